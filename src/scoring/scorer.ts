@@ -1,0 +1,109 @@
+import type { AgentRun } from '../runs/agent-run.ts'
+import type { Usage } from '../spans/message.ts'
+import type { Evaluation, Failed, JudgeReport, Skipped } from './score.ts'
+
+/** A value before it is held against range and pass mark. */
+export interface ScoredVerdict {
+  readonly status: 'scored'
+  readonly value: number
+  readonly band?: string
+  readonly explanation?: string
+  readonly details?: unknown
+}
+
+/** What a scorer's own code returns; `label` and the checks of the range are added by `evaluate`. */
+export type Verdict = (ScoredVerdict | Skipped | Failed) & {
+  readonly judge?: JudgeReport
+  /** Results of the steps before the score, for `.run()`. */
+  readonly preprocessStepResult?: unknown
+  readonly analyzeStepResult?: unknown
+}
+
+/** Facts of a run that a scorer reads; what is not named is not parsed for it. */
+export type Need =
+  | 'input'
+  | 'output'
+  | 'systemInstructions'
+  | 'toolNames'
+  | 'toolArguments'
+  | 'toolResults'
+  | 'availableTools'
+  | 'steps'
+
+/** What is passed to a scorer beside the run. */
+export interface ScoringContext {
+  /** Aborts when the time for this score is over, or the process shuts down. */
+  readonly signal: AbortSignal
+  /** Milliseconds that all tries of this score may take together. */
+  readonly timeoutMs: number
+  /** `.run()` only: input and output as they were given. */
+  readonly given?: { readonly input: unknown; readonly output: unknown }
+  /** Called after each judge call, for audits. */
+  readonly onJudgeCall?: (call: JudgeCall) => void
+}
+
+/** One call of a judge: what was asked, what came back, what it took. */
+export interface JudgeCall {
+  readonly scorerId: string
+  readonly runId: string
+  /** 1 for the first call of this score. */
+  readonly attempt: number
+  readonly model: string
+  readonly prompt: { readonly instructions: string; readonly user: string }
+  readonly reply?: string
+  readonly usage: Usage
+  readonly costUsd?: number
+  readonly durationMs: number
+  readonly error?: string
+}
+
+/** What the processor must know of a scorer's judge before it asks: for budgets, and to say early what is missing. */
+export interface ScorerJudge {
+  /** `<provider>/<model>`, as configured. */
+  readonly model: string
+  /** Whether the price table knows the model. */
+  readonly priced: boolean
+  /** Upper estimate of what one score of this run takes, for reservation. */
+  estimate(run: AgentRun): { readonly calls: number; readonly tokens: number; readonly costUsd?: number }
+  /** Why no call can be made (missing package or key), with what to do; `undefined` where all is there. Does no I/O. */
+  unavailable(): string | undefined
+}
+
+/** Scores one run. Made by `createScorer` or one of the prebuilt factories. */
+export interface Scorer {
+  /** `^[a-z][a-z0-9_]*$` */
+  readonly id: string
+  readonly description: string
+  readonly kind: 'code' | 'judge'
+  readonly range: readonly [number, number]
+  readonly better: 'higher' | 'lower'
+  /** In the scorer's own units: pass is `>=`, `<=` where lower is better. */
+  readonly passAt: number
+  /** Changes when the scorer's meaning does: hash of id, options, prompts, model and declared version. */
+  readonly version: string
+  /** Whether it may run while the agent span is ending: synchronous, quick, no I/O. */
+  readonly inline: boolean
+  readonly needs: readonly Need[]
+  readonly judge?: ScorerJudge
+  /** Says what it thinks of the run; may throw or reject, which `evaluate` turns into `failed: scorer-threw`. */
+  assess(run: AgentRun, context: ScoringContext): Verdict | Promise<Verdict>
+  /** For tests, CI and scripts: one run in, the score out. Rejects where a live run would be skipped or failed. */
+  run(input: ScorerInput): Promise<ScorerRunResult>
+}
+
+/** What `.run()` takes: an `AgentRun`, or messages in and out. */
+export type ScorerInput =
+  | AgentRun
+  | { readonly runId?: string; readonly input: unknown; readonly output: unknown; readonly groundTruth?: unknown }
+
+/** What `.run()` gives. */
+export interface ScorerRunResult {
+  readonly runId: string
+  readonly input: unknown
+  readonly output: unknown
+  readonly score: number
+  readonly reason?: string
+  readonly preprocessStepResult?: unknown
+  readonly analyzeStepResult?: unknown
+  readonly evaluation: Evaluation
+}

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: ['test/e2e/**', 'test/compat/**', '**/node_modules/**'],
+    // Two forks at most: the suite starts servers and measures stalls, and must not starve itself.
+    maxWorkers: 2,
+    testTimeout: 20_000,
+  },
+})
