@@ -1,0 +1,74 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+/** The rooms, in the order in which data goes through them, and the rooms that each may know of. */
+const knows: Record<string, readonly string[]> = {
+  spans: [],
+  runs: ['spans'],
+  sampling: ['spans', 'runs'],
+  scoring: ['spans', 'runs', 'sampling'],
+  judge: ['spans', 'runs', 'scoring'],
+  scorers: ['spans', 'runs', 'scoring', 'judge'],
+  emit: ['spans', 'runs', 'scoring'],
+  processor: ['spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit'],
+  cli: ['spans', 'runs', 'scoring', 'scorers'],
+  testing: ['spans', 'runs', 'scoring', 'judge', 'scorers'],
+  entries: ['spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit', 'processor', 'testing'],
+}
+
+const sources = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'))
+
+/** Static imports and re-exports; `dynamic` adds guarded `import()` calls. */
+function importsOf(file: string, dynamic = false): string[] {
+  const text = readFileSync(file, 'utf8')
+  const found = [...text.matchAll(/^(?:import|export)\s(?:[^'"]*?\sfrom\s)?['"]([^'"]+)['"]/gm)].map((match) => match[1]!)
+  if (dynamic) found.push(...[...text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g)].map((match) => match[1]!))
+  return found
+}
+
+const roomOf = (file: string) => file.split('/')[1]!
+
+describe('the house', () => {
+  it('has the rooms of the pipeline and no others', () => {
+    expect([...new Set(sources.map(roomOf))].filter((room) => !(room in knows))).toEqual([])
+  })
+
+  it('lets imports run one way, down the pipeline', () => {
+    const wrong = sources.flatMap((file) =>
+      importsOf(file, true)
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => roomOf(normalize(join(dirname(file), specifier))))
+        .filter((room) => room !== roomOf(file) && !knows[roomOf(file)]!.includes(room))
+        .map((room) => `${file} reaches into ${room}/`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('loads no package from the main entry but @opentelemetry/api', () => {
+    const seen = new Set<string>()
+    const packages = new Set<string>()
+    const visit = (file: string) => {
+      if (seen.has(file)) return
+      seen.add(file)
+      const text = readFileSync(file, 'utf8')
+      for (const match of text.matchAll(/^(?:import|export)\s(?!type\s)(?:[^'"]*?\sfrom\s)?['"]([^'"]+)['"]/gm)) {
+        const specifier = match[1]!
+        if (specifier.startsWith('.')) visit(normalize(join(dirname(file), specifier)))
+        else if (!specifier.startsWith('node:')) packages.add(specifier)
+      }
+    }
+    for (const entry of ['main', 'register', 'scorers', 'noop']) visit(`src/entries/${entry}.ts`)
+    expect([...packages].filter((name) => name !== '@opentelemetry/api')).toEqual([])
+  })
+
+  it('reaches no top-level await from any entry, so that CommonJS can require it', () => {
+    const awaiting = sources.filter((file) => /^(?:await\s|(?:export\s+)?const\s[^=\n]+=\s*await\s|for await\b)/m.test(readFileSync(file, 'utf8')))
+    expect(awaiting.filter((file) => !file.startsWith('src/cli/'))).toEqual([])
+  })
+
+  it('speaks of itself alone', () => {
+    const words = /\/work\/|polyglot|\bregistry\.npmjs|\.mirror\b/
+    expect(sources.filter((file) => words.test(readFileSync(file, 'utf8')))).toEqual([])
+  })
+})
