@@ -1,0 +1,13 @@
+/**
+ * A value that all copies of the package in this process share (ESM and CommonJS, two versions, a hot reload), kept on
+ * `globalThis[Symbol.for('spanscore.<name>')]`. A slot that holds something unknown, from a version that kept another
+ * shape there, is taken over rather than trusted.
+ */
+export function globalSlot<T>(name: string, create: () => T, isValid: (value: unknown) => value is T): T {
+  const key = Symbol.for(`spanscore.${name}`)
+  const existing: unknown = Reflect.get(globalThis, key)
+  if (isValid(existing)) return existing
+  const created = create()
+  Object.defineProperty(globalThis, key, { value: created, configurable: true, writable: true, enumerable: false })
+  return created
+}
