@@ -22,7 +22,9 @@ const sources = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.t
 /** Static imports and re-exports; `dynamic` adds guarded `import()` calls. */
 function importsOf(file: string, dynamic = false): string[] {
   const text = readFileSync(file, 'utf8')
-  const found = [...text.matchAll(/^(?:import|export)\s(?:[^'"]*?\sfrom\s)?['"]([^'"]+)['"]/gm)].map((match) => match[1]!)
+  const found = [...text.matchAll(/^(?:import|export)\s(?:[^'"]*?\sfrom\s)?['"]([^'"]+)['"]/gm)].map(
+    (match) => match[1]!,
+  )
   if (dynamic) found.push(...[...text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g)].map((match) => match[1]!))
   return found
 }
@@ -63,7 +65,9 @@ describe('the house', () => {
   })
 
   it('reaches no top-level await from any entry, so that CommonJS can require it', () => {
-    const awaiting = sources.filter((file) => /^(?:await\s|(?:export\s+)?const\s[^=\n]+=\s*await\s|for await\b)/m.test(readFileSync(file, 'utf8')))
+    const awaiting = sources.filter((file) =>
+      /^(?:await\s|(?:export\s+)?const\s[^=\n]+=\s*await\s|for await\b)/m.test(readFileSync(file, 'utf8')),
+    )
     expect(awaiting.filter((file) => !file.startsWith('src/cli/'))).toEqual([])
   })
 

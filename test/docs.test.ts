@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process'
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const folder = '.cache/docs'
+
+/** Every `ts` block of README and docs, each a module of its own, by the page and line where it stands. */
+const blocks = globSync(['README.md', 'docs/*.md', 'collector-config/README.md']).flatMap((page) => {
+  const text = readFileSync(page, 'utf8')
+  return [...text.matchAll(/^```(?:ts|typescript)\n([\s\S]*?)^```/gm)].map((match) => ({
+    page,
+    line: text.slice(0, match.index).split('\n').length,
+    code: match[1]!,
+  }))
+})
+
+describe('the documentation', () => {
+  it('has code blocks that compile as they stand, against the built package', { timeout: 60_000 }, () => {
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true })
+    for (const { page, line, code } of blocks) {
+      writeFileSync(`${folder}/${basename(page, '.md')}-${line}.ts`, `${code}\nexport {}\n`)
+    }
+    writeFileSync(
+      `${folder}/tsconfig.json`,
+      JSON.stringify({
+        compilerOptions: {
+          module: 'nodenext',
+          target: 'es2024',
+          strict: true,
+          noEmit: true,
+          skipLibCheck: true,
+          types: ['node'],
+        },
+        include: ['.'],
+      }),
+    )
+    let errors = ''
+    try {
+      execFileSync('node_modules/.bin/tsc', ['-p', folder], { encoding: 'utf8' })
+    } catch (error) {
+      errors = (error as { stdout: string }).stdout
+    }
+    expect(errors).toBe('')
+  })
+
+  it('links only to files that exist', () => {
+    const pages = globSync(['*.md', 'docs/*.md', 'collector-config/README.md'])
+    const broken = pages.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
+        .map((match) => `${page.includes('/') ? `${page.slice(0, page.lastIndexOf('/'))}/` : ''}${match[1]}`)
+        .filter((target) => globSync(target).length === 0)
+        .map((target) => `${page} -> ${target}`),
+    )
+    expect(broken).toEqual([])
+  })
+})
