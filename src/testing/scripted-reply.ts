@@ -1,0 +1,75 @@
+/** A tool call that the scripted model asks for. */
+export interface ScriptedToolCall {
+  readonly name: string
+  /** A value (written as JSON), or a string that is sent as it is. */
+  readonly arguments: unknown
+  /** @default `call_<request>_<position>` */
+  readonly id?: string
+}
+
+/** What the scripted server answers to one request. A plain string is `{ text }`. */
+export interface ScriptedReply {
+  readonly text?: string
+  readonly toolCalls?: readonly ScriptedToolCall[]
+  /** Sent in the place where OpenAI puts the words of a refusal. */
+  readonly refusal?: string
+  /** `stop`, `length`, `content_filter` or `tool_calls`. @default `tool_calls` where there are some, else `stop` */
+  readonly finishReason?: 'stop' | 'length' | 'content_filter' | 'tool_calls'
+  /** Tokens. @default a quarter of the characters sent and received; `null` sends none */
+  readonly usage?: {
+    readonly inputTokens: number
+    readonly outputTokens: number
+    readonly cachedInputTokens?: number
+    readonly reasoningTokens?: number
+  } | null
+  /** The model that says it answered. @default the one that was asked for */
+  readonly model?: string
+  /** HTTP status. @default 200 */
+  readonly status?: number
+  /** HTTP headers beside the usual ones, such as `{ 'retry-after-ms': '20' }`. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The error object of the body, for a status of 400 and above. */
+  readonly error?: { readonly message: string; readonly type?: string; readonly code?: string }
+  /** Sent instead of a well-formed body, as it is. */
+  readonly rawBody?: string
+  /** Milliseconds before anything is sent. @default 0 */
+  readonly delayMs?: number
+  /** `hang`: nothing is ever sent. `cut`: half of the body is sent, then the connection is torn down. */
+  readonly fault?: 'hang' | 'cut'
+}
+
+/** A message of a request, whichever of the two APIs it came by. */
+export interface ScriptedMessage {
+  readonly role: string
+  readonly text: string
+  /** Names of the tools that an assistant message calls. */
+  readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[]
+  /** Of a tool's result: the call that it answers. */
+  readonly toolCallId?: string
+}
+
+/** One request as it arrived, in a form that is the same for both APIs. */
+export interface ScriptedRequest {
+  /** From 0, in the order of arrival. */
+  readonly index: number
+  readonly api: 'chat' | 'responses'
+  readonly model: string
+  readonly stream: boolean
+  /** The system messages' text, a blank line between. */
+  readonly system: string
+  /** All messages but the system's. */
+  readonly messages: readonly ScriptedMessage[]
+  /** Text of the last user message; empty where there is none. */
+  readonly userText: string
+  /** Results of tools that stand after the last user message, in order. */
+  readonly toolResults: readonly ScriptedMessage[]
+  readonly toolNames: readonly string[]
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The body, parsed. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** Replies in order, or a function that answers each request. */
+export type Script =
+  | readonly (string | ScriptedReply)[]
+  | ((request: ScriptedRequest) => string | ScriptedReply | Promise<string | ScriptedReply>)
