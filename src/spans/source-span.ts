@@ -7,9 +7,9 @@ export interface SourceSpan {
   readonly traceId: string
   /** 16 lower-case hex digits. */
   readonly spanId: string
-  readonly parentSpanId?: string
+  readonly parentSpanId?: string | undefined
   /** True where the parent is known to live in another process. */
-  readonly parentIsRemote?: boolean
+  readonly parentIsRemote?: boolean | undefined
   readonly name: string
   /** OTLP span kind: 0 unspecified, 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   readonly kind: number

@@ -1,0 +1,132 @@
+import type { Message, RunError, ToolCallPart, ToolDefinition, Usage } from './message.ts'
+import type { SourceLog, SourceSpan } from './source-span.ts'
+
+/**
+ * What a span is to a run.
+ *
+ * - `agent`: the run of an agent. The outermost one starts a run; one below a tool call is a child run; one directly below
+ *   another agent continues that agent's run (a hand-off).
+ * - `entry`: stands around the work and may turn out to be the agent: where no agent stands around it, none below it, and
+ *   models or tools do (a workflow, a chain, a flow, a trace wrapper). Otherwise it is a `step`.
+ * - `model`: one call of a model. A model span inside another one is the same call, seen by a second instrumentation.
+ * - `tool`: one execution of a tool. One inside another of the same name is the same call (MCP client and server).
+ * - `handoff`: one agent hands over to another, where the library has a span of its own for it.
+ * - `step`: belongs to the run, says nothing of its own (loop cycles, model chunks, memory).
+ * - `evaluator`: judges runs; it and all below it belong to no run.
+ * - `none`: recognised, and of no interest.
+ */
+export type SpanRole = 'agent' | 'entry' | 'model' | 'tool' | 'handoff' | 'step' | 'evaluator' | 'none'
+
+/** Who an agent span speaks of. */
+export interface AgentIdentity {
+  readonly name?: string
+  readonly id?: string
+  readonly version?: string
+}
+
+/** Which model answered. */
+export interface ModelIdentity {
+  /** The model that answered, else the one that was asked for. */
+  readonly model?: string
+  readonly responseId?: string
+  readonly finishReasons?: readonly string[]
+}
+
+/** Which tool was called. */
+export interface ToolIdentity {
+  readonly name: string
+  /** The model's id of the call. */
+  readonly id?: string
+  /** True where the model's provider executed it. */
+  readonly providerExecuted?: boolean
+  /** False where the span says that the tool did not run (unknown tool, refused arguments). */
+  readonly executed?: boolean
+}
+
+/** How the work of a span ended. */
+export interface Outcome {
+  readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
+  readonly error?: RunError
+}
+
+/** A fact that content capture may have left out. */
+export type ContentFact =
+  | 'systemInstructions'
+  | 'input'
+  | 'output'
+  | 'toolDefinitions'
+  | 'toolCalls'
+  | 'toolArguments'
+  | 'toolResult'
+
+/** Why a fact is not there, and what would record it. */
+export interface Absence {
+  readonly why: 'not-captured' | 'redacted' | 'truncated' | 'not-recorded' | 'limit'
+  /** The exact setting of the instrumentation. */
+  readonly switch?: string
+}
+
+/**
+ * How one instrumentation writes spans. A dialect is an object of pure functions over one span: what its library writes,
+ * nothing guessed, `undefined` for what the span does not hold.
+ *
+ * `recognises` and `roleOf` run on every span of the process, at its start with few attributes or none, and again at its
+ * end: string and key comparisons only. All other functions run when a fact is asked for, at most once a span for the
+ * content ones. They may throw on hostile input: `SpanFacts` turns that into `undefined`.
+ *
+ * To add a dialect: a file in `dialects/`, a line in `dialects/all.ts`.
+ */
+export interface Dialect {
+  /** `gen-ai`, `ai-sdk`, `openinference`, … as `AgentRun.dialect` shows it. */
+  readonly name: string
+  /** True where the span is this library's, by scope, attributes or, at last, name. */
+  recognises(scopeName: string, attributes: Readonly<Record<string, unknown>>, spanName: string): boolean
+  roleOf(span: SourceSpan): SpanRole
+  /**
+   * For roles `agent` and `entry`: true where all agents directly below are one run, handing over to one another (a
+   * trace around them, a swarm, a graph). The run is then this span's, under the name of the first agent.
+   */
+  holdsOneRun?(span: SourceSpan): boolean
+  /**
+   * `always`: whatever tool runs in this library has a span, so that a call without one was never executed. `sometimes`
+   * (the default): calls without a span may have been executed.
+   */
+  readonly toolSpans?: 'always' | 'sometimes'
+
+  /** The agent of an agent or entry span; of any other span the agent on whose behalf it ran, where it says so. */
+  agent?(span: SourceSpan): AgentIdentity | undefined
+  conversationId?(span: SourceSpan): string | undefined
+  userId?(span: SourceSpan): string | undefined
+  /** Default: the span's status, then its exception event (see `outcomeOf`). */
+  outcome?(span: SourceSpan): Outcome
+
+  /** Agent and model spans. */
+  systemInstructions?(span: SourceSpan, logs: readonly SourceLog[]): string | undefined
+  /** Agent and model spans: what went in, history included. System messages may stay in; the run takes them out. */
+  input?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
+  /** Agent spans: the final answer. Model spans: what the model said, tool calls included. */
+  output?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
+  /** Model spans: the tool calls of `output`, where they can be had without parsing all of it. */
+  toolCalls?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolCallPart[] | undefined
+  /** Agent spans: all messages of the run in order, where the library lists them (input, calls, results, answer). */
+  transcript?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
+  /** Agent and model spans: the tools that were offered. */
+  toolDefinitions?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolDefinition[] | undefined
+
+  /** Model spans. */
+  model?(span: SourceSpan): ModelIdentity | undefined
+  /** Model spans, and agent spans that carry the sum. */
+  usage?(span: SourceSpan): Usage | undefined
+
+  /** Tool and hand-off spans. */
+  tool?(span: SourceSpan): ToolIdentity | undefined
+  /** Tool spans: the parsed JSON value, or the text as written. */
+  toolArguments?(span: SourceSpan, logs: readonly SourceLog[]): unknown
+  /** Tool spans: as the tool returned it, the library's envelope removed. `null` is a result, `undefined` is none. */
+  toolResult?(span: SourceSpan, logs: readonly SourceLog[]): unknown
+
+  /** Asked when a content fact is `undefined` and ought to be there. Default: `not-recorded`, no switch. */
+  absence?(span: SourceSpan, fact: ContentFact): Absence | undefined
+  /** Attribute keys with message or tool content; a key ending in `*` stands for all that begin with what is before it. */
+  readonly contentKeys?: readonly string[]
+}

@@ -1,0 +1,176 @@
+import type { Absence, ContentFact, Dialect, Outcome, SpanRole } from '../dialect.ts'
+import { isRecord, parseJson, parseJsonTwice, textOf, numberOf } from '../json.ts'
+import type { Message, Part, ToolCallPart, Usage } from '../message.ts'
+import { makeMessage, systemTextOf, textMessage, toInstructions, toMessages } from '../messages.ts'
+import { outcomeOf } from '../outcome.ts'
+import { toToolCallPart } from '../parts.ts'
+import { makeUsage, semconvConversationId, semconvModel, semconvUserId } from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
+import { toToolDefinitions } from '../tool-definitions.ts'
+
+/**
+ * Vercel AI SDK 4 to 6, and the form that AI SDK 7 keeps as `LegacyOpenTelemetry`: scope `ai`, `ai.operationId`. A call of
+ * `generateText` and its kin is the agent, `….doGenerate` and `….doStream` are the model calls, `ai.toolCall` the tools.
+ */
+export const aiSdk: Dialect = {
+  name: 'ai-sdk',
+  toolSpans: 'always',
+
+  recognises: (scopeName, attributes, spanName) =>
+    scopeName === 'ai'
+      ? spanName.startsWith('ai.') || attributes['ai.operationId'] !== undefined
+      : attributes['ai.operationId'] !== undefined,
+
+  roleOf(span): SpanRole {
+    const operation = span.attributes['ai.operationId'] ?? firstWord(span.name)
+    return typeof operation === 'string' ? (ROLES.get(operation) ?? 'step') : 'step'
+  },
+
+  agent(span) {
+    const name = textOf(span.attributes['ai.telemetry.functionId']) ?? textOf(span.attributes['resource.name'])
+    return name === undefined ? undefined : { name }
+  },
+
+  conversationId: (span) => semconvConversationId(span.attributes) ?? metadata(span, CONVERSATION_KEYS),
+  userId: (span) => semconvUserId(span.attributes) ?? metadata(span, USER_KEYS),
+
+  outcome(span): Outcome {
+    const outcome = outcomeOf(span)
+    if (outcome.error !== undefined || span.attributes['ai.operationId'] === 'ai.toolCall') return outcome
+    // A call that went to its end names a finish reason, with content capture off too; an aborted stream does not.
+    return span.attributes['ai.response.finishReason'] === undefined ? { status: 'aborted' } : { status: 'ok' }
+  },
+
+  systemInstructions(span) {
+    const prompt = promptOf(span)
+    return toInstructions(prompt?.system) ?? systemTextOf(messagesOf(span, prompt))
+  },
+
+  input(span) {
+    const prompt = promptOf(span)
+    if (typeof prompt?.prompt === 'string') return [textMessage('user', prompt.prompt)]
+    return messagesOf(span, prompt)
+  },
+
+  output(span): readonly Message[] | undefined {
+    const { attributes } = span
+    const parts: Part[] = []
+    const reasoning = textOf(attributes['ai.response.reasoning'])
+    if (reasoning !== undefined) parts.push({ type: 'reasoning', content: reasoning })
+    const text = textOf(attributes['ai.response.text']) ?? textOf(attributes['ai.response.object'])
+    if (text !== undefined) parts.push({ type: 'text', content: text })
+    parts.push(...callsOf(span))
+    return parts.length === 0 ? undefined : [makeMessage('assistant', parts)]
+  },
+
+  toolCalls: (span) => callsOf(span),
+
+  // An array of JSON texts.
+  toolDefinitions: (span) => toToolDefinitions(span.attributes['ai.prompt.tools']),
+
+  model(span) {
+    const fromConventions = semconvModel(span.attributes)
+    const model =
+      textOf(span.attributes['ai.response.model']) ?? fromConventions.model ?? textOf(span.attributes['ai.model.id'])
+    const responseId = textOf(span.attributes['ai.response.id']) ?? fromConventions.responseId
+    const finishReason = textOf(span.attributes['ai.response.finishReason'])
+    return {
+      ...(model !== undefined && { model }),
+      ...(responseId !== undefined && { responseId }),
+      ...(finishReason !== undefined && { finishReasons: [finishReason] }),
+    }
+  },
+
+  usage: (span) => usageOf(span),
+
+  tool(span) {
+    const name = textOf(span.attributes['ai.toolCall.name'])
+    const id = textOf(span.attributes['ai.toolCall.id'])
+    return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }
+  },
+  toolArguments: (span) => parseJsonTwice(span.attributes['ai.toolCall.args']),
+  toolResult: (span) => parseJson(span.attributes['ai.toolCall.result']),
+
+  absence: (span, fact) => absenceOf(span, fact),
+
+  contentKeys: ['ai.prompt', 'ai.prompt.*', 'ai.response.text', 'ai.response.reasoning', 'ai.response.toolCalls']
+    .concat(['ai.response.object', 'ai.response.providerMetadata', 'ai.toolCall.args', 'ai.toolCall.result'])
+    .concat(['ai.value', 'ai.values', 'ai.schema', 'ai.schema.*', 'ai.response.files', 'ai.result.*']),
+}
+
+const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['ai.generateText', 'agent'],
+  ['ai.streamText', 'agent'],
+  ['ai.generateObject', 'agent'],
+  ['ai.streamObject', 'agent'],
+  ['ai.generateText.doGenerate', 'model'],
+  ['ai.streamText.doStream', 'model'],
+  ['ai.generateObject.doGenerate', 'model'],
+  ['ai.streamObject.doStream', 'model'],
+  ['ai.toolCall', 'tool'],
+])
+
+/** Keys under which users put the conversation into the telemetry metadata; there is no fixed one. */
+const CONVERSATION_KEYS = ['sessionId', 'threadId', 'conversationId', 'chatId', 'session_id', 'thread_id']
+const USER_KEYS = ['userId', 'user_id']
+
+function metadata(span: SourceSpan, keys: readonly string[]): string | undefined {
+  for (const key of keys) {
+    const value =
+      textOf(span.attributes[`ai.telemetry.metadata.${key}`]) ?? textOf(span.attributes[`ai.settings.context.${key}`])
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+/** "ai.toolCall weather-agent" → "ai.toolCall", for spans at their start or without attributes. */
+function firstWord(name: string): string {
+  const space = name.indexOf(' ')
+  return space === -1 ? name : name.slice(0, space)
+}
+
+/** `ai.prompt`: what the caller passed. */
+function promptOf(span: SourceSpan): Record<string, unknown> | undefined {
+  const prompt = parseJson(span.attributes['ai.prompt'])
+  return isRecord(prompt) ? prompt : undefined
+}
+
+function messagesOf(span: SourceSpan, prompt: Record<string, unknown> | undefined): readonly Message[] | undefined {
+  const given = prompt?.messages ?? prompt?.prompt ?? span.attributes['ai.prompt.messages']
+  return given === undefined ? undefined : toMessages(given)
+}
+
+function callsOf(span: SourceSpan): ToolCallPart[] {
+  const calls = parseJson(span.attributes['ai.response.toolCalls'])
+  return Array.isArray(calls) ? calls.flatMap((call) => toToolCallPart(call) ?? []) : []
+}
+
+function usageOf({ attributes }: SourceSpan): Usage {
+  const read = (...keys: string[]): number | undefined => {
+    for (const key of keys) {
+      const value = numberOf(attributes[key])
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+  return makeUsage(
+    read('ai.usage.inputTokens', 'ai.usage.promptTokens', 'gen_ai.usage.input_tokens'),
+    read('ai.usage.outputTokens', 'ai.usage.completionTokens', 'gen_ai.usage.output_tokens'),
+    read('ai.usage.cachedInputTokens', 'ai.usage.inputTokenDetails.cacheReadTokens'),
+    read('ai.usage.inputTokenDetails.cacheWriteTokens'),
+    read('ai.usage.reasoningTokens', 'ai.usage.outputTokenDetails.reasoningTokens'),
+  )
+}
+
+function absenceOf(span: SourceSpan, fact: ContentFact): Absence {
+  // Arguments are outputs of the model, and stand under that setting here.
+  const inputs = fact === 'input' || fact === 'systemInstructions' || fact === 'toolDefinitions'
+  const setting = inputs ? 'recordInputs' : 'recordOutputs'
+  const option = isSeven(span) ? 'telemetry' : 'experimental_telemetry'
+  return { why: 'not-captured', switch: `${option}: { isEnabled: true, ${setting}: true }` }
+}
+
+function isSeven(span: SourceSpan): boolean {
+  const agent = span.attributes['ai.request.headers.user-agent']
+  return typeof agent === 'string' && /\bai\/[7-9]/.test(agent)
+}

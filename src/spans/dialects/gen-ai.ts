@@ -1,0 +1,125 @@
+import type { Absence, ContentFact, Dialect, SpanRole } from '../dialect.ts'
+import { parseJson, parseJsonTwice, textOf } from '../json.ts'
+import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinitions } from '../semconv-content.ts'
+import {
+  operationOf,
+  semconvConversationId,
+  semconvModel,
+  semconvTool,
+  semconvUsage,
+  semconvUserId,
+} from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
+
+/**
+ * The GenAI semantic conventions in all their ages, from whoever writes them plainly: hand-written spans, the official
+ * OpenTelemetry instrumentations, and libraries that no other dialect knows.
+ */
+export const genAi: Dialect = {
+  name: 'gen-ai',
+
+  recognises: (_scopeName, attributes, spanName) =>
+    attributes['gen_ai.operation.name'] !== undefined ||
+    attributes['gen_ai.provider.name'] !== undefined ||
+    attributes['gen_ai.system'] !== undefined ||
+    attributes['gen_ai.tool.name'] !== undefined ||
+    attributes['gen_ai.agent.name'] !== undefined ||
+    attributes['gen_ai.request.model'] !== undefined ||
+    attributes['mcp.method.name'] !== undefined ||
+    spanName.startsWith('invoke_agent ') ||
+    spanName.startsWith('execute_tool '),
+
+  roleOf(span): SpanRole {
+    const { attributes } = span
+    const role = ROLES.get(operationOf(attributes) ?? '')
+    if (role !== undefined) return role
+    const method = attributes['mcp.method.name']
+    if (method !== undefined) return method === 'tools/call' ? 'tool' : 'step'
+    if (attributes['gen_ai.operation.name'] !== undefined) return 'step'
+    if (attributes['gen_ai.tool.name'] !== undefined || attributes['gen_ai.tool.call.id'] !== undefined) return 'tool'
+    // Before operations had a name, or after a collector took it away.
+    const byName = ROLES.get(span.name.split(' ', 1)[0] ?? '')
+    if (byName !== undefined) return byName
+    return attributes['gen_ai.request.model'] !== undefined && attributes['gen_ai.system'] !== undefined
+      ? 'model'
+      : 'step'
+  },
+
+  holdsOneRun: (span) => /^invoke_(swarm|graph)\b/.test(operationOf(span.attributes) ?? span.name),
+
+  agent(span) {
+    const name = textOf(span.attributes['gen_ai.agent.name'])
+    const id = textOf(span.attributes['gen_ai.agent.id'])
+    const version = textOf(span.attributes['gen_ai.agent.version'])
+    if (name === undefined && id === undefined && version === undefined) return undefined
+    return {
+      ...(name !== undefined && { name }),
+      ...(id !== undefined && { id }),
+      ...(version !== undefined && { version }),
+    }
+  },
+
+  conversationId: (span) => semconvConversationId(span.attributes),
+  userId: (span) => semconvUserId(span.attributes),
+
+  systemInstructions: semconvInstructions,
+  input: semconvInput,
+  output: semconvOutput,
+  toolDefinitions: semconvToolDefinitions,
+
+  model: (span) => semconvModel(span.attributes),
+  usage: (span) => semconvUsage(span.attributes),
+
+  tool(span) {
+    const tool = semconvTool(span.attributes)
+    if (tool !== undefined) return tool
+    const name = /^(?:execute_tool|tools\/call) (\S.*)$/.exec(span.name)?.[1]
+    const id = textOf(span.attributes['gen_ai.tool.call.id'])
+    return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }
+  },
+  toolArguments: (span) => parseJsonTwice(firstOf(span, ARGUMENT_KEYS)),
+  toolResult: (span) => parseJson(firstOf(span, RESULT_KEYS)),
+
+  absence: (span, fact) => absenceOf(span, fact),
+
+  contentKeys: ['gen_ai.system_instructions', 'gen_ai.input.messages', 'gen_ai.output.messages']
+    .concat([
+      'gen_ai.tool.definitions',
+      'gen_ai.tool.call.arguments',
+      'gen_ai.tool.call.result',
+      'gen_ai.tool.description',
+    ])
+    .concat(['gen_ai.prompt', 'gen_ai.prompt.*', 'gen_ai.completion', 'gen_ai.completion.*', 'gen_ai.retrieval.*'])
+    .concat(['gen_ai.request.messages', 'gen_ai.response.text', 'gen_ai.response.tool_calls', 'gen_ai.tool.args'])
+    .concat(['gen_ai.tool.input', 'gen_ai.tool.output', 'gen_ai.memory.query.text', 'gen_ai.memory.records']),
+}
+
+const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['invoke_agent', 'agent'],
+  ['invoke_workflow', 'entry'],
+  ['workflow', 'entry'],
+  ['invoke_swarm', 'entry'],
+  ['invoke_graph', 'entry'],
+  ['chat', 'model'],
+  ['generate_content', 'model'],
+  ['text_completion', 'model'],
+  ['completion', 'model'],
+  ['generate', 'model'],
+  ['responses', 'model'],
+  ['execute_tool', 'tool'],
+  ['handoff', 'handoff'],
+  ['evaluation', 'evaluator'],
+])
+
+/** Names before the conventions had one. */
+const ARGUMENT_KEYS = ['gen_ai.tool.call.arguments', 'gen_ai.tool.args', 'gen_ai.tool.input', 'tool_arguments']
+const RESULT_KEYS = ['gen_ai.tool.call.result', 'gen_ai.tool.output', 'tool_response']
+
+function firstOf(span: SourceSpan, keys: readonly string[]): unknown {
+  return keys.map((key) => span.attributes[key]).find((value) => value !== undefined)
+}
+
+function absenceOf(span: SourceSpan, _fact: ContentFact): Absence {
+  if (!span.scope.name.includes('instrumentation')) return { why: 'not-recorded' }
+  return { why: 'not-captured', switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true' }
+}

@@ -1,0 +1,114 @@
+import type { SourceEvent, SourceSpan } from './source-span.ts'
+
+/** Seconds and nanoseconds, as OpenTelemetry JS writes times. */
+export type HighResolutionTime = readonly [number, number]
+
+/** An SDK's span object of line 1.30, 2.x or 3.x, as far as it is read here. */
+export interface SdkSpanLike {
+  readonly name: string
+  /** The API's `SpanKind`: 0 internal, 1 server, 2 client, 3 producer, 4 consumer. */
+  readonly kind: number
+  spanContext(): { readonly traceId: string; readonly spanId: string; readonly traceFlags: number }
+  /** 2.x and 3.x. */
+  readonly parentSpanContext?: { readonly spanId: string; readonly isRemote?: boolean | undefined } | undefined
+  /** 1.30. */
+  readonly parentSpanId?: string | undefined
+  /** 2.x and 3.x. */
+  readonly instrumentationScope?: { readonly name: string; readonly version?: string | undefined } | undefined
+  /** 1.30. */
+  readonly instrumentationLibrary?: { readonly name: string; readonly version?: string | undefined } | undefined
+  readonly attributes: Readonly<Record<string, unknown>>
+  readonly events: readonly {
+    readonly name: string
+    readonly time: HighResolutionTime
+    readonly attributes?: Readonly<Record<string, unknown>> | undefined
+  }[]
+  readonly status: { readonly code: number; readonly message?: string | undefined }
+  readonly startTime: HighResolutionTime
+  readonly endTime: HighResolutionTime
+  readonly resource: { readonly attributes: Readonly<Record<string, unknown>> }
+  readonly droppedAttributesCount?: number
+}
+
+/**
+ * A view of an SDK's span in the form that everything above reads. Nothing is copied: attributes that the application or
+ * a later processor still writes are seen. Works before the span has ended, its end time is then its start.
+ */
+export function toSourceSpan(span: SdkSpanLike): SourceSpan {
+  return new SdkSourceSpan(span)
+}
+
+class SdkSourceSpan implements SourceSpan {
+  readonly traceId: string
+  readonly spanId: string
+  readonly #span: SdkSpanLike
+
+  constructor(span: SdkSpanLike) {
+    const context = span.spanContext()
+    this.traceId = context.traceId
+    this.spanId = context.spanId
+    this.#span = span
+  }
+
+  get parentSpanId(): string | undefined {
+    return this.#span.parentSpanContext?.spanId ?? this.#span.parentSpanId
+  }
+
+  get parentIsRemote(): boolean {
+    return this.#span.parentSpanContext?.isRemote === true
+  }
+
+  get name(): string {
+    return this.#span.name
+  }
+
+  get kind(): number {
+    // The API counts kinds from 0, OTLP from 1.
+    return this.#span.kind + 1
+  }
+
+  get scope(): { readonly name: string; readonly version?: string } {
+    const scope = this.#span.instrumentationScope ?? this.#span.instrumentationLibrary
+    if (scope === undefined) return { name: '' }
+    return scope.version === undefined ? { name: scope.name } : { name: scope.name, version: scope.version }
+  }
+
+  get attributes(): Readonly<Record<string, unknown>> {
+    return this.#span.attributes
+  }
+
+  get events(): readonly SourceEvent[] {
+    return this.#span.events.map((event) => ({
+      name: event.name,
+      timeMs: toMilliseconds(event.time),
+      attributes: event.attributes ?? {},
+    }))
+  }
+
+  get status(): SourceSpan['status'] {
+    const { code, message } = this.#span.status
+    const name = code === 2 ? 'error' : code === 1 ? 'ok' : 'unset'
+    return message === undefined ? { code: name } : { code: name, message }
+  }
+
+  get startTimeMs(): number {
+    return toMilliseconds(this.#span.startTime)
+  }
+
+  get endTimeMs(): number {
+    const endMs = toMilliseconds(this.#span.endTime)
+    return endMs === 0 ? this.startTimeMs : endMs
+  }
+
+  get resource(): Readonly<Record<string, unknown>> {
+    return this.#span.resource.attributes
+  }
+
+  get droppedAttributesCount(): number {
+    return this.#span.droppedAttributesCount ?? 0
+  }
+}
+
+function toMilliseconds(time: HighResolutionTime): number {
+  return time[0] * 1000 + time[1] / 1e6
+}

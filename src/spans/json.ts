@@ -1,0 +1,136 @@
+/**
+ * Longest text that is parsed without a look at its nesting: at two characters a level it cannot overflow the stack of
+ * those who walk or stringify the value later.
+ */
+const MAX_UNCHECKED_LENGTH = 2000
+/** Deeper values stay text: `JSON.stringify` recurses, and a run must always be printable. */
+const MAX_DEPTH = 1000
+
+/**
+ * Parses JSON text, and gives everything else back as it is: text that is not JSON (plain, cut off, nested too deep), and
+ * values that are structured already, as SDK 3.x writes them.
+ */
+export function parseJson(value: unknown): unknown {
+  if (typeof value !== 'string' || !mayBeJson(value)) return value
+  if (value.length > MAX_UNCHECKED_LENGTH && isDeep(value)) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+
+/** As `parseJson`, and once more where the value was a JSON string with a JSON object or array inside. */
+export function parseJsonTwice(value: unknown): unknown {
+  const once = parseJson(value)
+  if (typeof once !== 'string' || once === value) return once
+  const first = once.charCodeAt(0)
+  return first === OPEN_BRACE || first === OPEN_BRACKET ? parseJson(once) : once
+}
+
+/** JSON text of a value; text as it is; `undefined` for what has no JSON form. Never throws. */
+export function toJsonText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * JSON text with sorted keys, so that equal values give equal text whatever wrote them. Beyond 200 levels, where a
+ * comparison has no use any more, it gives up.
+ */
+export function canonicalJson(value: unknown, depth = 0): string {
+  if (depth > 200) return '…'
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join(',')}]`
+  if (isRecord(value)) {
+    const entries = Object.keys(value)
+      .sort()
+      .filter((key) => value[key] !== undefined)
+      .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key], depth + 1)}`)
+    return `{${entries.join(',')}}`
+  }
+  return toJson(value)
+}
+
+/** True for objects that are neither null nor arrays. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The value where it is a string that is not empty. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** The value as a finite number; numbers in strings too, as protobuf's JSON writes 64-bit integers. */
+export function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  if (typeof value === 'bigint') return Number(value)
+  if (typeof value !== 'string' || value.trim() === '') return undefined
+  const parsed = Number(value)
+  return Number.isFinite(parsed) ? parsed : undefined
+}
+
+const QUOTE = 34
+const OPEN_BRACE = 123
+const OPEN_BRACKET = 91
+
+/** One look at the first character saves the thrown error for plain text, which most answers are. */
+function mayBeJson(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === 32 || code === 9 || code === 10 || code === 13) continue
+    return (
+      code === OPEN_BRACE ||
+      code === OPEN_BRACKET ||
+      code === QUOTE ||
+      code === 45 ||
+      (code >= 48 && code <= 57) ||
+      ((code === 116 || code === 102 || code === 110) && isJsonWord(text))
+    )
+  }
+  return false
+}
+
+function isJsonWord(text: string): boolean {
+  const word = text.length > 32 ? '' : text.trim()
+  return word === 'true' || word === 'false' || word === 'null'
+}
+
+function isDeep(text: string): boolean {
+  let depth = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) {
+      index = endOfString(text, index)
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      if (++depth > MAX_DEPTH) return true
+    } else if (code === 125 || code === 93) {
+      depth--
+    }
+  }
+  return false
+}
+
+/** Index of the quote that ends the string which starts at `start`; the text's length where none does. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  while (end !== -1) {
+    let backslashes = 0
+    while (text.charCodeAt(end - 1 - backslashes) === 92) backslashes++
+    if (backslashes % 2 === 0) return end
+    end = text.indexOf('"', end + 1)
+  }
+  return text.length
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null'
+  } catch {
+    return 'null'
+  }
+}

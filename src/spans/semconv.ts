@@ -1,0 +1,107 @@
+import type { ModelIdentity, ToolIdentity } from './dialect.ts'
+import { numberOf, parseJson, textOf } from './json.ts'
+import type { Usage } from './message.ts'
+
+/**
+ * The GenAI conventions' own attributes, which most dialects write beside theirs. Names are spelled out because the npm
+ * package of the conventions has them only as deprecated constants; old names are read where the new one is absent.
+ */
+
+type Attributes = Readonly<Record<string, unknown>>
+
+/** The span's operation: `chat`, `invoke_agent`, `execute_tool`, … */
+export function operationOf(attributes: Attributes): string | undefined {
+  return textOf(attributes['gen_ai.operation.name'])
+}
+
+/** Tokens of one call, in the conventions' names of all ages. */
+export function semconvUsage(attributes: Attributes): Usage {
+  return makeUsage(
+    first(attributes, INPUT_TOKENS),
+    first(attributes, OUTPUT_TOKENS),
+    first(attributes, CACHE_READ_TOKENS),
+    first(attributes, CACHE_WRITE_TOKENS),
+    first(attributes, REASONING_TOKENS),
+  )
+}
+
+/** Usage of the counts that are there. */
+export function makeUsage(
+  inputTokens: number | undefined,
+  outputTokens: number | undefined,
+  cacheReadTokens?: number,
+  cacheWriteTokens?: number,
+  reasoningTokens?: number,
+): Usage {
+  return {
+    ...(inputTokens !== undefined && { inputTokens }),
+    ...(outputTokens !== undefined && { outputTokens }),
+    ...(cacheReadTokens !== undefined && { cacheReadTokens }),
+    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
+    ...(reasoningTokens !== undefined && { reasoningTokens }),
+  }
+}
+
+/** Model, response id and finish reasons. */
+export function semconvModel(attributes: Attributes): ModelIdentity {
+  const model = textOf(attributes['gen_ai.response.model']) ?? textOf(attributes['gen_ai.request.model'])
+  const responseId = textOf(attributes['gen_ai.response.id'])
+  const finishReasons = toFinishReasons(attributes['gen_ai.response.finish_reasons'])
+  return {
+    ...(model !== undefined && { model }),
+    ...(responseId !== undefined && { responseId }),
+    ...(finishReasons !== undefined && { finishReasons }),
+  }
+}
+
+/** An array, JSON text of one, a plain string, or names separated by commas. */
+export function toFinishReasons(value: unknown): readonly string[] | undefined {
+  const parsed = parseJson(value)
+  if (Array.isArray(parsed)) return parsed.filter((item) => typeof item === 'string')
+  return typeof parsed === 'string' && parsed !== '' ? parsed.split(',').map((item) => item.trim()) : undefined
+}
+
+/** Name, call id and kind of a tool. */
+export function semconvTool(attributes: Attributes): ToolIdentity | undefined {
+  const name = textOf(attributes['gen_ai.tool.name'])
+  if (name === undefined) return undefined
+  const id = textOf(attributes['gen_ai.tool.call.id'])
+  return {
+    name,
+    ...(id !== undefined && { id }),
+    ...(attributes['gen_ai.tool.type'] === 'extension' && { providerExecuted: true }),
+  }
+}
+
+/** The conversation, in the conventions' name and in those that vendors share. */
+export function semconvConversationId(attributes: Attributes): string | undefined {
+  return textOf(attributes['gen_ai.conversation.id']) ?? textOf(attributes['session.id'])
+}
+
+/** The user, as the general conventions name it. */
+export function semconvUserId(attributes: Attributes): string | undefined {
+  return textOf(attributes['user.id']) ?? textOf(attributes['enduser.id'])
+}
+
+function first(attributes: Attributes, keys: readonly string[]): number | undefined {
+  for (const key of keys) {
+    const value = numberOf(attributes[key])
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+const INPUT_TOKENS = ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens']
+const OUTPUT_TOKENS = ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens']
+const CACHE_READ_TOKENS = [
+  'gen_ai.usage.cache_read.input_tokens',
+  'gen_ai.usage.cache_read_input_tokens',
+  'gen_ai.usage.input_tokens.cached',
+  'gen_ai.usage.prompt_tokens_details.cache_read',
+]
+const CACHE_WRITE_TOKENS = [
+  'gen_ai.usage.cache_write.input_tokens',
+  'gen_ai.usage.cache_creation.input_tokens',
+  'gen_ai.usage.cache_creation_input_tokens',
+]
+const REASONING_TOKENS = ['gen_ai.usage.reasoning.output_tokens', 'gen_ai.usage.reasoning_tokens']
