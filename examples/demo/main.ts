@@ -1,0 +1,98 @@
+/**
+ * The demo: real agents on the AI SDK, a real tracer provider, real OTLP. No key and no network are needed: model and judge are
+ * answered by a scripted server on loopback, unless OPENAI_API_KEY is set. What is printed comes from what arrived at an
+ * embedded OTLP receiver; OTEL_EXPORTER_OTLP_ENDPOINT sends the same there as well.
+ */
+import { createOpenAI } from '@ai-sdk/openai'
+import { OpenTelemetry } from '@ai-sdk/otel'
+import { diag, DiagLogLevel } from '@opentelemetry/api'
+import { registerTelemetry } from 'ai'
+import { attachScoring } from 'spanscore'
+import {
+  createPromptAlignmentScorerLLM,
+  createSummarizationScorer,
+  createToolCallAccuracyScorerCode,
+  createToolCallAccuracyScorerLLM,
+  createToolErrorsScorer,
+} from 'spanscore/scorers/prebuilt'
+import { createOtlpReceiver, createScriptedOpenAIServer } from 'spanscore/testing'
+
+import { createDemoAgents } from './agents.ts'
+import { answerJudge, isJudge } from './judge-script.ts'
+import { carriesScores, printRun, printTable } from './report.ts'
+import { answerAgent, questions } from './script.ts'
+import { startTelemetry } from './telemetry.ts'
+
+const started = performance.now()
+const backend = process.env['OTEL_EXPORTER_OTLP_ENDPOINT']
+const realModel = Boolean(process.env['OPENAI_API_KEY'])
+
+diag.setLogger(
+  { error: console.error, warn: console.warn, info: (...text) => console.log(...text), debug() {}, verbose() {} },
+  DiagLogLevel.INFO,
+)
+
+const receiver = await createOtlpReceiver({ onBatch: ({ spans }) => spans.filter(carriesScores).forEach(printRun) })
+const server = await createScriptedOpenAIServer((request) =>
+  isJudge(request) ? answerJudge(request) : answerAgent(request),
+)
+const openai = realModel ? createOpenAI() : createOpenAI({ baseURL: server.url, apiKey: 'scripted' })
+const model = openai('gpt-5-mini')
+
+console.log(
+  `Agents on the AI SDK, traced by @opentelemetry/sdk-node. Model and judge: ${realModel ? 'gpt-5-mini of OpenAI' : 'SCRIPTED answers over real HTTP (set OPENAI_API_KEY for a real model)'}.`,
+)
+console.log(
+  `Spans, events and metrics go to an embedded OTLP receiver${backend ? ` and to ${backend}` : ''}. This is what arrives:\n`,
+)
+
+// What an application has already: a tracer provider that exports.
+const telemetry = startTelemetry([receiver.url, ...(backend ? [backend] : [])])
+registerTelemetry(new OpenTelemetry())
+
+// What spanscore adds.
+const scoring = attachScoring({
+  scorers: [
+    {
+      scorer: createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' }),
+      agent: 'weather-agent',
+      scope: 'every-agent',
+    },
+    {
+      scorer: createToolCallAccuracyScorerCode({ id: 'tool_order', expectedToolOrder: ['order-tool', 'refund-tool'] }),
+      agent: 'support-agent',
+      when: (run) => /refund|money/i.test(run.userInput ?? ''),
+    },
+    { scorer: createToolErrorsScorer(), agent: 'support-agent' },
+    { scorer: createToolCallAccuracyScorerLLM({ model }), agent: ['weather-agent', 'support-agent'] },
+    { scorer: createPromptAlignmentScorerLLM({ model }), agent: ['weather-agent', 'support-agent', 'trip-agent'] },
+    { scorer: createSummarizationScorer({ model }), agent: 'summary-agent' },
+  ],
+})
+
+const agents = createDemoAgents(model)
+for (const question of questions.weather) await agents.weather(question)
+await Promise.all(questions.support.map(agents.support))
+for (const question of questions.trip) await agents.trip(question)
+await Promise.all(questions.summary.map(agents.summary))
+if (!realModel)
+  await agents
+    .weather(questions.outage[0])
+    .catch((error: Error) => console.log(`  (the application saw: ${error.message})`))
+
+await scoring.forceFlush()
+await telemetry.shutdown()
+
+const events = receiver.logs.filter((log) => log.eventName === 'gen_ai.evaluation.result')
+console.log(
+  `\n${receiver.spans.length} spans, ${events.length} gen_ai.evaluation.result events and ${new Set(receiver.metrics.map((metric) => metric.name)).size} metrics arrived. From the events:\n`,
+)
+printTable(events)
+const { runs, scorers } = scoring.ledger()
+const total = (pick: (row: (typeof scorers)[string]) => number) =>
+  Object.values(scorers).reduce((sum, row) => sum + pick(row), 0)
+console.log(
+  `\nEvery run is accounted for: ${runs.seen} runs seen; ${total((row) => row.runs)} × scorer = ${total((row) => row.scored)} scored + ${total((row) => row.skipped)} skipped + ${total((row) => row.failed)} failed + ${total((row) => row.pending)} pending.`,
+)
+console.log(`Done in ${((performance.now() - started) / 1000).toFixed(1)} s.`)
+await Promise.all([server.close(), receiver.close()])

@@ -1,0 +1,110 @@
+import { createServer } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { createGunzip } from 'node:zlib'
+
+import { readOtlpJson } from '../runs/otlp-json.ts'
+import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+import { listenOnLoopback } from './listen-on-loopback.ts'
+import { readOtlpMetrics } from './otlp-metrics.ts'
+import type { ReceivedMetric } from './otlp-metrics.ts'
+
+/** A span as it arrived. */
+export type ReceivedSpan = SourceSpan
+
+/** A log record as it arrived. */
+export type ReceivedLog = SourceLog
+
+/** What one export request held. */
+export interface ReceivedBatch {
+  readonly spans: readonly ReceivedSpan[]
+  readonly logs: readonly ReceivedLog[]
+  readonly metrics: readonly ReceivedMetric[]
+}
+
+/** A running OTLP receiver that keeps what it was sent. */
+export interface OtlpReceiver extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>`; exporters append `/v1/traces`, `/v1/logs`, `/v1/metrics`. */
+  readonly url: string
+  readonly spans: readonly ReceivedSpan[]
+  readonly logs: readonly ReceivedLog[]
+  /** Every data point of every export, in the order of arrival: of a cumulative counter, the last one is the sum. */
+  readonly metrics: readonly ReceivedMetric[]
+  close(): Promise<void>
+}
+
+/** Options of `createOtlpReceiver`. */
+export interface OtlpReceiverOptions {
+  /** TCP port on the loopback interface. @default one that is free */
+  readonly port?: number
+  /** Called with each request that was accepted. */
+  readonly onBatch?: (batch: ReceivedBatch) => void
+  /** HTTP status to answer with, to see how exporters bear a refusing backend. @default 200 */
+  readonly status?: (signal: 'traces' | 'logs' | 'metrics') => number
+}
+
+/**
+ * Starts an OTLP/HTTP receiver on loopback for tests and demos: JSON, plain or gzip, as the `exporter-*-otlp-http` packages
+ * send it. It shows what really leaves an application.
+ *
+ * @example
+ * ```ts
+ * import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+ * import { createOtlpReceiver } from 'spanscore/testing'
+ *
+ * await using receiver = await createOtlpReceiver()
+ * const exporter = new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` })
+ * // … run the application, flush …
+ * console.log(receiver.spans.map((span) => span.attributes['spanscore.tool_call_accuracy.score']))
+ * await exporter.shutdown()
+ * ```
+ */
+export async function createOtlpReceiver(options: OtlpReceiverOptions = {}): Promise<OtlpReceiver> {
+  const spans: ReceivedSpan[] = []
+  const logs: ReceivedLog[] = []
+  const metrics: ReceivedMetric[] = []
+
+  const receive = async (request: IncomingMessage): Promise<Reply> => {
+    const signal = signals.find((name) => request.url === `/v1/${name}`)
+    if (signal === undefined)
+      return { status: 404, message: `expected /v1/traces, /v1/logs or /v1/metrics, got ${request.url}` }
+    const type = request.headers['content-type']
+    if (type?.includes('json') !== true)
+      return { status: 415, message: `expected OTLP as application/json, got ${type}` }
+    const value: unknown = JSON.parse(await readBody(request))
+    const status = options.status?.(signal) ?? 200
+    if (status >= 300) return { status, message: 'refused, as the receiver was told to' }
+    const { spans: newSpans, logs: newLogs } = readOtlpJson(value) ?? { spans: [], logs: [] }
+    const batch = { spans: newSpans, logs: newLogs, metrics: readOtlpMetrics(value) }
+    spans.push(...batch.spans)
+    logs.push(...batch.logs)
+    metrics.push(...batch.metrics)
+    options.onBatch?.(batch)
+    return { status }
+  }
+
+  const server = createServer((request, response) => {
+    void receive(request)
+      .catch((error: unknown): Reply => ({ status: 400, message: String(error) }))
+      .then(({ status, message }) => {
+        const body = JSON.stringify(message === undefined ? {} : { message })
+        response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+      })
+  })
+  const { origin, ...listening } = await listenOnLoopback(server, options.port ?? 0)
+  return { url: origin, spans, logs, metrics, ...listening }
+}
+
+const signals = ['traces', 'logs', 'metrics'] as const
+
+interface Reply {
+  readonly status: number
+  readonly message?: string
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const compressed = request.headers['content-encoding'] === 'gzip'
+  let text = ''
+  for await (const piece of (compressed ? request.pipe(createGunzip()) : request).setEncoding('utf8'))
+    text += String(piece)
+  return text
+}
