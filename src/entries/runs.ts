@@ -1,0 +1,7 @@
+export type { AgentRun, Missing, ModelCall, ToolCall } from '../runs/agent-run.ts'
+export { readRuns } from '../runs/read-runs.ts'
+export type { OtlpDamage, OtlpInput, OtlpSummary, ReadRunsOptions } from '../runs/read-runs.ts'
+export { reconstructRuns } from '../runs/reconstruct-runs.ts'
+export type { SdkSpanLike } from '../spans/from-sdk-span.ts'
+export type { Message, Part, RunError, ToolDefinition, Usage } from '../spans/message.ts'
+export type { SourceEvent, SourceLog, SourceSpan } from '../spans/source-span.ts'

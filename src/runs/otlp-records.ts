@@ -1,0 +1,139 @@
+import { ByteSource, MAX_RECORD_BYTES } from './byte-source.ts'
+import { PendingDocument, tryParse } from './pending-document.ts'
+
+/**
+ * One record of an OTLP stream: a JSON text, the bytes of a protobuf message, or a place that could not be read as either.
+ * `place` is `line N` in JSON and `byte N` in protobuf.
+ */
+export type OtlpRecord =
+  | { readonly kind: 'json'; readonly value: unknown; readonly place: string }
+  | { readonly kind: 'protobuf'; readonly bytes: Uint8Array; readonly place: string }
+  | { readonly kind: 'damaged'; readonly reason: string; readonly place: string }
+
+/** Enough of the beginning to tell JSON from protobuf. */
+const SNIFF_BYTES = 256
+
+/**
+ * Cuts a stream of bytes into records, one at a time: JSON (a single document, pretty or not; one document a line, as the
+ * Collector's file exporter writes them), or protobuf (one request; requests each behind four bytes of length, as the
+ * Collector writes them). Damage costs the record in which it is, and is reported.
+ */
+export async function* readOtlpRecords(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<OtlpRecord> {
+  const source = new ByteSource(chunks)
+  await source.fill(SNIFF_BYTES)
+  const start = source.peek(SNIFF_BYTES)
+  const tool = compressionOf(start)
+  if (tool !== undefined) {
+    yield {
+      kind: 'damaged',
+      reason: `compressed; unpack it first (${tool} -dc FILE | spanscore inspect -)`,
+      place: 'byte 0',
+    }
+    return
+  }
+  if (isJson(start)) yield* readJsonRecords(source)
+  else yield* readProtobufRecords(source, start[0] === 0x0a)
+}
+
+function compressionOf(start: Buffer): 'gzip' | 'zstd' | undefined {
+  if (start[0] === 0x1f && start[1] === 0x8b) return 'gzip'
+  return start.length >= 4 && start.readUInt32LE(0) === 0xfd2fb528 ? 'zstd' : undefined
+}
+
+/** Begins as a JSON object or list does, or at least holds no control characters, which every protobuf request has. */
+function isJson(start: Buffer): boolean {
+  if (/^[\s\uFEFF]*(\{\s*("\w|\})|\[\s*(\{\s*"\w|\]))/.test(start.toString('utf8'))) return true
+  return !start.some((byte) => byte < 9 || byte === 11 || byte === 12 || (byte > 13 && byte < 32))
+}
+
+/** The start of a request: seen inside a document that never ended, it is the next record. */
+const REQUEST_START = /^\s*\{\s*"resource(Spans|Logs|Metrics)"/
+
+/**
+ * A line that is a document of its own is a record. Others are put together until their brackets close; JSON has no line
+ * break inside strings, so each line can be looked at for itself.
+ */
+async function* readJsonRecords(source: ByteSource): AsyncGenerator<OtlpRecord> {
+  const pending = new PendingDocument()
+  let lineNumber = 0
+  for await (const bytes of source.lines()) {
+    lineNumber++
+    if (bytes === undefined) {
+      yield { kind: 'damaged', reason: `longer than ${MAX_RECORD_BYTES} bytes`, place: `line ${lineNumber}` }
+      pending.clear()
+      continue
+    }
+    const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
+    if (text.trim() === '') continue
+    const isStart = REQUEST_START.test(text)
+    if (pending.isEmpty || isStart) {
+      const value = pending.isList ? undefined : tryParse(text)
+      if (value !== undefined) {
+        if (!pending.isEmpty) yield pending.toDamaged()
+        pending.clear()
+        yield { kind: 'json', value, place: `line ${lineNumber}` }
+        continue
+      }
+    }
+    if (isStart && !pending.isEmpty && !pending.isList) {
+      yield pending.toDamaged()
+      pending.clear()
+    }
+    const closed = pending.add(text, lineNumber)
+    if (closed === 'open') continue
+    yield pending.toRecord()
+    pending.clear()
+  }
+  if (!pending.isEmpty) yield pending.toDamaged()
+}
+
+/**
+ * A single request is field 1, again and again: each entry is given out as a request of its own, so that a large one is
+ * read piece by piece. Behind lengths, each request is given out as it is.
+ */
+async function* readProtobufRecords(source: ByteSource, isSingleRequest: boolean): AsyncGenerator<OtlpRecord> {
+  while (await source.fill(1)) {
+    const place = `byte ${source.offset}`
+    await source.fill(6)
+    const header = isSingleRequest ? readEntryHeader(source.peek(6)) : readLengthHeader(source.peek(5))
+    if (header === undefined) {
+      yield { kind: 'damaged', reason: 'neither OTLP JSON nor OTLP protobuf; the rest of the file is not read', place }
+      return
+    }
+    const length = header.keep + header.length
+    source.skip(header.skip)
+    const isWhole = length <= MAX_RECORD_BYTES && (await source.fill(length))
+    if (!isWhole) {
+      yield { kind: 'damaged', reason: `a record of ${length} bytes that the file does not hold whole`, place }
+      return
+    }
+    yield { kind: 'protobuf', bytes: source.take(length), place }
+  }
+}
+
+interface RecordHeader {
+  /** Bytes of the header that are no part of the record. */
+  readonly skip: number
+  /** Bytes of the header that are. */
+  readonly keep: number
+  readonly length: number
+}
+
+/** Tag 0x0a and a varint of at most five bytes; both belong to the entry. */
+function readEntryHeader(bytes: Buffer): RecordHeader | undefined {
+  if (bytes[0] !== 0x0a) return undefined
+  let length = 0
+  for (let index = 1; index < bytes.length; index++) {
+    const byte = bytes[index] ?? 0
+    length += (byte & 0x7f) * 2 ** (7 * (index - 1))
+    if (byte < 0x80) return { skip: 0, keep: index + 1, length }
+  }
+  return undefined
+}
+
+/** Four bytes, big endian, then a request, which begins with 0x0a where it is not empty. */
+function readLengthHeader(bytes: Buffer): RecordHeader | undefined {
+  if (bytes.length < 4) return undefined
+  const length = bytes.readUInt32BE(0)
+  return length === 0 || bytes[4] === 0x0a ? { skip: 4, keep: 0, length } : undefined
+}
