@@ -1,0 +1,211 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { Budget, DEFAULT_BUDGET } from './budget.ts'
+import type { BudgetLimits, Cost } from './budget.ts'
+
+const CALL: Cost = { calls: 1, tokens: 1_000, costUsd: 0.001 }
+const UNLIMITED: BudgetLimits = {
+  callsPerMinute: Number.POSITIVE_INFINITY,
+  tokensPerHour: Number.POSITIVE_INFINITY,
+  usdPerDay: Number.POSITIVE_INFINITY,
+  share: 1,
+}
+
+/** A budget, its clock, and a generator that gives the same places in every run of the test. */
+function setUp(limits: Partial<BudgetLimits>) {
+  const clock = { ms: 5_000_000 }
+  const budget = new Budget({ ...UNLIMITED, ...limits }, () => clock.ms)
+  let state = 42
+  function place(): number {
+    // Numerical Recipes' linear congruential generator: good enough to be uniform, and repeatable.
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+  function ask(estimate = CALL): boolean {
+    return budget.admit({ place: place(), rate: 1, factor: budget.factor(), estimate }).admitted
+  }
+  return { clock, budget, place, ask }
+}
+
+/** Offers at an even rate and counts what gets through in each minute. */
+function offer(perSecond: number, minutes: number, clock: { ms: number }, ask: () => boolean): number[] {
+  const admitted: number[] = []
+  for (let minute = 0; minute < minutes; minute += 1) {
+    let count = 0
+    for (let n = 0; n < perSecond * 60; n += 1) {
+      clock.ms += 1_000 / perSecond
+      if (ask()) count += 1
+    }
+    admitted.push(count)
+  }
+  return admitted
+}
+
+describe('A budget', () => {
+  test('that is offered 100 a second against 1 a second reserves 1 a second', () => {
+    const { clock, budget } = setUp({ callsPerMinute: 60 })
+    const admitted = offer(100, 10, clock, () => budget.reserve(CALL) !== undefined)
+    const total = admitted.reduce((sum, count) => sum + count, 0)
+    expect(total).toBeGreaterThanOrEqual(585)
+    expect(total).toBeLessThanOrEqual(600)
+  })
+
+  test('never spends more than a limit in any window, however it is asked', () => {
+    const gaps = fc.array(fc.integer({ min: 0, max: 9_000 }), { minLength: 50, maxLength: 300 })
+    fc.assert(
+      fc.property(gaps, fc.integer({ min: 1, max: 20 }), (waits, callsPerMinute) => {
+        const { clock, ask } = setUp({ callsPerMinute })
+        const times: number[] = []
+        for (const wait of waits) {
+          clock.ms += wait
+          if (ask()) times.push(clock.ms)
+        }
+        for (const start of times) {
+          expect(times.filter((time) => time >= start && time < start + 60_000).length).toBeLessThanOrEqual(
+            callsPerMinute,
+          )
+        }
+      }),
+    )
+  })
+
+  test('that is overrun lowers the rates instead of spending the minute at once, and spends most of it', () => {
+    const { clock, ask } = setUp({ callsPerMinute: 60 })
+    const [first, ...later] = offer(100, 20, clock, ask)
+    expect(first).toBeLessThanOrEqual(60)
+    for (const count of later) expect(count).toBeGreaterThan(40)
+    const mean = later.reduce((sum, count) => sum + count, 0) / later.length
+    expect(mean).toBeGreaterThan(50)
+    expect(mean).toBeLessThanOrEqual(60)
+  })
+
+  test('that is overrun refuses next to nothing, because the lowered rate is known before the decision', () => {
+    const { clock, budget, place } = setUp({ callsPerMinute: 600 })
+    let drawn = 0
+    let refused = 0
+    offer(100, 20, clock, () => {
+      const factor = budget.factor()
+      const at = place()
+      const { admitted } = budget.admit({ place: at, rate: 1, factor, estimate: CALL })
+      if (at < factor) drawn += 1
+      if (at < factor && !admitted) refused += 1
+      return admitted
+    })
+    expect(drawn).toBeGreaterThan(9_000)
+    expect(refused / drawn).toBeLessThan(0.01)
+  })
+
+  test('of a day that would be spent in the first hours lasts the day', () => {
+    const { clock, ask } = setUp({ usdPerDay: 10 })
+    // 100 USD a day are asked for: ten times the budget.
+    const perHour: number[] = []
+    for (let hour = 0; hour < 48; hour += 1) {
+      let count = 0
+      for (let n = 0; n < 4_167; n += 1) {
+        clock.ms += 3_600_000 / 4_167
+        if (ask()) count += 1
+      }
+      perHour.push(count)
+    }
+    // Half the day's budget may go at once; every hour after that still has its part of what is left.
+    for (const count of perHour.slice(2)) expect(count).toBeGreaterThan(100)
+    expect(perHour.slice(24).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(9_000)
+    expect(perHour.slice(0, 24).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(10_000)
+  })
+
+  test('leaves demand alone that it can pay for', () => {
+    const { clock, budget, ask } = setUp(DEFAULT_BUDGET)
+    const admitted = offer(0.4, 10, clock, () => {
+      expect(budget.factor()).toBe(1)
+      return ask()
+    })
+    expect(admitted).toEqual(Array.from({ length: 10 }, () => 24))
+  })
+
+  test('of a few scores is given out whole, and then refused with what to do', () => {
+    const { budget, ask } = setUp({ callsPerMinute: 3 })
+    expect([ask(), ask(), ask(), ask(), ask()]).toEqual([true, true, true, false, false])
+    expect(budget.usedRatio()).toBe(1)
+    const refused = budget.admit({ place: 0, rate: 1, factor: 1, estimate: CALL })
+    expect(refused).toEqual({
+      admitted: false,
+      message: "budget.callsPerMinute (3) is used up; raise it, or lower the scorer's sample.",
+    })
+  })
+
+  test('refuses one score that is dearer than the whole budget, and says so', () => {
+    const { budget } = setUp({ usdPerDay: 0.01 })
+    const refused = budget.admit({ place: 0, rate: 1, factor: 1, estimate: { ...CALL, costUsd: 0.02 } })
+    expect(refused).toMatchObject({
+      admitted: false,
+      message: expect.stringContaining('more than all of budget.usdPerDay'),
+    })
+  })
+
+  test('sets nothing aside in any limit where one of them has no room', () => {
+    const { budget } = setUp({ callsPerMinute: 100, tokensPerHour: 1_500 })
+    expect(budget.reserve(CALL)).toBeDefined()
+    const before = budget.usedRatio()
+    expect(budget.reserve(CALL)).toBeUndefined()
+    expect(budget.usedRatio()).toBe(before)
+  })
+
+  test('gives back what a score did not take, once', () => {
+    const { budget } = setUp({ tokensPerHour: 10_000 })
+    const [first] = Array.from({ length: 10 }, () => budget.reserve(CALL))
+    expect(budget.reserve(CALL)).toBeUndefined()
+    first!.settle({ calls: 1, tokens: 0 })
+    first!.settle({ calls: 1, tokens: 0 })
+    expect(budget.usedRatio()).toBeCloseTo(0.9, 9)
+    expect(budget.reserve(CALL)).toBeDefined()
+    expect(budget.reserve(CALL)).toBeUndefined()
+  })
+
+  test('counts what came out dearer than was reserved', () => {
+    const { budget } = setUp({ usdPerDay: 1 })
+    budget.reserve({ calls: 1, tokens: 10, costUsd: 0.1 })!.settle({ calls: 2, tokens: 20, costUsd: 0.4 })
+    expect(budget.usedRatio()).toBeCloseTo(0.4, 9)
+  })
+
+  test('keeps a reservation of dollars where the reply carries no price, and counts no dollars without a price', () => {
+    const { budget } = setUp({ usdPerDay: 1 })
+    budget.reserve({ calls: 1, tokens: 10, costUsd: 0.3 })!.settle({ calls: 1, tokens: 10 })
+    budget.reserve({ calls: 1, tokens: 10 })
+    expect(budget.usedRatio()).toBeCloseTo(0.3, 9)
+  })
+
+  test('shared by forty processes lets each have its fortieth', () => {
+    const { clock, budget } = setUp({ callsPerMinute: 60, share: 1 / 40 })
+    const total = offer(10, 40, clock, () => budget.reserve(CALL) !== undefined).reduce((sum, count) => sum + count, 0)
+    // 1.5 a minute: a whole call each minute, and one more in time only where whole calls fit.
+    expect(total).toBeGreaterThanOrEqual(39)
+    expect(total).toBeLessThanOrEqual(60)
+  })
+
+  test('of less than one call a minute still lets one through in as many minutes as that takes', () => {
+    const { clock, budget } = setUp({ callsPerMinute: 10, share: 1 / 40 })
+    const admitted = offer(1, 41, clock, () => budget.reserve(CALL) !== undefined)
+    expect(admitted.reduce((sum, count) => sum + count, 0)).toBe(11)
+  })
+
+  test('of nothing lets nothing through', () => {
+    const { budget } = setUp({ callsPerMinute: 0 })
+    expect(budget.reserve(CALL)).toBeUndefined()
+    expect(budget.usedRatio()).toBe(1)
+  })
+
+  test('without limits lets everything through', () => {
+    const { clock, budget, ask } = setUp({})
+    expect(offer(1_000, 1, clock, ask)).toEqual([60_000])
+    expect([budget.factor(), budget.usedRatio()]).toEqual([1, 0])
+  })
+
+  test('does not forget what was spent when its clock goes back', () => {
+    const { clock, budget } = setUp({ callsPerMinute: 2 })
+    budget.reserve(CALL)
+    budget.reserve(CALL)
+    clock.ms -= 3_600_000
+    expect(budget.reserve(CALL)).toBeUndefined()
+  })
+})

@@ -1,0 +1,170 @@
+import { RollingLimit } from './rolling-limit.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** What judges may take, per process, over rolling windows. `Infinity` lifts a limit. */
+export interface BudgetLimits {
+  readonly callsPerMinute: number
+  readonly tokensPerHour: number
+  /** US dollars; models without a known price do not count. */
+  readonly usdPerDay: number
+  /** This process's share of all the limits: 1/40 where forty processes share them. */
+  readonly share: number
+}
+
+/** What judging takes where nothing is said: 60 calls a minute and 10 US dollars a day. */
+export const DEFAULT_BUDGET: BudgetLimits = {
+  callsPerMinute: 60,
+  tokensPerHour: Number.POSITIVE_INFINITY,
+  usdPerDay: 10,
+  share: 1,
+}
+
+/** What one score takes, all tries together. */
+export interface Cost {
+  readonly calls: number
+  readonly tokens: number
+  /** Absent where the model's price is unknown. */
+  readonly costUsd?: number
+}
+
+/** Budget set aside for one score. */
+export interface Reservation {
+  /** Replaces the estimate by what the score took: zeros where it was not asked after all. Later calls do nothing. */
+  settle(taken: Cost): void
+}
+
+/** A score that is let through, or why it is not. */
+export type Admission =
+  | {
+      readonly admitted: true
+      /** The rate that the run was held against: its own, lowered by the budget. */
+      readonly rate: number
+      readonly reservation: Reservation
+    }
+  | { readonly admitted: false; readonly message: string }
+
+/** One score that asks for budget. */
+export interface BudgetRequest {
+  /** The run's place between 0 and 1, by `uniformOf`. */
+  readonly place: number
+  /** The rate that applies to the scorer and this run; the place lies below it. */
+  readonly rate: number
+  /** `factor()` of the budget, taken once for all scorers of a run, before the first of them asks. */
+  readonly factor: number
+  readonly estimate: Cost
+}
+
+/**
+ * Holds judges to what they may take. A limit is spent evenly: before it would have to refuse, the budget lowers the rates,
+ * and says by how much, so that weights stay true. What it refuses is refused before anything is spent.
+ */
+export class Budget {
+  readonly #limits: readonly Limit[]
+  readonly #now: () => number
+
+  /** @param now Milliseconds of a clock that does not go back, such as `performance.now`. */
+  constructor(limits: BudgetLimits, now: () => number) {
+    this.#now = now
+    this.#limits = [
+      { name: 'callsPerMinute', given: limits.callsPerMinute, of: (cost) => cost.calls, window: calls(limits) },
+      {
+        name: 'tokensPerHour',
+        given: limits.tokensPerHour,
+        of: (cost) => cost.tokens,
+        window: new RollingLimit(limits.tokensPerHour * limits.share, HOUR_MS),
+      },
+      {
+        name: 'usdPerDay',
+        given: limits.usdPerDay,
+        of: (cost) => cost.costUsd,
+        window: new RollingLimit(limits.usdPerDay * limits.share, DAY_MS),
+      },
+    ]
+  }
+
+  /** From 0 to 1: what rates are multiplied by at this moment. It follows from runs before this one alone. */
+  factor(): number {
+    const nowMs = this.#now()
+    return Math.min(...this.#limits.map((limit) => limit.window.factor(nowMs)))
+  }
+
+  /** Lets a score through and reserves its estimate, or says why not. */
+  admit(request: BudgetRequest): Admission {
+    const nowMs = this.#now()
+    for (const limit of this.#limits) limit.window.want(limit.of(request.estimate) ?? 0, nowMs)
+    const rate = request.rate * request.factor
+    if (request.place >= rate) {
+      return {
+        admitted: false,
+        message: `More is asked for than the budget allows; it keeps ${percent(rate)} of runs.`,
+      }
+    }
+    const reservation = this.reserve(request.estimate)
+    return reservation === undefined
+      ? { admitted: false, message: this.#refusal(request.estimate, nowMs) }
+      : { admitted: true, rate, reservation }
+  }
+
+  /** Sets an estimate aside in every limit; `undefined`, and nothing set aside, where one of them has no room for it. */
+  reserve(estimate: Cost): Reservation | undefined {
+    const nowMs = this.#now()
+    if (this.#blocking(estimate, nowMs) !== undefined) return undefined
+    const booked = this.#limits.map(({ of, window }) => {
+      const reserved = of(estimate)
+      return { of, window, reserved, slot: window.spend(reserved ?? 0, nowMs) }
+    })
+    let settled = false
+    return {
+      settle(taken) {
+        if (settled) return
+        settled = true
+        for (const { of, window, reserved, slot } of booked) {
+          // A price that is known only before or only after the call leaves the other as it is.
+          window.settle(slot, reserved ?? 0, of(taken) ?? reserved ?? 0)
+        }
+      },
+    }
+  }
+
+  /** How much of the tightest limit's window is used, 0 to 1. */
+  usedRatio(): number {
+    const nowMs = this.#now()
+    return Math.max(...this.#limits.map((limit) => limit.window.usedRatio(nowMs)))
+  }
+
+  #blocking(estimate: Cost, nowMs: number): Limit | undefined {
+    return this.#limits.find((limit) => !limit.window.fits(limit.of(estimate) ?? 0, nowMs))
+  }
+
+  #refusal(estimate: Cost, nowMs: number): string {
+    const limit = this.#blocking(estimate, nowMs)
+    if (limit === undefined) return 'The budget is used up.'
+    const amount = limit.of(estimate) ?? 0
+    return amount > limit.window.limit
+      ? `One score is estimated at ${amount}, more than all of budget.${limit.name} (${limit.given}, times share); raise it.`
+      : `budget.${limit.name} (${limit.given}) is used up; raise it, or lower the scorer's sample.`
+  }
+}
+
+interface Limit {
+  readonly name: string
+  /** As the application gave it. */
+  readonly given: number
+  readonly of: (cost: Cost) => number | undefined
+  readonly window: RollingLimit
+}
+
+/** A share of less than one call a minute is one call in as many minutes as that takes. */
+function calls({ callsPerMinute, share }: BudgetLimits): RollingLimit {
+  const perMinute = callsPerMinute * share
+  return perMinute > 0 && perMinute < 1
+    ? new RollingLimit(1, MINUTE_MS / perMinute)
+    : new RollingLimit(perMinute, MINUTE_MS)
+}
+
+function percent(rate: number): string {
+  return `${Number((rate * 100).toPrecision(2))} %`
+}

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest'
+
+import { upstreamProbability } from './upstream.ts'
+
+function withOt(ot: string): { get(key: string): string | undefined } {
+  return { get: (key) => (key === 'ot' ? ot : undefined) }
+}
+
+describe('The probability with which the tracer kept a trace', () => {
+  // Thresholds and rates of the specification and of the Collector's pkg/sampling.
+  test.each([
+    ['th:0', 1],
+    ['th:8', 1 / 2],
+    ['th:c', 1 / 4],
+    ['th:e', 1 / 8],
+    ['th:f', 1 / 16],
+    ['th:ff', 1 / 256],
+    ['th:ffffffffffffff', 2 ** -56],
+    ['th:fd70a3d70a3d71', 0.01],
+    ['rv:9b8233f7e3a151;th:8', 1 / 2],
+    ['th:8;rv:9b8233f7e3a151', 1 / 2],
+  ])('is %s → %d', (ot, probability) => {
+    expect(upstreamProbability(withOt(ot))).toBeCloseTo(probability, 12)
+  })
+
+  test.each(['', 'th:', 'th:800000000000000', 'th:xyz', 'rv:9b8233f7e3a151', 'xth:8', 'th:8.'])(
+    'is not known where tracestate says ot=%s',
+    (ot) => {
+      expect(upstreamProbability(withOt(ot))).toBeUndefined()
+    },
+  )
+
+  test('is what the application configured only where tracestate is silent', () => {
+    expect(upstreamProbability(undefined, 0.1)).toBe(0.1)
+    expect(upstreamProbability(withOt('rv:9b8233f7e3a151'), 0.1)).toBe(0.1)
+    expect(upstreamProbability(withOt('th:8'), 0.1)).toBe(0.5)
+    expect(upstreamProbability(undefined)).toBeUndefined()
+  })
+})

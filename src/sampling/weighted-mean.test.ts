@@ -1,0 +1,45 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { addWeighted, weightedMean } from './weighted-mean.ts'
+import type { WeightedSums } from './weighted-mean.ts'
+
+const NOTHING: WeightedSums = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
+
+describe('The weighted mean', () => {
+  test('is the plain mean, known exactly, where every run was scored', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 50 }), (ys) => {
+        const result = weightedMean(ys.reduce((sums, y) => addWeighted(sums, 1, y), NOTHING))
+        expect(result?.mean).toBeCloseTo(ys.reduce((sum, y) => sum + y, 0) / ys.length, 9)
+        expect(result?.standardError).toBeCloseTo(0, 6)
+      }),
+    )
+  })
+
+  test('has the variance of its definition, Σ w²(1−π)(y−ȳ)² / (Σw)², out of the six sums', () => {
+    const drawn = fc.record({
+      p: fc.double({ min: 0.01, max: 1, noNaN: true }),
+      y: fc.double({ min: 0, max: 1, noNaN: true }),
+    })
+    fc.assert(
+      fc.property(fc.array(drawn, { minLength: 1, maxLength: 50 }), (runs) => {
+        const total = runs.reduce((sum, { p }) => sum + 1 / p, 0)
+        const mean = runs.reduce((sum, { p, y }) => sum + y / p, 0) / total
+        const variance = runs.reduce((sum, { p, y }) => sum + ((1 - p) * (y - mean) ** 2) / p ** 2, 0) / total ** 2
+        const result = weightedMean(runs.reduce((sums, { p, y }) => addWeighted(sums, p, y), NOTHING))
+        expect(result?.mean).toBeCloseTo(mean, 9)
+        expect(result?.standardError).toBeCloseTo(Math.sqrt(variance), 5)
+      }),
+    )
+  })
+
+  test('weighs twenty times what was kept with a twentieth of the probability', () => {
+    const sums = addWeighted(addWeighted(NOTHING, 1, 0), 0.05, 1)
+    expect(weightedMean(sums)?.mean).toBeCloseTo(20 / 21, 12)
+  })
+
+  test('is nothing where nothing was scored', () => {
+    expect(weightedMean(NOTHING)).toBeUndefined()
+  })
+})
