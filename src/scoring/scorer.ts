@@ -11,12 +11,15 @@ export interface ScoredVerdict {
   readonly details?: unknown
 }
 
-/** What a scorer's own code returns; `label` and the checks of the range are added by `evaluate`. */
-export type Verdict = (ScoredVerdict | Skipped | Failed) & {
+/**
+ * What a scorer's own code returns; `label` and the checks of the range are added by `evaluate`. `Preprocessed` and
+ * `Analyzed` are what the steps before the score gave.
+ */
+export type Verdict<Preprocessed = unknown, Analyzed = unknown> = (ScoredVerdict | Skipped | Failed) & {
   readonly judge?: JudgeReport
   /** Results of the steps before the score, for `.run()`. */
-  readonly preprocessStepResult?: unknown
-  readonly analyzeStepResult?: unknown
+  readonly preprocessStepResult?: Preprocessed
+  readonly analyzeStepResult?: Analyzed
 }
 
 /** Facts of a run that a scorer reads; what is not named is not parsed for it. */
@@ -36,10 +39,17 @@ export interface ScoringContext {
   readonly signal: AbortSignal
   /** Milliseconds that all tries of this score may take together. */
   readonly timeoutMs: number
-  /** `.run()` only: input and output as they were given. */
-  readonly given?: { readonly input: unknown; readonly output: unknown }
+  /** `.run()` only: input, output and expected answer as they were given. */
+  readonly given?: GivenInput
   /** Called after each judge call, for audits. */
   readonly onJudgeCall?: (call: JudgeCall) => void
+}
+
+/** The message form of `.run()`, as it was given. */
+export interface GivenInput {
+  readonly input: unknown
+  readonly output: unknown
+  readonly groundTruth?: unknown
 }
 
 /** One call of a judge: what was asked, what came back, what it took. */
@@ -70,7 +80,7 @@ export interface ScorerJudge {
 }
 
 /** Scores one run. Made by `createScorer` or one of the prebuilt factories. */
-export interface Scorer {
+export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
   /** `^[a-z][a-z0-9_]*$` */
   readonly id: string
   readonly description: string
@@ -86,9 +96,15 @@ export interface Scorer {
   readonly needs: readonly Need[]
   readonly judge?: ScorerJudge
   /** Says what it thinks of the run; may throw or reject, which `evaluate` turns into `failed: scorer-threw`. */
-  assess(run: AgentRun, context: ScoringContext): Verdict | Promise<Verdict>
-  /** For tests, CI and scripts: one run in, the score out. Rejects where a live run would be skipped or failed. */
-  run(input: ScorerInput): Promise<ScorerRunResult>
+  assess(
+    run: AgentRun,
+    context: ScoringContext,
+  ): Verdict<Preprocessed, Analyzed> | Promise<Verdict<Preprocessed, Analyzed>>
+  /**
+   * For tests, CI and scripts: one run in, the score out. Rejects with a `ScoreUnavailableError` where a live run would be
+   * skipped or failed.
+   */
+  run(input: ScorerInput, options?: ScorerRunOptions): Promise<ScorerRunResult<Preprocessed, Analyzed>>
 }
 
 /** What `.run()` takes: an `AgentRun`, or messages in and out. */
@@ -96,14 +112,24 @@ export type ScorerInput =
   | AgentRun
   | { readonly runId?: string; readonly input: unknown; readonly output: unknown; readonly groundTruth?: unknown }
 
-/** What `.run()` gives. */
-export interface ScorerRunResult {
+/** How one `.run()` is done. */
+export interface ScorerRunOptions {
+  /** Ends the scoring early. @default one that aborts after `timeoutMs` */
+  readonly signal?: AbortSignal
+  /** Milliseconds that all tries of this score may take together. @default 20000 */
+  readonly timeoutMs?: number
+  /** Called after each judge call, for audits. */
+  readonly onJudgeCall?: (call: JudgeCall) => void
+}
+
+/** What `.run()` gives: what it was given, the score, and what the steps before it found. */
+export interface ScorerRunResult<Preprocessed = unknown, Analyzed = unknown> {
   readonly runId: string
   readonly input: unknown
   readonly output: unknown
   readonly score: number
   readonly reason?: string
-  readonly preprocessStepResult?: unknown
-  readonly analyzeStepResult?: unknown
+  readonly preprocessStepResult?: Preprocessed
+  readonly analyzeStepResult?: Analyzed
   readonly evaluation: Evaluation
 }

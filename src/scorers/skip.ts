@@ -1,0 +1,18 @@
+import type { AgentRun } from '../runs/agent-run.ts'
+import type { Skipped, SkipReason } from '../scoring/score.ts'
+
+/** No score, with the reason and what to do about it. */
+export function skip(reason: SkipReason, message: string): Skipped {
+  return { status: 'skipped', reason, message }
+}
+
+/**
+ * `skipped: no-content` where the run does not hold the fact, with the switch that records it; `undefined` where it does. A
+ * fact that is only partly missing (`toolCalls[2].arguments`) is named with its place.
+ */
+export function skipWithoutFact(run: AgentRun, fact: string, id: string): Skipped | undefined {
+  const missing = run.missing.find(({ what }) => what === fact)
+  if (missing === undefined) return undefined
+  const cure = missing.switch === undefined ? '' : ` Turn on ${missing.switch}.`
+  return skip('no-content', `${id}: the spans do not hold ${fact} (${missing.why}).${cure}`)
+}

@@ -1,0 +1,174 @@
+import type { AgentRun } from '../runs/agent-run.ts'
+import { defineScorer } from '../scoring/define-scorer.ts'
+import type { GivenCall } from '../scoring/given-calls.ts'
+import type { Scorer, ScoringContext } from '../scoring/scorer.ts'
+import { isRecord } from '../spans/json.ts'
+import { expectedTools } from './expected-tools.ts'
+import { skip, skipWithoutFact } from './skip.ts'
+
+/** Options of `createToolCallAccuracyScorerCode`: `expectedTool`, or `expectedToolOrder`, or both. */
+export interface ToolCallAccuracyCodeOptions {
+  /** @default 'tool_call_accuracy' */
+  readonly id?: string
+  /** The tool that must be called, or a function that says it for each run. Does not decide where an order is given. */
+  readonly expectedTool?: string | ((run: AgentRun) => string | undefined)
+  /** One tool: no other call beside it. An order: these calls and no others. @default false */
+  readonly strictMode?: boolean
+  /** The tools that must be called, in this order, or a function that says them for each run. */
+  readonly expectedToolOrder?: readonly string[] | ((run: AgentRun) => readonly string[] | undefined)
+}
+
+/** One tool call that was counted, and where it stands. */
+export interface ToolCallInfo {
+  readonly toolName: string
+  readonly toolCallId: string
+  /** Index of the output message that makes the call; of the model call, in a run made from spans. */
+  readonly messageIndex: number
+  /** Index of the call within that message, or among the calls of that step. */
+  readonly invocationIndex: number
+}
+
+/** What `createToolCallAccuracyScorerCode` found before it scored. */
+export interface ToolCallAccuracyPreprocess {
+  readonly expectedTool?: string
+  readonly actualTools: readonly string[]
+  readonly strictMode: boolean
+  readonly expectedToolOrder?: readonly string[]
+  readonly hasToolCalls: boolean
+  /** By `expectedTool`, even where an order decides; false without one. */
+  readonly correctToolCalled: boolean
+  /** `null` without an order. */
+  readonly correctOrderCalled: boolean | null
+  readonly toolCallInfos: readonly ToolCallInfo[]
+}
+
+/**
+ * Tool call accuracy, by code: 1 where the expected tool, or the expected tools in their order, were called, else 0.
+ *
+ * Names compare exactly. Without calls the score is 0. With an order, `strictMode` asks for exactly these calls, else the
+ * order must be a subsequence of the calls, repeats included. Without an order, `strictMode` asks for exactly one call.
+ * A run may carry its own expectation in the attribute `spanscore.expected_tools` of its agent span, which goes before the
+ * options'. Runs with no expectation, or that were offered no tools, are `skipped: not-applicable`.
+ *
+ * @example
+ * ```ts
+ * const scorer = createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' })
+ * const { score } = await scorer.run({
+ *   input: 'Is it raining in Oslo?',
+ *   output: { role: 'assistant', content: [{ type: 'tool-call', toolCallId: '1', toolName: 'weather-tool', args: {} }] },
+ * })
+ * // score: 1
+ * ```
+ *
+ * @throws Error where neither `expectedTool` nor a non-empty `expectedToolOrder` is given
+ */
+export function createToolCallAccuracyScorerCode(
+  options: ToolCallAccuracyCodeOptions,
+): Scorer<ToolCallAccuracyPreprocess> {
+  const { id = 'tool_call_accuracy', strictMode = false, expectedTool, expectedToolOrder } = options ?? {}
+  if (!expectedTool && !(typeof expectedToolOrder === 'function' || expectedToolOrder?.length)) {
+    throw new Error('Either expectedTool or expectedToolOrder must be provided')
+  }
+  return defineScorer<ToolCallAccuracyPreprocess>({
+    id,
+    description: 'Whether the expected tool was called, or the expected tools in their order.',
+    kind: 'code',
+    identity: { scorer: 'tool_call_accuracy', expectedTool, expectedToolOrder, strictMode },
+    inline: true,
+    needs: ['toolNames', 'availableTools'],
+    assess: (run, context) => {
+      if (isGivenEmpty(context)) {
+        return { status: 'failed', code: 'scorer-threw', message: 'Input and output messages cannot be null or empty' }
+      }
+      const expected = expectedTools(run) ?? {
+        tool: typeof expectedTool === 'function' ? expectedTool(run) : expectedTool,
+        order: typeof expectedToolOrder === 'function' ? expectedToolOrder(run) : expectedToolOrder,
+      }
+      const order = expected.order?.length ? expected.order : undefined
+      if (expected.tool === undefined && order === undefined) {
+        return skip('not-applicable', `${id}: no tool is expected of this run.`)
+      }
+      if (run.toolCalls.length === 0) {
+        if (run.availableTools?.length === 0) return skip('not-applicable', `${id}: the run was offered no tools.`)
+        const unknown = skipWithoutFact(run, 'toolCalls', id)
+        if (unknown !== undefined) return unknown
+      }
+      const found = lookAt(run, expected.tool, order, strictMode)
+      const value = isAccurate(found) ? 1 : 0
+      return { status: 'scored', value, explanation: explain(found, value), preprocessStepResult: found }
+    },
+  })
+}
+
+function lookAt(
+  run: AgentRun,
+  expectedTool: string | undefined,
+  expectedToolOrder: readonly string[] | undefined,
+  strictMode: boolean,
+): ToolCallAccuracyPreprocess {
+  const actualTools = run.toolCalls.map(({ name }) => name)
+  const called = expectedTool !== undefined && actualTools.includes(expectedTool)
+  return {
+    ...(expectedTool !== undefined && { expectedTool }),
+    actualTools,
+    strictMode,
+    ...(expectedToolOrder !== undefined && { expectedToolOrder }),
+    hasToolCalls: actualTools.length > 0,
+    correctToolCalled: strictMode ? called && actualTools.length === 1 : called,
+    correctOrderCalled:
+      expectedToolOrder === undefined
+        ? null
+        : strictMode
+          ? isSame(expectedToolOrder, actualTools)
+          : isSubsequence(expectedToolOrder, actualTools),
+    toolCallInfos: toInfos(run),
+  }
+}
+
+function isAccurate({ hasToolCalls, correctOrderCalled, correctToolCalled }: ToolCallAccuracyPreprocess): boolean {
+  return hasToolCalls && (correctOrderCalled ?? correctToolCalled)
+}
+
+function explain(found: ToolCallAccuracyPreprocess, value: number): string {
+  const { expectedTool, expectedToolOrder, strictMode, actualTools } = found
+  const wanted =
+    expectedToolOrder === undefined
+      ? `${expectedTool}${strictMode ? ' and nothing else' : ''}`
+      : `${expectedToolOrder.join(', ')} in this order${strictMode ? ' and nothing else' : ''}`
+  const called = actualTools.length === 0 ? 'no tool was called' : `called: ${actualTools.join(', ')}`
+  return `${value === 1 ? 'As expected' : 'Not as expected'}: wanted ${wanted}; ${called}.`
+}
+
+function toInfos(run: AgentRun): ToolCallInfo[] {
+  const inStep = new Map<number, number>()
+  return run.toolCalls.map((call) => {
+    const position = inStep.get(call.step) ?? 0
+    inStep.set(call.step, position + 1)
+    const { messageIndex = call.step, invocationIndex = position } = call as Partial<GivenCall>
+    return { toolName: call.name, toolCallId: call.id ?? '', messageIndex, invocationIndex }
+  })
+}
+
+function isSame(expected: readonly string[], actual: readonly string[]): boolean {
+  return expected.length === actual.length && expected.every((name, index) => name === actual[index])
+}
+
+function isSubsequence(expected: readonly string[], actual: readonly string[]): boolean {
+  let found = 0
+  for (const name of actual) if (name === expected[found]) found++
+  return found >= expected.length
+}
+
+/** The message form needs messages on both sides; a run made from spans may well have no content recorded. */
+function isGivenEmpty({ given }: ScoringContext): boolean {
+  return given !== undefined && (isEmpty(given.input) || isEmpty(given.output))
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null) return true
+  if (typeof value === 'string') return value.trim() === ''
+  if (Array.isArray(value)) return value.length === 0
+  if (!isRecord(value)) return false
+  const messages = value.inputMessages ?? value.messages ?? value.prompt
+  return messages === undefined ? Object.keys(value).length === 0 : isEmpty(messages)
+}

@@ -1,0 +1,116 @@
+import type { AgentRun } from '../runs/agent-run.ts'
+import { evaluateInFull } from './evaluate.ts'
+import { toRunInput } from './run-input.ts'
+import { ScoreUnavailableError } from './score-unavailable-error.ts'
+import type {
+  Need,
+  Scorer,
+  ScorerInput,
+  ScorerJudge,
+  ScorerRunOptions,
+  ScorerRunResult,
+  ScoringContext,
+  Verdict,
+} from './scorer.ts'
+import { scorerVersion } from './scorer-version.ts'
+import { show } from './show.ts'
+
+/** What a scorer is made of. */
+export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
+  /** `^[a-z][a-z0-9_]*$` */
+  readonly id: string
+  /** One sentence: what the score says. */
+  readonly description: string
+  readonly kind: 'code' | 'judge'
+  /** Lowest and highest value. @default [0, 1] */
+  readonly range?: readonly [number, number]
+  /** @default 'higher' */
+  readonly better?: 'higher' | 'lower'
+  /**
+   * Pass mark in the scorer's own units: pass is `>=`, `<=` where lower is better.
+   *
+   * @default the highest value for code scorers, .7 of the range for judges, .3 of it where lower is better
+   */
+  readonly passAt?: number
+  /** All that gives the score its meaning beside the id: options, prompt texts, model, declared version. Hashed to `version`. */
+  readonly identity?: unknown
+  /** Whether it may run while the agent span is ending: synchronous, quick, no I/O. @default false */
+  readonly inline?: boolean
+  /** Facts of the run that `assess` reads. @default [] */
+  readonly needs?: readonly Need[]
+  readonly judge?: ScorerJudge
+  /** Says what it thinks of the run. May throw, or reject. */
+  assess(
+    run: AgentRun,
+    context: ScoringContext,
+  ): Verdict<Preprocessed, Analyzed> | Promise<Verdict<Preprocessed, Analyzed>>
+}
+
+/**
+ * Makes a scorer out of one function that looks at a run: the form below `createScorer`, in which the prebuilt scorers are
+ * written.
+ *
+ * @throws TypeError where the definition is wrong: `expected … got …`
+ */
+export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
+  definition: ScorerDefinition<Preprocessed, Analyzed>,
+): Scorer<Preprocessed, Analyzed> {
+  const { id, description, kind, better = 'higher', inline = false, needs = [], judge } = definition
+  const range = definition.range ?? [0, 1]
+  check(typeof id === 'string' && /^[a-z][a-z0-9_]*$/.test(id), id, 'id', 'a match of ^[a-z][a-z0-9_]*$', id)
+  const [low, high] = range
+  check(Number.isFinite(low) && Number.isFinite(high) && low < high, id, 'range', 'two numbers, the lower first', range)
+  check(better === 'higher' || better === 'lower', id, 'better', "'higher' or 'lower'", better)
+  const passAt = definition.passAt ?? defaultPassAt(kind, better, range)
+  check(passAt >= low && passAt <= high, id, 'passAt', `a number from ${low} to ${high}`, passAt)
+  const scorer: Scorer<Preprocessed, Analyzed> = {
+    id,
+    description,
+    kind,
+    range,
+    better,
+    passAt,
+    version: scorerVersion({ id, kind, range, better, identity: definition.identity }),
+    inline,
+    needs,
+    ...(judge !== undefined && { judge }),
+    assess: (run, context) => definition.assess(run, context),
+    run: (input, options) => runOnce(scorer, input, options),
+  }
+  return Object.freeze(scorer)
+}
+
+/** `.run()` of every scorer: the message form is made an `AgentRun`, and what is no score is a rejection. */
+async function runOnce<Preprocessed, Analyzed>(
+  scorer: Scorer<Preprocessed, Analyzed>,
+  input: ScorerInput,
+  options: ScorerRunOptions = {},
+): Promise<ScorerRunResult<Preprocessed, Analyzed>> {
+  const { run, given } = toRunInput(input)
+  const outcome = await evaluateInFull(scorer, run, given === undefined ? options : { ...options, given })
+  const { evaluation, verdict } = outcome
+  if (evaluation.score.status !== 'scored') throw new ScoreUnavailableError(evaluation, outcome.thrown)
+  const { value, explanation } = evaluation.score
+  return {
+    ...(given ?? { input: run.input, output: run.output }),
+    runId: run.id,
+    score: value,
+    ...(explanation !== undefined && { reason: explanation }),
+    ...(verdict.preprocessStepResult !== undefined && { preprocessStepResult: verdict.preprocessStepResult }),
+    ...(verdict.analyzeStepResult !== undefined && { analyzeStepResult: verdict.analyzeStepResult }),
+    evaluation,
+  }
+}
+
+function defaultPassAt(
+  kind: 'code' | 'judge',
+  better: 'higher' | 'lower',
+  [low, high]: readonly [number, number],
+): number {
+  if (better === 'lower') return low + 0.3 * (high - low)
+  return kind === 'code' ? high : low + 0.7 * (high - low)
+}
+
+function check(holds: boolean, id: string, option: string, expected: string, got: unknown): void {
+  if (!holds) throw new TypeError(`Scorer ${show(id)}: expected ${option} to be ${expected}, got ${show(got)}.`)
+}

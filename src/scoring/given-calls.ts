@@ -1,0 +1,145 @@
+import type { ToolCall } from '../runs/agent-run.ts'
+import { isRecord, parseJsonTwice, textOf } from '../spans/json.ts'
+import { show } from './show.ts'
+
+/** A tool call read from messages that were given to `.run()`, and where in them it stands. */
+export interface GivenCall extends ToolCall {
+  /** Index of the message that makes the call. `step` counts the assistant messages only. */
+  readonly messageIndex: number
+  /** Index of the call within that message. */
+  readonly invocationIndex: number
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+/** Where in the messages the reader stands. */
+export interface Place {
+  readonly messageIndex: number
+  readonly step: number
+  /** Invocations met in this message so far. */
+  invocations: number
+}
+
+/**
+ * Collects the calls of messages in their order. An id counts once, in whatever message it is repeated, as UI messages,
+ * steps and response messages tell of the same call; what a later mention knows more (result, error) is added to the first.
+ */
+export class GivenCalls {
+  readonly #calls: Mutable<GivenCall>[] = []
+  readonly #byId = new Map<string, Mutable<GivenCall>>()
+  /** Calls of the input: a result of theirs in the output is no new call. */
+  readonly #earlier: GivenCalls | undefined
+
+  constructor(earlier?: GivenCalls) {
+    this.#earlier = earlier
+  }
+
+  get list(): readonly GivenCall[] {
+    return this.#calls
+  }
+
+  has(id: string): boolean {
+    return this.#byId.has(id)
+  }
+
+  /** A call, perhaps with its outcome: AI SDK `tool-call`, UI part or invocation, OpenAI `tool_calls`, Anthropic `tool_use`. */
+  add(source: Record<string, unknown>, place: Place): void {
+    const invocationIndex = place.invocations++
+    if (isPartial(source.state)) return
+    const callee = isRecord(source.function) ? source.function : source
+    const name = textOf(callee.toolName) ?? textOf(callee.name) ?? nameInType(source.type)
+    if (name === undefined) return
+    const id = callId(source)
+    let call = id === undefined ? undefined : this.#byId.get(id)
+    if (call === undefined) {
+      const args = callee.args ?? callee.input ?? callee.arguments ?? callee.rawInput
+      call = {
+        ...(id !== undefined && { id }),
+        name,
+        ...(args !== undefined && { arguments: args === '' ? {} : parseJsonTwice(args) }),
+        status: 'unknown',
+        step: place.step,
+        providerExecuted: source.providerExecuted === true,
+        messageIndex: place.messageIndex,
+        invocationIndex,
+      }
+      this.#calls.push(call)
+      if (id !== undefined) this.#byId.set(id, call)
+    }
+    addOutcome(call, source)
+  }
+
+  /** The outcome of a call: `tool-result`, `tool-error`, `tool_result`, a message of role `tool`. */
+  answer(source: Record<string, unknown>, place: Place): void {
+    const id = responseId(source)
+    if (id === undefined) return
+    const call = this.#byId.get(id)
+    if (call !== undefined) addOutcome(call, source)
+    else if (textOf(source.toolName) !== undefined && this.#earlier?.has(id) !== true) this.add(source, place)
+  }
+}
+
+/** The id that a call gives itself. */
+export function callId(source: Record<string, unknown>): string | undefined {
+  return textOf(source.toolCallId) ?? textOf(source.call_id) ?? textOf(source.id)
+}
+
+/** The id of the call that a response belongs to. */
+export function responseId(source: Record<string, unknown>): string | undefined {
+  return textOf(source.tool_use_id) ?? textOf(source.tool_call_id) ?? callId(source)
+}
+
+/** What a response holds, whichever name its library gives it. */
+export function responseOf(source: Record<string, unknown>): unknown {
+  const response = source.result ?? source.output ?? source.response ?? source.content
+  // AI SDK 5 and later: { type: 'json' | 'text' | 'error-text' | 'error-json' | 'content', value }.
+  return isRecord(response) && typeof response.type === 'string' && 'value' in response ? response.value : response
+}
+
+/** Whether a response says that the tool failed. */
+export function isErrorResponse(source: Record<string, unknown>): boolean {
+  return (
+    source.isError === true ||
+    source.is_error === true ||
+    source.type === 'tool-error' ||
+    source.state === 'output-error' ||
+    source.state === 'error' ||
+    textOf(source.errorText) !== undefined ||
+    (isRecord(source.output) && (source.output.type === 'error-text' || source.output.type === 'error-json'))
+  )
+}
+
+function addOutcome(call: Mutable<GivenCall>, source: Record<string, unknown>): void {
+  if (call.status === 'ok' || call.status === 'error') return
+  if (source.state === 'output-denied' || source.invalid === true) {
+    call.status = 'not-executed'
+    if (source.invalid === true) call.error = toError(source.error) ?? {}
+  } else if (isErrorResponse(source)) {
+    call.status = 'error'
+    call.error = toError(source.errorText ?? source.error ?? responseOf(source)) ?? {}
+  } else {
+    const response = responseOf(source)
+    if (response === undefined && source.state !== 'result' && source.state !== 'output-available') return
+    call.status = 'ok'
+    if (response !== undefined) call.result = parseJsonTwice(response)
+  }
+}
+
+function toError(value: unknown): { type?: string; message?: string } | undefined {
+  if (value instanceof Error) return { type: value.name, message: value.message }
+  if (isRecord(value)) {
+    const [type, message] = [textOf(value.name), textOf(value.message)]
+    return { ...(type !== undefined && { type }), message: message ?? JSON.stringify(value) }
+  }
+  return value === undefined || value === null ? undefined : { message: show(value, 1000) }
+}
+
+/** Arguments that are still streaming in: the model may yet write something else. */
+function isPartial(state: unknown): boolean {
+  return state === 'partial-call' || state === 'input-streaming'
+}
+
+/** UI parts carry the name in their type: `tool-weather`. */
+function nameInType(type: unknown): string | undefined {
+  return typeof type === 'string' && type.startsWith('tool-') ? textOf(type.slice('tool-'.length)) : undefined
+}
