@@ -14,27 +14,27 @@ export interface AgentRun {
   /** Who wrote the agent span: `gen-ai`, `ai-sdk`, `openinference`, `openllmetry`, `mastra`, … */
   readonly dialect: string
   readonly agent: { readonly name?: string; readonly id?: string; readonly version?: string }
-  readonly conversationId?: string
-  readonly userId?: string
-  readonly systemInstructions?: string
+  readonly conversationId?: string | undefined
+  readonly userId?: string | undefined
+  readonly systemInstructions?: string | undefined
   /** What the run was given: history included, system instructions excluded. */
   readonly input: readonly Message[]
   /** Text of the last user message of `input`. */
-  readonly userInput?: string
+  readonly userInput?: string | undefined
   /** The final answer's text; JSON text for structured output. */
-  readonly output?: string
+  readonly output?: string | undefined
   /** In the model's order, not by time: parallel calls tie. */
   readonly toolCalls: readonly ToolCall[]
   /** The tools that the model was offered; `undefined` where that is not recorded. */
-  readonly availableTools?: readonly ToolDefinition[]
+  readonly availableTools?: readonly ToolDefinition[] | undefined
   readonly steps: readonly ModelCall[]
   /** Where another agent's run started this one. */
-  readonly parent?: { readonly runId: string; readonly toolCallId?: string }
+  readonly parent?: { readonly runId: string; readonly toolCallId?: string } | undefined
   readonly children: readonly AgentRun[]
   readonly models: readonly string[]
   readonly usage: Usage
   readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
-  readonly error?: RunError
+  readonly error?: RunError | undefined
   /** Milliseconds since the epoch. */
   readonly startTimeMs: number
   /** Milliseconds since the epoch. */
@@ -55,38 +55,38 @@ export interface AgentRun {
 /** One call of a tool, as the model asked for it and as it was executed. */
 export interface ToolCall {
   /** The model's id of the call. */
-  readonly id?: string
+  readonly id?: string | undefined
   readonly name: string
   /** Parsed where it was JSON, else the text as written. */
   readonly arguments?: unknown
   /** Parsed where it was JSON, else the text as written. */
   readonly result?: unknown
-  readonly error?: RunError
+  readonly error?: RunError | undefined
   /** `not-executed`: the model asked, no tool ran (unknown tool, refused arguments, a client's tool). */
   readonly status: 'ok' | 'error' | 'not-executed' | 'unknown'
   /** Index of the model call that asked for it, from 0. Calls of one step are parallel. */
   readonly step: number
-  readonly spanId?: string
+  readonly spanId?: string | undefined
   /** The agent that made the call, where a hand-off changed it. */
-  readonly agentName?: string
+  readonly agentName?: string | undefined
   readonly providerExecuted: boolean
   /** The run that this call started, where the tool is an agent. */
-  readonly childRunId?: string
+  readonly childRunId?: string | undefined
 }
 
 /** One call of a model. */
 export interface ModelCall {
-  readonly spanId?: string
-  readonly model?: string
-  readonly responseId?: string
+  readonly spanId?: string | undefined
+  readonly model?: string | undefined
+  readonly responseId?: string | undefined
   /** Kept for the first and the latest call of the run; the others repeat the history. */
-  readonly input?: readonly Message[]
-  readonly output?: readonly Message[]
+  readonly input?: readonly Message[] | undefined
+  readonly output?: readonly Message[] | undefined
   readonly toolCallIds: readonly string[]
   readonly usage: Usage
   readonly finishReasons: readonly string[]
   readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
-  readonly error?: RunError
+  readonly error?: RunError | undefined
 }
 
 /** A fact that the spans do not hold, and why. */

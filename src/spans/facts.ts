@@ -44,7 +44,11 @@ export class SpanFacts {
   }
 
   get outcome(): Outcome {
-    return this.#once('outcome', () => (this.dialect.outcome ?? outcomeOf)(this.span)) ?? { status: 'unknown' }
+    return (
+      this.#once('outcome', () =>
+        this.dialect.outcome === undefined ? outcomeOf(this.span) : this.dialect.outcome(this.span),
+      ) ?? { status: 'unknown' }
+    )
   }
 
   get systemInstructions(): string | undefined {
@@ -106,6 +110,7 @@ export class SpanFacts {
   }
 
   #once<T>(key: string, read: () => T): T | undefined {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each key is read by the getter of its name alone
     if (this.#read.has(key)) return this.#read.get(key) as T | undefined
     const value = guarded(read)
     this.#read.set(key, value)

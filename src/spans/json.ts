@@ -47,7 +47,7 @@ export function canonicalJson(value: unknown, depth = 0): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join(',')}]`
   if (isRecord(value)) {
     const entries = Object.keys(value)
-      .sort()
+      .toSorted()
       .filter((key) => value[key] !== undefined)
       .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key], depth + 1)}`)
     return `{${entries.join(',')}}`

@@ -23,6 +23,8 @@ export interface ToolCallPart {
   readonly id?: string
   readonly name: string
   readonly arguments?: unknown
+  /** True where the library says that the model's provider runs the tool. */
+  readonly providerExecuted?: boolean
 }
 
 /** What a tool gave back. `response` is the parsed JSON value, or the text as written where it is not JSON. */

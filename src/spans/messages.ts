@@ -140,7 +140,7 @@ function fromLangChain(value: Record<string, unknown>): Record<string, unknown> 
   if (typeof value.role === 'string' || typeof value.type !== 'string') return undefined
   if (!/^(human|ai|system|tool|AIMessageChunk)$/.test(value.type)) return undefined
   const { type, ...rest } = isRecord(value.data) ? { ...value.data, type: value.type } : value
-  return { ...rest, role: toRole(type as string) }
+  return { ...rest, role: toRole(String(type)) }
 }
 
 function contentParts(value: Record<string, unknown>, role: string): Part[] {

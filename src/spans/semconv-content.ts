@@ -102,7 +102,7 @@ const FIELDS: ReadonlySet<string> = new Set([
 ])
 
 function sortedValues<T>(map: ReadonlyMap<number, T>): [number, T][] {
-  return [...map].sort(([left], [right]) => left - right)
+  return [...map].toSorted(([left], [right]) => left - right)
 }
 
 const DETAILS = 'gen_ai.client.inference.operation.details'

@@ -1,0 +1,62 @@
+import type { SpanFacts } from '../spans/facts.ts'
+import type { Message, ToolCallPart } from '../spans/message.ts'
+import { toolCallsIn } from '../spans/messages.ts'
+import type { PlannedModel, PlannedTool } from './plan.ts'
+
+/**
+ * The tool calls that each model of a run asked for. Where the record of an answer is broken (some instrumentations glue
+ * the parallel calls of a stream into one), the next model's input, which repeats the answer, is asked instead; where
+ * that is not there either, the spans of the tools that ran are the better witness, and the broken calls are dropped.
+ */
+export function askedCalls(
+  models: readonly PlannedModel[],
+  tools: readonly PlannedTool[],
+): readonly (readonly ToolCallPart[])[] {
+  let ranNames: ReadonlySet<string | undefined> | undefined
+  return models.map((model, step) => {
+    const calls = callsOf(model)
+    if (!calls.some(isBroken)) return calls
+    ranNames ??= new Set(tools.map((tool) => tool.node.facts.tool?.name))
+    const names = ranNames
+    const repeated = repeatedCalls(models, step)
+    if (repeated.length > 0) return repeated
+    return tools.length === 0 ? calls : calls.filter((call) => !isBroken(call) && names.has(call.name))
+  })
+}
+
+/** From the outer span, else from one of the same call inside it. */
+function callsOf(model: PlannedModel): readonly ToolCallPart[] {
+  const own = model.node.facts.toolCalls
+  if (own.length > 0 || model.inner.length === 0) return own
+  return model.inner.map((node) => node.facts.toolCalls).find((calls) => calls.length > 0) ?? own
+}
+
+/** Arguments that begin as JSON and are not. */
+function isBroken(call: ToolCallPart): boolean {
+  return typeof call.arguments === 'string' && /^\s*[{[]/.test(call.arguments)
+}
+
+/** The calls in what the next model's input has more than this one's. */
+function repeatedCalls(models: readonly PlannedModel[], step: number): readonly ToolCallPart[] {
+  const before = models[step]?.node.facts.input ?? []
+  const after = models[step + 1]?.node.facts.input ?? []
+  return toolCallsIn(after.slice(before.length))
+}
+
+/**
+ * The calls in a transcript, by the assistant message that made them: for libraries that list a run's messages on the
+ * agent's span and have no usable model spans.
+ */
+export function transcriptCalls(facts: SpanFacts): readonly (readonly ToolCallPart[])[] {
+  return ownTurns(facts)
+    .filter((message) => message.role === 'assistant')
+    .map((message) => toolCallsIn([message]))
+}
+
+/** The messages of a transcript that this run added to what it was given. */
+function ownTurns(facts: SpanFacts): readonly Message[] {
+  const { transcript } = facts
+  if (transcript === undefined) return []
+  const question = transcript.findLastIndex((message) => message.role === 'user' && message.text !== undefined)
+  return transcript.slice(question + 1)
+}

@@ -1,0 +1,82 @@
+import { isContentAttribute } from '../spans/content-attributes.ts'
+import type { ContentFact } from '../spans/dialect.ts'
+import type { SourceSpan } from '../spans/source-span.ts'
+import type { AgentRun, Missing, ToolCall } from './agent-run.ts'
+import type { RunPlan } from './plan.ts'
+import type { TreeSpan } from './tree.ts'
+
+/** Facts that the spans do not hold although a run has them, and the switch that records each. */
+export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
+  const missing: Missing[] = []
+  const firstModel = plan.models[0]?.node ?? plan.root
+  const lastModel = plan.models.at(-1)?.node ?? plan.root
+  if (run.userInput === undefined) missing.push(explain('input', plan.root, 'input', firstModel))
+  if (run.output === undefined && run.status !== 'error' && run.status !== 'aborted') {
+    missing.push(explain('output', plan.root, 'output', lastModel))
+  }
+  if (run.systemInstructions === undefined) addOptional(missing, 'systemInstructions', 'systemInstructions', firstModel)
+  if (run.availableTools === undefined) addOptional(missing, 'availableTools', 'toolDefinitions', firstModel)
+  const spans = new Map(plan.tools.map((tool) => [tool.node.span.spanId, tool.node]))
+  for (const [index, call] of run.toolCalls.entries()) {
+    const node = spans.get(call.spanId ?? '') ?? lastModel
+    if (call.arguments === undefined)
+      missing.push(explain(`toolCalls[${index}].arguments`, node, 'toolArguments', node))
+    if (lacksResult(call)) missing.push(explain(`toolCalls[${index}].result`, node, 'toolResult', node))
+  }
+  if (!plan.isComplete) missing.push({ what: 'spans', why: 'span-lost' })
+  return missing
+}
+
+/** How much of what was said and done the spans hold. */
+export function contentOf(run: AgentRun, plan: RunPlan): AgentRun['content'] {
+  const calls = run.toolCalls
+  const hasAny =
+    run.userInput !== undefined ||
+    run.output !== undefined ||
+    run.systemInstructions !== undefined ||
+    calls.some((call) => call.arguments !== undefined || call.result !== undefined)
+  if (!hasAny) return 'none'
+  return missingOf(run, plan).some(isContent) ? 'partial' : 'full'
+}
+
+/** A tool may return nothing; that is missing only where other content is missing too. */
+function lacksResult(call: ToolCall): boolean {
+  return call.result === undefined && call.status === 'ok' && call.arguments === undefined
+}
+
+function isContent({ what }: Missing): boolean {
+  return what !== 'spans' && what !== 'availableTools'
+}
+
+function addOptional(missing: Missing[], what: string, fact: ContentFact, node: TreeSpan): void {
+  const absence = node.facts.dialect.absence?.(node.span, fact)
+  if (absence !== undefined) missing.push({ what, ...absence })
+}
+
+function explain(what: string, node: TreeSpan, fact: ContentFact, other: TreeSpan): Missing {
+  for (const { span } of [node, other]) {
+    if (isCut(span)) {
+      return {
+        what,
+        why: 'truncated',
+        switch: 'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT (or attributeValueLengthLimit), higher',
+      }
+    }
+    if (span.droppedAttributesCount > 0) {
+      return { what, why: 'limit', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (or attributeCountLimit), higher' }
+    }
+  }
+  return { what, ...node.facts.absence(fact) }
+}
+
+/** True where a content attribute begins as JSON and does not end as such: the SDK's length limit cut it. */
+function isCut(span: SourceSpan): boolean {
+  for (const key in span.attributes) {
+    const value = span.attributes[key]
+    if (typeof value !== 'string' || !isContentAttribute(key)) continue
+    const first = value[0]
+    const last = value.at(-1)
+    if ((first === '{' && last !== '}') || (first === '[' && last !== ']')) return true
+  }
+  return false
+}

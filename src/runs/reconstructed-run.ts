@@ -1,0 +1,347 @@
+import { isContentAttribute } from '../spans/content-attributes.ts'
+import type { Outcome } from '../spans/dialect.ts'
+import type { SpanFacts } from '../spans/facts.ts'
+import type { Message, RunError, ToolDefinition, Usage } from '../spans/message.ts'
+import type { AgentRun, Missing, ModelCall, ToolCall } from './agent-run.ts'
+import { askedCalls, transcriptCalls } from './asked-calls.ts'
+import { joinToolCalls } from './join-tool-calls.ts'
+import { contentOf, missingOf } from './missing.ts'
+import type { RunPlan } from './plan.ts'
+import { pick, ReconstructedModelCall, usageOf } from './reconstructed-model-call.ts'
+import { ReconstructedToolCall } from './reconstructed-tool-call.ts'
+import { Responses } from './responses.ts'
+import type { TreeSpan } from './tree.ts'
+
+/**
+ * A run over its spans. Every property is read when it is first asked for and kept; `JSON.stringify` gives all. Asking for
+ * the names of tools does not parse what the model was given.
+ */
+export class ReconstructedRun implements AgentRun {
+  readonly traceId: string
+  readonly spanId: string
+  readonly id: string
+  readonly revision: number
+  readonly #plan: RunPlan
+  readonly #root: SpanFacts
+  readonly #known = new Map<string, unknown>()
+
+  constructor(plan: RunPlan, revision: number) {
+    this.#plan = plan
+    this.#root = plan.root.facts
+    this.traceId = plan.root.span.traceId
+    this.spanId = plan.root.span.spanId
+    this.id = runId(plan)
+    this.revision = revision
+  }
+
+  get dialect(): string {
+    return this.#root.dialect.name
+  }
+
+  get agent(): AgentRun['agent'] {
+    return this.#once('agent', () => {
+      const own = this.#root.agent
+      const first = this.#firstAgent()?.facts.agent
+      const isAgentItself = this.#root.role === 'agent' && !this.#root.holdsOneRun
+      return (isAgentItself && own?.name !== undefined ? own : (first ?? own)) ?? {}
+    })
+  }
+
+  get conversationId(): string | undefined {
+    return this.#once('conversationId', () => this.#first((facts) => facts.conversationId))
+  }
+
+  get userId(): string | undefined {
+    return this.#once('userId', () => this.#first((facts) => facts.userId))
+  }
+
+  get systemInstructions(): string | undefined {
+    return this.#once('systemInstructions', () => {
+      const first = this.#plan.models[0]
+      return (
+        this.#root.systemInstructions ??
+        this.#firstAgent()?.facts.systemInstructions ??
+        (first && pick(first, (facts) => facts.systemInstructions))
+      )
+    })
+  }
+
+  get input(): readonly Message[] {
+    return this.#once('input', () => {
+      const own = this.#ownInput()
+      const first = this.#firstModelInput()
+      if (own === undefined || first === undefined) return own ?? first ?? []
+      // The agent's span may hold the new question only, the model's what came before it too.
+      return first.length > own.length && lastUserText(first) === lastUserText(own) ? first : own
+    })
+  }
+
+  get userInput(): string | undefined {
+    return lastUserText(this.#ownInput()) ?? lastUserText(this.#firstModelInput())
+  }
+
+  get output(): string | undefined {
+    return this.#once('output', () => {
+      const last = this.#plan.models.at(-1)
+      if (last !== undefined && !isFailed(last.node.facts.outcome)) {
+        const answer = pick(last, (facts) => facts.output)
+        if (answer !== undefined && pick(last, callsOrNone) === undefined) {
+          const text = textOfAll(answer)
+          if (text !== undefined) return text
+        }
+      }
+      return textOfAll(this.#root.output) ?? textOfAll(this.#lastAgent()?.facts.output)
+    })
+  }
+
+  get toolCalls(): readonly ToolCall[] {
+    return this.#once('toolCalls', () => {
+      const { models, tools, children } = this.#plan
+      let asked = askedCalls(models, tools)
+      if (asked.every((calls) => calls.length === 0)) {
+        const listed = transcriptCalls(this.#root)
+        if (listed.some((calls) => calls.length > 0)) asked = listed
+      }
+      const agents = this.#agentNames()
+      const responses = new Responses(models, () => this.#root.transcript)
+      const hasToolSpans = this.#root.dialect.toolSpans === 'always' && models.length > 0
+      const childOf = new Map(children.map((child) => [child.parent?.tool, runId(child)]))
+      return joinToolCalls(models, tools, asked, this.#plan.root).map((call, position) => {
+        const agentName = agents.size > 1 ? call.agent.facts.agent?.name : undefined
+        const childRunId = call.tool && childOf.get(call.tool.node)
+        return new ReconstructedToolCall(call, { responses, hasToolSpans, agentName, childRunId, position })
+      })
+    })
+  }
+
+  get availableTools(): readonly ToolDefinition[] | undefined {
+    return this.#once('availableTools', () => {
+      const first = this.#plan.models[0]
+      return (
+        (first && pick(first, (facts) => facts.toolDefinitions)) ??
+        this.#root.toolDefinitions ??
+        this.#firstAgent()?.facts.toolDefinitions
+      )
+    })
+  }
+
+  get steps(): readonly ModelCall[] {
+    return this.#once('steps', () => {
+      const { models, tools } = this.#plan
+      const asked = askedCalls(models, tools)
+      return models.map((model, index) => {
+        const ids = (asked[index] ?? []).flatMap((call) => call.id ?? [])
+        return new ReconstructedModelCall(model, ids, index === 0 || index === models.length - 1)
+      })
+    })
+  }
+
+  get parent(): AgentRun['parent'] {
+    return this.#once('parent', () => {
+      const { parent } = this.#plan
+      if (parent === undefined) return undefined
+      const toolCallId = parent.tool?.facts.tool?.id ?? this.#parentCallId?.()
+      return { runId: runId(parent.plan), ...(toolCallId !== undefined && { toolCallId }) }
+    })
+  }
+
+  get children(): readonly AgentRun[] {
+    return this.#once('children', () =>
+      this.#plan.children.map((plan) => {
+        const child = new ReconstructedRun(plan, this.revision)
+        child.#parentCallId = () => this.toolCalls.find((call) => call.childRunId === child.id)?.id
+        return child
+      }),
+    )
+  }
+
+  get models(): readonly string[] {
+    return this.#once('models', () => [
+      ...new Set(this.#plan.models.flatMap((model) => pick(model, (facts) => facts.model?.model) ?? [])),
+    ])
+  }
+
+  get usage(): Usage {
+    return this.#once('usage', () => {
+      const sum: Record<string, number> = {}
+      for (const model of this.#plan.models) {
+        for (const [key, value] of Object.entries(usageOf(model))) sum[key] = (sum[key] ?? 0) + Number(value)
+      }
+      return Object.keys(sum).length === 0 ? this.#root.usage : sum
+    })
+  }
+
+  get status(): AgentRun['status'] {
+    return this.#ending().status
+  }
+
+  get error(): RunError | undefined {
+    return this.#ending().error
+  }
+
+  get startTimeMs(): number {
+    return this.#plan.root.span.startTimeMs
+  }
+
+  get endTimeMs(): number {
+    const { root, models, tools } = this.#plan
+    if (root.facts.role !== 'model') return root.span.endTimeMs
+    return [...models, ...tools].reduce((end, { node }) => Math.max(end, node.span.endTimeMs), root.span.endTimeMs)
+  }
+
+  get content(): AgentRun['content'] {
+    return this.#once('content', () => contentOf(this, this.#plan))
+  }
+
+  get missing(): readonly Missing[] {
+    return this.#once('missing', () => missingOf(this, this.#plan))
+  }
+
+  get complete(): boolean {
+    return this.#plan.isComplete
+  }
+
+  get attributes(): Readonly<Record<string, unknown>> {
+    return this.#once('attributes', () => {
+      const entries = Object.entries(this.#plan.root.span.attributes)
+      return Object.fromEntries(entries.filter(([key]) => !isContentAttribute(key)))
+    })
+  }
+
+  get resource(): Readonly<Record<string, unknown>> {
+    return this.#plan.root.span.resource
+  }
+
+  get scope(): AgentRun['scope'] {
+    return this.#plan.root.span.scope
+  }
+
+  /** The defined properties, as `JSON.stringify` shows them. */
+  toJSON(): AgentRun {
+    const { conversationId, userId, systemInstructions, userInput, output, availableTools, parent, error } = this
+    return {
+      id: this.id,
+      traceId: this.traceId,
+      spanId: this.spanId,
+      dialect: this.dialect,
+      agent: this.agent,
+      ...(conversationId !== undefined && { conversationId }),
+      ...(userId !== undefined && { userId }),
+      ...(systemInstructions !== undefined && { systemInstructions }),
+      input: this.input,
+      ...(userInput !== undefined && { userInput }),
+      ...(output !== undefined && { output }),
+      toolCalls: this.toolCalls,
+      ...(availableTools !== undefined && { availableTools }),
+      steps: this.steps,
+      ...(parent !== undefined && { parent }),
+      children: this.children,
+      models: this.models,
+      usage: this.usage,
+      status: this.status,
+      ...(error !== undefined && { error }),
+      startTimeMs: this.startTimeMs,
+      endTimeMs: this.endTimeMs,
+      content: this.content,
+      missing: this.missing,
+      complete: this.complete,
+      revision: this.revision,
+      attributes: this.attributes,
+      resource: this.resource,
+      scope: this.scope,
+    }
+  }
+
+  #parentCallId: (() => string | undefined) | undefined
+
+  /**
+   * The agent's own word first; where it says nothing, that of the last model call, which streams leave on the step only;
+   * a final answer with nothing against it is a good end.
+   */
+  #ending(): Outcome {
+    return this.#once('ending', () => {
+      const own = this.#root.outcome
+      const last = this.#plan.models.at(-1)?.node.facts
+      if (isFailed(own)) return own
+      if (last !== undefined && last !== this.#root && isFailed(last.outcome)) return last.outcome
+      if (own.status === 'ok' || last?.outcome.status === 'ok') return { status: 'ok' }
+      const isFinished = (last?.model?.finishReasons?.length ?? 0) > 0 || this.output !== undefined
+      return { status: isFinished ? 'ok' : 'unknown' }
+    })
+  }
+
+  #ownInput(): readonly Message[] | undefined {
+    return this.#once('ownInput', () => withoutSystem(this.#root.input ?? this.#firstAgent()?.facts.input))
+  }
+
+  #firstModelInput(): readonly Message[] | undefined {
+    return this.#once('firstModelInput', () => {
+      const first = this.#plan.models[0]
+      return first && withoutSystem(pick(first, (facts) => facts.input))
+    })
+  }
+
+  /** The agent that worked first, where it is not the root itself. */
+  #firstAgent(): TreeSpan | undefined {
+    const { models, participants, root } = this.#plan
+    const first = models[0]?.agent ?? root
+    return first === root ? participants.find((node) => node.facts.agent?.name !== undefined) : first
+  }
+
+  #lastAgent(): TreeSpan | undefined {
+    const last = this.#plan.models.at(-1)?.agent
+    return last === this.#plan.root ? undefined : last
+  }
+
+  #agentNames(): ReadonlySet<string> {
+    const { models, tools } = this.#plan
+    return new Set([...models, ...tools].flatMap(({ agent }) => agent.facts.agent?.name ?? []))
+  }
+
+  /** From the agent's span, else from the first span of the run that says it. */
+  #first<T>(read: (facts: SpanFacts) => T | undefined): T | undefined {
+    const { root, participants, models } = this.#plan
+    for (const node of [root, ...participants, ...models.map((model) => model.node)]) {
+      const value = read(node.facts)
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+
+  #once<T>(key: string, read: () => T): T {
+    if (!this.#known.has(key)) this.#known.set(key, read())
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each key is read by the getter of its name alone
+    return this.#known.get(key) as T
+  }
+}
+
+/** `${traceId}:${spanId}` of the span that the run is named after. */
+export function runId(plan: RunPlan): string {
+  return `${plan.root.span.traceId}:${plan.root.span.spanId}`
+}
+
+function isFailed(outcome: Outcome): boolean {
+  return outcome.status === 'error' || outcome.status === 'aborted'
+}
+
+function callsOrNone(facts: SpanFacts): unknown {
+  return facts.toolCalls.length === 0 ? undefined : facts.toolCalls
+}
+
+function withoutSystem(messages: readonly Message[] | undefined): readonly Message[] | undefined {
+  return messages?.some((message) => message.role === 'system')
+    ? messages.filter((message) => message.role !== 'system')
+    : messages
+}
+
+function lastUserText(messages: readonly Message[] | undefined): string | undefined {
+  return messages?.findLast((message) => message.role === 'user' && message.text !== undefined)?.text
+}
+
+/** Text of the assistant's messages; of one that lumps text, calls and responses, the text. */
+function textOfAll(messages: readonly Message[] | undefined): string | undefined {
+  if (messages === undefined) return undefined
+  const texts = messages.filter((message) => message.role === 'assistant').flatMap((message) => message.text ?? [])
+  const text = texts.join('')
+  return text === '' ? undefined : text
+}

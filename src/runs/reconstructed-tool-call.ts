@@ -1,0 +1,131 @@
+import { textOf, toJsonText } from '../spans/json.ts'
+import type { RunError, ToolCallResponsePart } from '../spans/message.ts'
+import type { ToolCall } from './agent-run.ts'
+import { idOf, type JoinedCall } from './join-tool-calls.ts'
+import type { Responses } from './responses.ts'
+
+/** What a tool call needs to know of its run. */
+export interface CallContext {
+  readonly responses: Responses
+  /** True where every execution has a span, so that a call without one was not executed. */
+  readonly hasToolSpans: boolean
+  /** The agent that made the call, where the run has several. */
+  readonly agentName: string | undefined
+  readonly childRunId: string | undefined
+  /** How many calls were asked for before this one. */
+  readonly position: number
+}
+
+/** A tool call whose arguments and result are read when they are asked for. */
+export class ReconstructedToolCall implements ToolCall {
+  readonly name: string
+  readonly step: number
+  readonly #call: JoinedCall
+  readonly #context: CallContext
+  #response: { readonly found: ToolCallResponsePart | undefined } | undefined
+
+  constructor(call: JoinedCall, context: CallContext) {
+    this.name = call.asked?.name ?? call.tool?.node.facts.tool?.name ?? call.tool?.node.span.name ?? ''
+    this.step = call.step
+    this.#call = call
+    this.#context = context
+  }
+
+  get id(): string | undefined {
+    const { asked, tool } = this.#call
+    return asked?.id ?? (tool && idOf(tool))
+  }
+
+  get spanId(): string | undefined {
+    return this.#call.tool?.node.span.spanId
+  }
+
+  get agentName(): string | undefined {
+    return this.#context.agentName
+  }
+
+  get childRunId(): string | undefined {
+    return this.#context.childRunId
+  }
+
+  get providerExecuted(): boolean {
+    const { asked, tool } = this.#call
+    return asked?.providerExecuted === true || tool?.node.facts.tool?.providerExecuted === true
+  }
+
+  /** As the model wrote them; the span's where the model's are not recorded, or are not JSON and the span's are. */
+  get arguments(): unknown {
+    const { asked, tool } = this.#call
+    const given = asked?.arguments
+    if (given !== undefined && typeof given !== 'string') return given
+    return this.#fromSpan(tool, 'toolArguments') ?? given
+  }
+
+  get result(): unknown {
+    if (this.#wasRefused() || this.#spanError() !== undefined) return undefined
+    const result = this.#fromSpan(this.#call.tool, 'toolResult')
+    if (result !== undefined) return result
+    const response = this.#answer()
+    return response?.isError === true ? undefined : response?.response
+  }
+
+  get error(): RunError | undefined {
+    const error = this.#spanError()
+    if (error !== undefined) return error
+    const response = this.#answer()
+    if (response === undefined || (response.isError !== true && !this.#wasRefused())) return undefined
+    const message = textOf(toJsonText(response.response))
+    return message === undefined ? {} : { message }
+  }
+
+  get status(): ToolCall['status'] {
+    if (this.#wasRefused()) return 'not-executed'
+    if (this.error !== undefined) return 'error'
+    if (this.#call.tool !== undefined || this.#answer() !== undefined) return 'ok'
+    return this.providerExecuted ? 'unknown' : this.#context.hasToolSpans ? 'not-executed' : 'unknown'
+  }
+
+  /** The defined properties, as `JSON.stringify` shows them. */
+  toJSON(): ToolCall {
+    const { id, agentName, spanId, childRunId, error, result } = this
+    const given = this.arguments
+    return {
+      ...(id !== undefined && { id }),
+      name: this.name,
+      ...(given !== undefined && { arguments: given }),
+      ...(result !== undefined && { result }),
+      ...(error !== undefined && { error }),
+      status: this.status,
+      step: this.step,
+      ...(spanId !== undefined && { spanId }),
+      ...(agentName !== undefined && { agentName }),
+      providerExecuted: this.providerExecuted,
+      ...(childRunId !== undefined && { childRunId }),
+    }
+  }
+
+  /** The model asked, and no tool ran: the library always writes a span, or says so on it. */
+  #wasRefused(): boolean {
+    const { tool } = this.#call
+    if (tool !== undefined) return tool.node.facts.tool?.executed === false
+    return this.#context.hasToolSpans && !this.providerExecuted
+  }
+
+  #spanError(): RunError | undefined {
+    const { tool } = this.#call
+    if (tool === undefined) return undefined
+    const { status, error } = tool.node.facts.outcome
+    return status === 'error' || status === 'aborted' ? (error ?? {}) : undefined
+  }
+
+  #fromSpan(tool: JoinedCall['tool'], fact: 'toolArguments' | 'toolResult'): unknown {
+    if (tool === undefined) return undefined
+    const own = tool.node.facts[fact]
+    return own === undefined ? tool.inner.map((node) => node.facts[fact]).find((value) => value !== undefined) : own
+  }
+
+  #answer(): ToolCallResponsePart | undefined {
+    this.#response ??= { found: this.#context.responses.find(this.#call, this.#context.position) }
+    return this.#response.found
+  }
+}

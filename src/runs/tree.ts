@@ -1,0 +1,125 @@
+import { SpanFacts } from '../spans/facts.ts'
+import { recognise, roleOf } from '../spans/recognise.ts'
+import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+
+/** One recognised span in the tree of the recognised spans of its trace. */
+export interface TreeSpan {
+  readonly facts: SpanFacts
+  readonly span: SourceSpan
+  /** The nearest recognised span above; `undefined` for the outermost ones, and where the way up is lost. */
+  parent: TreeSpan | undefined
+  readonly children: TreeSpan[]
+  /** True where a span on the way up is named and was never seen. */
+  isOrphan: boolean
+  /** The id of the last span on the way up that was found or named: what siblings of a lost parent share. */
+  topId: string
+  /** True where the span has not ended: it gives the tree its shape, and no facts are read from it. */
+  readonly isOpen: boolean
+}
+
+/** What is known beside the ended spans. */
+export interface TreeContext {
+  readonly logs: ReadonlyMap<string, readonly SourceLog[]>
+  readonly isOpen: (spanId: string) => boolean
+  /** Parents of spans that are not in the list, so that the way up goes on through them. */
+  readonly parents: ReadonlyMap<string, string | undefined>
+}
+
+/**
+ * The recognised spans of one trace as a tree, parents before children, siblings by start, end, id: the same for any
+ * order in which the spans come. Spans that nobody recognises are gone through. Cycles are cut. Nothing recurses.
+ */
+export function buildTree(spans: readonly SourceSpan[], context: TreeContext): readonly TreeSpan[] {
+  const byId = new Map<string, SourceSpan>()
+  for (const span of spans) {
+    const other = byId.get(span.spanId)
+    if (other === undefined || compareCopies(span, other) > 0) byId.set(span.spanId, span)
+  }
+  const nodes = new Map<string, TreeSpan>()
+  for (const span of [...byId.values()].toSorted(compareSpans)) {
+    const dialect = recognise(span.scope.name, span.attributes, span.name)
+    if (dialect === undefined) continue
+    const facts = new SpanFacts(span, dialect, roleOf(dialect, span), context.logs.get(span.spanId))
+    const isOpen = context.isOpen(span.spanId)
+    nodes.set(span.spanId, { facts, span, parent: undefined, children: [], isOrphan: false, topId: '', isOpen })
+  }
+  for (const node of nodes.values()) link(node, nodes, byId, context.parents)
+  cutCycles(nodes.values())
+  return inOrder(nodes.values())
+}
+
+/** By start, then end, then id: start times tie, and the result must not depend on the order of arrival. */
+export function compareSpans(left: SourceSpan, right: SourceSpan): number {
+  return (
+    left.startTimeMs - right.startTimeMs ||
+    left.endTimeMs - right.endTimeMs ||
+    (left.spanId < right.spanId ? -1 : left.spanId > right.spanId ? 1 : 0)
+  )
+}
+
+/** Which of two records of one span to keep: the later, then the one that says more. */
+function compareCopies(left: SourceSpan, right: SourceSpan): number {
+  return left.endTimeMs - right.endTimeMs || Object.keys(left.attributes).length - Object.keys(right.attributes).length
+}
+
+/** Goes up through spans that nobody recognises. A way that comes back to itself ends there. */
+function link(
+  node: TreeSpan,
+  nodes: ReadonlyMap<string, TreeSpan>,
+  byId: ReadonlyMap<string, SourceSpan>,
+  parents: ReadonlyMap<string, string | undefined>,
+): void {
+  let id = node.span.parentSpanId
+  let isRemote = node.span.parentIsRemote === true
+  const passed = new Set<string>()
+  node.topId = id ?? ''
+  while (id !== undefined && id !== '' && !passed.has(id) && id !== node.span.spanId) {
+    node.topId = id
+    const parent = nodes.get(id)
+    if (parent !== undefined) {
+      node.parent = parent
+      return
+    }
+    passed.add(id)
+    const span = byId.get(id)
+    if (span === undefined && !parents.has(id)) {
+      node.isOrphan = !isRemote
+      return
+    }
+    isRemote = span?.parentIsRemote === true
+    id = span?.parentSpanId ?? parents.get(id)
+  }
+}
+
+function cutCycles(nodes: Iterable<TreeSpan>): void {
+  const settled = new Set<TreeSpan>()
+  for (const start of nodes) {
+    const path = new Set<TreeSpan>()
+    let node: TreeSpan | undefined = start
+    while (node !== undefined && !settled.has(node)) {
+      path.add(node)
+      if (node.parent !== undefined && path.has(node.parent)) {
+        node.parent = undefined
+        node.isOrphan = true
+      }
+      node = node.parent
+    }
+    for (const passed of path) settled.add(passed)
+  }
+}
+
+function inOrder(nodes: Iterable<TreeSpan>): readonly TreeSpan[] {
+  const roots: TreeSpan[] = []
+  // Nodes come sorted, so children and roots are sorted too.
+  for (const node of nodes) (node.parent?.children ?? roots).push(node)
+  const ordered: TreeSpan[] = []
+  const waiting = roots.toReversed()
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    ordered.push(node)
+    for (let index = node.children.length - 1; index >= 0; index--) {
+      const child = node.children[index]
+      if (child !== undefined) waiting.push(child)
+    }
+  }
+  return ordered
+}

@@ -1,0 +1,188 @@
+import type { Absence, ContentFact, Dialect, Outcome, SpanRole } from '../dialect.ts'
+import { numberOf, parseJson, parseJsonTwice, textOf } from '../json.ts'
+import type { Message } from '../message.ts'
+import { systemTextOf, textMessage } from '../messages.ts'
+import { flattenedMessages, flattenedTools, isHidden, shownText } from '../openinference-content.ts'
+import { outcomeOf } from '../outcome.ts'
+import { replyMessages, requestInstructions, requestMessages, requestTools } from '../payloads.ts'
+import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
+
+/**
+ * OpenInference (Arize), whatever library it instruments: `openinference.span.kind`. OpenAI and Anthropic are read here, and
+ * spans made by hand with openinference-core; LangChain and the OpenAI Agents SDK, which shape their trees otherwise, build
+ * on it.
+ */
+export const openInference: Dialect = {
+  name: 'openinference',
+
+  recognises: (scopeName, attributes) =>
+    typeof attributes['openinference.span.kind'] === 'string' || isScope(scopeName),
+
+  roleOf: (span) => ROLES.get(kindOf(span)) ?? 'step',
+
+  agent(span) {
+    const name = textOf(span.attributes['agent.name']) ?? (isNamed(span) ? textOf(span.name) : undefined)
+    return name === undefined ? undefined : { name }
+  },
+
+  conversationId: (span) => semconvConversationId(span.attributes),
+  userId: (span) => semconvUserId(span.attributes),
+
+  systemInstructions(span) {
+    const request = shownText(span.attributes['input.value'])
+    return (
+      requestInstructions(request) ??
+      systemTextOf(openInference.input?.(span, [])) ??
+      // Anthropic's system prompt also stands among the parameters, where hidden inputs leave it.
+      requestInstructions(shownText(span.attributes['llm.invocation_parameters']))
+    )
+  },
+
+  input(span) {
+    const value = shownText(span.attributes['input.value'])
+    if (kindOf(span) === 'LLM')
+      return requestMessages(value) ?? flattenedMessages(span.attributes, 'llm.input_messages.')
+    return isText(span, 'input') && value !== undefined
+      ? [textMessage('user', value)]
+      : (requestMessages(value) ?? asText('user', value))
+  },
+
+  output(span) {
+    const value = shownText(span.attributes['output.value'])
+    if (kindOf(span) !== 'LLM') return isText(span, 'output') ? asText('assistant', value) : answerOf(value)
+    // Streams: the text alone as value, the calls among the attributes.
+    return (
+      (isText(span, 'output') ? undefined : replyMessages(value)) ??
+      flattenedMessages(span.attributes, 'llm.output_messages.') ??
+      asText('assistant', value)
+    )
+  },
+
+  toolDefinitions: (span) =>
+    flattenedTools(span.attributes) ??
+    requestTools(shownText(span.attributes['input.value'])) ??
+    requestTools(shownText(span.attributes['llm.invocation_parameters'])),
+
+  model(span) {
+    const model =
+      textOf(span.attributes['llm.response.model_name']) ??
+      textOf(span.attributes['llm.model_name']) ??
+      textOf(span.attributes['llm.request.model_name'])
+    const reply = parseJson(shownText(span.attributes['output.value']))
+    const responseId = responseIdOf(Array.isArray(reply) ? reply[0] : reply)
+    const finishReason = textOf(span.attributes['llm.finish_reason'])
+    return {
+      ...(model !== undefined && { model }),
+      ...(responseId !== undefined && { responseId }),
+      ...(finishReason !== undefined && { finishReasons: [finishReason] }),
+    }
+  },
+
+  usage(span) {
+    const read = (name: string): number | undefined => numberOf(span.attributes[`llm.token_count.${name}`])
+    return makeUsage(
+      read('prompt'),
+      read('completion'),
+      read('prompt_details.cache_read'),
+      read('prompt_details.cache_write'),
+      read('completion_details.reasoning'),
+    )
+  },
+
+  tool(span) {
+    const name = textOf(span.attributes['tool.name']) ?? textOf(span.name)
+    const id = textOf(span.attributes['tool_call.id']) ?? textOf(span.attributes['tool.id'])
+    return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }
+  },
+  toolArguments: (span) =>
+    parseJsonTwice(shownText(span.attributes['input.value'] ?? span.attributes['tool.parameters'])),
+  toolResult: (span) =>
+    isHidden(span.attributes['output.value']) ? undefined : parseJson(span.attributes['output.value']),
+
+  outcome: (span) => outcomeWithoutStack(span),
+
+  absence: (span, fact) => absenceOf(span, fact),
+
+  contentKeys: ['input.value', 'output.value', 'llm.input_messages.*', 'llm.output_messages.*', 'llm.tools.*']
+    .concat(['llm.invocation_parameters', 'llm.prompts.*', 'llm.choices.*', 'llm.prompt_template.*', 'tool.parameters'])
+    .concat(['tool.json_schema', 'tool.description', 'retrieval.documents.*', 'reranker.*', 'embedding.embeddings.*']),
+}
+
+/** The span's OpenInference kind, `LLM`, `TOOL`, …; empty where there is none yet. */
+export function kindOf(span: SourceSpan): string {
+  const kind = span.attributes['openinference.span.kind']
+  return typeof kind === 'string' ? kind.toUpperCase() : ''
+}
+
+/** True for the scopes of OpenInference's own packages, in JavaScript and in Python. */
+function isScope(scopeName: string): boolean {
+  return (
+    scopeName.startsWith('@arizeai/openinference-instrumentation-') ||
+    scopeName.startsWith('openinference.instrumentation.') ||
+    scopeName === 'openinference-core'
+  )
+}
+
+const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['AGENT', 'agent'],
+  ['CHAIN', 'entry'],
+  ['LLM', 'model'],
+  ['TOOL', 'tool'],
+  ['EVALUATOR', 'evaluator'],
+])
+
+/** An agent's span bears its name; that of a chain may be any function's. */
+function isNamed(span: SourceSpan): boolean {
+  const kind = kindOf(span)
+  return kind === 'AGENT' || kind === 'CHAIN'
+}
+
+function isText(span: SourceSpan, side: 'input' | 'output'): boolean {
+  return span.attributes[`${side}.mime_type`] === 'text/plain'
+}
+
+function asText(role: string, value: string | undefined): readonly Message[] | undefined {
+  return value === undefined ? undefined : [textMessage(role, value)]
+}
+
+/** An answer that is written as a message or a reply; else the text as it stands. */
+function answerOf(value: string | undefined): readonly Message[] | undefined {
+  return replyMessages(value) ?? asText('assistant', value)
+}
+
+function responseIdOf(reply: unknown): string | undefined {
+  if (typeof reply !== 'object' || reply === null || !('id' in reply)) return undefined
+  return textOf(reply.id)
+}
+
+/** Some instrumentations write message, name and stack trace as one text. */
+function outcomeWithoutStack(span: SourceSpan): Outcome {
+  const outcome = outcomeOf(span)
+  const message = outcome.error?.message
+  if (message === undefined || !/\n\s+at /.test(message)) return outcome
+  const first = message.slice(0, message.search(/\n\s+at /)).trim()
+  const [text = first, named] = first.split('\n\n')
+  const type = /^(\w*(?:Error|Exception)): /.exec(named ?? '')?.[1]
+  return { ...outcome, error: { ...(type !== undefined && { type }), ...outcome.error, message: text } }
+}
+
+const SWITCHES: Readonly<Record<ContentFact, string>> = {
+  systemInstructions: 'traceConfig: { hideInputs: false, hideInputMessages: false }',
+  input: 'traceConfig: { hideInputs: false, hideInputMessages: false }',
+  output: 'traceConfig: { hideOutputs: false, hideOutputMessages: false }',
+  toolDefinitions: 'traceConfig: { hideInputs: false, hideLlmTools: false }',
+  toolCalls: 'traceConfig: { hideOutputs: false, hideOutputMessages: false }',
+  toolArguments: 'traceConfig: { hideInputs: false }',
+  toolResult: 'traceConfig: { hideOutputs: false }',
+}
+
+function absenceOf(span: SourceSpan, fact: ContentFact): Absence {
+  const isInput =
+    fact === 'input' || fact === 'systemInstructions' || fact === 'toolDefinitions' || fact === 'toolArguments'
+  if (isHidden(span.attributes[isInput ? 'input.value' : 'output.value']))
+    return { why: 'redacted', switch: SWITCHES[fact] }
+  // The SDK's limit of 128 attributes: what was set last is gone.
+  if (span.droppedAttributesCount > 0) return { why: 'truncated', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT' }
+  return { why: 'not-recorded' }
+}
