@@ -7,3 +7,12 @@ export type {
   ScriptedRequest,
   ScriptedToolCall,
 } from '../testing/scripted-reply.ts'
+export { createAgentTestRun, createTestMessage, createTestRun, createToolInvocation } from '../testing/test-messages.ts'
+export type {
+  AgentTestRun,
+  AgentTestRunOptions,
+  TestMessage,
+  TestMessageOptions,
+  ToolInvocation,
+  ToolInvocationState,
+} from '../testing/test-messages.ts'
