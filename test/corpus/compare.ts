@@ -1,0 +1,191 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { AgentRun, ToolCall } from '../../src/runs/agent-run.ts'
+import type { ExpectedCall, ExpectedRun, ExpectedScenario, Scenario } from './load.ts'
+
+/** A fact in which the reconstructed run is not what was played. */
+export interface Difference {
+  /** `runs[0].toolCalls[1].result`, … */
+  readonly path: string
+  readonly expected: unknown
+  readonly actual: unknown
+}
+
+/**
+ * Holds reconstructed runs against what was played. A fact that the recording does not hold (content capture off, or named
+ * in the recording's list of missing facts) is right when it is absent; when it is there it must be true.
+ */
+export function compareScenario(scenario: Scenario, runs: readonly AgentRun[]): readonly Difference[] {
+  const differences: Difference[] = []
+  const { expected } = scenario
+  if (runs.length !== expected.runs.length) {
+    differences.push({ path: 'runs.length', expected: expected.runs.length, actual: runs.length })
+  }
+  // Requests at once start in the same millisecond: which is which, the question tells.
+  const left = [...runs]
+  for (const [index, run] of expected.runs.entries()) {
+    const same = left.findIndex((candidate) => candidate.userInput === run.userInput)
+    const [actual] = left.splice(Math.max(same, 0), 1)
+    compareRun(run, actual, `runs[${index}]`, new Lenience(scenario, index), differences)
+  }
+  return differences
+}
+
+/** Which facts may be absent. */
+class Lenience {
+  readonly #scenario: ExpectedScenario
+  readonly #missing: readonly string[]
+  readonly #prefixes: readonly string[]
+
+  constructor({ expected, missing = [] }: Scenario, runIndex: number) {
+    this.#scenario = expected
+    this.#missing = missing
+    this.#prefixes = ['', `run${runIndex}.`]
+  }
+
+  get inputs(): boolean {
+    return this.#scenario.captured?.inputs === false || this.#scenario.contentCapture === false
+  }
+
+  get outputs(): boolean {
+    return this.#scenario.captured?.outputs === false || this.#scenario.contentCapture === false
+  }
+
+  isMissing(fact: string): boolean {
+    return this.#prefixes.some((prefix) => this.#missing.includes(prefix + fact))
+  }
+}
+
+function compareRun(
+  expected: ExpectedRun,
+  actual: AgentRun | undefined,
+  path: string,
+  lenience: Lenience,
+  differences: Difference[],
+): void {
+  if (actual === undefined) {
+    differences.push({ path, expected: expected.userInput, actual: undefined })
+    return
+  }
+  const check = (fact: string, wanted: unknown, found: unknown, mayBeAbsent: boolean): void => {
+    if (isDeepStrictEqual(wanted, found) || (mayBeAbsent && found === undefined)) return
+    differences.push({ path: `${path}.${fact}`, expected: wanted, actual: found })
+  }
+  if (expected.agentName !== undefined) {
+    check('agentName', expected.agentName, actual.agent.name, lenience.isMissing('agentName'))
+  }
+  const noInput = lenience.inputs || lenience.isMissing('userInput')
+  check('userInput', expected.userInput, actual.userInput, noInput)
+  const system = expected.systemPrompt === '' ? undefined : expected.systemPrompt
+  check('systemInstructions', system, actual.systemInstructions, lenience.inputs || lenience.isMissing('systemPrompt'))
+  if (actual.userInput !== undefined) {
+    const asked = actual.input.findLastIndex((message) => message.role === 'user' && message.text !== undefined)
+    check('history.length', expected.history?.length ?? 0, asked, false)
+  }
+  compareOutput(expected, actual, path, lenience.outputs || lenience.isMissing('output'), differences)
+  compareStatus(expected, actual, path, differences)
+  const names = actual.availableTools?.map((tool) => tool.name).toSorted()
+  const wantedNames = expected.availableTools?.toSorted()
+  if (names !== undefined && names.length > 0) {
+    const some = expected.availableTools?.some((name) => lenience.isMissing(`tool:${name}`)) === true
+    check('availableTools', wantedNames, some ? wantedNames : names, lenience.inputs)
+  }
+  compareCalls(expected, actual, path, lenience, differences)
+}
+
+function compareOutput(
+  expected: ExpectedRun,
+  actual: AgentRun,
+  path: string,
+  mayBeAbsent: boolean,
+  differences: Difference[],
+): void {
+  const right = [expected.output ?? undefined, ...(expected.outputAlt ?? [])]
+  const found = expected.outputIsObject === true ? parse(actual.output) : actual.output
+  if (right.some((value) => isDeepStrictEqual(value, found)) || (mayBeAbsent && found === undefined)) return
+  differences.push({ path: `${path}.output`, expected: right[0], actual: found })
+}
+
+function compareStatus(expected: ExpectedRun, actual: AgentRun, path: string, differences: Difference[]): void {
+  const found = actual.status
+  const right =
+    expected.status === undefined
+      ? (found === 'error') === (expected.error !== undefined)
+      : expected.status === found
+  if (!right) {
+    const wanted = expected.status ?? (expected.error === undefined ? 'no error' : 'error')
+    differences.push({ path: `${path}.status`, expected: wanted, actual: found })
+  }
+}
+
+function compareCalls(
+  expected: ExpectedRun,
+  actual: AgentRun,
+  path: string,
+  lenience: Lenience,
+  differences: Difference[],
+): void {
+  const wanted = expected.toolCalls.map((call) => call.name)
+  const found = actual.toolCalls.map((call) => call.name)
+  if (!isDeepStrictEqual(wanted, found)) {
+    differences.push({ path: `${path}.toolCalls`, expected: wanted, actual: found })
+    return
+  }
+  for (const [index, call] of expected.toolCalls.entries()) {
+    const other = actual.toolCalls[index]
+    if (other !== undefined) compareCall(call, other, index, actual, `${path}.toolCalls[${index}]`, lenience, differences)
+  }
+}
+
+function compareCall(
+  expected: ExpectedCall,
+  actual: ToolCall,
+  index: number,
+  run: AgentRun,
+  path: string,
+  lenience: Lenience,
+  differences: Difference[],
+): void {
+  const check = (fact: string, right: readonly unknown[], found: unknown, mayBeAbsent: boolean): void => {
+    if (right.some((value) => isDeepStrictEqual(value, found)) || (mayBeAbsent && found === undefined)) return
+    differences.push({ path: `${path}.${fact}`, expected: right[0], actual: found })
+  }
+  const noArguments = lenience.inputs || lenience.outputs || lenience.isMissing(`call${index}.args`)
+  const noResult = lenience.outputs || lenience.inputs || lenience.isMissing(`call${index}.result`)
+  const rightArguments = expected.recordedArgs === undefined ? [expected.args] : [expected.recordedArgs]
+  check('arguments', rightArguments, actual.arguments, noArguments)
+  const failed = expected.error !== undefined
+  const rightResult = expected.recordedResult === undefined ? [expected.result] : [expected.recordedResult]
+  check('result', expected.resultUndefined === true ? [undefined, null] : failed ? [undefined] : rightResult, actual.result, noResult)
+  check('executed', [expected.executed !== false], actual.status !== 'not-executed', false)
+  if (failed !== (actual.error !== undefined)) {
+    check('error', [expected.error], actual.error, lenience.outputs || lenience.isMissing(`call${index}.error`))
+  } else if (failed && expected.executed !== false && expected.errorTextIsLibrarySpecific !== true) {
+    const text = actual.error?.message
+    if (text?.includes(expected.error ?? '') !== true) {
+      check('error.message', [expected.error], text, lenience.outputs || lenience.isMissing(`call${index}.error`))
+    }
+  }
+  if (expected.step !== undefined) check('step', [expected.step], actual.step, false)
+  if (expected.agentName !== undefined) check('agentName', [expected.agentName], actual.agentName, false)
+  if (expected.providerExecuted === true) check('providerExecuted', [true], actual.providerExecuted, false)
+  const nested = expected.nested === undefined ? [] : [expected.nested].flat()
+  const children = run.children.filter((child) => actual.childRunId === child.id || isStartedBy(child, actual))
+  if (nested.length !== children.length) {
+    differences.push({ path: `${path}.nested.length`, expected: nested.length, actual: children.length })
+  }
+  for (const [at, inner] of nested.entries()) {
+    compareRun(inner, children[at], `${path}.nested[${at}]`, lenience, differences)
+  }
+}
+
+function isStartedBy(child: AgentRun, call: ToolCall): boolean {
+  return call.id !== undefined && child.parent?.toolCallId === call.id
+}
+
+function parse(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return text
+  }
+}
