@@ -1,4 +1,4 @@
-import { parseJson, textOf } from './json.ts'
+import { textOf } from './json.ts'
 import type { Message, ToolDefinition } from './message.ts'
 import { toMessage } from './messages.ts'
 import { toToolDefinitions } from './tool-definitions.ts'
@@ -110,19 +110,10 @@ function toContent(part: Fields): unknown {
   return part.image === undefined ? undefined : { type: 'image', image: part.image }
 }
 
-/**
- * A call without a name is a leftover of empty attributes. Calls of a stream that were glued together (names, ids and
- * arguments one after the other) say nothing for certain; the next call's input has them right.
- */
+/** A call without a name is a leftover of empty attributes. */
 function toCall(call: Fields): unknown {
   const name = textOf(call.callName)
-  if (name === undefined || isGlued(call.arguments)) return undefined
-  return { id: call.id, name, arguments: call.arguments }
-}
-
-/** True for several JSON objects, one after the other. */
-export function isGlued(text: unknown): boolean {
-  return typeof text === 'string' && text.includes('}{') && parseJson(text) === text
+  return name === undefined ? undefined : { id: call.id, name, arguments: call.arguments }
 }
 
 function shown(value: unknown): unknown {

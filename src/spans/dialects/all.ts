@@ -2,9 +2,19 @@ import type { Dialect } from '../dialect.ts'
 import { aiSdkOtel } from './ai-sdk-otel.ts'
 import { aiSdk } from './ai-sdk.ts'
 import { genAi } from './gen-ai.ts'
+import { openInferenceLangChain } from './openinference-langchain.ts'
+import { openInferenceOpenAiAgents } from './openinference-openai-agents.ts'
+import { openInference } from './openinference.ts'
 
 /**
  * Every dialect, in the order in which they are asked: a span that two could read goes to the first (OpenInference adds
  * its attributes to AI SDK spans, whose own are complete). `gen-ai` is last: most others write some of its attributes.
  */
-export const allDialects: readonly Dialect[] = [aiSdk, aiSdkOtel, genAi]
+export const allDialects: readonly Dialect[] = [
+  aiSdk,
+  aiSdkOtel,
+  openInferenceLangChain,
+  openInferenceOpenAiAgents,
+  openInference,
+  genAi,
+]

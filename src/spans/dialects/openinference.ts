@@ -34,6 +34,7 @@ export const openInference: Dialect = {
     return (
       requestInstructions(request) ??
       systemTextOf(openInference.input?.(span, [])) ??
+      systemTextOf(flattenedMessages(span.attributes, 'llm.input_messages.')) ??
       // Anthropic's system prompt also stands among the parameters, where hidden inputs leave it.
       requestInstructions(shownText(span.attributes['llm.invocation_parameters']))
     )

@@ -1,0 +1,44 @@
+import type { Absence, Dialect, SpanRole } from '../dialect.ts'
+import { textOf } from '../json.ts'
+import { isHidden } from '../openinference-content.ts'
+import { kindOf, openInference } from './openinference.ts'
+
+/**
+ * The OpenAI Agents SDK through OpenInference. The SDK's trace is the outermost AGENT and holds input and answer; the agents
+ * in it stand side by side, without content, and hand over to one another.
+ */
+export const openInferenceOpenAiAgents: Dialect = {
+  ...openInference,
+
+  recognises: (scopeName) => scopeName.includes('openinference') && /openai[-_]agents$/.test(scopeName),
+
+  roleOf(span): SpanRole {
+    const kind = kindOf(span)
+    if (kind === 'AGENT') return span.attributes['graph.node.id'] === undefined ? 'entry' : 'agent'
+    if (kind === 'CHAIN') return span.name === 'turn' ? 'step' : 'entry'
+    const toolName = span.attributes['tool.name']
+    const isHandoff = typeof toolName === 'string' && toolName.startsWith('handoff_to_')
+    return kind === 'TOOL' && isHandoff ? 'handoff' : openInference.roleOf(span)
+  },
+
+  holdsOneRun: () => true,
+
+  agent(span) {
+    const name = textOf(span.attributes['graph.node.id']) ?? (kindOf(span) === 'AGENT' ? textOf(span.name) : undefined)
+    return name === undefined ? undefined : { name }
+  },
+
+  // With sensitive data left out, the result is written as an empty text and the arguments are not written.
+  toolResult: (span) =>
+    span.attributes['output.value'] === '' && span.attributes['input.value'] === undefined
+      ? undefined
+      : openInference.toolResult?.(span, []),
+
+  absence(span, fact): Absence | undefined {
+    const { attributes } = span
+    if (attributes['input.value'] !== undefined || isHidden(attributes['input.value']) || kindOf(span) === 'AGENT') {
+      return openInference.absence?.(span, fact)
+    }
+    return { why: 'not-captured', switch: 'new Runner({ traceIncludeSensitiveData: true })' }
+  },
+}
