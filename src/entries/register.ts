@@ -1,0 +1,3 @@
+import { register } from '../processor/register.ts'
+
+register()

@@ -1,0 +1,59 @@
+import { trace } from '@opentelemetry/api'
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { onTracerProvider } from './on-tracer-provider.ts'
+
+const API = Symbol.for('opentelemetry.js.api.1')
+
+function forgetGlobals(): void {
+  trace.disable()
+  Reflect.deleteProperty(globalThis, API)
+}
+
+beforeEach(forgetGlobals)
+afterEach(forgetGlobals)
+
+describe('The global tracer provider', () => {
+  test('is found at once where it is registered', () => {
+    const provider = new BasicTracerProvider()
+    trace.setGlobalTracerProvider(provider)
+    const found: object[] = []
+    onTracerProvider((each) => found.push(each))
+    expect(found).toEqual([provider])
+  })
+
+  test('is found when it is registered, the first thing that the API is used for', () => {
+    const found: object[] = []
+    onTracerProvider((each) => found.push(each))
+    expect(found).toEqual([])
+    const provider = new BasicTracerProvider()
+    expect(trace.setGlobalTracerProvider(provider)).toBe(true)
+    expect(found).toEqual([provider])
+    expect(trace.setGlobalTracerProvider(new BasicTracerProvider())).toBe(false)
+    expect(found).toEqual([provider])
+  })
+
+  test('is found when it is registered after something else', () => {
+    Reflect.set(globalThis, API, { version: '1.9.1' })
+    const found: object[] = []
+    onTracerProvider((each) => found.push(each))
+    const provider = new BasicTracerProvider()
+    expect(trace.setGlobalTracerProvider(provider)).toBe(true)
+    expect(found).toEqual([provider])
+  })
+
+  test('leaves the API as it would be without it', () => {
+    onTracerProvider(() => undefined)
+    trace.setGlobalTracerProvider(new BasicTracerProvider())
+    const api: object = Reflect.get(globalThis, API)
+    expect(Object.getOwnPropertyDescriptor(globalThis, API)).toMatchObject({ value: api, writable: true })
+    expect(Object.getOwnPropertyDescriptor(api, 'trace')).toMatchObject({
+      value: trace.getTracerProvider(),
+      writable: true,
+    })
+    expect(Object.hasOwn(trace.getTracerProvider(), 'setDelegate')).toBe(false)
+    trace.disable()
+    expect(Reflect.get(api, 'trace')).toBeUndefined()
+  })
+})
