@@ -1,10 +1,13 @@
 import type { Dialect } from '../dialect.ts'
 import { aiSdkOtel } from './ai-sdk-otel.ts'
 import { aiSdk } from './ai-sdk.ts'
+import { anthropicSdk } from './anthropic-sdk.ts'
 import { genAi } from './gen-ai.ts'
+import { langSmith } from './langsmith.ts'
 import { openInferenceLangChain } from './openinference-langchain.ts'
 import { openInferenceOpenAiAgents } from './openinference-openai-agents.ts'
 import { openInference } from './openinference.ts'
+import { strands } from './strands.ts'
 
 /**
  * Every dialect, in the order in which they are asked: a span that two could read goes to the first (OpenInference adds
@@ -16,5 +19,8 @@ export const allDialects: readonly Dialect[] = [
   openInferenceLangChain,
   openInferenceOpenAiAgents,
   openInference,
+  langSmith,
+  anthropicSdk,
+  strands,
   genAi,
 ]

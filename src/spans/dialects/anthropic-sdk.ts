@@ -1,0 +1,49 @@
+import type { Dialect } from '../dialect.ts'
+import { parseJson, textOf } from '../json.ts'
+import { outcomeOf } from '../outcome.ts'
+import { unwrapBlocks } from '../parts.ts'
+import { toFinishReasons } from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
+import { genAi } from './gen-ai.ts'
+
+/**
+ * The spans that the Anthropic SDK writes itself: the GenAI conventions, and results of tools under a name of its own. A
+ * tool runner is the agent; from its second call on a request holds only what is new.
+ */
+export const anthropicSdk: Dialect = {
+  ...genAi,
+  name: 'anthropic-sdk',
+  toolSpans: 'sometimes',
+
+  recognises: (scopeName) => scopeName.startsWith('com.anthropic.sdk'),
+
+  model(span) {
+    const finishReasons = toFinishReasons(span.attributes['anthropic.message.stop_reason'])
+    return { ...genAi.model?.(span), ...(finishReasons !== undefined && { finishReasons }) }
+  },
+
+  toolResult: (span) => unwrapBlocks(parseJson(span.attributes['anthropic.tool_result.content'])),
+
+  // The error's text is the tool's result; the status has none.
+  outcome(span) {
+    const outcome = outcomeOf(span)
+    const message = outcome.error?.message ?? errorTextOf(span)
+    return outcome.error === undefined || message === undefined
+      ? outcome
+      : { ...outcome, error: { ...outcome.error, message } }
+  },
+
+  absence: (_span, fact) =>
+    fact === 'toolDefinitions'
+      ? { why: 'not-recorded' }
+      : {
+          why: 'not-captured',
+          switch: "new Anthropic({ openTelemetry: { traces: { contentMode: 'content' } } })",
+        },
+
+  contentKeys: [...(genAi.contentKeys ?? []), 'anthropic.tool_result.content'],
+}
+
+function errorTextOf(span: SourceSpan): string | undefined {
+  return textOf(unwrapBlocks(parseJson(span.attributes['anthropic.tool_result.content'])))
+}

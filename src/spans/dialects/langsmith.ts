@@ -1,0 +1,161 @@
+import type { Absence, ContentFact, Dialect, SpanRole } from '../dialect.ts'
+import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
+import type { Message } from '../message.ts'
+import { systemTextOf, textMessage, toMessages, toolCallsIn } from '../messages.ts'
+import { outcomeWithExceptions } from '../outcome.ts'
+import { replyMessages, requestMessages, requestTools } from '../payloads.ts'
+import { makeUsage, semconvConversationId, semconvModel, semconvUsage, semconvUserId } from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
+
+/**
+ * LangSmith's OpenTelemetry mode: `langsmith.span.kind`. `gen_ai.prompt` and `gen_ai.completion` hold the run's inputs and
+ * outputs as JSON: a model's whole request and reply, a tool's arguments and result, a function's argument and value.
+ *
+ * Failed runs have the status OK (it is set first and final in the SDK) and an exception event.
+ */
+export const langSmith: Dialect = {
+  name: 'langsmith',
+
+  recognises: (scopeName, attributes) => scopeName === 'langsmith' || attributes['langsmith.span.kind'] !== undefined,
+
+  roleOf(span): SpanRole {
+    // A streamed model call has no span of its own: it writes over the function's that made it, the root's often.
+    if (isOverwritten(span)) return 'entry'
+    return ROLES.get(kindOf(span)) ?? (kindOf(span) === '' ? 'entry' : 'step')
+  },
+
+  agent(span) {
+    const role = langSmith.roleOf(span)
+    const name = role === 'entry' ? textOf(span.name) : undefined
+    return name === undefined ? undefined : { name }
+  },
+
+  conversationId(span) {
+    const named = CONVERSATION_KEYS.map((key) => textOf(span.attributes[`langsmith.metadata.${key}`]))
+    return semconvConversationId(span.attributes) ?? named.find((value) => value !== undefined)
+  },
+  userId: (span) => semconvUserId(span.attributes) ?? textOf(span.attributes['langsmith.metadata.user_id']),
+
+  outcome: (span) => outcomeWithExceptions(span),
+
+  systemInstructions: (span) => systemTextOf(langSmith.input?.(span, [])),
+
+  input(span) {
+    const value = promptOf(span)
+    return requestMessages(value) ?? fromArgument(value)
+  },
+
+  output(span) {
+    const value = completionOf(span)
+    if (kindOf(span) !== 'llm') return fromValue(unwrap(value, span))
+    const reply = replyMessages(value)
+    // Of the calls that wrote over a function's span only the first is there: its tool calls are no answer.
+    return isOverwritten(span) && toolCallsIn(reply).length > 0 ? undefined : reply
+  },
+
+  transcript(span) {
+    const reply = isOverwritten(span) ? replyMessages(completionOf(span)) : undefined
+    // Parallel calls of a stream are glued into one, whose arguments are no JSON.
+    const isGlued = toolCallsIn(reply).some((call) => typeof call.arguments === 'string')
+    return reply === undefined || isGlued ? undefined : [...(requestMessages(promptOf(span)) ?? []), ...reply]
+  },
+
+  toolDefinitions: (span) => requestTools(promptOf(span)),
+
+  model: (span) => semconvModel(span.attributes),
+
+  usage(span) {
+    const usage = semconvUsage(span.attributes)
+    const details = parseJson(span.attributes['langsmith.usage_metadata'])
+    if (!isRecord(details)) return usage
+    const input = isRecord(details.input_token_details) ? details.input_token_details : {}
+    const output = isRecord(details.output_token_details) ? details.output_token_details : {}
+    return makeUsage(
+      usage.inputTokens ?? numberOf(details.input_tokens),
+      usage.outputTokens ?? numberOf(details.output_tokens),
+      numberOf(input.cache_read),
+      numberOf(input.cache_creation),
+      numberOf(output.reasoning),
+    )
+  },
+
+  tool: (span) => (span.name === '' ? undefined : { name: span.name }),
+  toolArguments: (span) => promptOf(span),
+  toolResult(span) {
+    const value = unwrap(completionOf(span), span)
+    const message = isRecord(value) && 'tool_call_id' in value ? toMessages([{ ...value, role: 'tool' }]) : undefined
+    const part = message?.[0]?.parts.find((candidate) => candidate.type === 'tool_call_response')
+    return part === undefined ? value : part.response
+  },
+
+  absence: (_span, fact) => absenceOf(fact),
+
+  contentKeys: ['gen_ai.prompt', 'gen_ai.completion', 'langsmith.metadata.ls_invocation_params'],
+}
+
+const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['llm', 'model'],
+  ['tool', 'tool'],
+  ['chain', 'entry'],
+])
+
+const CONVERSATION_KEYS = ['session_id', 'thread_id', 'conversation_id']
+
+function kindOf(span: SourceSpan): string {
+  const kind = span.attributes['langsmith.span.kind']
+  return typeof kind === 'string' ? kind : ''
+}
+
+/** The span bears its function's name, the attributes that of the model call that wrote over them. */
+function isOverwritten(span: SourceSpan): boolean {
+  const traceName = span.attributes['langsmith.trace.name']
+  return kindOf(span) === 'llm' && typeof traceName === 'string' && traceName !== span.name
+}
+
+function promptOf(span: SourceSpan): unknown {
+  return shown(span, 'gen_ai.prompt', 'LANGSMITH_HIDE_INPUTS')
+}
+
+function completionOf(span: SourceSpan): unknown {
+  return shown(span, 'gen_ai.completion', 'LANGSMITH_HIDE_OUTPUTS')
+}
+
+/** `{}` is how hidden content is written; for a tool that takes nothing it is the truth, unless the setting was recorded. */
+function shown(span: SourceSpan, key: string, setting: string): unknown {
+  const value = span.attributes[key]
+  const isHidden =
+    value === '{}' && (kindOf(span) !== 'tool' || span.attributes[`langsmith.metadata.${setting}`] === 'true')
+  return isHidden ? undefined : parseJson(value)
+}
+
+/** Values that are no objects stand in `{ outputs }`, in Python in `{ output }`. */
+function unwrap(value: unknown, span: SourceSpan): unknown {
+  if (!isRecord(value)) return value
+  const keys = Object.keys(value)
+  if (keys.length !== 1) return value
+  if (keys[0] === 'outputs') return value.outputs
+  const isPython = span.resource['telemetry.sdk.language'] === 'python'
+  return keys[0] === 'output' && isPython ? value.output : value
+}
+
+/** The one text that a function was given. */
+function fromArgument(value: unknown): readonly Message[] | undefined {
+  if (!isRecord(value)) return undefined
+  const values = Object.values(value)
+  const [only] = values
+  return values.length === 1 && typeof only === 'string' ? [textMessage('user', only)] : undefined
+}
+
+function fromValue(value: unknown): readonly Message[] | undefined {
+  if (value === undefined || value === null) return undefined
+  const list = isRecord(value) && Array.isArray(value.messages) ? toMessages(value.messages) : undefined
+  if (list !== undefined) return list.slice(-1)
+  const text = replyMessages(value) ?? toJsonText(value)
+  return typeof text === 'string' ? [textMessage('assistant', text)] : text
+}
+
+function absenceOf(fact: ContentFact): Absence {
+  const isInput =
+    fact === 'input' || fact === 'systemInstructions' || fact === 'toolDefinitions' || fact === 'toolArguments'
+  return { why: 'not-captured', switch: isInput ? 'LANGSMITH_HIDE_INPUTS=false' : 'LANGSMITH_HIDE_OUTPUTS=false' }
+}
