@@ -1,5 +1,6 @@
 import { canonicalJson } from '../spans/json.ts'
 import type { Message, ToolCallPart, ToolCallResponsePart } from '../spans/message.ts'
+import type { SourceSpan } from '../spans/source-span.ts'
 import type { PlannedModel, PlannedTool } from './plan.ts'
 import type { TreeSpan } from './tree.ts'
 
@@ -43,7 +44,7 @@ export function joinToolCalls(
   const left = joinInOrder(joinByArguments(joinById(tools, drafts), drafts), drafts)
   if (left.length === 0) return drafts
   for (const tool of left) {
-    const step = Math.max(0, lastStartedBy(models, tool.node.span.startTimeMs))
+    const step = Math.max(0, lastBefore(models, tool.node.span))
     drafts.push({ asked: undefined, tool, step, agent: tool.agent })
   }
   // Stable: the model's own order stays, and what only spans know comes after it.
@@ -117,15 +118,21 @@ function isHandoff(name: string | undefined): boolean {
   return name !== undefined && /^(transfer|hand_?off)/i.test(name)
 }
 
-function lastStartedBy(models: readonly PlannedModel[], timeMs: number): number {
+/** The last model call before a tool. Start times tie: of two that start at once, the tool's is the later where it ends later. */
+function lastBefore(models: readonly PlannedModel[], tool: SourceSpan): number {
   let low = 0
   let high = models.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((models[middle]?.node.span.startTimeMs ?? 0) <= timeMs) low = middle + 1
+    if ((models[middle]?.node.span.startTimeMs ?? 0) <= tool.startTimeMs) low = middle + 1
     else high = middle
   }
-  return low - 1
+  let last = low - 1
+  for (; last > 0; last--) {
+    const model = models[last]?.node.span
+    if (model === undefined || model.startTimeMs < tool.startTimeMs || model.endTimeMs <= tool.endTimeMs) break
+  }
+  return last
 }
 
 /** The answers to tool calls in messages, in order. */

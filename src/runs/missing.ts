@@ -21,7 +21,7 @@ export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
     const node = spans.get(call.spanId ?? '') ?? lastModel
     if (call.arguments === undefined)
       missing.push(explain(`toolCalls[${index}].arguments`, node, 'toolArguments', node))
-    if (lacksResult(call)) missing.push(explain(`toolCalls[${index}].result`, node, 'toolResult', node))
+    if (lacksResult(call, run)) missing.push(explain(`toolCalls[${index}].result`, node, 'toolResult', node))
   }
   if (!plan.isComplete) missing.push({ what: 'spans', why: 'span-lost' })
   return missing
@@ -39,9 +39,11 @@ export function contentOf(run: AgentRun, plan: RunPlan): AgentRun['content'] {
   return missingOf(run, plan).some(isContent) ? 'partial' : 'full'
 }
 
-/** A tool may return nothing; that is missing only where other content is missing too. */
-function lacksResult(call: ToolCall): boolean {
-  return call.result === undefined && call.status === 'ok' && call.arguments === undefined
+/** A tool may return nothing: that is missing only where other content is missing too. */
+function lacksResult(call: ToolCall, run: AgentRun): boolean {
+  if (call.result !== undefined) return false
+  if (call.status === 'unknown') return call.providerExecuted
+  return call.status === 'ok' && (call.arguments === undefined || run.output === undefined)
 }
 
 function isContent({ what }: Missing): boolean {

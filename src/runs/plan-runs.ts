@@ -51,6 +51,7 @@ function place(
     case 'agent':
     case 'entry':
     case 'step':
+      if (plan !== undefined && above.tool === undefined) plan.steps.push(node)
       // A step that names its agent speaks for all below it.
       if (plan !== undefined && above.tool === undefined && node.facts.agent?.name !== undefined) {
         plan.participants.push(node)

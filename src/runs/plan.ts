@@ -10,6 +10,8 @@ export interface RunPlan {
   readonly tools: PlannedTool[]
   /** Agents and named steps that the run's root stands above, in order of start. */
   readonly participants: TreeSpan[]
+  /** Steps, in order of start: what stands on them is asked for where agent and models do not say it. */
+  readonly steps: TreeSpan[]
   readonly children: RunPlan[]
   parent: { readonly plan: RunPlan; readonly tool: TreeSpan | undefined } | undefined
   /** False where spans of the run are open, or were lost. */
@@ -33,5 +35,5 @@ export interface PlannedTool {
 
 /** Makes an empty plan. */
 export function newPlan(root: TreeSpan, parent?: RunPlan['parent']): RunPlan {
-  return { root, models: [], tools: [], participants: [], children: [], parent, isComplete: !root.isOpen }
+  return { root, models: [], tools: [], participants: [], steps: [], children: [], parent, isComplete: !root.isOpen }
 }

@@ -72,7 +72,7 @@ export class ReconstructedRun implements AgentRun {
       const first = this.#firstModelInput()
       if (own === undefined || first === undefined) return own ?? first ?? []
       // The agent's span may hold the new question only, the model's what came before it too.
-      return first.length > own.length && lastUserText(first) === lastUserText(own) ? first : own
+      return own.length === 1 && first.length > 1 && lastUserText(first) === lastUserText(own) ? first : own
     })
   }
 
@@ -85,8 +85,8 @@ export class ReconstructedRun implements AgentRun {
       const last = this.#plan.models.at(-1)
       if (last !== undefined && !isFailed(last.node.facts.outcome)) {
         const answer = pick(last, (facts) => facts.output)
-        if (answer !== undefined && pick(last, callsOrNone) === undefined) {
-          const text = textOfAll(answer)
+        if (answer !== undefined) {
+          const text = pick(last, callsOrNone) === undefined ? textOfAll(answer) : textAfterCalls(answer)
           if (text !== undefined) return text
         }
       }
@@ -167,7 +167,8 @@ export class ReconstructedRun implements AgentRun {
       for (const model of this.#plan.models) {
         for (const [key, value] of Object.entries(usageOf(model))) sum[key] = (sum[key] ?? 0) + Number(value)
       }
-      return Object.keys(sum).length === 0 ? this.#root.usage : sum
+      if (Object.keys(sum).length > 0) return sum
+      return firstOf([this.#plan.root, ...this.#plan.steps], ({ usage }) => (isEmpty(usage) ? undefined : usage)) ?? {}
     })
   }
 
@@ -276,8 +277,10 @@ export class ReconstructedRun implements AgentRun {
 
   #firstModelInput(): readonly Message[] | undefined {
     return this.#once('firstModelInput', () => {
-      const first = this.#plan.models[0]
-      return first && withoutSystem(pick(first, (facts) => facts.input))
+      const [first] = this.#plan.models
+      if (first === undefined) return undefined
+      const { steps } = this.#plan
+      return withoutSystem(pick(first, (facts) => facts.input) ?? firstOf(steps, (facts) => facts.input))
     })
   }
 
@@ -301,11 +304,7 @@ export class ReconstructedRun implements AgentRun {
   /** From the agent's span, else from the first span of the run that says it. */
   #first<T>(read: (facts: SpanFacts) => T | undefined): T | undefined {
     const { root, participants, models } = this.#plan
-    for (const node of [root, ...participants, ...models.map((model) => model.node)]) {
-      const value = read(node.facts)
-      if (value !== undefined) return value
-    }
-    return undefined
+    return firstOf([root, ...participants, ...models.map((model) => model.node)], read)
   }
 
   #once<T>(key: string, read: () => T): T {
@@ -318,6 +317,18 @@ export class ReconstructedRun implements AgentRun {
 /** `${traceId}:${spanId}` of the span that the run is named after. */
 export function runId(plan: RunPlan): string {
   return `${plan.root.span.traceId}:${plan.root.span.spanId}`
+}
+
+function firstOf<T>(nodes: readonly TreeSpan[], read: (facts: SpanFacts) => T | undefined): T | undefined {
+  for (const node of nodes) {
+    const value = read(node.facts)
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0
 }
 
 function isFailed(outcome: Outcome): boolean {
@@ -339,6 +350,12 @@ function lastUserText(messages: readonly Message[] | undefined): string | undefi
 }
 
 /** Text of the assistant's messages; of one that lumps text, calls and responses, the text. */
+/** What was said after the tool calls: the provider ran them, or they were the form of the answer. */
+function textAfterCalls(messages: readonly Message[]): string | undefined {
+  const isCall = (message: Message): boolean => message.parts.some((part) => part.type === 'tool_call')
+  return textOfAll(messages.slice(messages.findLastIndex(isCall) + 1))
+}
+
 function textOfAll(messages: readonly Message[] | undefined): string | undefined {
   if (messages === undefined) return undefined
   const texts = messages.filter((message) => message.role === 'assistant').flatMap((message) => message.text ?? [])

@@ -50,7 +50,7 @@ export class ReconstructedToolCall implements ToolCall {
 
   get providerExecuted(): boolean {
     const { asked, tool } = this.#call
-    return asked?.providerExecuted === true || tool?.node.facts.tool?.providerExecuted === true
+    return (tool === undefined && asked?.providerExecuted === true) || tool?.node.facts.tool?.providerExecuted === true
   }
 
   /** As the model wrote them; the span's where the model's are not recorded, or are not JSON and the span's are. */

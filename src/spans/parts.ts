@@ -34,6 +34,7 @@ export function toToolCallPart(value: unknown): ToolCallPart | undefined {
     name,
     // An empty string is how streams write "no arguments".
     ...(given !== undefined && given !== null && { arguments: given === '' ? {} : parseJsonTwice(given) }),
+    ...(value.providerExecuted === true && { providerExecuted: true }),
   }
 }
 

@@ -48,9 +48,11 @@ export const aiSdkOtel: Dialect = {
 
   outcome(span): Outcome {
     const outcome = outcomeOf(span)
-    if (outcome.error !== undefined || operationOf(span.attributes) === 'execute_tool') return outcome
+    if (operationOf(span.attributes) === 'execute_tool') return outcome
     // A call that went to its end names its finish reasons, with content capture off too; an aborted one does not.
-    return span.attributes['gen_ai.response.finish_reasons'] === undefined ? { status: 'aborted' } : { status: 'ok' }
+    // OpenInference's processor raises a tool's error to the spans around it: the finish reasons tell better.
+    if (span.attributes['gen_ai.response.finish_reasons'] !== undefined) return { status: 'ok' }
+    return outcome.error === undefined ? { status: 'aborted' } : outcome
   },
 
   systemInstructions: (span) => toInstructions(span.attributes['gen_ai.system_instructions']),

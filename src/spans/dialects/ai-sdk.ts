@@ -141,9 +141,23 @@ function messagesOf(span: SourceSpan, prompt: Record<string, unknown> | undefine
 }
 
 function callsOf(span: SourceSpan): ToolCallPart[] {
-  const calls = parseJson(span.attributes['ai.response.toolCalls'])
-  return Array.isArray(calls) ? calls.flatMap((call) => toToolCallPart(call) ?? []) : []
+  const list = parseJson(span.attributes['ai.response.toolCalls'])
+  if (!Array.isArray(list)) return []
+  const calls = list.flatMap((call) => toToolCallPart(call) ?? [])
+  const providerTools = providerToolsOf(span)
+  if (providerTools.size === 0) return calls
+  return calls.map((call) => (providerTools.has(call.name) ? { ...call, providerExecuted: true } : call))
 }
+
+/** Tools that were offered as the provider's own: `generateText` does not mark their calls. */
+function providerToolsOf(span: SourceSpan): ReadonlySet<string> {
+  const tools = span.attributes['ai.prompt.tools']
+  if (!Array.isArray(tools)) return NO_NAMES
+  const provided = tools.filter((tool) => typeof tool === 'string' && tool.startsWith('{"type":"provider'))
+  return provided.length === 0 ? NO_NAMES : new Set(toToolDefinitions(provided)?.map((tool) => tool.name))
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()
 
 function usageOf({ attributes }: SourceSpan): Usage {
   const read = (...keys: string[]): number | undefined => {

@@ -4,6 +4,7 @@ import { aiSdk } from './ai-sdk.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
 import { genAi } from './gen-ai.ts'
 import { langSmith } from './langsmith.ts'
+import { mastra } from './mastra.ts'
 import { openInferenceLangChain } from './openinference-langchain.ts'
 import { openInferenceOpenAiAgents } from './openinference-openai-agents.ts'
 import { openInference } from './openinference.ts'
@@ -16,6 +17,7 @@ import { strands } from './strands.ts'
 export const allDialects: readonly Dialect[] = [
   aiSdk,
   aiSdkOtel,
+  mastra,
   openInferenceLangChain,
   openInferenceOpenAiAgents,
   openInference,

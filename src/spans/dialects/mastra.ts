@@ -1,0 +1,131 @@
+import type { Dialect, Outcome, SpanRole } from '../dialect.ts'
+import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
+import type { Message, Part } from '../message.ts'
+import { makeMessage, textMessage, toMessages } from '../messages.ts'
+import { outcomeOf } from '../outcome.ts'
+import { toToolCallPart } from '../parts.ts'
+import { semconvConversationId, semconvModel, semconvUsage, semconvUserId } from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
+import { toToolDefinitions } from '../tool-definitions.ts'
+
+/**
+ * Mastra, through its OpenTelemetry exporter and its bridge, which name the same spans differently: `mastra.span.type`
+ * tells. A `model_step` is one call of the model, and holds what it said; the `model_inference` inside has its tokens; the
+ * `model_generation` around all steps has the messages as they were sent.
+ */
+export const mastra: Dialect = {
+  name: 'mastra',
+  toolSpans: 'always',
+
+  recognises: (scopeName, attributes) =>
+    attributes['mastra.span.type'] !== undefined || scopeName.startsWith('@mastra/otel'),
+
+  roleOf(span): SpanRole {
+    const type = span.attributes['mastra.span.type']
+    return typeof type === 'string' ? (ROLES.get(type) ?? 'step') : 'step'
+  },
+
+  agent(span) {
+    const type = span.attributes['mastra.span.type']
+    if (type !== 'agent_run' && type !== 'workflow_run') return undefined
+    const name = textOf(span.attributes['gen_ai.agent.name']) ?? textOf(span.attributes['gen_ai.workflow.name'])
+    const id = textOf(span.attributes['gen_ai.agent.id'])
+    return { ...(name !== undefined && { name }), ...(id !== undefined && { id }) }
+  },
+
+  conversationId: (span) =>
+    semconvConversationId(span.attributes) ?? textOf(span.attributes['mastra.metadata.threadId']),
+  userId: (span) => semconvUserId(span.attributes) ?? textOf(span.attributes['mastra.metadata.resourceId']),
+
+  outcome(span): Outcome {
+    const outcome = outcomeOf(span)
+    if (outcome.error !== undefined) return outcome
+    // Spans of aborted runs end well; only the output says so. Refused arguments are a result of the tool.
+    if (isAborted(span)) return { status: 'aborted' }
+    const refusal = refusalOf(span)
+    return refusal === undefined ? outcome : { status: 'error', error: { message: refusal } }
+  },
+
+  // Plain text, not JSON.
+  systemInstructions: (span) => textOf(span.attributes['gen_ai.system_instructions']),
+
+  input(span): readonly Message[] | undefined {
+    const { attributes } = span
+    const given = attributes['mastra.agent_run.input'] ?? attributes['mastra.workflow_run.input']
+    if (given === undefined) return toMessages(attributes['mastra.model_generation.input'])
+    return toMessages(given) ?? (typeof given === 'string' ? [textMessage('user', given)] : undefined)
+  },
+
+  output(span): readonly Message[] | undefined {
+    const { attributes } = span
+    const written = parseJson(attributes['mastra.agent_run.output'] ?? attributes['mastra.model_step.output'])
+    if (!isRecord(written)) return toMessages(attributes['gen_ai.output.messages'])
+    const parts: Part[] = []
+    // Where a schema was asked for, the object is the answer; the text is its source.
+    const text = textOf(written.text) ?? (written.object === undefined ? undefined : toJsonText(written.object))
+    if (text !== undefined) parts.push({ type: 'text', content: text })
+    if (Array.isArray(written.toolCalls)) parts.push(...written.toolCalls.flatMap((call) => toToolCallPart(call) ?? []))
+    return parts.length === 0 ? undefined : [makeMessage('assistant', parts)]
+  },
+
+  // Names alone.
+  toolDefinitions: (span) => toToolDefinitions(span.attributes['gen_ai.tool.definitions']),
+
+  model: (span) => semconvModel(span.attributes),
+  usage: (span) => semconvUsage(span.attributes),
+
+  tool(span) {
+    const { attributes } = span
+    const name = textOf(attributes['gen_ai.tool.name']) ?? textOf(span.name.slice(span.name.indexOf(' ') + 1))
+    if (name === undefined) return undefined
+    const id = textOf(attributes['gen_ai.tool.call.id']) ?? textOf(attributes['mastra.metadata.toolCallId'])
+    const type = attributes['mastra.span.type']
+    const wasRefused = type === 'client_tool_call' || refusalOf(span) !== undefined
+    return {
+      name,
+      ...(id !== undefined && { id }),
+      ...(type === 'provider_tool_call' && { providerExecuted: true }),
+      ...(wasRefused && { executed: false }),
+    }
+  },
+  toolArguments: (span) =>
+    parseJson(span.attributes['gen_ai.tool.call.arguments'] ?? span.attributes['mastra.metadata.args']),
+  toolResult: (span) => parseJson(span.attributes['gen_ai.tool.call.result']),
+
+  absence: (_span, fact) => ({
+    why: 'not-captured',
+    switch: `tracingOptions: { ${fact === 'input' || fact === 'toolArguments' ? 'hideInput' : 'hideOutput'}: false }`,
+  }),
+
+  contentKeys: ['mastra.agent_run.*', 'mastra.model_generation.*', 'mastra.model_chunk.*', 'mastra.model_step.input']
+    .concat(['mastra.model_step.output', 'mastra.metadata.body', 'mastra.metadata.args', 'mastra.tool_call.*'])
+    .concat(['mastra.mcp_tool_call.*', 'mastra.workflow_run.*', 'mastra.workflow_step.*', 'mastra.generic.*']),
+}
+
+const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['agent_run', 'agent'],
+  ['workflow_run', 'entry'],
+  ['model_step', 'model'],
+  ['model_inference', 'model'],
+  ['tool_call', 'tool'],
+  ['mcp_tool_call', 'tool'],
+  ['provider_tool_call', 'tool'],
+  ['client_tool_call', 'tool'],
+  ['scorer_run', 'evaluator'],
+])
+
+/** What aborted runs have in place of an output. */
+function isAborted(span: SourceSpan): boolean {
+  const output = span.attributes['mastra.agent_run.output']
+  return typeof output === 'string' && output.startsWith('{"status":"aborted"')
+}
+
+/** Mastra checks arguments inside the tool's span, which then ends well: the result says that no tool ran. */
+function refusalOf(span: SourceSpan): string | undefined {
+  const result = span.attributes['gen_ai.tool.call.result']
+  if (typeof result !== 'string' || !result.startsWith('{"error":true,"message":"Tool input validation failed')) {
+    return undefined
+  }
+  const parsed = parseJson(result)
+  return isRecord(parsed) ? textOf(parsed.message) : undefined
+}
