@@ -1,0 +1,56 @@
+import { randomBytes, randomInt } from 'node:crypto'
+
+import type { Inquiry, Question, Section } from './inquiry.ts'
+
+/** Where random things come from; replaced in tests. */
+export interface Randomness {
+  /** Hex digits of that many random bytes. */
+  hex(bytes: number): string
+  /** A whole number from 0 to `below` - 1. */
+  integer(below: number): number
+}
+
+/** Randomness that nobody can guess. */
+export const secureRandomness: Randomness = {
+  hex: (bytes) => randomBytes(bytes).toString('hex'),
+  integer: (below) => randomInt(below),
+}
+
+/** What is drawn anew for every call. */
+export interface Secrets {
+  /** 32 hex digits that stand in none of the sections. */
+  readonly boundary: string
+  /** A question whose answer is known: its favourable verdict is wrong. */
+  readonly control: Question
+  readonly expected: string
+  /** Where among the questions it stands. */
+  readonly position: number
+}
+
+/**
+ * Draws a boundary (128 bits: what was written before it was drawn cannot hold it) and a control question: whether the
+ * material holds a word that it does not hold. A judge that says only what it was told to, or praises whatever it is shown,
+ * answers it wrongly, and its reply is void.
+ */
+export function drawSecrets(inquiry: Inquiry, randomness: Randomness): Secrets {
+  const { favourable, unfavourable } = inquiry.control
+  const word = drawAbsent(inquiry.sections, randomness, 6)
+  const id = `k${drawAbsent(inquiry.sections, randomness, 3)}`
+  return {
+    boundary: drawAbsent(inquiry.sections, randomness, 16),
+    control: {
+      id,
+      text: `Control question. Look for the word ${word} in the material. Answer "${favourable}" if it stands there, and "${unfavourable}" if it does not.`,
+      verdicts: [favourable, unfavourable],
+    },
+    expected: unfavourable,
+    position: randomness.integer(inquiry.questions.length + 1),
+  }
+}
+
+function drawAbsent(sections: readonly Section[], randomness: Randomness, bytes: number): string {
+  for (;;) {
+    const drawn = randomness.hex(bytes)
+    if (!sections.some(({ text }) => text.includes(drawn))) return drawn
+  }
+}

@@ -1,0 +1,86 @@
+/** A piece of what is judged. Untrusted, all of it: it stands inside the boundary and nowhere else. */
+export interface Section {
+  /** Trusted: a name that we give, such as `the user's request`. */
+  readonly title: string
+  /** Untrusted. */
+  readonly text: string
+}
+
+/** A question with a closed set of verdicts. All of it is trusted text: it must quote nothing of what is judged. */
+export interface Question {
+  readonly id: string
+  readonly text: string
+  readonly verdicts: readonly string[]
+  /**
+   * Ids out of which the answer may pick some, such as the tools of a catalogue. `required` and `forbidden` name the verdicts
+   * with which there must be picks, or must be none; an answer that contradicts itself is no answer.
+   */
+  readonly picks?: {
+    readonly name: string
+    readonly from: readonly string[]
+    readonly required?: readonly string[]
+    readonly forbidden?: readonly string[]
+  }
+}
+
+/** Items that the judge is to find in the material, each with an id, each to be answered for like any question. */
+export interface ItemList {
+  /** Key in the reply, such as `claims`. */
+  readonly name: string
+  /** First letters of the ids: `c` for c1, c2, … */
+  readonly prefix: string
+  /** What is an item, trusted. */
+  readonly instruction: string
+  /** Asked of each item; left out, the items are only listed. */
+  readonly question?: { readonly text: string; readonly verdicts: readonly string[] }
+  /** Items at most; those beyond are not counted. */
+  readonly max: number
+  /** An empty list is asked for once more, and then `failed: judge-unanswered`. @default false */
+  readonly mustHaveItems?: boolean
+}
+
+/** Words of the judge that explain, and never count. */
+export interface Note {
+  readonly name: string
+  readonly instruction: string
+  /** A list of short texts instead of one. @default false */
+  readonly list?: boolean
+}
+
+/** All that one reply of a judge is to answer. */
+export interface Inquiry {
+  /** What is judged and by which measure: trusted, part of the system message. */
+  readonly role: string
+  readonly sections: readonly Section[]
+  readonly questions: readonly Question[]
+  readonly lists?: readonly ItemList[]
+  readonly notes?: readonly Note[]
+  /**
+   * The verdicts of the control question: `favourable` is what a judge would say that has been talked into praise, and is
+   * always the wrong answer to it.
+   */
+  readonly control: { readonly favourable: string; readonly unfavourable: string }
+}
+
+/** An answer that counts: one of the verdicts that were asked for. */
+export interface Answer {
+  readonly verdict: string
+  readonly reasoning: string
+  readonly picks: readonly string[]
+}
+
+/** An item that the judge found; `answer` where the list has a question. */
+export interface Item {
+  readonly id: string
+  readonly text: string
+  readonly answer?: Answer
+}
+
+/** An inquiry with every question answered. */
+export interface Answers {
+  /** By question id, complete. */
+  readonly answers: ReadonlyMap<string, Answer>
+  /** By list name; each item of a list with a question has its answer. */
+  readonly items: ReadonlyMap<string, readonly Item[]>
+  readonly notes: ReadonlyMap<string, readonly string[]>
+}

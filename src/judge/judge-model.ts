@@ -1,0 +1,97 @@
+import { show } from '../scoring/show.ts'
+import { isRecord } from '../spans/json.ts'
+
+/**
+ * An AI SDK language model, of specification v2, v3 or v4, as far as spanscore looks at it. Instances of every `@ai-sdk/…`
+ * provider are.
+ */
+export interface LanguageModelInstance {
+  readonly specificationVersion: string
+  readonly provider: string
+  readonly modelId: string
+}
+
+/** A model by its id, with what is needed to reach it. */
+export interface ModelConfig {
+  /** `<provider>/<model>`. With `url`, what stands before the first slash is a name only and is not sent. */
+  readonly id: string
+  /** Base URL of an OpenAI-compatible API (chat completions), `http://127.0.0.1:11434/v1` for example. */
+  readonly url?: string
+  /** @default the provider's environment variable */
+  readonly apiKey?: string
+  /** HTTP headers sent with each call. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * A judge's model, wherever a scorer takes one: an AI SDK model instance; `'<provider>/<model>'`, through the package
+ * `@ai-sdk/<provider>`; or `{ id, url?, apiKey?, headers? }`.
+ */
+export type JudgeModel = LanguageModelInstance | string | ModelConfig
+
+/** A model reference, checked. */
+export type ModelReference =
+  | { readonly kind: 'instance'; readonly name: string; readonly instance: CallableModel }
+  | { readonly kind: 'config'; readonly name: string; readonly provider: string; readonly config: ModelConfig }
+
+/** A model instance that can be called; its options and results are the AI SDK's own. */
+export interface CallableModel extends LanguageModelInstance {
+  doGenerate(options: unknown): PromiseLike<unknown>
+}
+
+/**
+ * Checks what was given as a model.
+ *
+ * @throws TypeError where it is none: `expected … got …`
+ */
+export function toModelReference(model: unknown): ModelReference {
+  if (typeof model === 'string') return configured({ id: model })
+  if (typeof model === 'object' && model !== null) {
+    if ('doGenerate' in model) return instance(model)
+    if (isModelConfig(model)) return configured(model)
+  }
+  throw new TypeError(
+    `Expected model to be an AI SDK model, '<provider>/<model>' or { id, url?, apiKey?, headers? }, got ${show(model)}.`,
+  )
+}
+
+function configured(config: ModelConfig): ModelReference {
+  const slash = config.id.indexOf('/')
+  if (config.url === undefined && (slash < 1 || slash === config.id.length - 1)) {
+    throw new TypeError(
+      `Expected model to be '<provider>/<model>', 'openai/gpt-5-mini' for example, got ${show(config.id)}.`,
+    )
+  }
+  if (config.url !== undefined && !URL.canParse(config.url)) {
+    throw new TypeError(`Expected model.url to be a URL, got ${show(config.url)}.`)
+  }
+  const provider = slash < 1 ? 'openai-compatible' : config.id.slice(0, slash)
+  return { kind: 'config', name: slash < 1 ? `${provider}/${config.id}` : config.id, provider, config }
+}
+
+function instance(model: object): ModelReference {
+  if (!isCallableModel(model)) {
+    const version = 'specificationVersion' in model ? model.specificationVersion : undefined
+    throw new TypeError(
+      `Expected model to be an AI SDK language model of specification v2, v3 or v4, got specification ${show(version)}.`,
+    )
+  }
+  // 'openai.responses' and 'openai.chat' are one provider.
+  const vendor = model.provider.split('.')[0]
+  return { kind: 'instance', name: `${vendor}/${model.modelId}`, instance: model }
+}
+
+/** Whether the value is a model of a specification that we know. */
+export function isCallableModel(value: unknown): value is CallableModel {
+  return (
+    isRecord(value) &&
+    typeof value.doGenerate === 'function' &&
+    typeof value.provider === 'string' &&
+    typeof value.modelId === 'string' &&
+    ['v2', 'v3', 'v4'].includes(String(value.specificationVersion))
+  )
+}
+
+function isModelConfig(value: object): value is ModelConfig {
+  return 'id' in value && typeof value.id === 'string'
+}

@@ -1,0 +1,122 @@
+import type { AgentRun } from '../runs/agent-run.ts'
+import type { ScorerJudge, ScoringContext } from '../scoring/scorer.ts'
+import { show } from '../scoring/show.ts'
+import { connect } from './connection.ts'
+import type { Connection, Environment } from './connection.ts'
+import { secureRandomness } from './control-question.ts'
+import type { Randomness } from './control-question.ts'
+import { costUsd, priceOf } from './cost.ts'
+import { endpointOf } from './endpoint.ts'
+import type { Endpoint } from './endpoint.ts'
+import { toModelReference } from './judge-model.ts'
+import type { JudgeModel, ModelReference } from './judge-model.ts'
+import { JudgeSession } from './session.ts'
+
+/** How a judge is asked. Every judge scorer takes these as `judge`. */
+export interface JudgeSettings {
+  /** Calls for one score at most, whatever happens: retries, repairs and re-asking included. 1 to 20. @default 4 */
+  readonly maxCallsPerScore?: number
+  /** Tokens that a reply may take; four times as many where one was cut off. @default 4096 */
+  readonly maxOutputTokens?: number
+  /** Sampling temperature, where the model has one. @default 0 */
+  readonly temperature?: number
+  /** UTF-8 bytes of what is judged that a prompt may hold; beyond, payloads are cut head and tail. At least 2048. @default 49152 */
+  readonly maxContentBytes?: number
+}
+
+/** What a judge takes from its surroundings; replaced in tests. */
+export interface JudgeWorld {
+  readonly environment: Environment
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Resolves after that many milliseconds, or as soon as the signal aborts. Keeps no process alive. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly randomness: Randomness
+}
+
+const realWorld: JudgeWorld = {
+  // Read when asked, not when loaded: `.env` files are read after imports.
+  get environment() {
+    return process.env
+  },
+  now: () => Date.now(),
+  wait: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve()
+      const finish = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', finish)
+        resolve()
+      }
+      const timer = setTimeout(finish, ms).unref()
+      signal.addEventListener('abort', finish)
+    }),
+  randomness: secureRandomness,
+}
+
+/** A model that judges: how it is reached, what it costs, and how it is asked. */
+export class Judge {
+  /** `<provider>/<model>`, as configured. */
+  readonly name: string
+  readonly settings: Required<JudgeSettings>
+  readonly world: JudgeWorld
+  readonly #reference: ModelReference
+
+  /** @throws TypeError where the model or a setting is wrong: `expected … got …` */
+  constructor(model: JudgeModel, settings: JudgeSettings = {}, world: JudgeWorld = realWorld) {
+    this.#reference = toModelReference(model)
+    this.name = this.#reference.name
+    this.world = world
+    this.settings = {
+      maxCallsPerScore: inRange('maxCallsPerScore', settings.maxCallsPerScore ?? 4, 1, 20),
+      maxOutputTokens: inRange('maxOutputTokens', settings.maxOutputTokens ?? 4096, 64, 1_000_000),
+      temperature: inRange('temperature', settings.temperature ?? 0, 0, 2),
+      maxContentBytes: inRange('maxContentBytes', settings.maxContentBytes ?? 49_152, 2048, 10_000_000),
+    }
+  }
+
+  /** How the model is reached. Decided at each score: keys and packages may come after the scorer was made. */
+  connect(): Connection {
+    return connect(this.#reference, this.world.environment)
+  }
+
+  endpoint(connection: Connection): Endpoint {
+    return endpointOf(connection.endpointKey)
+  }
+
+  /** All judge calls of one score. */
+  session(scorerId: string, run: AgentRun, context: ScoringContext): JudgeSession {
+    return new JudgeSession(this, scorerId, run.id, context)
+  }
+
+  /**
+   * What the processor must know before it asks.
+   *
+   * @param calls judge calls of one score when nothing goes wrong
+   * @param contentBytes how much of the run is shown to the judge
+   */
+  toScorerJudge(calls: number, contentBytes: (run: AgentRun) => number): ScorerJudge {
+    return {
+      model: this.name,
+      priced: priceOf(this.name) !== undefined,
+      estimate: (run) => {
+        // Three bytes a token is on the safe side for prose and for JSON; rules, questions and shape take about 1,200 tokens.
+        const inputTokens = calls * (1200 + Math.ceil(Math.min(contentBytes(run), this.settings.maxContentBytes) / 3))
+        const outputTokens = calls * Math.min(1000, this.settings.maxOutputTokens)
+        const cost = costUsd(this.name, { inputTokens, outputTokens })
+        return { calls, tokens: inputTokens + outputTokens, ...(cost !== undefined && { costUsd: cost }) }
+      },
+      unavailable: () => this.connect().unavailable(),
+    }
+  }
+
+  /** What of the judge gives a score its meaning: part of a scorer's version. */
+  get identity(): object {
+    return { model: this.name, ...this.settings }
+  }
+}
+
+function inRange(name: string, value: unknown, low: number, high: number): number {
+  if (typeof value === 'number' && value >= low && value <= high) return value
+  throw new TypeError(`Expected judge.${name} to be a number from ${low} to ${high}, got ${show(value)}.`)
+}

@@ -1,0 +1,81 @@
+/** A reply as read: its value, or what a repair must be told. */
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string }
+
+/** Longest reply that is searched for JSON. No honest reply comes near it. */
+const LONGEST_REPLY = 512 * 1024
+
+/**
+ * Reads a reply, strictly at first, then leniently: code fences, thoughts and other text around the JSON, trailing commas. Never
+ * guesses: two different JSON values that would both do are none.
+ *
+ * @param validate what the parsed value must be; called with each candidate
+ */
+export function parseReply<T>(text: string, validate: (value: unknown) => Parsed<T>): Parsed<T> {
+  if (text.length > LONGEST_REPLY) return { ok: false, message: `the reply is longer than ${LONGEST_REPLY} characters` }
+  const strict = parse(text, validate)
+  if (strict.ok) return strict
+  const found = candidates(text).map((candidate) => parse(candidate, validate))
+  const good = found.filter((candidate) => candidate.ok)
+  const distinct = new Map(good.map((candidate) => [JSON.stringify(candidate.value), candidate]))
+  const [only] = distinct.values()
+  if (distinct.size === 1 && only !== undefined) return only
+  if (distinct.size > 1)
+    return { ok: false, message: `the reply holds ${distinct.size} different JSON values; give one` }
+  return found.find((candidate) => !candidate.ok) ?? strict
+}
+
+/** Parses one text as JSON without ever making a prototype of what an attacker wrote. */
+function parse<T>(text: string, validate: (value: unknown) => Parsed<T>): Parsed<T> {
+  let value: unknown
+  try {
+    value = JSON.parse(text, (key, part: unknown) => (key === '__proto__' ? undefined : part))
+  } catch {
+    return { ok: false, message: 'the reply is not JSON' }
+  }
+  return validate(value)
+}
+
+/** The outermost JSON-like pieces of a text, in their order, without trailing commas. */
+function candidates(text: string): string[] {
+  const answer = text.replace(/^[\s\S]*<\/think(?:ing)?>/i, '')
+  const pieces: string[] = []
+  let at = 0
+  while (at < answer.length && pieces.length < 20) {
+    const start = answer.slice(at).search(/[{[]/)
+    if (start < 0) break
+    const end = endOfValue(answer, at + start)
+    if (end === undefined) {
+      at += start + 1
+    } else {
+      pieces.push(withoutTrailingCommas(answer.slice(at + start, end)))
+      at = end
+    }
+  }
+  return pieces
+}
+
+/** Index after the bracket that closes the one at `start`; `undefined` where none does. */
+function endOfValue(text: string, start: number): number | undefined {
+  let depth = 0
+  let inString = false
+  for (let index = start; index < text.length; index++) {
+    const character = text[index]
+    if (inString) {
+      if (character === '\\') index++
+      else if (character === '"') inString = false
+    } else if (character === '"') inString = true
+    else if (character === '{' || character === '[') depth++
+    else if ((character === '}' || character === ']') && --depth === 0) return index + 1
+  }
+  return undefined
+}
+
+/** Strings are stepped over whole, so that a comma inside one stays. */
+function withoutTrailingCommas(json: string): string {
+  return json.replaceAll(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? '')
+}
+
+/** What a reply that is no object is told to be. */
+export function expectedObject(value: unknown): Parsed<never> {
+  return { ok: false, message: `expected a JSON object, got ${Array.isArray(value) ? 'an array' : typeof value}` }
+}

@@ -1,0 +1,46 @@
+/** How a provider's package is used: what it exports, and which environment variable holds its key. */
+export interface ProviderEntry {
+  /** Name of the package's factory. */
+  readonly factory: string
+  /** Environment variable of the API key; absent where the provider has other ways to say who asks. */
+  readonly key?: string
+}
+
+/**
+ * The providers of the AI SDK whose factory or key does not follow from the name. Others are tried by the rule
+ * `create<Name>` and `<NAME>_API_KEY`.
+ */
+const entries: Readonly<Record<string, ProviderEntry>> = {
+  'amazon-bedrock': { factory: 'createAmazonBedrock' },
+  anthropic: { factory: 'createAnthropic', key: 'ANTHROPIC_API_KEY' },
+  azure: { factory: 'createAzure', key: 'AZURE_API_KEY' },
+  cerebras: { factory: 'createCerebras', key: 'CEREBRAS_API_KEY' },
+  cohere: { factory: 'createCohere', key: 'COHERE_API_KEY' },
+  deepinfra: { factory: 'createDeepInfra', key: 'DEEPINFRA_API_KEY' },
+  deepseek: { factory: 'createDeepSeek', key: 'DEEPSEEK_API_KEY' },
+  fireworks: { factory: 'createFireworks', key: 'FIREWORKS_API_KEY' },
+  google: { factory: 'createGoogleGenerativeAI', key: 'GOOGLE_GENERATIVE_AI_API_KEY' },
+  'google-vertex': { factory: 'createVertex' },
+  groq: { factory: 'createGroq', key: 'GROQ_API_KEY' },
+  mistral: { factory: 'createMistral', key: 'MISTRAL_API_KEY' },
+  openai: { factory: 'createOpenAI', key: 'OPENAI_API_KEY' },
+  perplexity: { factory: 'createPerplexity', key: 'PERPLEXITY_API_KEY' },
+  togetherai: { factory: 'createTogetherAI', key: 'TOGETHER_API_KEY' },
+  xai: { factory: 'createXai', key: 'XAI_API_KEY' },
+}
+
+/** What is known of a provider, or follows from its name. */
+export function providerEntry(provider: string): ProviderEntry {
+  const known = Object.hasOwn(entries, provider) ? entries[provider] : undefined
+  if (known !== undefined) return known
+  const words = provider.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
+  return {
+    factory: `create${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}`,
+    key: keyVariable(provider),
+  }
+}
+
+/** `open-router` → `OPEN_ROUTER_API_KEY` */
+function keyVariable(provider: string): string {
+  return `${provider.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}_API_KEY`
+}

@@ -1,0 +1,106 @@
+import { isRecord } from '../spans/json.ts'
+import type { Inquiry, Question } from './inquiry.ts'
+import { expectedObject } from './parse-reply.ts'
+import type { Parsed } from './parse-reply.ts'
+
+/** An answer as it stands in a reply, before it is held against what was asked. */
+export interface RawAnswer {
+  readonly id: string
+  readonly verdict: unknown
+  readonly reasoning: string
+  readonly picks: readonly string[]
+}
+
+/** A reply whose shape could be read. */
+export interface RawReply {
+  readonly answers: readonly RawAnswer[]
+  readonly items: ReadonlyMap<string, readonly { readonly id: string; readonly text: string }[]>
+  readonly notes: ReadonlyMap<string, readonly string[]>
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+/**
+ * The JSON Schema of a reply, in the subset that strict structured output takes: every property required, none beside them.
+ * Lists come before answers, and reasoning before the verdict: what is written first is what the rest can lean on.
+ */
+export function replySchema(inquiry: Inquiry, questions: readonly Question[]): Schema {
+  const lists = inquiry.lists ?? []
+  const verdicts = [...questions, ...lists.flatMap(({ question }) => question ?? [])].flatMap((asked) => asked.verdicts)
+  const openIds = lists.some(({ question }) => question !== undefined)
+  const picks = new Map(
+    questions.flatMap((question) => (question.picks ? [[question.picks.name, question.picks.from]] : [])),
+  )
+  const text = { type: 'string' }
+  return object({
+    ...Object.fromEntries(lists.map(({ name }) => [name, array(object({ id: text, text }))])),
+    answers: array(
+      object({
+        id: openIds ? text : { type: 'string', enum: questions.map(({ id }) => id) },
+        reasoning: text,
+        ...Object.fromEntries([...picks].map(([name, from]) => [name, array({ type: 'string', enum: [...from] })])),
+        verdict: { type: 'string', enum: [...new Set(verdicts)] },
+      }),
+    ),
+    ...(inquiry.notes !== undefined && {
+      notes: object(
+        Object.fromEntries(inquiry.notes.map(({ name, list }) => [name, list === true ? array(text) : text])),
+      ),
+    }),
+  })
+}
+
+/** Reads the shape of a reply. What it leaves out, or says beside what was asked, is left to `align`. */
+export function readReply(inquiry: Inquiry, questions: readonly Question[], value: unknown): Parsed<RawReply> {
+  // Without a schema some models give the answers alone.
+  const reply = Array.isArray(value) ? { answers: value } : value
+  if (!isRecord(reply)) return expectedObject(value)
+  const entries = answerEntries(reply.answers)
+  if (entries === undefined) return { ok: false, message: '"answers" must be an array of { id, reasoning, verdict }' }
+  const lists = inquiry.lists ?? []
+  const wrong = lists.find(({ name }) => !Array.isArray(reply[name]))
+  if (wrong !== undefined) return { ok: false, message: `"${wrong.name}" must be an array of { id, text }` }
+  const pickNames = [...new Set(questions.flatMap(({ picks }) => picks?.name ?? []))]
+  const notes = isRecord(reply.notes) ? reply.notes : {}
+  return {
+    ok: true,
+    value: {
+      answers: entries.map((entry) => ({
+        id: String(entry.id),
+        verdict: entry.verdict,
+        reasoning: typeof entry.reasoning === 'string' ? entry.reasoning : '',
+        picks: pickNames.flatMap((name) => texts(entry[name])),
+      })),
+      items: new Map(lists.map(({ name }) => [name, toItems(reply[name])])),
+      notes: new Map((inquiry.notes ?? []).map(({ name }) => [name, texts(notes[name])])),
+    },
+  }
+}
+
+/** An array of entries, or an object of them by id, as models without a schema like to write. */
+function answerEntries(value: unknown): readonly Readonly<Record<string, unknown>>[] | undefined {
+  if (Array.isArray(value)) return value.filter(isRecord)
+  if (!isRecord(value)) return undefined
+  return Object.entries(value).map(([id, entry]) => (isRecord(entry) ? { ...entry, id } : { id, verdict: entry }))
+}
+
+function toItems(value: unknown): { id: string; text: string }[] {
+  if (!Array.isArray(value)) return []
+  return value.flatMap((item: unknown) => {
+    if (!isRecord(item) || typeof item.text !== 'string' || item.text.trim() === '') return []
+    return [{ id: String(item.id), text: item.text.trim() }]
+  })
+}
+
+function texts(value: unknown): string[] {
+  const all: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return all.filter((text) => typeof text === 'string' && text.trim() !== '').map(String)
+}
+
+function object(properties: Readonly<Record<string, Schema>>): Schema {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
+}
+
+function array(items: Schema): Schema {
+  return { type: 'array', items }
+}
