@@ -8,6 +8,7 @@ import { mastra } from './mastra.ts'
 import { openInferenceLangChain } from './openinference-langchain.ts'
 import { openInferenceOpenAiAgents } from './openinference-openai-agents.ts'
 import { openInference } from './openinference.ts'
+import { openLlmetry } from './openllmetry.ts'
 import { strands } from './strands.ts'
 
 /**
@@ -23,6 +24,7 @@ export const allDialects: readonly Dialect[] = [
   openInference,
   langSmith,
   anthropicSdk,
+  openLlmetry,
   strands,
   genAi,
 ]

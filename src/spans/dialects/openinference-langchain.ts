@@ -1,7 +1,7 @@
 import type { Dialect, Outcome, SpanRole } from '../dialect.ts'
-import { isRecord, parseJson, parseJsonTwice, textOf, toJsonText } from '../json.ts'
-import type { Message } from '../message.ts'
-import { textMessage, toMessage, toMessages } from '../messages.ts'
+import { isRecord, parseJson, parseJsonTwice, textOf } from '../json.ts'
+import { finalAnswer, toolMessageFields } from '../langchain.ts'
+import { textMessage, toMessages } from '../messages.ts'
 import { flattenedMessages, shownText } from '../openinference-content.ts'
 import { unwrapBlocks } from '../parts.ts'
 import { replyMessages, requestMessages } from '../payloads.ts'
@@ -64,7 +64,7 @@ export const openInferenceLangChain: Dialect = {
 
   tool(span) {
     const tool = openInference.tool?.(span)
-    const id = textOf(toolMessageOf(span)?.tool_call_id)
+    const id = textOf(toolMessageFields(shownText(span.attributes['output.value']))?.tool_call_id)
     return tool === undefined || id === undefined ? tool : { ...tool, id }
   },
 
@@ -75,7 +75,7 @@ export const openInferenceLangChain: Dialect = {
       : parseJsonTwice(shownText(span.attributes['input.value'])),
 
   toolResult(span) {
-    const message = toolMessageOf(span)
+    const message = toolMessageFields(shownText(span.attributes['output.value']))
     if (message !== undefined) return unwrapBlocks(message.content)
     const value = parseJson(shownText(span.attributes['output.value']))
     return isRecord(value) && 'output' in value && Object.keys(value).length === 1 ? value.output : value
@@ -99,30 +99,4 @@ function agentOfNode(span: SourceSpan): string | undefined {
   const graph = path.at(-2)?.split(':')[0]
   // A graph that a tool runs has no name in the path.
   return graph === 'tools' ? undefined : textOf(graph)
-}
-
-/** The fields of the `ToolMessage` that a tool gave back: alone, or the last in the update of a `Command`. */
-function toolMessageOf(span: SourceSpan): Record<string, unknown> | undefined {
-  const value = parseJson(shownText(span.attributes['output.value']))
-  const output = isRecord(value) ? (value.output ?? value) : undefined
-  if (!isRecord(output)) return undefined
-  const update = isRecord(output.update) ? output.update.messages : undefined
-  const message: unknown = Array.isArray(update) ? update.findLast((item) => toMessage(item)?.role === 'tool') : output
-  if (!isRecord(message)) return undefined
-  const fields = isRecord(message.kwargs) ? message.kwargs : message
-  return 'tool_call_id' in fields ? fields : undefined
-}
-
-/** The answer in a graph's last state: the structured response, else the last message where the model said it. */
-function finalAnswer(value: string | undefined): readonly Message[] | undefined {
-  const state = parseJson(value)
-  if (!isRecord(state)) return value === undefined ? undefined : [textMessage('assistant', value)]
-  const structured = state.structuredResponse ?? state.structured_response
-  if (structured !== undefined && structured !== null) {
-    const text = toJsonText(structured)
-    return text === undefined ? undefined : [textMessage('assistant', text)]
-  }
-  if (!Array.isArray(state.messages)) return replyMessages(state) ?? [textMessage('assistant', value ?? '')]
-  const last = toMessage(state.messages.at(-1))
-  return last?.role === 'assistant' ? [last] : undefined
 }

@@ -1,0 +1,201 @@
+import type { Dialect, SpanRole } from '../dialect.ts'
+import { isRecord, parseJson, textOf } from '../json.ts'
+import { agentNameIn, finalAnswer, toolMessageFields } from '../langchain.ts'
+import type { Message, Part, ToolDefinition } from '../message.ts'
+import { makeMessage, systemTextOf, textMessage, toMessages } from '../messages.ts'
+import { unwrapBlocks } from '../parts.ts'
+import { requestMessages } from '../payloads.ts'
+import { operationOf, semconvConversationId, semconvUserId } from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
+import { toToolDefinitions } from '../tool-definitions.ts'
+import { genAi } from './gen-ai.ts'
+
+/**
+ * OpenLLMetry (Traceloop), in all its forms: decorated functions (`traceloop.span.kind`, `traceloop.entity.*`), providers with
+ * the conventions' attributes, old (`gen_ai.prompt.N`) and new, and LangChain's callbacks, which in JavaScript write a flat
+ * list of spans: there the state of the graph, in its own span, is the only place where the model's tool calls stand.
+ */
+export const openLlmetry: Dialect = {
+  ...genAi,
+  name: 'openllmetry',
+
+  recognises: (scopeName, attributes) =>
+    attributes['traceloop.span.kind'] !== undefined ||
+    attributes['llm.request.type'] !== undefined ||
+    scopeName.startsWith('@traceloop/'),
+
+  roleOf(span): SpanRole {
+    const operation = operationOf(span.attributes)
+    if (operation === 'execute_tool') return 'tool'
+    // A graph in a trace of its own, as JavaScript writes it where nothing else stands around.
+    if (isGraph(span) && span.parentSpanId === undefined) return 'agent'
+    const role = KINDS.get(textOf(span.attributes['traceloop.span.kind']) ?? '')
+    if (role !== undefined) return role
+    const requestType = textOf(span.attributes['llm.request.type'])
+    if (requestType !== undefined) return requestType === 'chat' || requestType === 'completion' ? 'model' : 'step'
+    return genAi.roleOf(span)
+  },
+
+  agent(span) {
+    const named = genAi.agent?.(span)
+    if (named !== undefined) return named
+    const kind = span.attributes['traceloop.span.kind']
+    const isOwn = (kind === 'agent' || kind === 'workflow') && !isLangChain(span)
+    const name = isOwn
+      ? textOf(span.attributes['traceloop.entity.name'])
+      : isGraph(span)
+        ? agentNameIn(span.attributes['traceloop.entity.output'])
+        : undefined
+    return name === undefined ? undefined : { name }
+  },
+
+  conversationId: (span) => semconvConversationId(span.attributes) ?? property(span, CONVERSATION_KEYS),
+  userId: (span) => semconvUserId(span.attributes) ?? property(span, ['user_id', 'userId']),
+
+  systemInstructions: (span, logs) =>
+    genAi.systemInstructions === undefined || isLangChain(span)
+      ? systemTextOf(openLlmetry.input?.(span, logs))
+      : genAi.systemInstructions(span, logs),
+
+  input(span, logs) {
+    const entity = span.attributes['traceloop.entity.input']
+    if (entity !== undefined) return fromEntityInput(parseJson(entity))
+    const messages = genAi.input?.(span, logs)
+    if (isLangChain(span)) return messages?.map(fromLangChain)
+    return messages === undefined ? undefined : fromResponsesInput(messages)
+  },
+
+  output(span, logs) {
+    const entity = textOf(span.attributes['traceloop.entity.output'])
+    if (entity === undefined) return genAi.output?.(span, logs)
+    const value = parseJson(entity)
+    return typeof value === 'string' ? [textMessage('assistant', value)] : finalAnswer(entity)
+  },
+
+  transcript(span) {
+    const state = isGraph(span) ? parseJson(span.attributes['traceloop.entity.output']) : undefined
+    return isRecord(state) && Array.isArray(state.messages) ? toMessages(state.messages) : undefined
+  },
+
+  toolDefinitions: (span, logs) => genAi.toolDefinitions?.(span, logs) ?? indexedFunctions(span),
+
+  tool(span) {
+    const message = toolMessageFields(span.attributes['traceloop.entity.output'])
+    const entityName = textOf(span.attributes['traceloop.entity.name'])
+    const name =
+      textOf(span.attributes['gen_ai.tool.name']) ??
+      textOf(message?.name) ??
+      // LangChain in JavaScript names the class, not the tool.
+      (entityName !== undefined && /^(Dynamic)?(Structured)?Tool$/.test(entityName) ? undefined : entityName)
+    const id = textOf(span.attributes['gen_ai.tool.call.id']) ?? textOf(message?.tool_call_id)
+    return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }
+  },
+
+  toolArguments(span, logs) {
+    const written = parseJson(span.attributes['traceloop.entity.input'])
+    if (!isRecord(written)) return written ?? genAi.toolArguments?.(span, logs)
+    const { args, kwargs } = written
+    if (!Array.isArray(args)) return isRecord(kwargs) ? kwargs : written
+    if (args.length === 0) return kwargs ?? {}
+    return args.length === 1 ? parseJson(args[0]) : args
+  },
+
+  toolResult(span, logs) {
+    const written = span.attributes['traceloop.entity.output']
+    if (written === undefined) return genAi.toolResult?.(span, logs)
+    const message = toolMessageFields(written)
+    return message === undefined ? parseJson(written) : unwrapBlocks(message.content)
+  },
+
+  absence: () => ({ why: 'not-captured', switch: 'TRACELOOP_TRACE_CONTENT=true (initialize({ traceContent: true }))' }),
+
+  contentKeys: [...(genAi.contentKeys ?? []), 'traceloop.entity.input', 'traceloop.entity.output'].concat([
+    'llm.request.functions.*',
+    'traceloop.prompt.*',
+  ]),
+}
+
+const KINDS: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['agent', 'agent'],
+  ['workflow', 'entry'],
+  ['tool', 'tool'],
+  ['handoff', 'handoff'],
+  ['task', 'step'],
+  ['session', 'step'],
+])
+
+const CONVERSATION_KEYS = [
+  'session_id',
+  'conversation_id',
+  'chat_id',
+  'thread_id',
+  'sessionId',
+  'conversationId',
+  'threadId',
+]
+
+function property(span: SourceSpan, keys: readonly string[]): string | undefined {
+  return keys
+    .map((key) => textOf(span.attributes[`traceloop.association.properties.${key}`]))
+    .find((value) => value !== undefined)
+}
+
+function isLangChain(span: SourceSpan): boolean {
+  return span.scope.name.includes('langchain')
+}
+
+/** The span of a whole LangGraph graph, `createAgent`'s too. */
+function isGraph(span: SourceSpan): boolean {
+  return isLangChain(span) && /\b(CompiledStateGraph|CompiledGraph|LangGraph)\b/.test(span.name)
+}
+
+/** What a function was given: `{ args, kwargs }` of decorated functions, the state of a graph. */
+function fromEntityInput(value: unknown): readonly Message[] | undefined {
+  if (!isRecord(value)) return typeof value === 'string' ? [textMessage('user', value)] : requestMessages(value)
+  if (!Array.isArray(value.args)) return requestMessages(value) ?? fromOnlyText(Object.values(value))
+  const [first] = value.args as readonly unknown[]
+  if (typeof first === 'string') return [textMessage('user', first)]
+  return requestMessages(first) ?? (isRecord(value.kwargs) ? fromKwargs(value.kwargs) : undefined)
+}
+
+function fromKwargs(kwargs: Record<string, unknown>): readonly Message[] | undefined {
+  return requestMessages(kwargs) ?? fromOnlyText(Object.values(kwargs))
+}
+
+function fromOnlyText(values: readonly unknown[]): readonly Message[] | undefined {
+  const [only] = values
+  return values.length === 1 && typeof only === 'string' ? [textMessage('user', only)] : undefined
+}
+
+/** Contents that are lists of blocks stand as JSON text, tool answers as text without their id. */
+function fromLangChain(message: Message): Message {
+  const parts = message.parts.map((part): Part => {
+    if (part.type !== 'text') return part
+    const content = /^\[\s*\{\s*"type"/.test(part.content) ? unwrapBlocks(parseJson(part.content)) : part.content
+    if (message.role === 'tool') return { type: 'tool_call_response', response: parseJson(part.content) }
+    return typeof content === 'string' ? { type: 'text', content } : part
+  })
+  return makeMessage(message.role, parts, message.name)
+}
+
+/** The Responses API's list of items stands as JSON text in one user message. */
+function fromResponsesInput(messages: readonly Message[]): readonly Message[] {
+  const only = messages.length === 1 ? messages[0] : undefined
+  if (only?.role !== 'user' || only.text?.startsWith('[{') !== true) return messages
+  return toMessages(only.text) ?? messages
+}
+
+/** `llm.request.functions.N.name`, and the schema as `parameters` (Python) or `arguments` (JavaScript). */
+function indexedFunctions(span: SourceSpan): readonly ToolDefinition[] | undefined {
+  const functions = new Map<number, Record<string, unknown>>()
+  for (const key in span.attributes) {
+    const match = /^llm\.request\.functions\.(\d+)\.(name|description|parameters|arguments)$/.exec(key)
+    if (match === null) continue
+    const field = match[2] === 'arguments' ? 'parameters' : (match[2] ?? '')
+    const definition = functions.get(Number(match[1])) ?? {}
+    functions.set(Number(match[1]), definition)
+    definition[field] = span.attributes[key]
+  }
+  const sorted = [...functions].toSorted(([left], [right]) => left - right)
+  return sorted.length === 0 ? undefined : toToolDefinitions(sorted.map(([, definition]) => definition))
+}

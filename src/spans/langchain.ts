@@ -1,0 +1,46 @@
+import { isRecord, parseJson, textOf, toJsonText } from './json.ts'
+import type { Message } from './message.ts'
+import { textMessage, toMessage } from './messages.ts'
+import { replyMessages } from './payloads.ts'
+
+/** What LangChain and LangGraph write as a run's value, in the shapes of their callbacks: states, tool messages, commands. */
+
+/** The answer in a graph's last state: the structured response, else the last message where the model said it. */
+export function finalAnswer(value: string | undefined): readonly Message[] | undefined {
+  const state = parseJson(value)
+  if (!isRecord(state)) return value === undefined ? undefined : [textMessage('assistant', value)]
+  const structured = state.structuredResponse ?? state.structured_response
+  if (structured !== undefined && structured !== null) {
+    const text = toJsonText(structured)
+    return text === undefined ? undefined : [textMessage('assistant', text)]
+  }
+  if (!Array.isArray(state.messages)) return replyMessages(state) ?? [textMessage('assistant', value ?? '')]
+  const last = toMessage(state.messages.at(-1))
+  return last?.role === 'assistant' ? [last] : undefined
+}
+
+/**
+ * The fields of the `ToolMessage` that a tool gave back (`content`, `tool_call_id`, `name`, `status`): alone, under
+ * `output`, or the last in the update of a `Command`.
+ */
+export function toolMessageFields(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const parsed = parseJson(value)
+  const output = isRecord(parsed) ? (parsed.output ?? parsed) : undefined
+  if (!isRecord(output)) return undefined
+  const update = isRecord(output.update) ? output.update.messages : undefined
+  const message: unknown = Array.isArray(update) ? update.findLast((item) => toMessage(item)?.role === 'tool') : output
+  if (!isRecord(message)) return undefined
+  const fields = isRecord(message.kwargs) ? message.kwargs : message
+  return 'tool_call_id' in fields ? fields : undefined
+}
+
+/** The name that an agent gave its messages, of the first message in a state that bears one. */
+export function agentNameIn(value: unknown): string | undefined {
+  const state = parseJson(value)
+  if (!isRecord(state) || !Array.isArray(state.messages)) return undefined
+  for (const item of state.messages) {
+    const message = toMessage(item)
+    if (message?.role === 'assistant' && message.name !== undefined) return textOf(message.name)
+  }
+  return undefined
+}
