@@ -1,3 +1,23 @@
+export { createScorer } from '../scorers/create-scorer.ts'
+export type { CreateScorerOptions } from '../scorers/create-scorer.ts'
+export type {
+  AnalyzedScorer,
+  NewScorer,
+  OutputSchema,
+  PreprocessedScorer,
+  PromptStep,
+  PromptStepWithDefault,
+  ReasonContext,
+  ReasonStep,
+  ScoreStep,
+  ScorerWithoutReason,
+  StandardSchema,
+  Step,
+  StepContext,
+  StepJudge,
+  StepResults,
+  StepRun,
+} from '../scorers/scorer-steps.ts'
 export { createToolCallAccuracyScorerCode } from '../scorers/tool-call-accuracy-code.ts'
 export type {
   ToolCallAccuracyCodeOptions,

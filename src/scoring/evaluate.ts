@@ -2,6 +2,7 @@ import type { AgentRun } from '../runs/agent-run.ts'
 import type { Evaluation, Failed, Score, Skipped } from './score.ts'
 import type { GivenInput, JudgeCall, Scorer, ScoringContext, Verdict } from './scorer.ts'
 import { show } from './show.ts'
+import { isThenable } from './thenable.ts'
 
 /** How one evaluation is done; what is left out is the scorer's own, or not known. */
 export interface EvaluateOptions {
@@ -137,7 +138,7 @@ function toScore(scorer: Scorer, passAt: number, verdict: Verdict): Score {
   switch (verdict?.status) {
     case 'scored': {
       const value = withinRange(verdict.value, scorer.range)
-      if (value === undefined) return invalidScore(scorer, verdict.value)
+      if (value === undefined) return invalidScore(scorer.id, scorer.range, verdict.value)
       const passed = scorer.better === 'higher' ? value >= passAt : value <= passAt
       return {
         status: 'scored',
@@ -153,7 +154,7 @@ function toScore(scorer: Scorer, passAt: number, verdict: Verdict): Score {
     case 'failed':
       return { status: 'failed', code: verdict.code, message: verdict.message }
     default:
-      return invalidScore(scorer, verdict)
+      return invalidScore(scorer.id, scorer.range, verdict)
   }
 }
 
@@ -167,12 +168,12 @@ function withinRange(value: unknown, [low, high]: readonly [number, number]): nu
   return value >= low - tolerance && value <= high + tolerance ? Math.min(high, Math.max(low, value)) + 0 : undefined
 }
 
-function invalidScore(scorer: Scorer, got: unknown): Failed {
-  const [low, high] = scorer.range
+/** The score of a scorer that gave something else than a number within its range. */
+export function invalidScore(id: string, [low, high]: readonly [number, number], got: unknown): Failed {
   return {
     status: 'failed',
     code: 'invalid-score',
-    message: `${scorer.id}: expected a number from ${low} to ${high}, got ${show(got)}. Return such a number, or set the scorer's range.`,
+    message: `${id}: expected a number from ${low} to ${high}, got ${show(got)}. Return such a number, or set the scorer's range.`,
   }
 }
 
@@ -200,10 +201,6 @@ function isVerdict(reason: unknown): reason is Skipped | Failed {
     'status' in reason &&
     (reason.status === 'skipped' || reason.status === 'failed')
   )
-}
-
-function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
 function monotonicNow(): number {
