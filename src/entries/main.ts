@@ -20,3 +20,11 @@ export type {
   ScoringContext,
   Verdict,
 } from '../scoring/scorer.ts'
+export { attachScoring } from '../processor/attach.ts'
+export type { AttachedScoring } from '../processor/attach.ts'
+export { ScoringSpanProcessor } from '../processor/scoring-span-processor.ts'
+export type { Sample, Scope, ScorerEntry, ScoringOptions } from '../processor/scoring-options.ts'
+export type { EndedSpan, OpenSpan, SpanProcessorLike } from '../processor/sdk-types.ts'
+export type { LedgerSnapshot, RunCounts, ScorerCounts } from '../scoring/ledger.ts'
+export type { BudgetLimits } from '../sampling/budget.ts'
+export type { EmitOptions } from '../emit/emitter.ts'

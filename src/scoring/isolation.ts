@@ -29,6 +29,11 @@ export function isolated<T>(run: () => T): T {
   return inCleanContext(() => mark.run(true, () => context.with(SUPPRESSED, run)))
 }
 
+/** Runs code in a clean async context: what it starts (timers, promises) keeps no request of the application alive. */
+export function detached<T>(run: () => T): T {
+  return inCleanContext(run)
+}
+
 /** Whether the code that asks was started by `isolated`, in this copy of the package or another one. */
 export function isIsolated(): boolean {
   return mark.getStore() === true

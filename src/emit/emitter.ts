@@ -1,0 +1,112 @@
+import { ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api'
+import type { SpanContext } from '@opentelemetry/api'
+
+import type { AgentRun } from '../runs/agent-run.ts'
+import type { Evaluation } from '../scoring/score.ts'
+import { eventAttributes } from './event-attributes.ts'
+import { SCOPE_NAME, SCOPE_VERSION } from './providers.ts'
+import type { EmissionProviders } from './providers.ts'
+import { isSilent, scoreAttributes } from './score-attributes.ts'
+import type { ExplanationPolicy, ScoreAttributes } from './score-attributes.ts'
+import type { ScoreMetrics } from './score-metrics.ts'
+
+/** Which signals are written. */
+export interface EmitOptions {
+  readonly attributes: boolean
+  readonly events: boolean
+  readonly lateSpans: 'late' | 'always' | 'never'
+  readonly metrics: boolean
+  readonly explanations: ExplanationPolicy
+}
+
+/** One evaluation on its way out. */
+export interface Emission {
+  readonly evaluation: Evaluation
+  /** Absent where the run was not put together (it was left out before anybody asked). */
+  readonly run: AgentRun | undefined
+  /** The span that the score belongs to. */
+  readonly target: SpanContext
+  /** Whether the attributes stand on that span, or will when it is handed on. */
+  readonly stands: boolean
+  /** False for a second revision, which is written and not counted again. */
+  readonly counted: boolean
+  /** Copies of attributes that the application asked for. */
+  readonly extra: ScoreAttributes
+}
+
+const INFO = 9
+const WARN = 13
+
+/** Writes evaluations as events, late spans and metrics; the attributes on live spans are the processor's, which has the span. */
+export class Emitter {
+  readonly #options: EmitOptions
+  readonly #providers: EmissionProviders
+  readonly #metrics: ScoreMetrics
+  readonly #nowMs: () => number
+
+  /** @param nowMs Milliseconds since the epoch. */
+  constructor(options: EmitOptions, providers: EmissionProviders, metrics: ScoreMetrics, nowMs: () => number) {
+    this.#options = options
+    this.#providers = providers
+    this.#metrics = metrics
+    this.#nowMs = nowMs
+  }
+
+  emit(emission: Emission): void {
+    const { evaluation, run, counted, extra } = emission
+    if (counted && this.#options.metrics) {
+      this.#metrics.record(evaluation, run, extra, this.#providers.meterProvider())
+    }
+    if (run === undefined || isSilent(evaluation)) return
+    const verdictTimeMs = this.#nowMs()
+    const logger = this.#wantsEvent(evaluation)
+      ? this.#providers.loggerProvider()?.getLogger(SCOPE_NAME, SCOPE_VERSION)
+      : undefined
+    const wantsLateSpan = this.#wantsLateSpan(emission)
+    if (!logger && !wantsLateSpan) return
+    const attributes = eventAttributes(evaluation, run, {
+      explanations: this.#options.explanations,
+      verdictTimeMs,
+      extra,
+    })
+    const failed = evaluation.score.status === 'failed'
+    logger?.emit({
+      eventName: 'gen_ai.evaluation.result',
+      severityNumber: failed ? WARN : INFO,
+      severityText: failed ? 'WARN' : 'INFO',
+      timestamp: run.endTimeMs,
+      observedTimestamp: verdictTimeMs,
+      context: trace.setSpanContext(ROOT_CONTEXT, emission.target),
+      attributes,
+    })
+    if (wantsLateSpan) this.#writeLateSpan(emission, run, attributes)
+  }
+
+  #wantsEvent({ score }: Evaluation): boolean {
+    return this.#options.events && score.status !== 'skipped'
+  }
+
+  #wantsLateSpan({ stands, target }: Emission): boolean {
+    const { lateSpans } = this.#options
+    if (lateSpans === 'never' || (target.traceFlags & TraceFlags.SAMPLED) === 0) return false
+    return lateSpans === 'always' || !stands
+  }
+
+  /** A child of the run's span that starts and ends when the run ended: trace durations do not grow. */
+  #writeLateSpan({ evaluation, target }: Emission, run: AgentRun, attributes: ScoreAttributes): void {
+    const tracer = this.#providers.tracerProvider()?.getTracer(SCOPE_NAME, SCOPE_VERSION)
+    const span = tracer?.startSpan(
+      `evaluate ${evaluation.scorer.id}`,
+      {
+        startTime: run.endTimeMs,
+        attributes: {
+          ...attributes,
+          ...scoreAttributes(evaluation, this.#options.explanations),
+          'gen_ai.operation.name': 'evaluation',
+        },
+      },
+      trace.setSpanContext(ROOT_CONTEXT, target),
+    )
+    span?.end(run.endTimeMs)
+  }
+}

@@ -1,0 +1,61 @@
+import type { AgentRun } from '../runs/agent-run.ts'
+import type { Evaluation } from '../scoring/score.ts'
+import { explanationOf } from './score-attributes.ts'
+import type { ExplanationPolicy, ScoreAttributes } from './score-attributes.ts'
+
+/** What an event's attributes depend on beside the evaluation and its run. */
+export interface EventDetails {
+  readonly explanations: ExplanationPolicy
+  /** When the verdict was had: milliseconds since the epoch. */
+  readonly verdictTimeMs: number
+  /** Copies of resource or agent-span attributes that the application asked for. */
+  readonly extra: Readonly<ScoreAttributes>
+}
+
+/**
+ * Attributes of `gen_ai.evaluation.result`, and of the late span: those of the GenAI semantic conventions
+ * (`docs/gen-ai/gen-ai-events.md`), and ours.
+ *
+ * @experimental The conventions' evaluation event is in development.
+ */
+export function eventAttributes(
+  evaluation: Evaluation,
+  run: AgentRun | undefined,
+  details: EventDetails,
+): ScoreAttributes {
+  const { score, scorer, judge } = evaluation
+  const attributes: ScoreAttributes = {
+    ...details.extra,
+    'gen_ai.evaluation.name': scorer.id,
+    'spanscore.scorer.version': scorer.version,
+    'spanscore.scorer.kind': scorer.kind,
+    'spanscore.score.min': scorer.range[0],
+    'spanscore.score.max': scorer.range[1],
+    'spanscore.complete': evaluation.complete,
+    'spanscore.revision': evaluation.revision,
+  }
+  const set = (name: string, value: string | number | undefined) => {
+    if (value !== undefined) attributes[name] = value
+  }
+  if (score.status === 'scored') {
+    attributes['gen_ai.evaluation.score.value'] = score.value
+    attributes['gen_ai.evaluation.score.label'] = score.label
+    set('gen_ai.evaluation.explanation', explanationOf(evaluation, details.explanations))
+  } else if (score.status === 'failed') {
+    attributes['error.type'] = score.code
+  }
+  set('spanscore.probability', evaluation.probability)
+  if (run) {
+    set('gen_ai.agent.name', run.agent.name)
+    set('gen_ai.conversation.id', run.conversationId)
+    set('gen_ai.response.id', run.steps.findLast((step) => step.responseId !== undefined)?.responseId)
+    attributes['spanscore.verdict_delay_ms'] = Math.max(0, Math.round(details.verdictTimeMs - run.endTimeMs))
+  }
+  if (judge) {
+    attributes['spanscore.judge.model'] = judge.model
+    set('spanscore.judge.input_tokens', judge.usage.inputTokens)
+    set('spanscore.judge.output_tokens', judge.usage.outputTokens)
+    set('spanscore.judge.cost_usd', judge.costUsd)
+  }
+  return attributes
+}

@@ -1,0 +1,31 @@
+import type { Context, MeterProvider, TracerProvider } from '@opentelemetry/api'
+
+/** A log record, as the Logs API of both lines takes it. */
+export interface LogRecordLike {
+  readonly eventName: string
+  readonly severityNumber: number
+  readonly severityText: string
+  readonly timestamp: number
+  readonly observedTimestamp: number
+  readonly context: Context
+  readonly attributes: Record<string, string | number | boolean>
+}
+
+/** The part of a logger provider that is used: of `@opentelemetry/api-logs` (SDK 1.x and 2.x) or `@opentelemetry/api` 1.10 (3.x). */
+export interface LoggerProviderLike {
+  getLogger(name: string, version?: string): { emit(record: LogRecordLike): void }
+}
+
+/** Where signals go, looked up anew at each emission: providers are often registered after the processor was made. */
+export interface EmissionProviders {
+  /** `undefined` where nobody has set one up. */
+  tracerProvider(): TracerProvider | undefined
+  meterProvider(): MeterProvider | undefined
+  loggerProvider(): LoggerProviderLike | undefined
+}
+
+/** Name of the instrumentation scope of everything that spanscore emits. */
+export const SCOPE_NAME = 'spanscore'
+
+/** Version of the instrumentation scope: the package's. */
+export const SCOPE_VERSION = '0.1.0'

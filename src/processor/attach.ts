@@ -1,0 +1,104 @@
+import { diag } from '@opentelemetry/api'
+
+import { globalSlot } from '../scoring/global-slot.ts'
+import type { LedgerSnapshot } from '../scoring/ledger.ts'
+import { CompositeProcessor } from './composite-processor.ts'
+import type { LogRecordProcessorLike } from './log-capture.ts'
+import { resolveOptions } from './options.ts'
+import { processorsOf } from './provider-processors.ts'
+import { globalTracerProvider, unwrapped } from './providers.ts'
+import type { ScoringOptions } from './scoring-options.ts'
+import { ScoringSpanProcessor } from './scoring-span-processor.ts'
+import type { SpanProcessorLike } from './sdk-types.ts'
+
+/** Scoring that was attached to a tracer provider. */
+export interface AttachedScoring {
+  /** What became of every run and every score, up to now. */
+  ledger(): LedgerSnapshot
+  /** Waits for judges, `flushTimeoutMs` at most, then flushes the provider's processors, loggers and meters. Never rejects. */
+  forceFlush(): Promise<void>
+  /** Ends scoring, and leaves the provider's processors at work. Idempotent; never rejects. */
+  shutdown(): Promise<void>
+  /** Puts the provider back as it was; held spans go on. Never rejects. */
+  detach(): Promise<void>
+  /** For the application's logger provider, where an instrumentation writes messages as log records. */
+  readonly logRecordProcessor: LogRecordProcessorLike
+}
+
+/** Found by every copy of the package: a hot reload must not score twice. */
+const attached = globalSlot('attached', () => new WeakMap<object, AttachedScoring>(), isWeakMap)
+
+/**
+ * Adds scoring to a tracer provider that exists, whoever built it: its processors become `next`, in place. Call it after the
+ * SDK has started. Attaching to the same provider again gives what the first call gave.
+ *
+ * Where the provider cannot be attached to, one line of `diag` says why and what to do, and nothing is scored.
+ *
+ * @example
+ * sdk.start()
+ * const scoring = attachScoring({ scorers: [createToolCallAccuracyScorerCode({ expectedTool: 'weather' })] })
+ *
+ * @throws TypeError where an option is wrong: `<path>: expected …, got …`
+ */
+export function attachScoring(options: ScoringOptions): AttachedScoring {
+  resolveOptions(options, true)
+  const provider = options.tracerProvider === undefined ? globalTracerProvider() : unwrapped(options.tracerProvider)
+  const known = provider === undefined ? undefined : attached.get(provider)
+  if (known) return known
+  const processors = provider === undefined ? undefined : processorsOf(provider)
+  if (provider === undefined || processors === undefined) {
+    diag.createComponentLogger({ namespace: 'spanscore' }).error(`Nothing is scored: ${whyNot(provider)}`)
+    return handleOf(createProcessor(options, []), () => undefined)
+  }
+  const behind = [...processors]
+  const processor = createProcessor(options, behind)
+  // In one step, between two spans: nothing runs in the middle of it.
+  processors.splice(0, processors.length, processor)
+  const handle = handleOf(processor, () => {
+    attached.delete(provider)
+    const index = processors.indexOf(processor)
+    if (index !== -1) processors.splice(index, 1, ...behind)
+  })
+  attached.set(provider, handle)
+  return handle
+}
+
+function createProcessor(options: ScoringOptions, behind: readonly SpanProcessorLike[]): ScoringSpanProcessor {
+  const all = options.next === undefined ? behind : [...behind, options.next]
+  const [only] = all
+  return new ScoringSpanProcessor({
+    ...options,
+    next: all.length === 1 && only !== undefined ? only : new CompositeProcessor(all),
+  })
+}
+
+function handleOf(processor: ScoringSpanProcessor, restore: () => void): AttachedScoring {
+  return {
+    ledger: () => processor.ledger(),
+    forceFlush: () => processor.forceFlush(),
+    shutdown: () => processor.stopScoring(),
+    detach: async () => {
+      restore()
+      await processor.stopScoring()
+    },
+    logRecordProcessor: processor.logRecordProcessor,
+  }
+}
+
+function whyNot(provider: object | undefined): string {
+  if (provider === undefined) {
+    return (
+      'no tracer provider is registered. Call attachScoring after the SDK has started (sdk.start()), or pass tracerProvider. ' +
+      "Mastra's OtelExporter registers none: use @mastra/otel-bridge."
+    )
+  }
+  const name = provider.constructor.name
+  const advice = name.startsWith('Sentry')
+    ? 'Sentry from version 11 on has no span processors; run an OpenTelemetry SDK of your own beside it, or keep Sentry 10.'
+    : 'Put a ScoringSpanProcessor into its spanProcessors where you build it.'
+  return `${name} does not show its span processors. ${advice}`
+}
+
+function isWeakMap(value: unknown): value is WeakMap<object, AttachedScoring> {
+  return value instanceof WeakMap
+}

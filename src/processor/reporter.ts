@@ -1,0 +1,41 @@
+import { diag } from '@opentelemetry/api'
+import type { DiagLogger } from '@opentelemetry/api'
+
+import { show } from '../scoring/show.ts'
+
+/** Kinds of trouble that are told apart; further ones are not reported. */
+const MAX_KINDS = 200
+
+/** Says what goes wrong at run time, each kind once: the counters say how often. */
+export class Reporter {
+  readonly #log: DiagLogger = diag.createComponentLogger({ namespace: 'spanscore' })
+  readonly #reported = new Set<string>()
+
+  info(message: string): void {
+    this.#log.info(message)
+  }
+
+  warnOnce(kind: string, message: string): void {
+    if (this.#isNew(kind)) this.#log.warn(message)
+  }
+
+  errorOnce(kind: string, message: string): void {
+    if (this.#isNew(kind)) this.#log.error(message)
+  }
+
+  /** Runs code that must not throw into the application; `undefined` where it threw. */
+  guard<Result>(what: string, run: () => Result): Result | undefined {
+    try {
+      return run()
+    } catch (error) {
+      this.errorOnce(`guard:${what}`, `${what} threw ${show(error, 300)}. The application is not affected.`)
+      return undefined
+    }
+  }
+
+  #isNew(kind: string): boolean {
+    if (this.#reported.has(kind) || this.#reported.size >= MAX_KINDS) return false
+    this.#reported.add(kind)
+    return true
+  }
+}

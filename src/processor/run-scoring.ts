@@ -1,0 +1,226 @@
+import { TraceFlags } from '@opentelemetry/api'
+
+import type { AgentRun } from '../runs/agent-run.ts'
+import type { LiveRun } from '../runs/live-run.ts'
+import { evaluate } from '../scoring/evaluate.ts'
+import { isolated } from '../scoring/isolation.ts'
+import type { Ledger } from '../scoring/ledger.ts'
+import type { Evaluation, Score, Skipped } from '../scoring/score.ts'
+import { decideByRun, filtered, isForAgent, mayWant, Place, sampledOut } from './admission.ts'
+import { claim } from './claims.ts'
+import type { ResolvedOptions, ResolvedScorer } from './options.ts'
+import type { Reporter } from './reporter.ts'
+import type { ScoreWriter } from './score-writer.ts'
+import { ScoredRun } from './scored-run.ts'
+import type { ScoringJobs } from './scoring-jobs.ts'
+import type { EndedSpan, OpenSpan } from './sdk-types.ts'
+
+/** A scorer that holds up `span.end()` for longer runs after it from then on. */
+const MAX_INLINE_MS = 5
+
+/** What scoring of runs needs. */
+export interface RunScoringParts {
+  readonly options: ResolvedOptions
+  readonly ledger: Ledger
+  readonly writer: ScoreWriter
+  readonly jobs: ScoringJobs
+  readonly reporter: Reporter
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+}
+
+/**
+ * Puts every run that ends before the scorers that are for it: some score at once, while the agent's span is ending, the
+ * others when the run is settled. Each offer ends with exactly one score, skip or failure.
+ */
+export class RunScoring {
+  readonly #parts: RunScoringParts
+  readonly #runs = new WeakMap<LiveRun, ScoredRun>()
+  /** Scorers that were too slow to run while a span is ending. */
+  readonly #deferred = new Set<string>()
+  readonly #forNested: boolean
+
+  constructor(parts: RunScoringParts) {
+    this.#parts = parts
+    this.#forNested = parts.options.scorers.some(isForNested)
+  }
+
+  /** Whether any scorer could want a run of this trace. */
+  isWanted(traceId: string): boolean {
+    const place = new Place(traceId)
+    return this.#parts.options.scorers.some((scorer) => mayWant(scorer, place))
+  }
+
+  /**
+   * Scores what can be scored while the span is ending.
+   *
+   * @param writable The live span where this is its `onEnding`.
+   */
+  runEnded(live: LiveRun, span: Pick<EndedSpan, 'spanContext'>, writable: OpenSpan | undefined): ScoredRun | undefined {
+    if (live.nested && !this.#forNested) return undefined
+    const scored = new ScoredRun(live, span.spanContext())
+    this.#runs.set(live, scored)
+    scored.writable = writable
+    for (const scorer of this.#parts.options.scorers) {
+      if (live.nested && !isForNested(scorer)) continue
+      this.#parts.ledger.offered(scorer.id)
+      this.#offer(scored, scorer)
+    }
+    scored.writable = undefined
+    return scored
+  }
+
+  /** The run as it was put before the scorers; `undefined` where it was not, or not yet. */
+  scoredRun(live: LiveRun): ScoredRun | undefined {
+    return this.#runs.get(live)
+  }
+
+  /** The agent's name, where the run was put together. */
+  agentName(live: LiveRun): string | undefined {
+    return live.wanted ? live.current()?.agent.name : undefined
+  }
+
+  /** The run is as complete as it gets: scores again what changed, and puts the scorers that waited in the queue. */
+  runSettled(live: LiveRun): void {
+    // A bare run ends and is settled at once.
+    const scored = this.#runs.get(live) ?? (live.bare ? this.runEnded(live, live.span, undefined) : undefined)
+    if (scored === undefined) return
+    for (const provisional of scored.provisional.splice(0)) this.#scoreAgain(scored, provisional)
+    for (const scorer of scored.waiting.splice(0)) this.#parts.jobs.add(scored, scorer)
+  }
+
+  /** The run was given up before its agent ended: nobody scores it, and everybody's books say so. */
+  runEvicted(live: LiveRun): void {
+    const scored = new ScoredRun(live, live.span.spanContext())
+    for (const scorer of this.#parts.options.scorers) {
+      this.#parts.ledger.offered(scorer.id)
+      this.#settle(scored, scorer, EVICTED, undefined)
+    }
+  }
+
+  #offer(scored: ScoredRun, scorer: ResolvedScorer): void {
+    const { live } = scored
+    const { sample } = scorer
+    if (!live.wanted || !mayWant(scorer, scored.place)) {
+      this.#settle(scored, scorer, sampledOut(typeof sample === 'number' ? sample : 0), undefined)
+      return
+    }
+    const run = live.current()
+    if (run === undefined) {
+      this.#settle(scored, scorer, NO_RUN, undefined)
+      return
+    }
+    if (!isForAgent(scorer, run)) {
+      this.#settle(scored, scorer, filtered('agent'), run)
+      return
+    }
+    if (!claim(live.span, scorer.id)) {
+      this.#settle(scored, scorer, ALREADY_SCORED, run)
+      return
+    }
+    const isSampled = (scored.target.traceFlags & TraceFlags.SAMPLED) !== 0
+    if (scorer.scorer.kind === 'judge' && !isSampled && !this.#parts.options.scoreUnsampled) {
+      this.#settle(scored, scorer, UNSAMPLED, run)
+      return
+    }
+    if (this.#runsInline(scorer, live)) this.#scoreInline(scored, scorer, run)
+    else this.#wait(scored, scorer)
+  }
+
+  #runsInline({ scorer, id }: ResolvedScorer, live: LiveRun): boolean {
+    if (!scorer.inline || scorer.kind === 'judge' || live.bare || this.#deferred.has(id)) return false
+    return live.contentBytes <= this.#parts.options.maxSyncBytes
+  }
+
+  #wait(scored: ScoredRun, scorer: ResolvedScorer): void {
+    this.#parts.jobs.expect(scored)
+    scored.waiting.push(scorer)
+  }
+
+  #scoreInline(scored: ScoredRun, scorer: ResolvedScorer, run: AgentRun): void {
+    const decision = decideByRun(scorer, run, scored.place)
+    if (decision.status !== 'chosen') {
+      this.#settle(scored, scorer, decision, run)
+      return
+    }
+    const startMs = this.#parts.now()
+    const evaluation = this.#evaluate(scored, scorer, run, decision.rate)
+    if (evaluation instanceof Promise) {
+      // It says that it is synchronous, and is not: its result is awaited this once, and from now on it runs later.
+      this.#defer(scorer.id, 'returned a promise')
+      this.#parts.jobs.adopt(scored, run, evaluation)
+      return
+    }
+    const tookMs = this.#parts.now() - startMs
+    if (tookMs > MAX_INLINE_MS) this.#defer(scorer.id, `took ${Math.round(tookMs)} ms`)
+    this.#parts.writer.write(scored, evaluation, run)
+    if (scored.live.hasOpenSpans) scored.provisional.push({ scorer, rate: decision.rate, evaluation })
+  }
+
+  #scoreAgain(scored: ScoredRun, { scorer, rate, evaluation }: ScoredRun['provisional'][number]): void {
+    const run = scored.live.current()
+    if (run === undefined || run.revision === evaluation.revision) return
+    const again = this.#evaluate(scored, scorer, run, rate)
+    const write = (next: Evaluation) => {
+      if (differs(next.score, evaluation.score)) this.#parts.writer.write(scored, next, run, false)
+    }
+    if (again instanceof Promise) void again.then(write)
+    else write(again)
+  }
+
+  #evaluate(scored: ScoredRun, scorer: ResolvedScorer, run: AgentRun, rate: number): Evaluation | Promise<Evaluation> {
+    const { timeoutMs } = this.#parts.options
+    const probability = this.#parts.jobs.probability(scored, rate)
+    const { id, passAt } = scorer
+    return isolated(() =>
+      evaluate(scorer.scorer, run, { id, passAt, timeoutMs, ...(probability !== undefined && { probability }) }),
+    )
+  }
+
+  #defer(id: string, why: string): void {
+    this.#deferred.add(id)
+    this.#parts.reporter.warnOnce(
+      `defer:${id}`,
+      `Scorer ${id} ${why} while a span was ending; it runs after the span's end from now on.`,
+    )
+  }
+
+  #settle(scored: ScoredRun, scorer: ResolvedScorer, score: Score, run: AgentRun | undefined): void {
+    this.#parts.writer.write(scored, this.#parts.jobs.evaluationOf(scored, scorer, score, run), run)
+  }
+}
+
+/** Whether a scorer looks at agents that another agent started. */
+function isForNested({ scope, agents }: ResolvedScorer): boolean {
+  return scope === 'every-agent' || agents !== undefined
+}
+
+function differs(a: Score, b: Score): boolean {
+  if (a.status !== b.status) return true
+  if (a.status === 'scored' && b.status === 'scored') return a.value !== b.value || a.label !== b.label
+  return false
+}
+
+const ALREADY_SCORED: Skipped = {
+  status: 'skipped',
+  reason: 'already-scored',
+  message: 'The span carries this score already: two scoring processors see the same spans. Keep one of them.',
+}
+
+const NO_RUN: Skipped = {
+  status: 'skipped',
+  reason: 'incomplete',
+  message: 'The spans that were kept do not make a run; see maxSpansPerRun.',
+}
+
+const EVICTED: Skipped = {
+  status: 'skipped',
+  reason: 'incomplete',
+  message: 'The run was given up before its agent ended: see maxOpenRuns and maxContentBytes.',
+}
+
+const UNSAMPLED: Skipped = {
+  status: 'skipped',
+  reason: 'unsampled',
+  message: 'The span is recorded and not sampled; set scoreUnsampled to have it judged.',
+}

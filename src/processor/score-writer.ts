@@ -1,0 +1,107 @@
+import { TraceFlags } from '@opentelemetry/api'
+
+import { BoundedNames } from '../emit/bounded-names.ts'
+import type { Emitter } from '../emit/emitter.ts'
+import { isSilent, scoreAttributes } from '../emit/score-attributes.ts'
+import type { ScoreAttributes } from '../emit/score-attributes.ts'
+import type { AgentRun } from '../runs/agent-run.ts'
+import type { Ledger } from '../scoring/ledger.ts'
+import type { Evaluation } from '../scoring/score.ts'
+import type { ResolvedOptions } from './options.ts'
+import type { Reporter } from './reporter.ts'
+import type { ScoredRun } from './scored-run.ts'
+import type { OpenSpan } from './sdk-types.ts'
+
+/** The SDK's default limit. It cannot be read off a span, and an attribute over it would be counted as dropped. */
+const ATTRIBUTE_COUNT_LIMIT = 128
+
+/** Values of a metric attribute that are told apart. */
+const MAX_VALUES = 50
+
+/** What a score writer writes to. */
+export interface ScoreWriterParts {
+  readonly options: ResolvedOptions
+  readonly emitter: Emitter
+  readonly ledger: Ledger
+  readonly reporter: Reporter
+  /** Called at the first score: says where scores go. */
+  readonly onFirstScore: () => void
+}
+
+/** Books one evaluation in the ledger and writes it to every signal. */
+export class ScoreWriter {
+  readonly #parts: ScoreWriterParts
+  readonly #values = new Map<string, BoundedNames>()
+  #hasScored = false
+
+  constructor(parts: ScoreWriterParts) {
+    this.#parts = parts
+  }
+
+  /** @param run Absent where the run was left out before it was put together. */
+  write(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted = true): void {
+    const { emitter, ledger, options, reporter } = this.#parts
+    if (counted) ledger.settled(evaluation.scorer.id, evaluation.score)
+    reporter.guard('Writing a score', () => {
+      if (evaluation.score.status === 'scored' && !this.#hasScored) {
+        this.#hasScored = true
+        this.#parts.onFirstScore()
+      }
+      emitter.emit({
+        evaluation,
+        run,
+        target: scored.target,
+        stands: this.#stand(scored, scoreAttributes(evaluation, options.emit.explanations)),
+        counted,
+        extra: this.#extra(scored),
+      })
+    })
+    const { onScore } = options
+    if (onScore !== undefined && run !== undefined && !isSilent(evaluation)) {
+      reporter.guard('onScore', () => {
+        const returned: unknown = onScore(evaluation, run)
+        // An async callback's rejection must not become the application's unhandled one.
+        if (returned instanceof Promise)
+          returned.catch((error: unknown) => reporter.guard('onScore', () => rethrow(error)))
+      })
+    }
+  }
+
+  /** Writes attributes to the agent's span, or to what is handed to `next` of it; false where neither can be had any more. */
+  #stand(scored: ScoredRun, attributes: ScoreAttributes): boolean {
+    const { emit, next } = this.#parts.options
+    const isSampled = (scored.target.traceFlags & TraceFlags.SAMPLED) !== 0
+    if (!emit.attributes || scored.live.bare || !isSampled) return false
+    if (scored.writable !== undefined && setAll(scored.writable, attributes)) return true
+    if (next === undefined) return false
+    if (scored.isHandedOn) return scored.held?.stamp(attributes) ?? false
+    Object.assign(scored.forNext, attributes)
+    return true
+  }
+
+  #extra(scored: ScoredRun): ScoreAttributes {
+    const extra: ScoreAttributes = {}
+    const { span } = scored.live
+    for (const name of this.#parts.options.metricAttributes) {
+      const value = span.attributes[name] ?? span.resource.attributes[name]
+      if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue
+      const known = this.#values.get(name) ?? new BoundedNames(MAX_VALUES)
+      this.#values.set(name, known)
+      extra[name] = known.of(String(value)) === String(value) ? value : 'other'
+    }
+    return extra
+  }
+}
+
+/** All of the attributes, or none where the span's limit would drop one. */
+function setAll(span: OpenSpan, attributes: ScoreAttributes): boolean {
+  const names = Object.keys(attributes)
+  if (span.droppedAttributesCount > 0) return false
+  if (Object.keys(span.attributes).length + names.length > ATTRIBUTE_COUNT_LIMIT) return false
+  for (const [name, value] of Object.entries(attributes)) span.setAttribute(name, value)
+  return names.every((name) => span.attributes[name] !== undefined)
+}
+
+function rethrow(error: unknown): never {
+  throw error
+}

@@ -1,0 +1,326 @@
+import type { AgentRun } from '../runs/agent-run.ts'
+import type { Budget, Cost, Reservation } from '../sampling/budget.ts'
+import { upstreamProbability } from '../sampling/upstream.ts'
+import { evaluate } from '../scoring/evaluate.ts'
+import { detached, isolated } from '../scoring/isolation.ts'
+import { ScoringQueue } from '../scoring/queue.ts'
+import type { DropReason, QueueJob } from '../scoring/queue.ts'
+import type { Evaluation, Score, Skipped } from '../scoring/score.ts'
+import { show } from '../scoring/show.ts'
+import { decideByRun } from './admission.ts'
+import type { ResolvedOptions, ResolvedScorer } from './options.ts'
+import type { Reporter } from './reporter.ts'
+import type { ScoreWriter } from './score-writer.ts'
+import type { ScoredRun } from './scored-run.ts'
+
+/** A score that has waited this long is about a run that nobody looks at any more. */
+const MAX_AGE_MS = 300_000
+
+/** Milliseconds that admitting runs may take of one turn of the event loop. */
+const ADMISSION_SLICE_MS = 5
+
+/** What jobs are done with. */
+export interface ScoringJobsParts {
+  readonly options: ResolvedOptions
+  readonly budget: Budget
+  readonly writer: ScoreWriter
+  readonly reporter: Reporter
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+}
+
+/** One score that is asked for after its span has ended. */
+interface Job extends QueueJob {
+  readonly scored: ScoredRun
+  readonly scorer: ResolvedScorer
+  readonly controller: AbortController
+  /** Books the result; what comes after the first is ignored. */
+  finish(evaluation: Evaluation): void
+}
+
+/**
+ * Scores that are not given while a span is ending: judges', and those of code that is slow, asynchronous, or has much to
+ * read. They run in a clean async context, untraced, within time limits and budgets, and each ends with one result.
+ */
+export class ScoringJobs {
+  readonly #parts: ScoringJobsParts
+  /** Runs that are settled, and have not been held against filters, samples and budgets. */
+  readonly #intake: { readonly scored: ScoredRun; readonly scorer: ResolvedScorer }[] = []
+  readonly #judges: ScoringQueue
+  readonly #code: ScoringQueue
+  readonly #unfinished = new Set<Job>()
+  /** The lowest rate that each scorer's `sample` function has given: what is kept more often is rare, and goes first. */
+  readonly #lowestRates = new Map<string, number>()
+  readonly #idleListeners = new Set<() => void>()
+  #pending = 0
+  #contentBytes = 0
+  #isAdmitting = false
+
+  constructor(parts: ScoringJobsParts) {
+    this.#parts = parts
+    const { concurrency, queueSize } = parts.options
+    const bounds = { concurrency, capacity: queueSize, maxAgeMs: MAX_AGE_MS, now: parts.now }
+    this.#judges = new ScoringQueue(bounds)
+    this.#code = new ScoringQueue(bounds)
+  }
+
+  /** Scores that wait for their turn. */
+  get queued(): number {
+    return this.#intake.length + this.#judges.size + this.#code.size
+  }
+
+  /** Announces a score that is going to be asked for, so that the span can be held, and a flush waits for it. */
+  expect(scored: ScoredRun): void {
+    scored.awaited += 1
+    this.#pending += 1
+  }
+
+  /** Puts a score in line that was announced before. */
+  add(scored: ScoredRun, scorer: ResolvedScorer): void {
+    if (
+      this.#intake.length >= this.#parts.options.queueSize ||
+      this.#contentBytes > this.#parts.options.maxContentBytes
+    ) {
+      this.#conclude(scored, this.evaluationOf(scored, scorer, DROPPED['queue-full'], undefined), undefined)
+      return
+    }
+    this.#intake.push({ scored, scorer })
+    if (this.#isAdmitting) return
+    this.#isAdmitting = true
+    detached(() => setImmediate(() => this.#admitSome()))
+  }
+
+  /** Takes over a score that is being worked on already. */
+  adopt(scored: ScoredRun, run: AgentRun, evaluation: Promise<Evaluation>): void {
+    this.expect(scored)
+    void evaluation.then((result) => this.#conclude(scored, result, run))
+  }
+
+  /** Resolves when every announced score is in. */
+  idle(): Promise<void> {
+    if (this.#pending === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#idleListeners.add(resolve))
+  }
+
+  /** Gives up what is not awaited by a held span, and scores at once what code can. Called synchronously by `shutdown`. */
+  beginShutdown(): void {
+    for (const { scored, scorer } of this.#intake.splice(0)) this.#admit(scored, scorer)
+    for (const job of this.#unfinished) {
+      if (job.scorer.scorer.kind === 'judge' && job.scored.held?.isHeld !== true) this.#abandon(job)
+    }
+    // Code that has not begun is done now: later its score would find loggers and meters shut down.
+    this.#code.drop('shutdown', () => true)
+  }
+
+  /** Gives up what is left. */
+  endShutdown(): void {
+    for (const job of this.#unfinished) this.#abandon(job)
+  }
+
+  /** The probability with which a run is among the scored ones; `undefined` where nobody says what the tracer's sampler keeps. */
+  probability(scored: ScoredRun, rate: number): number | undefined {
+    const upstream = upstreamProbability(scored.target.traceState, this.#parts.options.upstreamProbability)
+    return upstream === undefined ? undefined : upstream * rate
+  }
+
+  /** An evaluation that no scorer was asked for. */
+  evaluationOf(scored: ScoredRun, scorer: ResolvedScorer, score: Score, run: AgentRun | undefined): Evaluation {
+    const { id, passAt } = scorer
+    const { version, kind, range, better } = scorer.scorer
+    const { traceId, spanId } = scored.target
+    return {
+      scorer: { id, version, kind, range, better, passAt },
+      runId: run?.id ?? `${traceId}:${spanId}`,
+      revision: run?.revision ?? 1,
+      complete: run?.complete ?? false,
+      durationMs: 0,
+      score,
+    }
+  }
+
+  #admitSome(): void {
+    const endMs = this.#parts.now() + ADMISSION_SLICE_MS
+    do {
+      const next = this.#intake.shift()
+      if (next) this.#admit(next.scored, next.scorer)
+    } while (this.#intake.length > 0 && this.#parts.now() < endMs)
+    this.#isAdmitting = this.#intake.length > 0
+    if (this.#isAdmitting) setImmediate(() => this.#admitSome())
+  }
+
+  #admit(scored: ScoredRun, scorer: ResolvedScorer): void {
+    const run = this.#parts.reporter.guard('Putting a run together', () => scored.live.current())
+    const give = (score: Score) => this.#conclude(scored, this.evaluationOf(scored, scorer, score, run), run)
+    if (run === undefined) {
+      give({ status: 'skipped', reason: 'incomplete', message: 'The spans that were kept do not make a run.' })
+      return
+    }
+    const decision = decideByRun(scorer, run, scored.place)
+    if (decision.status !== 'chosen') {
+      give(decision)
+      return
+    }
+    const admission = this.#admitJudge(scored, scorer, run, decision.rate)
+    if (admission.status === 'skipped') {
+      give(admission)
+      return
+    }
+    const job = this.#createJob(scored, scorer, run, admission.rate, admission.reservation)
+    const queue = scorer.scorer.kind === 'judge' ? this.#judges : this.#code
+    queue.add(Object.assign(job, { priority: this.#priority(scorer, run, decision.rate) }))
+  }
+
+  /** Judges must be there, and within budget: reserved before it is spent. */
+  #admitJudge(
+    scored: ScoredRun,
+    { scorer, id }: ResolvedScorer,
+    run: AgentRun,
+    rate: number,
+  ): Skipped | { readonly status: 'admitted'; readonly rate: number; readonly reservation?: Reservation } {
+    const { judge } = scorer
+    if (judge === undefined) return { status: 'admitted', rate }
+    const { budget, reporter } = this.#parts
+    const unavailable = reporter.guard(`${id}: judge.unavailable`, () => judge.unavailable())
+    if (unavailable !== undefined) {
+      reporter.errorOnce(`judge:${id}`, `${id} cannot ask its judge: ${unavailable}`)
+      return { status: 'skipped', reason: 'judge-unavailable', message: unavailable }
+    }
+    scored.budgetFactor ??= budget.factor()
+    const estimate: Cost = reporter.guard(`${id}: judge.estimate`, () => judge.estimate(run)) ?? { calls: 1, tokens: 0 }
+    const admission = budget.admit({ place: scored.place.value, rate, factor: scored.budgetFactor, estimate })
+    return admission.admitted
+      ? { status: 'admitted', rate: admission.rate, reservation: admission.reservation }
+      : { status: 'skipped', reason: 'over-budget', message: admission.message }
+  }
+
+  #priority({ id, sample }: ResolvedScorer, run: AgentRun, rate: number): 0 | 1 | 2 {
+    if (run.status === 'error') return 2
+    if (typeof sample === 'number') return 0
+    const lowest = Math.min(rate, this.#lowestRates.get(id) ?? 1)
+    this.#lowestRates.set(id, lowest)
+    return rate > lowest ? 1 : 0
+  }
+
+  #createJob(
+    scored: ScoredRun,
+    scorer: ResolvedScorer,
+    run: AgentRun,
+    rate: number,
+    reservation: Reservation | undefined,
+  ): Job {
+    const controller = new AbortController()
+    const bytes = scored.live.contentBytes
+    this.#contentBytes += bytes
+    let isFinished = false
+    const job: Job = {
+      priority: 0,
+      scored,
+      scorer,
+      controller,
+      finish: (evaluation) => {
+        if (isFinished) return
+        isFinished = true
+        this.#unfinished.delete(job)
+        this.#contentBytes -= bytes
+        this.#settleBudget(reservation, evaluation)
+        this.#conclude(scored, evaluation, run)
+      },
+      start: async () => {
+        // In a turn of its own: a scorer that computes for long delays neither the span's end nor the next scorer's start.
+        await new Promise((resolve) => setImmediate(resolve))
+        if (isFinished) return
+        const timer = setTimeout(() => controller.abort(), this.#parts.options.timeoutMs).unref()
+        const evaluation = await this.#evaluate(job, run, rate)
+        clearTimeout(timer)
+        job.finish(evaluation)
+      },
+      dropped: (reason) => {
+        if (reason !== 'shutdown' || scorer.scorer.kind === 'judge') {
+          job.finish(this.evaluationOf(scored, scorer, DROPPED[reason], run))
+          return
+        }
+        const evaluation = this.#evaluate(job, run, rate)
+        if (evaluation instanceof Promise) void evaluation.then((result) => job.finish(result))
+        else job.finish(evaluation)
+      },
+    }
+    this.#unfinished.add(job)
+    return job
+  }
+
+  #evaluate(job: Job, run: AgentRun, rate: number): Evaluation | Promise<Evaluation> {
+    const { scored, scorer, controller } = job
+    const { options, reporter } = this.#parts
+    const { id, passAt } = scorer
+    const { onJudgeCall, timeoutMs } = options
+    const probability = this.probability(scored, rate)
+    let seen = run
+    if (scorer.scorer.kind === 'judge') {
+      try {
+        seen = scored.redacted(run, options.redact)
+      } catch (error) {
+        const message = `redact threw ${show(error, 300)}; nothing was sent to the judge.`
+        return this.evaluationOf(scored, scorer, { status: 'failed', code: 'redact-failed', message }, run)
+      }
+    }
+    return isolated(() =>
+      evaluate(scorer.scorer, seen, {
+        id,
+        passAt,
+        timeoutMs,
+        signal: controller.signal,
+        ...(probability !== undefined && { probability }),
+        ...(onJudgeCall !== undefined && {
+          onJudgeCall: (call) => {
+            reporter.guard('onJudgeCall', () => onJudgeCall({ ...call, scorerId: id }))
+          },
+        }),
+      }),
+    )
+  }
+
+  #settleBudget(reservation: Reservation | undefined, { judge, score }: Evaluation): void {
+    if (reservation === undefined) return
+    if (judge) {
+      const tokens = (judge.usage.inputTokens ?? 0) + (judge.usage.outputTokens ?? 0)
+      reservation.settle({ calls: judge.calls, tokens, ...(judge.costUsd !== undefined && { costUsd: judge.costUsd }) })
+    } else if (score.status === 'skipped' || (score.status === 'failed' && score.code === 'redact-failed')) {
+      reservation.settle({ calls: 0, tokens: 0, costUsd: 0 })
+    }
+    // Else it failed and does not say what it took: the estimate stands.
+  }
+
+  #abandon(job: Job): void {
+    const { scored, scorer, controller } = job
+    job.finish(this.evaluationOf(scored, scorer, DROPPED.shutdown, scored.live.current()))
+    controller.abort(DROPPED.shutdown)
+  }
+
+  #conclude(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined): void {
+    this.#parts.writer.write(scored, evaluation, run ?? scored.live.current())
+    scored.awaited -= 1
+    this.#pending -= 1
+    this.#parts.reporter.guard('Handing on a held span', () => scored.held?.scoreIsIn())
+    if (this.#pending > 0) return
+    for (const listener of this.#idleListeners) listener()
+    this.#idleListeners.clear()
+  }
+}
+
+const DROPPED: Readonly<Record<DropReason, Skipped>> = {
+  'queue-full': {
+    status: 'skipped',
+    reason: 'queue-full',
+    message: 'More runs are to be scored than the queue holds; lower sample, or raise queueSize or concurrency.',
+  },
+  expired: {
+    status: 'skipped',
+    reason: 'expired',
+    message: `The score waited for more than ${MAX_AGE_MS / 60_000} minutes; lower sample, or raise concurrency.`,
+  },
+  shutdown: {
+    status: 'skipped',
+    reason: 'shutdown',
+    message: 'The process was shut down before the score was in; await forceFlush() first.',
+  },
+}

@@ -1,0 +1,214 @@
+import { Emitter } from '../emit/emitter.ts'
+import { ScoreMetrics } from '../emit/score-metrics.ts'
+import type { LiveRun } from '../runs/live-run.ts'
+import { TraceStore } from '../runs/trace-store.ts'
+import { Budget } from '../sampling/budget.ts'
+import { detached } from '../scoring/isolation.ts'
+import type { SourceLog } from '../spans/source-span.ts'
+import { formatLedger, Ledger } from '../scoring/ledger.ts'
+import type { LedgerSnapshot } from '../scoring/ledger.ts'
+import { atExit } from './at-exit.ts'
+import { DeadlineTimer } from './deadline-timer.ts'
+import { describeDestinations } from './destinations.ts'
+import { Flushing } from './flushing.ts'
+import { HeldSpans } from './held-spans.ts'
+import type { ResolvedOptions } from './options.ts'
+import { Providers } from './providers.ts'
+import { Reporter } from './reporter.ts'
+import { RunScoring } from './run-scoring.ts'
+import { ScoreWriter } from './score-writer.ts'
+import type { ScoredRun } from './scored-run.ts'
+import { ScoringJobs } from './scoring-jobs.ts'
+import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
+import { siblingsOf } from './siblings.ts'
+import { viewOf } from './span-view.ts'
+
+const now = (): number => performance.now()
+
+/** The parts of one scoring processor, put together: from ended spans to scores on their way out. */
+export class ScoringPipeline {
+  readonly store: TraceStore
+  readonly #options: ResolvedOptions
+  readonly #reporter = new Reporter()
+  readonly #ledger: Ledger
+  readonly #metrics: ScoreMetrics
+  readonly #providers: Providers
+  readonly #held: HeldSpans
+  readonly #runs: RunScoring
+  readonly #flushing: Flushing
+  readonly #timer: DeadlineTimer
+  readonly #forgetExit: () => void
+
+  /** @param self The processor that all this belongs to, to tell it from the provider's others. */
+  constructor(options: ResolvedOptions, self: SpanProcessorLike) {
+    this.#options = options
+    const reporter = this.#reporter
+    const budget = new Budget(options.budget, now)
+    this.#ledger = new Ledger(options.scorers.map(({ id }) => id))
+    this.#providers = new Providers(options)
+    this.#held = new HeldSpans({
+      maxHeld: options.maxHeld,
+      holdMs: options.holdMs,
+      now,
+      release: (span, scores) => this.#toNext(span, { scores, stripContent: options.stripContent }),
+    })
+    this.#metrics = new ScoreMetrics({
+      queueSize: () => jobs.queued,
+      openRuns: () => this.store.openRuns,
+      heldSpans: () => this.#held.size,
+      budgetUsedRatio: () => budget.usedRatio(),
+    })
+    const writer = new ScoreWriter({
+      options,
+      ledger: this.#ledger,
+      reporter,
+      emitter: new Emitter(options.emit, this.#providers, this.#metrics, () => Date.now()),
+      onFirstScore: () => reporter.info(describeDestinations(options, this.#providers)),
+    })
+    const jobs = new ScoringJobs({ options, budget, writer, reporter, now })
+    this.#runs = new RunScoring({ options, ledger: this.#ledger, writer, jobs, reporter, now })
+    this.store = new TraceStore({
+      ...options,
+      now,
+      isWanted: (traceId) => this.#runs.isWanted(traceId),
+      onSettled: (live) => this.#settled(live),
+      onEvicted: (live) => this.#evicted(live),
+      onLate: () => this.#ledger.spanLate(),
+    })
+    this.#flushing = new Flushing({
+      options,
+      jobs,
+      held: this.#held,
+      providers: this.#providers,
+      reporter,
+      siblings: () => siblingsOf(options.tracerProvider, self),
+    })
+    this.#timer = new DeadlineTimer(
+      now,
+      () => this.#nextDeadlineMs(),
+      () => this.#sweep(),
+    )
+    this.#forgetExit = atExit(() => this.#releaseAtExit())
+  }
+
+  /**
+   * A span is ending, or has ended without its `onEnding` having been called.
+   *
+   * @param writable The live span in `onEnding`.
+   */
+  ending(span: OpenSpan | EndedSpan, writable: OpenSpan | undefined): void {
+    const live = this.store.ending(span)
+    if (live !== undefined && this.#runs.scoredRun(live) === undefined) this.#runs.runEnded(live, span, writable)
+  }
+
+  /** A span has ended: gives the run that it is the agent of, to be held or handed on. */
+  ended(span: EndedSpan): ScoredRun | undefined {
+    const live = this.store.ending(span)
+    // Where `onEnding` was not called (SDK 1.30 and before 2.3, wrappers that do not forward it) it is made up for here.
+    if (live !== undefined && this.#runs.scoredRun(live) === undefined) this.#runs.runEnded(live, span, undefined)
+    const scored = live === undefined ? undefined : this.#runs.scoredRun(live)
+    this.store.ended(span)
+    this.#arm()
+    return scored
+  }
+
+  /** Hands an ended span on to `next`: at once, or after it was held for its scores. */
+  handOn(span: EndedSpan, scored: ScoredRun | undefined): void {
+    const { next, stripContent } = this.#options
+    if (scored !== undefined) scored.isHandedOn = true
+    if (next === undefined) return
+    if (scored === undefined || scored.awaited === 0 || this.#options.maxHeld === 0) {
+      this.#toNext(span, { ...(scored && { scores: scored.forNext }), stripContent })
+      return
+    }
+    this.#reporter.guard('Holding a span', () => {
+      scored.held = this.#held.hold(span, scored.awaited)
+      scored.held.stamp(scored.forNext)
+    })
+    this.#arm()
+  }
+
+  async flush(): Promise<void> {
+    this.#reporter.guard('forceFlush', () => this.store.settleBare())
+    await this.#flushing.flush()
+  }
+
+  /** Ends scoring. Its first part runs before the first `await`. */
+  async stop(): Promise<void> {
+    this.#reporter.guard('shutdown', () => this.store.settleAll())
+    this.#timer.stop()
+    this.#forgetExit()
+    await this.#flushing.drain()
+    this.#reporter.info(formatLedger(this.ledger()))
+  }
+
+  async shutdownNext(): Promise<void> {
+    await this.#flushing.shutdownNext()
+  }
+
+  /** A log record in which an instrumentation wrote messages. */
+  takeLog(log: SourceLog): void {
+    this.#reporter.guard('onEmit', () => this.store.addLog(log))
+  }
+
+  ledger(): LedgerSnapshot {
+    return this.#ledger.snapshot(this.store.openRuns)
+  }
+
+  /** What went wrong in a hook: said once, and never thrown into the application. */
+  report(hook: string, error: unknown): void {
+    this.#reporter.guard(hook, () => {
+      throw error
+    })
+  }
+
+  #settled(live: LiveRun): void {
+    if (!live.nested) this.#ledger.runClosed()
+    this.#reporter.guard('Scoring a run', () => this.#runs.runSettled(live))
+    const agentName = live.nested ? undefined : this.#runs.agentName(live)
+    if (!live.nested) this.#metrics.countRun('closed', agentName)
+  }
+
+  #evicted(live: LiveRun): void {
+    this.#ledger.runEvicted()
+    const name = live.span.attributes['gen_ai.agent.name']
+    this.#metrics.countRun('evicted', typeof name === 'string' ? name : undefined)
+    this.#reporter.guard('Giving up a run', () => this.#runs.runEvicted(live))
+    this.#reporter.warnOnce(
+      'evicted',
+      'Runs are given up before their agent has ended: more are open than maxOpenRuns, or hold more than maxContentBytes.',
+    )
+  }
+
+  #toNext(span: EndedSpan, changes: Parameters<typeof viewOf>[1]): void {
+    const { next } = this.#options
+    if (next === undefined) return
+    const view = this.#reporter.guard('Making a view of a span', () => viewOf(span, changes))
+    // Rather no span than one with content that was to be taken out.
+    if (view === undefined && changes.stripContent) return
+    this.#reporter.guard('next.onEnd', () => next.onEnd(view ?? span))
+  }
+
+  #nextDeadlineMs(): number | undefined {
+    const settle = this.store.nextDeadlineMs
+    const release = this.#held.nextDeadlineMs
+    if (settle === undefined || release === undefined) return settle ?? release
+    return Math.min(settle, release)
+  }
+
+  #arm(): void {
+    if (this.#nextDeadlineMs() !== undefined) detached(() => this.#timer.arm())
+  }
+
+  #sweep(): void {
+    this.#reporter.guard('Waiting for spans', () => this.store.sweep())
+    this.#reporter.guard('Handing on held spans', () => this.#held.sweep())
+  }
+
+  /** The process is about to exit by itself: held spans go on, and `next` gets the time to send them. */
+  #releaseAtExit(): void {
+    if (this.#held.size === 0) return
+    this.#held.releaseAll()
+    void this.#flushing.flushNext()
+  }
+}

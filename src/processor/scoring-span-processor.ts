@@ -1,0 +1,136 @@
+import { trace } from '@opentelemetry/api'
+import type { Context } from '@opentelemetry/api'
+
+import { SCOPE_NAME } from '../emit/providers.ts'
+import { isIsolated } from '../scoring/isolation.ts'
+import type { LedgerSnapshot } from '../scoring/ledger.ts'
+import { createLogCapture } from './log-capture.ts'
+import type { LogRecordProcessorLike } from './log-capture.ts'
+import { resolveOptions } from './options.ts'
+import { ScoringPipeline } from './scoring-pipeline.ts'
+import type { ScoringOptions } from './scoring-options.ts'
+import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
+
+/** Judges' own spans, where no context manager suppresses them. On the object: their ends come in another async context. */
+const OURS: unique symbol = Symbol('spanscore.ours')
+
+/**
+ * A span processor, for OpenTelemetry JS SDK 1.30, 2.x and 3.x, that puts agent runs together from their spans and scores
+ * them. With `next` it stands in front of other processors, so that judge scores too can stand on the agent's own span;
+ * without, it stands beside them.
+ *
+ * @example
+ * new NodeTracerProvider({
+ *   spanProcessors: [new ScoringSpanProcessor({ scorers, next: new BatchSpanProcessor(exporter) })],
+ * })
+ */
+export class ScoringSpanProcessor implements SpanProcessorLike {
+  readonly #pipeline: ScoringPipeline
+  readonly #next: SpanProcessorLike | undefined
+  #stopped: Promise<void> | undefined
+  #shutdown: Promise<void> | undefined
+  /** For the application's logger provider, where an instrumentation writes messages as log records. */
+  readonly logRecordProcessor: LogRecordProcessorLike
+
+  /** @throws TypeError where an option is wrong: `<path>: expected …, got …` */
+  constructor(options: ScoringOptions) {
+    const resolved = resolveOptions(options)
+    this.#pipeline = new ScoringPipeline(resolved, this)
+    this.#next = resolved.next
+    this.logRecordProcessor = createLogCapture((log) => {
+      this.#pipeline.takeLog(log)
+    })
+  }
+
+  onStart(span: OpenSpan, parentContext: Context): void {
+    if (isIsolated() && !isLateSpan(span)) {
+      // A judge's span: it goes nowhere.
+      markOurs(span)
+      return
+    }
+    if (this.#stopped === undefined && !isLateSpan(span)) {
+      try {
+        this.#pipeline.store.start(span, trace.getSpan(parentContext))
+      } catch (error) {
+        this.#pipeline.report('onStart', error)
+      }
+    }
+    if (this.#next === undefined) return
+    try {
+      this.#next.onStart(span, parentContext)
+    } catch (error) {
+      this.#pipeline.report('next.onStart', error)
+    }
+  }
+
+  onEnding(span: OpenSpan): void {
+    if (isOurs(span)) return
+    if (this.#stopped === undefined) {
+      try {
+        this.#pipeline.ending(span, span)
+      } catch (error) {
+        this.#pipeline.report('onEnding', error)
+      }
+    }
+    if (this.#next?.onEnding === undefined) return
+    try {
+      this.#next.onEnding(span)
+    } catch (error) {
+      this.#pipeline.report('next.onEnding', error)
+    }
+  }
+
+  onEnd(span: EndedSpan): void {
+    if (isOurs(span)) return
+    if (this.#stopped !== undefined) {
+      this.#pipeline.handOn(span, undefined)
+      return
+    }
+    let scored
+    try {
+      scored = this.#pipeline.ended(span)
+    } catch (error) {
+      this.#pipeline.report('onEnd', error)
+    }
+    this.#pipeline.handOn(span, scored)
+  }
+
+  /** Waits for judges, `flushTimeoutMs` at most, lets go of held spans, then flushes what is behind. Never rejects. */
+  async forceFlush(): Promise<void> {
+    await this.#stopped
+    await this.#pipeline.flush()
+  }
+
+  /**
+   * Ends scoring and shuts the processors behind down: what was scored has been written, what was not is `skipped:
+   * shutdown`. Idempotent; never rejects.
+   */
+  shutdown(): Promise<void> {
+    this.#shutdown ??= this.stopScoring().then(() => this.#pipeline.shutdownNext())
+    return this.#shutdown
+  }
+
+  /** Ends scoring, and goes on to hand spans on to the processors behind. Idempotent; never rejects. */
+  stopScoring(): Promise<void> {
+    this.#stopped ??= this.#pipeline.stop()
+    return this.#stopped
+  }
+
+  /** What became of every run and every score, up to now. */
+  ledger(): LedgerSnapshot {
+    return this.#pipeline.ledger()
+  }
+}
+
+/** Scores that we wrote as spans go their way unread. */
+function isLateSpan(span: EndedSpan): boolean {
+  return (span.instrumentationScope ?? span.instrumentationLibrary)?.name === SCOPE_NAME
+}
+
+function markOurs(span: object): void {
+  Object.defineProperty(span, OURS, { value: true, enumerable: false })
+}
+
+function isOurs(span: object): boolean {
+  return OURS in span
+}

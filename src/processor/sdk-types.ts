@@ -1,0 +1,36 @@
+import type { Context, SpanContext } from '@opentelemetry/api'
+
+import type { HighResolutionTime, SdkSpanLike } from '../spans/from-sdk-span.ts'
+
+/** A span that has ended, as processors and exporters of SDK 1.30, 2.x and 3.x get it. */
+export interface EndedSpan extends SdkSpanLike {
+  spanContext(): SpanContext
+  readonly parentSpanContext?: SpanContext | undefined
+  readonly links: readonly unknown[]
+  readonly duration: HighResolutionTime
+  readonly ended: boolean
+  readonly droppedAttributesCount: number
+  readonly droppedEventsCount: number
+  readonly droppedLinksCount: number
+}
+
+/** A span that is open, or ending. */
+export interface OpenSpan extends EndedSpan {
+  isRecording(): boolean
+  setAttribute(key: string, value: string | number | boolean): unknown
+}
+
+/** A span processor of any SDK line: written down here, because no two lines can be installed side by side. */
+export interface SpanProcessorLike {
+  onStart(span: OpenSpan, parentContext: Context): void
+  /** From SDK 2.3 on. */
+  onEnding?(span: OpenSpan): void
+  onEnd(span: EndedSpan): void
+  forceFlush(): Promise<void>
+  shutdown(): Promise<void>
+}
+
+/** A tracer, meter or logger provider, as far as flushing it goes. */
+export interface Flushable {
+  forceFlush?(): Promise<void>
+}

@@ -1,0 +1,12 @@
+import type { TracerProvider } from '@opentelemetry/api'
+
+import { processorsOf } from './provider-processors.ts'
+import { globalTracerProvider, unwrapped } from './providers.ts'
+import type { Flushable, SpanProcessorLike } from './sdk-types.ts'
+
+/** The other processors of the provider that `self` is on; none where the provider does not show them. */
+export function siblingsOf(given: TracerProvider | undefined, self: SpanProcessorLike): readonly Flushable[] {
+  const provider = given === undefined ? globalTracerProvider() : unwrapped(given)
+  const processors = provider === undefined ? undefined : processorsOf(provider)
+  return processors?.includes(self) === true ? processors.filter((processor) => processor !== self) : []
+}

@@ -1,0 +1,21 @@
+import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
+
+/** Objects (SDK 3.x keeps them in attributes) are counted to this depth; deeper ones are bounded by their JSON's own size. */
+const MAX_DEPTH = 6
+
+/** Bytes of a span's attributes and events, estimated: one for each character of every string, eight for all else. */
+export function contentBytesOf(span: SdkSpanLike): number {
+  let bytes = bytesOf(span.attributes)
+  for (const event of span.events) bytes += bytesOf(event.attributes)
+  return bytes
+}
+
+/** Bytes of a value, estimated in the same way. */
+export function bytesOf(value: unknown, depth = 0): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return 8
+  if (value instanceof Uint8Array) return value.byteLength
+  let bytes = 0
+  for (const item of Object.values(value)) bytes += bytesOf(item, depth + 1)
+  return bytes
+}

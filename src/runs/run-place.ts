@@ -1,0 +1,44 @@
+import type { SpanLinks } from './span-links.ts'
+import type { SpanNode } from './span-node.ts'
+
+/** Where an ended span stands as the agent of a run. */
+export interface RunPlace {
+  /** True where a tool call of another agent started it. */
+  readonly nested: boolean
+  /** The span whose subtree the run is put together from: the outermost agent around it. */
+  readonly subtree: SpanNode
+}
+
+/**
+ * Says whether a span that has just ended is the agent of a run, by the roles of what stands around it: the outermost
+ * agent is; one below a tool call of another is, as a nested run; one directly below another agent continues that one's
+ * run; an entry is where no agent stands around it and none was below. `undefined` where it is no run of its own.
+ */
+export function placeOf(node: SpanNode, links: SpanLinks): RunPlace | undefined {
+  const { role } = node
+  if (role !== 'agent' && role !== 'entry') return undefined
+  if (role === 'entry' && (node.group.hasRun || !node.group.hasWork)) return undefined
+  let nested = false
+  let metAgent = false
+  let metTool = false
+  let subtree = node
+  for (let above = links.nearestNode(node.above); above !== undefined; above = links.nearestNode(above.above)) {
+    const aboveRole = above.currentRole
+    if (aboveRole === 'evaluator') return undefined
+    if (aboveRole === 'tool') metTool = true
+    const isAgent =
+      aboveRole === 'agent' || (aboveRole === 'entry' && above.dialect.holdsOneRun?.(above.source) === true)
+    if (!isAgent) {
+      if (role === 'entry' && aboveRole === 'entry') return undefined
+      continue
+    }
+    if (role === 'entry') return undefined
+    if (!metAgent) {
+      if (!metTool) return undefined
+      nested = true
+    }
+    metAgent = true
+    subtree = above
+  }
+  return { nested, subtree }
+}

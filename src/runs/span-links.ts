@@ -1,0 +1,99 @@
+import type { SpanNode } from './span-node.ts'
+
+/** What is asked of a span that no dialect recognises: whether it is still open. */
+export interface LocalSpan {
+  isRecording(): boolean
+}
+
+/**
+ * What a span's ancestry is told by: the node of a recognised span, or an ordinary span of this process that is open or
+ * leads further up; `null` where nothing local is above.
+ */
+export type Link = SpanNode | LocalSpan | null
+
+/**
+ * The ancestry of open spans, kept on the span objects themselves: one property, written when a span starts and read where
+ * a child starts. A map of open spans would cost every span of the application a write, a look-up and a removal.
+ *
+ * An ordinary span that has ended is skipped, so that a chain of spans that each outlive their parent (a poller that
+ * re-arms itself within its own context) is not kept in memory.
+ */
+export class SpanLinks {
+  /** A key of this instance: two processors on one provider keep their ancestries apart. */
+  readonly #key: symbol = Symbol('spanscore.link')
+
+  /** The link that was stored on a span; `undefined` where it did not start here. */
+  get(span: object): Link | undefined {
+    return linked(span)[this.#key]
+  }
+
+  /** Keeps what is above a span (or its own node, where it is recognised) on the span. */
+  set(span: object, link: Link): void {
+    linked(span)[this.#key] = link
+  }
+
+  /** What a child of this span is linked to; `undefined` where the span did not start here. */
+  below(parent: LocalSpan): Link | undefined {
+    const link = this.get(parent)
+    if (link === undefined || (link !== null && isNode(link))) return link
+    return parent.isRecording() ? parent : link
+  }
+
+  /** To be called when an ordinary span ends: shortens its link past ancestors that have ended too. */
+  shorten(span: object): void {
+    const link = this.get(span)
+    if (link === undefined || link === null || isNode(link) || link.isRecording()) return
+    this.set(span, this.get(link) ?? null)
+  }
+
+  /** The nearest recognised span from a link upwards. */
+  nearestNode(link: Link | undefined): SpanNode | undefined {
+    let current = link
+    while (current !== undefined && current !== null) {
+      if (isNode(current)) return current
+      current = this.get(current)
+    }
+    return undefined
+  }
+
+  /** The outermost ordinary or recognised span of this process, from a link upwards, that has not ended. */
+  outermostOpen(link: Link | undefined): object | undefined {
+    let found: object | undefined
+    let current = link
+    while (current !== undefined && current !== null) {
+      if (isNode(current)) {
+        if (current.open) found = current.span
+        current = current.above
+      } else {
+        if (current.isRecording()) found = current
+        current = this.get(current)
+      }
+    }
+    return found
+  }
+
+  /** Whether the ancestry from a link upwards passes through this span object. */
+  passes(link: Link | undefined, ancestor: object): boolean {
+    let current = link
+    while (current !== undefined && current !== null) {
+      if (current === ancestor) return true
+      if (isNode(current)) {
+        if (current.span === ancestor) return true
+        current = current.above
+      } else {
+        current = this.get(current)
+      }
+    }
+    return false
+  }
+}
+
+/** Nodes are told by a brand and not by their class: a second copy of the package brings a class of its own. */
+function isNode(link: Exclude<Link, null>): link is SpanNode {
+  return 'isSpanNode' in link
+}
+
+function linked(span: object): Record<symbol, Link | undefined> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property of our own on someone else's object
+  return span as Record<symbol, Link | undefined>
+}

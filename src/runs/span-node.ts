@@ -1,0 +1,79 @@
+import type { Dialect, SpanRole } from '../spans/dialect.ts'
+import { toSourceSpan } from '../spans/from-sdk-span.ts'
+import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
+import { roleOf } from '../spans/recognise.ts'
+import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+import type { StoredRun } from './live-run.ts'
+import type { Link } from './span-links.ts'
+
+/** A span that a dialect recognised, from its start until its run is closed. */
+export class SpanNode {
+  readonly isSpanNode = true
+  readonly span: SdkSpanLike
+  /** What is above it, at the time of its start. */
+  readonly above: Link
+  group: SpanGroup
+  dialect: Dialect
+  /** By the order of the hooks: false from the span's `onEnding` (or, where that is not called, `onEnd`) on. */
+  open = true
+  /** Set when the span has ended: what it is to its run. */
+  role: SpanRole | undefined
+  /** Bytes of content, once it has ended. */
+  contentBytes = 0
+  /** The run that this span is the agent of, once it has ended. */
+  run: StoredRun | undefined
+  /** True when its run is closed, though the group around it is not. */
+  isForgotten = false
+  #source: SourceSpan | undefined
+
+  constructor(span: SdkSpanLike, dialect: Dialect, above: Link, group: SpanGroup) {
+    this.span = span
+    this.dialect = dialect
+    this.above = above
+    this.group = group
+  }
+
+  /** Whether its run is closed: spans that start below, or end, are late. */
+  get closed(): boolean {
+    return this.isForgotten || this.group.closed
+  }
+
+  get source(): SourceSpan {
+    this.#source ??= toSourceSpan(this.span)
+    return this.#source
+  }
+
+  /** What the span is to a run, as far as its attributes tell by now. */
+  get currentRole(): SpanRole {
+    return this.role ?? roleOf(this.dialect, this.source)
+  }
+}
+
+/** The recognised spans of an outermost recognised span: it, and all below it. */
+export class SpanGroup {
+  readonly traceId: string
+  /** False where no scorer can want a run of this trace: its spans are counted and not kept. */
+  readonly wanted: boolean
+  /** The spans that are kept, in the order of their starts. */
+  nodes: SpanNode[] = []
+  /** Spans that have started and not ended, kept or not. */
+  openCount = 0
+  /** Bytes of content of the kept spans that have ended. */
+  contentBytes = 0
+  /** Log records in which instrumentations wrote messages of these spans. */
+  readonly logs: SourceLog[] = []
+  /** Runs that ended, and wait for spans below them. */
+  waiting: StoredRun[] = []
+  /** Whether a run of its own was found in it. */
+  hasRun = false
+  /** Whether a model or a tool was called in it. */
+  hasWork = false
+  /** True where spans were left out over the limit. */
+  truncated = false
+  closed = false
+
+  constructor(traceId: string, wanted: boolean) {
+    this.traceId = traceId
+    this.wanted = wanted
+  }
+}

@@ -1,0 +1,424 @@
+import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
+import { recognise } from '../spans/recognise.ts'
+import type { SourceLog } from '../spans/source-span.ts'
+import type { AgentRun } from './agent-run.ts'
+import { buildRuns } from './build-runs.ts'
+import { bytesOf, contentBytesOf } from './content-bytes.ts'
+import { createLiveRun } from './live-run.ts'
+import type { LiveRun, StoredRun } from './live-run.ts'
+import { placeOf } from './run-place.ts'
+import { SpanLinks } from './span-links.ts'
+import type { Link, LocalSpan } from './span-links.ts'
+import { SpanGroup, SpanNode } from './span-node.ts'
+
+/** Bounds of the store, and what it tells. */
+export interface TraceStoreOptions {
+  readonly maxOpenRuns: number
+  readonly maxSpansPerRun: number
+  readonly maxContentBytes: number
+  /** Milliseconds that a run whose recognised spans are still open is waited for. */
+  readonly settleMs: number
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+  /** Whether any scorer could want a run of this trace: asked once, when its first span starts. */
+  readonly isWanted: (traceId: string) => boolean
+  /** Nothing more is waited for: the run is as complete as it gets. Called once for each run that ended. */
+  readonly onSettled: (run: LiveRun) => void
+  /** A run was given up while its agent was still open: the oldest one, when a bound was reached. */
+  readonly onEvicted: (run: LiveRun) => void
+  /** A recognised span came after its run was closed. */
+  readonly onLate: () => void
+}
+
+/** A started span, as processors get it. */
+export type StartedSpan = SdkSpanLike & LocalSpan
+
+/**
+ * The recognised spans of runs that are not closed yet, and what of them is open: by the order of the hooks, never by
+ * timestamps. Runs are put together by `buildRuns`, when somebody asks for one.
+ *
+ * Spans that no dialect recognises leave nothing here but a link on the span object itself.
+ */
+export class TraceStore {
+  readonly #options: TraceStoreOptions
+  readonly #links = new SpanLinks()
+  /** In the order in which they began: the first is the one to give up. */
+  readonly #groups = new Set<SpanGroup>()
+  readonly #groupsByTrace = new Map<string, Set<SpanGroup>>()
+  /** Bare runs that wait for the end of a span of this process; keyed by that span. */
+  readonly #anchored = new Map<object, string>()
+  /** What is waited for by the clock, in the order of its deadlines: the wait is the same for all. */
+  readonly #deadlines: { readonly atMs: number; readonly settle: () => void }[] = []
+  #contentBytes = 0
+  #unsettled = 0
+
+  constructor(options: TraceStoreOptions) {
+    this.#options = options
+  }
+
+  /** Runs that have begun and are not closed. */
+  get openRuns(): number {
+    let open = this.#unsettled
+    for (const group of this.#groups) if (!group.hasRun) open += 1
+    return open
+  }
+
+  /** Bytes of content that is kept. */
+  get contentBytes(): number {
+    return this.#contentBytes
+  }
+
+  /** When something is next due, on the clock of `now`; `undefined` where nothing is waited for. */
+  get nextDeadlineMs(): number | undefined {
+    return this.#deadlines[0]?.atMs
+  }
+
+  /** To be called when a span starts, with the span that is active in its parent context. */
+  start(span: StartedSpan, parent: (LocalSpan & Pick<SdkSpanLike, 'spanContext'>) | undefined): void {
+    const above = this.#above(parent)
+    const dialect = recognise(scopeOf(span), span.attributes, span.name)
+    if (dialect === undefined) {
+      this.#links.set(span, above)
+      return
+    }
+    const parentNode = this.#links.nearestNode(above)
+    if (parentNode?.closed) {
+      // Linked past the latecomer, so that a chain of them does not grow.
+      this.#links.set(span, parentNode)
+      this.#options.onLate()
+      return
+    }
+    const group = parentNode?.group ?? this.#openGroup(span)
+    this.#links.set(span, this.#addNode(new SpanNode(span, dialect, above, group)))
+  }
+
+  /**
+   * To be called when a span is ending, from `onEnding` or, where that was not called for it, from `onEnd`. Gives the run
+   * whose agent it is, if it is one: what can be said at once is said now, the rest when it is settled.
+   */
+  ending(span: SdkSpanLike): LiveRun | undefined {
+    const node = this.#ownNode(span) ?? this.#recogniseLate(span)
+    if (!node?.open) return node?.run
+    node.open = false
+    node.group.openCount -= 1
+    node.role = node.currentRole
+    if (node.closed) return undefined
+    if (node.role === 'model' || node.role === 'tool') node.group.hasWork = true
+    this.#countContent(node)
+    node.run = this.#runOf(node)
+    return node.run
+  }
+
+  /** To be called when a span has ended, after `ending`: closes what waited for it. */
+  ended(span: SdkSpanLike): void {
+    const node = this.#ownNode(span)
+    if (node === undefined) this.#links.shorten(span)
+    else if (node.closed) this.#options.onLate()
+    else this.#advance(node)
+    const trace = this.#anchored.size === 0 ? undefined : this.#anchored.get(span)
+    if (trace !== undefined) {
+      this.#anchored.delete(span)
+      this.#settleBare(trace)
+    }
+  }
+
+  /** Keeps a log record in which an instrumentation wrote messages, with the span that it belongs to. */
+  addLog(log: SourceLog): void {
+    for (const group of this.#groupsByTrace.get(log.traceId) ?? []) {
+      if (!group.wanted || !group.nodes.some((node) => node.source.spanId === log.spanId)) continue
+      group.logs.push(log)
+      const bytes = bytesOf(log.attributes) + bytesOf(log.body)
+      group.contentBytes += bytes
+      this.#contentBytes += bytes
+    }
+  }
+
+  /** Closes what has waited long enough. */
+  sweep(): void {
+    const nowMs = this.#options.now()
+    while (this.#deadlines[0] && this.#deadlines[0].atMs <= nowMs) this.#deadlines.shift()?.settle()
+  }
+
+  /** Closes the model calls without an agent that wait for further ones by the clock, as at a flush. */
+  settleBare(): void {
+    const waiting = new Set([...this.#groups].filter((group) => group.openCount === 0 && !group.hasRun))
+    for (const traceId of new Set([...waiting].map((group) => group.traceId))) this.#settleBare(traceId)
+  }
+
+  /** Closes what waits for spans or for the clock, as at a shutdown. Runs whose agent is open stay. */
+  settleAll(): void {
+    for (const { settle } of this.#deadlines.splice(0)) settle()
+    const traces = new Set(this.#anchored.values())
+    this.#anchored.clear()
+    for (const trace of traces) this.#settleBare(trace)
+  }
+
+  #above(parent: (LocalSpan & Pick<SdkSpanLike, 'spanContext'>) | undefined): Link {
+    if (parent === undefined) return null
+    const link = this.#links.below(parent)
+    if (link !== undefined) return link
+    if (!parent.isRecording()) return null
+    // A span that did not start here: another provider's, or a wrapper that an instrumentation put around one of ours.
+    const { traceId, spanId } = parent.spanContext()
+    for (const group of this.#groupsByTrace.get(traceId) ?? []) {
+      const wrapped = group.nodes.find((node) => node.source.spanId === spanId)
+      if (wrapped) return wrapped
+    }
+    return null
+  }
+
+  #ownNode(span: object): SpanNode | undefined {
+    const link = this.#links.get(span)
+    return link !== undefined && link !== null && 'isSpanNode' in link && link.span === span ? link : undefined
+  }
+
+  #openGroup(span: SdkSpanLike): SpanGroup {
+    const { traceId } = span.spanContext()
+    const group = new SpanGroup(traceId, this.#options.isWanted(traceId))
+    this.#groups.add(group)
+    const ofTrace = this.#groupsByTrace.get(traceId)
+    if (ofTrace) ofTrace.add(group)
+    else this.#groupsByTrace.set(traceId, new Set([group]))
+    if (this.#groups.size > this.#options.maxOpenRuns) this.#evictOldest()
+    return group
+  }
+
+  #addNode(node: SpanNode): SpanNode {
+    const { group } = node
+    group.openCount += 1
+    // The first is kept even of a group that nobody wants: it is what the run is counted by.
+    if (group.nodes.length === 0 || (group.wanted && group.nodes.length < this.#options.maxSpansPerRun)) {
+      group.nodes.push(node)
+    } else if (group.wanted) {
+      group.truncated = true
+    }
+    return node
+  }
+
+  /** Many instrumentations, and most spans written by hand, set their attributes only after the start. */
+  #recogniseLate(span: SdkSpanLike): SpanNode | undefined {
+    const dialect = recognise(scopeOf(span), span.attributes, span.name)
+    if (dialect === undefined) return undefined
+    const above = this.#links.get(span)
+    // One that did not start here has no ancestry to go by; one below a closed run was counted as late when it started.
+    if (above === undefined) return undefined
+    const parentNode = this.#links.nearestNode(above)
+    if (parentNode?.closed) return undefined
+    const group = parentNode?.group ?? this.#openGroup(span)
+    const node = this.#addNode(new SpanNode(span, dialect, above, group))
+    this.#links.set(span, node)
+    this.#adopt(node)
+    return node
+  }
+
+  /** Groups that began below a span before it was recognised belong to it. */
+  #adopt(node: SpanNode): void {
+    for (const other of this.#groupsByTrace.get(node.group.traceId) ?? []) {
+      const root = other.nodes[0]
+      if (other === node.group || root === undefined || !this.#links.passes(root.above, node.span)) continue
+      for (const adopted of other.nodes) {
+        adopted.group = node.group
+        node.group.nodes.push(adopted)
+      }
+      node.group.openCount += other.openCount
+      node.group.contentBytes += other.contentBytes
+      node.group.logs.push(...other.logs)
+      node.group.waiting.push(...other.waiting)
+      node.group.hasWork ||= other.hasWork
+      node.group.hasRun ||= other.hasRun
+      this.#removeGroup(other)
+    }
+  }
+
+  #countContent(node: SpanNode): void {
+    if (!node.group.wanted) return
+    const bytes = contentBytesOf(node.span)
+    node.contentBytes = bytes
+    node.group.contentBytes += bytes
+    this.#contentBytes += bytes
+    while (this.#contentBytes > this.#options.maxContentBytes && this.#groups.size > 0) {
+      const before = this.#groups.size
+      this.#evictOldest()
+      if (this.#groups.size === before) break
+    }
+  }
+
+  #runOf(node: SpanNode): StoredRun | undefined {
+    const place = placeOf(node, this.#links)
+    const { group } = node
+    if (place === undefined || group.closed) return undefined
+    const whole = place.subtree === group.nodes[0]
+    const members = () => (whole ? group.nodes : group.nodes.filter((other) => this.#isBelow(other, place.subtree)))
+    const run = createLiveRun({
+      node,
+      nested: place.nested,
+      bare: false,
+      members,
+      hasOpenSpans: () =>
+        whole && !place.nested
+          ? group.openCount > 0
+          : group.nodes.some((other) => other.open && other !== node && this.#isBelow(other, node)),
+      build: (spans, revision) =>
+        findRun(this.#build(spans, group.logs, revision, group.truncated), node.source.spanId),
+    })
+    if (!place.nested) group.hasRun = true
+    return run
+  }
+
+  #build(nodes: readonly SpanNode[], logs: readonly SourceLog[], revision: 1 | 2, lacksSpans: boolean): AgentRun[] {
+    const open = new Set<string>()
+    const parents = new Map<string, string | undefined>()
+    for (const node of nodes) {
+      const { spanId, parentSpanId } = node.source
+      if (node.open) open.add(spanId)
+      // Spans in between that no dialect recognises are not kept: the way up leads past them.
+      if (parentSpanId === undefined || node.above === null || 'isSpanNode' in node.above) continue
+      parents.set(parentSpanId, this.#links.nearestNode(node.above)?.source.spanId)
+    }
+    return buildRuns(
+      nodes.map((node) => node.source),
+      { logs, revision, lacksSpans, parents, isOpen: (spanId) => open.has(spanId) },
+    )
+  }
+
+  #isBelow(node: SpanNode, ancestor: SpanNode): boolean {
+    return node === ancestor || this.#links.passes(node.above, ancestor.span)
+  }
+
+  /** A recognised span has ended: what waited for it is settled, and a group in which nothing is open is closed. */
+  #advance(node: SpanNode): void {
+    const { group, run } = node
+    if (run !== undefined) {
+      this.#unsettled += run.nested ? 0 : 1
+      group.waiting.push(run)
+      if (run.hasOpenSpans) this.#waitForClock(() => this.#settleRuns(group, (waiting) => waiting === run))
+    }
+    this.#settleRuns(group, (waiting) => !waiting.hasOpenSpans)
+    if (group.openCount === 0 && !group.closed) this.#finish(group)
+  }
+
+  #settleRuns(group: SpanGroup, isDue: (run: StoredRun) => boolean): void {
+    for (const run of group.waiting.filter(isDue)) {
+      group.waiting.splice(group.waiting.indexOf(run), 1)
+      this.#unsettled -= run.nested ? 0 : 1
+      const agent = group.nodes.find((node) => node.run === run)
+      const isRoot = agent !== undefined && agent === group.nodes[0]
+      run.freeze()
+      this.#options.onSettled(run)
+      if (isRoot && !group.closed) this.#close(group)
+      else if (agent !== undefined && !run.nested) this.#forget(agent)
+    }
+  }
+
+  /** A run within a group that goes on (a workflow, a loop) is over: its spans are let go of. */
+  #forget(agent: SpanNode): void {
+    const { group } = agent
+    const kept: SpanNode[] = []
+    for (const node of group.nodes) {
+      if (!this.#isBelow(node, agent)) {
+        kept.push(node)
+        continue
+      }
+      node.isForgotten = true
+      group.contentBytes -= node.contentBytes
+      this.#contentBytes -= node.contentBytes
+    }
+    group.nodes = kept
+  }
+
+  /** All its spans have ended. */
+  #finish(group: SpanGroup): void {
+    if (group.hasRun || !group.hasWork) {
+      this.#close(group)
+      return
+    }
+    // Models with no agent above: they may go on, as long as something around them is open.
+    const anchor = this.#links.outermostOpen(group.nodes[0]?.above)
+    if (anchor === undefined) this.#waitForClock(() => this.#settleBare(group.traceId))
+    else this.#anchored.set(anchor, group.traceId)
+  }
+
+  #settleBare(traceId: string): void {
+    const due = [...(this.#groupsByTrace.get(traceId) ?? [])].filter((group) => group.openCount === 0 && !group.hasRun)
+    if (due.length === 0) return
+    const anchor = due
+      .map((group) => this.#links.outermostOpen(group.nodes[0]?.above))
+      .find((open) => open !== undefined)
+    if (anchor !== undefined) {
+      this.#anchored.set(anchor, traceId)
+      return
+    }
+    const nodes = due.flatMap((group) => group.nodes)
+    const runs =
+      due[0]?.wanted === true
+        ? this.#build(
+            nodes,
+            due.flatMap((group) => group.logs),
+            1,
+            false,
+          )
+        : [undefined]
+    for (const run of runs) {
+      const lastChat = run?.steps.findLast((step) => step.spanId !== undefined)?.spanId ?? run?.spanId
+      const node = nodes.find((candidate) => candidate.source.spanId === lastChat) ?? nodes.at(-1)
+      if (node === undefined) continue
+      const live = createLiveRun({
+        node,
+        nested: false,
+        bare: true,
+        members: () => nodes,
+        hasOpenSpans: () => false,
+        build: () => run,
+      })
+      live.freeze()
+      this.#options.onSettled(live)
+    }
+    for (const group of due) this.#close(group)
+  }
+
+  #waitForClock(settle: () => void): void {
+    this.#deadlines.push({ atMs: this.#options.now() + this.#options.settleMs, settle })
+  }
+
+  #evictOldest(): void {
+    const [oldest] = this.#groups
+    if (oldest === undefined) return
+    const [agent] = oldest.nodes
+    if (oldest.waiting.length > 0) this.#settleRuns(oldest, () => true)
+    else if (agent !== undefined && !oldest.hasRun) {
+      const parts = { node: agent, nested: false, bare: false }
+      this.#options.onEvicted(
+        createLiveRun({ ...parts, members: () => [], build: () => undefined, hasOpenSpans: () => true }),
+      )
+    }
+    if (!oldest.closed) this.#close(oldest)
+  }
+
+  #close(group: SpanGroup): void {
+    if (group.waiting.length > 0) this.#settleRuns(group, () => true)
+    if (group.closed) return
+    group.closed = true
+    this.#contentBytes -= group.contentBytes
+    group.nodes = []
+    this.#removeGroup(group)
+  }
+
+  #removeGroup(group: SpanGroup): void {
+    this.#groups.delete(group)
+    const ofTrace = this.#groupsByTrace.get(group.traceId)
+    ofTrace?.delete(group)
+    if (ofTrace?.size === 0) this.#groupsByTrace.delete(group.traceId)
+  }
+}
+
+function findRun(runs: readonly AgentRun[], spanId: string): AgentRun | undefined {
+  for (const run of runs) {
+    const found = run.spanId === spanId ? run : findRun(run.children, spanId)
+    if (found) return found
+  }
+  return undefined
+}
+
+function scopeOf(span: SdkSpanLike): string {
+  return (span.instrumentationScope ?? span.instrumentationLibrary)?.name ?? ''
+}

@@ -1,0 +1,107 @@
+import type { Score } from './score.ts'
+
+/** What became of the runs that were offered to one scorer: `runs = scored + skipped + failed + pending`. */
+export interface ScorerCounts {
+  readonly runs: number
+  readonly scored: number
+  readonly skipped: number
+  readonly failed: number
+  readonly pending: number
+  /** How often each skip reason and failure code was given. */
+  readonly reasons: Readonly<Record<string, number>>
+}
+
+/** What became of the runs that were seen: `seen = closed + open + evicted`. `late` counts spans that came after their run had closed. */
+export interface RunCounts {
+  readonly seen: number
+  readonly closed: number
+  readonly open: number
+  readonly evicted: number
+  readonly late: number
+}
+
+/** Everything accounted for: runs, and what each scorer did with them. */
+export interface LedgerSnapshot {
+  readonly runs: RunCounts
+  readonly scorers: Readonly<Record<string, ScorerCounts>>
+}
+
+interface Counts {
+  runs: number
+  scored: number
+  skipped: number
+  failed: number
+  reasons: Map<string, number>
+}
+
+/** Counts runs and scores such that nothing is silently not scored. Bounded: one entry a scorer, one number a reason. */
+export class Ledger {
+  readonly #scorers = new Map<string, Counts>()
+  #closed = 0
+  #evicted = 0
+  #late = 0
+
+  constructor(scorerIds: Iterable<string>) {
+    for (const id of scorerIds) this.#scorers.set(id, { runs: 0, scored: 0, skipped: 0, failed: 0, reasons: new Map() })
+  }
+
+  runClosed(): void {
+    this.#closed += 1
+  }
+
+  runEvicted(): void {
+    this.#evicted += 1
+  }
+
+  spanLate(): void {
+    this.#late += 1
+  }
+
+  /** A run is put before a scorer; it is pending until `settled` is called for it. */
+  offered(scorerId: string): void {
+    const counts = this.#scorers.get(scorerId)
+    if (counts) counts.runs += 1
+  }
+
+  /** The scorer is done with a run that was offered to it: exactly once for each. */
+  settled(scorerId: string, score: Score): void {
+    const counts = this.#scorers.get(scorerId)
+    if (!counts) return
+    counts[score.status] += 1
+    if (score.status === 'scored') return
+    const reason = score.status === 'skipped' ? score.reason : score.code
+    counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1)
+  }
+
+  /** @param open Runs that have begun and are not closed. */
+  snapshot(open: number): LedgerSnapshot {
+    const scorers: Record<string, ScorerCounts> = {}
+    for (const [id, { runs, scored, skipped, failed, reasons }] of this.#scorers) {
+      const pending = runs - scored - skipped - failed
+      scorers[id] = { runs, scored, skipped, failed, pending, reasons: Object.fromEntries(reasons) }
+    }
+    return {
+      runs: {
+        seen: this.#closed + open + this.#evicted,
+        closed: this.#closed,
+        open,
+        evicted: this.#evicted,
+        late: this.#late,
+      },
+      scorers,
+    }
+  }
+}
+
+/** The ledger in one line, for the log at shutdown. */
+export function formatLedger({ runs, scorers }: LedgerSnapshot): string {
+  const lines = Object.entries(scorers).map(([id, counts]) => {
+    const reasons = Object.entries(counts.reasons).map(([reason, count]) => `${reason} ${count}`)
+    const detail = reasons.length === 0 ? '' : ` (${reasons.join(', ')})`
+    return `${id}: ${counts.runs} runs = ${counts.scored} scored + ${counts.skipped} skipped + ${counts.failed} failed + ${counts.pending} pending${detail}`
+  })
+  return [
+    `runs: ${runs.seen} seen = ${runs.closed} closed + ${runs.open} open + ${runs.evicted} evicted; ${runs.late} late spans`,
+    ...lines,
+  ].join('; ')
+}

@@ -1,0 +1,130 @@
+/** Why a job that was taken in is given back unstarted. */
+export type DropReason = 'queue-full' | 'expired' | 'shutdown'
+
+/** Work that waits for its turn. */
+export interface QueueJob {
+  /** 2 before 1 before 0; equal ones in the order in which they came. */
+  readonly priority: 0 | 1 | 2
+  /** Does the work. Must settle, and must not reject: time limits and errors are the job's own business. */
+  start(): Promise<void>
+  /** Called instead of `start` where the job never gets its turn. */
+  dropped(reason: DropReason): void
+}
+
+/** Bounds of a queue. */
+export interface QueueOptions {
+  /** Jobs that run at once. */
+  readonly concurrency: number
+  /** Jobs that wait; running ones do not count. */
+  readonly capacity: number
+  /** Milliseconds after which a waiting job is not worth starting. */
+  readonly maxAgeMs: number
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+}
+
+interface Waiting {
+  readonly job: QueueJob
+  readonly sinceMs: number
+}
+
+/**
+ * A bounded queue with three priorities. Every job that is added is either started or dropped with a reason, exactly once.
+ *
+ * When it is full, the newcomer takes the place of the newest waiting job of a lower priority; where there is none, it is
+ * itself dropped: what has waited longest is closest to its turn.
+ */
+export class ScoringQueue {
+  readonly #options: QueueOptions
+  /** By priority, each in order of arrival. */
+  readonly #waiting: readonly [Waiting[], Waiting[], Waiting[]] = [[], [], []]
+  readonly #idleListeners = new Set<() => void>()
+  #running = 0
+
+  constructor(options: QueueOptions) {
+    this.#options = options
+  }
+
+  /** Jobs that wait for their turn. */
+  get size(): number {
+    return this.#waiting[0].length + this.#waiting[1].length + this.#waiting[2].length
+  }
+
+  /** Jobs that are being done. */
+  get running(): number {
+    return this.#running
+  }
+
+  add(job: QueueJob): void {
+    if (this.size >= this.#options.capacity && this.#running >= this.#options.concurrency) {
+      const victim = this.#newestBelow(job.priority)
+      if (!victim) {
+        job.dropped('queue-full')
+        return
+      }
+      victim.dropped('queue-full')
+    }
+    this.#waiting[job.priority].push({ job, sinceMs: this.#options.now() })
+    this.#startNext()
+  }
+
+  /** Resolves when nothing waits and nothing runs. */
+  idle(): Promise<void> {
+    if (this.size === 0 && this.#running === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const listener = () => {
+        this.#idleListeners.delete(listener)
+        resolve()
+      }
+      this.#idleListeners.add(listener)
+    })
+  }
+
+  /** Drops the waiting jobs for which `isLost` is true. */
+  drop(reason: DropReason, isLost: (job: QueueJob) => boolean): void {
+    for (const lane of this.#waiting) {
+      const lost = lane.filter(({ job }) => isLost(job))
+      if (lost.length === 0) continue
+      const kept = lane.filter(({ job }) => !lost.some((waiting) => waiting.job === job))
+      lane.splice(0, lane.length, ...kept)
+      for (const { job } of lost) job.dropped(reason)
+    }
+    this.#reportIdle()
+  }
+
+  #newestBelow(priority: number): QueueJob | undefined {
+    for (const lane of this.#waiting.slice(0, priority)) {
+      const newest = lane.pop()
+      if (newest) return newest.job
+    }
+    return undefined
+  }
+
+  #startNext(): void {
+    while (this.#running < this.#options.concurrency) {
+      const next = this.#waiting[2].shift() ?? this.#waiting[1].shift() ?? this.#waiting[0].shift()
+      if (!next) break
+      if (this.#options.now() - next.sinceMs > this.#options.maxAgeMs) {
+        next.job.dropped('expired')
+        continue
+      }
+      this.#running += 1
+      void this.#finish(next.job)
+    }
+    this.#reportIdle()
+  }
+
+  async #finish(job: QueueJob): Promise<void> {
+    try {
+      await job.start()
+    } finally {
+      this.#running -= 1
+      this.#startNext()
+    }
+  }
+
+  #reportIdle(): void {
+    if (this.size > 0 || this.#running > 0) return
+    for (const listener of this.#idleListeners) listener()
+  }
+}

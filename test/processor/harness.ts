@@ -1,0 +1,186 @@
+import { context, diag, DiagLogLevel, metrics, ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api'
+import { logs } from '@opentelemetry/api-logs'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http'
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { SpanProcessor, TracerConfig } from '@opentelemetry/sdk-trace-base'
+import { afterEach, expect } from 'vitest'
+
+import type { LedgerSnapshot } from '../../src/scoring/ledger.ts'
+import { defineScorer } from '../../src/scoring/define-scorer.ts'
+import type { ScorerDefinition } from '../../src/scoring/define-scorer.ts'
+import type { Scorer } from '../../src/scoring/scorer.ts'
+import { createOtlpReceiver } from '../../src/testing/otlp-receiver.ts'
+import type { OtlpReceiver } from '../../src/testing/otlp-receiver.ts'
+
+/** A real provider, real exporters, a real receiver. */
+export interface Pipeline {
+  readonly receiver: OtlpReceiver
+  readonly batch: BatchSpanProcessor
+  readonly tracer: Tracer
+  readonly provider: BasicTracerProvider
+  readonly diagnostics: string[]
+  /** Everything that left, once loggers and meters are flushed too. */
+  flush(): Promise<void>
+}
+
+export interface PipelineOptions {
+  /** Makes the processors of the provider; the batch processor exports to the receiver. */
+  readonly processors: (batch: BatchSpanProcessor) => SpanProcessor[]
+  readonly logs?: boolean
+  readonly metrics?: boolean
+  readonly contextManager?: boolean
+  readonly config?: TracerConfig
+}
+
+const cleanups: (() => Promise<void> | void)[] = []
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+})
+
+export function cleanup(run: () => Promise<void> | void): void {
+  cleanups.push(run)
+}
+
+export async function createPipeline(options: PipelineOptions): Promise<Pipeline> {
+  const receiver = await createOtlpReceiver()
+  const diagnostics: string[] = []
+  const note = (...parts: unknown[]) => void diagnostics.push(parts.join(' '))
+  diag.setLogger({ error: note, warn: note, info: note, debug() {}, verbose() {} }, { logLevel: DiagLogLevel.INFO })
+  const batch = new BatchSpanProcessor(new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` }))
+  const provider = new BasicTracerProvider({ ...options.config, spanProcessors: options.processors(batch) })
+  trace.setGlobalTracerProvider(provider)
+  if (options.contextManager !== false) context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  const loggerProvider = new LoggerProvider({
+    processors: [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter({ url: `${receiver.url}/v1/logs` }) })],
+  })
+  const meterProvider = new MeterProvider({
+    readers: [
+      new PeriodicExportingMetricReader({
+        exporter: new OTLPMetricExporter({ url: `${receiver.url}/v1/metrics` }),
+        exportIntervalMillis: 60_000,
+      }),
+    ],
+  })
+  if (options.logs !== false) logs.setGlobalLoggerProvider(loggerProvider)
+  if (options.metrics !== false) metrics.setGlobalMeterProvider(meterProvider)
+  cleanup(async () => {
+    await provider.shutdown().catch(() => undefined)
+    await loggerProvider.shutdown().catch(() => undefined)
+    await meterProvider.shutdown().catch(() => undefined)
+    trace.disable()
+    metrics.disable()
+    logs.disable()
+    context.disable()
+    diag.disable()
+    await receiver.close()
+  })
+  return {
+    receiver,
+    batch,
+    provider,
+    diagnostics,
+    tracer: provider.getTracer('my-agents', '1.0.0'),
+    flush: async () => {
+      await provider.forceFlush()
+      await loggerProvider.forceFlush()
+      await meterProvider.forceFlush()
+    },
+  }
+}
+
+/** Opens a span below another one, as instrumentations do: by the context, not by the active span. */
+export function open(tracer: Tracer, name: string, attributes: Attributes = {}, parent?: Span | Context): Span {
+  const parentContext =
+    parent === undefined ? ROOT_CONTEXT : 'spanContext' in parent ? trace.setSpan(ROOT_CONTEXT, parent) : parent
+  return tracer.startSpan(name, { attributes }, parentContext)
+}
+
+export const agentAttributes = (
+  name: string,
+  text = 'What is the weather in Oslo?',
+  answer = 'Sunny.',
+): Attributes => ({
+  'gen_ai.operation.name': 'invoke_agent',
+  'gen_ai.agent.name': name,
+  'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: text }] }]),
+  'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts: [{ type: 'text', content: answer }] }]),
+})
+
+export const chatAttributes = (answer = 'Sunny.'): Attributes => ({
+  'gen_ai.operation.name': 'chat',
+  'gen_ai.request.model': 'gpt-test',
+  'gen_ai.response.id': 'resp_1',
+  'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts: [{ type: 'text', content: answer }] }]),
+})
+
+export const toolAttributes = (name: string): Attributes => ({
+  'gen_ai.operation.name': 'execute_tool',
+  'gen_ai.tool.name': name,
+  'gen_ai.tool.call.id': `call_${name}`,
+  'gen_ai.tool.call.arguments': '{"location":"Oslo"}',
+  'gen_ai.tool.call.result': '{"temperatureC":4}',
+})
+
+/** A whole run by the GenAI conventions: an agent, a tool, a chat. */
+export function runAgent(tracer: Tracer, name = 'weather-agent', parent?: Span | Context): Span {
+  const agent = open(tracer, `invoke_agent ${name}`, agentAttributes(name), parent)
+  open(tracer, 'execute_tool weather', toolAttributes('weather'), agent).end()
+  open(tracer, 'chat gpt-test', chatAttributes(), agent).end()
+  agent.end()
+  return agent
+}
+
+/** A code scorer that runs while the span is ending. */
+export function codeScorer(id: string, definition: Partial<ScorerDefinition> = {}): Scorer {
+  return defineScorer({
+    id,
+    description: 'Test.',
+    kind: 'code',
+    inline: true,
+    assess: () => ({ status: 'scored', value: 1, explanation: 'because' }),
+    ...definition,
+  })
+}
+
+/** A scorer that takes a while, as judges do; no model is asked. */
+export function judgeScorer(id: string, definition: Partial<ScorerDefinition> = {}): Scorer {
+  return defineScorer({
+    id,
+    description: 'Test.',
+    kind: 'judge',
+    judge: {
+      model: 'test/judge',
+      priced: true,
+      estimate: () => ({ calls: 1, tokens: 100, costUsd: 0.001 }),
+      unavailable: () => undefined,
+    },
+    assess: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return {
+        status: 'scored',
+        value: 0.75,
+        explanation: 'it fits',
+        judge: { model: 'judge-1', calls: 1, usage: { inputTokens: 90, outputTokens: 10 }, costUsd: 0.0005 },
+      }
+    },
+    ...definition,
+  })
+}
+
+/** The two sums that always hold. */
+export function expectBalanced(ledger: LedgerSnapshot): void {
+  const { seen, closed, open: stillOpen, evicted } = ledger.runs
+  expect(seen).toBe(closed + stillOpen + evicted)
+  for (const { runs, scored, skipped, failed, pending, reasons } of Object.values(ledger.scorers)) {
+    expect(runs).toBe(scored + skipped + failed + pending)
+    expect(pending).toBeGreaterThanOrEqual(0)
+    expect(Object.values(reasons).reduce((sum, count) => sum + count, 0)).toBe(skipped + failed)
+  }
+}
