@@ -2,7 +2,7 @@ import { chainBareSpans, type BareSpan } from './bare-chats.ts'
 import { newPlan, type PlannedModel, type PlannedTool, type RunPlan } from './plan.ts'
 import type { TreeSpan } from './tree.ts'
 
-/** Where a span stands: what its children see above them. */
+/** Where a span stands: what is above it. */
 interface Place {
   readonly plan?: RunPlan
   readonly agent?: TreeSpan
@@ -13,97 +13,128 @@ interface Place {
   readonly isExcluded?: boolean
 }
 
+/** What stands below the spans of a trace, without what is below a tool for agents. */
+interface Below {
+  readonly agents: ReadonlySet<TreeSpan>
+  readonly work: ReadonlySet<TreeSpan>
+}
+
 /**
  * Decides which spans of a trace make up which run: where runs begin, which are children of a tool call, which spans are
  * one call seen twice, and what to do with model calls that no agent stands above.
+ *
+ * @param nodes Parents before children, siblings by start.
  */
 export function planRuns(nodes: readonly TreeSpan[]): readonly RunPlan[] {
-  const isAgent = findAgents(nodes)
-  const plans: RunPlan[] = []
-  const bare: BareSpan[] = []
+  const planner = new Planner(findBelow(nodes))
   const places = new Map<TreeSpan, Place>()
   for (const node of nodes) {
-    const above = (node.parent && places.get(node.parent)) ?? {}
-    places.set(node, above.isExcluded === true ? above : place(node, above, isAgent, plans, bare))
+    const above = (node.parent && places.get(node.parent)) ?? NOWHERE
+    places.set(node, above.isExcluded === true ? above : planner.place(node, above))
   }
-  for (const plan of chainBareSpans(bare, plans)) plans.push(plan)
-  return plans
+  return [...planner.plans, ...chainBareSpans(planner.bare, planner.plans)]
 }
 
-function place(
-  node: TreeSpan,
-  above: Place,
-  isAgent: ReadonlySet<TreeSpan>,
-  plans: RunPlan[],
-  bare: BareSpan[],
-): Place {
-  const { plan } = above
-  if (node.isOpen && plan !== undefined) plan.isComplete = false
-  if (isAgent.has(node)) return placeAgent(node, above, plans)
-  switch (node.facts.role) {
-    case 'evaluator':
-      return { isExcluded: true }
-    case 'model':
-      return placeModel(node, above, bare)
-    case 'tool':
-    case 'handoff':
-      return placeTool(node, above, bare)
-    case 'agent':
-    case 'entry':
-    case 'step':
-      if (plan !== undefined && above.tool === undefined) plan.steps.push(node)
-      // A step that names its agent speaks for all below it.
-      if (plan !== undefined && above.tool === undefined && node.facts.agent?.name !== undefined) {
-        plan.participants.push(node)
-        return { ...above, agent: node }
-      }
-      return above
-    default:
-      return above
-  }
-}
+const NOWHERE: Place = {}
 
-function placeAgent(node: TreeSpan, above: Place, plans: RunPlan[]): Place {
-  if (above.plan === undefined || above.tool !== undefined) {
+class Planner {
+  readonly plans: RunPlan[] = []
+  readonly bare: BareSpan[] = []
+  readonly #below: Below
+
+  constructor(below: Below) {
+    this.#below = below
+  }
+
+  /** Puts a span into its run, and says what its children have above them. */
+  place(node: TreeSpan, above: Place): Place {
+    if (node.isOpen && above.plan !== undefined) above.plan.isComplete = false
+    switch (node.facts.role) {
+      case 'agent':
+        return this.#placeAgent(node, above)
+      case 'entry':
+        return this.#placeEntry(node, above)
+      case 'model':
+        return this.#placeModel(node, above)
+      case 'tool':
+      case 'handoff':
+        return this.#placeTool(node, above)
+      case 'step':
+        return placeStep(node, above)
+      case 'evaluator':
+        return { isExcluded: true }
+      case 'none':
+        return above
+    }
+  }
+
+  #placeAgent(node: TreeSpan, above: Place): Place {
+    if (above.plan !== undefined && above.tool === undefined) {
+      above.plan.participants.push(node)
+      return { ...above, agent: node }
+    }
     const parent = above.plan === undefined ? undefined : { plan: above.plan, tool: above.tool?.node }
     const plan = newPlan(node, parent)
-    if (above.plan === undefined) plans.push(plan)
-    else above.plan.children.push(plan)
+    const siblings = above.plan === undefined ? this.plans : above.plan.children
+    siblings.push(plan)
     return { plan, agent: node }
   }
-  above.plan.participants.push(node)
-  return { ...above, agent: node }
-}
 
-function placeModel(node: TreeSpan, above: Place, bare: BareSpan[]): Place {
-  if (above.model !== undefined) {
-    if (!node.isOpen) above.model.inner.push(node)
-    return above
+  /**
+   * The outermost entry, in the trace or below a tool, is the agent where models or tools are below and no agent is, or
+   * where it holds the agents below as one run. Inside a run it is a step, or the tool that a model asked for by its name.
+   */
+  #placeEntry(node: TreeSpan, above: Place): Place {
+    const { facts } = node
+    if (above.plan !== undefined && above.tool === undefined) {
+      const name = facts.dialect.tool === undefined ? undefined : facts.tool?.name
+      return name !== undefined && wasAskedFor(name, above.plan) ? this.#placeTool(node, above) : placeStep(node, above)
+    }
+    const isAgent = this.#below.work.has(node) && (!this.#below.agents.has(node) || facts.holdsOneRun)
+    return isAgent ? this.#placeAgent(node, above) : above
   }
-  if (above.plan === undefined || above.tool !== undefined) {
+
+  #placeModel(node: TreeSpan, above: Place): Place {
+    if (above.model !== undefined) {
+      if (!node.isOpen) above.model.inner.push(node)
+      return above
+    }
+    if (above.plan !== undefined && above.tool === undefined) {
+      const model = { node, inner: [], agent: above.agent ?? above.plan.root }
+      if (!node.isOpen) above.plan.models.push(model)
+      return { ...above, model }
+    }
+    // A model call that an agent makes is seen by that agent.
+    if (this.#below.agents.has(node)) return above
     const inner: TreeSpan[] = []
-    bare.push({ node, kind: 'model', plan: above.plan, tool: above.tool?.node ?? above.bareTool, inner })
+    this.bare.push({ node, kind: 'model', plan: above.plan, tool: above.tool?.node ?? above.bareTool, inner })
     // Below it, another model span is the same call, and a tool span one that it asked for.
     return { ...above, model: { node, inner, agent: node } }
   }
-  const model = { node, inner: [], agent: above.agent ?? above.plan.root }
-  if (!node.isOpen) above.plan.models.push(model)
-  return { ...above, model }
-}
 
-function placeTool(node: TreeSpan, above: Place, bare: BareSpan[]): Place {
-  if (above.tool !== undefined || above.plan === undefined) {
+  #placeTool(node: TreeSpan, above: Place): Place {
+    if (above.plan !== undefined && above.tool === undefined) {
+      const tool = { node, inner: [], agent: above.agent ?? above.plan.root }
+      if (!node.isOpen) above.plan.tools.push(tool)
+      return { ...withoutModel(above), tool }
+    }
     if (above.tool !== undefined && isSameTool(above.tool.node, node)) {
       if (!node.isOpen) above.tool.inner.push(node)
       return above
     }
     const outer = above.tool?.node ?? above.bareTool
-    if (!node.isOpen) bare.push({ node, kind: 'tool', plan: above.plan, tool: outer, inner: [] })
+    if (!node.isOpen) this.bare.push({ node, kind: 'tool', plan: above.plan, tool: outer, inner: [] })
     return above.tool === undefined ? { ...withoutModel(above), bareTool: outer ?? node } : above
   }
-  const tool = { node, inner: [], agent: above.agent ?? above.plan.root }
-  if (!node.isOpen) above.plan.tools.push(tool)
-  return { ...withoutModel(above), tool }
+}
+
+/** A step that names its agent speaks for all below it. */
+function placeStep(node: TreeSpan, above: Place): Place {
+  if (above.plan === undefined || above.tool !== undefined) return above
+  above.plan.steps.push(node)
+  if (node.facts.agent?.name === undefined) return above
+  above.plan.participants.push(node)
+  return { ...above, agent: node }
 }
 
 function withoutModel(above: Place): Place {
@@ -116,33 +147,24 @@ function isSameTool(outer: TreeSpan, inner: TreeSpan): boolean {
   return name !== undefined && name === outer.facts.tool?.name
 }
 
-/**
- * The spans that are agents: those whose role says so, and of the entries those that turn out to be: the outermost (below
- * a tool: again) with models or tools below and no agent, and those that hold all agents below them as one run.
- */
-function findAgents(nodes: readonly TreeSpan[]): ReadonlySet<TreeSpan> {
-  const withAgent = new Set<TreeSpan>()
-  const withWork = new Set<TreeSpan>()
-  const found = new Set<TreeSpan>()
-  // Children before parents: what is below.
+/** Whether the latest model call of the run asked for a tool of this name. */
+function wasAskedFor(name: string, plan: RunPlan): boolean {
+  return plan.models.at(-1)?.node.facts.toolCalls.some((call) => call.name === name) === true
+}
+
+function findBelow(nodes: readonly TreeSpan[]): Below {
+  const agents = new Set<TreeSpan>()
+  const work = new Set<TreeSpan>()
+  // Children before parents.
   for (let index = nodes.length - 1; index >= 0; index--) {
     const node = nodes[index]
-    if (node === undefined) continue
+    if (node?.parent === undefined) continue
     const { role } = node.facts
     if (role === 'evaluator') continue
-    if (role === 'agent' || (role === 'entry' && withWork.has(node) && node.facts.holdsOneRun)) found.add(node)
     const isTool = role === 'tool' || role === 'handoff'
-    if (node.parent === undefined) continue
-    if (found.has(node) || (withAgent.has(node) && !isTool)) withAgent.add(node.parent)
-    if (isTool || role === 'model' || found.has(node) || withWork.has(node)) withWork.add(node.parent)
+    const isAgent = role === 'agent' || (role === 'entry' && work.has(node) && node.facts.holdsOneRun)
+    if (isAgent || (agents.has(node) && !isTool)) agents.add(node.parent)
+    if (isTool || isAgent || role === 'model' || work.has(node)) work.add(node.parent)
   }
-  // Parents before children: what stands around.
-  const around = new Set<TreeSpan>()
-  for (const node of nodes) {
-    const { role } = node.facts
-    const isInside = node.parent !== undefined && around.has(node.parent)
-    if (role === 'entry' && !isInside && withWork.has(node) && !withAgent.has(node)) found.add(node)
-    if (found.has(node) || (isInside && role !== 'tool')) around.add(node)
-  }
-  return found
+  return { agents, work }
 }

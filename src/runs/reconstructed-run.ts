@@ -99,11 +99,11 @@ export class ReconstructedRun implements AgentRun {
       const { models, tools, children } = this.#plan
       let asked = askedCalls(models, tools)
       if (asked.every((calls) => calls.length === 0)) {
-        const listed = transcriptCalls(this.#root)
+        const listed = transcriptCalls(this.#transcript())
         if (listed.some((calls) => calls.length > 0)) asked = listed
       }
       const agents = this.#agentNames()
-      const responses = new Responses(models, () => this.#root.transcript)
+      const responses = new Responses(models, () => this.#transcript())
       const hasToolSpans = this.#root.dialect.toolSpans === 'always' && models.length > 0
       const childOf = new Map(children.map((child) => [child.parent?.tool, runId(child)]))
       return joinToolCalls(models, tools, asked, this.#plan.root).map((call, position) => {
@@ -267,6 +267,8 @@ export class ReconstructedRun implements AgentRun {
       if (last !== undefined && last !== this.#root && isFailed(last.outcome)) return last.outcome
       if (own.status === 'ok' || last?.outcome.status === 'ok') return { status: 'ok' }
       const isFinished = (last?.model?.finishReasons?.length ?? 0) > 0 || this.output !== undefined
+      // Ended, no error, and nothing that could tell more was recorded: OpenTelemetry's "unset" is a good end.
+      if (last !== undefined && last.output === undefined && last.input === undefined) return { status: 'ok' }
       return { status: isFinished ? 'ok' : 'unknown' }
     })
   }
@@ -289,6 +291,12 @@ export class ReconstructedRun implements AgentRun {
     const { models, participants, root } = this.#plan
     const first = models[0]?.agent ?? root
     return first === root ? participants.find((node) => node.facts.agent?.name !== undefined) : first
+  }
+
+  /** The root's, else that of the first span in the run that lists its messages. */
+  #transcript(): readonly Message[] | undefined {
+    const nodes = [this.#plan.root, ...this.#plan.participants]
+    return this.#once('transcript', () => nodes.map((node) => node.facts.transcript).find((list) => list !== undefined))
   }
 
   #lastAgent(): TreeSpan | undefined {

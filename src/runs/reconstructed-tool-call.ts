@@ -66,7 +66,9 @@ export class ReconstructedToolCall implements ToolCall {
     const result = this.#fromSpan(this.#call.tool, 'toolResult')
     if (result !== undefined) return result
     const response = this.#answer()
-    return response?.isError === true ? undefined : response?.response
+    if (response === undefined || response.isError === true) return undefined
+    // What JavaScript tells a model of a tool that returned nothing.
+    return response.response === 'undefined' && this.#call.tool !== undefined ? undefined : response.response
   }
 
   get error(): RunError | undefined {

@@ -38,7 +38,8 @@ export function toMessage(value: unknown): Message | undefined {
   if (value.type === 'function_call_output') return makeMessage('tool', [toPart(value)])
   if (value.type === 'function_call' || value.type === 'reasoning') return makeMessage('assistant', [toPart(value)])
   if (typeof value.role !== 'string') return undefined
-  const role = toRole(value.role)
+  // LangChain's handlers put the tool's name in place of the role.
+  const role = typeof value.tool_call_id === 'string' ? 'tool' : toRole(value.role)
   const parts = Array.isArray(value.parts) ? value.parts.map(toPart) : contentParts(value, role)
   for (const call of toolCallsOf(value)) parts.push(call)
   return makeMessage(role, parts, textOf(value.name))

@@ -4,6 +4,7 @@ import { aiSdk } from './ai-sdk.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
 import { genAi } from './gen-ai.ts'
 import { langSmith } from './langsmith.ts'
+import { langfuse } from './langfuse.ts'
 import { mastra } from './mastra.ts'
 import { openInferenceLangChain } from './openinference-langchain.ts'
 import { openInferenceOpenAiAgents } from './openinference-openai-agents.ts'
@@ -19,6 +20,7 @@ export const allDialects: readonly Dialect[] = [
   aiSdk,
   aiSdkOtel,
   mastra,
+  langfuse,
   openInferenceLangChain,
   openInferenceOpenAiAgents,
   openInference,

@@ -1,0 +1,167 @@
+import type { ContentFact, Dialect, Outcome, SpanRole } from '../dialect.ts'
+import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
+import type { Message, Usage } from '../message.ts'
+import { textMessage, toMessage, toMessages } from '../messages.ts'
+import { outcomeOf } from '../outcome.ts'
+import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
+import { toToolDefinitions } from '../tool-definitions.ts'
+
+/**
+ * Langfuse's own tracing: `langfuse.observation.type` says what an observation is, its input and output are whatever the
+ * application passed, as text or as JSON. A plain `span` may be anything: it is the agent where nothing else is, and a tool
+ * where a model asked for one of its name.
+ */
+export const langfuse: Dialect = {
+  name: 'langfuse',
+
+  recognises: (scopeName, attributes) =>
+    attributes['langfuse.observation.type'] !== undefined || scopeName === 'langfuse-sdk',
+
+  roleOf(span): SpanRole {
+    const type = span.attributes['langfuse.observation.type']
+    const role = typeof type === 'string' ? (ROLES.get(type) ?? 'step') : 'entry'
+    return role === 'entry' && isModelAnswer(span.attributes['langfuse.observation.output']) ? 'model' : role
+  },
+
+  agent: (span) => ({ name: span.name }),
+  conversationId: (span) => semconvConversationId(span.attributes),
+  userId: (span) => semconvUserId(span.attributes),
+
+  outcome(span): Outcome {
+    // The status of the span stays unset; the level tells.
+    if (span.attributes['langfuse.observation.level'] !== 'ERROR') return outcomeOf(span)
+    const message = textOf(span.attributes['langfuse.observation.status_message'])
+    const aborted = message === 'This operation was aborted' || message === 'Request was aborted.'
+    return { status: aborted ? 'aborted' : 'error', error: message === undefined ? {} : { message } }
+  },
+
+  input: (span) => toInput(span.attributes['langfuse.observation.input']),
+
+  output(span): readonly Message[] | undefined {
+    const written = span.attributes['langfuse.observation.output']
+    // A failed observation's output repeats the error.
+    if (written === undefined || span.attributes['langfuse.observation.level'] === 'ERROR') return undefined
+    const value = parseJson(written)
+    const messages = toMessages(value)
+    if (messages !== undefined) return messages
+    if (isRecord(value) && (value.tool_calls !== undefined || value.content !== undefined)) {
+      const message = toMessage({ ...value, role: 'assistant' })
+      if (message !== undefined) return [message]
+    }
+    const text = typeof value === 'string' ? value : (onlyText(value) ?? toJsonText(written))
+    return text === undefined || text === '' ? undefined : [textMessage('assistant', text)]
+  },
+
+  toolDefinitions(span) {
+    const input = parseJson(span.attributes['langfuse.observation.input'])
+    return isRecord(input) && input.tools !== undefined ? toToolDefinitions(input.tools) : undefined
+  },
+
+  systemInstructions(span) {
+    const input = parseJson(span.attributes['langfuse.observation.input'])
+    // The Responses API's instructions, and Anthropic's.
+    if (isRecord(input)) {
+      const own = textOf(input.instructions) ?? textOf(input.system)
+      if (own !== undefined) return own
+    }
+    const messages = toInput(input) ?? []
+    const texts = messages.filter((message) => message.role === 'system').map((message) => message.text ?? '')
+    return textOf(texts.join('\n'))
+  },
+
+  model(span) {
+    const model = textOf(span.attributes['langfuse.observation.model.name'])
+    return model === undefined ? undefined : { model }
+  },
+  usage: (span) => usageOf(span.attributes['langfuse.observation.usage_details']),
+
+  tool: (span) => ({ name: span.name }),
+  toolArguments: (span) => parseJson(span.attributes['langfuse.observation.input']),
+  toolResult(span) {
+    const isError = span.attributes['langfuse.observation.level'] === 'ERROR'
+    return isError ? undefined : parseJson(span.attributes['langfuse.observation.output'])
+  },
+
+  absence(_span, fact) {
+    const isInput = INPUT_FACTS.has(fact)
+    return {
+      why: 'not-captured',
+      switch: `observe(fn, { ${isInput ? 'captureInput' : 'captureOutput'}: true })`,
+    }
+  },
+
+  contentKeys: [
+    'langfuse.observation.input',
+    'langfuse.observation.output',
+    'langfuse.observation.status_message',
+  ].concat(['langfuse.trace.input', 'langfuse.trace.output', 'langfuse.observation.metadata.*']),
+}
+
+const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['agent', 'agent'],
+  ['generation', 'model'],
+  ['tool', 'tool'],
+  ['span', 'entry'],
+  ['chain', 'entry'],
+  ['evaluator', 'evaluator'],
+])
+
+const INPUT_FACTS: ReadonlySet<ContentFact> = new Set<ContentFact>([
+  'input',
+  'systemInstructions',
+  'toolDefinitions',
+  'toolArguments',
+])
+
+/** A plain span whose output is an assistant's message was around a call of a model. */
+function isModelAnswer(output: unknown): boolean {
+  return typeof output === 'string' && output.startsWith('{"role":"assistant"')
+}
+
+/** Text, messages, `{ messages }`, the arguments of an observed function, or an object with one text or list in it. */
+function toInput(written: unknown): readonly Message[] | undefined {
+  if (written === undefined) return undefined
+  const value = parseJson(written)
+  if (typeof value === 'string') return value === '' ? undefined : [textMessage('user', value)]
+  const messages = toMessages(value)
+  if (messages !== undefined) return messages
+  if (Array.isArray(value)) {
+    const [first] = value
+    if (typeof first === 'string') return [textMessage('user', first)]
+    return toMessages(first)
+  }
+  if (isRecord(value)) {
+    const inner = value.input ?? (Object.keys(value).length === 1 ? Object.values(value)[0] : undefined)
+    if (typeof inner === 'string' || Array.isArray(inner)) return toInput(inner)
+    return undefined
+  }
+  // A number, or `true`: the text that was asked.
+  return typeof written === 'string' ? [textMessage('user', written)] : undefined
+}
+
+/** The text in `{ answer: '…' }`. */
+function onlyText(value: unknown): string | undefined {
+  if (!isRecord(value)) return undefined
+  const values = Object.values(value)
+  return values.length === 1 ? textOf(values[0]) : undefined
+}
+
+/** Counts that may leave the cached ones out of `input`, and the reasoning out of `output`: the total tells. */
+function usageOf(details: unknown): Usage {
+  const counts = parseJson(details)
+  if (!isRecord(counts)) return {}
+  const input = numberOf(counts.input)
+  const output = numberOf(counts.output)
+  const read = numberOf(counts.input_cache_read ?? counts.input_cached_tokens ?? counts.cache_read_input_tokens)
+  const write = numberOf(counts.input_cache_creation ?? counts.cache_creation_input_tokens)
+  const reasoning = numberOf(counts.output_reasoning_tokens ?? counts.output_reasoning)
+  const isWhole = numberOf(counts.total) === (input ?? 0) + (output ?? 0)
+  if (isWhole) return makeUsage(input, output, read, write, reasoning)
+  return makeUsage(
+    input === undefined ? undefined : input + (read ?? 0) + (write ?? 0),
+    output === undefined ? undefined : output + (reasoning ?? 0),
+    read,
+    write,
+    reasoning,
+  )
+}

@@ -1,0 +1,26 @@
+/** A fact that a recording does not hold, or holds in a form that two different truths share. */
+export interface Exception {
+  /** Names of libraries; all where absent. */
+  readonly library?: RegExp
+  readonly scenario: RegExp
+  readonly path: RegExp
+  readonly why: string
+}
+
+/**
+ * Every difference between what was played and what is reconstructed, one by one, beside the facts that the recordings
+ * themselves list as missing. A difference that is not here fails the suite, and so does an exception that is not needed.
+ */
+export const exceptions: readonly Exception[] = [
+  {
+    scenario: /^18-session$/,
+    path: /^runs\[1\]\.history\.length$/,
+    why: 'the second request repeats the first as history (its title says so); the expectation does not count it',
+  },
+  {
+    library: /^(?!ai-|openinference-vercel|langfuse-otel|strands)/,
+    scenario: /^(14-odd-values|16-odd-results\.)/,
+    path: /\.result$/,
+    why: 'a tool that returns JSON text is written as one that returns the value: on the wire both look the same',
+  },
+]
