@@ -1,3 +1,12 @@
+export { createFakeJudge } from '../testing/fake-judge.ts'
+export type { FakeJudgeOptions, JudgeBehaviour } from '../testing/fake-judge.ts'
+export { readJudgePrompt } from '../testing/judge-prompt.ts'
+export type { AskedList, AskedQuestion, JudgePrompt } from '../testing/judge-prompt.ts'
+export { judgeReply } from '../testing/judge-reply.ts'
+export type { ScriptedItem, ScriptedVerdict, ScriptedVerdicts } from '../testing/judge-reply.ts'
+export { createScriptedJudge } from '../testing/scripted-judge.ts'
+export type { JudgeScript, ScriptedJudgeReply } from '../testing/scripted-judge.ts'
+export type { TextModel, TextModelCall, TextModelReply } from '../testing/text-model.ts'
 export { createScriptedOpenAIServer } from '../testing/scripted-openai-server.ts'
 export type { ScriptedOpenAIServer, ScriptedOpenAIServerOptions } from '../testing/scripted-openai-server.ts'
 export type {

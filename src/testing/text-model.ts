@@ -1,0 +1,97 @@
+/** One call of a test model: the texts that were sent, and what was asked of the reply. */
+export interface TextModelCall {
+  /** From 0. */
+  readonly index: number
+  /** The system message. */
+  readonly instructions: string
+  /** The user message. */
+  readonly prompt: string
+  readonly maxOutputTokens?: number
+  readonly temperature?: number
+  /** JSON Schema of the reply, where one was sent. */
+  readonly schema?: unknown
+}
+
+/** What a test model answers. */
+export interface TextModelReply {
+  readonly text: string
+  /** @default 'stop' */
+  readonly finishReason?: 'stop' | 'length' | 'content-filter'
+  /** @default a quarter of the characters sent and received */
+  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number }
+  /** @default the model's own id */
+  readonly modelId?: string
+}
+
+/** A language model in process, as the AI SDK calls one: text in, text out. */
+export interface TextModel {
+  readonly specificationVersion: 'v3'
+  readonly provider: string
+  readonly modelId: string
+  readonly supportedUrls: Record<string, RegExp[]>
+  /** Every call so far. */
+  readonly calls: readonly TextModelCall[]
+  doGenerate(options: never): Promise<never>
+  doStream(options: never): Promise<never>
+}
+
+interface CallOptions {
+  readonly prompt: readonly {
+    readonly role: string
+    readonly content: string | readonly { readonly text?: string }[]
+  }[]
+  readonly maxOutputTokens?: number
+  readonly temperature?: number
+  readonly responseFormat?: { readonly type: string; readonly schema?: unknown }
+}
+
+/** Makes a language model (specification v3, which `ai` 6 and 7 both take) out of a function. */
+export function createTextModel(
+  name: { readonly provider: string; readonly modelId: string },
+  answer: (call: TextModelCall) => TextModelReply | Promise<TextModelReply>,
+): TextModel {
+  const calls: TextModelCall[] = []
+  const doGenerate = async (options: CallOptions) => {
+    const { maxOutputTokens, temperature, responseFormat, prompt } = options
+    const call: TextModelCall = {
+      index: calls.length,
+      instructions: textOf(prompt, 'system'),
+      prompt: textOf(prompt, 'user'),
+      ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+      ...(temperature !== undefined && { temperature }),
+      ...(responseFormat?.schema !== undefined && { schema: responseFormat.schema }),
+    }
+    calls.push(call)
+    const { text, finishReason = 'stop', usage, modelId = name.modelId } = await answer(call)
+    return {
+      content: text === '' ? [] : [{ type: 'text' as const, text }],
+      finishReason: { unified: finishReason, raw: finishReason },
+      usage: {
+        inputTokens: {
+          total: usage?.inputTokens ?? Math.ceil((call.instructions.length + call.prompt.length) / 4),
+          noCache: undefined,
+          cacheRead: undefined,
+          cacheWrite: undefined,
+        },
+        outputTokens: {
+          total: usage?.outputTokens ?? Math.ceil(text.length / 4),
+          text: undefined,
+          reasoning: undefined,
+        },
+      },
+      response: { modelId },
+      warnings: [],
+    }
+  }
+  const doStream = () => Promise.reject(new Error(`${name.modelId} does not stream; ask it with generateText.`))
+  // Typed by what our judges need: naming the AI SDK's own types would ask every user for its packages.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return { specificationVersion: 'v3', ...name, supportedUrls: {}, calls, doGenerate, doStream } as unknown as TextModel
+}
+
+function textOf(prompt: CallOptions['prompt'], role: string): string {
+  return prompt
+    .filter((message) => message.role === role)
+    .map(({ content }) => (typeof content === 'string' ? content : content.map(({ text = '' }) => text).join('')))
+    .join('\n\n')
+}
