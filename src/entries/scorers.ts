@@ -5,6 +5,7 @@ export type {
   NewScorer,
   OutputSchema,
   PreprocessedScorer,
+  PromptContext,
   PromptStep,
   PromptStepWithDefault,
   ReasonContext,

@@ -18,6 +18,9 @@ const rivers = () =>
     .generateScore(({ results }) => Math.min(1, results.analyzeStepResult.count / 3))
     .generateReason(({ results, score }) => `${results.analyzeStepResult.count} rivers make ${score}.`)
 
+const versionOf = (version: number | undefined, score: () => number): string =>
+  createScorer({ id: 'v', description: '', ...(version !== undefined && { version }) }).generateScore(score).version
+
 describe('createScorer', () => {
   it('hands the result of each step to the next and gives all of them back', async () => {
     const result = await rivers().run(given)
@@ -54,7 +57,9 @@ describe('createScorer', () => {
         expectTypeOf(results.analyzeStepResult).toEqualTypeOf<string[]>()
         return ''
       })
-    expectTypeOf(rivers().run).returns.resolves.toEqualTypeOf<ScorerRunResult<string[], { count: number }>>()
+    expectTypeOf<Awaited<ReturnType<ReturnType<typeof rivers>['run']>>>().toEqualTypeOf<
+      ScorerRunResult<string[], { count: number }>
+    >()
   })
 
   it('types input and output by the schemas of `type`, and has them as they were given', async () => {
@@ -131,14 +136,10 @@ describe('createScorer', () => {
   })
 
   it('has a version that changes with the declared one, and with the steps where none is declared', () => {
-    const version = (declared: number | undefined, score: () => number): string =>
-      createScorer({ id: 'v', description: '', ...(declared !== undefined && { version: declared }) }).generateScore(
-        score,
-      ).version
-    expect(version(1, () => 1)).toBe(version(1, () => 0))
-    expect(version(1, () => 1)).not.toBe(version(2, () => 1))
-    expect(version(undefined, () => 1)).not.toBe(version(undefined, () => 0))
-    expect(version(1, () => 1)).toMatch(/^[0-9a-f]{64}$/)
+    expect(versionOf(1, () => 1)).toBe(versionOf(1, () => 0))
+    expect(versionOf(1, () => 1)).not.toBe(versionOf(2, () => 1))
+    expect(versionOf(undefined, () => 1)).not.toBe(versionOf(undefined, () => 0))
+    expect(versionOf(1, () => 1)).toMatch(/^[0-9a-f]{64}$/)
   })
 
   it.each([

@@ -8,8 +8,8 @@ import { isRecord } from '../spans/json.ts'
 import type { Message } from '../spans/message.ts'
 import { inTurn } from './in-turn.ts'
 import { createStepJudging, REASON_SCHEMA, SCORE_SCHEMA } from './prompt-steps.ts'
-import type { StepAsker } from './prompt-steps.ts'
-import type { NewScorer, OutputSchema, PromptStep, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
+import type { AnyPromptStep, StepAsker } from './prompt-steps.ts'
+import type { NewScorer, OutputSchema, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
 
 /** What a scorer of one's own is made of, beside its steps. */
 export interface CreateScorerOptions<Input = readonly Message[], Output = string | undefined> {
@@ -73,7 +73,7 @@ export function createScorer<Input = readonly Message[], Output = string | undef
 type Untyped = Omit<CreateScorerOptions, 'type'>
 type StepName = 'preprocess' | 'analyze' | 'generateScore' | 'generateReason'
 type AnyContext = Readonly<Record<string, unknown>>
-type AnyStep = ((context: AnyContext) => unknown) | PromptStep<AnyContext, unknown>
+type AnyStep = ((context: AnyContext) => unknown) | AnyPromptStep
 type Steps = { readonly [Name in StepName]?: AnyStep }
 type ScoredSteps = Steps & { readonly generateScore: AnyStep }
 
@@ -135,7 +135,7 @@ function* assess(
   const results: { preprocessStepResult?: unknown; analyzeStepResult?: unknown } = {}
   const take = (step: AnyStep, more?: { readonly score: number }, schema?: OutputSchema<unknown>): unknown => {
     const context = { run, agentRun, results: { ...results }, ...more }
-    return typeof step === 'function' ? step(context) : asker?.ask(step, step.createPrompt(context), schema)
+    return typeof step === 'function' ? step(context) : asker?.ask(step, context, schema)
   }
   const finish = (verdict: Verdict): Verdict => {
     const report: JudgeReport | undefined = asker?.report()

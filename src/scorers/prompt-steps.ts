@@ -1,6 +1,9 @@
+import { Judge } from '../judge/judge.ts'
+import type { JudgeSession } from '../judge/session.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
-import type { Failed, JudgeReport, Skipped } from '../scoring/score.ts'
+import type { JudgeReport } from '../scoring/score.ts'
 import type { ScorerJudge, ScoringContext } from '../scoring/scorer.ts'
+import { askForValue, drawBoundary } from './ask-for-value.ts'
 import type { OutputSchema, PromptStep, StepJudge } from './scorer-steps.ts'
 
 /** Shape of the reply to `generateScore`, where the step names none. */
@@ -19,10 +22,19 @@ export const REASON_SCHEMA: OutputSchema<unknown> = {
   additionalProperties: false,
 }
 
+/** A prompt step, whatever its context and result. */
+export type AnyPromptStep = Omit<PromptStep<Readonly<Record<string, unknown>>, unknown>, 'outputSchema'> & {
+  readonly outputSchema?: OutputSchema<unknown>
+}
+
 /** Asks the judge for the prompt steps of one score. */
 export interface StepAsker {
-  /** The reply, valid by the step's schema; or what came of it instead. */
-  ask(step: AnyPromptStep, prompt: string, defaultSchema: OutputSchema<unknown> | undefined): Promise<unknown>
+  /** The reply, valid by the step's schema; or the score that says why there is none. */
+  ask(
+    step: AnyPromptStep,
+    context: Readonly<Record<string, unknown>>,
+    defaultSchema: OutputSchema<unknown> | undefined,
+  ): Promise<unknown>
   /** What all calls so far took; `undefined` where there was none. */
   report(): JudgeReport | undefined
 }
@@ -34,17 +46,77 @@ export interface StepJudging {
   asker(run: AgentRun, context: ScoringContext): StepAsker
 }
 
-/** A prompt step, whatever its context and result. */
-export type AnyPromptStep = Pick<PromptStep<never, unknown>, 'description' | 'judge'> & {
-  readonly outputSchema?: OutputSchema<unknown>
-}
-
+/**
+ * The judge of prompt steps; `undefined` where no step is a prompt.
+ *
+ * @throws TypeError where a step has no judge or no schema
+ */
 export function createStepJudging(
   id: string,
   steps: readonly AnyPromptStep[],
   judge: StepJudge | undefined,
 ): StepJudging | undefined {
-  if (steps.length === 0) return undefined
-  throw new TypeError(`createScorer ${id}: prompts are not asked yet. ${String(judge)}`)
+  const asked = steps.map((step) => {
+    const itsJudge = step.judge ?? judge
+    if (itsJudge === undefined) {
+      throw new TypeError(
+        `createScorer ${id}: expected judge: { model } for the prompt "${step.description}", got none.`,
+      )
+    }
+    return { step, settings: itsJudge, judge: new Judge(itsJudge.model, itsJudge) }
+  })
+  const [first] = asked
+  if (first === undefined) return undefined
+  return {
+    judge: first.judge.toScorerJudge(steps.length, contentLength),
+    identity: asked.map(({ step, settings, judge: itsJudge }) => ({
+      judge: itsJudge.identity,
+      instructions: settings.instructions,
+      description: step.description,
+    })),
+    asker: (run, context) => {
+      const sessions = new Map<StepJudge, JudgeSession>()
+      return {
+        async ask(step, stepContext, defaultSchema) {
+          const known = asked.find((one) => one.step === step) ?? first
+          const session = sessions.get(known.settings) ?? known.judge.session(id, run, context)
+          sessions.set(known.settings, session)
+          const outputSchema = step.outputSchema ?? defaultSchema
+          if (outputSchema === undefined) throw new TypeError(`${id}: "${step.description}" has no outputSchema.`)
+          const boundary = drawBoundary()
+          const outcome = await askForValue(session, {
+            instructions:
+              known.settings.instructions ?? 'You are a careful and impartial judge of the work of AI agents.',
+            prompt: step.createPrompt({ ...stepContext, quote: boundary.quote }),
+            boundary,
+            outputSchema,
+          })
+          return outcome.ok ? outcome.value : outcome.score
+        },
+        report: () => sumReports([...sessions.values()].flatMap((session) => session.report() ?? [])),
+      }
+    },
+  }
 }
-export type { Failed, Skipped }
+
+/** What steps with judges of their own took together, under the first one's name. */
+function sumReports(reports: readonly JudgeReport[]): JudgeReport | undefined {
+  const [first, ...others] = reports
+  if (first === undefined || others.length === 0) return first
+  const counts = new Map<string, number>()
+  for (const { usage } of reports) {
+    for (const [key, count] of Object.entries(usage)) counts.set(key, (counts.get(key) ?? 0) + Number(count))
+  }
+  const costs = reports.flatMap(({ costUsd }) => costUsd ?? [])
+  return {
+    model: first.model,
+    calls: reports.reduce((sum, { calls }) => sum + calls, 0),
+    usage: Object.fromEntries(counts),
+    ...(costs.length === reports.length && { costUsd: costs.reduce((sum, cost) => sum + cost, 0) }),
+  }
+}
+
+/** What a prompt usually quotes: question, answer and instructions. */
+function contentLength(run: AgentRun): number {
+  return (run.userInput?.length ?? 0) + (run.output?.length ?? 0) + (run.systemInstructions?.length ?? 0)
+}

@@ -1,3 +1,4 @@
+import type { JudgeSettings } from '../judge/judge.ts'
 import type { JudgeModel } from '../judge/judge-model.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Skipped } from '../scoring/score.ts'
@@ -36,7 +37,7 @@ export interface StepResults<Preprocessed, Analyzed> {
 }
 
 /** The model that answers prompt steps. */
-export interface StepJudge {
+export interface StepJudge extends JudgeSettings {
   readonly model: JudgeModel
   /** What the judge is told of its task, before the prompt of any step. */
   readonly instructions?: string
@@ -57,6 +58,15 @@ export type OutputSchema<Output> =
   | StandardSchema<Output>
   | { readonly type: string; readonly [keyword: string]: unknown }
 
+/** What `createPrompt` is given: the context of its step, and a way to quote. */
+export type PromptContext<Context> = Context & {
+  /**
+   * Puts untrusted text (all that the run holds) between lines that the judge is told to take as data. Drawn anew for each
+   * prompt, so that the text cannot close it.
+   */
+  readonly quote: (text: string) => string
+}
+
 /** A step that asks the judge: what it is for, what shape the reply has, and the prompt. */
 export interface PromptStep<Context, Result> {
   /** One sentence: what this step finds out. */
@@ -64,7 +74,7 @@ export interface PromptStep<Context, Result> {
   readonly outputSchema: OutputSchema<Result>
   /** Goes before the scorer's judge. */
   readonly judge?: StepJudge
-  readonly createPrompt: (context: Context) => string
+  readonly createPrompt: (context: PromptContext<Context>) => string
 }
 
 /** As `PromptStep`, for score and reason, whose reply has a shape of its own: `{ score }` and `{ reason }`. */
