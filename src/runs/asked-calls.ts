@@ -1,4 +1,3 @@
-import type { SpanFacts } from '../spans/facts.ts'
 import type { Message, ToolCallPart } from '../spans/message.ts'
 import { toolCallsIn } from '../spans/messages.ts'
 import type { PlannedModel, PlannedTool } from './plan.ts'
@@ -47,15 +46,17 @@ function repeatedCalls(models: readonly PlannedModel[], step: number): readonly 
  * The calls in a transcript, by the assistant message that made them: for libraries that list a run's messages on the
  * agent's span and have no usable model spans.
  */
-export function transcriptCalls(facts: SpanFacts): readonly (readonly ToolCallPart[])[] {
-  return ownTurns(facts)
+export function transcriptCalls(transcript: readonly Message[] | undefined): readonly (readonly ToolCallPart[])[] {
+  // LangGraph repeats the message that hands over.
+  const seen = new Set<string>()
+  const isNew = ({ id }: ToolCallPart): boolean => id === undefined || (!seen.has(id) && seen.add(id).has(id))
+  return ownTurns(transcript)
     .filter((message) => message.role === 'assistant')
-    .map((message) => toolCallsIn([message]))
+    .map((message) => toolCallsIn([message]).filter(isNew))
 }
 
 /** The messages of a transcript that this run added to what it was given. */
-function ownTurns(facts: SpanFacts): readonly Message[] {
-  const { transcript } = facts
+function ownTurns(transcript: readonly Message[] | undefined): readonly Message[] {
   if (transcript === undefined) return []
   const question = transcript.findLastIndex((message) => message.role === 'user' && message.text !== undefined)
   return transcript.slice(question + 1)

@@ -80,8 +80,9 @@ function joinByArguments(tools: readonly PlannedTool[], drafts: readonly Draft[]
   const callsOf = Map.groupBy(freeDrafts(drafts), (draft) => draft.asked?.name)
   const joined = new Set<PlannedTool>()
   for (const [name, spans] of spansOf) {
-    const calls = callsOf.get(name) ?? []
-    if (name === undefined || calls.length === 0 || (calls.length === 1 && spans.length === 1)) continue
+    // A span that does not say its tool may be of any call.
+    const calls = name === undefined ? freeDrafts(drafts) : (callsOf.get(name) ?? [])
+    if (calls.length === 0 || (calls.length === 1 && spans.length === 1 && name !== undefined)) continue
     const byArguments = Map.groupBy(calls, (draft) => canonicalJson(draft.asked?.arguments))
     for (const tool of spans) {
       const draft = byArguments.get(canonicalJson(tool.node.facts.toolArguments))?.shift()

@@ -1,0 +1,25 @@
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import { styleText } from 'node:util'
+
+type Format = Parameters<typeof styleText>[0]
+
+/** A stream that may be a terminal. */
+export interface OutputStream extends Writable {
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+/** Colours a text, or leaves it as it is. */
+export type Paint = (format: Format, text: string) => string
+
+/** Colour on a terminal only, and never where `NO_COLOR` is set (https://no-color.org). */
+export function createPaint(stream: OutputStream, environment: Readonly<Record<string, string | undefined>>): Paint {
+  const hasColour = stream.isTTY === true && (environment.NO_COLOR ?? '') === '' && environment.TERM !== 'dumb'
+  return hasColour ? (format, text) => styleText(format, text, { validateStream: false }) : (_format, text) => text
+}
+
+/** Writes, and waits where the reader is slower. */
+export async function write(stream: OutputStream, text: string): Promise<void> {
+  if (!stream.write(text)) await once(stream, 'drain')
+}

@@ -1,0 +1,51 @@
+import type { OutputStream } from './output.ts'
+
+/** Settings of `createProgress`. */
+export interface ProgressOptions {
+  readonly stream: OutputStream
+  /** Bytes to come; `undefined` where nobody knows, as on standard input. */
+  readonly totalBytes: number | undefined
+  /** Milliseconds of a clock that does not jump. @default performance.now */
+  readonly now?: () => number
+}
+
+/** How far the reading is. */
+export interface Progress {
+  /** Draws the bar, ten times a second at most. */
+  update(bytesRead: number): void
+  /** Takes the bar away. */
+  clear(): void
+}
+
+const BAR_COLUMNS = 30
+const MIN_INTERVAL_MS = 100
+const MEBIBYTE = 1024 * 1024
+
+/** A bar on one line of a terminal; where the stream is none, nothing. */
+export function createProgress({ stream, totalBytes, now = () => performance.now() }: ProgressOptions): Progress {
+  if (stream.isTTY !== true) return { update: () => {}, clear: () => {} }
+  let drawnAtMs = now()
+  let isDrawn = false
+  return {
+    update(bytesRead) {
+      const nowMs = now()
+      if (nowMs - drawnAtMs < MIN_INTERVAL_MS) return
+      drawnAtMs = nowMs
+      isDrawn = true
+      stream.write(`\r${toBar(bytesRead, totalBytes)}\u001B[K`)
+    },
+    clear() {
+      if (isDrawn) stream.write('\r\u001B[K')
+      isDrawn = false
+    },
+  }
+}
+
+function toBar(bytesRead: number, totalBytes: number | undefined): string {
+  const read = `${Math.round(bytesRead / MEBIBYTE)} MiB`
+  if (totalBytes === undefined || totalBytes === 0) return `reading ${read}`
+  const ratio = Math.min(1, bytesRead / totalBytes)
+  const filled = Math.round(ratio * BAR_COLUMNS)
+  const percent = `${Math.round(ratio * 100)}`.padStart(3)
+  return `reading ${'█'.repeat(filled)}${'░'.repeat(BAR_COLUMNS - filled)} ${percent} % of ${Math.round(totalBytes / MEBIBYTE)} MiB`
+}

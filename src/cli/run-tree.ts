@@ -1,0 +1,211 @@
+import type { AgentRun, Missing, ModelCall, ToolCall } from '../runs/agent-run.ts'
+import type { RunError } from '../spans/message.ts'
+import type { Paint } from './output.ts'
+import { columnsOf, cutLine, safeJson, safeLine, safeText, wrap } from './text.ts'
+
+/** How a tree is drawn. */
+export interface TreeStyle {
+  readonly columns: number
+  readonly paint: Paint
+}
+
+/** Lines for a text, an argument, a result. */
+const MAX_TEXT_LINES = 8
+const MAX_VALUE_LINES = 4
+/** Runs nested deeper are named and not drawn. */
+const MAX_DEPTH = 8
+const LABEL_COLUMNS = 9
+
+/**
+ * A run for people: who it was, what it was given, each step with its tool calls, arguments and outcomes, the answer, how it
+ * ended, and what the spans do not hold with the setting that would record it. Runs that tools started stand below them.
+ */
+export function renderRun(run: AgentRun, style: TreeStyle): string {
+  const lines = new Lines(style)
+  addRun(run, lines, 0)
+  return lines.text
+}
+
+/** Lines under a growing indent. */
+class Lines {
+  readonly paint: Paint
+  readonly #columns: number
+  readonly #lines: string[] = []
+
+  constructor({ columns, paint }: TreeStyle) {
+    this.paint = paint
+    this.#columns = columns
+  }
+
+  get text(): string {
+    return `${this.#lines.join('\n')}\n`
+  }
+
+  add(line: string): void {
+    this.#lines.push(line.trimEnd())
+  }
+
+  /** A label, and a text beside it in as many lines as it takes. */
+  addLabelled(indent: string, label: string, text: string, maxLines: number): void {
+    const width = this.widthAfter(indent + ' '.repeat(LABEL_COLUMNS))
+    for (const [index, row] of wrap(text, width, maxLines).entries()) {
+      const head = index === 0 ? this.paint('dim', label.padEnd(LABEL_COLUMNS)) : ' '.repeat(LABEL_COLUMNS)
+      this.add(`${this.paint('dim', indent)}${head}${row}`)
+    }
+  }
+
+  /** A text with what stands before its first line and before the others. */
+  addWrapped(first: string, rest: string, text: string, maxLines: number): void {
+    for (const [index, row] of wrap(text, this.widthAfter(rest), maxLines).entries()) {
+      this.add(`${this.paint('dim', index === 0 ? first : rest)}${row}`)
+    }
+  }
+
+  /** Columns that are left beside an indent. */
+  widthAfter(indent: string): number {
+    return Math.max(20, this.#columns - columnsOf(indent))
+  }
+
+  /** As much of a text as fits on the line after an indent. */
+  cut(text: string, indent: string): string {
+    return cutLine(text, this.widthAfter(indent))
+  }
+}
+
+function addRun(run: AgentRun, lines: Lines, depth: number, indent = ''): void {
+  const { paint } = lines
+  const name = paint('bold', lines.cut(run.agent.name ?? '(agent without a name)', `${indent}  `))
+  lines.add(`${paint('dim', indent)}${name}  ${paintStatus(run.status, paint)}`)
+  lines.add(paint('dim', `${indent}${lines.cut(facts(run), indent)}`))
+  lines.add(paint('dim', `${indent}${lines.cut(run.id, indent)}`))
+  if (run.systemInstructions !== undefined) {
+    lines.addLabelled(indent, 'system', run.systemInstructions, MAX_VALUE_LINES)
+  }
+  const history = run.input.length - 1
+  if (history > 0) lines.addLabelled(indent, 'history', `${history} earlier ${plural(history, 'message')}`, 1)
+  if (run.userInput !== undefined) lines.addLabelled(indent, 'user', run.userInput, MAX_TEXT_LINES)
+  addSteps(run, lines, depth, indent)
+  if (run.output !== undefined) lines.addLabelled(indent, 'answer', run.output, MAX_TEXT_LINES)
+  if (run.error !== undefined) lines.addLabelled(indent, 'error', describeError(run.error), MAX_VALUE_LINES)
+  addMissing(run.missing, lines, indent)
+}
+
+function addSteps(run: AgentRun, lines: Lines, depth: number, indent: string): void {
+  const children = new Map(run.children.map((child) => [child.id, child]))
+  const callsOf = Map.groupBy(run.toolCalls, (call) => call.step)
+  const count = Math.max(run.steps.length, ...[...callsOf.keys()].map((step) => step + 1), 0)
+  for (let step = 0; step < count; step++) {
+    const calls = callsOf.get(step) ?? []
+    const model = run.steps[step]
+    const preface = calls.length > 0 || model?.status === 'error' ? describeStep(model) : ''
+    if (calls.length === 0 && preface === '') continue
+    lines.add(
+      lines.paint('dim', `${indent}├─ step ${step + 1}`) +
+        (preface === '' ? '' : `  ${lines.cut(preface, `${indent}├─ step 00  `)}`),
+    )
+    for (const call of calls) {
+      const child = call.childRunId === undefined ? undefined : children.get(call.childRunId)
+      if (child !== undefined) children.delete(child.id)
+      addCall(call, child, lines, depth, `${indent}│  `)
+    }
+  }
+  for (const child of children.values()) addChild(child, lines, depth, `${indent}│  `)
+}
+
+function addCall(call: ToolCall, child: AgentRun | undefined, lines: Lines, depth: number, indent: string): void {
+  const { paint } = lines
+  const marks = [
+    call.agentName === undefined ? '' : `by ${call.agentName}`,
+    call.providerExecuted ? 'run by the provider' : '',
+    call.status === 'ok'
+      ? ''
+      : call.status === 'error'
+        ? 'failed'
+        : call.status === 'not-executed'
+          ? 'not executed'
+          : '',
+  ].filter((mark) => mark !== '')
+  const note =
+    marks.length === 0 ? '' : paint(call.status === 'error' ? 'red' : 'dim', `  (${safeLine(marks.join(', '))})`)
+  lines.add(`${paint('dim', `${indent}└─ `)}${paint('cyan', lines.cut(call.name, `${indent}└─ `))}${note}`)
+  const inner = `${indent}   `
+  if (call.arguments !== undefined)
+    lines.addWrapped(`${inner}  `, `${inner}  `, valueText(call.arguments), MAX_VALUE_LINES)
+  if (child !== undefined) addChild(child, lines, depth, `${inner}│ `)
+  if (call.error !== undefined) lines.addWrapped(`${inner}✗ `, `${inner}  `, describeError(call.error), MAX_VALUE_LINES)
+  else if (call.result !== undefined)
+    lines.addWrapped(`${inner}→ `, `${inner}  `, valueText(call.result), MAX_VALUE_LINES)
+}
+
+function addChild(child: AgentRun, lines: Lines, depth: number, indent: string): void {
+  if (depth < MAX_DEPTH) addRun(child, lines, depth + 1, indent)
+  else lines.add(`${lines.paint('dim', indent)}${lines.cut(child.agent.name ?? child.id, indent)} …`)
+}
+
+function addMissing(missing: readonly Missing[], lines: Lines, indent: string): void {
+  for (const [reason, items] of Map.groupBy(missing, (item) => `${item.why}\n${item.switch ?? ''}`)) {
+    const [why = '', setting = ''] = reason.split('\n', 2)
+    const names = items.map((item) => item.what).join(', ')
+    lines.addLabelled(indent, 'missing', `${names} (${why.replaceAll('-', ' ')})`, MAX_VALUE_LINES)
+    if (setting !== '') lines.addLabelled(indent, '', `record with ${setting}`, MAX_VALUE_LINES)
+  }
+}
+
+function facts(run: AgentRun): string {
+  const { inputTokens, outputTokens } = run.usage
+  const parts = [
+    run.dialect,
+    ...run.models,
+    duration(run.endTimeMs - run.startTimeMs),
+    inputTokens === undefined && outputTokens === undefined
+      ? ''
+      : `${inputTokens ?? '?'} + ${outputTokens ?? '?'} tokens`,
+    timeText(run.startTimeMs),
+    run.complete ? '' : 'incomplete',
+  ]
+  return parts.filter((part) => part !== '').join(' · ')
+}
+
+/** `toISOString` throws beyond the year 275760, which a damaged file may hold. */
+function timeText(timeMs: number): string {
+  const date = new Date(timeMs)
+  return Number.isNaN(date.getTime())
+    ? ''
+    : date
+        .toISOString()
+        .replace('T', ' ')
+        .replace(/\.\d+Z$/, 'Z')
+}
+
+function duration(milliseconds: number): string {
+  return milliseconds < 1000 ? `${Math.max(0, Math.round(milliseconds))} ms` : `${(milliseconds / 1000).toFixed(1)} s`
+}
+
+function describeStep(model: ModelCall | undefined): string {
+  if (model === undefined) return ''
+  if (model.status === 'error') return `model call failed: ${describeError(model.error ?? {})}`
+  return (model.output ?? [])
+    .map((message) => message.text ?? '')
+    .join(' ')
+    .trim()
+}
+
+function describeError(error: RunError): string {
+  const parts = [error.type, error.message].filter((part) => part !== undefined)
+  return parts.length === 0 ? 'no message was recorded' : parts.join(': ')
+}
+
+function paintStatus(status: AgentRun['status'], paint: Paint): string {
+  if (status === 'ok') return paint('green', 'ok')
+  if (status === 'error') return paint('red', 'error')
+  return paint('yellow', status === 'unknown' ? 'status unknown' : status)
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'string') return value === '' ? '""' : value
+  return safeJson(JSON.stringify(value) ?? String(value))
+}
+
+function plural(count: number, noun: string): string {
+  return count === 1 ? noun : `${noun}s`
+}
