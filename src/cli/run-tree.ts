@@ -77,7 +77,7 @@ function addRun(run: AgentRun, lines: Lines, depth: number, indent = ''): void {
   const name = paint('bold', lines.cut(run.agent.name ?? '(agent without a name)', `${indent}  `))
   lines.add(`${paint('dim', indent)}${name}  ${paintStatus(run.status, paint)}`)
   lines.add(paint('dim', `${indent}${lines.cut(facts(run), indent)}`))
-  lines.add(paint('dim', `${indent}${lines.cut(run.id, indent)}`))
+  lines.add(paint('dim', `${indent}${lines.cut(`${run.dialect} · ${run.id}`, indent)}`))
   if (run.systemInstructions !== undefined) {
     lines.addLabelled(indent, 'system', run.systemInstructions, MAX_VALUE_LINES)
   }
@@ -114,27 +114,30 @@ function addSteps(run: AgentRun, lines: Lines, depth: number, indent: string): v
 
 function addCall(call: ToolCall, child: AgentRun | undefined, lines: Lines, depth: number, indent: string): void {
   const { paint } = lines
-  const marks = [
-    call.agentName === undefined ? '' : `by ${call.agentName}`,
-    call.providerExecuted ? 'run by the provider' : '',
-    call.status === 'ok'
-      ? ''
-      : call.status === 'error'
-        ? 'failed'
-        : call.status === 'not-executed'
-          ? 'not executed'
-          : '',
-  ].filter((mark) => mark !== '')
-  const note =
-    marks.length === 0 ? '' : paint(call.status === 'error' ? 'red' : 'dim', `  (${safeLine(marks.join(', '))})`)
-  lines.add(`${paint('dim', `${indent}└─ `)}${paint('cyan', lines.cut(call.name, `${indent}└─ `))}${note}`)
+  const note = noteOf(call)
+  const name = lines.cut(call.name, `${indent}└─ `)
+  const given = call.arguments === undefined ? '' : safeText(valueText(call.arguments))
+  const isShort = columnsOf(`${name} ${given}${note}`) <= lines.widthAfter(`${indent}└─ `) && !given.includes('\n')
+  const painted =
+    paint('cyan', name) + (isShort ? ` ${given}` : '') + paint(call.status === 'error' ? 'red' : 'dim', note)
+  lines.add(`${paint('dim', `${indent}└─ `)}${painted}`)
   const inner = `${indent}   `
-  if (call.arguments !== undefined)
-    lines.addWrapped(`${inner}  `, `${inner}  `, valueText(call.arguments), MAX_VALUE_LINES)
+  if (!isShort) lines.addWrapped(`${inner}  `, `${inner}  `, given, MAX_VALUE_LINES)
   if (child !== undefined) addChild(child, lines, depth, `${inner}│ `)
   if (call.error !== undefined) lines.addWrapped(`${inner}✗ `, `${inner}  `, describeError(call.error), MAX_VALUE_LINES)
-  else if (call.result !== undefined)
+  else if (call.result !== undefined) {
     lines.addWrapped(`${inner}→ `, `${inner}  `, valueText(call.result), MAX_VALUE_LINES)
+  }
+}
+
+/** Whose call it was, who ran it, and whether it went wrong: `  (by billing-agent, failed)`. */
+function noteOf(call: ToolCall): string {
+  const marks: string[] = []
+  if (call.agentName !== undefined) marks.push(`by ${call.agentName}`)
+  if (call.providerExecuted) marks.push('run by the provider')
+  if (call.status === 'error') marks.push('failed')
+  if (call.status === 'not-executed') marks.push('not executed')
+  return marks.length === 0 ? '' : `  (${safeLine(marks.join(', '))})`
 }
 
 function addChild(child: AgentRun, lines: Lines, depth: number, indent: string): void {
@@ -154,13 +157,12 @@ function addMissing(missing: readonly Missing[], lines: Lines, indent: string): 
 function facts(run: AgentRun): string {
   const { inputTokens, outputTokens } = run.usage
   const parts = [
-    run.dialect,
-    ...run.models,
+    timeText(run.startTimeMs),
     duration(run.endTimeMs - run.startTimeMs),
+    ...run.models,
     inputTokens === undefined && outputTokens === undefined
       ? ''
       : `${inputTokens ?? '?'} + ${outputTokens ?? '?'} tokens`,
-    timeText(run.startTimeMs),
     run.complete ? '' : 'incomplete',
   ]
   return parts.filter((part) => part !== '').join(' · ')
@@ -174,7 +176,7 @@ function timeText(timeMs: number): string {
     : date
         .toISOString()
         .replace('T', ' ')
-        .replace(/\.\d+Z$/, 'Z')
+        .replace(/:\d\d\.\d+Z$/, 'Z')
 }
 
 function duration(milliseconds: number): string {
