@@ -3,7 +3,9 @@ import type { AgentRun } from './agent-run.ts'
 import type { RunPlan } from './plan.ts'
 import { planRuns } from './plan-runs.ts'
 import { ReconstructedRun } from './reconstructed-run.ts'
+import { joinSpread } from './spread-runs.ts'
 import { buildTree, compareSpans } from './tree.ts'
+import { dropTwins } from './twins.ts'
 
 /** What is known beside the ended spans. */
 export interface BuildRunsOptions {
@@ -40,9 +42,9 @@ export function buildRuns(spans: readonly SourceSpan[], options: BuildRunsOption
     const context = { logs: logsBySpan.get(traceId) ?? NO_LOGS, isOpen, parents }
     plans.push(...planRuns(buildTree(ofTrace, context)))
   }
-  plans.sort((left, right) => compareSpans(left.root.span, right.root.span))
-  if (options.lacksSpans === true) for (const plan of plans) markIncomplete(plan)
-  return plans.map((plan) => new ReconstructedRun(plan, revision))
+  const runs = joinSpread(dropTwins(plans)).toSorted((left, right) => compareSpans(left.root.span, right.root.span))
+  if (options.lacksSpans === true) for (const plan of runs) markIncomplete(plan)
+  return runs.map((plan) => new ReconstructedRun(plan, revision))
 }
 
 function markIncomplete(top: RunPlan): void {

@@ -104,12 +104,12 @@ export class ReconstructedRun implements AgentRun {
       }
       const agents = this.#agentNames()
       const responses = new Responses(models, () => this.#transcript())
-      const hasToolSpans = this.#root.dialect.toolSpans === 'always' && models.length > 0
+      const toolSpans = models.length === 0 ? 'sometimes' : (this.#root.dialect.toolSpans ?? 'sometimes')
       const childOf = new Map(children.map((child) => [child.parent?.tool, runId(child)]))
       return joinToolCalls(models, tools, asked, this.#plan.root).map((call, position) => {
         const agentName = agents.size > 1 ? call.agent.facts.agent?.name : undefined
         const childRunId = call.tool && childOf.get(call.tool.node)
-        return new ReconstructedToolCall(call, { responses, hasToolSpans, agentName, childRunId, position })
+        return new ReconstructedToolCall(call, { responses, toolSpans, agentName, childRunId, position })
       })
     })
   }
@@ -266,7 +266,8 @@ export class ReconstructedRun implements AgentRun {
       if (isFailed(own)) return own
       if (last !== undefined && last !== this.#root && isFailed(last.outcome)) return last.outcome
       if (own.status === 'ok' || last?.outcome.status === 'ok') return { status: 'ok' }
-      const isFinished = (last?.model?.finishReasons?.length ?? 0) > 0 || this.output !== undefined
+      const reasons = last?.model?.finishReasons ?? []
+      const isFinished = this.output !== undefined || reasons.some((reason) => !/tool|function/i.test(reason))
       // Ended, no error, and nothing that could tell more was recorded: OpenTelemetry's "unset" is a good end.
       if (last !== undefined && last.output === undefined && last.input === undefined) return { status: 'ok' }
       return { status: isFinished ? 'ok' : 'unknown' }

@@ -7,8 +7,8 @@ import type { Responses } from './responses.ts'
 /** What a tool call needs to know of its run. */
 export interface CallContext {
   readonly responses: Responses
-  /** True where every execution has a span, so that a call without one was not executed. */
-  readonly hasToolSpans: boolean
+  /** What it means when a call has no span. */
+  readonly toolSpans: 'always' | 'sometimes' | 'unless-failed'
   /** The agent that made the call, where the run has several. */
   readonly agentName: string | undefined
   readonly childRunId: string | undefined
@@ -66,7 +66,7 @@ export class ReconstructedToolCall implements ToolCall {
     const result = this.#fromSpan(this.#call.tool, 'toolResult')
     if (result !== undefined) return result
     const response = this.#answer()
-    if (response === undefined || response.isError === true) return undefined
+    if (response === undefined || this.#isErrorAnswer(response)) return undefined
     // What JavaScript tells a model of a tool that returned nothing.
     return response.response === 'undefined' && this.#call.tool !== undefined ? undefined : response.response
   }
@@ -75,7 +75,7 @@ export class ReconstructedToolCall implements ToolCall {
     const error = this.#spanError()
     if (error !== undefined) return error
     const response = this.#answer()
-    if (response === undefined || (response.isError !== true && !this.#wasRefused())) return undefined
+    if (response === undefined || !(this.#isErrorAnswer(response) || this.#wasRefused())) return undefined
     const message = textOf(toJsonText(response.response))
     return message === undefined ? {} : { message }
   }
@@ -84,7 +84,7 @@ export class ReconstructedToolCall implements ToolCall {
     if (this.#wasRefused()) return 'not-executed'
     if (this.error !== undefined) return 'error'
     if (this.#call.tool !== undefined || this.#answer() !== undefined) return 'ok'
-    return this.providerExecuted ? 'unknown' : this.#context.hasToolSpans ? 'not-executed' : 'unknown'
+    return this.providerExecuted ? 'unknown' : this.#context.toolSpans === 'always' ? 'not-executed' : 'unknown'
   }
 
   /** The defined properties, as `JSON.stringify` shows them. */
@@ -110,7 +110,13 @@ export class ReconstructedToolCall implements ToolCall {
   #wasRefused(): boolean {
     const { tool } = this.#call
     if (tool !== undefined) return tool.node.facts.tool?.executed === false
-    return this.#context.hasToolSpans && !this.providerExecuted
+    return this.#context.toolSpans === 'always' && !this.providerExecuted
+  }
+
+  #isErrorAnswer({ isError, response }: ToolCallResponsePart): boolean {
+    if (isError === true) return true
+    const isLost = this.#context.toolSpans === 'unless-failed' && this.#call.tool === undefined
+    return isLost && typeof response === 'string' && /^(\w*Error|\w*Exception)\b/.test(response)
   }
 
   #spanError(): RunError | undefined {

@@ -89,9 +89,10 @@ export interface Dialect {
   holdsOneRun?(span: SourceSpan): boolean
   /**
    * `always`: whatever tool runs in this library has a span, so that a call without one was never executed. `sometimes`
-   * (the default): calls without a span may have been executed.
+   * (the default): calls without a span may have been executed. `unless-failed`: the span of a tool that throws is lost,
+   * so that an answer which reads as an error, and has no span, is one.
    */
-  readonly toolSpans?: 'always' | 'sometimes'
+  readonly toolSpans?: 'always' | 'sometimes' | 'unless-failed'
 
   /** The agent of an agent or entry span; of any other span the agent on whose behalf it ran, where it says so. */
   agent?(span: SourceSpan): AgentIdentity | undefined

@@ -18,6 +18,8 @@ import { genAi } from './gen-ai.ts'
 export const openLlmetry: Dialect = {
   ...genAi,
   name: 'openllmetry',
+  // A decorated function that throws never ends its span.
+  toolSpans: 'unless-failed',
 
   recognises: (scopeName, attributes) =>
     attributes['traceloop.span.kind'] !== undefined ||

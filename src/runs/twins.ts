@@ -1,0 +1,84 @@
+import type { RunPlan } from './plan.ts'
+
+/**
+ * Takes away runs that another instrumentation tells of too, at the top and below every tool call: AI SDK 7 with its new
+ * and its legacy telemetry both on writes each run twice, at the top in two traces; an instrumented client below a framework
+ * that does not hand its context on leaves bare model calls beside the framework's run. The ids of the model's responses
+ * tell; where there are none, because the first call failed, agent, question and time do.
+ */
+export function dropTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
+  const waiting = [...plans]
+  for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
+    if (plan.children.length > 1) {
+      const kept = withoutTwins(plan.children)
+      if (kept.length < plan.children.length) plan.children.splice(0, plan.children.length, ...kept)
+    }
+    waiting.push(...plan.children)
+  }
+  return plans.length > 1 ? withoutTwins(plans) : plans
+}
+
+function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
+  const legacy = plans.filter(isLegacy)
+  const current = legacy.length === 0 ? [] : plans.filter(isCurrent)
+  const bare = plans.filter(isBare)
+  const agents = bare.length === 0 || bare.length === plans.length ? [] : plans.filter((plan) => !isBare(plan))
+  const twins = new Set<RunPlan>()
+  if (current.length > 0) {
+    const byResponse = indexByResponse(current)
+    for (const plan of legacy) {
+      const ids = responseIds(plan)
+      if (ids.length > 0 ? isToldBy(ids, byResponse) : isToldInTime(plan, current)) twins.add(plan)
+    }
+  }
+  if (agents.length > 0) {
+    const byTrace = Map.groupBy(agents, (plan) => plan.root.span.traceId)
+    const indices = new Map([...byTrace].map(([traceId, ofTrace]) => [traceId, indexByResponse(ofTrace)]))
+    for (const plan of bare) {
+      const index = indices.get(plan.root.span.traceId)
+      if (index !== undefined && isToldBy(responseIds(plan), index)) twins.add(plan)
+    }
+  }
+  return twins.size === 0 ? plans : plans.filter((plan) => !twins.has(plan))
+}
+
+/** The AI SDK's older form, which version 7 writes beside its own when asked to. */
+function isLegacy(plan: RunPlan): boolean {
+  return plan.root.span.scope.name === 'ai'
+}
+
+function isCurrent(plan: RunPlan): boolean {
+  return plan.root.span.scope.name === 'gen_ai'
+}
+
+function isBare(plan: RunPlan): boolean {
+  return plan.root.facts.role === 'model'
+}
+
+function responseIds(plan: RunPlan): readonly string[] {
+  return plan.models.flatMap((model) => model.node.facts.model?.responseId ?? [])
+}
+
+function indexByResponse(plans: readonly RunPlan[]): ReadonlyMap<string, RunPlan> {
+  return new Map(plans.flatMap((plan) => responseIds(plan).map((id) => [id, plan] as const)))
+}
+
+function isToldBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>): boolean {
+  const other = index.get(ids[0] ?? '')
+  return other !== undefined && ids.every((id) => index.get(id) === other)
+}
+
+/** How far the two records of one call may lie apart. */
+const MAX_APART_MS = 20
+
+function isToldInTime(plan: RunPlan, others: readonly RunPlan[]): boolean {
+  const { span, facts } = plan.root
+  return others.some(
+    (other) =>
+      Math.abs(other.root.span.startTimeMs - span.startTimeMs) <= MAX_APART_MS &&
+      Math.abs(other.root.span.endTimeMs - span.endTimeMs) <= MAX_APART_MS &&
+      responseIds(other).length === 0 &&
+      other.root.facts.agent?.name === facts.agent?.name &&
+      other.root.facts.input?.at(-1)?.text === facts.input?.at(-1)?.text,
+  )
+}
