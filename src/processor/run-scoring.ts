@@ -18,6 +18,9 @@ import type { EndedSpan, OpenSpan } from './sdk-types.ts'
 /** A scorer that holds up `span.end()` for longer runs after it from then on. */
 const MAX_INLINE_MS = 5
 
+/** Its first call may take this long: its code, and that which puts runs together, is compiled in it. */
+const MAX_FIRST_INLINE_MS = 20
+
 /** What scoring of runs needs. */
 export interface RunScoringParts {
   readonly options: ResolvedOptions
@@ -38,6 +41,8 @@ export class RunScoring {
   readonly #runs = new WeakMap<LiveRun, ScoredRun>()
   /** Scorers that were too slow to run while a span is ending. */
   readonly #deferred = new Set<string>()
+  /** Scorers that have run while a span was ending. */
+  readonly #warm = new Set<string>()
   readonly #forNested: boolean
 
   constructor(parts: RunScoringParts) {
@@ -52,12 +57,13 @@ export class RunScoring {
   }
 
   /**
-   * Scores what can be scored while the span is ending.
+   * Scores what can be scored while the span is ending. A run that was put before the scorers is not put there again.
    *
    * @param writable The live span where this is its `onEnding`.
    */
   runEnded(live: LiveRun, span: Pick<EndedSpan, 'spanContext'>, writable: OpenSpan | undefined): ScoredRun | undefined {
-    if (live.nested && !this.#forNested) return undefined
+    const known = this.#runs.get(live)
+    if (known !== undefined || (live.nested && !this.#forNested)) return known
     const scored = new ScoredRun(live, span.spanContext())
     this.#runs.set(live, scored)
     scored.writable = writable
@@ -68,11 +74,6 @@ export class RunScoring {
     }
     scored.writable = undefined
     return scored
-  }
-
-  /** The run as it was put before the scorers; `undefined` where it was not, or not yet. */
-  scoredRun(live: LiveRun): ScoredRun | undefined {
-    return this.#runs.get(live)
   }
 
   /** The agent's name, where the run was put together. */
@@ -152,7 +153,9 @@ export class RunScoring {
       return
     }
     const tookMs = this.#parts.now() - startMs
-    if (tookMs > MAX_INLINE_MS) this.#defer(scorer.id, `took ${Math.round(tookMs)} ms`)
+    const allowedMs = this.#warm.has(scorer.id) ? MAX_INLINE_MS : MAX_FIRST_INLINE_MS
+    this.#warm.add(scorer.id)
+    if (tookMs > allowedMs) this.#defer(scorer.id, `took ${Math.round(tookMs)} ms`)
     this.#parts.writer.write(scored, evaluation, run)
     if (scored.live.hasOpenSpans) scored.provisional.push({ scorer, rate: decision.rate, evaluation })
   }
