@@ -1,0 +1,26 @@
+// The scorers of every cell: one by code, one by judge, and one of the application's own, asynchronous.
+module.exports = function scorers(get) {
+  const { createScorer, createToolCallAccuracyScorerCode } = get('spanscore/scorers/prebuilt')
+  const { createOpenAI } = get('@ai-sdk/openai')
+  const { z } = get('zod')
+  const openai = createOpenAI({ baseURL: process.env.COMPAT_MODEL_URL, apiKey: 'scripted' })
+  const polite = createScorer({
+    id: 'polite',
+    description: 'Whether the answer is polite.',
+    judge: { model: openai('gpt-5-mini'), instructions: 'You judge whether an answer is polite.' },
+    needs: ['output'],
+  })
+    .analyze({
+      description: 'Asks about the answer.',
+      outputSchema: z.object({ polite: z.boolean() }),
+      createPrompt: ({ run }) => `JUDGE this answer: ${JSON.stringify(run.output)}`,
+    })
+    .generateScore(({ results }) => (results.analyzeStepResult.polite ? 1 : 0))
+  const slow = createScorer({ id: 'slow', description: 'A scorer that waits.', version: '1' }).generateScore(
+    async ({ run }) => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return run.toolCalls.length === 1 ? 1 : 0
+    },
+  )
+  return [createToolCallAccuracyScorerCode({ expectedTool: 'weather' }), polite, slow]
+}
