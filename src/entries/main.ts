@@ -28,6 +28,6 @@ export type { EndedSpan, OpenSpan, SpanProcessorLike } from '../processor/sdk-ty
 export type { LedgerSnapshot, RunCounts, ScorerCounts } from '../scoring/ledger.ts'
 export type { BudgetLimits } from '../sampling/budget.ts'
 export type { EmitOptions } from '../emit/emitter.ts'
-export { defineConfig } from '../processor/config-file.ts'
+export { defineConfig } from '../processor/define-config.ts'
 export { weightedMean } from '../sampling/weighted-mean.ts'
 export type { WeightedMean, WeightedSums } from '../sampling/weighted-mean.ts'

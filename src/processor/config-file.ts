@@ -3,26 +3,9 @@ import { createRequire } from 'node:module'
 import { extname, resolve } from 'node:path'
 
 import { isRecord, wrong } from './option-checks.ts'
-import type { ScoringOptions } from './scoring-options.ts'
 
 /** Looked for in this order. */
 const NAMES = ['spanscore.config.ts', 'spanscore.config.mjs', 'spanscore.config.js'] as const
-
-/**
- * Gives a configuration file its types.
- *
- * @example
- * ```ts
- * // spanscore.config.ts
- * import { defineConfig } from 'spanscore'
- * import { createToolCallAccuracyScorerCode } from 'spanscore/scorers/prebuilt'
- *
- * export default defineConfig({ scorers: [createToolCallAccuracyScorerCode({ expectedTool: 'weather' })] })
- * ```
- */
-export function defineConfig(options: ScoringOptions): ScoringOptions {
-  return options
-}
 
 /** Where to look for the file, and how this Node loads it. */
 export interface ConfigFileHost {

@@ -1,0 +1,17 @@
+import type { ScoringOptions } from './scoring-options.ts'
+
+/**
+ * Gives a configuration file its types.
+ *
+ * @example
+ * ```ts
+ * // spanscore.config.ts
+ * import { defineConfig } from 'spanscore'
+ * import { createToolCallAccuracyScorerCode } from 'spanscore/scorers/prebuilt'
+ *
+ * export default defineConfig({ scorers: [createToolCallAccuracyScorerCode({ expectedTool: 'weather' })] })
+ * ```
+ */
+export function defineConfig(options: ScoringOptions): ScoringOptions {
+  return options
+}
