@@ -3,6 +3,7 @@ import { aiSdkOtel } from './ai-sdk-otel.ts'
 import { aiSdk } from './ai-sdk.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
 import { genAi } from './gen-ai.ts'
+import { googleAdk } from './google-adk.ts'
 import { langSmith } from './langsmith.ts'
 import { langfuse } from './langfuse.ts'
 import { mastra } from './mastra.ts'
@@ -26,6 +27,7 @@ export const allDialects: readonly Dialect[] = [
   openInference,
   langSmith,
   anthropicSdk,
+  googleAdk,
   openLlmetry,
   strands,
   genAi,
