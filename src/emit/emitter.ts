@@ -26,6 +26,8 @@ export interface Emission {
   readonly run: AgentRun | undefined
   /** The span that the score belongs to. */
   readonly target: SpanContext
+  /** When the run ended, as exact as its span has it. */
+  readonly endTime: readonly [number, number]
   /** Whether the attributes stand on that span, or will when it is handed on. */
   readonly stands: boolean
   /** False for a second revision, which is written and not counted again. */
@@ -74,12 +76,12 @@ export class Emitter {
       eventName: 'gen_ai.evaluation.result',
       severityNumber: failed ? WARN : INFO,
       severityText: failed ? 'WARN' : 'INFO',
-      timestamp: run.endTimeMs,
+      timestamp: [...emission.endTime],
       observedTimestamp: verdictTimeMs,
       context: trace.setSpanContext(ROOT_CONTEXT, emission.target),
       attributes,
     })
-    if (wantsLateSpan) this.#writeLateSpan(emission, run, attributes)
+    if (wantsLateSpan) this.#writeLateSpan(emission, attributes)
   }
 
   #wantsEvent({ score }: Evaluation): boolean {
@@ -93,12 +95,12 @@ export class Emitter {
   }
 
   /** A child of the run's span that starts and ends when the run ended: trace durations do not grow. */
-  #writeLateSpan({ evaluation, target }: Emission, run: AgentRun, attributes: ScoreAttributes): void {
+  #writeLateSpan({ evaluation, target, endTime }: Emission, attributes: ScoreAttributes): void {
     const tracer = this.#providers.tracerProvider()?.getTracer(SCOPE_NAME, SCOPE_VERSION)
     const span = tracer?.startSpan(
       `evaluate ${evaluation.scorer.id}`,
       {
-        startTime: run.endTimeMs,
+        startTime: [...endTime],
         attributes: {
           ...attributes,
           ...scoreAttributes(evaluation, this.#options.explanations),
@@ -107,6 +109,6 @@ export class Emitter {
       },
       trace.setSpanContext(ROOT_CONTEXT, target),
     )
-    span?.end(run.endTimeMs)
+    span?.end([...endTime])
   }
 }

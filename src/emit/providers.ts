@@ -5,7 +5,9 @@ export interface LogRecordLike {
   readonly eventName: string
   readonly severityNumber: number
   readonly severityText: string
-  readonly timestamp: number
+  /** Seconds and nanoseconds since the epoch. */
+  readonly timestamp: [number, number]
+  /** Milliseconds since the epoch. */
   readonly observedTimestamp: number
   readonly context: Context
   readonly attributes: Record<string, string | number | boolean>

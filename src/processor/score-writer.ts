@@ -51,6 +51,7 @@ export class ScoreWriter {
         evaluation,
         run,
         target: scored.target,
+        endTime: scored.live.span.endTime,
         stands: this.#stand(scored, scoreAttributes(evaluation, options.emit.explanations)),
         counted,
         extra: this.#extra(scored),

@@ -1,9 +1,11 @@
 import { Emitter } from '../emit/emitter.ts'
+import { SCOPE_NAME } from '../emit/providers.ts'
 import { ScoreMetrics } from '../emit/score-metrics.ts'
 import type { LiveRun } from '../runs/live-run.ts'
 import { TraceStore } from '../runs/trace-store.ts'
+import type { ParentSpan } from '../runs/trace-store.ts'
 import { Budget } from '../sampling/budget.ts'
-import { detached } from '../scoring/isolation.ts'
+import { detached, isIsolated } from '../scoring/isolation.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { formatLedger, Ledger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
@@ -27,8 +29,8 @@ const now = (): number => performance.now()
 
 /** The parts of one scoring processor, put together: from ended spans to scores on their way out. */
 export class ScoringPipeline {
-  readonly store: TraceStore
   readonly #options: ResolvedOptions
+  readonly #store: TraceStore
   readonly #reporter = new Reporter()
   readonly #ledger: Ledger
   readonly #metrics: ScoreMetrics
@@ -38,6 +40,9 @@ export class ScoringPipeline {
   readonly #flushing: Flushing
   readonly #timer: DeadlineTimer
   readonly #forgetExit: () => void
+  /** Spans of judges that could not be suppressed. */
+  readonly #judges = new WeakSet()
+  #hasJudgeSpans = false
 
   /** @param self The processor that all this belongs to, to tell it from the provider's others. */
   constructor(options: ResolvedOptions, self: SpanProcessorLike) {
@@ -54,7 +59,7 @@ export class ScoringPipeline {
     })
     this.#metrics = new ScoreMetrics({
       queueSize: () => jobs.queued,
-      openRuns: () => this.store.openRuns,
+      openRuns: () => this.#store.openRuns,
       heldSpans: () => this.#held.size,
       budgetUsedRatio: () => budget.usedRatio(),
     })
@@ -67,7 +72,7 @@ export class ScoringPipeline {
     })
     const jobs = new ScoringJobs({ options, budget, writer, reporter, now })
     this.#runs = new RunScoring({ options, ledger: this.#ledger, writer, jobs, reporter, now })
-    this.store = new TraceStore({
+    this.#store = new TraceStore({
       ...options,
       now,
       isWanted: (traceId) => this.#runs.isWanted(traceId),
@@ -91,24 +96,32 @@ export class ScoringPipeline {
     this.#forgetExit = atExit(() => this.#releaseAtExit())
   }
 
-  /**
-   * A span is ending, or has ended without its `onEnding` having been called.
-   *
-   * @param writable The live span in `onEnding`.
-   */
-  ending(span: OpenSpan | EndedSpan, writable: OpenSpan | undefined): void {
-    const live = this.store.ending(span)
-    if (live !== undefined && this.#runs.scoredRun(live) === undefined) this.#runs.runEnded(live, span, writable)
+  /** A span starts; `dropped` where it is a judge's, which goes nowhere. */
+  started(span: OpenSpan, parent: ParentSpan | undefined): 'dropped' | undefined {
+    // Where no context manager is registered, tracing cannot be suppressed around a judge.
+    if (isIsolated() && !isLateSpan(span)) {
+      this.#judges.add(span)
+      this.#hasJudgeSpans = true
+      return 'dropped'
+    }
+    if (!isLateSpan(span)) this.#store.start(span, parent)
+    return undefined
+  }
+
+  /** A span is ending, and can still be written. */
+  ending(span: OpenSpan, writable: OpenSpan): 'dropped' | undefined {
+    const live = this.#store.ending(span)
+    if (live !== undefined) this.#runs.runEnded(live, span, writable)
+    return this.#hasJudgeSpans && this.#judges.has(span) ? 'dropped' : undefined
   }
 
   /** A span has ended: gives the run that it is the agent of, to be held or handed on. */
-  ended(span: EndedSpan): ScoredRun | undefined {
-    const live = this.store.ending(span)
+  ended(span: EndedSpan): ScoredRun | 'dropped' | undefined {
+    if (this.#hasJudgeSpans && this.#judges.has(span)) return 'dropped'
     // Where `onEnding` was not called (SDK 1.30 and before 2.3, wrappers that do not forward it) it is made up for here.
-    if (live !== undefined && this.#runs.scoredRun(live) === undefined) this.#runs.runEnded(live, span, undefined)
-    const scored = live === undefined ? undefined : this.#runs.scoredRun(live)
-    this.store.ended(span)
-    this.#arm()
+    const live = this.#store.ending(span)
+    const scored = live === undefined ? undefined : this.#runs.runEnded(live, span, undefined)
+    if (this.#store.ended(span)) this.#arm()
     return scored
   }
 
@@ -129,13 +142,13 @@ export class ScoringPipeline {
   }
 
   async flush(): Promise<void> {
-    this.#reporter.guard('forceFlush', () => this.store.settleBare())
+    this.#reporter.guard('forceFlush', () => this.#store.settleBare())
     await this.#flushing.flush()
   }
 
   /** Ends scoring. Its first part runs before the first `await`. */
   async stop(): Promise<void> {
-    this.#reporter.guard('shutdown', () => this.store.settleAll())
+    this.#reporter.guard('shutdown', () => this.#store.settleAll())
     this.#timer.stop()
     this.#forgetExit()
     await this.#flushing.drain()
@@ -148,11 +161,11 @@ export class ScoringPipeline {
 
   /** A log record in which an instrumentation wrote messages. */
   takeLog(log: SourceLog): void {
-    this.#reporter.guard('onEmit', () => this.store.addLog(log))
+    this.#reporter.guard('onEmit', () => this.#store.addLog(log))
   }
 
   ledger(): LedgerSnapshot {
-    return this.#ledger.snapshot(this.store.openRuns)
+    return this.#ledger.snapshot(this.#store.openRuns)
   }
 
   /** What went wrong in a hook: said once, and never thrown into the application. */
@@ -190,7 +203,7 @@ export class ScoringPipeline {
   }
 
   #nextDeadlineMs(): number | undefined {
-    const settle = this.store.nextDeadlineMs
+    const settle = this.#store.nextDeadlineMs
     const release = this.#held.nextDeadlineMs
     if (settle === undefined || release === undefined) return settle ?? release
     return Math.min(settle, release)
@@ -201,7 +214,7 @@ export class ScoringPipeline {
   }
 
   #sweep(): void {
-    this.#reporter.guard('Waiting for spans', () => this.store.sweep())
+    this.#reporter.guard('Waiting for spans', () => this.#store.sweep())
     this.#reporter.guard('Handing on held spans', () => this.#held.sweep())
   }
 
@@ -211,4 +224,9 @@ export class ScoringPipeline {
     this.#held.releaseAll()
     void this.#flushing.flushNext()
   }
+}
+
+/** Scores that we wrote as spans go their way unread. */
+function isLateSpan(span: EndedSpan): boolean {
+  return (span.instrumentationScope ?? span.instrumentationLibrary)?.name === SCOPE_NAME
 }

@@ -1,18 +1,14 @@
 import { trace } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 
-import { SCOPE_NAME } from '../emit/providers.ts'
-import { isIsolated } from '../scoring/isolation.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import { createLogCapture } from './log-capture.ts'
 import type { LogRecordProcessorLike } from './log-capture.ts'
 import { resolveOptions } from './options.ts'
+import type { ScoredRun } from './scored-run.ts'
 import { ScoringPipeline } from './scoring-pipeline.ts'
 import type { ScoringOptions } from './scoring-options.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
-
-/** Judges' own spans, where no context manager suppresses them. On the object: their ends come in another async context. */
-const OURS: unique symbol = Symbol('spanscore.ours')
 
 /**
  * A span processor, for OpenTelemetry JS SDK 1.30, 2.x and 3.x, that puts agent runs together from their spans and scores
@@ -43,14 +39,9 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   }
 
   onStart(span: OpenSpan, parentContext: Context): void {
-    if (isIsolated() && !isLateSpan(span)) {
-      // A judge's span: it goes nowhere.
-      markOurs(span)
-      return
-    }
-    if (this.#stopped === undefined && !isLateSpan(span)) {
+    if (this.#stopped === undefined) {
       try {
-        this.#pipeline.store.start(span, trace.getSpan(parentContext))
+        if (this.#pipeline.started(span, trace.getSpan(parentContext)) === 'dropped') return
       } catch (error) {
         this.#pipeline.report('onStart', error)
       }
@@ -64,10 +55,9 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   }
 
   onEnding(span: OpenSpan): void {
-    if (isOurs(span)) return
     if (this.#stopped === undefined) {
       try {
-        this.#pipeline.ending(span, span)
+        if (this.#pipeline.ending(span, span) === 'dropped') return
       } catch (error) {
         this.#pipeline.report('onEnding', error)
       }
@@ -81,18 +71,15 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   }
 
   onEnd(span: EndedSpan): void {
-    if (isOurs(span)) return
-    if (this.#stopped !== undefined) {
-      this.#pipeline.handOn(span, undefined)
-      return
+    let scored: ScoredRun | 'dropped' | undefined
+    if (this.#stopped === undefined) {
+      try {
+        scored = this.#pipeline.ended(span)
+      } catch (error) {
+        this.#pipeline.report('onEnd', error)
+      }
     }
-    let scored
-    try {
-      scored = this.#pipeline.ended(span)
-    } catch (error) {
-      this.#pipeline.report('onEnd', error)
-    }
-    this.#pipeline.handOn(span, scored)
+    if (scored !== 'dropped') this.#pipeline.handOn(span, scored)
   }
 
   /** Waits for judges, `flushTimeoutMs` at most, lets go of held spans, then flushes what is behind. Never rejects. */
@@ -120,17 +107,4 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   ledger(): LedgerSnapshot {
     return this.#pipeline.ledger()
   }
-}
-
-/** Scores that we wrote as spans go their way unread. */
-function isLateSpan(span: EndedSpan): boolean {
-  return (span.instrumentationScope ?? span.instrumentationLibrary)?.name === SCOPE_NAME
-}
-
-function markOurs(span: object): void {
-  Object.defineProperty(span, OURS, { value: true, enumerable: false })
-}
-
-function isOurs(span: object): boolean {
-  return OURS in span
 }

@@ -27,6 +27,12 @@ export class SpanLinks {
     return linked(span)[this.#key]
   }
 
+  /** The node of a recognised span; `undefined` for every other. */
+  ownNode(span: object): SpanNode | undefined {
+    const link = linked(span)[this.#key]
+    return link !== undefined && link !== null && isNode(link) && link.span === span ? link : undefined
+  }
+
   /** Keeps what is above a span (or its own node, where it is recognised) on the span. */
   set(span: object, link: Link): void {
     linked(span)[this.#key] = link

@@ -1,4 +1,6 @@
+import type { Dialect } from '../spans/dialect.ts'
 import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
+import { mayBeRecognised, scopeKindOf } from '../spans/recognition-hints.ts'
 import { recognise } from '../spans/recognise.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import type { AgentRun } from './agent-run.ts'
@@ -32,6 +34,9 @@ export interface TraceStoreOptions {
 
 /** A started span, as processors get it. */
 export type StartedSpan = SdkSpanLike & LocalSpan
+
+/** The span that is active where another one starts, of this process or not. */
+export type ParentSpan = LocalSpan & Pick<SdkSpanLike, 'spanContext'>
 
 /**
  * The recognised spans of runs that are not closed yet, and what of them is open: by the order of the hooks, never by
@@ -74,22 +79,10 @@ export class TraceStore {
   }
 
   /** To be called when a span starts, with the span that is active in its parent context. */
-  start(span: StartedSpan, parent: (LocalSpan & Pick<SdkSpanLike, 'spanContext'>) | undefined): void {
-    const above = this.#above(parent)
-    const dialect = recognise(scopeOf(span), span.attributes, span.name)
-    if (dialect === undefined) {
-      this.#links.set(span, above)
-      return
-    }
-    const parentNode = this.#links.nearestNode(above)
-    if (parentNode?.closed) {
-      // Linked past the latecomer, so that a chain of them does not grow.
-      this.#links.set(span, parentNode)
-      this.#options.onLate()
-      return
-    }
-    const group = parentNode?.group ?? this.#openGroup(span)
-    this.#links.set(span, this.#addNode(new SpanNode(span, dialect, above, group)))
+  start(span: StartedSpan, parent: ParentSpan | undefined): void {
+    const above = parent === undefined ? null : (this.#links.below(parent) ?? this.#strangerAbove(parent))
+    const dialect = recogniseQuickly(span)
+    this.#links.set(span, dialect === undefined ? above : this.#startNode(span, dialect, above))
   }
 
   /**
@@ -97,21 +90,13 @@ export class TraceStore {
    * whose agent it is, if it is one: what can be said at once is said now, the rest when it is settled.
    */
   ending(span: SdkSpanLike): LiveRun | undefined {
-    const node = this.#ownNode(span) ?? this.#recogniseLate(span)
-    if (!node?.open) return node?.run
-    node.open = false
-    node.group.openCount -= 1
-    node.role = node.currentRole
-    if (node.closed) return undefined
-    if (node.role === 'model' || node.role === 'tool') node.group.hasWork = true
-    this.#countContent(node)
-    node.run = this.#runOf(node)
-    return node.run
+    const node = this.#links.ownNode(span) ?? this.#recogniseLate(span)
+    return node === undefined ? undefined : this.#endNode(node)
   }
 
-  /** To be called when a span has ended, after `ending`: closes what waited for it. */
-  ended(span: SdkSpanLike): void {
-    const node = this.#ownNode(span)
+  /** To be called when a span has ended, after `ending`: closes what waited for it. True where a dialect recognised it. */
+  ended(span: SdkSpanLike): boolean {
+    const node = this.#links.ownNode(span)
     if (node === undefined) this.#links.shorten(span)
     else if (node.closed) this.#options.onLate()
     else this.#advance(node)
@@ -120,6 +105,7 @@ export class TraceStore {
       this.#anchored.delete(span)
       this.#settleBare(trace)
     }
+    return node !== undefined || trace !== undefined
   }
 
   /** Keeps a log record in which an instrumentation wrote messages, with the span that it belongs to. */
@@ -153,23 +139,38 @@ export class TraceStore {
     for (const trace of traces) this.#settleBare(trace)
   }
 
-  #above(parent: (LocalSpan & Pick<SdkSpanLike, 'spanContext'>) | undefined): Link {
-    if (parent === undefined) return null
-    const link = this.#links.below(parent)
-    if (link !== undefined) return link
+  #startNode(span: StartedSpan, dialect: Dialect, above: Link): SpanNode {
+    const parentNode = this.#links.nearestNode(above)
+    if (parentNode?.closed) {
+      // Linked past the latecomer, so that a chain of them does not grow.
+      this.#options.onLate()
+      return parentNode
+    }
+    const group = parentNode?.group ?? this.#openGroup(span)
+    return this.#addNode(new SpanNode(span, dialect, above, group))
+  }
+
+  #endNode(node: SpanNode): LiveRun | undefined {
+    if (!node.open) return node.run
+    node.open = false
+    node.group.openCount -= 1
+    node.role = node.currentRole
+    if (node.closed) return undefined
+    if (node.role === 'model' || node.role === 'tool') node.group.hasWork = true
+    this.#countContent(node)
+    node.run = this.#runOf(node)
+    return node.run
+  }
+
+  /** Above a span that did not start here: another provider's, or a wrapper that an instrumentation put around one of ours. */
+  #strangerAbove(parent: ParentSpan): Link {
     if (!parent.isRecording()) return null
-    // A span that did not start here: another provider's, or a wrapper that an instrumentation put around one of ours.
     const { traceId, spanId } = parent.spanContext()
     for (const group of this.#groupsByTrace.get(traceId) ?? []) {
       const wrapped = group.nodes.find((node) => node.source.spanId === spanId)
       if (wrapped) return wrapped
     }
     return null
-  }
-
-  #ownNode(span: object): SpanNode | undefined {
-    const link = this.#links.get(span)
-    return link !== undefined && link !== null && 'isSpanNode' in link && link.span === span ? link : undefined
   }
 
   #openGroup(span: SdkSpanLike): SpanGroup {
@@ -197,7 +198,7 @@ export class TraceStore {
 
   /** Many instrumentations, and most spans written by hand, set their attributes only after the start. */
   #recogniseLate(span: SdkSpanLike): SpanNode | undefined {
-    const dialect = recognise(scopeOf(span), span.attributes, span.name)
+    const dialect = recogniseQuickly(span)
     if (dialect === undefined) return undefined
     const above = this.#links.get(span)
     // One that did not start here has no ancestry to go by; one below a closed run was counted as late when it started.
@@ -419,6 +420,10 @@ function findRun(runs: readonly AgentRun[], spanId: string): AgentRun | undefine
   return undefined
 }
 
-function scopeOf(span: SdkSpanLike): string {
-  return (span.instrumentationScope ?? span.instrumentationLibrary)?.name ?? ''
+function recogniseQuickly(span: SdkSpanLike): Dialect | undefined {
+  const scope = (span.instrumentationScope ?? span.instrumentationLibrary)?.name ?? ''
+  const kind = scopeKindOf(scope)
+  if (kind === 'ordinary') return undefined
+  if (kind === 'unknown' && !mayBeRecognised(span.attributes, span.name)) return undefined
+  return recognise(scope, span.attributes, span.name)
 }

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+
+import { expect, test } from 'vitest'
+
+import * as main from '../../src/entries/main.ts'
+import * as noop from '../../src/entries/noop.ts'
+
+test('the entry for edge runtimes and browsers has the names of the main one', () => {
+  expect(Object.keys(noop).toSorted()).toEqual(Object.keys(main).toSorted())
+})
+
+test('it hands spans on, scores nothing, and loads nothing of Node.js', async () => {
+  const seen: string[] = []
+  const next = {
+    onStart: () => void seen.push('start'),
+    onEnding: () => void seen.push('ending'),
+    onEnd: () => void seen.push('end'),
+    forceFlush: async () => void seen.push('flush'),
+    shutdown: async () => void seen.push('shutdown'),
+  }
+  const processor = new noop.ScoringSpanProcessor({ scorers: [], next })
+  processor.onStart({} as never, {} as never)
+  processor.onEnding({} as never)
+  processor.onEnd({} as never)
+  await processor.forceFlush()
+  await processor.shutdown()
+  expect(seen).toEqual(['start', 'ending', 'end', 'flush', 'shutdown'])
+  expect(noop.attachScoring({ scorers: [] }).ledger().runs.seen).toBe(0)
+  expect(readFileSync('src/processor/unscored.ts', 'utf8')).not.toMatch(/^import (?!type)(?!.*@opentelemetry\/api)/m)
+})
