@@ -1,0 +1,77 @@
+import { diag } from '@opentelemetry/api'
+import type { Context } from '@opentelemetry/api'
+
+import type { LedgerSnapshot } from '../scoring/ledger.ts'
+import type { AttachedScoring } from './attach.ts'
+import type { LogRecordProcessorLike } from './log-capture.ts'
+import type { ScoringOptions } from './scoring-options.ts'
+import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
+
+const NOTHING: LedgerSnapshot = { runs: { seen: 0, closed: 0, open: 0, evicted: 0, late: 0 }, scorers: {} }
+
+const UNREAD: LogRecordProcessorLike = {
+  onEmit: () => undefined,
+  forceFlush: () => Promise.resolve(),
+  shutdown: () => Promise.resolve(),
+}
+
+let isSaid = false
+
+function sayOnce(): void {
+  if (isSaid) return
+  isSaid = true
+  diag
+    .createComponentLogger({ namespace: 'spanscore' })
+    .warn('Nothing is scored in this runtime: spanscore needs Node.js. Spans go their way; attach it where Node.js runs.')
+}
+
+/** `ScoringSpanProcessor` for edge runtimes and browsers: hands spans on to `next`, and scores nothing. */
+export class UnscoredSpanProcessor implements SpanProcessorLike {
+  readonly #next: SpanProcessorLike | undefined
+  readonly logRecordProcessor: LogRecordProcessorLike = UNREAD
+
+  constructor(options: ScoringOptions) {
+    this.#next = options.next
+    sayOnce()
+  }
+
+  onStart(span: OpenSpan, parentContext: Context): void {
+    this.#next?.onStart(span, parentContext)
+  }
+
+  onEnding(span: OpenSpan): void {
+    this.#next?.onEnding?.(span)
+  }
+
+  onEnd(span: EndedSpan): void {
+    this.#next?.onEnd(span)
+  }
+
+  async forceFlush(): Promise<void> {
+    await this.#next?.forceFlush()
+  }
+
+  async shutdown(): Promise<void> {
+    await this.#next?.shutdown()
+  }
+
+  stopScoring(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  ledger(): LedgerSnapshot {
+    return NOTHING
+  }
+}
+
+/** `attachScoring` for edge runtimes and browsers: leaves the provider as it is. */
+export function attachNothing(_options: ScoringOptions): AttachedScoring {
+  sayOnce()
+  return {
+    ledger: () => NOTHING,
+    forceFlush: () => Promise.resolve(),
+    shutdown: () => Promise.resolve(),
+    detach: () => Promise.resolve(),
+    logRecordProcessor: UNREAD,
+  }
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+
+import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
+import { recognise } from './recognise.ts'
+import { mayBeRecognised, scopeKindOf } from './recognition-hints.ts'
+
+const spans = libraryNames()
+  .flatMap(loadLibrary)
+  .flatMap((scenario) => readScenario(scenario).spans)
+
+test('no span of the recordings that a dialect recognises is passed over', () => {
+  const missed = spans.filter(({ scope, attributes, name }) => {
+    if (recognise(scope.name, attributes, name) === undefined) return false
+    const kind = scopeKindOf(scope.name)
+    return kind === 'ordinary' || (kind === 'unknown' && !mayBeRecognised(attributes, name))
+  })
+  expect(spans.length).toBeGreaterThan(100)
+  expect(missed.map(({ scope, name }) => `${scope.name}: ${name}`)).toEqual([])
+})
+
+test('nor is one that is recognised by its attributes alone, whatever its scope', () => {
+  const missed = spans.filter(
+    ({ attributes, name }) => recognise('my-app', attributes, name) !== undefined && !mayBeRecognised(attributes, name),
+  )
+  expect(missed.map(({ scope, name }) => `${scope.name}: ${name}`)).toEqual([])
+})
+
+test.each([
+  ['@opentelemetry/instrumentation-http', 'ordinary'],
+  ['@opentelemetry/instrumentation-pg', 'ordinary'],
+  ['@opentelemetry/instrumentation-openai', 'unknown'],
+  ['@opentelemetry/instrumentation-aws-sdk', 'unknown'],
+  ['my-app', 'unknown'],
+  ['gen_ai', 'library'],
+])('the scope %s is %s', (scope, kind) => {
+  expect(scopeKindOf(scope)).toBe(kind)
+})
+
+test('spans of HTTP and databases are told apart by their attributes too', () => {
+  expect(
+    mayBeRecognised(
+      { 'http.request.method': 'GET', 'url.path': '/', 'db.system': 'pg', 'messaging.system': 'x' },
+      'GET /',
+    ),
+  ).toBe(false)
+})
