@@ -1,0 +1,83 @@
+/** The words of prompt alignment's reason that are not the judge's own. */
+export interface AlignmentPhrases {
+  readonly score: (score: number, scale: number) => string
+  readonly bands: Readonly<Record<AlignmentBand, string>>
+  readonly user: string
+  readonly system: string
+  readonly weights: (side: string, percents: readonly [number, number, number, number]) => string
+  readonly both: string
+  readonly noSystem: string
+  readonly missing: string
+  readonly emptyResponse: string
+}
+
+/** How well a response is aligned, by score ÷ scale. */
+export type AlignmentBand = 'excellent' | 'very good' | 'good' | 'moderate' | 'poor' | 'very poor'
+
+const english: AlignmentPhrases = {
+  score: (score, scale) => `${score} of ${scale}`,
+  bands: {
+    excellent: 'excellent alignment',
+    'very good': 'very good alignment',
+    good: 'good alignment',
+    moderate: 'moderate alignment',
+    poor: 'poor alignment',
+    'very poor': 'very poor alignment',
+  },
+  user: "user's prompt",
+  system: 'system instructions',
+  weights: (side, [intent, requirements, completeness, appropriateness]) =>
+    `Weights, ${side}: intent ${intent}%, requirements ${requirements}%, completeness ${completeness}%, appropriateness ${appropriateness}%`,
+  both: '70% user, 30% system',
+  noSystem: "There are no system instructions, so only the user's prompt counts",
+  missing: 'Missing',
+  emptyResponse:
+    "The response is empty: the user's intent is not addressed, no requirement is fulfilled, and nothing of what was asked for is there",
+}
+
+const japanese: AlignmentPhrases = {
+  score: (score, scale) => `${scale} 点満点中 ${score} 点`,
+  bands: {
+    excellent: '極めて高い整合性',
+    'very good': '非常に高い整合性',
+    good: '良好な整合性',
+    moderate: '中程度の整合性',
+    poor: '不十分な整合性',
+    'very poor': '極めて低い整合性',
+  },
+  user: 'ユーザー',
+  system: 'システム',
+  weights: (side, [intent, requirements, completeness, appropriateness]) =>
+    `重み(${side}): 意図 ${intent}%、要件 ${requirements}%、完全性 ${completeness}%、適切性 ${appropriateness}%`,
+  both: 'ユーザー 70%、システム 30%',
+  noSystem: 'システム指示がないため、ユーザーのプロンプトのみで評価しました',
+  missing: '不足',
+  emptyResponse:
+    '応答が空です。ユーザーの意図に応えておらず、要件は一つも満たされず、求められた内容が何も含まれていません',
+}
+
+const chinese: AlignmentPhrases = {
+  score: (score, scale) => `满分 ${scale} 分,得 ${score} 分`,
+  bands: {
+    excellent: '一致性极高',
+    'very good': '一致性很高',
+    good: '一致性良好',
+    moderate: '一致性中等',
+    poor: '一致性不足',
+    'very poor': '一致性极低',
+  },
+  user: '用户',
+  system: '系统',
+  weights: (side, [intent, requirements, completeness, appropriateness]) =>
+    `权重(${side}):意图 ${intent}%、要求 ${requirements}%、完整性 ${completeness}%、适当性 ${appropriateness}%`,
+  both: '用户 70%、系统 30%',
+  noSystem: '没有系统指令,因此只按用户提示评估',
+  missing: '缺失',
+  emptyResponse: '响应为空:没有回应用户意图,没有满足任何要求,也没有提供所要求的内容',
+}
+
+/** The phrases in the language of a text, told by its script: Japanese by kana, Chinese by Han without kana, else English. */
+export function phrasesFor(text: string): AlignmentPhrases {
+  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return japanese
+  return /\p{Script=Han}/u.test(text) ? chinese : english
+}

@@ -1,0 +1,365 @@
+import { ask } from '../judge/ask.ts'
+import { fitSections } from '../judge/fit-sections.ts'
+import type { SectionDraft } from '../judge/fit-sections.ts'
+import type { Answers, Inquiry } from '../judge/inquiry.ts'
+import { cuttableSection, historySection, toolCallSections, wholeSection } from '../judge/render-run.ts'
+import type { AgentRun } from '../runs/agent-run.ts'
+import type { Failed, Skipped } from '../scoring/score.ts'
+import type { Scorer, ScoringContext, Verdict } from '../scoring/scorer.ts'
+import { show } from '../scoring/show.ts'
+import { phrasesFor } from './alignment-phrases.ts'
+import type { AlignmentBand } from './alignment-phrases.ts'
+import { alignmentNotes, alignmentQuestions, requirementsList } from './alignment-questions.ts'
+import type { AlignmentSide } from './alignment-questions.ts'
+import { defineJudgeScorer, shorten, skipUnfinished, textOr } from './judge-scorer.ts'
+import type { JudgeScorerOptions } from './judge-scorer.ts'
+import { twoDecimals } from './two-decimals.ts'
+
+/** What prompt alignment is measured by. */
+export interface PromptAlignmentOptions {
+  /** The highest score: a positive number. @default 1 */
+  readonly scale?: number
+  /** Against the user's prompt, the system's instructions, or both, 70 to 30. @default 'both' */
+  readonly evaluationMode?: 'user' | 'system' | 'both'
+  /**
+   * Whether the judge is shown the turns before the last user message, as context: all of the last ten messages, or of as many as
+   * the number says.
+   *
+   * @default true
+   */
+  readonly includeConversationHistory?: boolean | number
+}
+
+/** Options of `createPromptAlignmentScorerLLM`. */
+export interface PromptAlignmentScorerOptions extends JudgeScorerOptions {
+  /** @default 'prompt_alignment' */
+  readonly id?: string
+  readonly options?: PromptAlignmentOptions
+}
+
+/** What the judge found on one side; scores are 0 to 1. */
+export interface AlignmentAnalysis {
+  readonly intentAlignment: {
+    readonly score: number
+    readonly primaryIntent: string
+    readonly isAddressed: boolean
+    readonly reasoning: string
+  }
+  readonly requirementsFulfillment: {
+    readonly requirements: readonly {
+      readonly requirement: string
+      readonly isFulfilled: boolean
+      readonly reasoning: string
+    }[]
+    readonly overallScore: number
+  }
+  readonly completeness: {
+    readonly score: number
+    readonly missingElements: readonly string[]
+    readonly reasoning: string
+  }
+  readonly responseAppropriateness: {
+    readonly score: number
+    readonly formatAlignment: boolean
+    readonly toneAlignment: boolean
+    readonly reasoning: string
+  }
+  readonly overallAssessment: string
+}
+
+/** Flat where one side is judged, by side where both are. */
+export type PromptAlignmentAnalysis =
+  | AlignmentAnalysis
+  | { readonly user: AlignmentAnalysis; readonly system: AlignmentAnalysis }
+
+/** Of intent, requirements, completeness, appropriateness. */
+const weights = {
+  user: [0.4, 0.3, 0.2, 0.1],
+  system: [0.35, 0.35, 0.15, 0.15],
+} as const
+
+const shares = { user: 0.7, system: 0.3 } as const
+
+const role =
+  "You judge how well an agent's response is aligned with what it was asked: with the user's request, with the system instructions, or with each of the two on its own. Questions whose id begins with user are about the request only, those with system about the instructions only. Earlier turns are context: judge the response to the last request."
+
+const bothRequired = 'Both user prompt and agent response are required for prompt alignment scoring'
+const systemRequired = 'System prompt is required for system prompt alignment scoring'
+
+/**
+ * Prompt alignment, by a judge: how well the response does what the user's prompt, the system's instructions, or both ask for, in
+ * four weighted dimensions.
+ *
+ * | | intent | requirements | completeness | appropriateness |
+ * |---|---|---|---|---|
+ * | user | .40 | .30 | .20 | .10 |
+ * | system | .35 | .35 | .15 | .15 |
+ * | both | 0.7 × user + 0.3 × system | | | |
+ *
+ * Requirements are listed one by one; fulfilled ÷ listed is computed in code (1 where there are none), and so is the sum. Score:
+ * weighted × `scale`, two decimals. An empty response scores 0 without asking. `both` without system instructions is scored as
+ * `user`. One judge call.
+ *
+ * @example
+ * ```ts
+ * const scorer = createPromptAlignmentScorerLLM({ model: 'openai/gpt-5-mini', options: { scale: 10 } })
+ * const { score, reason } = await scorer.run({
+ *   input: [{ role: 'user', content: 'List three advantages of TypeScript as bullets.' }],
+ *   output: { role: 'assistant', text: 'TypeScript has types, good editors and safer code.' },
+ * })
+ * ```
+ *
+ * @throws TypeError where the model or an option is wrong
+ */
+export function createPromptAlignmentScorerLLM(
+  options: PromptAlignmentScorerOptions,
+): Scorer<unknown, PromptAlignmentAnalysis> {
+  const { id = 'prompt_alignment' } = options
+  const { scale = 1, evaluationMode = 'both', includeConversationHistory = true } = options.options ?? {}
+  checkOptions(id, scale, evaluationMode, includeConversationHistory)
+  const history = includeConversationHistory === true ? 10 : Number(includeConversationHistory)
+  const sidesOf = (run: AgentRun): readonly AlignmentSide[] =>
+    evaluationMode === 'both' ? (hasText(run.systemInstructions) ? ['user', 'system'] : ['user']) : [evaluationMode]
+  return defineJudgeScorer<PromptAlignmentAnalysis>({
+    id,
+    description: 'How well the response does what the prompt asks for.',
+    options,
+    range: [0, scale],
+    calls: 1,
+    identity: {
+      scale,
+      evaluationMode,
+      history,
+      weights,
+      shares,
+      prompts: [
+        role,
+        ...(['user', 'system'] as const).flatMap((side) => [alignmentQuestions(side), requirementsList(side)]),
+        alignmentNotes(['user', 'system']),
+      ],
+    },
+    needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
+    drafts: (run) => toDrafts(run, sidesOf(run), history),
+    assess: async (run, session, context) => {
+      const sides = sidesOf(run)
+      const unfit = unscorable(run, sides, context, id)
+      if (unfit !== undefined) return unfit
+      if (!hasText(run.output)) return scoreEmpty(run, sides, scale)
+      const inquiry = toInquiry(run, sides, history, session.judge.settings.maxContentBytes)
+      const asked = await ask(session, inquiry)
+      return asked.ok ? score(run, sides, asked.value, scale, evaluationMode) : asked.score
+    },
+  })
+}
+
+function checkOptions(id: string, scale: unknown, mode: unknown, history: unknown): void {
+  if (typeof scale !== 'number' || !Number.isFinite(scale) || scale <= 0) {
+    throw new TypeError(`Scorer ${id}: expected options.scale to be a positive number, got ${show(scale)}.`)
+  }
+  if (mode !== 'user' && mode !== 'system' && mode !== 'both') {
+    throw new TypeError(
+      `Scorer ${id}: expected options.evaluationMode to be 'user', 'system' or 'both', got ${show(mode)}.`,
+    )
+  }
+  if (typeof history !== 'boolean' && !(Number.isInteger(history) && Number(history) >= 0)) {
+    throw new TypeError(
+      `Scorer ${id}: expected options.includeConversationHistory to be a boolean or a number of messages, got ${show(history)}.`,
+    )
+  }
+}
+
+/** Why there is nothing to score; an empty response of a finished run is not such a reason. */
+function unscorable(
+  run: AgentRun,
+  sides: readonly AlignmentSide[],
+  context: ScoringContext,
+  id: string,
+): Skipped | Failed | undefined {
+  const unfinished = skipUnfinished(run, context, id)
+  if (unfinished !== undefined) return unfinished
+  const given = context.given !== undefined
+  const refuse = (message: string): Failed => ({ status: 'failed', code: 'scorer-threw', message })
+  if (sides.includes('user')) {
+    const request = textOr(run, 'userInput', id)
+    if (typeof request !== 'string') return given ? refuse(bothRequired) : request
+  } else if (!hasText(run.systemInstructions)) {
+    return given
+      ? refuse(systemRequired)
+      : { status: 'skipped', reason: 'no-content', message: `${id}: ${systemRequired}.` }
+  }
+  if (given) return run.output === undefined ? refuse(bothRequired) : undefined
+  const response = textOr(run, 'output', id)
+  return typeof response !== 'string' && response.reason === 'no-content' ? response : undefined
+}
+
+function toDrafts(run: AgentRun, sides: readonly AlignmentSide[], history: number): SectionDraft[] {
+  return [
+    ...(run.systemInstructions === undefined
+      ? []
+      : [
+          sides.includes('system')
+            ? wholeSection("the agent's system instructions", run.systemInstructions)
+            : cuttableSection("the agent's system instructions, for context", run.systemInstructions),
+        ]),
+    ...historySection(run, history),
+    ...(run.userInput === undefined ? [] : [wholeSection("the user's request", run.userInput)]),
+    ...toolCallSections(run.toolCalls),
+    wholeSection("the agent's response", run.output ?? ''),
+  ]
+}
+
+function toInquiry(run: AgentRun, sides: readonly AlignmentSide[], history: number, maxBytes: number): Inquiry {
+  return {
+    role,
+    sections: fitSections(toDrafts(run, sides, history), maxBytes),
+    questions: sides.flatMap(alignmentQuestions),
+    lists: sides.map(requirementsList),
+    notes: alignmentNotes(sides),
+    control: { favourable: '1', unfavourable: '0' },
+  }
+}
+
+function score(
+  run: AgentRun,
+  sides: readonly AlignmentSide[],
+  answers: Answers,
+  scale: number,
+  mode: 'user' | 'system' | 'both',
+): Verdict<unknown, PromptAlignmentAnalysis> {
+  const analyses = sides.map((side) => ({ side, analysis: analyse(side, answers) }))
+  const weighted = analyses.map(({ side, analysis }) => ({ side, value: weigh(side, analysis) }))
+  const [only] = weighted
+  const total =
+    weighted.length === 1 && only !== undefined
+      ? only.value
+      : weighted.reduce((sum, { side, value }) => sum + shares[side] * value, 0)
+  const value = twoDecimals(total * scale)
+  const phrases = phrasesFor(run.userInput ?? run.systemInstructions ?? '')
+  const band = bandOf(total)
+  const missing = [...new Set(analyses.flatMap(({ analysis }) => missingOf(analysis)))]
+  const reason = [
+    `${phrases.score(value, scale)} - ${phrases.bands[band]}`,
+    ...analyses.map(({ analysis }) => analysis.overallAssessment).filter(hasText),
+    ...(missing.length > 0 ? [`${phrases.missing}: ${missing.join('; ')}`] : []),
+    ...(mode === 'both' && sides.length === 1 ? [phrases.noSystem] : []),
+    ...(sides.length > 1 ? [phrases.both] : []),
+    ...sides.map((side) => phrases.weights(phrases[side], percents(side))),
+  ]
+  return {
+    status: 'scored',
+    value,
+    band,
+    explanation: shorten(reason.map(withStop).join(' ')),
+    analyzeStepResult: toResult(analyses),
+  }
+}
+
+function scoreEmpty(
+  run: AgentRun,
+  sides: readonly AlignmentSide[],
+  scale: number,
+): Verdict<unknown, PromptAlignmentAnalysis> {
+  const phrases = phrasesFor(run.userInput ?? run.systemInstructions ?? '')
+  const analyses = sides.map((side) => ({ side, analysis: emptyAnalysis(phrases.emptyResponse) }))
+  return {
+    status: 'scored',
+    value: 0,
+    band: 'very poor',
+    explanation: `${phrases.score(0, scale)} - ${phrases.bands['very poor']}. ${withStop(phrases.emptyResponse)}`,
+    analyzeStepResult: toResult(analyses),
+  }
+}
+
+function toResult(
+  analyses: readonly { readonly side: AlignmentSide; readonly analysis: AlignmentAnalysis }[],
+): PromptAlignmentAnalysis {
+  const of = (side: AlignmentSide) => analyses.find((entry) => entry.side === side)?.analysis
+  const [user, system] = [of('user'), of('system')]
+  if (user !== undefined && system !== undefined) return { user, system }
+  return user ?? system ?? emptyAnalysis('')
+}
+
+function analyse(side: AlignmentSide, { answers, items, notes }: Answers): AlignmentAnalysis {
+  const level = (dimension: string) => {
+    const answer = answers.get(`${side}.${dimension}`)
+    return { score: Number(answer?.verdict ?? 0), reasoning: answer?.reasoning ?? '' }
+  }
+  const intent = level('intent')
+  const completeness = level('completeness')
+  const appropriateness = level('appropriateness')
+  const requirements = (items.get(`${side}Requirements`) ?? []).map(({ text, answer }) => ({
+    requirement: text,
+    isFulfilled: answer?.verdict === 'yes',
+    reasoning: answer?.reasoning ?? '',
+  }))
+  const fulfilled = requirements.filter(({ isFulfilled }) => isFulfilled).length
+  return {
+    intentAlignment: {
+      ...intent,
+      primaryIntent: notes.get(`${side}Intent`)?.[0] ?? '',
+      isAddressed: intent.score >= 0.5,
+    },
+    requirementsFulfillment: {
+      requirements,
+      overallScore: requirements.length === 0 ? 1 : fulfilled / requirements.length,
+    },
+    completeness: { ...completeness, missingElements: notes.get(`${side}Missing`) ?? [] },
+    responseAppropriateness: {
+      ...appropriateness,
+      formatAlignment: appropriateness.score >= 0.5,
+      toneAlignment: appropriateness.score >= 0.5,
+    },
+    overallAssessment: notes.get(`${side}Assessment`)?.[0] ?? '',
+  }
+}
+
+function emptyAnalysis(reasoning: string): AlignmentAnalysis {
+  return {
+    intentAlignment: { score: 0, primaryIntent: '', isAddressed: false, reasoning },
+    requirementsFulfillment: { requirements: [], overallScore: 0 },
+    completeness: { score: 0, missingElements: [], reasoning },
+    responseAppropriateness: { score: 0, formatAlignment: false, toneAlignment: false, reasoning },
+    overallAssessment: reasoning,
+  }
+}
+
+function weigh(side: AlignmentSide, analysis: AlignmentAnalysis): number {
+  const [intent, requirements, completeness, appropriateness] = weights[side]
+  return (
+    intent * analysis.intentAlignment.score +
+    requirements * analysis.requirementsFulfillment.overallScore +
+    completeness * analysis.completeness.score +
+    appropriateness * analysis.responseAppropriateness.score
+  )
+}
+
+function percents(side: AlignmentSide): [number, number, number, number] {
+  const [intent, requirements, completeness, appropriateness] = weights[side]
+  const percent = (weight: number): number => Math.round(weight * 100)
+  return [percent(intent), percent(requirements), percent(completeness), percent(appropriateness)]
+}
+
+/** By the share of the scale, rounded as the score is, so that score and band never contradict each other. */
+function bandOf(share: number): AlignmentBand {
+  const rounded = twoDecimals(share)
+  if (rounded >= 0.9) return 'excellent'
+  if (rounded >= 0.8) return 'very good'
+  if (rounded >= 0.7) return 'good'
+  if (rounded >= 0.6) return 'moderate'
+  return rounded >= 0.4 ? 'poor' : 'very poor'
+}
+
+function missingOf({ requirementsFulfillment, completeness }: AlignmentAnalysis): string[] {
+  return [
+    ...requirementsFulfillment.requirements.filter(({ isFulfilled }) => !isFulfilled).map((unmet) => unmet.requirement),
+    ...completeness.missingElements,
+  ]
+}
+
+function withStop(sentence: string): string {
+  return /[.!?。!?]$/.test(sentence.trim()) ? sentence.trim() : `${sentence.trim()}.`
+}
+
+function hasText(text: string | undefined): text is string {
+  return text !== undefined && text.trim() !== ''
+}
