@@ -1,0 +1,304 @@
+/** The real stack on loopback, on free ports, from the files of `collector-config/`. */
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  copyFileSync,
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
+import { createServer as createTcpServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+import { findProgram } from '../../scripts/e2e-tools.ts'
+import type { ProgramName } from '../../scripts/e2e-tools.ts'
+import { compressTime } from './compress-time.ts'
+
+/** The folder that teams copy. */
+export const configDirectory = resolve(import.meta.dirname, '../../collector-config')
+
+/** One series of an instant query. */
+export interface Sample {
+  readonly metric: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** A span as Jaeger's query API returns it. */
+export interface JaegerSpan {
+  readonly traceID: string
+  readonly spanID: string
+  readonly operationName: string
+  readonly tags: readonly { readonly key: string; readonly value: unknown }[]
+}
+
+/** An alert as Alertmanager posts it to a webhook. */
+export interface PostedAlert {
+  readonly status: 'firing' | 'resolved'
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+  readonly receivedMs: number
+}
+
+export interface StackOptions {
+  /** Rules' and Alertmanager's times are divided by this, so that an hour's window can be watched. @default 1 */
+  readonly timeScale?: number
+  /** Further configuration files of the Collector. */
+  readonly overlays?: readonly string[]
+}
+
+export interface Stack {
+  /** OTLP over HTTP, as `OTEL_EXPORTER_OTLP_ENDPOINT` wants it. */
+  readonly otlpUrl: string
+  readonly prometheusUrl: string
+  readonly jaegerUrl: string
+  readonly posted: readonly PostedAlert[]
+  /** Evaluation events as the Collector's file exporter wrote them, one OTLP document a line. */
+  readonly events: () => EventRecord[]
+  readonly query: (expression: string) => Promise<Sample[]>
+  readonly spansByTags: (service: string, tags: Readonly<Record<string, string>>) => Promise<JaegerSpan[]>
+  readonly start: (name: Server) => Promise<void>
+  readonly stop: (name: Server, signal?: NodeJS.Signals) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** An evaluation event in OTLP JSON. */
+export interface EventRecord {
+  readonly traceId: string
+  readonly spanId: string
+  readonly eventName: string
+  readonly attributes: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+type Server = 'otelcol' | 'jaeger' | 'prometheus' | 'alertmanager'
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Asks until the answer is what is wanted; throws the last trouble after `timeoutMs`. */
+export async function eventually<T>(
+  what: string,
+  ask: () => Promise<T | undefined | false>,
+  timeoutMs = 30_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs
+  let trouble: unknown = 'not yet'
+  while (Date.now() < deadline) {
+    try {
+      const answer = await ask()
+      if (answer !== undefined && answer !== false) return answer
+      trouble = 'not yet'
+    } catch (error) {
+      trouble = error
+    }
+    await delay(200)
+  }
+  throw new Error(`${what}: ${String(trouble)} after ${timeoutMs} ms`)
+}
+
+async function json<T>(url: string): Promise<T> {
+  const response = await fetch(url)
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
+  return (await response.json()) as T
+}
+
+/** The program's file; the tools are there, or `npm run test:e2e` has stopped before. */
+export function program(name: ProgramName): string {
+  const file = findProgram(name)
+  if (!file) throw new Error(`expected ${name} on the PATH or in the cache; node scripts/e2e-tools.ts gets it`)
+  return file
+}
+
+export async function startStack({ timeScale = 1, overlays = [] }: StackOptions = {}): Promise<Stack> {
+  const directory = mkdtempSync(join(tmpdir(), 'spanscore-e2e-'))
+  const [grpc, http, health, telemetry, jaegerOtlp, jaegerUi, jaegerGrpc, jaegerHealth, prometheus, alertmanager] =
+    await Promise.all(Array.from({ length: 10 }, freePort))
+  const at = (port: number | undefined) => `127.0.0.1:${port}`
+  const eventsFile = join(directory, 'evaluations.jsonl')
+
+  const posted: PostedAlert[] = []
+  const webhook = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const { alerts } = JSON.parse(Buffer.concat(chunks).toString()) as { alerts: PostedAlert[] }
+      for (const alert of alerts) posted.push({ ...alert, receivedMs: Date.now() })
+      response.end()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(webhook, 'listening')
+
+  // Addresses of docker-compose.yml, changed to those of here; with `timeScale`, times too. Nothing else is changed.
+  const place = (name: string, from: string, change: (text: string) => string) =>
+    writeFileSync(join(directory, name), change(readFileSync(join(configDirectory, from), 'utf8')))
+  place('prometheus.yml', 'prometheus.yml', (text) =>
+    compressTime(
+      text.replace('alertmanager:9093', at(alertmanager)).replace('otel-collector:8888', at(telemetry)),
+      timeScale,
+    ),
+  )
+  mkdirSync(join(directory, 'rules'))
+  for (const file of readdirSync(join(configDirectory, 'rules'))) {
+    if (file.endsWith('.yml')) place(`rules/${file}`, `rules/${file}`, (text) => compressTime(text, timeScale))
+  }
+  place('alertmanager.yml', 'alertmanager.yml', (text) =>
+    compressTime(text.replace('/etc/alertmanager/webhook_url', join(directory, 'webhook_url')), timeScale),
+  )
+  writeFileSync(join(directory, 'webhook_url'), `http://${at((webhook.address() as AddressInfo).port)}/`)
+  copyFileSync(join(configDirectory, 'jaeger/ui.json'), join(directory, 'ui.json'))
+
+  const commands: Record<Server, { args: string[]; env?: Record<string, string>; ready: string }> = {
+    otelcol: {
+      args: ['otel-collector.yaml', ...overlays].flatMap((file) => ['--config', join(configDirectory, file)]),
+      env: {
+        OTLP_GRPC_LISTEN: at(grpc),
+        OTLP_HTTP_LISTEN: at(http),
+        HEALTH_LISTEN: at(health),
+        TELEMETRY_HOST: '127.0.0.1',
+        TELEMETRY_PORT: String(telemetry),
+        JAEGER_OTLP_GRPC: at(jaegerOtlp),
+        PROMETHEUS_URL: `http://${at(prometheus)}`,
+        EVALUATIONS_FILE: eventsFile,
+        QUEUE_DIRECTORY: join(directory, 'queue'),
+      },
+      ready: `http://${at(health)}/`,
+    },
+    jaeger: {
+      args: ['--config', join(configDirectory, 'jaeger/jaeger.yaml')],
+      env: {
+        JAEGER_HEALTH_LISTEN: at(jaegerHealth),
+        JAEGER_UI_CONFIG: join(directory, 'ui.json'),
+        JAEGER_UI_LISTEN: at(jaegerUi),
+        JAEGER_GRPC_LISTEN: at(jaegerGrpc),
+        JAEGER_OTLP_LISTEN: at(jaegerOtlp),
+      },
+      ready: `http://${at(jaegerHealth)}/status`,
+    },
+    prometheus: {
+      args: [
+        `--config.file=${join(directory, 'prometheus.yml')}`,
+        `--storage.tsdb.path=${join(directory, 'prometheus')}`,
+        `--web.listen-address=${at(prometheus)}`,
+        '--web.enable-otlp-receiver',
+        '--enable-feature=created-timestamp-zero-ingestion,otlp-deltatocumulative,exemplar-storage',
+      ],
+      ready: `http://${at(prometheus)}/-/ready`,
+    },
+    alertmanager: {
+      args: [
+        `--config.file=${join(directory, 'alertmanager.yml')}`,
+        `--storage.path=${join(directory, 'alertmanager')}`,
+        `--web.listen-address=${at(alertmanager)}`,
+        '--cluster.listen-address=',
+      ],
+      ready: `http://${at(alertmanager)}/-/ready`,
+    },
+  }
+
+  const running = new Map<Server, ChildProcess>()
+  const start = async (name: Server) => {
+    const { args, env, ready } = commands[name]
+    const log = createWriteStream(join(directory, `${name}.log`), { flags: 'a' })
+    await once(log, 'open')
+    const child = spawn(program(name), args, { env: { ...process.env, ...env }, stdio: ['ignore', log, log] })
+    running.set(name, child)
+    await eventually(`${name} is ready`, async () => {
+      if (child.exitCode !== null) {
+        throw new Error(
+          `it ended with ${child.exitCode}:\n${readFileSync(join(directory, `${name}.log`), 'utf8').slice(-2000)}`,
+        )
+      }
+      return (await fetch(ready)).ok
+    })
+  }
+  const stop = async (name: Server, signal: NodeJS.Signals = 'SIGTERM') => {
+    const child = running.get(name)
+    running.delete(name)
+    if (!child || child.exitCode !== null) return
+    child.kill(signal)
+    await once(child, 'exit')
+  }
+  const close = async () => {
+    await Promise.all([...running.keys()].map((name) => stop(name, 'SIGKILL')))
+    webhook.closeAllConnections()
+    webhook.close()
+    if (process.env['SPANSCORE_E2E_KEEP']) console.log(`kept: ${directory}`)
+    else rmSync(directory, { recursive: true, force: true })
+  }
+  try {
+    await Promise.all((['jaeger', 'prometheus', 'alertmanager', 'otelcol'] as const).map(start))
+  } catch (error) {
+    await close()
+    throw error
+  }
+
+  const jaegerUrl = `http://${at(jaegerUi)}`
+  const prometheusUrl = `http://${at(prometheus)}`
+  return {
+    otlpUrl: `http://${at(http)}`,
+    prometheusUrl,
+    jaegerUrl,
+    posted,
+    events: () => readEvents(readFileSync(eventsFile, 'utf8')),
+    query: async (expression) => {
+      const { data } = await json<{ data: { result: { metric: Record<string, string>; value: [number, string] }[] } }>(
+        `${prometheusUrl}/api/v1/query?query=${encodeURIComponent(expression)}`,
+      )
+      return data.result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }))
+    },
+    spansByTags: async (service, tags) => {
+      const parameters = new URLSearchParams({ service, tags: JSON.stringify(tags), limit: '20000', lookback: '1h' })
+      const { data } = await json<{ data: { spans: JaegerSpan[] }[] }>(`${jaegerUrl}/api/traces?${parameters}`)
+      return data
+        .flatMap((found) => found.spans)
+        .filter((span) =>
+          Object.entries(tags).every(([key, value]) =>
+            span.tags.some((tag) => tag.key === key && String(tag.value) === value),
+          ),
+        )
+    },
+    start,
+    stop,
+    close,
+  }
+}
+
+interface OtlpLogs {
+  readonly resourceLogs: readonly {
+    readonly scopeLogs: readonly {
+      readonly logRecords: readonly {
+        readonly traceId: string
+        readonly spanId: string
+        readonly eventName: string
+        readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[]
+      }[]
+    }[]
+  }[]
+}
+
+function readEvents(text: string): EventRecord[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .flatMap((line) => (JSON.parse(line) as OtlpLogs).resourceLogs)
+    .flatMap((resource) => resource.scopeLogs)
+    .flatMap((scope) => scope.logRecords)
+    .map((record) => ({
+      ...record,
+      attributes: Object.fromEntries(record.attributes.map(({ key, value }) => [key, value])),
+    }))
+}
