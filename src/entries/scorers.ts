@@ -25,3 +25,40 @@ export type {
   ToolCallAccuracyPreprocess,
   ToolCallInfo,
 } from '../scorers/tool-call-accuracy-code.ts'
+export { createAnswerRelevancyScorer } from '../scorers/answer-relevancy.ts'
+export type { AnswerRelevancyAnalysis, AnswerRelevancyScorerOptions } from '../scorers/answer-relevancy.ts'
+export type { ContextOption } from '../scorers/answer-material.ts'
+export { createCompletenessScorer } from '../scorers/completeness.ts'
+export type { CompletenessAnalysis, CompletenessScorerOptions } from '../scorers/completeness.ts'
+export { createContextualRecallScorer } from '../scorers/contextual-recall.ts'
+export type { ContextualRecallAnalysis, ContextualRecallScorerOptions } from '../scorers/contextual-recall.ts'
+export { createFaithfulnessScorer } from '../scorers/faithfulness.ts'
+export type { FaithfulnessAnalysis, FaithfulnessScorerOptions } from '../scorers/faithfulness.ts'
+export { createHallucinationScorer } from '../scorers/hallucination.ts'
+export type { HallucinationAnalysis, HallucinationScorerOptions } from '../scorers/hallucination.ts'
+export type { ItemAnalysis, JudgedItem } from '../scorers/item-scorer.ts'
+export type { JudgeScorerOptions } from '../scorers/judge-scorer.ts'
+export type { JudgeSettings } from '../judge/judge.ts'
+export type { JudgeModel, LanguageModelInstance, ModelConfig } from '../judge/judge-model.ts'
+export { prices, pricesAsOf } from '../judge/prices.ts'
+export type { Price } from '../judge/prices.ts'
+export { createPromptAlignmentScorerLLM } from '../scorers/prompt-alignment.ts'
+export type {
+  AlignmentAnalysis,
+  PromptAlignmentAnalysis,
+  PromptAlignmentOptions,
+  PromptAlignmentScorerOptions,
+} from '../scorers/prompt-alignment.ts'
+export { createRubricScorer } from '../scorers/rubric.ts'
+export type { RubricAnalysis, RubricCriterion, RubricScorerOptions } from '../scorers/rubric.ts'
+export { createSummarizationScorer } from '../scorers/summarization.ts'
+export type { SummarizationOptions, SummarizationScorerOptions } from '../scorers/summarization.ts'
+export { SummarizationMetric } from '../scorers/summarization-metric.ts'
+export type { SummarizationMetricOptions, SummarizationMetricResult } from '../scorers/summarization-metric.ts'
+export type { SummarizationAnalysis } from '../scorers/summary-judgement.ts'
+export { createToolCallAccuracyScorerLLM } from '../scorers/tool-call-accuracy-llm.ts'
+export type {
+  ToolCallAccuracyAnalysis,
+  ToolCallAccuracyLLMOptions,
+  ToolCallEvaluation,
+} from '../scorers/tool-call-accuracy-llm.ts'

@@ -64,11 +64,15 @@ function cutTo(text: string, maxBytes: number): string {
   const data = Buffer.from(text)
   if (data.length <= maxBytes) return text
   if (maxBytes < SMALLEST_CUT) return maxBytes < 3 ? '' : '…'
-  const mark = (cut: number): string => `[… ${cut} bytes cut …]`
-  const room = maxBytes - Buffer.byteLength(mark(data.length))
+  const room = maxBytes - Buffer.byteLength(markOf(data.length))
   const headEnd = characterStart(data, Math.ceil((room * 2) / 3))
   const tailStart = nextCharacterStart(data, data.length - Math.floor(room / 3))
-  return data.toString('utf8', 0, headEnd) + mark(tailStart - headEnd) + data.toString('utf8', tailStart)
+  return data.toString('utf8', 0, headEnd) + markOf(tailStart - headEnd) + data.toString('utf8', tailStart)
+}
+
+/** What stands where something was cut. */
+function markOf(cutBytes: number): string {
+  return `[… ${cutBytes} bytes cut …]`
 }
 
 /** The start of the character in which the byte stands. */

@@ -28,9 +28,13 @@ export interface JudgeScorerDefinition<Analyzed> extends Omit<
   /** Judge calls of one score when nothing goes wrong. */
   readonly calls: 1 | 2
   /** What of the run is shown to the judge: for the estimate of what a score takes. */
-  drafts(run: AgentRun): readonly SectionDraft[]
+  readonly drafts: (run: AgentRun) => readonly SectionDraft[]
   /** Says what it thinks of the run; the report of the judge's calls is added to it. */
-  assess(run: AgentRun, session: JudgeSession, context: ScoringContext): Promise<Verdict<unknown, Analyzed>>
+  readonly assess: (
+    run: AgentRun,
+    session: JudgeSession,
+    context: ScoringContext,
+  ) => Promise<Verdict<unknown, Analyzed>>
 }
 
 /** Makes a scorer that asks a judge. */

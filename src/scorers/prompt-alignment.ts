@@ -178,7 +178,6 @@ function unscorable(
   const unfinished = skipUnfinished(run, context, id)
   if (unfinished !== undefined) return unfinished
   const given = context.given !== undefined
-  const refuse = (message: string): Failed => ({ status: 'failed', code: 'scorer-threw', message })
   if (sides.includes('user')) {
     const request = textOr(run, 'userInput', id)
     if (typeof request !== 'string') return given ? refuse(bothRequired) : request
@@ -190,6 +189,11 @@ function unscorable(
   if (given) return run.output === undefined ? refuse(bothRequired) : undefined
   const response = textOr(run, 'output', id)
   return typeof response !== 'string' && response.reason === 'no-content' ? response : undefined
+}
+
+/** What `.run()` rejects with, word by word. */
+function refuse(message: string): Failed {
+  return { status: 'failed', code: 'scorer-threw', message }
 }
 
 function toDrafts(run: AgentRun, sides: readonly AlignmentSide[], history: number): SectionDraft[] {
@@ -335,7 +339,6 @@ function weigh(side: AlignmentSide, analysis: AlignmentAnalysis): number {
 
 function percents(side: AlignmentSide): [number, number, number, number] {
   const [intent, requirements, completeness, appropriateness] = weights[side]
-  const percent = (weight: number): number => Math.round(weight * 100)
   return [percent(intent), percent(requirements), percent(completeness), percent(appropriateness)]
 }
 
@@ -354,6 +357,10 @@ function missingOf({ requirementsFulfillment, completeness }: AlignmentAnalysis)
     ...requirementsFulfillment.requirements.filter(({ isFulfilled }) => !isFulfilled).map((unmet) => unmet.requirement),
     ...completeness.missingElements,
   ]
+}
+
+function percent(weight: number): number {
+  return Math.round(weight * 100)
 }
 
 function withStop(sentence: string): string {

@@ -1,0 +1,68 @@
+import type { SectionDraft } from '../judge/fit-sections.ts'
+import { cuttableSection, historySection, toolResultSections, wholeSection } from '../judge/render-run.ts'
+import type { AgentRun } from '../runs/agent-run.ts'
+import type { Skipped } from '../scoring/score.ts'
+import type { ScoringContext } from '../scoring/scorer.ts'
+import { skipUnfinished, textOr } from './judge-scorer.ts'
+import { skip, skipWithoutFact } from './skip.ts'
+
+/** Texts that an answer may lean on, or a function that finds them for each run. */
+export type ContextOption = readonly string[] | ((run: AgentRun) => readonly string[] | undefined)
+
+/** Request and answer of a finished run, with the turns before. */
+export function requestAndAnswer(
+  run: AgentRun,
+  context: ScoringContext | undefined,
+  id: string,
+): readonly SectionDraft[] | Skipped {
+  const unfinished = context === undefined ? undefined : skipUnfinished(run, context, id)
+  if (unfinished !== undefined) return unfinished
+  const request = textOr(run, 'userInput', id)
+  if (typeof request !== 'string') return request
+  const answer = textOr(run, 'output', id)
+  if (typeof answer !== 'string') return answer
+  return [
+    ...historySection(run, 10),
+    wholeSection("the user's request", request),
+    wholeSection("the agent's answer", answer),
+  ]
+}
+
+/** The answer of a finished run, and the evidence that it may lean on: tool results and context. */
+export function answerAndEvidence(
+  run: AgentRun,
+  context: ScoringContext | undefined,
+  id: string,
+  given: ContextOption | undefined,
+): readonly SectionDraft[] | Skipped {
+  const unfinished = context === undefined ? undefined : skipUnfinished(run, context, id)
+  if (unfinished !== undefined) return unfinished
+  const answer = textOr(run, 'output', id)
+  if (typeof answer !== 'string') return answer
+  const evidence = evidenceOf(run, id, given)
+  return 'status' in evidence ? evidence : [...evidence, wholeSection("the agent's answer", answer)]
+}
+
+/** Tool results and context; why there is none, where there is none. */
+export function evidenceOf(
+  run: AgentRun,
+  id: string,
+  given: ContextOption | undefined,
+): readonly SectionDraft[] | Skipped {
+  const texts = (typeof given === 'function' ? given(run) : given) ?? []
+  const evidence = [
+    ...texts.map((text, index) => cuttableSection(`evidence: context ${index + 1}`, text)),
+    ...toolResultSections(run.toolCalls),
+  ]
+  if (evidence.length > 0) return evidence
+  return (
+    skipWithoutFact(run, 'toolCalls', id) ??
+    skipWithoutResults(run, id) ??
+    skip('not-applicable', `${id}: the run has no tool results, and no context was given. Set options.context.`)
+  )
+}
+
+function skipWithoutResults(run: AgentRun, id: string): Skipped | undefined {
+  const missing = run.missing.find(({ what }) => /^toolCalls\[\d+\]\.result$/.test(what))
+  return missing && skipWithoutFact(run, missing.what, id)
+}

@@ -1,0 +1,149 @@
+import { ask } from '../judge/ask.ts'
+import { fitSections } from '../judge/fit-sections.ts'
+import type { SectionDraft } from '../judge/fit-sections.ts'
+import { cuttableSection, historySection, toolCallSections, wholeSection } from '../judge/render-run.ts'
+import type { AgentRun } from '../runs/agent-run.ts'
+import type { Scorer } from '../scoring/scorer.ts'
+import { show } from '../scoring/show.ts'
+import { defineJudgeScorer, shorten, skipUnfinished, textOr } from './judge-scorer.ts'
+import type { JudgeScorerOptions } from './judge-scorer.ts'
+import { twoDecimals } from './two-decimals.ts'
+
+/** One criterion of a rubric: a question that is answered by pass or fail. */
+export interface RubricCriterion {
+  /** Letters, digits, `_`, `-` and `.`; must differ from the others'. */
+  readonly id: string
+  /** Put so that yes is good. Trusted text: quote nothing of a run in it. */
+  readonly question: string
+  /** A positive number. @default 1 */
+  readonly weight?: number
+  /** The score is 0 where this one fails. @default false */
+  readonly required?: boolean
+}
+
+/** Options of `createRubricScorer`. */
+export interface RubricScorerOptions extends JudgeScorerOptions {
+  /** @default 'rubric' */
+  readonly id?: string
+  /** At least one. */
+  readonly criteria: readonly RubricCriterion[]
+}
+
+/** Every criterion, with its verdict. */
+export interface RubricAnalysis {
+  readonly criteria: readonly {
+    readonly id: string
+    readonly question: string
+    readonly passed: boolean
+    readonly weight: number
+    readonly required: boolean
+    readonly reasoning: string
+  }[]
+}
+
+const role =
+  "You hold an agent's work against the criteria of a rubric, each on its own: one criterion's verdict must not colour another's."
+const verdicts = ['pass', 'fail'] as const
+
+/**
+ * A rubric of your own, by a judge: criteria that each pass or fail.
+ *
+ * Score: Σ weights of the criteria that passed ÷ Σ weights, two decimals; 0 where a required one failed. Weights and required flags
+ * are never shown to the judge. One judge call.
+ *
+ * @example
+ * ```ts
+ * const scorer = createRubricScorer({
+ *   model: 'openai/gpt-5-mini',
+ *   criteria: [
+ *     { id: 'polite', question: 'Is the answer polite?' },
+ *     { id: 'no_promise', question: 'Does the answer promise only what a tool confirmed?', weight: 3, required: true },
+ *   ],
+ * })
+ * ```
+ *
+ * @throws TypeError where the model or a criterion is wrong
+ */
+export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown, RubricAnalysis> {
+  const { id = 'rubric' } = options
+  const criteria = checkCriteria(id, options.criteria)
+  const totalWeight = criteria.reduce((sum, { weight }) => sum + weight, 0)
+  return defineJudgeScorer<RubricAnalysis>({
+    id,
+    description: 'The weighted share of the criteria that the run meets.',
+    options,
+    calls: 1,
+    identity: { criteria, prompts: [role, verdicts] },
+    needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
+    drafts: toDrafts,
+    assess: async (run, session, context) => {
+      const unfinished = skipUnfinished(run, context, id)
+      if (unfinished !== undefined) return unfinished
+      const answer = textOr(run, 'output', id)
+      if (typeof answer !== 'string' && run.toolCalls.length === 0) return answer
+      const asked = await ask(session, {
+        role,
+        sections: fitSections(toDrafts(run), session.judge.settings.maxContentBytes),
+        questions: criteria.map((criterion) => ({ id: criterion.id, text: criterion.question, verdicts })),
+        control: { favourable: 'pass', unfavourable: 'fail' },
+      })
+      if (!asked.ok) return asked.score
+      const judged = criteria.map((criterion) => {
+        const given = asked.value.answers.get(criterion.id)
+        return { ...criterion, passed: given?.verdict === 'pass', reasoning: given?.reasoning ?? '' }
+      })
+      const vetoed = judged.some(({ passed, required }) => required && !passed)
+      const passedWeight = judged.reduce((sum, { passed, weight }) => sum + (passed ? weight : 0), 0)
+      return {
+        status: 'scored',
+        value: vetoed ? 0 : twoDecimals(passedWeight / totalWeight),
+        explanation: explain(judged, vetoed),
+        analyzeStepResult: { criteria: judged },
+      }
+    },
+  })
+}
+
+function toDrafts(run: AgentRun): SectionDraft[] {
+  return [
+    ...(run.systemInstructions === undefined
+      ? []
+      : [cuttableSection("the agent's system instructions", run.systemInstructions)]),
+    ...historySection(run, 10),
+    ...(run.userInput === undefined ? [] : [wholeSection("the user's request", run.userInput)]),
+    ...toolCallSections(run.toolCalls),
+    ...(run.output === undefined ? [] : [wholeSection("the agent's answer", run.output)]),
+  ]
+}
+
+function explain(criteria: RubricAnalysis['criteria'], vetoed: boolean): string {
+  const failed = criteria.filter(({ passed }) => !passed)
+  const shown = failed.map(({ id, required, reasoning }) => {
+    const because = reasoning === '' ? '' : ` (${reasoning})`
+    return `${id}${required ? ', required' : ''}${because}`
+  })
+  return shorten(
+    `${criteria.length - failed.length} of ${criteria.length} criteria passed.${shown.length > 0 ? ` Failed: ${shown.join('; ')}.` : ''}${vetoed ? ' A required criterion failed, so the score is 0.' : ''}`,
+  )
+}
+
+function checkCriteria(scorerId: string, criteria: unknown): Required<RubricCriterion>[] {
+  if (!Array.isArray(criteria) || criteria.length === 0) {
+    throw new TypeError(`Scorer ${scorerId}: expected criteria to be a list of at least one, got ${show(criteria)}.`)
+  }
+  const seen = new Set<string>()
+  return criteria.map((criterion: Partial<RubricCriterion> | undefined, index) => {
+    const { id = '', question = '', weight = 1, required = false } = criterion ?? {}
+    const at = `Scorer ${scorerId}: expected criteria[${index}]`
+    if (!/^[\w.-]{1,64}$/.test(id)) throw new TypeError(`${at}.id to be letters, digits, _, - and ., got ${show(id)}.`)
+    if (seen.has(id.toLowerCase())) throw new TypeError(`${at}.id to differ from the others', got ${show(id)} again.`)
+    if (typeof question !== 'string' || question.trim() === '') {
+      throw new TypeError(`${at}.question to be a text, got ${show(question)}.`)
+    }
+    if (typeof weight !== 'number' || !(weight > 0) || !Number.isFinite(weight)) {
+      throw new TypeError(`${at}.weight to be a positive number, got ${show(weight)}.`)
+    }
+    seen.add(id.toLowerCase())
+    return { id, question: question.replaceAll(/\s+/g, ' ').trim(), weight, required }
+  })
+}
