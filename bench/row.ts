@@ -1,0 +1,39 @@
+/** One figure, beside what it was compared with in the same run. */
+export interface Row {
+  readonly title: string
+  readonly baseline: string
+  readonly measured: string
+  readonly value: number
+  readonly unit: '×' | 'ms' | 'MB'
+  readonly atMost?: number
+  readonly atLeast?: number
+}
+
+/** Whether it is within its threshold; figures without one always are. */
+export function isMet({ value, atMost, atLeast }: Row): boolean {
+  return (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast)
+}
+
+/** Rows as text, columns in line. */
+export function toTable(rows: readonly Row[]): string {
+  const cells = [
+    ['', 'baseline', 'spanscore', 'figure', 'threshold', ''],
+    ...rows.map((row) => [
+      row.title,
+      row.baseline,
+      row.measured,
+      `${row.value.toFixed(row.value < 10 ? 3 : 1)} ${row.unit}`,
+      row.atMost !== undefined ? `≤ ${row.atMost}` : row.atLeast !== undefined ? `≥ ${row.atLeast}` : '',
+      row.atMost === undefined && row.atLeast === undefined ? '' : isMet(row) ? 'met' : 'NOT MET',
+    ]),
+  ]
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((line) => (line[column] ?? '').length)))
+  return cells
+    .map((line) =>
+      line
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
