@@ -91,7 +91,7 @@ function chainModels(
       latest.push(chain)
       if (latest.length > MAX_COMPARED) latest.shift()
     }
-    chain.plan.models.push({ node, inner: item.inner, agent: chain.plan.root })
+    chain.plan.models.push({ node, inner: item.inner })
     chain.last = node
     for (const call of node.facts.toolCalls) {
       if (call.id === undefined) continue
@@ -104,7 +104,7 @@ function chainModels(
 
 function adopt(plan: RunPlan, { node, kind, inner }: BareSpan, touched: Set<RunPlan>): void {
   const list = kind === 'model' ? plan.models : plan.tools
-  if (!node.isOpen) list.push({ node, inner, agent: plan.root })
+  if (!node.isOpen) list.push({ node, inner })
   plan.isComplete = false
   touched.add(plan)
 }
@@ -205,7 +205,7 @@ function attachTools(
     }
     const own = index.askedBy(node) ?? index.nearest(node)
     if (own !== undefined) {
-      own.tools.push({ node, inner: item.inner, agent: own.root })
+      own.tools.push({ node, inner: item.inner })
       owners.set(node, own)
       continue
     }

@@ -11,15 +11,15 @@ export interface JoinedCall {
   readonly tool: PlannedTool | undefined
   /** Index of the model call that asked for it. */
   readonly step: number
-  /** The agent on whose behalf it was made. */
-  readonly agent: TreeSpan
+  /** The model call that asked for it, else the span of its execution: below the agent on whose behalf it was made. */
+  readonly by: TreeSpan | undefined
 }
 
 interface Draft {
   asked: ToolCallPart | undefined
   tool: PlannedTool | undefined
   step: number
-  agent: TreeSpan
+  by: TreeSpan | undefined
 }
 
 /**
@@ -28,24 +28,22 @@ interface Draft {
  * of the model call before them.
  *
  * @param askedBy The calls that each model asked for, by index of the model (or of the turn in a transcript).
- * @param root The agent of calls whose model is not known.
  */
 export function joinToolCalls(
   models: readonly PlannedModel[],
   tools: readonly PlannedTool[],
   askedBy: readonly (readonly ToolCallPart[])[],
-  root: TreeSpan,
 ): readonly JoinedCall[] {
   const drafts: Draft[] = []
   for (const [step, calls] of askedBy.entries()) {
-    const agent = models[step]?.agent ?? root
-    for (const asked of calls) drafts.push({ asked, tool: undefined, step, agent })
+    const by = models[step]?.node
+    for (const asked of calls) drafts.push({ asked, tool: undefined, step, by })
   }
   const left = joinInOrder(joinByArguments(joinById(tools, drafts), drafts), drafts)
   if (left.length === 0) return drafts
   for (const tool of left) {
     const step = Math.max(0, lastBefore(models, tool.node.span))
-    drafts.push({ asked: undefined, tool, step, agent: tool.agent })
+    drafts.push({ asked: undefined, tool, step, by: tool.node })
   }
   // Stable: the model's own order stays, and what only spans know comes after it.
   return drafts.toSorted((one, other) => one.step - other.step)

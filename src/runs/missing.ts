@@ -28,7 +28,7 @@ export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
 }
 
 /** How much of what was said and done the spans hold. */
-export function contentOf(run: AgentRun, plan: RunPlan): AgentRun['content'] {
+export function contentOf(run: AgentRun): AgentRun['content'] {
   const calls = run.toolCalls
   const hasAny =
     run.userInput !== undefined ||
@@ -36,7 +36,7 @@ export function contentOf(run: AgentRun, plan: RunPlan): AgentRun['content'] {
     run.systemInstructions !== undefined ||
     calls.some((call) => call.arguments !== undefined || call.result !== undefined)
   if (!hasAny) return 'none'
-  return missingOf(run, plan).some(isContent) ? 'partial' : 'full'
+  return run.missing.some(isContent) ? 'partial' : 'full'
 }
 
 /** A tool may return nothing: that is missing only where other content is missing too. */

@@ -5,7 +5,6 @@ import type { TreeSpan } from './tree.ts'
 /** Where a span stands: what is above it. */
 interface Place {
   readonly plan?: RunPlan
-  readonly agent?: TreeSpan
   readonly model?: PlannedModel
   readonly tool?: PlannedTool
   /** A tool with no run around it. */
@@ -70,14 +69,14 @@ class Planner {
 
   #placeAgent(node: TreeSpan, above: Place): Place {
     if (above.plan !== undefined && above.tool === undefined) {
-      above.plan.participants.push(node)
-      return { ...above, agent: node }
+      above.plan.inside.push(node)
+      return above
     }
     const parent = above.plan === undefined ? undefined : { plan: above.plan, tool: above.tool?.node }
     const plan = newPlan(node, parent)
     const siblings = above.plan === undefined ? this.plans : above.plan.children
     siblings.push(plan)
-    return { plan, agent: node }
+    return { plan }
   }
 
   /**
@@ -100,7 +99,7 @@ class Planner {
       return above
     }
     if (above.plan !== undefined && above.tool === undefined) {
-      const model = { node, inner: [], agent: above.agent ?? above.plan.root }
+      const model = { node, inner: [] }
       if (!node.isOpen) above.plan.models.push(model)
       return { ...above, model }
     }
@@ -109,12 +108,12 @@ class Planner {
     const inner: TreeSpan[] = []
     this.bare.push({ node, kind: 'model', plan: above.plan, tool: above.tool?.node ?? above.bareTool, inner })
     // Below it, another model span is the same call, and a tool span one that it asked for.
-    return { ...above, model: { node, inner, agent: node } }
+    return { ...above, model: { node, inner } }
   }
 
   #placeTool(node: TreeSpan, above: Place): Place {
     if (above.plan !== undefined && above.tool === undefined) {
-      const tool = { node, inner: [], agent: above.agent ?? above.plan.root }
+      const tool = { node, inner: [] }
       if (!node.isOpen) above.plan.tools.push(tool)
       return { ...withoutModel(above), tool }
     }
@@ -128,13 +127,9 @@ class Planner {
   }
 }
 
-/** A step that names its agent speaks for all below it. */
 function placeStep(node: TreeSpan, above: Place): Place {
-  if (above.plan === undefined || above.tool !== undefined) return above
-  above.plan.steps.push(node)
-  if (node.facts.agent?.name === undefined) return above
-  above.plan.participants.push(node)
-  return { ...above, agent: node }
+  if (above.tool === undefined) above.plan?.inside.push(node)
+  return above
 }
 
 function withoutModel(above: Place): Place {

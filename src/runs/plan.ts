@@ -8,10 +8,8 @@ export interface RunPlan {
   readonly models: PlannedModel[]
   /** Tool and hand-off spans in order of start. */
   readonly tools: PlannedTool[]
-  /** Agents and named steps that the run's root stands above, in order of start. */
-  readonly participants: TreeSpan[]
-  /** Steps, in order of start: what stands on them is asked for where agent and models do not say it. */
-  readonly steps: TreeSpan[]
+  /** Agents, entries and steps inside the run, in order of start: asked for what root and models do not say. */
+  readonly inside: TreeSpan[]
   readonly children: RunPlan[]
   parent: { readonly plan: RunPlan; readonly tool: TreeSpan | undefined } | undefined
   /** False where spans of the run are open, or were lost. */
@@ -22,18 +20,27 @@ export interface RunPlan {
 export interface PlannedModel {
   readonly node: TreeSpan
   readonly inner: TreeSpan[]
-  /** The agent on whose behalf it ran: a participant, or the root. */
-  readonly agent: TreeSpan
 }
 
 /** A tool's execution, and the spans of the same execution seen from inside (MCP client, server). */
 export interface PlannedTool {
   readonly node: TreeSpan
   readonly inner: TreeSpan[]
-  readonly agent: TreeSpan
 }
 
 /** Makes an empty plan. */
 export function newPlan(root: TreeSpan, parent?: RunPlan['parent']): RunPlan {
-  return { root, models: [], tools: [], participants: [], steps: [], children: [], parent, isComplete: !root.isOpen }
+  return { root, models: [], tools: [], inside: [], children: [], parent, isComplete: !root.isOpen }
+}
+
+/**
+ * The agent on whose behalf a span of a run worked: the nearest span above that names one (an agent, or a step that says for
+ * whom it is), else the run's root.
+ */
+export function agentOf(node: TreeSpan, root: TreeSpan): TreeSpan {
+  for (let above = node.parent; above !== undefined && above !== root; above = above.parent) {
+    const { role } = above.facts
+    if ((role === 'agent' || role === 'entry' || role === 'step') && above.facts.agent?.name !== undefined) return above
+  }
+  return root
 }

@@ -4,9 +4,9 @@ import type { SpanFacts } from '../spans/facts.ts'
 import type { Message, RunError, ToolDefinition, Usage } from '../spans/message.ts'
 import type { AgentRun, Missing, ModelCall, ToolCall } from './agent-run.ts'
 import { askedCalls, transcriptCalls } from './asked-calls.ts'
-import { joinToolCalls } from './join-tool-calls.ts'
+import { joinToolCalls, type JoinedCall } from './join-tool-calls.ts'
 import { contentOf, missingOf } from './missing.ts'
-import type { RunPlan } from './plan.ts'
+import { agentOf, type RunPlan } from './plan.ts'
 import { pick, ReconstructedModelCall, usageOf } from './reconstructed-model-call.ts'
 import { ReconstructedToolCall } from './reconstructed-tool-call.ts'
 import { Responses } from './responses.ts'
@@ -102,14 +102,18 @@ export class ReconstructedRun implements AgentRun {
         const listed = transcriptCalls(this.#transcript())
         if (listed.some((calls) => calls.length > 0)) asked = listed
       }
-      const agents = this.#agentNames()
       const responses = new Responses(models, () => this.#transcript())
       const toolSpans = models.length === 0 ? 'sometimes' : (this.#root.dialect.toolSpans ?? 'sometimes')
       const childOf = new Map(children.map((child) => [child.parent?.tool, runId(child)]))
-      return joinToolCalls(models, tools, asked, this.#plan.root).map((call, position) => {
-        const agentName = agents.size > 1 ? call.agent.facts.agent?.name : undefined
+      return joinToolCalls(models, tools, asked).map((call, position) => {
         const childRunId = call.tool && childOf.get(call.tool.node)
-        return new ReconstructedToolCall(call, { responses, toolSpans, agentName, childRunId, position })
+        return new ReconstructedToolCall(call, {
+          responses,
+          toolSpans,
+          agentName: () => this.#callerOf(call),
+          childRunId,
+          position,
+        })
       })
     })
   }
@@ -168,7 +172,7 @@ export class ReconstructedRun implements AgentRun {
         for (const [key, value] of Object.entries(usageOf(model))) sum[key] = (sum[key] ?? 0) + Number(value)
       }
       if (Object.keys(sum).length > 0) return sum
-      return firstOf([this.#plan.root, ...this.#plan.steps], ({ usage }) => (isEmpty(usage) ? undefined : usage)) ?? {}
+      return firstOf([this.#plan.root, ...this.#plan.inside], ({ usage }) => (isEmpty(usage) ? undefined : usage)) ?? {}
     })
   }
 
@@ -191,7 +195,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get content(): AgentRun['content'] {
-    return this.#once('content', () => contentOf(this, this.#plan))
+    return this.#once('content', () => contentOf(this))
   }
 
   get missing(): readonly Missing[] {
@@ -282,38 +286,44 @@ export class ReconstructedRun implements AgentRun {
     return this.#once('firstModelInput', () => {
       const [first] = this.#plan.models
       if (first === undefined) return undefined
-      const { steps } = this.#plan
-      return withoutSystem(pick(first, (facts) => facts.input) ?? firstOf(steps, (facts) => facts.input))
+      const { inside } = this.#plan
+      return withoutSystem(pick(first, (facts) => facts.input) ?? firstOf(inside, (facts) => facts.input))
     })
   }
 
   /** The agent that worked first, where it is not the root itself. */
   #firstAgent(): TreeSpan | undefined {
-    const { models, participants, root } = this.#plan
-    const first = models[0]?.agent ?? root
-    return first === root ? participants.find((node) => node.facts.agent?.name !== undefined) : first
+    const { models, inside, root } = this.#plan
+    const first = models[0] && agentOf(models[0].node, root)
+    return first === undefined || first === root ? inside.find((node) => node.facts.agent?.name !== undefined) : first
   }
 
   /** The root's, else that of the first span in the run that lists its messages. */
   #transcript(): readonly Message[] | undefined {
-    const nodes = [this.#plan.root, ...this.#plan.participants]
-    return this.#once('transcript', () => nodes.map((node) => node.facts.transcript).find((list) => list !== undefined))
+    const { root, inside } = this.#plan
+    return this.#once('transcript', () => firstOf([root, ...inside], (facts) => facts.transcript))
   }
 
   #lastAgent(): TreeSpan | undefined {
-    const last = this.#plan.models.at(-1)?.agent
-    return last === this.#plan.root ? undefined : last
+    const { models, root } = this.#plan
+    const last = models.at(-1)
+    const agent = last && agentOf(last.node, root)
+    return agent === root ? undefined : agent
   }
 
-  #agentNames(): ReadonlySet<string> {
-    const { models, tools } = this.#plan
-    return new Set([...models, ...tools].flatMap(({ agent }) => agent.facts.agent?.name ?? []))
+  /** The agent that made a call, where the run has several. */
+  #callerOf(call: JoinedCall): string | undefined {
+    const { models, tools, root } = this.#plan
+    const nameOf = (node: TreeSpan): string | undefined => agentOf(node, root).facts.agent?.name
+    const names = this.#once('agentNames', () => new Set([...models, ...tools].map(({ node }) => nameOf(node))))
+    names.delete(undefined)
+    return names.size > 1 && call.by !== undefined ? nameOf(call.by) : undefined
   }
 
   /** From the agent's span, else from the first span of the run that says it. */
   #first<T>(read: (facts: SpanFacts) => T | undefined): T | undefined {
-    const { root, participants, models } = this.#plan
-    return firstOf([root, ...participants, ...models.map((model) => model.node)], read)
+    const { root, inside, models } = this.#plan
+    return firstOf([root, ...inside, ...models.map((model) => model.node)], read)
   }
 
   #once<T>(key: string, read: () => T): T {

@@ -10,7 +10,7 @@ export interface CallContext {
   /** What it means when a call has no span. */
   readonly toolSpans: 'always' | 'sometimes' | 'unless-failed'
   /** The agent that made the call, where the run has several. */
-  readonly agentName: string | undefined
+  readonly agentName: () => string | undefined
   readonly childRunId: string | undefined
   /** How many calls were asked for before this one. */
   readonly position: number
@@ -41,7 +41,7 @@ export class ReconstructedToolCall implements ToolCall {
   }
 
   get agentName(): string | undefined {
-    return this.#context.agentName
+    return this.#context.agentName()
   }
 
   get childRunId(): string | undefined {

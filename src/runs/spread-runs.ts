@@ -29,8 +29,8 @@ export function joinSpread(plans: readonly RunPlan[]): readonly RunPlan[] {
 }
 
 function take(target: RunPlan, plan: RunPlan): void {
-  target.models.push(...plan.models.map((model) => ({ ...model, agent: target.root })))
-  target.tools.push(...plan.tools.map((tool) => ({ ...tool, agent: target.root })))
+  target.models.push(...plan.models)
+  target.tools.push(...plan.tools)
   target.models.sort((left, right) => compareSpans(left.node.span, right.node.span))
   target.tools.sort((left, right) => compareSpans(left.node.span, right.node.span))
   if (!plan.isComplete) target.isComplete = false

@@ -15,6 +15,8 @@ export interface TreeSpan {
   topId: string
   /** True where the span has not ended: it gives the tree its shape, and no facts are read from it. */
   readonly isOpen: boolean
+  /** For `cutCycles`: 0 not seen, 1 on the way up, 2 seen. */
+  mark: 0 | 1 | 2
 }
 
 /** What is known beside the ended spans. */
@@ -41,7 +43,16 @@ export function buildTree(spans: readonly SourceSpan[], context: TreeContext): r
     if (dialect === undefined) continue
     const facts = new SpanFacts(span, dialect, roleOf(dialect, span), context.logs.get(span.spanId))
     const isOpen = context.isOpen(span.spanId)
-    nodes.set(span.spanId, { facts, span, parent: undefined, children: [], isOrphan: false, topId: '', isOpen })
+    nodes.set(span.spanId, {
+      facts,
+      span,
+      parent: undefined,
+      children: [],
+      isOrphan: false,
+      topId: '',
+      isOpen,
+      mark: 0,
+    })
   }
   for (const node of nodes.values()) link(node, nodes, byId, context.parents)
   cutCycles(nodes.values())
@@ -92,19 +103,17 @@ function link(
 }
 
 function cutCycles(nodes: Iterable<TreeSpan>): void {
-  const settled = new Set<TreeSpan>()
   for (const start of nodes) {
-    const path = new Set<TreeSpan>()
     let node: TreeSpan | undefined = start
-    while (node !== undefined && !settled.has(node)) {
-      path.add(node)
-      if (node.parent !== undefined && path.has(node.parent)) {
+    while (node?.mark === 0) {
+      node.mark = 1
+      if (node.parent?.mark === 1) {
         node.parent = undefined
         node.isOrphan = true
       }
       node = node.parent
     }
-    for (const passed of path) settled.add(passed)
+    for (node = start; node?.mark === 1; node = node.parent) node.mark = 2
   }
 }
 

@@ -101,7 +101,7 @@ export interface Dialect {
   /** Default: the span's status, then its exception event (see `outcomeOf`). */
   outcome?(span: SourceSpan): Outcome
 
-  /** Agent and model spans. */
+  /** Agent and model spans: where they stand apart from the messages. System messages of `input` are found without this. */
   systemInstructions?(span: SourceSpan, logs: readonly SourceLog[]): string | undefined
   /** Agent and model spans: what went in, history included. System messages may stay in; the run takes them out. */
   input?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined

@@ -9,7 +9,7 @@ import type {
   ToolIdentity,
 } from './dialect.ts'
 import type { Message, ToolCallPart, ToolDefinition, Usage } from './message.ts'
-import { toolCallsIn } from './messages.ts'
+import { systemTextOf, toolCallsIn } from './messages.ts'
 import { outcomeOf } from './outcome.ts'
 import type { SourceLog, SourceSpan } from './source-span.ts'
 
@@ -51,8 +51,10 @@ export class SpanFacts {
     )
   }
 
+  /** From where the library keeps them apart, else the system messages of the input. */
   get systemInstructions(): string | undefined {
-    return this.#once('systemInstructions', () => this.dialect.systemInstructions?.(this.span, this.logs))
+    const own = this.#once('systemInstructions', () => this.dialect.systemInstructions?.(this.span, this.logs))
+    return own ?? this.#once('systemMessages', () => systemTextOf(this.input))
   }
 
   get input(): readonly Message[] | undefined {

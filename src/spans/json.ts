@@ -2,7 +2,7 @@
  * Longest text that is parsed without a look at its nesting: at two characters a level it cannot overflow the stack of
  * those who walk or stringify the value later.
  */
-const MAX_UNCHECKED_LENGTH = 2000
+const MAX_UNCHECKED_LENGTH = 4000
 /** Deeper values stay text: `JSON.stringify` recurses, and a run must always be printable. */
 const MAX_DEPTH = 1000
 

@@ -1,6 +1,6 @@
 import { isRecord, parseJson, textOf } from './json.ts'
 import type { Message, ToolDefinition } from './message.ts'
-import { systemTextOf, textMessage, toInstructions, toMessage, toMessages } from './messages.ts'
+import { textMessage, toInstructions, toMessage, toMessages } from './messages.ts'
 import type { SourceLog, SourceSpan } from './source-span.ts'
 import { toToolDefinitions } from './tool-definitions.ts'
 
@@ -41,10 +41,10 @@ export function semconvOutput(span: SourceSpan, logs: Logs = []): readonly Messa
   )
 }
 
-/** System instructions: their own attribute, else the system messages of the input. */
+/** System instructions where they stand apart from the input. */
 export function semconvInstructions(span: SourceSpan, logs: Logs = []): string | undefined {
   const written = span.attributes['gen_ai.system_instructions'] ?? detail(span, logs, 'gen_ai.system_instructions')[0]
-  return toInstructions(written) ?? systemTextOf(semconvInput(span, logs))
+  return toInstructions(written)
 }
 
 /** The tools that were offered. */

@@ -1,7 +1,8 @@
 import type { Absence, ContentFact, Dialect, Outcome, SpanRole } from '../dialect.ts'
 import { isRecord, parseJson, parseJsonTwice, textOf, numberOf } from '../json.ts'
+import { jsonAttribute } from '../json-attribute.ts'
 import type { Message, Part, ToolCallPart, Usage } from '../message.ts'
-import { makeMessage, systemTextOf, textMessage, toInstructions, toMessages } from '../messages.ts'
+import { makeMessage, textMessage, toInstructions, toMessages } from '../messages.ts'
 import { outcomeOf } from '../outcome.ts'
 import { toToolCallPart } from '../parts.ts'
 import { makeUsage, semconvConversationId, semconvModel, semconvUserId } from '../semconv.ts'
@@ -42,8 +43,7 @@ export const aiSdk: Dialect = {
   },
 
   systemInstructions(span) {
-    const prompt = promptOf(span)
-    return toInstructions(prompt?.system) ?? systemTextOf(messagesOf(span, prompt))
+    return toInstructions(promptOf(span)?.system)
   },
 
   input(span) {
@@ -111,13 +111,16 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
 ])
 
 /** Keys under which users put the conversation into the telemetry metadata; there is no fixed one. */
-const CONVERSATION_KEYS = ['sessionId', 'threadId', 'conversationId', 'chatId', 'session_id', 'thread_id']
-const USER_KEYS = ['userId', 'user_id']
+const CONVERSATION_KEYS = metadataKeys('sessionId', 'threadId', 'conversationId', 'chatId', 'session_id', 'thread_id')
+const USER_KEYS = metadataKeys('userId', 'user_id')
+
+function metadataKeys(...keys: string[]): readonly string[] {
+  return keys.flatMap((key) => [`ai.telemetry.metadata.${key}`, `ai.settings.context.${key}`])
+}
 
 function metadata(span: SourceSpan, keys: readonly string[]): string | undefined {
   for (const key of keys) {
-    const value =
-      textOf(span.attributes[`ai.telemetry.metadata.${key}`]) ?? textOf(span.attributes[`ai.settings.context.${key}`])
+    const value = textOf(span.attributes[key])
     if (value !== undefined) return value
   }
   return undefined
@@ -131,7 +134,7 @@ function firstWord(name: string): string {
 
 /** `ai.prompt`: what the caller passed. */
 function promptOf(span: SourceSpan): Record<string, unknown> | undefined {
-  const prompt = parseJson(span.attributes['ai.prompt'])
+  const prompt = jsonAttribute(span, 'ai.prompt')
   return isRecord(prompt) ? prompt : undefined
 }
 

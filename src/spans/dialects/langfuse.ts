@@ -1,5 +1,6 @@
 import type { ContentFact, Dialect, Outcome, SpanRole } from '../dialect.ts'
 import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
+import { jsonAttribute } from '../json-attribute.ts'
 import type { Message, Usage } from '../message.ts'
 import { textMessage, toMessage, toMessages } from '../messages.ts'
 import { outcomeOf } from '../outcome.ts'
@@ -35,7 +36,7 @@ export const langfuse: Dialect = {
     return { status: aborted ? 'aborted' : 'error', error: message === undefined ? {} : { message } }
   },
 
-  input: (span) => toInput(span.attributes['langfuse.observation.input']),
+  input: (span) => toInput(jsonAttribute(span, 'langfuse.observation.input')),
 
   output(span): readonly Message[] | undefined {
     const written = span.attributes['langfuse.observation.output']
@@ -53,20 +54,14 @@ export const langfuse: Dialect = {
   },
 
   toolDefinitions(span) {
-    const input = parseJson(span.attributes['langfuse.observation.input'])
+    const input = jsonAttribute(span, 'langfuse.observation.input')
     return isRecord(input) && input.tools !== undefined ? toToolDefinitions(input.tools) : undefined
   },
 
   systemInstructions(span) {
-    const input = parseJson(span.attributes['langfuse.observation.input'])
+    const input = jsonAttribute(span, 'langfuse.observation.input')
     // The Responses API's instructions, and Anthropic's.
-    if (isRecord(input)) {
-      const own = textOf(input.instructions) ?? textOf(input.system)
-      if (own !== undefined) return own
-    }
-    const messages = toInput(input) ?? []
-    const texts = messages.filter((message) => message.role === 'system').map((message) => message.text ?? '')
-    return textOf(texts.join('\n'))
+    return isRecord(input) ? (textOf(input.instructions) ?? textOf(input.system)) : undefined
   },
 
   model(span) {
@@ -136,7 +131,7 @@ function toInput(written: unknown): readonly Message[] | undefined {
     return undefined
   }
   // A number, or `true`: the text that was asked.
-  return typeof written === 'string' ? [textMessage('user', written)] : undefined
+  return value === null ? undefined : [textMessage('user', String(value))]
 }
 
 /** The text in `{ answer: '…' }`. */

@@ -20,8 +20,6 @@ export const openLlmetry: Dialect = {
   name: 'openllmetry',
   // A decorated function that throws never ends its span.
   toolSpans: 'unless-failed',
-  // A decorated function that throws never ends its span.
-  toolSpans: 'unless-failed',
 
   recognises: (scopeName, attributes) =>
     attributes['traceloop.span.kind'] !== undefined ||
