@@ -3,6 +3,7 @@ import { aiSdkOtel } from './ai-sdk-otel.ts'
 import { aiSdk } from './ai-sdk.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
 import { genAi } from './gen-ai.ts'
+import { genkit } from './genkit.ts'
 import { googleAdk } from './google-adk.ts'
 import { langSmith } from './langsmith.ts'
 import { langfuse } from './langfuse.ts'
@@ -12,6 +13,7 @@ import { openInferenceOpenAiAgents } from './openinference-openai-agents.ts'
 import { openInference } from './openinference.ts'
 import { openLlmetry } from './openllmetry.ts'
 import { strands } from './strands.ts'
+import { voltAgent } from './voltagent.ts'
 
 /**
  * Every dialect, in the order in which they are asked: a span that two could read goes to the first (OpenInference adds
@@ -28,6 +30,8 @@ export const allDialects: readonly Dialect[] = [
   langSmith,
   anthropicSdk,
   googleAdk,
+  genkit,
+  voltAgent,
   openLlmetry,
   strands,
   genAi,

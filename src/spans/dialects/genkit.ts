@@ -1,0 +1,109 @@
+import type { Dialect, SpanRole } from '../dialect.ts'
+import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
+import type { Message } from '../message.ts'
+import { systemTextOf, textMessage } from '../messages.ts'
+import { replyMessages, requestMessages, requestTools } from '../payloads.ts'
+import { makeUsage, semconvUserId } from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
+
+/**
+ * Genkit: scope `genkit-tracer`, keys with colons. A flow, or the outermost `generate`, is the agent; each further turn of the
+ * loop is a `generate` inside the one before. Tool spans have no call id.
+ */
+export const genkit: Dialect = {
+  name: 'genkit',
+  toolSpans: 'always',
+
+  recognises: (scopeName, attributes) => scopeName === 'genkit-tracer' || attributes['genkit:type'] !== undefined,
+
+  roleOf(span): SpanRole {
+    const role = SUBTYPES.get(subtypeOf(span))
+    if (role !== undefined) return role
+    return span.attributes['genkit:type'] === 'util' && span.name === 'generate' ? 'entry' : 'step'
+  },
+
+  agent(span) {
+    const subtype = subtypeOf(span)
+    const name = subtype !== '' && genkit.roleOf(span) === 'entry' ? textOf(span.attributes['genkit:name']) : undefined
+    return name === undefined ? undefined : { name }
+  },
+
+  conversationId: (span) =>
+    textOf(span.attributes['genkit:sessionId']) ?? textOf(span.attributes['genkit:metadata:sessionId']),
+  userId: (span) => semconvUserId(span.attributes),
+
+  systemInstructions: (span) => systemTextOf(requestMessages(inputOf(span))),
+  input(span) {
+    const value = inputOf(span)
+    return typeof value === 'string' ? [textMessage('user', value)] : (requestMessages(value) ?? fromOnlyText(value))
+  },
+  output(span) {
+    const value = parseJson(span.attributes['genkit:output'])
+    const reply = replyMessages(value)
+    if (reply !== undefined || genkit.roleOf(span) === 'model') return reply
+    const text = value === undefined || value === null ? undefined : toJsonText(value)
+    return text === undefined ? undefined : [textMessage('assistant', text)]
+  },
+  toolDefinitions: (span) => (subtypeOf(span) === 'model' ? requestTools(inputOf(span)) : undefined),
+
+  model(span) {
+    const model = textOf(span.attributes['genkit:name'])
+    const reply = parseJson(span.attributes['genkit:output'])
+    const finishReason = isRecord(reply) ? textOf(reply.finishReason) : undefined
+    return {
+      ...(model !== undefined && { model }),
+      ...(finishReason !== undefined && { finishReasons: [finishReason] }),
+    }
+  },
+  usage(span) {
+    const reply = parseJson(span.attributes['genkit:output'])
+    const usage = isRecord(reply) && isRecord(reply.usage) ? reply.usage : {}
+    return makeUsage(
+      numberOf(usage.inputTokens),
+      numberOf(usage.outputTokens),
+      numberOf(usage.cachedContentTokens),
+      undefined,
+      numberOf(usage.thoughtsTokens),
+    )
+  },
+
+  tool(span) {
+    const name = textOf(span.attributes['genkit:name']) ?? textOf(span.name)
+    return name === undefined ? undefined : { name }
+  },
+  toolArguments: (span) => inputOf(span),
+  toolResult: (span) => parseJson(span.attributes['genkit:output']),
+
+  // The exporters for Google Cloud and Firebase can leave content out; Genkit itself always writes it.
+  absence: () => ({ why: 'not-captured', switch: 'enableFirebaseTelemetry({ disableLoggingInputAndOutput: false })' }),
+
+  contentKeys: ['genkit:input', 'genkit:output', 'genkit:metadata:context'],
+}
+
+const SUBTYPES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['flow', 'entry'],
+  ['agent', 'entry'],
+  ['prompt', 'entry'],
+  ['executable-prompt', 'entry'],
+  ['model', 'model'],
+  ['background-model', 'model'],
+  ['tool', 'tool'],
+  ['tool.v2', 'tool'],
+  ['evaluator', 'evaluator'],
+])
+
+function subtypeOf(span: SourceSpan): string {
+  const subtype = span.attributes['genkit:metadata:subtype']
+  return typeof subtype === 'string' ? subtype : ''
+}
+
+function inputOf(span: SourceSpan): unknown {
+  return parseJson(span.attributes['genkit:input'])
+}
+
+function fromOnlyText(value: unknown): readonly Message[] | undefined {
+  if (!isRecord(value)) return undefined
+  const values = Object.values(value)
+  const [only] = values
+  return values.length === 1 && typeof only === 'string' ? [textMessage('user', only)] : undefined
+}

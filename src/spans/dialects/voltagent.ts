@@ -1,0 +1,118 @@
+import type { Dialect, SpanRole } from '../dialect.ts'
+import { numberOf, parseJson, textOf, toJsonText } from '../json.ts'
+import { systemTextOf, textMessage, toMessages } from '../messages.ts'
+import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
+
+/**
+ * VoltAgent: scope `@voltagent/core`, `entity.type` and `span.type`. One model span stands for the whole loop and holds the
+ * first prompt only; what happened between is in the tool spans. A sub-agent's `entity.name` is its parent's.
+ */
+export const voltAgent: Dialect = {
+  name: 'voltagent',
+  toolSpans: 'always',
+
+  recognises: (scopeName, attributes) =>
+    scopeName === '@voltagent/core' || attributes['voltagent.operation_id'] !== undefined,
+
+  roleOf(span): SpanRole {
+    const type = span.attributes['span.type']
+    if (typeof type === 'string') return TYPES.get(type) ?? 'step'
+    const entity = span.attributes['entity.type']
+    return entity === 'agent' ? 'agent' : entity === 'workflow' ? 'entry' : 'step'
+  },
+
+  agent(span) {
+    const { attributes } = span
+    const name = textOf(attributes['subagent.name']) ?? textOf(attributes['entity.name'])
+    const id = textOf(attributes['subagent.id']) ?? textOf(attributes['entity.id'])
+    if (name === undefined && id === undefined) return undefined
+    return { ...(name !== undefined && { name }), ...(id !== undefined && { id }) }
+  },
+
+  conversationId: (span) => textOf(span.attributes['conversation.id']) ?? semconvConversationId(span.attributes),
+  userId: (span) => semconvUserId(span.attributes),
+
+  systemInstructions(span) {
+    const written = textOf(span.attributes['agent.instructions'])
+    return withoutEnvelope(written ?? systemTextOf(messagesOf(span)))
+  },
+
+  input(span) {
+    const given = span.attributes.input
+    const text = textOf(given)
+    const messages = text?.startsWith('[') === true ? toMessages(text) : undefined
+    return messages ?? messagesOf(span) ?? (text === undefined ? undefined : [textMessage('user', text)])
+  },
+
+  output(span) {
+    const { output } = span.attributes
+    const text = output === undefined ? undefined : toJsonText(output)
+    return text === undefined || text === '' ? undefined : [textMessage('assistant', text)]
+  },
+
+  // The model's own calls are not recorded.
+  toolCalls: () => undefined,
+
+  toolDefinitions(span) {
+    const names = textOf(span.attributes['llm.tools'])
+    return names?.split(',').map((name) => ({ name: name.trim() }))
+  },
+
+  model(span) {
+    const model = textOf(span.attributes['llm.model']) ?? textOf(span.attributes['ai.model.name'])
+    const finishReason = textOf(span.attributes['llm.finish_reason'])
+    return {
+      ...(model !== undefined && { model }),
+      ...(finishReason !== undefined && { finishReasons: [finishReason] }),
+    }
+  },
+
+  // On the model's span are those of the last step only; the agent's has the sum.
+  usage(span) {
+    const read = (name: string): number | undefined => numberOf(span.attributes[`usage.${name}`])
+    return makeUsage(
+      read('prompt_tokens'),
+      read('completion_tokens'),
+      read('cached_tokens'),
+      undefined,
+      read('reasoning_tokens'),
+    )
+  },
+
+  tool(span) {
+    const name = textOf(span.attributes['tool.name'])
+    const id = textOf(span.attributes['tool.call.id'])
+    return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }
+  },
+  toolArguments: (span) => parseJson(span.attributes.input),
+  toolResult: (span) => parseJson(span.attributes.output),
+
+  absence: () => ({ why: 'not-recorded' }),
+
+  contentKeys: [
+    'input',
+    'output',
+    'agent.instructions',
+    'agent.messages',
+    'agent.messages.*',
+    'agent.stateSnapshot',
+  ].concat(['llm.messages', 'tool.description', 'tool.parameters']),
+}
+
+const TYPES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['agent', 'agent'],
+  ['llm', 'model'],
+  ['tool', 'tool'],
+  ['scorer', 'evaluator'],
+])
+
+function messagesOf(span: SourceSpan): ReturnType<typeof toMessages> {
+  return toMessages(span.attributes['agent.messages'] ?? span.attributes['llm.messages'])
+}
+
+/** A supervisor's own instructions stand in a frame of VoltAgent's. */
+function withoutEnvelope(text: string | undefined): string | undefined {
+  if (text?.startsWith('You are a supervisor agent that coordinates') !== true) return text
+  return /<instructions>\n([\s\S]*?)\n<\/instructions>/.exec(text)?.[1] ?? text
+}
