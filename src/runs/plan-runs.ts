@@ -70,7 +70,8 @@ class Planner {
   #placeAgent(node: TreeSpan, above: Place): Place {
     if (above.plan !== undefined && above.tool === undefined) {
       above.plan.inside.push(node)
-      return above
+      // ADK starts the agent that a model hands over to inside that model's span.
+      return withoutModel(above)
     }
     const parent = above.plan === undefined ? undefined : { plan: above.plan, tool: above.tool?.node }
     const plan = newPlan(node, parent)
