@@ -62,6 +62,7 @@ function codeScorers(): ScoringOptions['scorers'] {
     createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' }),
     createScorer({
       id: 'answered',
+      inline: true,
       description: 'Whether there is an answer.',
       version: '1',
       needs: ['output'],

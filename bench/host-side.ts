@@ -1,5 +1,5 @@
 /** One side of a comparison, in a process of its own: plays a block of traffic when told, and says what it took. */
-import { metrics, trace } from '@opentelemetry/api'
+import { diag, metrics, trace } from '@opentelemetry/api'
 import type { Tracer } from '@opentelemetry/api'
 import { logs } from '@opentelemetry/api-logs'
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
@@ -38,6 +38,7 @@ if (hostCase.signals) {
     }),
   )
 }
+diag.setLogger({ error: console.error, warn: console.error, info() {}, debug() {}, verbose() {} })
 if (side === 'with') attachScoring(hostCase.options())
 
 const tracers = new Map<string, Tracer>()

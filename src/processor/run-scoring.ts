@@ -15,11 +15,11 @@ import { ScoredRun } from './scored-run.ts'
 import type { ScoringJobs } from './scoring-jobs.ts'
 import type { EndedSpan, OpenSpan } from './sdk-types.ts'
 
-/** A scorer that holds up `span.end()` for longer runs after it from then on. */
+/** A scorer that holds up `span.end()` for longer, twice running, runs after it from then on: once may be the compiler, or a collection. */
 const MAX_INLINE_MS = 5
 
-/** Its first call may take this long: its code, and that which puts runs together, is compiled in it. */
-const MAX_FIRST_INLINE_MS = 20
+/** One that holds it up for longer than this need not do so twice. */
+const MAX_ONCE_INLINE_MS = 20
 
 /** What scoring of runs needs. */
 export interface RunScoringParts {
@@ -41,8 +41,8 @@ export class RunScoring {
   readonly #runs = new WeakMap<LiveRun, ScoredRun>()
   /** Scorers that were too slow to run while a span is ending. */
   readonly #deferred = new Set<string>()
-  /** Scorers that have run while a span was ending. */
-  readonly #warm = new Set<string>()
+  /** Scorers whose last call while a span was ending was too slow. */
+  readonly #slow = new Set<string>()
   readonly #forNested: boolean
 
   constructor(parts: RunScoringParts) {
@@ -153,9 +153,7 @@ export class RunScoring {
       return
     }
     const tookMs = this.#parts.now() - startMs
-    const allowedMs = this.#warm.has(scorer.id) ? MAX_INLINE_MS : MAX_FIRST_INLINE_MS
-    this.#warm.add(scorer.id)
-    if (tookMs > allowedMs) this.#defer(scorer.id, `took ${Math.round(tookMs)} ms`)
+    this.#judgeSpeed(scorer.id, tookMs)
     this.#parts.writer.write(scored, evaluation, run)
     if (scored.live.hasOpenSpans) scored.provisional.push({ scorer, rate: decision.rate, evaluation })
   }
@@ -178,6 +176,12 @@ export class RunScoring {
     return isolated(() =>
       evaluate(scorer.scorer, run, { id, passAt, timeoutMs, ...(probability !== undefined && { probability }) }),
     )
+  }
+
+  #judgeSpeed(id: string, tookMs: number): void {
+    if (tookMs <= MAX_INLINE_MS) this.#slow.delete(id)
+    else if (tookMs > MAX_ONCE_INLINE_MS || this.#slow.has(id)) this.#defer(id, `took ${Math.round(tookMs)} ms`)
+    else this.#slow.add(id)
   }
 
   #defer(id: string, why: string): void {
