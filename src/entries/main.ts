@@ -10,16 +10,7 @@ export type {
   Skipped,
   SkipReason,
 } from '../scoring/score.ts'
-export type {
-  JudgeCall,
-  Need,
-  Scorer,
-  ScorerInput,
-  ScorerJudge,
-  ScorerRunResult,
-  ScoringContext,
-  Verdict,
-} from '../scoring/scorer.ts'
+export type { JudgeCall, Need, ScorerJudge, ScoringContext, Verdict } from '../scoring/scorer.ts'
 export { attachScoring } from '../processor/attach.ts'
 export type { AttachedScoring } from '../processor/attach.ts'
 export { ScoringSpanProcessor } from '../processor/scoring-span-processor.ts'
@@ -31,3 +22,4 @@ export type { EmitOptions } from '../emit/emitter.ts'
 export { defineConfig } from '../processor/define-config.ts'
 export { weightedMean } from '../sampling/weighted-mean.ts'
 export type { WeightedMean, WeightedSums } from '../sampling/weighted-mean.ts'
+export * from './scorers.ts'

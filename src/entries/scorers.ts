@@ -19,6 +19,38 @@ export type {
   StepResults,
   StepRun,
 } from '../scorers/scorer-steps.ts'
+export { createAnswerPresentScorer } from '../scorers/answer-present.ts'
+export type { AnswerPresentOptions, NoAnswer } from '../scorers/answer-present.ts'
+export type { AllowedArguments } from '../scorers/allowed-arguments.ts'
+export type { CodeScorerOptions } from '../scorers/code-scorer.ts'
+export { createHallucinatedToolScorer } from '../scorers/hallucinated-tool.ts'
+export type { HallucinatedToolOptions } from '../scorers/hallucinated-tool.ts'
+export type { SchemaError } from '../scorers/json-schema.ts'
+export { createKeywordCoverageScorer } from '../scorers/keyword-coverage.ts'
+export type { Keyword, KeywordCoverageOptions } from '../scorers/keyword-coverage.ts'
+export { createLoopScorer } from '../scorers/loop.ts'
+export type { Cycle, LoopOptions } from '../scorers/loop.ts'
+export { createOutputFormatScorer } from '../scorers/output-format.ts'
+export type { FormatCheck, OutputFormatOptions } from '../scorers/output-format.ts'
+export { createRunLimitsScorer } from '../scorers/run-limits.ts'
+export type { LimitCheck, RunLimitsOptions } from '../scorers/run-limits.ts'
+export { createToolArgumentsScorer } from '../scorers/tool-arguments.ts'
+export type { CheckedCall, ExpectedArguments, ToolArgumentsOptions } from '../scorers/tool-arguments.ts'
+export { createToolErrorsScorer } from '../scorers/tool-errors.ts'
+export type { FailedCall, ToolErrorsOptions } from '../scorers/tool-errors.ts'
+export { createTrajectoryScorer } from '../scorers/trajectory.ts'
+export type { ExpectedCall, TrajectoryDetails, TrajectoryMode, TrajectoryOptions } from '../scorers/trajectory.ts'
+export { evaluate } from '../scoring/evaluate.ts'
+export type { EvaluateOptions } from '../scoring/evaluate.ts'
+export { ScoreUnavailableError } from '../scoring/score-unavailable-error.ts'
+export type {
+  GivenInput,
+  ScoredVerdict,
+  Scorer,
+  ScorerInput,
+  ScorerRunOptions,
+  ScorerRunResult,
+} from '../scoring/scorer.ts'
 export { createToolCallAccuracyScorerCode } from '../scorers/tool-call-accuracy-code.ts'
 export type {
   ToolCallAccuracyCodeOptions,

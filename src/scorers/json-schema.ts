@@ -216,17 +216,22 @@ class Validation {
   }
 }
 
-function hasType(type: unknown, value: unknown): boolean {
+/** Whether a value is of a type, or of one of several; `float`, `dict` and `tuple` are what schemas written for Python say. */
+export function hasType(type: unknown, value: unknown): boolean {
   if (Array.isArray(type)) return type.some((one) => hasType(one, value))
   switch (type) {
     case 'null':
       return value === null
     case 'array':
+    case 'tuple':
       return Array.isArray(value)
     case 'object':
+    case 'dict':
       return isRecord(value)
     case 'integer':
       return typeof value === 'number' && Number.isInteger(value)
+    case 'float':
+      return typeof value === 'number'
     case 'number':
     case 'string':
     case 'boolean':
