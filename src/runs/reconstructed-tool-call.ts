@@ -74,6 +74,8 @@ export class ReconstructedToolCall implements ToolCall {
   get error(): RunError | undefined {
     const error = this.#spanError()
     if (error !== undefined) return error
+    // A span that ended well, with a result: the messages have nothing to add.
+    if (this.#fromSpan(this.#call.tool, 'toolResult') !== undefined && !this.#wasRefused()) return undefined
     const response = this.#answer()
     if (response === undefined || !(this.#isErrorAnswer(response) || this.#wasRefused())) return undefined
     const message = textOf(toJsonText(response.response))

@@ -177,7 +177,8 @@ function toolCallsOf(value: Record<string, unknown>): ToolCallPart[] {
     const call = toToolCallPart({ ...value.function_call, id: undefined })
     if (call !== undefined) calls.push(call)
   }
-  const content = Array.isArray(value.content) ? value.content.map(toPart) : []
+  if (calls.length === 0 || !Array.isArray(value.content)) return calls
+  const content = value.content.map(toPart)
   return calls.filter((call) => !content.some((part) => part.type === 'tool_call' && isSameCall(part, call)))
 }
 

@@ -52,7 +52,7 @@ export const openLlmetry: Dialect = {
   },
 
   conversationId: (span) => semconvConversationId(span.attributes) ?? property(span, CONVERSATION_KEYS),
-  userId: (span) => semconvUserId(span.attributes) ?? property(span, ['user_id', 'userId']),
+  userId: (span) => semconvUserId(span.attributes) ?? property(span, USER_KEYS),
 
   systemInstructions: (span, logs) =>
     genAi.systemInstructions === undefined || isLangChain(span)
@@ -134,12 +134,20 @@ const CONVERSATION_KEYS = [
   'sessionId',
   'conversationId',
   'threadId',
-]
+].map(toProperty)
+
+const USER_KEYS = ['user_id', 'userId'].map(toProperty)
+
+function toProperty(key: string): string {
+  return `traceloop.association.properties.${key}`
+}
 
 function property(span: SourceSpan, keys: readonly string[]): string | undefined {
-  return keys
-    .map((key) => textOf(span.attributes[`traceloop.association.properties.${key}`]))
-    .find((value) => value !== undefined)
+  for (const key of keys) {
+    const value = textOf(span.attributes[key])
+    if (value !== undefined) return value
+  }
+  return undefined
 }
 
 function isLangChain(span: SourceSpan): boolean {
