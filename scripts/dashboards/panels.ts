@@ -1,0 +1,106 @@
+/** The few kinds of panels and variables that the dashboards are made of, each with its title, unit and description. */
+import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
+import * as heatmap from '@grafana/grafana-foundation-sdk/heatmap'
+import * as prometheus from '@grafana/grafana-foundation-sdk/prometheus'
+import * as table from '@grafana/grafana-foundation-sdk/table'
+import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries'
+
+/** The uid of the provisioned data source. */
+const source = { type: 'prometheus', uid: 'prometheus' }
+
+/** What every panel says of itself. */
+export interface PanelText {
+  readonly title: string
+  readonly description: string
+  /** Grafana's name of a unit: `percentunit`, `s`, `currencyUSD`, `short`. */
+  readonly unit: string
+  /** Columns of 24, and rows. */
+  readonly size: readonly [width: number, height: number]
+}
+
+/** PromQL, and what its series are called. */
+export type Line = readonly [expression: string, legend: string]
+
+const query = (expression: string, legend: string, index: number) =>
+  new prometheus.DataqueryBuilder()
+    .datasource(source)
+    .refId(String.fromCodePoint(65 + index))
+    .expr(expression)
+    .legendFormat(legend)
+
+/** Lines over time, from 0. */
+export function lines(text: PanelText, targets: readonly Line[]): timeseries.PanelBuilder {
+  const panel = new timeseries.PanelBuilder()
+    .title(text.title)
+    .description(text.description)
+    .unit(text.unit)
+    .min(0)
+    .span(text.size[0])
+    .height(text.size[1])
+    .datasource(source)
+    .lineWidth(2)
+    .fillOpacity(0)
+  targets.forEach(([expression, legend], index) => panel.withTarget(query(expression, legend, index).range()))
+  return panel
+}
+
+/** One row for each set of labels, a column for each expression, as they stand now. */
+export function rows(
+  text: PanelText,
+  columns: readonly Line[],
+  labels: Readonly<Record<string, string>>,
+): table.PanelBuilder {
+  const panel = new table.PanelBuilder()
+    .title(text.title)
+    .description(text.description)
+    .unit(text.unit)
+    .decimals(2)
+    .span(text.size[0])
+    .height(text.size[1])
+    .datasource(source)
+  columns.forEach(([expression], index) =>
+    panel.withTarget(query(expression, '', index).instant().format(prometheus.PromQueryFormat.Table)),
+  )
+  const names = Object.fromEntries(
+    columns.map(([, name], index) => [`Value #${String.fromCodePoint(65 + index)}`, name]),
+  )
+  const single = columns.length === 1 ? { Value: columns[0]?.[1] } : {}
+  return panel.withTransformation({ id: 'merge', options: {} }).withTransformation({
+    id: 'organize',
+    options: {
+      excludeByName: { Time: true, __name__: true },
+      renameByName: { ...labels, ...names, ...single },
+    },
+  })
+}
+
+/** How scores are spread, over time. */
+export function spread(text: PanelText, [expression, legend]: Line): heatmap.PanelBuilder {
+  return new heatmap.PanelBuilder()
+    .title(text.title)
+    .description(text.description)
+    .unit(text.unit)
+    .span(text.size[0])
+    .height(text.size[1])
+    .datasource(source)
+    .withTarget(query(expression, legend, 0).range().format(prometheus.PromQueryFormat.Heatmap))
+}
+
+/** A choice of the values that a label has. */
+export function choice(
+  name: string,
+  title: string,
+  label: string,
+  metric: string,
+  several: boolean,
+): dashboard.QueryVariableBuilder {
+  const variable = new dashboard.QueryVariableBuilder(name)
+    .label(title)
+    .datasource(source)
+    .query({ qryType: 1, query: `label_values(${metric}, ${label})`, refId: name })
+    .refresh(dashboard.VariableRefresh.OnTimeRangeChanged)
+    .sort(dashboard.VariableSort.AlphabeticalAsc)
+  return several
+    ? variable.multi(true).includeAll(true).allValue('.*').current({ text: 'All', value: '$__all' })
+    : variable
+}

@@ -1,0 +1,132 @@
+import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
+
+import { choice, lines, rows, spread } from './panels.ts'
+
+const of = 'job="$job", gen_ai_agent_name="$agent", gen_ai_evaluation_name="$scorer"'
+
+/** The mean by a label: from the weighted sums. */
+const meanBy = (label: string) =>
+  `sum by (${label}) (increase(spanscore_sum_wy_total{${of}}[1h])) / (sum by (${label}) (increase(spanscore_sum_w_total{${of}}[1h])) > 0)`
+
+/** One scorer of one agent: how its scores are spread, and whether a model or a version of the scorer explains a change. */
+export function scorer(): dashboard.Dashboard {
+  return new dashboard.DashboardBuilder('One scorer')
+    .uid('spanscore-scorer')
+    .description(
+      'One scorer of one agent: its mean with its interval, how its scores are spread, by model and by version of the scorer.',
+    )
+    .tags(['spanscore'])
+    .readonly()
+    .time({ from: 'now-6h', to: 'now' })
+    .refresh('30s')
+    .withVariable(choice('job', 'Service', 'job', 'spanscore_score_count', false))
+    .withVariable(choice('agent', 'Agent', 'gen_ai_agent_name', 'spanscore_score_count{job="$job"}', false))
+    .withVariable(
+      choice(
+        'scorer',
+        'Scorer',
+        'gen_ai_evaluation_name',
+        'spanscore_score_count{job="$job", gen_ai_agent_name="$agent"}',
+        false,
+      ),
+    )
+    .link(
+      new dashboard.DashboardLinkBuilder('Overview')
+        .type(dashboard.DashboardLinkType.Dashboards)
+        .tags(['spanscore'])
+        .keepTime(true),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Mean score with its interval',
+          description:
+            'Mean of the hour before each point, and between which bounds it lies with 95 % confidence; the dashed line is the target.',
+          unit: 'percentunit',
+          size: [12, 9],
+        },
+        [
+          [`spanscore:mean:1h{${of}}`, 'mean'],
+          [`spanscore:mean_upper:1h{${of}}`, 'upper'],
+          [`spanscore:mean_lower:1h{${of}}`, 'lower'],
+          ['max(spanscore:target{gen_ai_evaluation_name="$scorer"} or on () spanscore:target:default)', 'target'],
+        ],
+      )
+        .max(1)
+        .overrideByName('upper', [
+          { id: 'custom.fillBelowTo', value: 'lower' },
+          { id: 'custom.fillOpacity', value: 20 },
+          { id: 'custom.lineWidth', value: 0 },
+        ])
+        .overrideByName('lower', [{ id: 'custom.lineWidth', value: 0 }])
+        .overrideByName('target', [{ id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } }]),
+    )
+    .withPanel(
+      spread(
+        {
+          title: 'Scores',
+          description: 'How many runs scored how much, in the hour before each point. 1 is best.',
+          unit: 'short',
+          size: [12, 9],
+        },
+        [`sum by (le) (increase(spanscore_score_bucket{${of}}[1h]))`, '{{le}}'],
+      ),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Mean by model',
+          description: 'Weighted mean of the hour before each point, by the model that the agent asked.',
+          unit: 'percentunit',
+          size: [12, 8],
+        },
+        [[meanBy('gen_ai_request_model'), '{{gen_ai_request_model}}']],
+      ).max(1),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Mean by version of the scorer',
+          description:
+            'Weighted mean of the hour before each point. A new version is a new yardstick: a step here is not a step of the agent.',
+          unit: 'percentunit',
+          size: [12, 8],
+        },
+        [
+          [
+            `label_replace(${meanBy('spanscore_scorer_version')}, "version", "$1", "spanscore_scorer_version", "(.{0,8}).*")`,
+            '{{version}}',
+          ],
+        ],
+      ).max(1),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Passed and failed',
+          description: 'Scored runs of the hour before each point by their label: the scorer’s own pass mark.',
+          unit: 'short',
+          size: [12, 8],
+        },
+        [
+          [
+            `sum by (gen_ai_evaluation_score_label) (increase(spanscore_evaluations_total{${of}, spanscore_outcome="scored"}[1h]))`,
+            '{{gen_ai_evaluation_score_label}}',
+          ],
+        ],
+      ),
+    )
+    .withPanel(
+      rows(
+        {
+          title: 'Outcomes of the last day',
+          description: 'What became of the runs for this scorer; where they were not scored, why.',
+          unit: 'short',
+          size: [12, 8],
+        },
+        [[`sum by (spanscore_outcome, spanscore_reason) (increase(spanscore_evaluations_total{${of}}[1d]))`, 'Runs']],
+        { spanscore_outcome: 'Outcome', spanscore_reason: 'Reason' },
+      ),
+    )
+    .build()
+}
