@@ -55,11 +55,9 @@ function benchLibrary(library: string, scenarios: readonly Scenario[], rounds: n
       ),
     )
   }
-  const [parseMs, fullMs, namesMs] = [parse, full, names].map((times) => median(times.slice(3))) as [
-    number,
-    number,
-    number,
-  ]
+  const parseMs = median(parse.slice(3))
+  const fullMs = median(full.slice(3))
+  const namesMs = median(names.slice(3))
   return {
     library,
     spans: recorded.reduce((sum, { spans }) => sum + spans.length, 0),

@@ -39,6 +39,10 @@ const SLOT = {
 
 const NOTHING: unique symbol = Symbol('nothing')
 
+/** Agents that start agents: deeper ones are left out, because `JSON.stringify` recurses. */
+const MAX_DEPTH = 200
+const CHILDREN_CUT: Missing = { what: 'children', why: 'limit' }
+
 /**
  * A run over its spans. Every property is read when it is first asked for and kept; `JSON.stringify` gives all. Asking for
  * the names of tools does not parse what the model was given.
@@ -50,16 +54,18 @@ export class ReconstructedRun implements AgentRun {
   readonly revision: number
   readonly #plan: RunPlan
   readonly #root: SpanFacts
+  readonly #depth: number
   /** By slot; `NOTHING` where a fact was read and is not there. */
   readonly #known: unknown[] = []
 
-  constructor(plan: RunPlan, revision: number) {
+  constructor(plan: RunPlan, revision: number, depth = 0) {
     this.#plan = plan
     this.#root = plan.root.facts
     this.traceId = plan.root.span.traceId
     this.spanId = plan.root.span.spanId
     this.id = runId(plan)
     this.revision = revision
+    this.#depth = depth
   }
 
   get dialect(): string {
@@ -178,13 +184,14 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get children(): readonly AgentRun[] {
-    return this.#once(SLOT.children, () =>
-      this.#plan.children.map((plan) => {
-        const child = new ReconstructedRun(plan, this.revision)
+    return this.#once(SLOT.children, () => {
+      if (this.#depth >= MAX_DEPTH) return []
+      return this.#plan.children.map((plan) => {
+        const child = new ReconstructedRun(plan, this.revision, this.#depth + 1)
         child.#parentCallId = () => this.toolCalls.find((call) => call.childRunId === child.id)?.id
         return child
-      }),
-    )
+      })
+    })
   }
 
   get models(): readonly string[] {
@@ -227,7 +234,10 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get missing(): readonly Missing[] {
-    return this.#once(SLOT.missing, () => missingOf(this, this.#plan))
+    return this.#once(SLOT.missing, () => {
+      const isCut = this.#depth >= MAX_DEPTH && this.#plan.children.length > 0
+      return isCut ? [...missingOf(this, this.#plan), CHILDREN_CUT] : missingOf(this, this.#plan)
+    })
   }
 
   get complete(): boolean {
@@ -323,7 +333,9 @@ export class ReconstructedRun implements AgentRun {
   #firstAgent(): TreeSpan | undefined {
     const { models, inside, root } = this.#plan
     const first = models[0] && agentOf(models[0].node, root)
-    return first === undefined || first === root ? inside.find((node) => node.facts.agent?.name !== undefined) : first
+    return first === undefined || first === root
+      ? inside.find(({ facts }) => facts.role !== 'entry' && facts.agent?.name !== undefined)
+      : first
   }
 
   /** The root's, else that of the first span in the run that lists its messages. */
@@ -402,8 +414,11 @@ function lastUserText(messages: readonly Message[] | undefined): string | undefi
 /** Text of the assistant's messages; of one that lumps text, calls and responses, the text. */
 /** What was said after the tool calls: the provider ran them, or they were the form of the answer. */
 function textAfterCalls(messages: readonly Message[]): string | undefined {
-  const isCall = (message: Message): boolean => message.parts.some((part) => part.type === 'tool_call')
-  return textOfAll(messages.slice(messages.findLastIndex(isCall) + 1))
+  return textOfAll(messages.slice(messages.findLastIndex(hasCall) + 1))
+}
+
+function hasCall(message: Message): boolean {
+  return message.parts.some((part) => part.type === 'tool_call')
 }
 
 function textOfAll(messages: readonly Message[] | undefined): string | undefined {

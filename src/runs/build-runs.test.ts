@@ -1,0 +1,258 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
+import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+import { buildRuns } from './build-runs.ts'
+
+const recorded = libraryNames().flatMap((name) => loadLibrary(name).map(readScenario))
+const anyRecording = fc.constantFrom(...recorded)
+
+function textOf(spans: readonly SourceSpan[], logs: readonly SourceLog[] = []): string {
+  return JSON.stringify(buildRuns(spans, { logs }))
+}
+
+function span(fields: Partial<SourceSpan> & { spanId: string }): SourceSpan {
+  return {
+    traceId: '0'.repeat(31) + '1',
+    name: 'span',
+    kind: 1,
+    scope: { name: 'app' },
+    attributes: {},
+    events: [],
+    status: { code: 'unset' },
+    startTimeMs: 1,
+    endTimeMs: 2,
+    resource: {},
+    droppedAttributesCount: 0,
+    ...fields,
+  }
+}
+
+const agent = (spanId: string, fields: Partial<SourceSpan> = {}): SourceSpan =>
+  span({ spanId, attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': spanId }, ...fields })
+const chat = (spanId: string, fields: Partial<SourceSpan> = {}): SourceSpan =>
+  span({ spanId, attributes: { 'gen_ai.operation.name': 'chat' }, ...fields })
+const tool = (spanId: string, fields: Partial<SourceSpan> = {}): SourceSpan =>
+  span({ spanId, attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' }, ...fields })
+
+const plain = (spanId: string, fields: Partial<SourceSpan> = {}): SourceSpan => span({ spanId, ...fields })
+
+describe('the same spans give the same runs', () => {
+  it('in any order', () => {
+    fc.assert(
+      fc.property(
+        anyRecording.chain(({ spans, logs }) =>
+          fc.record({
+            before: fc.constant(textOf(spans, logs)),
+            spans: fc.shuffledSubarray([...spans], { minLength: spans.length }),
+            logs: fc.constant(logs),
+          }),
+        ),
+        ({ before, spans, logs }) => {
+          expect(textOf(spans, logs)).toBe(before)
+        },
+      ),
+      { numRuns: 400 },
+    )
+  })
+
+  it('when some come twice', () => {
+    fc.assert(
+      fc.property(
+        anyRecording.chain(({ spans, logs }) =>
+          fc.record({ spans: fc.constant(spans), logs: fc.constant(logs), again: fc.subarray([...spans]) }),
+        ),
+        ({ spans, logs, again }) => {
+          expect(textOf([...again, ...spans], logs)).toBe(textOf(spans, logs))
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  it('when other traces stand between them', () => {
+    fc.assert(
+      fc.property(fc.array(anyRecording, { minLength: 2, maxLength: 4 }), fc.integer(), (recordings, seed) => {
+        const apart = [...new Set(recordings)].filter(({ spans }) =>
+          spans.every((item) => item.parentSpanId !== undefined || hasOwnRoot(spans)),
+        )
+        const alone = apart.flatMap(({ spans, logs }) => buildRuns(spans, { logs }).map((run) => JSON.stringify(run)))
+        const mixed = apart
+          .flatMap(({ spans }) => spans)
+          .toSorted((left, right) => hash(left.spanId, seed) - hash(right.spanId, seed))
+        const logs = apart.flatMap((recording) => recording.logs)
+        const together = buildRuns(mixed, { logs }).map((run) => JSON.stringify(run))
+        expect(together.toSorted()).toEqual(alone.toSorted())
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+describe('hostile spans', () => {
+  const attributeValue = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.anything({ withBigInt: false }),
+    anyRecording.chain(({ spans }) => {
+      const texts = spans.flatMap((item) => Object.values(item.attributes)).filter((value) => typeof value === 'string')
+      return fc.tuple(fc.constantFrom('', ...texts), fc.nat(2000)).map(([text, length]) => text.slice(0, length))
+    }),
+  )
+  const keys = [...new Set(recorded.flatMap(({ spans }) => spans.flatMap((item) => Object.keys(item.attributes))))]
+
+  it('never make it throw, whatever stands in their attributes', () => {
+    fc.assert(
+      fc.property(
+        anyRecording,
+        fc.array(fc.tuple(fc.nat(), fc.constantFrom(...keys, '__proto__', 'constructor', 'toString'), attributeValue), {
+          maxLength: 12,
+        }),
+        ({ spans, logs }, changes) => {
+          const changed = spans.map((item) => ({
+            ...item,
+            attributes: { ...item.attributes } as Record<string, unknown>,
+          }))
+          for (const [index, key, value] of changes) {
+            const target = changed[index % Math.max(1, changed.length)]
+            if (target === undefined) continue
+            Object.defineProperty(target.attributes, key, {
+              value,
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            })
+          }
+          expect(() => textOf(changed, logs)).not.toThrow()
+        },
+      ),
+      { numRuns: 1500 },
+    )
+  })
+
+  it('never make it throw, whatever their parents are', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(3), fc.nat(15), fc.nat(15), fc.nat(3)), { maxLength: 16 }), (shape) => {
+        const makers = [agent, chat, tool, plain]
+        const spans = shape.map(([kind, id, parent, start]) =>
+          (makers[kind] ?? span)({ spanId: `s${id}`, parentSpanId: `s${parent}`, startTimeMs: start } as never),
+        )
+        expect(() => textOf(spans)).not.toThrow()
+      }),
+    )
+  })
+
+  it('leave the prototype of objects alone', () => {
+    const polluting =
+      '[{"role":"user","__proto__":{"polluted":1},"parts":[{"type":"text","content":"hi","constructor":{"prototype":{"polluted":1}}}]}]'
+    const [run] = buildRuns([
+      agent('a', {
+        attributes: {
+          'gen_ai.operation.name': 'invoke_agent',
+          'gen_ai.input.messages': polluting,
+          'gen_ai.prompt.0.__proto__': 'polluted',
+          'gen_ai.prompt.0.tool_calls.0.__proto__': 'polluted',
+        },
+      }),
+    ])
+    expect(run?.userInput).toBe('hi')
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  })
+
+  it('cut cycles of parents', () => {
+    const runs = buildRuns([
+      agent('a', { parentSpanId: 'b' }),
+      chat('b', { parentSpanId: 'c' }),
+      tool('c', { parentSpanId: 'a' }),
+    ])
+    expect(runs).toHaveLength(1)
+    expect(() => JSON.stringify(runs)).not.toThrow()
+  })
+})
+
+describe('bounds', () => {
+  it('reads a trace of 100,000 spans in bounded time, wide', () => {
+    const spans = [agent('root', { endTimeMs: 200_000 })]
+    for (let index = 0; index < 50_000; index++) {
+      const at = { parentSpanId: 'root', startTimeMs: index * 2, endTimeMs: index * 2 + 1 }
+      spans.push(chat(`c${index}`, at), tool(`t${index}`, at))
+    }
+    expect(milliseconds(() => expect(buildRuns(spans)[0]?.toolCalls).toHaveLength(50_000))).toBeLessThan(5000)
+  })
+
+  it('reads a trace of 100,000 spans in bounded time, deep', () => {
+    const spans = Array.from({ length: 100_000 }, (_, index) =>
+      (index % 2 === 0 ? agent : tool)(`s${index}`, {
+        parentSpanId: index === 0 ? undefined : `s${index - 1}`,
+        startTimeMs: index,
+      }),
+    )
+    let depth = 0
+    const elapsedMs = milliseconds(() => {
+      for (let run = buildRuns(spans)[0]; run !== undefined; run = run.children[0]) depth++
+    })
+    expect(depth).toBe(201)
+    expect(() => JSON.stringify(buildRuns(spans))).not.toThrow()
+    expect(elapsedMs).toBeLessThan(5000)
+  })
+
+  it('reads 100,000 model calls and tools that belong to nobody in bounded time', () => {
+    const bare = Array.from({ length: 100_000 }, (_, index) =>
+      (index % 2 === 0 ? chat : tool)(`s${index}`, {
+        parentSpanId: index % 3 === 0 ? 'lost' : undefined,
+        startTimeMs: index,
+      }),
+    )
+    expect(milliseconds(() => buildRuns(bare))).toBeLessThan(5000)
+  })
+
+  it('reads values of 10 MB, whole, cut, and nested as deep as they are long', () => {
+    const long = 'x'.repeat(10_000_000)
+    const values = [
+      `[{"role":"user","parts":[{"type":"text","content":"${long}"}]}]`,
+      `[{"role":"user","parts":[{"type":"text","content":"${long}`,
+      '['.repeat(5_000_000) + ']'.repeat(5_000_000),
+      '{"a":'.repeat(1_600_000) + '1' + '}'.repeat(1_600_000),
+      '\\"'.repeat(5_000_000),
+      `"${'\\'.repeat(9_999_998)}"`,
+    ]
+    for (const value of values) {
+      const attributes = {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.input.messages': value,
+        'gen_ai.output.messages': value,
+      }
+      const elapsedMs = milliseconds(() => JSON.stringify(buildRuns([agent('a', { attributes })])))
+      expect(elapsedMs).toBeLessThan(5000)
+    }
+  })
+
+  it('prints a run whose arguments are nested as deep as a value may be', () => {
+    for (const depth of [900, 1900, 2100, 10_000, 100_000]) {
+      const attributes = {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': 'deep',
+        'gen_ai.tool.call.arguments': '['.repeat(depth) + ']'.repeat(depth),
+      }
+      const runs = buildRuns([agent('a'), tool('t', { parentSpanId: 'a', attributes })])
+      expect(() => JSON.stringify(runs)).not.toThrow()
+    }
+  })
+})
+
+function hasOwnRoot(spans: readonly SourceSpan[]): boolean {
+  // Model calls that start traces of their own are put together by what they say: two recordings may say the same.
+  return new Set(spans.map((item) => item.traceId)).size === 1
+}
+
+function hash(text: string, seed: number): number {
+  let value = seed
+  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
+  return value
+}
+
+function milliseconds(work: () => void): number {
+  const start = performance.now()
+  work()
+  return performance.now() - start
+}
