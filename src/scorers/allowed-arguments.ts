@@ -100,6 +100,8 @@ function isSameAs(value: unknown): (allowed: unknown) => boolean {
 function fitsLeniently(value: unknown): (allowed: unknown) => boolean {
   return (allowed) => {
     if (typeof value === 'string') return typeof allowed === 'string' && normalise(value) === normalise(allowed)
+    // An empty list is as good as none.
+    if (Array.isArray(value) && value.length === 0 && allowed === '') return true
     if (Array.isArray(value) && Array.isArray(allowed)) {
       if (value.length !== allowed.length) return false
       return value.every((item, index) => fitsItem(item, allowed[index]))
