@@ -62,7 +62,7 @@ class Planner {
         return placeStep(node, above)
       case 'evaluator':
         return { isExcluded: true }
-      case 'none':
+      default:
         return above
     }
   }

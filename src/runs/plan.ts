@@ -40,7 +40,7 @@ export function newPlan(root: TreeSpan, parent?: RunPlan['parent']): RunPlan {
 export function agentOf(node: TreeSpan, root: TreeSpan): TreeSpan {
   for (let above = node.parent; above !== undefined && above !== root; above = above.parent) {
     const { role } = above.facts
-    if ((role === 'agent' || role === 'entry' || role === 'step') && above.facts.agent?.name !== undefined) return above
+    if ((role === 'agent' || role === 'step') && above.facts.agent?.name !== undefined) return above
   }
   return root
 }

@@ -131,7 +131,7 @@ function toInput(written: unknown): readonly Message[] | undefined {
     return undefined
   }
   // A number, or `true`: the text that was asked.
-  return value === null ? undefined : [textMessage('user', String(value))]
+  return typeof value === 'number' || typeof value === 'boolean' ? [textMessage('user', String(value))] : undefined
 }
 
 /** The text in `{ answer: '…' }`. */
