@@ -36,7 +36,9 @@ export const openInference: Dialect = {
       systemTextOf(openInference.input?.(span, [])) ??
       systemTextOf(flattenedMessages(span.attributes, 'llm.input_messages.')) ??
       // Anthropic's system prompt also stands among the parameters, where hidden inputs leave it.
-      requestInstructions(shownText(span.attributes['llm.invocation_parameters']))
+      requestInstructions(shownText(span.attributes['llm.invocation_parameters'])) ??
+      // The Responses API gives the instructions back.
+      (kindOf(span) === 'LLM' ? requestInstructions(shownText(span.attributes['output.value'])) : undefined)
     )
   },
 

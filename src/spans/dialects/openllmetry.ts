@@ -30,7 +30,7 @@ export const openLlmetry: Dialect = {
     const operation = operationOf(span.attributes)
     if (operation === 'execute_tool') return 'tool'
     // A graph in a trace of its own, as JavaScript writes it where nothing else stands around.
-    if (isGraph(span) && span.parentSpanId === undefined) return 'agent'
+    if (isGraph(span)) return span.parentSpanId === undefined ? 'agent' : 'step'
     const role = KINDS.get(textOf(span.attributes['traceloop.span.kind']) ?? '')
     if (role !== undefined) return role
     const requestType = textOf(span.attributes['llm.request.type'])
