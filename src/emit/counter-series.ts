@@ -7,11 +7,11 @@ const MAX_SERIES = 2000
 export class CounterSeries {
   readonly #series = new Map<string, { readonly attributes: ScoreAttributes; value: number }>()
 
-  add(value: number, attributes: ScoreAttributes): void {
-    const key = JSON.stringify(attributes)
+  /** @param attributes Asked for at the first value under a key. */
+  add(value: number, key: string, attributes: () => ScoreAttributes): void {
     const known = this.#series.get(key)
     if (known) known.value += value
-    else if (this.#series.size < MAX_SERIES) this.#series.set(key, { attributes, value })
+    else if (this.#series.size < MAX_SERIES) this.#series.set(key, { attributes: attributes(), value })
     else this.#overflow(value)
   }
 

@@ -1,7 +1,7 @@
 import type { Histogram, Meter, MeterProvider } from '@opentelemetry/api'
 
 import type { AgentRun } from '../runs/agent-run.ts'
-import type { Evaluation } from '../scoring/score.ts'
+import type { Evaluation, JudgeReport, SkipReason } from '../scoring/score.ts'
 import { BoundedNames } from './bounded-names.ts'
 import { CounterSeries } from './counter-series.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './providers.ts'
@@ -23,12 +23,9 @@ interface Histograms {
   readonly judgeDuration: Histogram
 }
 
-/** Counters whose values are summed here: name, unit, what they count. */
-const COUNTERS = {
-  evaluations: ['spanscore.evaluations', '{evaluation}', 'Evaluations by outcome, reason and label.'],
-  runs: ['spanscore.runs', '{run}', 'Agent runs that were closed, or given up at a limit.'],
-  tokens: ['spanscore.judge.tokens', '{token}', 'Tokens that judges took.'],
-  cost: ['spanscore.judge.cost', '{USD}', 'What judges cost, where the price of their model is known.'],
+/** What is summed for each set of attributes of an evaluation, and the instruments that show it. */
+const SUMS = {
+  count: ['spanscore.evaluations', '{evaluation}', 'Evaluations by outcome, reason and label.'],
   w: ['spanscore.sum.w', '1', 'Sum of weights w = 1/probability over scored runs.'],
   wy: ['spanscore.sum.wy', '1', 'Sum of w·y, y the position of the score in its range, higher is better.'],
   wy2: ['spanscore.sum.wy2', '1', 'Sum of w·y².'],
@@ -37,42 +34,49 @@ const COUNTERS = {
   w2y2: ['spanscore.sum.w2y2', '1', 'Sum of w²·y².'],
 } as const
 
+type Sums = Record<keyof typeof SUMS, number>
+
+/** One set of attributes of an evaluation. */
+interface Tally extends Sums {
+  readonly outcome: ScoreAttributes
+  /** The same without outcome and reason: what the sums are told apart by. */
+  readonly labelled: ScoreAttributes
+  readonly base: ScoreAttributes
+}
+
+/** As the SDK's own default limit for one instrument; the sets past it are summed in one. */
+const MAX_TALLIES = 2000
+
+const NO_ATTRIBUTES: ScoreAttributes = {}
+
 /**
- * The metrics of DESIGN's table. Counters are observed, only the two histograms are recorded as scores come. Instruments are
- * made once for each meter provider that is seen: the API has no proxy for meters, so that one made too early would be
- * a no-op for ever.
+ * The metrics of one processor. What can be summed is summed here and observed when metrics are collected; only the two
+ * histograms are recorded as scores come. Instruments are made once for each meter provider that is seen: the API has no
+ * proxy for meters, so that one made too early would be a no-op for ever.
  */
 export class ScoreMetrics {
   readonly #gauges: Gauges
-  readonly #series: Readonly<Record<keyof typeof COUNTERS, CounterSeries>>
+  readonly #tallies = new Map<string, Tally>()
+  readonly #runs = new CounterSeries()
+  readonly #tokens = new CounterSeries()
+  readonly #cost = new CounterSeries()
   readonly #histograms = new WeakMap<MeterProvider, Histograms>()
   readonly #agents = new BoundedNames(MAX_NAMES)
   readonly #models = new BoundedNames(MAX_NAMES)
 
   constructor(gauges: Gauges) {
     this.#gauges = gauges
-    this.#series = {
-      evaluations: new CounterSeries(),
-      runs: new CounterSeries(),
-      tokens: new CounterSeries(),
-      cost: new CounterSeries(),
-      w: new CounterSeries(),
-      wy: new CounterSeries(),
-      wy2: new CounterSeries(),
-      w2: new CounterSeries(),
-      w2y: new CounterSeries(),
-      w2y2: new CounterSeries(),
-    }
-  }
-
-  /** Makes the instruments on a meter provider, if that is not done yet. */
-  attach(provider: MeterProvider | undefined): void {
-    if (provider) this.#histogramsOf(provider)
   }
 
   /** Counts a run that is over. */
   countRun(outcome: 'closed' | 'evicted', agentName: string | undefined): void {
-    this.#series.runs.add(1, { 'spanscore.outcome': outcome, ...this.#agent(agentName) })
+    const agent = agentName === undefined ? undefined : this.#agents.of(agentName)
+    this.#runs.add(1, `${outcome}\n${agent}`, () => ({ 'spanscore.outcome': outcome, ...agentAttribute(agent) }))
+  }
+
+  /** Counts a run that a scorer left out before it was put together. */
+  countLeftOut(scorer: Evaluation['scorer'], reason: SkipReason): void {
+    this.#tally(scorer, undefined, undefined, 'skipped', reason, NO_ATTRIBUTES).count += 1
   }
 
   /** Counts an evaluation, and records its score and what its judge took. */
@@ -83,50 +87,70 @@ export class ScoreMetrics {
     provider: MeterProvider | undefined,
   ): void {
     const { score, scorer, probability } = evaluation
-    const base: ScoreAttributes = {
-      ...extra,
-      'gen_ai.evaluation.name': scorer.id,
-      ...this.#agent(run?.agent.name),
-    }
-    const counted: ScoreAttributes = { ...base, 'spanscore.scorer.version': scorer.version }
-    const model = run?.models[0]
-    if (model !== undefined) counted['gen_ai.request.model'] = this.#models.of(model)
-    this.#recordJudge(evaluation, provider)
+    if (evaluation.judge !== undefined) this.#recordJudge(evaluation, evaluation.judge, provider)
+    const agentName = run?.agent.name
+    const agent = agentName === undefined ? undefined : this.#agents.of(agentName)
+    const modelName = run?.models[0]
+    const model = modelName === undefined ? undefined : this.#models.of(modelName)
     if (score.status !== 'scored') {
       const reason = score.status === 'skipped' ? score.reason : score.code
-      this.#series.evaluations.add(1, { ...counted, 'spanscore.outcome': score.status, 'spanscore.reason': reason })
+      this.#tally(scorer, agent, model, score.status, reason, extra).count += 1
       return
     }
-    const labelled = { ...counted, 'gen_ai.evaluation.score.label': score.label }
-    this.#series.evaluations.add(1, { ...labelled, 'spanscore.outcome': 'scored' })
+    const tally = this.#tally(scorer, agent, model, 'scored', score.label, extra)
+    tally.count += 1
     const y = positionInRange(evaluation, score.value)
-    if (provider) this.#histogramsOf(provider).score.record(y, base)
+    if (provider) this.#histogramsOf(provider).score.record(y, tally.base)
     // Where the probability is not known the run has no weight: an unknown one is not 1.
     if (probability === undefined || probability <= 0) return
     const w = 1 / probability
-    this.#series.w.add(w, labelled)
-    this.#series.wy.add(w * y, labelled)
-    this.#series.wy2.add(w * y * y, labelled)
-    this.#series.w2.add(w * w, labelled)
-    this.#series.w2y.add(w * w * y, labelled)
-    this.#series.w2y2.add(w * w * y * y, labelled)
+    tally.w += w
+    tally.wy += w * y
+    tally.wy2 += w * y * y
+    tally.w2 += w * w
+    tally.w2y += w * w * y
+    tally.w2y2 += w * w * y * y
   }
 
-  #recordJudge({ scorer, judge, durationMs }: Evaluation, provider: MeterProvider | undefined): void {
-    if (!judge) return
-    const attributes: ScoreAttributes = {
-      'gen_ai.evaluation.name': scorer.id,
-      'gen_ai.request.model': this.#models.of(judge.model),
-    }
+  #tally(
+    { id, version }: Evaluation['scorer'],
+    agent: string | undefined,
+    model: string | undefined,
+    outcome: 'scored' | 'skipped' | 'failed',
+    detail: string,
+    extra: ScoreAttributes,
+  ): Tally {
+    const more = extra === NO_ATTRIBUTES ? '' : JSON.stringify(extra)
+    const key = `${id}\n${outcome}\n${detail}\n${agent}\n${model}\n${more}`
+    const known = this.#tallies.get(key)
+    if (known) return known
+    if (this.#tallies.size >= MAX_TALLIES) return this.#overflow()
+    const base = { ...extra, 'gen_ai.evaluation.name': id, ...agentAttribute(agent) }
+    const counted: ScoreAttributes = { ...base, 'spanscore.scorer.version': version }
+    if (model !== undefined) counted['gen_ai.request.model'] = model
+    const labelled = outcome === 'scored' ? { ...counted, 'gen_ai.evaluation.score.label': detail } : counted
+    const reason = outcome === 'scored' ? {} : { 'spanscore.reason': detail }
+    const tally = newTally(base, labelled, { ...labelled, 'spanscore.outcome': outcome, ...reason })
+    this.#tallies.set(key, tally)
+    return tally
+  }
+
+  #overflow(): Tally {
+    const attributes = { 'otel.metric.overflow': true }
+    const overflow = this.#tallies.get('overflow') ?? newTally(attributes, attributes, attributes)
+    this.#tallies.set('overflow', overflow)
+    return overflow
+  }
+
+  #recordJudge({ scorer, durationMs }: Evaluation, judge: JudgeReport, provider: MeterProvider | undefined): void {
+    const model = this.#models.of(judge.model)
+    const attributes: ScoreAttributes = { 'gen_ai.evaluation.name': scorer.id, 'gen_ai.request.model': model }
     if (provider) this.#histogramsOf(provider).judgeDuration.record(durationMs / 1000, attributes)
+    const key = `${scorer.id}\n${model}`
     const { inputTokens = 0, outputTokens = 0 } = judge.usage
-    this.#series.tokens.add(inputTokens, { ...attributes, 'gen_ai.token.type': 'input' })
-    this.#series.tokens.add(outputTokens, { ...attributes, 'gen_ai.token.type': 'output' })
-    if (judge.costUsd !== undefined) this.#series.cost.add(judge.costUsd, attributes)
-  }
-
-  #agent(name: string | undefined): ScoreAttributes {
-    return name === undefined ? {} : { 'gen_ai.agent.name': this.#agents.of(name) }
+    this.#tokens.add(inputTokens, `${key}\ninput`, () => ({ ...attributes, 'gen_ai.token.type': 'input' }))
+    this.#tokens.add(outputTokens, `${key}\noutput`, () => ({ ...attributes, 'gen_ai.token.type': 'output' }))
+    if (judge.costUsd !== undefined) this.#cost.add(judge.costUsd, key, () => attributes)
   }
 
   #histogramsOf(provider: MeterProvider): Histograms {
@@ -151,11 +175,23 @@ export class ScoreMetrics {
   }
 
   #observe(meter: Meter): void {
-    for (const key of Object.keys(COUNTERS)) {
-      if (!isCounterKey(key)) continue
-      const [name, unit, description] = COUNTERS[key]
+    for (const key of SUM_KEYS) {
+      const [name, unit, description] = SUMS[key]
       meter.createObservableCounter(name, { unit, description }).addCallback((result) => {
-        this.#series[key].observe((value, attributes) => result.observe(value, attributes))
+        for (const tally of this.#tallies.values()) {
+          if (key === 'count') result.observe(tally.count, tally.outcome)
+          else if (tally.w > 0) result.observe(tally[key], tally.labelled)
+        }
+      })
+    }
+    const counters = [
+      ['spanscore.runs', '{run}', 'Agent runs that were closed, or given up at a limit.', this.#runs],
+      ['spanscore.judge.tokens', '{token}', 'Tokens that judges took.', this.#tokens],
+      ['spanscore.judge.cost', '{USD}', 'What judges cost, where the price of their model is known.', this.#cost],
+    ] as const
+    for (const [name, unit, description, series] of counters) {
+      meter.createObservableCounter(name, { unit, description }).addCallback((result) => {
+        series.observe((value, attributes) => result.observe(value, attributes))
       })
     }
     const { queueSize, openRuns, heldSpans, budgetUsedRatio } = this.#gauges
@@ -178,6 +214,12 @@ export function positionInRange({ scorer }: Evaluation, value: number): number {
   return scorer.better === 'higher' ? position : 1 - position
 }
 
-function isCounterKey(key: string): key is keyof typeof COUNTERS {
-  return key in COUNTERS
+const SUM_KEYS = ['count', 'w', 'wy', 'wy2', 'w2', 'w2y', 'w2y2'] as const
+
+function newTally(base: ScoreAttributes, labelled: ScoreAttributes, outcome: ScoreAttributes): Tally {
+  return { base, labelled, outcome, count: 0, w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
+}
+
+function agentAttribute(agent: string | undefined): ScoreAttributes {
+  return agent === undefined ? {} : { 'gen_ai.agent.name': agent }
 }

@@ -1,6 +1,7 @@
 import type { EmitOptions } from '../emit/emitter.ts'
 import { DEFAULT_BUDGET } from '../sampling/budget.ts'
 import type { BudgetLimits } from '../sampling/budget.ts'
+import type { Evaluation } from '../scoring/score.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { isRecord, OptionReader, wrong } from './option-checks.ts'
 import type { Sample, Scope, ScorerEntry, ScoringOptions } from './scoring-options.ts'
@@ -14,6 +15,8 @@ export interface ResolvedScorer {
   readonly when?: ScorerEntry['when']
   readonly sample: Sample
   readonly passAt: number
+  /** As evaluations show it. */
+  readonly about: Evaluation['scorer']
 }
 
 type Given =
@@ -158,7 +161,7 @@ function resolveScorers(given: unknown, scope: Scope, sample: Sample): readonly 
 }
 
 function resolveScorer(path: string, given: unknown, scope: Scope, sample: Sample): ResolvedScorer {
-  if (isScorer(given)) return { scorer: given, id: given.id, scope, sample, passAt: given.passAt }
+  if (isScorer(given)) return resolveScorer(path, { scorer: given }, scope, sample)
   const read = new OptionReader(path, given, ['scorer', 'id', 'agent', 'scope', 'when', 'sample', 'passAt'])
   const scorer = read.get('scorer')
   if (!isScorer(scorer)) throw read.wrong('scorer', 'a scorer, as createScorer or a prebuilt factory makes it')
@@ -178,11 +181,16 @@ function resolveScorer(path: string, given: unknown, scope: Scope, sample: Sampl
     scope: read.oneOf('scope', ['root', 'every-agent'], scope),
     sample: entry.sample === undefined ? sample : checkSample(`${path}.sample`, entry.sample),
     passAt,
+    about: aboutOf(scorer, id, passAt),
     ...(agent !== undefined && {
       agents: new Set(checkNames(`${path}.agent`, typeof agent === 'string' ? [agent] : agent)),
     }),
     ...(entry.when !== undefined && { when: entry.when }),
   }
+}
+
+function aboutOf({ version, kind, range, better }: Scorer, id: string, passAt: number): Evaluation['scorer'] {
+  return { id, version, kind, range, better, passAt }
 }
 
 function resolveBudget(given: unknown, scorers: readonly ResolvedScorer[]): BudgetLimits {

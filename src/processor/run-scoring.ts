@@ -1,5 +1,6 @@
 import { TraceFlags } from '@opentelemetry/api'
 
+import type { ScoreMetrics } from '../emit/score-metrics.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { LiveRun } from '../runs/live-run.ts'
 import { evaluate } from '../scoring/evaluate.ts'
@@ -21,10 +22,18 @@ const MAX_INLINE_MS = 5
 /** One that holds it up for longer than this need not do so twice. */
 const MAX_ONCE_INLINE_MS = 20
 
+/** A scorer that scores while the span is ending. */
+interface Inline {
+  readonly scorer: ResolvedScorer
+  readonly run: AgentRun
+  readonly rate: number
+}
+
 /** What scoring of runs needs. */
 export interface RunScoringParts {
   readonly options: ResolvedOptions
   readonly ledger: Ledger
+  readonly metrics: ScoreMetrics
   readonly writer: ScoreWriter
   readonly jobs: ScoringJobs
   readonly reporter: Reporter
@@ -43,11 +52,12 @@ export class RunScoring {
   readonly #deferred = new Set<string>()
   /** Scorers whose last call while a span was ending was too slow. */
   readonly #slow = new Set<string>()
-  readonly #forNested: boolean
+  /** Whether any scorer looks at agents that another agent started. */
+  readonly countsNested: boolean
 
   constructor(parts: RunScoringParts) {
     this.#parts = parts
-    this.#forNested = parts.options.scorers.some(isForNested)
+    this.countsNested = parts.options.scorers.some(isForNested)
   }
 
   /** Whether any scorer could want a run of this trace. */
@@ -63,15 +73,21 @@ export class RunScoring {
    */
   runEnded(live: LiveRun, span: Pick<EndedSpan, 'spanContext'>, writable: OpenSpan | undefined): ScoredRun | undefined {
     const known = this.#runs.get(live)
-    if (known !== undefined || (live.nested && !this.#forNested)) return known
+    if (known !== undefined || (live.nested && !this.countsNested)) return known
+    if (!live.wanted) {
+      this.#leaveOut(live)
+      return undefined
+    }
     const scored = new ScoredRun(live, span.spanContext())
     this.#runs.set(live, scored)
     scored.writable = writable
+    const inline: Inline[] = []
     for (const scorer of this.#parts.options.scorers) {
       if (live.nested && !isForNested(scorer)) continue
       this.#parts.ledger.offered(scorer.id)
-      this.#offer(scored, scorer)
+      this.#offer(scored, scorer, inline)
     }
+    if (inline.length > 0) this.#scoreInline(scored, inline)
     scored.writable = undefined
     return scored
   }
@@ -83,6 +99,7 @@ export class RunScoring {
 
   /** The run is as complete as it gets: scores again what changed, and puts the scorers that waited in the queue. */
   runSettled(live: LiveRun): void {
+    if (!live.wanted && !live.bare) return
     // A bare run ends and is settled at once.
     const scored = this.#runs.get(live) ?? (live.bare ? this.runEnded(live, live.span, undefined) : undefined)
     if (scored === undefined) return
@@ -99,10 +116,20 @@ export class RunScoring {
     }
   }
 
-  #offer(scored: ScoredRun, scorer: ResolvedScorer): void {
+  /** No scorer's fixed rate keeps the trace: that is counted, and costs nothing else. */
+  #leaveOut(live: LiveRun): void {
+    const { ledger, metrics, options } = this.#parts
+    for (const scorer of options.scorers) {
+      if (live.nested && !isForNested(scorer)) continue
+      ledger.leftOut(scorer.id, 'sampled-out')
+      if (options.emit.metrics) metrics.countLeftOut(scorer.about, 'sampled-out')
+    }
+  }
+
+  #offer(scored: ScoredRun, scorer: ResolvedScorer, inline: Inline[]): void {
     const { live } = scored
     const { sample } = scorer
-    if (!live.wanted || !mayWant(scorer, scored.place)) {
+    if (!mayWant(scorer, scored.place)) {
       this.#settle(scored, scorer, sampledOut(typeof sample === 'number' ? sample : 0), undefined)
       return
     }
@@ -124,8 +151,13 @@ export class RunScoring {
       this.#settle(scored, scorer, UNSAMPLED, run)
       return
     }
-    if (this.#runsInline(scorer, live)) this.#scoreInline(scored, scorer, run)
-    else this.#wait(scored, scorer)
+    if (!this.#runsInline(scorer, live)) {
+      this.#wait(scored, scorer)
+      return
+    }
+    const decision = decideByRun(scorer, run, scored.place)
+    if (decision.status === 'chosen') inline.push({ scorer, run, rate: decision.rate })
+    else this.#settle(scored, scorer, decision, run)
   }
 
   #runsInline({ scorer, id }: ResolvedScorer, live: LiveRun): boolean {
@@ -138,30 +170,31 @@ export class RunScoring {
     scored.waiting.push(scorer)
   }
 
-  #scoreInline(scored: ScoredRun, scorer: ResolvedScorer, run: AgentRun): void {
-    const decision = decideByRun(scorer, run, scored.place)
-    if (decision.status !== 'chosen') {
-      this.#settle(scored, scorer, decision, run)
-      return
+  #scoreInline(scored: ScoredRun, inline: readonly Inline[]): void {
+    const done = isolated(() =>
+      inline.map((each) => {
+        const startMs = this.#parts.now()
+        const evaluation = this.#evaluate(scored, each)
+        return { ...each, evaluation, tookMs: this.#parts.now() - startMs }
+      }),
+    )
+    for (const { scorer, run, rate, evaluation, tookMs } of done) {
+      if (evaluation instanceof Promise) {
+        // It says that it is synchronous, and is not: its result is awaited this once, and from now on it runs later.
+        this.#defer(scorer.id, 'returned a promise')
+        this.#parts.jobs.adopt(scored, run, evaluation)
+        continue
+      }
+      this.#judgeSpeed(scorer.id, tookMs)
+      this.#parts.writer.write(scored, evaluation, run)
+      if (scored.live.hasOpenSpans) scored.provisional.push({ scorer, rate, evaluation })
     }
-    const startMs = this.#parts.now()
-    const evaluation = this.#evaluate(scored, scorer, run, decision.rate)
-    if (evaluation instanceof Promise) {
-      // It says that it is synchronous, and is not: its result is awaited this once, and from now on it runs later.
-      this.#defer(scorer.id, 'returned a promise')
-      this.#parts.jobs.adopt(scored, run, evaluation)
-      return
-    }
-    const tookMs = this.#parts.now() - startMs
-    this.#judgeSpeed(scorer.id, tookMs)
-    this.#parts.writer.write(scored, evaluation, run)
-    if (scored.live.hasOpenSpans) scored.provisional.push({ scorer, rate: decision.rate, evaluation })
   }
 
   #scoreAgain(scored: ScoredRun, { scorer, rate, evaluation }: ScoredRun['provisional'][number]): void {
     const run = scored.live.current()
     if (run === undefined || run.revision === evaluation.revision) return
-    const again = this.#evaluate(scored, scorer, run, rate)
+    const again = isolated(() => this.#evaluate(scored, { scorer, run, rate }))
     const write = (next: Evaluation) => {
       if (differs(next.score, evaluation.score)) this.#parts.writer.write(scored, next, run, false)
     }
@@ -169,13 +202,11 @@ export class RunScoring {
     else write(again)
   }
 
-  #evaluate(scored: ScoredRun, scorer: ResolvedScorer, run: AgentRun, rate: number): Evaluation | Promise<Evaluation> {
-    const { timeoutMs } = this.#parts.options
-    const probability = this.#parts.jobs.probability(scored, rate)
+  #evaluate(scored: ScoredRun, { scorer, run, rate }: Inline): Evaluation | Promise<Evaluation> {
     const { id, passAt } = scorer
-    return isolated(() =>
-      evaluate(scorer.scorer, run, { id, passAt, timeoutMs, ...(probability !== undefined && { probability }) }),
-    )
+    const probability = this.#parts.jobs.probability(scored, rate)
+    const { timeoutMs } = this.#parts.options
+    return evaluate(scorer.scorer, run, { id, passAt, timeoutMs, ...(probability !== undefined && { probability }) })
   }
 
   #judgeSpeed(id: string, tookMs: number): void {

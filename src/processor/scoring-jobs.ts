@@ -125,11 +125,9 @@ export class ScoringJobs {
 
   /** An evaluation that no scorer was asked for. */
   evaluationOf(scored: ScoredRun, scorer: ResolvedScorer, score: Score, run: AgentRun | undefined): Evaluation {
-    const { id, passAt } = scorer
-    const { version, kind, range, better } = scorer.scorer
     const { traceId, spanId } = scored.target
     return {
-      scorer: { id, version, kind, range, better, passAt },
+      scorer: scorer.about,
       runId: run?.id ?? `${traceId}:${spanId}`,
       revision: run?.revision ?? 1,
       complete: run?.complete ?? false,

@@ -71,10 +71,11 @@ export class ScoringPipeline {
       onFirstScore: () => reporter.info(describeDestinations(options, this.#providers)),
     })
     const jobs = new ScoringJobs({ options, budget, writer, reporter, now })
-    this.#runs = new RunScoring({ options, ledger: this.#ledger, writer, jobs, reporter, now })
+    this.#runs = new RunScoring({ options, ledger: this.#ledger, metrics: this.#metrics, writer, jobs, reporter, now })
     this.#store = new TraceStore({
       ...options,
       now,
+      countsNested: this.#runs.countsNested,
       isWanted: (traceId) => this.#runs.isWanted(traceId),
       onSettled: (live) => this.#settled(live),
       onEvicted: (live) => this.#evicted(live),
@@ -109,19 +110,25 @@ export class ScoringPipeline {
   }
 
   /** A span is ending, and can still be written. */
-  ending(span: OpenSpan, writable: OpenSpan): 'dropped' | undefined {
-    const live = this.#store.ending(span)
-    if (live !== undefined) this.#runs.runEnded(live, span, writable)
+  ending(span: OpenSpan): 'dropped' | undefined {
+    const node = this.#store.nodeOf(span)
+    const live = node && this.#store.ending(node)
+    if (live !== undefined) this.#runs.runEnded(live, span, span)
     return this.#hasJudgeSpans && this.#judges.has(span) ? 'dropped' : undefined
   }
 
   /** A span has ended: gives the run that it is the agent of, to be held or handed on. */
   ended(span: EndedSpan): ScoredRun | 'dropped' | undefined {
-    if (this.#hasJudgeSpans && this.#judges.has(span)) return 'dropped'
+    const node = this.#store.nodeOf(span)
+    if (node === undefined) {
+      this.#store.ordinaryEnded(span)
+      return this.#hasJudgeSpans && this.#judges.has(span) ? 'dropped' : undefined
+    }
     // Where `onEnding` was not called (SDK 1.30 and before 2.3, wrappers that do not forward it) it is made up for here.
-    const live = this.#store.ending(span)
-    const scored = live === undefined ? undefined : this.#runs.runEnded(live, span, undefined)
-    if (this.#store.ended(span)) this.#arm()
+    const live = this.#store.ending(node)
+    const scored = live && this.#runs.runEnded(live, span, undefined)
+    this.#store.ended(node)
+    this.#arm()
     return scored
   }
 
@@ -178,8 +185,7 @@ export class ScoringPipeline {
   #settled(live: LiveRun): void {
     if (!live.nested) this.#ledger.runClosed()
     this.#reporter.guard('Scoring a run', () => this.#runs.runSettled(live))
-    const agentName = live.nested ? undefined : this.#runs.agentName(live)
-    if (!live.nested) this.#metrics.countRun('closed', agentName)
+    if (!live.nested) this.#metrics.countRun('closed', this.#runs.agentName(live))
   }
 
   #evicted(live: LiveRun): void {

@@ -57,7 +57,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   onEnding(span: OpenSpan): void {
     if (this.#stopped === undefined) {
       try {
-        if (this.#pipeline.ending(span, span) === 'dropped') return
+        if (this.#pipeline.ending(span) === 'dropped') return
       } catch (error) {
         this.#pipeline.report('onEnding', error)
       }

@@ -22,7 +22,9 @@ function sayOnce(): void {
   isSaid = true
   diag
     .createComponentLogger({ namespace: 'spanscore' })
-    .warn('Nothing is scored in this runtime: spanscore needs Node.js. Spans go their way; attach it where Node.js runs.')
+    .warn(
+      'Nothing is scored in this runtime: spanscore needs Node.js. Spans go their way; attach it where Node.js runs.',
+    )
 }
 
 /** `ScoringSpanProcessor` for edge runtimes and browsers: hands spans on to `next`, and scores nothing. */

@@ -2,88 +2,81 @@ import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
 import type { AgentRun } from './agent-run.ts'
 import type { SpanNode } from './span-node.ts'
 
+/** How a `LiveRun` gets at its spans: the store's business. */
+export interface LiveRunSource {
+  /** The spans of the run that are kept by now. */
+  members(run: LiveRun): readonly SpanNode[]
+  /** Puts the run together; `revision` is 2 where spans ended after it was first asked for. */
+  build(run: LiveRun, members: readonly SpanNode[], revision: 1 | 2): AgentRun | undefined
+  hasOpenSpans(run: LiveRun): boolean
+}
+
 /** A run that has ended in this process, put together when somebody asks. */
-export interface LiveRun {
-  /** The span that scores belong to: the agent's own, or the last chat of a run that has no agent span. */
-  readonly span: SdkSpanLike
-  readonly traceId: string
+export class LiveRun {
+  /** The node of the span that scores belong to. */
+  readonly node: SpanNode
+  /** The outermost agent around it: what the run is put together from. */
+  readonly subtree: SpanNode
   /** True for the run of an agent that another agent's tool call started. */
   readonly nested: boolean
   /** True where there is no agent span: scores go on events and late spans alone. */
   readonly bare: boolean
+  readonly #source: LiveRunSource
+  #frozen: readonly SpanNode[] | undefined
+  #built: AgentRun | undefined
+  /** How many spans had ended when it was built: -1 not built yet, -2 built for good. */
+  #builtFrom = NOT_BUILT
+
+  constructor(node: SpanNode, subtree: SpanNode, kind: 'run' | 'nested' | 'bare', source: LiveRunSource) {
+    this.node = node
+    this.subtree = subtree
+    this.nested = kind === 'nested'
+    this.bare = kind === 'bare'
+    this.#source = source
+  }
+
+  /** The span that scores belong to: the agent's own, or the last chat of a run that has no agent span. */
+  get span(): SdkSpanLike {
+    return this.node.span
+  }
+
+  get traceId(): string {
+    return this.node.group.traceId
+  }
+
   /** False where no scorer could want the run: its spans were not kept, `current` gives nothing. */
-  readonly wanted: boolean
+  get wanted(): boolean {
+    return this.node.group.wanted
+  }
+
   /** Bytes of content in its spans, an upper estimate of what reading it takes. */
-  readonly contentBytes: number
+  get contentBytes(): number {
+    return this.node.group.contentBytes
+  }
+
   /** Whether recognised spans below are open at this moment. */
-  readonly hasOpenSpans: boolean
-  /** The run as its spans tell it by now; put together anew only where spans ended since it was last asked for. */
-  current(): AgentRun | undefined
-}
+  get hasOpenSpans(): boolean {
+    return this.#frozen === undefined && this.#source.hasOpenSpans(this)
+  }
 
-/** What a `LiveRun` is made of. */
-export interface LiveRunParts {
-  readonly node: SpanNode
-  readonly nested: boolean
-  readonly bare: boolean
-  /** The spans of the run that are kept by now. */
-  readonly members: () => readonly SpanNode[]
-  /** Puts the run together; `revision` is 2 where spans ended after it was first asked for. */
-  readonly build: (members: readonly SpanNode[], revision: 1 | 2) => AgentRun | undefined
-  readonly hasOpenSpans: () => boolean
-}
-
-/** A `LiveRun` as the store holds it. */
-export interface StoredRun extends LiveRun {
   /** To be called when the run is settled: from then on it is what it is, and holds its own spans. */
-  freeze(): void
-}
+  freeze(): void {
+    // Where it is wanted it may still be asked for: by a judge, when its turn comes.
+    this.#frozen ??= this.wanted ? [...this.#source.members(this)] : []
+  }
 
-/** Makes a `LiveRun` that keeps what it built until another span of the run ends. */
-export function createLiveRun(parts: LiveRunParts): StoredRun {
-  const { node } = parts
-  let frozen: readonly SpanNode[] | undefined
-  let built: { readonly run: AgentRun | undefined; readonly ended: number } | undefined
-  return {
-    span: node.span,
-    traceId: node.group.traceId,
-    nested: parts.nested,
-    bare: parts.bare,
-    wanted: node.group.wanted,
-    get contentBytes() {
-      return node.group.contentBytes
-    },
-    get hasOpenSpans() {
-      return frozen === undefined && parts.hasOpenSpans()
-    },
-    freeze() {
-      // Where it is wanted it may still be asked for: by a judge, when its turn comes.
-      frozen ??= node.group.wanted ? [...parts.members()] : []
-    },
-    current() {
-      if (!node.group.wanted) return undefined
-      const members = frozen ?? parts.members()
-      // A frozen run does not change, though its last spans may end late.
-      if (
-        built !== undefined &&
-        (frozen === undefined ? countEnded(members) === built.ended : built.ended === FROZEN)
-      ) {
-        return built.run
-      }
-      const ended = countEnded(members)
-      const isSame = built?.ended === ended
-      built = {
-        run: isSame ? built?.run : parts.build(members, built === undefined ? 1 : 2),
-        ended: frozen === undefined ? ended : FROZEN,
-      }
-      return built.run
-    },
+  /** The run as its spans tell it by now; put together anew only where spans ended since it was last asked for. */
+  current(): AgentRun | undefined {
+    if (!this.wanted || this.#builtFrom === BUILT_FOR_GOOD) return this.#built
+    const members = this.#frozen ?? this.#source.members(this)
+    const ended = members.reduce((count, member) => count + (member.open ? 0 : 1), 0)
+    if (this.#builtFrom !== ended) {
+      this.#built = this.#source.build(this, members, this.#builtFrom === NOT_BUILT ? 1 : 2)
+    }
+    this.#builtFrom = this.#frozen === undefined ? ended : BUILT_FOR_GOOD
+    return this.#built
   }
 }
 
-/** In place of a count: built after the run was frozen. */
-const FROZEN = -1
-
-function countEnded(members: readonly SpanNode[]): number {
-  return members.reduce((count, member) => count + (member.open ? 0 : 1), 0)
-}
+const NOT_BUILT = -1
+const BUILT_FOR_GOOD = -2

@@ -1,4 +1,4 @@
-import type { SpanNode } from './span-node.ts'
+import { SpanNode } from './span-node.ts'
 
 /** What is asked of a span that no dialect recognises: whether it is still open. */
 export interface LocalSpan {
@@ -22,6 +22,8 @@ export class SpanLinks {
   /** A key of this instance: two processors on one provider keep their ancestries apart. */
   readonly #key: symbol = Symbol('spanscore.link')
 
+  readonly #askAgain: symbol = Symbol('spanscore.ask')
+
   /** The link that was stored on a span; `undefined` where it did not start here. */
   get(span: object): Link | undefined {
     return linked(span)[this.#key]
@@ -30,7 +32,7 @@ export class SpanLinks {
   /** The node of a recognised span; `undefined` for every other. */
   ownNode(span: object): SpanNode | undefined {
     const link = linked(span)[this.#key]
-    return link !== undefined && link !== null && isNode(link) && link.span === span ? link : undefined
+    return link instanceof SpanNode && link.span === span ? link : undefined
   }
 
   /** Keeps what is above a span (or its own node, where it is recognised) on the span. */
@@ -41,14 +43,29 @@ export class SpanLinks {
   /** What a child of this span is linked to; `undefined` where the span did not start here. */
   below(parent: LocalSpan): Link | undefined {
     const link = this.get(parent)
-    if (link === undefined || (link !== null && isNode(link))) return link
+    if (link === undefined || link instanceof SpanNode) return link
     return parent.isRecording() ? parent : link
+  }
+
+  /** Marks a span that may be recognised by what is still to be written on it. */
+  askAgain(span: object): void {
+    linked(span)[this.#askAgain] = null
+  }
+
+  /** Whether `askAgain` was called for it, and `asked` was not. */
+  isToBeAsked(span: object): boolean {
+    return linked(span)[this.#askAgain] === null
+  }
+
+  /** Takes `askAgain` back. */
+  asked(span: object): void {
+    linked(span)[this.#askAgain] = undefined
   }
 
   /** To be called when an ordinary span ends: shortens its link past ancestors that have ended too. */
   shorten(span: object): void {
     const link = this.get(span)
-    if (link === undefined || link === null || isNode(link) || link.isRecording()) return
+    if (link === undefined || link === null || link instanceof SpanNode || link.isRecording()) return
     this.set(span, this.get(link) ?? null)
   }
 
@@ -56,7 +73,7 @@ export class SpanLinks {
   nearestNode(link: Link | undefined): SpanNode | undefined {
     let current = link
     while (current !== undefined && current !== null) {
-      if (isNode(current)) return current
+      if (current instanceof SpanNode) return current
       current = this.get(current)
     }
     return undefined
@@ -67,7 +84,7 @@ export class SpanLinks {
     let found: object | undefined
     let current = link
     while (current !== undefined && current !== null) {
-      if (isNode(current)) {
+      if (current instanceof SpanNode) {
         if (current.open) found = current.span
         current = current.above
       } else {
@@ -83,7 +100,7 @@ export class SpanLinks {
     let current = link
     while (current !== undefined && current !== null) {
       if (current === ancestor) return true
-      if (isNode(current)) {
+      if (current instanceof SpanNode) {
         if (current.span === ancestor) return true
         current = current.above
       } else {
@@ -92,11 +109,6 @@ export class SpanLinks {
     }
     return false
   }
-}
-
-/** Nodes are told by a brand and not by their class: a second copy of the package brings a class of its own. */
-function isNode(link: Exclude<Link, null>): link is SpanNode {
-  return 'isSpanNode' in link
 }
 
 function linked(span: object): Record<symbol, Link | undefined> {

@@ -3,12 +3,11 @@ import { toSourceSpan } from '../spans/from-sdk-span.ts'
 import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
 import { roleOf } from '../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
-import type { StoredRun } from './live-run.ts'
+import type { LiveRun } from './live-run.ts'
 import type { Link } from './span-links.ts'
 
 /** A span that a dialect recognised, from its start until its run is closed. */
 export class SpanNode {
-  readonly isSpanNode = true
   readonly span: SdkSpanLike
   /** What is above it, at the time of its start. */
   readonly above: Link
@@ -21,7 +20,7 @@ export class SpanNode {
   /** Bytes of content, once it has ended. */
   contentBytes = 0
   /** The run that this span is the agent of, once it has ended. */
-  run: StoredRun | undefined
+  run: LiveRun | undefined
   /** True when its run is closed, though the group around it is not. */
   isForgotten = false
   #source: SourceSpan | undefined
@@ -63,7 +62,9 @@ export class SpanGroup {
   /** Log records in which instrumentations wrote messages of these spans. */
   readonly logs: SourceLog[] = []
   /** Runs that ended, and wait for spans below them. */
-  waiting: StoredRun[] = []
+  waiting: LiveRun[] = []
+  /** True where nothing below its agent is looked at: nobody wants the run, and nobody counts nested ones. */
+  isSkipped = false
   /** Whether a run of its own was found in it. */
   hasRun = false
   /** Whether a model or a tool was called in it. */

@@ -1,13 +1,14 @@
 import type { Dialect } from '../spans/dialect.ts'
 import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
 import { mayBeRecognised, scopeKindOf } from '../spans/recognition-hints.ts'
+import type { ScopeKind } from '../spans/recognition-hints.ts'
 import { recognise } from '../spans/recognise.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import type { AgentRun } from './agent-run.ts'
 import { buildRuns } from './build-runs.ts'
 import { bytesOf, contentBytesOf } from './content-bytes.ts'
-import { createLiveRun } from './live-run.ts'
-import type { LiveRun, StoredRun } from './live-run.ts'
+import { LiveRun } from './live-run.ts'
+import type { LiveRunSource } from './live-run.ts'
 import { placeOf } from './run-place.ts'
 import { SpanLinks } from './span-links.ts'
 import type { Link, LocalSpan } from './span-links.ts'
@@ -24,6 +25,8 @@ export interface TraceStoreOptions {
   readonly now: () => number
   /** Whether any scorer could want a run of this trace: asked once, when its first span starts. */
   readonly isWanted: (traceId: string) => boolean
+  /** Whether runs of nested agents are counted even where nobody wants them. */
+  readonly countsNested: boolean
   /** Nothing more is waited for: the run is as complete as it gets. Called once for each run that ended. */
   readonly onSettled: (run: LiveRun) => void
   /** A run was given up while its agent was still open: the oldest one, when a bound was reached. */
@@ -61,6 +64,22 @@ export class TraceStore {
     this.#options = options
   }
 
+  readonly #source: LiveRunSource = {
+    members: ({ subtree }) => {
+      const { nodes } = subtree.group
+      return subtree === nodes[0] ? nodes : nodes.filter((node) => this.#isBelow(node, subtree))
+    },
+    hasOpenSpans: ({ node, nested }) => {
+      const { openCount, nodes } = node.group
+      if (openCount === 0 || (!nested && node === nodes[0])) return openCount > 0
+      return nodes.some((other) => other.open && this.#isBelow(other, node))
+    },
+    build: ({ node }, members, revision) => {
+      const { logs, truncated } = node.group
+      return findRun(this.#build(members, logs, revision, truncated), node.source.spanId)
+    },
+  }
+
   /** Runs that have begun and are not closed. */
   get openRuns(): number {
     let open = this.#unsettled
@@ -81,31 +100,54 @@ export class TraceStore {
   /** To be called when a span starts, with the span that is active in its parent context. */
   start(span: StartedSpan, parent: ParentSpan | undefined): void {
     const above = parent === undefined ? null : (this.#links.below(parent) ?? this.#strangerAbove(parent))
-    const dialect = recogniseQuickly(span)
-    this.#links.set(span, dialect === undefined ? above : this.#startNode(span, dialect, above))
+    // Nobody wants to know what is below an agent whose run no scorer wants.
+    if (above instanceof SpanNode && above.group.isSkipped) {
+      this.#links.set(span, above)
+      return
+    }
+    const scope = scopeOf(span)
+    const kind = scopeKindOf(scope)
+    const dialect = kind === 'ordinary' ? undefined : recogniseIn(kind, scope, span)
+    if (dialect !== undefined) {
+      this.#links.set(span, this.#startNode(span, dialect, above))
+      return
+    }
+    this.#links.set(span, above)
+    if (kind !== 'ordinary') this.#links.askAgain(span)
+  }
+
+  /** The node of a span, where a dialect recognises it: at its start, or by what was written on it since. */
+  nodeOf(span: SdkSpanLike): SpanNode | undefined {
+    return this.#links.ownNode(span) ?? (this.#links.isToBeAsked(span) ? this.#recogniseLate(span) : undefined)
   }
 
   /**
-   * To be called when a span is ending, from `onEnding` or, where that was not called for it, from `onEnd`. Gives the run
-   * whose agent it is, if it is one: what can be said at once is said now, the rest when it is settled.
+   * To be called when a recognised span is ending, from `onEnding` or, where that was not called for it, from `onEnd`.
+   * Gives the run whose agent it is, if it is one: what can be said at once is said now, the rest when it is settled.
    */
-  ending(span: SdkSpanLike): LiveRun | undefined {
-    const node = this.#links.ownNode(span) ?? this.#recogniseLate(span)
-    return node === undefined ? undefined : this.#endNode(node)
+  ending(node: SpanNode): LiveRun | undefined {
+    if (!node.open) return node.run
+    node.open = false
+    node.group.openCount -= 1
+    if (node.closed) return undefined
+    node.role = node.currentRole
+    if (node.role === 'model' || node.role === 'tool') node.group.hasWork = true
+    this.#countContent(node)
+    node.run = this.#runOf(node)
+    return node.run
   }
 
-  /** To be called when a span has ended, after `ending`: closes what waited for it. True where a dialect recognised it. */
-  ended(span: SdkSpanLike): boolean {
-    const node = this.#links.ownNode(span)
-    if (node === undefined) this.#links.shorten(span)
-    else if (node.closed) this.#options.onLate()
+  /** To be called when a recognised span has ended, after `ending`: closes what waited for it. */
+  ended(node: SpanNode): void {
+    if (node.closed) this.#options.onLate()
     else this.#advance(node)
-    const trace = this.#anchored.size === 0 ? undefined : this.#anchored.get(span)
-    if (trace !== undefined) {
-      this.#anchored.delete(span)
-      this.#settleBare(trace)
-    }
-    return node !== undefined || trace !== undefined
+    this.#anchorEnded(node.span)
+  }
+
+  /** To be called when any other span has ended. */
+  ordinaryEnded(span: SdkSpanLike): void {
+    this.#links.shorten(span)
+    this.#anchorEnded(span)
   }
 
   /** Keeps a log record in which an instrumentation wrote messages, with the span that it belongs to. */
@@ -146,20 +188,19 @@ export class TraceStore {
       this.#options.onLate()
       return parentNode
     }
-    const group = parentNode?.group ?? this.#openGroup(span)
-    return this.#addNode(new SpanNode(span, dialect, above, group))
+    if (parentNode !== undefined) return this.#addNode(new SpanNode(span, dialect, above, parentNode.group))
+    const group = this.#openGroup(span)
+    const root = this.#addNode(new SpanNode(span, dialect, above, group))
+    group.isSkipped = !group.wanted && !this.#options.countsNested && root.currentRole === 'agent'
+    return root
   }
 
-  #endNode(node: SpanNode): LiveRun | undefined {
-    if (!node.open) return node.run
-    node.open = false
-    node.group.openCount -= 1
-    node.role = node.currentRole
-    if (node.closed) return undefined
-    if (node.role === 'model' || node.role === 'tool') node.group.hasWork = true
-    this.#countContent(node)
-    node.run = this.#runOf(node)
-    return node.run
+  /** Model calls without an agent wait for the outermost span around them. */
+  #anchorEnded(span: object): void {
+    const trace = this.#anchored.size === 0 ? undefined : this.#anchored.get(span)
+    if (trace === undefined) return
+    this.#anchored.delete(span)
+    this.#settleBare(trace)
   }
 
   /** Above a span that did not start here: another provider's, or a wrapper that an instrumentation put around one of ours. */
@@ -198,7 +239,9 @@ export class TraceStore {
 
   /** Many instrumentations, and most spans written by hand, set their attributes only after the start. */
   #recogniseLate(span: SdkSpanLike): SpanNode | undefined {
-    const dialect = recogniseQuickly(span)
+    this.#links.asked(span)
+    const scope = scopeOf(span)
+    const dialect = recogniseIn(scopeKindOf(scope), scope, span)
     if (dialect === undefined) return undefined
     const above = this.#links.get(span)
     // One that did not start here has no ancestry to go by; one below a closed run was counted as late when it started.
@@ -244,26 +287,12 @@ export class TraceStore {
     }
   }
 
-  #runOf(node: SpanNode): StoredRun | undefined {
+  #runOf(node: SpanNode): LiveRun | undefined {
     const place = placeOf(node, this.#links)
     const { group } = node
     if (place === undefined || group.closed) return undefined
-    const whole = place.subtree === group.nodes[0]
-    const members = () => (whole ? group.nodes : group.nodes.filter((other) => this.#isBelow(other, place.subtree)))
-    const run = createLiveRun({
-      node,
-      nested: place.nested,
-      bare: false,
-      members,
-      hasOpenSpans: () =>
-        whole && !place.nested
-          ? group.openCount > 0
-          : group.nodes.some((other) => other.open && other !== node && this.#isBelow(other, node)),
-      build: (spans, revision) =>
-        findRun(this.#build(spans, group.logs, revision, group.truncated), node.source.spanId),
-    })
     if (!place.nested) group.hasRun = true
-    return run
+    return new LiveRun(node, place.subtree, place.nested ? 'nested' : 'run', this.#source)
   }
 
   #build(nodes: readonly SpanNode[], logs: readonly SourceLog[], revision: 1 | 2, lacksSpans: boolean): AgentRun[] {
@@ -273,7 +302,7 @@ export class TraceStore {
       const { spanId, parentSpanId } = node.source
       if (node.open) open.add(spanId)
       // Spans in between that no dialect recognises are not kept: the way up leads past them.
-      if (parentSpanId === undefined || node.above === null || 'isSpanNode' in node.above) continue
+      if (parentSpanId === undefined || node.above === null || node.above instanceof SpanNode) continue
       parents.set(parentSpanId, this.#links.nearestNode(node.above)?.source.spanId)
     }
     return buildRuns(
@@ -298,7 +327,7 @@ export class TraceStore {
     if (group.openCount === 0 && !group.closed) this.#finish(group)
   }
 
-  #settleRuns(group: SpanGroup, isDue: (run: StoredRun) => boolean): void {
+  #settleRuns(group: SpanGroup, isDue: (run: LiveRun) => boolean): void {
     for (const run of group.waiting.filter(isDue)) {
       group.waiting.splice(group.waiting.indexOf(run), 1)
       this.#unsettled -= run.nested ? 0 : 1
@@ -363,14 +392,7 @@ export class TraceStore {
       const lastChat = run?.steps.findLast((step) => step.spanId !== undefined)?.spanId ?? run?.spanId
       const node = nodes.find((candidate) => candidate.source.spanId === lastChat) ?? nodes.at(-1)
       if (node === undefined) continue
-      const live = createLiveRun({
-        node,
-        nested: false,
-        bare: true,
-        members: () => nodes,
-        hasOpenSpans: () => false,
-        build: () => run,
-      })
+      const live = new LiveRun(node, node, 'bare', { ...this.#source, members: () => nodes, build: () => run })
       live.freeze()
       this.#options.onSettled(live)
     }
@@ -387,10 +409,7 @@ export class TraceStore {
     const [agent] = oldest.nodes
     if (oldest.waiting.length > 0) this.#settleRuns(oldest, () => true)
     else if (agent !== undefined && !oldest.hasRun) {
-      const parts = { node: agent, nested: false, bare: false }
-      this.#options.onEvicted(
-        createLiveRun({ ...parts, members: () => [], build: () => undefined, hasOpenSpans: () => true }),
-      )
+      this.#options.onEvicted(new LiveRun(agent, agent, 'run', { ...this.#source, build: () => undefined }))
     }
     if (!oldest.closed) this.#close(oldest)
   }
@@ -420,10 +439,11 @@ function findRun(runs: readonly AgentRun[], spanId: string): AgentRun | undefine
   return undefined
 }
 
-function recogniseQuickly(span: SdkSpanLike): Dialect | undefined {
-  const scope = (span.instrumentationScope ?? span.instrumentationLibrary)?.name ?? ''
-  const kind = scopeKindOf(scope)
-  if (kind === 'ordinary') return undefined
+function scopeOf(span: SdkSpanLike): string {
+  return (span.instrumentationScope ?? span.instrumentationLibrary)?.name ?? ''
+}
+
+function recogniseIn(kind: ScopeKind, scope: string, span: SdkSpanLike): Dialect | undefined {
   if (kind === 'unknown' && !mayBeRecognised(span.attributes, span.name)) return undefined
   return recognise(scope, span.attributes, span.name)
 }

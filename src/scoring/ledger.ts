@@ -1,4 +1,4 @@
-import type { Score } from './score.ts'
+import type { Score, SkipReason } from './score.ts'
 
 /** What became of the runs that were offered to one scorer: `runs = scored + skipped + failed + pending`. */
 export interface ScorerCounts {
@@ -61,6 +61,15 @@ export class Ledger {
   offered(scorerId: string): void {
     const counts = this.#scorers.get(scorerId)
     if (counts) counts.runs += 1
+  }
+
+  /** A run is not even put before a scorer. */
+  leftOut(scorerId: string, reason: SkipReason): void {
+    const counts = this.#scorers.get(scorerId)
+    if (!counts) return
+    counts.runs += 1
+    counts.skipped += 1
+    counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1)
   }
 
   /** The scorer is done with a run that was offered to it: exactly once for each. */
