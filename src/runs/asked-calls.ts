@@ -50,9 +50,12 @@ export function transcriptCalls(transcript: readonly Message[] | undefined): rea
   // LangGraph repeats the message that hands over.
   const seen = new Set<string>()
   const isNew = ({ id }: ToolCallPart): boolean => id === undefined || (!seen.has(id) && seen.add(id).has(id))
-  return ownTurns(transcript)
-    .filter((message) => message.role === 'assistant')
-    .map((message) => toolCallsIn([message]).filter(isNew))
+  return ownTurns(transcript).flatMap((message) => {
+    if (message.role !== 'assistant') return []
+    const calls = toolCallsIn([message])
+    const fresh = calls.filter(isNew)
+    return calls.length > 0 && fresh.length === 0 ? [] : [fresh]
+  })
 }
 
 /** The messages of a transcript that this run added to what it was given. */

@@ -34,11 +34,14 @@ export function toolMessageFields(value: unknown): Readonly<Record<string, unkno
   return 'tool_call_id' in fields ? fields : undefined
 }
 
-/** The name that an agent gave its messages, of the first message in a state that bears one. */
+/** The name that an agent gave its messages, of the first message in a state, or in an update of one, that bears one. */
 export function agentNameIn(value: unknown): string | undefined {
   const state = parseJson(value)
-  if (!isRecord(state) || !Array.isArray(state.messages)) return undefined
-  for (const item of state.messages) {
+  if (!isRecord(state)) return undefined
+  const [command] = Array.isArray(state.output) ? (state.output as readonly unknown[]) : []
+  const holder = isRecord(command) && isRecord(command.update) ? command.update : state
+  if (!Array.isArray(holder.messages)) return undefined
+  for (const item of holder.messages) {
     const message = toMessage(item)
     if (message?.role === 'assistant' && message.name !== undefined) return textOf(message.name)
   }

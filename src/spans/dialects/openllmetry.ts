@@ -29,8 +29,10 @@ export const openLlmetry: Dialect = {
   roleOf(span): SpanRole {
     const operation = operationOf(span.attributes)
     if (operation === 'execute_tool') return 'tool'
-    // A graph in a trace of its own, as JavaScript writes it where nothing else stands around.
-    if (isGraph(span)) return span.parentSpanId === undefined ? 'agent' : 'step'
+    // JavaScript's callbacks: a graph is the agent in a trace of its own, else a span among others, that says whose they are.
+    if (isFlat(span) && operation === 'workflow') {
+      return isGraph(span) && span.parentSpanId === undefined ? 'agent' : 'step'
+    }
     const role = KINDS.get(textOf(span.attributes['traceloop.span.kind']) ?? '')
     if (role !== undefined) return role
     const requestType = textOf(span.attributes['llm.request.type'])
@@ -45,7 +47,7 @@ export const openLlmetry: Dialect = {
     const isOwn = (kind === 'agent' || kind === 'workflow') && !isLangChain(span)
     const name = isOwn
       ? textOf(span.attributes['traceloop.entity.name'])
-      : isGraph(span)
+      : isFlat(span)
         ? agentNameIn(span.attributes['traceloop.entity.output'])
         : undefined
     return name === undefined ? undefined : { name }
@@ -152,6 +154,11 @@ function property(span: SourceSpan, keys: readonly string[]): string | undefined
 
 function isLangChain(span: SourceSpan): boolean {
   return span.scope.name.includes('langchain')
+}
+
+/** LangChain's callbacks in JavaScript: a flat list of spans. */
+function isFlat(span: SourceSpan): boolean {
+  return span.scope.name === '@traceloop/instrumentation-langchain'
 }
 
 /** The span of a whole LangGraph graph, `createAgent`'s too. */

@@ -54,7 +54,11 @@ export const strands: Dialect = {
 
   toolResult(span, logs) {
     const written = genAi.toolResult?.(span, logs) ?? parseJson(eventValue(span, 'gen_ai.choice', 'message'))
-    return unwrapBlocks(written)
+    const value = unwrapBlocks(written)
+    // Objects and lists stand in `json` blocks: text that reads as one is a text.
+    const [only] = Array.isArray(written) && written.length === 1 ? (written as readonly unknown[]) : []
+    const isText = isRecord(only) && typeof only.text === 'string' && typeof value === 'object' && value !== null
+    return isText ? only.text : value
   },
 
   absence: () => ({ why: 'not-recorded' }),
