@@ -6,12 +6,17 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { delimiter, join, resolve } from 'node:path'
+import { basename, delimiter, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 
 /** Where the programs are kept: `SPANSCORE_E2E_CACHE`, else `~/.cache/spanscore-e2e`. */
 export const cacheDirectory = process.env['SPANSCORE_E2E_CACHE'] ?? join(homedir(), '.cache', 'spanscore-e2e')
+
+const programNames = ['otelcol', 'jaeger', 'prometheus', 'promtool', 'alertmanager', 'amtool'] as const
+
+/** Names of the programs. */
+export type ProgramName = (typeof programNames)[number]
 
 interface Program {
   readonly version: string
@@ -36,7 +41,7 @@ async function go(directory: string, ...args: string[]): Promise<string> {
 
 const goInstall = (path: string) => async (directory: string, version: string) => {
   await go(directory, 'install', `${path}@${version}`)
-  return join(directory, path.split('/').at(-1)!)
+  return join(directory, basename(path))
 }
 
 /** The Collector, with the components of the manifest. */
@@ -71,7 +76,7 @@ async function buildCollector(directory: string, version: string): Promise<strin
  */
 const buildAsItself = (module: string, path: string, tags: string) => async (directory: string, version: string) => {
   writeFileSync(join(directory, 'go.mod'), 'module spanscore.local/download\n')
-  const { Dir } = JSON.parse(await go(directory, 'mod', 'download', '-json', `${module}@${version}`)) as { Dir: string }
+  const { Dir }: { Dir: string } = JSON.parse(await go(directory, 'mod', 'download', '-json', `${module}@${version}`))
   const goMod = readFileSync(join(Dir, 'go.mod'), 'utf8').replace(/^module .*/m, 'module spanscore.local/build')
   writeFileSync(join(directory, 'go.mod'), goMod)
   writeFileSync(join(directory, 'go.sum'), readFileSync(join(Dir, 'go.sum')))
@@ -83,7 +88,7 @@ const buildAsItself = (module: string, path: string, tags: string) => async (dir
 const prometheusModule = 'github.com/prometheus/prometheus'
 const alertmanagerModule = 'github.com/prometheus/alertmanager'
 
-const programs = {
+const programs: Readonly<Record<ProgramName, Program>> = {
   otelcol: {
     version: 'v0.155.0',
     onPath: { command: 'otelcol-contrib', accepts: /version 0\.1[5-9]\d\./ },
@@ -122,10 +127,7 @@ const programs = {
     image: { name: 'prom/alertmanager:v0.31.1', file: '/bin/amtool' },
     build: goInstall(`${alertmanagerModule}/cmd/amtool`),
   },
-} as const satisfies Record<string, Program>
-
-/** Names of the programs. */
-export type ProgramName = keyof typeof programs
+}
 
 function cached(name: ProgramName): string {
   return join(cacheDirectory, 'bin', `${name}-${programs[name].version}`)
@@ -186,7 +188,7 @@ async function get(name: ProgramName): Promise<void> {
 /** Gets what is missing. @returns The names of the programs that cannot be had, each with the reason. */
 async function getAll(onlyLook: boolean): Promise<string[]> {
   const missing: string[] = []
-  for (const name of Object.keys(programs) as ProgramName[]) {
+  for (const name of programNames) {
     if (findProgram(name)) continue
     if (onlyLook) {
       missing.push(`${name}: not on the PATH and not in ${cacheDirectory}`)
@@ -213,5 +215,5 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
     )
     process.exit(3)
   }
-  for (const name of Object.keys(programs) as ProgramName[]) console.log(`${name}: ${findProgram(name)}`)
+  for (const name of programNames) console.log(`${name}: ${findProgram(name)}`)
 }

@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { Server as NetServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -75,15 +75,31 @@ export interface EventRecord {
   readonly traceId: string
   readonly spanId: string
   readonly eventName: string
-  readonly attributes: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly attributes: Readonly<Record<string, OtlpValue>>
+}
+
+/** An attribute's value in OTLP JSON, where 64-bit integers are strings. */
+export interface OtlpValue {
+  readonly stringValue?: string
+  readonly intValue?: string
+  readonly doubleValue?: number
+  readonly boolValue?: boolean
 }
 
 type Server = 'otelcol' | 'jaeger' | 'prometheus' | 'alertmanager'
 
+function portOf(server: NetServer): number {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('expected a server that listens on a port')
+  return address.port
+}
+
+const at = (port: number | undefined) => `127.0.0.1:${port}`
+
 async function freePort(): Promise<number> {
   const server = createTcpServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = portOf(server)
   server.close()
   await once(server, 'close')
   return port
@@ -110,10 +126,10 @@ export async function eventually<T>(
   throw new Error(`${what}: ${String(trouble)} after ${timeoutMs} ms`)
 }
 
-async function json<T>(url: string): Promise<T> {
+async function textOf(url: string): Promise<string> {
   const response = await fetch(url)
   if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
-  return (await response.json()) as T
+  return response.text()
 }
 
 /** The program's file; the tools are there, or `npm run test:e2e` has stopped before. */
@@ -127,7 +143,6 @@ export async function startStack({ timeScale = 1, overlays = [] }: StackOptions 
   const directory = mkdtempSync(join(tmpdir(), 'spanscore-e2e-'))
   const [grpc, http, health, telemetry, jaegerOtlp, jaegerUi, jaegerGrpc, jaegerHealth, prometheus, alertmanager] =
     await Promise.all(Array.from({ length: 10 }, freePort))
-  const at = (port: number | undefined) => `127.0.0.1:${port}`
   const eventsFile = join(directory, 'evaluations.jsonl')
 
   const posted: PostedAlert[] = []
@@ -135,7 +150,7 @@ export async function startStack({ timeScale = 1, overlays = [] }: StackOptions 
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      const { alerts } = JSON.parse(Buffer.concat(chunks).toString()) as { alerts: PostedAlert[] }
+      const { alerts }: { alerts: PostedAlert[] } = JSON.parse(Buffer.concat(chunks).toString())
       for (const alert of alerts) posted.push({ ...alert, receivedMs: Date.now() })
       response.end()
     })
@@ -158,7 +173,7 @@ export async function startStack({ timeScale = 1, overlays = [] }: StackOptions 
   place('alertmanager.yml', 'alertmanager.yml', (text) =>
     compressTime(text.replace('/etc/alertmanager/webhook_url', join(directory, 'webhook_url')), timeScale),
   )
-  writeFileSync(join(directory, 'webhook_url'), `http://${at((webhook.address() as AddressInfo).port)}/`)
+  writeFileSync(join(directory, 'webhook_url'), `http://${at(portOf(webhook))}/`)
   copyFileSync(join(configDirectory, 'jaeger/ui.json'), join(directory, 'ui.json'))
 
   const commands: Record<Server, { args: string[]; env?: Record<string, string>; ready: string }> = {
@@ -255,14 +270,16 @@ export async function startStack({ timeScale = 1, overlays = [] }: StackOptions 
     posted,
     events: () => readEvents(readFileSync(eventsFile, 'utf8')),
     query: async (expression) => {
-      const { data } = await json<{ data: { result: { metric: Record<string, string>; value: [number, string] }[] } }>(
-        `${prometheusUrl}/api/v1/query?query=${encodeURIComponent(expression)}`,
+      const { data }: { data: { result: { metric: Record<string, string>; value: [number, string] }[] } } = JSON.parse(
+        await textOf(`${prometheusUrl}/api/v1/query?query=${encodeURIComponent(expression)}`),
       )
       return data.result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }))
     },
     spansByTags: async (service, tags) => {
       const parameters = new URLSearchParams({ service, tags: JSON.stringify(tags), limit: '20000', lookback: '1h' })
-      const { data } = await json<{ data: { spans: JaegerSpan[] }[] }>(`${jaegerUrl}/api/traces?${parameters}`)
+      const { data }: { data: { spans: JaegerSpan[] }[] } = JSON.parse(
+        await textOf(`${jaegerUrl}/api/traces?${parameters.toString()}`),
+      )
       return data
         .flatMap((found) => found.spans)
         .filter((span) =>
@@ -284,7 +301,7 @@ interface OtlpLogs {
         readonly traceId: string
         readonly spanId: string
         readonly eventName: string
-        readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[]
+        readonly attributes: readonly { readonly key: string; readonly value: OtlpValue }[]
       }[]
     }[]
   }[]
@@ -294,7 +311,10 @@ function readEvents(text: string): EventRecord[] {
   return text
     .split('\n')
     .filter((line) => line !== '')
-    .flatMap((line) => (JSON.parse(line) as OtlpLogs).resourceLogs)
+    .flatMap((line) => {
+      const logs: OtlpLogs = JSON.parse(line)
+      return logs.resourceLogs
+    })
     .flatMap((resource) => resource.scopeLogs)
     .flatMap((scope) => scope.logRecords)
     .map((record) => ({

@@ -1,0 +1,91 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+
+const directory = resolve(import.meta.dirname, '../../collector-config')
+const read = (name: string) => readFileSync(join(directory, name), 'utf8')
+
+interface Service {
+  readonly image: string
+  readonly ports?: readonly string[]
+  readonly volumes?: readonly string[]
+}
+const compose: { services: Record<string, Service>; volumes: Record<string, null> } = parse(read('docker-compose.yml'))
+const services = Object.entries(compose.services)
+const mounts = services.flatMap(([service, { volumes = [] }]) =>
+  volumes.map((volume) => {
+    const [from = '', to = ''] = volume.split(':')
+    return { service, from, to }
+  }),
+)
+
+describe('docker-compose.yml', () => {
+  it('mounts only files that are there, and volumes that are named', () => {
+    const missing = mounts.filter(({ from }) =>
+      from.startsWith('.') ? !existsSync(join(directory, from)) : !(from in compose.volumes),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('publishes every port on loopback alone', () => {
+    const open = services.flatMap(([, { ports = [] }]) => ports).filter((port) => !port.startsWith('127.0.0.1:'))
+    expect(open).toEqual([])
+  })
+
+  it('takes every version from the environment, with a default', () => {
+    const fixed = services
+      .map(([, { image }]) => image)
+      .filter((image) => !/:\$\{[A-Z_]+_VERSION:-[^}]+\}$/.test(image))
+    expect(fixed).toEqual([])
+  })
+
+  it('names services in the configurations by the names that they have', () => {
+    const texts = ['otel-collector.yaml', 'prometheus.yml', 'grafana/provisioning/datasources/spanscore.yaml'].map(read)
+    const hosts = texts.flatMap((text) =>
+      [...text.matchAll(/\b([a-z][a-z-]+):(?:4317|8888|909\d|16686)\b/g)].map((match) => match[1]),
+    )
+    expect(hosts.length).toBeGreaterThan(4)
+    expect([...new Set(hosts)].filter((host) => host !== undefined && !(host in compose.services))).toEqual([])
+  })
+
+  it('gives the Collector, Prometheus, Alertmanager and Grafana the files that their arguments and providers name', () => {
+    const places = mounts.map(({ to }) => to)
+    const named = [
+      '/etc/otelcol/otel-collector.yaml',
+      '/etc/jaeger/jaeger.yaml',
+      '/etc/jaeger/ui.json',
+      '/etc/prometheus/prometheus.yml',
+      '/etc/prometheus/rules',
+      '/etc/alertmanager/alertmanager.yml',
+      '/etc/grafana/provisioning',
+      '/etc/grafana/dashboards',
+    ]
+    expect(named.filter((place) => !places.includes(place))).toEqual([])
+    expect(read('grafana/provisioning/dashboards/spanscore.yaml')).toContain('path: /etc/grafana/dashboards')
+  })
+})
+
+describe('the alerts', () => {
+  interface Alert {
+    readonly alert: string
+    readonly annotations: Readonly<Record<string, string>>
+  }
+  const { groups }: { groups: { rules: Alert[] }[] } = parse(read('rules/alerts.yml'))
+  const alerts = groups.flatMap((group) => group.rules)
+  const headings = read('runbooks.md')
+    .split('\n')
+    .filter((line) => line.startsWith('## '))
+    .map((line) => line.slice(3))
+
+  it('have a section of the runbooks each, and no section is of none', () => {
+    expect(headings.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted())
+    for (const { alert, annotations } of alerts)
+      expect(annotations['runbook_url']).toBe(`runbooks.md#${alert.toLowerCase()}`)
+  })
+
+  it('are each tested by name', () => {
+    const tests = read('rules/tests/alerts.test.yml')
+    expect(alerts.map(({ alert }) => alert).filter((alert) => !tests.includes(`"${alert}"`))).toEqual([])
+  })
+})

@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+import { dashboardDirectory, dashboardFiles } from '../../scripts/dashboards/main.ts'
+
+interface Panel {
+  readonly type: string
+  readonly title?: string
+  readonly description?: string
+  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } }
+  readonly targets?: readonly { readonly expr: string }[]
+}
+
+const read = (name: string) => readFileSync(join(dashboardDirectory, name), 'utf8')
+
+describe('the dashboards', () => {
+  it('are the ones that the code makes', () => {
+    expect(readdirSync(dashboardDirectory)).toEqual(Object.keys(dashboardFiles))
+    for (const [name, text] of Object.entries(dashboardFiles))
+      expect(read(name), `npm run dashboards: ${name}`).toBe(text())
+  })
+
+  it.each(Object.keys(dashboardFiles))('%s: every panel has title, unit, description and a query', (name) => {
+    const { panels }: { panels: Panel[] } = JSON.parse(read(name))
+    const bare = panels
+      .filter((panel) => panel.type !== 'row')
+      .filter(
+        ({ title, description, fieldConfig, targets }) =>
+          !title || !description || !fieldConfig?.defaults.unit || !targets || targets.length === 0,
+      )
+    expect(bare.map((panel) => panel.title)).toEqual([])
+  })
+})

@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { dashboardFiles } from '../../scripts/dashboards/main.ts'
+import { eventually, startStack } from './stack.ts'
+import type { EventRecord, Sample, Stack } from './stack.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const service = 'spanscore-demo'
+
+/** Agent and scorer of an event or of a series. */
+const eventKey = ({ attributes }: EventRecord) =>
+  `${attributes['gen_ai.agent.name']?.stringValue} ${attributes['gen_ai.evaluation.name']?.stringValue}`
+const seriesKey = ({ metric }: Sample) => `${metric['gen_ai_agent_name']} ${metric['gen_ai_evaluation_name']}`
+
+function sumBy<T>(items: readonly T[], key: (item: T) => string, value: (item: T) => number): Record<string, number> {
+  const sums: Record<string, number> = {}
+  for (const item of items) sums[key(item)] = (sums[key(item)] ?? 0) + value(item)
+  return Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, Math.round(sum * 1e6) / 1e6]))
+}
+
+const number = (event: EventRecord, name: string) => Number(event.attributes[name]?.doubleValue)
+/** Where a score lies in its range, 0 to 1; all scorers of the demo are better the higher. */
+const position = (event: EventRecord) =>
+  (number(event, 'gen_ai.evaluation.score.value') - number(event, 'spanscore.score.min')) /
+  (number(event, 'spanscore.score.max') - number(event, 'spanscore.score.min'))
+const scored = (event: EventRecord) => event.attributes['gen_ai.evaluation.score.value'] !== undefined
+
+describe('the demo in the real stack', () => {
+  let stack: Stack
+  let said: string
+
+  beforeAll(async () => {
+    // Recording rules of an hour run every second, over a minute.
+    stack = await startStack({ timeScale: 60 })
+    const { stdout } = await promisify(execFile)(process.execPath, ['examples/demo/main.ts'], {
+      cwd: root,
+      env: { ...process.env, OPENAI_API_KEY: '', OTEL_EXPORTER_OTLP_ENDPOINT: stack.otlpUrl },
+    })
+    said = stdout
+  }, 120_000)
+
+  afterAll(() => stack.close())
+
+  it('has its panels filled: every expression of every dashboard returns data', async () => {
+    const values: Record<string, string> = { job: service, agent: 'weather-agent', scorer: 'prompt_alignment' }
+    interface Dashboard {
+      readonly panels: readonly { readonly title?: string; readonly targets?: readonly { readonly expr: string }[] }[]
+    }
+    const asked = Object.entries(dashboardFiles).flatMap(([name, text]) => {
+      const { panels }: Dashboard = JSON.parse(text())
+      return panels.flatMap(({ title, targets = [] }) =>
+        targets.map(({ expr }) => {
+          const one = name === 'scorer.json'
+          const expression = expr.replaceAll(/\$(job|agent|scorer)/g, (_, variable: string) =>
+            one ? (values[variable] ?? '') : '.*',
+          )
+          return { panel: `${name}: ${title}`, expression }
+        }),
+      )
+    })
+    expect(asked.length).toBeGreaterThan(20)
+    const empty = await eventually('all panels have data', async () => {
+      const answers = await Promise.all(asked.map(async ({ expression }) => (await stack.query(expression)).length))
+      const none = asked.filter((_, index) => answers[index] === 0)
+      if (none.length > 0) throw new Error(`empty: ${JSON.stringify(none, undefined, 1)}`)
+      return none
+    })
+    expect(empty).toEqual([])
+  })
+
+  it('shows failing runs in Jaeger: the agent’s own span is found by its label', async () => {
+    const found = await eventually('the span', async () => {
+      const spans = await stack.spansByTags(service, { 'spanscore.tool_call_accuracy.label': 'fail' })
+      return spans.length > 0 && spans
+    })
+    for (const { tags } of found) {
+      expect(tags).toContainEqual(expect.objectContaining({ key: 'gen_ai.agent.name', value: 'weather-agent' }))
+      expect(tags).toContainEqual(expect.objectContaining({ key: 'spanscore.tool_call_accuracy.score', value: 0 }))
+    }
+  })
+
+  it('keeps every evaluation event, whole scores as doubles', async () => {
+    const announced = Number(/(\d+) gen_ai\.evaluation\.result events/.exec(said)?.[1])
+    const events = await eventually('the events', async () => stack.events().length === announced && stack.events())
+    expect(events.every((event) => event.eventName === 'gen_ai.evaluation.result')).toBe(true)
+    expect(
+      events.filter(scored).map((event) => Object.keys(event.attributes['gen_ai.evaluation.score.value'] ?? {})),
+    ).toEqual(events.filter(scored).map(() => ['doubleValue']))
+  })
+
+  it('counts in Prometheus what the events say: scores, their positions, and labels', async () => {
+    // Second revisions are written as events and not counted again.
+    const events = stack
+      .events()
+      .filter((event) => scored(event) && event.attributes['spanscore.revision']?.intValue === '1')
+    const counted = async (expression: string) => sumBy(await stack.query(expression), seriesKey, ({ value }) => value)
+    expect(await counted(`spanscore_score_count{job="${service}"}`)).toEqual(sumBy(events, eventKey, () => 1))
+    expect(await counted(`spanscore_score_sum{job="${service}"}`)).toEqual(sumBy(events, eventKey, position))
+    expect(
+      await counted(`spanscore_evaluations_total{job="${service}", gen_ai_evaluation_score_label="fail"}`),
+    ).toEqual(
+      sumBy(
+        events.filter((event) => event.attributes['gen_ai.evaluation.score.label']?.stringValue === 'fail'),
+        eventKey,
+        () => 1,
+      ),
+    )
+  })
+})
