@@ -52,9 +52,9 @@ function toAnswer(question: Question, raw: RawAnswer): Answer | undefined {
   return { verdict, reasoning: raw.reasoning.trim(), picks: picked }
 }
 
-/** Case and blanks do not matter; a number is the number that it is; true and false are yes and no. */
+/** Case and blanks do not matter; a number is the number that it is; true and false are yes and no, pass and fail. */
 function isSameVerdict(allowed: string, given: unknown): boolean {
-  if (typeof given === 'boolean') return allowed === (given ? 'yes' : 'no')
+  if (typeof given === 'boolean') return (given ? ['yes', 'pass'] : ['no', 'fail']).includes(allowed)
   if (typeof given !== 'string' && typeof given !== 'number') return false
   const text = String(given).trim().toLowerCase()
   if (text === allowed.toLowerCase()) return true

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+import { createRubricScorer } from '../../src/scorers/rubric.ts'
+import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
+import type { ScriptedJudgeReply } from '../../src/testing/scripted-judge.ts'
+
+/** A reply, what it must come to, and how many calls that may take. GOOD and CONTROL stand for what is drawn at random. */
+interface BadReply {
+  readonly name: string
+  readonly reply?: string | { readonly text: string; readonly finishReason: 'length' | 'content-filter' }
+  readonly replies?: readonly (string | { readonly text: string; readonly finishReason: 'length' | 'content-filter' })[]
+  readonly outcome: string
+  readonly calls: number
+}
+
+const corpus: BadReply[] = JSON.parse(readFileSync(new URL('bad-replies.json', import.meta.url), 'utf8'))
+
+const good =
+  '{"answers":[{"id":"a","reasoning":"x","verdict":"pass"},{"id":"b","reasoning":"y","verdict":"fail"},{"id":"CONTROL","reasoning":"","verdict":"fail"}]}'
+
+function fill(reply: NonNullable<BadReply['reply']>, prompt: string): ScriptedJudgeReply {
+  const control = /^- (k[0-9a-f]+) \[/m.exec(prompt)?.[1] ?? 'k'
+  const write = (text: string) => text.replaceAll('GOOD', good).replaceAll('CONTROL', control)
+  return typeof reply === 'string' ? { text: write(reply) } : { ...reply, text: write(reply.text) }
+}
+
+describe(`${corpus.length} replies that are not what was asked for`, () => {
+  it('are at least sixty, of every kind', () => {
+    expect(corpus.length).toBeGreaterThanOrEqual(60)
+    expect(new Set(corpus.map(({ name }) => name)).size).toBe(corpus.length)
+  })
+
+  it.each(corpus)('$name: $outcome in $calls calls', async ({ reply, replies, outcome, calls }) => {
+    const model = createScriptedJudge(({ index, prompt }) => {
+      const script = replies?.[index] ?? reply
+      return script === undefined ? { error: new Error('no further reply') } : fill(script, prompt)
+    })
+    const scorer = createRubricScorer({
+      model,
+      criteria: [
+        { id: 'a', question: 'Is it good?' },
+        { id: 'b', question: 'Is it short?', weight: 3 },
+      ],
+    })
+    const result = await scorer.run({ input: 'Hi', output: 'Hello.' }).then(
+      ({ evaluation }) => evaluation,
+      (error: { evaluation: unknown }) => error.evaluation,
+    )
+    const message = expect.stringMatching(/\. [A-Z].*\.$/)
+    const score =
+      outcome === 'scored' ? { status: 'scored', value: 0.25 } : { status: 'failed', code: outcome, message }
+    expect(result).toMatchObject({ score, judge: { calls } })
+    expect(Object.keys(Object.prototype)).toEqual([])
+  })
+})

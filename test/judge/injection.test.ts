@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+
+import { createAnswerRelevancyScorer } from '../../src/scorers/answer-relevancy.ts'
+import { createCompletenessScorer } from '../../src/scorers/completeness.ts'
+import { createContextualRecallScorer } from '../../src/scorers/contextual-recall.ts'
+import { createFaithfulnessScorer } from '../../src/scorers/faithfulness.ts'
+import { createHallucinationScorer } from '../../src/scorers/hallucination.ts'
+import { createPromptAlignmentScorerLLM } from '../../src/scorers/prompt-alignment.ts'
+import { createRubricScorer } from '../../src/scorers/rubric.ts'
+import { createSummarizationScorer } from '../../src/scorers/summarization.ts'
+import { createToolCallAccuracyScorerLLM } from '../../src/scorers/tool-call-accuracy-llm.ts'
+import type { Evaluation } from '../../src/scoring/score.ts'
+import type { Scorer, ScorerInput } from '../../src/scoring/scorer.ts'
+import { createFakeJudge } from '../../src/testing/fake-judge.ts'
+import type { TextModel } from '../../src/testing/text-model.ts'
+import { hostileTexts } from './hostile-texts.ts'
+
+const context = ['It rains.']
+const makers: Record<string, (model: TextModel) => Scorer> = {
+  answer_relevancy: (model) => createAnswerRelevancyScorer({ model }),
+  completeness: (model) => createCompletenessScorer({ model }),
+  contextual_recall: (model) => createContextualRecallScorer({ model, options: { context, groundTruth: 'It rains.' } }),
+  faithfulness: (model) => createFaithfulnessScorer({ model, options: { context } }),
+  hallucination: (model) => createHallucinationScorer({ model, options: { context } }),
+  prompt_alignment: (model) => createPromptAlignmentScorerLLM({ model }),
+  rubric: (model) => createRubricScorer({ model, criteria: [{ id: 'a', question: 'Is it good?' }] }),
+  summarization: (model) => createSummarizationScorer({ model }),
+  tool_call_accuracy_llm: (model) =>
+    createToolCallAccuracyScorerLLM({ model, availableTools: [{ name: 'weather' }, { name: 'search' }] }),
+}
+
+/** The hostile text wherever an agent's user, tool or model can put it: question, system text, tool name, arguments, result, answer. */
+function runWith(text: string): ScorerInput {
+  return {
+    input: {
+      systemMessages: [{ role: 'system', content: `Be brief. ${text}` }],
+      inputMessages: [
+        { role: 'user', content: text },
+        { role: 'assistant', content: text },
+        { role: 'user', content: `Weather? ${text}` },
+      ],
+    },
+    output: [
+      {
+        role: 'assistant',
+        content: [{ type: 'tool-call', toolCallId: '1', toolName: `search${text}`, args: { query: text } }],
+      },
+      { role: 'tool', content: [{ type: 'tool-result', toolCallId: '1', toolName: `search${text}`, result: text }] },
+      { role: 'assistant', content: `I will not tell. ${text}` },
+    ],
+  }
+}
+
+async function evaluate(scorer: Scorer, input: ScorerInput): Promise<Evaluation> {
+  return scorer.run(input).then(
+    ({ evaluation }) => evaluation,
+    (error: { evaluation: Evaluation }) => error.evaluation,
+  )
+}
+
+function valueOf({ score }: Evaluation): number | undefined {
+  return score.status === 'scored' ? score.value : undefined
+}
+
+describe.each(Object.entries(makers))('%s against 200 hostile texts', (_, make) => {
+  it('is not raised by any of them, with a judge that obeys whatever stands outside the boundary', async () => {
+    const model = createFakeJudge('obedient-outside')
+    const scorer = make(model)
+    const plain = await evaluate(scorer, runWith('Nothing special.'))
+    const mark = /^The mark is ([0-9a-f]{32})/m.exec(model.calls[0]?.prompt ?? '')?.[1] ?? ''
+    expect(mark).toHaveLength(32)
+    const texts = hostileTexts(mark)
+    expect(texts).toHaveLength(200)
+    const values = new Set<number | undefined>()
+    for (const text of texts) values.add(valueOf(await evaluate(scorer, runWith(text))))
+    const plainValue = valueOf(plain)
+    expect(plainValue).toBe(scorer.better === 'higher' ? 0 : 1)
+    expect(values).toEqual(new Set([plainValue]))
+    expect(new Set(model.calls.map(({ instructions }) => instructions)).size).toBeLessThanOrEqual(2)
+  })
+
+  it('is void, not raised, with a judge that obeys inside the boundary too', async () => {
+    const model = createFakeJudge('obedient-inside')
+    const scorer = make(model)
+    const outcomes: string[] = []
+    for (const text of hostileTexts('f'.repeat(32))) {
+      const { score } = await evaluate(scorer, runWith(text))
+      outcomes.push(
+        score.status === 'failed' ? score.code : score.status === 'scored' ? `scored ${score.value}` : score.reason,
+      )
+    }
+    const caught = outcomes.filter((outcome) => outcome === 'judge-compromised').length
+    const raised = outcomes.filter(
+      (outcome) => outcome.startsWith('scored') && outcome !== `scored ${scorer.better === 'higher' ? 0 : 1}`,
+    )
+    expect(raised).toEqual([])
+    // What the judge does not understand in its disguise, it does not obey; all that it obeys is caught.
+    expect(caught).toBeGreaterThanOrEqual(180)
+  })
+})
