@@ -14,7 +14,9 @@ export function askedCalls(
   let ranNames: ReadonlySet<string | undefined> | undefined
   return models.map((model, step) => {
     const calls = callsOf(model)
-    if (!calls.some(isBroken)) return calls
+    // Without ids and without tool spans, the answers can be found by the ids in the repetition alone.
+    const lacksIds = tools.length === 0 && calls.some((call) => call.id === undefined)
+    if (!lacksIds && !calls.some(isBroken)) return calls
     ranNames ??= new Set(tools.map((tool) => tool.node.facts.tool?.name))
     const names = ranNames
     const repeated = repeatedCalls(models, step)

@@ -1,5 +1,4 @@
-import { canonicalJson } from '../spans/json.ts'
-import type { Message } from '../spans/message.ts'
+import { answeredIds, isQuestion, repeats } from './continuity.ts'
 import { newPlan, type RunPlan } from './plan.ts'
 import { compareSpans, type TreeSpan } from './tree.ts'
 
@@ -136,36 +135,6 @@ function continuesUnseen(last: TreeSpan, node: TreeSpan): boolean {
     last.span.endTimeMs <= node.span.startTimeMs + 1 &&
     finished.some((reason) => /tool/i.test(reason))
   )
-}
-
-function answeredIds(input: readonly Message[]): readonly string[] {
-  const ids: string[] = []
-  for (const message of input) {
-    for (const part of message.parts) {
-      if (part.type === 'tool_call_response' && part.id !== undefined) ids.push(part.id)
-    }
-  }
-  return ids
-}
-
-/** A user's words, and no tool's answer beside them. */
-function isQuestion(message: Message | undefined): boolean {
-  return message?.role === 'user' && !message.parts.some((part) => part.type === 'tool_call_response')
-}
-
-/** True where the input holds what the earlier call was given, and then what it said. */
-function repeats(input: readonly Message[], last: TreeSpan): boolean {
-  const said = last.facts.output?.at(-1)
-  if (said === undefined) return false
-  const before = last.facts.input?.length ?? 0
-  const key = messageKey(said)
-  const from = input.slice(Math.min(before, input.length - 1))
-  return from.some((message) => message.role === 'assistant' && messageKey(message) === key)
-}
-
-function messageKey(message: Message): string {
-  const calls = message.parts.filter((part) => part.type === 'tool_call')
-  return canonicalJson([message.text ?? '', calls.map((call) => [call.name, call.arguments])])
 }
 
 /** The one run whose agent was at work when the span began; of several the one of the same agent; else none can be told. */

@@ -1,5 +1,5 @@
 import type { Message } from '../spans/message.ts'
-import { responsesIn } from './join-tool-calls.ts'
+import { answeredIds, isQuestion, repeats } from './continuity.ts'
 import type { RunPlan } from './plan.ts'
 import { compareSpans } from './tree.ts'
 
@@ -14,10 +14,11 @@ export function joinSpread(plans: readonly RunPlan[]): readonly RunPlan[] {
   const graphs = plans.filter((plan) => plan.models.length === 0 && plan.root.facts.dialect.transcript !== undefined)
   const joined = new Set<RunPlan>()
   const byCallId = new Map<string, RunPlan>()
+  const latest: RunPlan[] = []
   for (const plan of spread) {
-    const answered = responsesIn(plan.models[0]?.node.facts.input).map((response) => response.id ?? '')
-    const earlier = answered.map((id) => byCallId.get(id)).find((found) => found !== undefined)
-    const target = graphOf(plan, graphs) ?? earlier
+    const target = graphOf(plan, graphs) ?? earlierPart(plan, byCallId, latest)
+    latest.push(target ?? plan)
+    if (latest.length > MAX_COMPARED) latest.shift()
     for (const model of plan.models) {
       for (const call of model.node.facts.toolCalls) if (call.id !== undefined) byCallId.set(call.id, target ?? plan)
     }
@@ -26,6 +27,26 @@ export function joinSpread(plans: readonly RunPlan[]): readonly RunPlan[] {
     joined.add(plan)
   }
   return joined.size === 0 ? plans : plans.filter((plan) => !joined.has(plan))
+}
+
+/** How many of the latest runs are compared by their words; by id all are. */
+const MAX_COMPARED = 32
+
+/** The run whose tool calls this one answers, by id; else the latest that it repeats and goes on from. */
+function earlierPart(
+  plan: RunPlan,
+  byCallId: ReadonlyMap<string, RunPlan>,
+  latest: readonly RunPlan[],
+): RunPlan | undefined {
+  const { input } = plan.root.facts
+  if (input === undefined) return undefined
+  const answered = answeredIds(input)
+  const byId = answered.map((id) => byCallId.get(id)).find((found) => found !== undefined)
+  if (byId !== undefined || isQuestion(input.at(-1))) return byId
+  return latest.findLast((candidate) => {
+    const last = candidate.models.at(-1)?.node
+    return last !== undefined && last.facts.dialect === plan.root.facts.dialect && repeats(input, last)
+  })
 }
 
 function take(target: RunPlan, plan: RunPlan): void {

@@ -71,7 +71,10 @@ export const aiSdkOtel: Dialect = {
   absence: (span, fact) => absenceOf(span, fact),
 }
 
-function absenceOf(_span: SourceSpan, fact: ContentFact): Absence {
+function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {
+  // Where the messages were recorded, there were no tools and no system instructions.
+  const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
+  if (isOptional && span.attributes['gen_ai.input.messages'] !== undefined) return undefined
   // Arguments are inputs of the tool here, unlike in the older form.
   const outputs = fact === 'output' || fact === 'toolCalls' || fact === 'toolResult'
   return {

@@ -179,10 +179,13 @@ function usageOf({ attributes }: SourceSpan): Usage {
   )
 }
 
-function absenceOf(span: SourceSpan, fact: ContentFact): Absence {
+function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {
   // Arguments are outputs of the model, and stand under that setting here.
   const inputs = fact === 'input' || fact === 'systemInstructions' || fact === 'toolDefinitions'
   const setting = inputs ? 'recordInputs' : 'recordOutputs'
+  const prompt = span.attributes['ai.prompt'] ?? span.attributes['ai.prompt.messages']
+  // Where the prompt was recorded, there were no tools and no system instructions.
+  if (inputs && fact !== 'input' && prompt !== undefined) return undefined
   const option = isSeven(span) ? 'telemetry' : 'experimental_telemetry'
   return { why: 'not-captured', switch: `${option}: { isEnabled: true, ${setting}: true }` }
 }

@@ -24,7 +24,10 @@ export const langfuse: Dialect = {
     return role === 'entry' && isModelAnswer(span.attributes['langfuse.observation.output']) ? 'model' : role
   },
 
-  agent: (span) => ({ name: span.name }),
+  agent(span) {
+    const type = span.attributes['langfuse.observation.type']
+    return type === 'agent' || type === 'span' || type === 'chain' ? { name: span.name } : undefined
+  },
   conversationId: (span) => semconvConversationId(span.attributes),
   userId: (span) => semconvUserId(span.attributes),
 
@@ -77,8 +80,11 @@ export const langfuse: Dialect = {
     return isError ? undefined : parseJson(span.attributes['langfuse.observation.output'])
   },
 
-  absence(_span, fact) {
+  absence(span, fact) {
     const isInput = INPUT_FACTS.has(fact)
+    if (isInput && span.attributes['langfuse.observation.input'] !== undefined) {
+      return fact === 'systemInstructions' ? undefined : { why: 'not-recorded' }
+    }
     return {
       why: 'not-captured',
       switch: `observe(fn, { ${isInput ? 'captureInput' : 'captureOutput'}: true })`,

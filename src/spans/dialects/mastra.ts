@@ -52,7 +52,9 @@ export const mastra: Dialect = {
   input(span): readonly Message[] | undefined {
     const { attributes } = span
     const given = attributes['mastra.agent_run.input'] ?? attributes['mastra.workflow_run.input']
-    if (given === undefined) return toMessages(attributes['mastra.model_generation.input'])
+    if (given === undefined) {
+      return toMessages(attributes['mastra.model_generation.input'] ?? attributes['gen_ai.input.messages'])
+    }
     return toMessages(given) ?? (typeof given === 'string' ? [textMessage('user', given)] : undefined)
   },
 
@@ -92,10 +94,12 @@ export const mastra: Dialect = {
     parseJson(span.attributes['gen_ai.tool.call.arguments'] ?? span.attributes['mastra.metadata.args']),
   toolResult: (span) => parseJson(span.attributes['gen_ai.tool.call.result']),
 
-  absence: (_span, fact) => ({
-    why: 'not-captured',
-    switch: `tracingOptions: { ${fact === 'input' || fact === 'toolArguments' ? 'hideInput' : 'hideOutput'}: false }`,
-  }),
+  absence(_span, fact) {
+    // System instructions and the names of tools are always recorded.
+    if (fact === 'systemInstructions' || fact === 'toolDefinitions') return undefined
+    const option = fact === 'input' || fact === 'toolArguments' ? 'hideInput' : 'hideOutput'
+    return { why: 'not-captured', switch: `tracingOptions: { ${option}: false }` }
+  },
 
   contentKeys: ['mastra.agent_run.*', 'mastra.model_generation.*', 'mastra.model_chunk.*', 'mastra.model_step.input']
     .concat(['mastra.model_step.output', 'mastra.metadata.body', 'mastra.metadata.args', 'mastra.tool_call.*'])

@@ -1,0 +1,47 @@
+import { canonicalJson } from '../spans/json.ts'
+import type { Message } from '../spans/message.ts'
+import type { TreeSpan } from './tree.ts'
+
+/** The ids of the tool calls that messages answer, in order. */
+export function answeredIds(messages: readonly Message[]): readonly string[] {
+  const ids: string[] = []
+  for (const message of messages) {
+    for (const part of message.parts) {
+      if (part.type === 'tool_call_response' && part.id !== undefined) ids.push(part.id)
+    }
+  }
+  return ids
+}
+
+/** A user's words, and no tool's answer beside them. */
+export function isQuestion(message: Message | undefined): boolean {
+  return message?.role === 'user' && !message.parts.some((part) => part.type === 'tool_call_response')
+}
+
+/**
+ * True where a model call's input repeats an earlier call: what that was given, then what it said. Of an answer with tool
+ * calls it is enough that tool calls follow: streams are recorded with the parallel calls of an answer glued into one.
+ */
+export function repeats(input: readonly Message[], earlier: TreeSpan): boolean {
+  const said = earlier.facts.output?.at(-1)
+  if (said === undefined) return false
+  const given = earlier.facts.input ?? []
+  const next = input[given.length]
+  const lastGiven = given.at(-1)
+  if (lastGiven !== undefined && next?.role === 'assistant' && hasCalls(said) && hasCalls(next)) {
+    const same = input[given.length - 1]
+    if (same !== undefined && messageKey(same) === messageKey(lastGiven)) return true
+  }
+  const key = messageKey(said)
+  const from = input.slice(Math.min(given.length, input.length - 1))
+  return from.some((message) => message.role === 'assistant' && messageKey(message) === key)
+}
+
+function hasCalls(message: Message): boolean {
+  return message.parts.some((part) => part.type === 'tool_call')
+}
+
+function messageKey(message: Message): string {
+  const calls = message.parts.filter((part) => part.type === 'tool_call')
+  return canonicalJson([message.text ?? '', calls.map((call) => [call.name, call.arguments])])
+}
