@@ -2,10 +2,10 @@ import { canonicalJson } from '../spans/json.ts'
 import type { Message } from '../spans/message.ts'
 import type { TreeSpan } from './tree.ts'
 
-/** The ids of the tool calls that messages answer, in order. */
+/** The ids of the tool calls that messages answer since the last question, in order: those before it are history. */
 export function answeredIds(messages: readonly Message[]): readonly string[] {
   const ids: string[] = []
-  for (const message of messages) {
+  for (const message of messages.slice(messages.findLastIndex(isQuestion) + 1)) {
     for (const part of message.parts) {
       if (part.type === 'tool_call_response' && part.id !== undefined) ids.push(part.id)
     }

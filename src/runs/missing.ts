@@ -51,7 +51,7 @@ function isContent({ what }: Missing): boolean {
 }
 
 function addOptional(missing: Missing[], what: string, fact: ContentFact, node: TreeSpan): void {
-  const absence = node.facts.dialect.absence?.(node.span, fact)
+  const absence = node.facts.optionalAbsence(fact)
   if (absence !== undefined) missing.push({ what, ...absence })
 }
 

@@ -126,8 +126,11 @@ export interface Dialect {
   /** Tool spans: as the tool returned it, the library's envelope removed. `null` is a result, `undefined` is none. */
   toolResult?(span: SourceSpan, logs: readonly SourceLog[]): unknown
 
-  /** Asked when a content fact is `undefined` and ought to be there. Default: `not-recorded`, no switch. */
-  absence?(span: SourceSpan, fact: ContentFact): Absence | undefined
+  /**
+   * Asked when a content fact is `undefined`. Default: `not-recorded`, no switch. Of system instructions and tool
+   * definitions, which a run need not have, `undefined` says that there were none.
+   */
+  absence?(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog[]): Absence | undefined
   /** Attribute keys with message or tool content; a key ending in `*` stands for all that begin with what is before it. */
   readonly contentKeys?: readonly string[]
 }

@@ -125,7 +125,12 @@ export class SpanFacts {
 
   /** Why a fact that ought to be there is not. */
   absence(fact: ContentFact): Absence {
-    return guarded(() => this.dialect.absence?.(this.span, fact)) ?? { why: 'not-recorded' }
+    return guarded(() => this.dialect.absence?.(this.span, fact, this.logs)) ?? { why: 'not-recorded' }
+  }
+
+  /** As `absence`, for facts that a run need not have: `undefined` where there were none. */
+  optionalAbsence(fact: ContentFact): Absence | undefined {
+    return guarded(() => this.dialect.absence?.(this.span, fact, this.logs))
   }
 
   get holdsOneRun(): boolean {

@@ -9,7 +9,7 @@ import {
   semconvUsage,
   semconvUserId,
 } from '../semconv.ts'
-import type { SourceSpan } from '../source-span.ts'
+import type { SourceLog, SourceSpan } from '../source-span.ts'
 
 /**
  * The GenAI semantic conventions in all their ages, from whoever writes them plainly: hand-written spans, the official
@@ -80,7 +80,7 @@ export const genAi: Dialect = {
   toolArguments: (span) => parseJsonTwice(firstOf(span, ARGUMENT_KEYS)),
   toolResult: (span) => parseJson(firstOf(span, RESULT_KEYS)),
 
-  absence: (span, fact) => absenceOf(span, fact),
+  absence: absenceOf,
 
   contentKeys: ['gen_ai.system_instructions', 'gen_ai.input.messages', 'gen_ai.output.messages']
     .concat([
@@ -119,7 +119,11 @@ function firstOf(span: SourceSpan, keys: readonly string[]): unknown {
   return keys.map((key) => span.attributes[key]).find((value) => value !== undefined)
 }
 
-function absenceOf(span: SourceSpan, _fact: ContentFact): Absence {
+function absenceOf(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog[]): Absence | undefined {
+  // Where messages were recorded, there were no system instructions among them.
+  const hasWords = fact === 'systemInstructions' && semconvInput(span, logs)?.some((item) => item.text !== undefined)
+  if (hasWords === true) return undefined
+  if (fact === 'toolDefinitions') return { why: 'not-recorded' }
   if (!span.scope.name.includes('instrumentation')) return { why: 'not-recorded' }
   return { why: 'not-captured', switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true' }
 }

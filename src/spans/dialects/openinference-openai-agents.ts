@@ -34,10 +34,10 @@ export const openInferenceOpenAiAgents: Dialect = {
       ? undefined
       : openInference.toolResult?.(span, []),
 
-  absence(span, fact): Absence | undefined {
+  absence(span, fact, logs): Absence | undefined {
     const { attributes } = span
     if (attributes['input.value'] !== undefined || isHidden(attributes['input.value']) || kindOf(span) === 'AGENT') {
-      return openInference.absence?.(span, fact)
+      return openInference.absence?.(span, fact, logs)
     }
     return { why: 'not-captured', switch: 'new Runner({ traceIncludeSensitiveData: true })' }
   },
