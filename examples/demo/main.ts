@@ -27,10 +27,9 @@ const started = performance.now()
 const backend = process.env['OTEL_EXPORTER_OTLP_ENDPOINT']
 const realModel = Boolean(process.env['OPENAI_API_KEY'])
 
-diag.setLogger(
-  { error: console.error, warn: console.warn, info: (...text) => console.log(...text), debug() {}, verbose() {} },
-  DiagLogLevel.INFO,
-)
+// spanscore speaks through OpenTelemetry's diag logger; of its notes, the demo shows where the scores go.
+const note = (...words: unknown[]) => /First score/.test(words.join(' ')) && console.log(...words, '\n')
+diag.setLogger({ error: console.error, warn: console.warn, info: note, debug() {}, verbose() {} }, DiagLogLevel.INFO)
 
 const receiver = await createOtlpReceiver({ onBatch: ({ spans }) => spans.filter(carriesScores).forEach(printRun) })
 const server = await createScriptedOpenAIServer((request) =>

@@ -1,9 +1,11 @@
 /** What the demo prints. Everything comes from what arrived at the OTLP receiver, nothing from inside the process. */
 import { styleText } from 'node:util'
+import { reconstructRuns } from 'spanscore/runs'
 import type { ReceivedLog, ReceivedSpan } from 'spanscore/testing'
 
 type Format = Parameters<typeof styleText>[0]
 const paint = (format: Format, text: string) => styleText(format, text, { stream: process.stdout })
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 const fit = (text: string, width: number) => (text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width))
 
 /** The scores, skips and failures that stand on a span, by scorer. */
@@ -19,7 +21,7 @@ function scoresOn(span: ReceivedSpan): { id: string; text: string; format: Forma
       return [
         {
           id: status[1],
-          text: `${value} (${span.attributes[`spanscore.${status[1]}.status_reason`]})`,
+          text: `${textOf(value)} (${textOf(span.attributes[`spanscore.${status[1]}.status_reason`])})`,
           format: 'yellow',
         },
       ]
@@ -31,15 +33,10 @@ function scoresOn(span: ReceivedSpan): { id: string; text: string; format: Forma
 /** True for spans on which a score, or the reason for its absence, stands. */
 export const carriesScores = (span: ReceivedSpan): boolean => scoresOn(span).length > 0
 
-const nameOf = (span: ReceivedSpan) => String(span.attributes['gen_ai.agent.name'] ?? span.name)
+const nameOf = (span: ReceivedSpan) => textOf(span.attributes['gen_ai.agent.name']) || span.name
 
-function questionOf(span: ReceivedSpan): string {
-  const messages = span.attributes['gen_ai.input.messages']
-  if (typeof messages !== 'string') return ''
-  const parsed = JSON.parse(messages) as { role: string; parts: { type: string; content?: string }[] }[]
-  const user = parsed.filter((message) => message.role === 'user').at(-1)
-  return user?.parts.find((part) => part.type === 'text')?.content ?? ''
-}
+/** What the user asked, as spanscore reads it from the span. */
+const questionOf = (span: ReceivedSpan): string => reconstructRuns([span])[0]?.userInput ?? ''
 
 /** The live line of one run. */
 export function printRun(span: ReceivedSpan): void {
@@ -52,7 +49,7 @@ export function printRun(span: ReceivedSpan): void {
       ? paint('green', '✓')
       : paint('yellow', '–')
   const title = late ? `late span: ${span.name}` : questionOf(span)
-  console.log(`${mark} ${paint('bold', fit(nameOf(span), 14))} ${fit(title, 62)}`)
+  console.log(`${mark} ${paint('bold', fit(nameOf(span), 14))} ${fit(title, 62).trimEnd()}`)
   for (const { id, text, format } of scores) console.log(`    ${id} ${paint(format, text)}`)
 }
 
@@ -62,6 +59,7 @@ interface Row {
   values: number[]
   passed: number
   unscored: number
+  /** Among the runs that failed. */
   worst?: { value: number; reason: string }
 }
 
@@ -69,8 +67,8 @@ interface Row {
 export function printTable(events: readonly ReceivedLog[]): void {
   const rows = new Map<string, Row>()
   for (const { attributes } of events) {
-    const agent = String(attributes['gen_ai.agent.name'] ?? '(unnamed)')
-    const scorer = String(attributes['gen_ai.evaluation.name'])
+    const agent = textOf(attributes['gen_ai.agent.name']) || '(unnamed)'
+    const scorer = textOf(attributes['gen_ai.evaluation.name'])
     const row: Row = rows.get(`${agent} ${scorer}`) ?? { agent, scorer, values: [], passed: 0, unscored: 0 }
     rows.set(`${agent} ${scorer}`, row)
     const value = attributes['gen_ai.evaluation.score.value']
@@ -79,9 +77,10 @@ export function printTable(events: readonly ReceivedLog[]): void {
       continue
     }
     row.values.push(value)
-    if (attributes['gen_ai.evaluation.score.label'] === 'pass') row.passed++
-    if (!row.worst || value < row.worst.value) {
-      row.worst = { value, reason: String(attributes['gen_ai.evaluation.explanation'] ?? '').replaceAll(/\s+/g, ' ') }
+    if (attributes['gen_ai.evaluation.score.label'] === 'pass') {
+      row.passed++
+    } else if (!row.worst || value < row.worst.value) {
+      row.worst = { value, reason: textOf(attributes['gen_ai.evaluation.explanation']).replaceAll(/\s+/g, ' ') }
     }
   }
   console.log(
@@ -99,7 +98,7 @@ export function printTable(events: readonly ReceivedLog[]): void {
     console.log(
       `${fit(agent, 15)}${fit(scorer, 24)}${String(values.length).padStart(6)}${mean.padStart(7)}` +
         `${paint(passed === values.length ? 'green' : 'red', share.padStart(8))}   ` +
-        (worst && passed < values.length ? paint('dim', `${worst.value}: ${fit(worst.reason, 60).trimEnd()}`) : ''),
+        (worst ? paint('dim', `${worst.value}: ${fit(worst.reason, 60).trimEnd()}`) : ''),
     )
   }
 }

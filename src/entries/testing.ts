@@ -4,6 +4,15 @@ export { readJudgePrompt } from '../testing/judge-prompt.ts'
 export type { AskedList, AskedQuestion, JudgePrompt } from '../testing/judge-prompt.ts'
 export { judgeReply } from '../testing/judge-reply.ts'
 export type { ScriptedItem, ScriptedVerdict, ScriptedVerdicts } from '../testing/judge-reply.ts'
+export { createOtlpReceiver } from '../testing/otlp-receiver.ts'
+export type {
+  OtlpReceiver,
+  OtlpReceiverOptions,
+  ReceivedBatch,
+  ReceivedLog,
+  ReceivedSpan,
+} from '../testing/otlp-receiver.ts'
+export type { ReceivedMetric } from '../testing/otlp-metrics.ts'
 export { createScriptedJudge } from '../testing/scripted-judge.ts'
 export type { JudgeScript, ScriptedJudgeReply } from '../testing/scripted-judge.ts'
 export type { TextModel, TextModelCall, TextModelReply } from '../testing/text-model.ts'
