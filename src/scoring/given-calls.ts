@@ -129,9 +129,11 @@ function toError(value: unknown): { type?: string; message?: string } | undefine
   if (value instanceof Error) return { type: value.name, message: value.message }
   if (isRecord(value)) {
     const [type, message] = [textOf(value.name), textOf(value.message)]
-    return { ...(type !== undefined && { type }), message: message ?? JSON.stringify(value) }
+    return { ...(type !== undefined && { type }), message: message ?? show(value, 1000) }
   }
-  return value === undefined || value === null ? undefined : { message: show(value, 1000) }
+  return value === undefined || value === null
+    ? undefined
+    : { message: typeof value === 'string' ? value : show(value, 1000) }
 }
 
 /** Arguments that are still streaming in: the model may yet write something else. */

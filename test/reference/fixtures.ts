@@ -52,6 +52,6 @@ export class Agent {
   }
 }
 
-export const [agent1, agent2, agent3] = ['one', 'two', 'three'].map(
-  (name) => new Agent({ name, instructions: '' }),
-) as [Agent, Agent, Agent]
+export const agent1 = new Agent({ name: 'one', instructions: '' })
+export const agent2 = new Agent({ name: 'two', instructions: '' })
+export const agent3 = new Agent({ name: 'three', instructions: '' })

@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest'
+
+import { defineScorer } from './define-scorer.ts'
+import type { ScorerDefinition } from './define-scorer.ts'
+import { evaluate } from './evaluate.ts'
+import { toRunInput } from './run-input.ts'
+import type { Evaluation } from './score.ts'
+import type { ScoringContext, Verdict } from './scorer.ts'
+import { scorerVersion } from './scorer-version.ts'
+
+const { run } = toRunInput({ runId: 'r1', input: 'Hi', output: 'Hello' })
+
+const scorerOf = (assess: ScorerDefinition['assess'], more: Partial<ScorerDefinition> = {}) =>
+  defineScorer({ id: 'test', description: '', kind: 'code', ...more, assess })
+
+const scoring = (value: number, more: Partial<ScorerDefinition> = {}): Evaluation | Promise<Evaluation> =>
+  evaluate(
+    scorerOf(() => ({ status: 'scored', value }), more),
+    run,
+  )
+
+const hanging = (): Promise<Verdict> => new Promise(() => undefined)
+
+const heeding = (_run: unknown, { signal }: ScoringContext): Promise<Verdict> =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () =>
+      resolve({
+        status: 'failed',
+        code: 'judge-timeout',
+        message: 'own words',
+        judge: { model: 'm', calls: 2, usage: {} },
+      }),
+    )
+  })
+
+describe('evaluate', () => {
+  it('tells which scorer said what of which run, and how long it took', () => {
+    let now = 10
+    const scorer = scorerOf(() => {
+      now += 5
+      return { status: 'scored', value: 0.5, band: 'fair', explanation: 'half', details: { of: 2 } }
+    })
+    expect(evaluate(scorer, run, { now: () => now, probability: 0.1, id: 'renamed', passAt: 0.4 })).toEqual({
+      scorer: { id: 'renamed', version: scorer.version, kind: 'code', range: [0, 1], better: 'higher', passAt: 0.4 },
+      runId: 'r1',
+      revision: 1,
+      complete: true,
+      probability: 0.1,
+      durationMs: 5,
+      score: { status: 'scored', value: 0.5, label: 'pass', band: 'fair', explanation: 'half', details: { of: 2 } },
+    })
+  })
+
+  it.each<[number, Partial<ScorerDefinition>, string]>([
+    [1, {}, 'pass'],
+    [0.99, {}, 'fail'],
+    [0.7, { kind: 'judge' }, 'pass'],
+    [0.69, { kind: 'judge' }, 'fail'],
+    [0.3, { better: 'lower' }, 'pass'],
+    [0.31, { better: 'lower' }, 'fail'],
+    [7, { kind: 'judge', range: [0, 10] }, 'pass'],
+    [3, { better: 'lower', range: [0, 10] }, 'pass'],
+    [0.2, { passAt: 0.2 }, 'pass'],
+  ])('labels %d with %j as %s', (value, more, label) => {
+    expect(scoring(value, more)).toMatchObject({ score: { status: 'scored', value, label } })
+  })
+
+  it.each([Number.NaN, -0.1, 1.1, Number.POSITIVE_INFINITY])('fails on %d, which is not in the range', (value) => {
+    expect(scoring(value)).toMatchObject({ score: { status: 'failed', code: 'invalid-score' } })
+  })
+
+  it.each([undefined, null, 5, {}, { status: 'great' }])('fails on %j, which is no verdict', (verdict) => {
+    // @ts-expect-error wrong on purpose
+    const scorer = scorerOf(() => verdict)
+    expect(evaluate(scorer, run)).toMatchObject({ score: { status: 'failed', code: 'invalid-score' } })
+  })
+
+  it('takes what rounding leaves over for the bound, and -0 for 0', () => {
+    expect(scoring(1.0000000000000002)).toMatchObject({ score: { value: 1 } })
+    expect(scoring(-0)).toMatchObject({ score: { value: 0 } })
+  })
+
+  it.each<[string, ScorerDefinition['assess']]>([
+    [
+      'throws',
+      () => {
+        throw new Error('boom')
+      },
+    ],
+    [
+      'throws no error',
+      () => {
+        throw Object.create(null)
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('boom'))],
+  ])('turns a scorer that %s into a failed score', async (_how, assess) => {
+    expect(await evaluate(scorerOf(assess), run)).toMatchObject({ score: { status: 'failed', code: 'scorer-threw' } })
+  })
+
+  it('waits for a scorer that takes its time, and gives its verdict and report', async () => {
+    const verdict: Verdict = { status: 'scored', value: 1, judge: { model: 'm', calls: 1, usage: {} } }
+    const pending = evaluate(
+      scorerOf(() => Promise.resolve(verdict)),
+      run,
+    )
+    expect(pending).toBeInstanceOf(Promise)
+    expect(await pending).toMatchObject({ score: { value: 1 }, judge: { calls: 1 } })
+  })
+
+  it.each<['code' | 'judge', string]>([
+    ['code', 'scorer-timeout'],
+    ['judge', 'judge-timeout'],
+  ])('ends a %s scorer that hangs as %s', async (kind, code) => {
+    const controller = new AbortController()
+    const pending = evaluate(scorerOf(hanging, { kind }), run, { signal: controller.signal, timeoutMs: 50 })
+    controller.abort()
+    expect(await pending).toMatchObject({ score: { status: 'failed', code } })
+  })
+
+  it('ends one by its own time limit where it is given no signal', async () => {
+    expect(await evaluate(scorerOf(hanging), run, { timeoutMs: 1 })).toMatchObject({
+      score: { code: 'scorer-timeout' },
+    })
+  })
+
+  it('gives the score with which it was aborted', async () => {
+    const controller = new AbortController()
+    const pending = evaluate(scorerOf(hanging), run, { signal: controller.signal })
+    controller.abort({ status: 'skipped', reason: 'shutdown', message: 'The process ends.' })
+    expect(await pending).toMatchObject({ score: { status: 'skipped', reason: 'shutdown' } })
+  })
+
+  it('lets a scorer that heeds the signal say itself what came of it', async () => {
+    const controller = new AbortController()
+    const pending = evaluate(scorerOf(heeding), run, { signal: controller.signal })
+    controller.abort()
+    expect(await pending).toMatchObject({ score: { message: 'own words' }, judge: { calls: 2 } })
+  })
+
+  it('swallows what a scorer rejects with after its time', async () => {
+    const late = Promise.withResolvers<Verdict>()
+    const evaluation = await evaluate(
+      scorerOf(() => late.promise),
+      run,
+      { timeoutMs: 1 },
+    )
+    late.reject(new Error('too late'))
+    await new Promise((resolve) => {
+      setImmediate(resolve)
+    })
+    expect(evaluation).toMatchObject({ score: { code: 'scorer-timeout' } })
+  })
+})
+
+describe('.run()', () => {
+  it('gives back what it was given, with score, reason and steps', async () => {
+    const scorer = scorerOf(() => ({
+      status: 'scored',
+      value: 1,
+      explanation: 'why',
+      preprocessStepResult: 1,
+      analyzeStepResult: 2,
+    }))
+    const given = { runId: 'r2', input: 'Hi', output: 'Hello', groundTruth: 'Hello' }
+    expect(await scorer.run(given)).toMatchObject({
+      ...given,
+      score: 1,
+      reason: 'why',
+      preprocessStepResult: 1,
+      analyzeStepResult: 2,
+      evaluation: { runId: 'r2', score: { label: 'pass' } },
+    })
+    expect(await scorer.run(run)).toMatchObject({ runId: 'r1', output: 'Hello' })
+  })
+
+  it('rejects with the message of a score that there is none, and the whole evaluation', async () => {
+    const scorer = scorerOf(() => ({ status: 'skipped', reason: 'no-output', message: 'Nothing was said.' }))
+    await expect(scorer.run(run)).rejects.toMatchObject({
+      name: 'ScoreUnavailableError',
+      message: 'Nothing was said.',
+      evaluation: { score: { status: 'skipped', reason: 'no-output' } },
+    })
+  })
+})
+
+describe('a scorer version', () => {
+  it('is the same whatever the order of the options, and differs with any value', () => {
+    expect(scorerVersion({ a: 1, b: [/x/g, new Set([1])] })).toBe(scorerVersion({ b: [/x/g, new Set([1])], a: 1 }))
+    const versions = [
+      { a: 1 },
+      { a: 2 },
+      { a: '1' },
+      { a: /1/ },
+      { a: /1/i },
+      { a: () => 1 },
+      { a: [1] },
+      { a: Number.NaN },
+    ]
+    expect(new Set(versions.map(scorerVersion)).size).toBe(versions.length)
+  })
+
+  it('is had of values that hold themselves', () => {
+    const circular: Record<string, unknown> = {}
+    circular.self = circular
+    expect(scorerVersion(circular)).toMatch(/^[0-9a-f]{64}$/)
+  })
+})
