@@ -195,9 +195,12 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get models(): readonly string[] {
-    return this.#once(SLOT.models, () => [
-      ...new Set(this.#plan.models.flatMap((model) => pick(model, (facts) => facts.model?.model) ?? [])),
-    ])
+    return this.#once(SLOT.models, () => {
+      const names = new Set(this.#plan.models.map((model) => pick(model, (facts) => facts.model?.model)))
+      names.delete(undefined)
+      if (names.size === 0) names.add(firstOf(this.#plan.inside, (facts) => facts.model?.model))
+      return [...names].filter((name) => name !== undefined)
+    })
   }
 
   get usage(): Usage {

@@ -60,7 +60,11 @@ export const mastra: Dialect = {
 
   output(span): readonly Message[] | undefined {
     const { attributes } = span
-    const written = parseJson(attributes['mastra.agent_run.output'] ?? attributes['mastra.model_step.output'])
+    const written = parseJson(
+      attributes['mastra.agent_run.output'] ??
+        attributes['mastra.model_step.output'] ??
+        attributes['mastra.model_inference.output'],
+    )
     if (!isRecord(written)) return toMessages(attributes['gen_ai.output.messages'])
     const parts: Part[] = []
     // Where a schema was asked for, the object is the answer; the text is its source.
@@ -101,7 +105,13 @@ export const mastra: Dialect = {
     return { why: 'not-captured', switch: `tracingOptions: { ${option}: false }` }
   },
 
-  contentKeys: ['mastra.agent_run.*', 'mastra.model_generation.*', 'mastra.model_chunk.*', 'mastra.model_step.input']
+  contentKeys: [
+    'mastra.agent_run.*',
+    'mastra.model_generation.*',
+    'mastra.model_inference.*',
+    'mastra.model_chunk.*',
+    'mastra.model_step.input',
+  ]
     .concat(['mastra.model_step.output', 'mastra.metadata.body', 'mastra.metadata.args', 'mastra.tool_call.*'])
     .concat(['mastra.mcp_tool_call.*', 'mastra.workflow_run.*', 'mastra.workflow_step.*', 'mastra.generic.*']),
 }
