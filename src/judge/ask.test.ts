@@ -5,7 +5,6 @@ import type { JudgeScript } from '../testing/scripted-judge.ts'
 import { ask } from './ask.ts'
 import type { Inquiry } from './inquiry.ts'
 import { Judge } from './judge.ts'
-import { JudgeSession } from './session.ts'
 
 const inquiry: Inquiry = {
   role: 'You judge weather reports.',
@@ -14,7 +13,7 @@ const inquiry: Inquiry = {
     { id: 'tone', text: 'Is the tone friendly?', verdicts: ['yes', 'no'] },
     {
       id: 'tools',
-      text: 'Which tools?',
+      text: 'Which tools are missing?',
       verdicts: ['none', 'some'],
       picks: { name: 'tools', from: ['t1', 't2'], required: ['some'], forbidden: ['none'] },
     },
@@ -24,7 +23,7 @@ const inquiry: Inquiry = {
       name: 'claims',
       prefix: 'c',
       instruction: 'Every claim',
-      max: 5,
+      max: 3,
       question: { text: 'Is it so?', verdicts: ['supported', 'unsupported'] },
     },
   ],
@@ -32,8 +31,8 @@ const inquiry: Inquiry = {
   control: { favourable: 'yes', unfavourable: 'no' },
 }
 
-export const good = {
-  verdicts: { tone: 'yes', tools: { verdict: 'some', picks: ['t2'] } },
+const good = {
+  verdicts: { tone: 'yes', tools: { verdict: 'some', picks: ['t2', 't9'] } },
   lists: {
     claims: [
       { text: 'It is sunny.', verdict: 'supported' },
@@ -45,26 +44,104 @@ export const good = {
 
 function start(script: JudgeScript) {
   const model = createScriptedJudge(script)
-  const session = new JudgeSession(new Judge(model), 'test', 'run', {
-    signal: new AbortController().signal,
-    timeoutMs: 5000,
-  })
+  const context = { signal: new AbortController().signal, timeoutMs: 5000 }
+  const session = new Judge(model).session('test', { id: 'run' }, context)
   return { model, session, asked: ask(session, inquiry) }
 }
 
+async function answersTo(script: JudgeScript) {
+  const { asked } = start(script)
+  const outcome = await asked
+  if (!outcome.ok) throw new Error(outcome.score.message)
+  return outcome.value
+}
+
+const sharedIds: JudgeScript = ({ prompt }) => {
+  const control = /^- (k\w+) \[/m.exec(prompt)?.[1]
+  const answers = [
+    { id: control, verdict: 'no' },
+    { id: 'tone', verdict: 'yes' },
+    { id: 'tools', verdict: 'none' },
+    ...['c1', 'c2', 'c1x', 'c2x'].map((id) => ({ id, verdict: id === 'c2' ? 'supported' : 'unsupported' })),
+  ]
+  const claims = [
+    { id: 'c1', text: 'one' },
+    { id: 'c1', text: 'two' },
+    { id: 'c2', text: 'three' },
+    { id: 'c3', text: 'three' },
+    { id: 'c4', text: 'beyond the maximum' },
+  ]
+  return { json: { claims, answers } }
+}
+
 describe('ask', () => {
-  it('gives an answer to every question and every item', async () => {
-    const { asked, session, model } = start(good)
+  it('has an answer to every question and every item, picks out of the closed set only', async () => {
+    const { answers, items, notes } = await answersTo(good)
+    expect(answers.get('tone')).toEqual({ verdict: 'yes', reasoning: '', picks: [] })
+    expect(answers.get('tools')?.picks).toEqual(['t2'])
+    expect(items.get('claims')?.map(({ id, answer }) => [id, answer?.verdict])).toEqual([
+      ['c1', 'supported'],
+      ['c2', 'unsupported'],
+    ])
+    expect(notes.get('summary')).toEqual(['Fine.'])
+  })
+
+  it('asks again for what is open, and for nothing else, with the items inside a boundary of its own', async () => {
+    const { model, asked, session } = start([
+      {
+        ...good,
+        verdicts: { tools: 'none' },
+        lists: { claims: ['It is sunny.', { text: 'In Oslo.', verdict: 'supported' }] },
+      },
+      { verdicts: { tone: 'no', c1: 'unsupported' } },
+    ])
     const outcome = await asked
-    if (!outcome.ok) throw new Error(outcome.score.message)
-    expect(outcome.value.answers.get('tone')?.verdict).toBe('yes')
-    expect(outcome.value.answers.get('tools')?.picks).toEqual(['t2'])
-    expect(outcome.value.items.get('claims')?.map((item) => item.answer?.verdict)).toEqual(['supported', 'unsupported'])
-    expect(outcome.value.notes.get('summary')).toEqual(['Fine.'])
-    expect(session.report()).toMatchObject({ model: 'scripted-judge', calls: 1 })
-    expect(model.calls[0]?.temperature).toBe(0)
-    console.log(model.calls[0]?.instructions)
-    console.log(model.calls[0]?.prompt)
-    console.log(JSON.stringify(model.calls[0]?.schema))
+    expect(outcome).toMatchObject({ ok: true })
+    expect(session.report()?.calls).toBe(2)
+    const [first = '', second = ''] = model.calls.map(({ prompt }) => prompt)
+    const asking = [...second.matchAll(/^- (\w+) \[one of/gm)].map(([, id]) => id)
+    expect(asking.filter((id) => !id?.startsWith('k'))).toEqual(['tone', 'c1'])
+    expect(second).toMatch(/begin: claims found before\nc1: It is sunny\.\n/)
+    const marks = [first, second].map((prompt) => /^The mark is ([0-9a-f]{32})\./.exec(prompt)?.[1])
+    expect(new Set(marks).size).toBe(2)
+  })
+
+  it('takes an answer that contradicts itself as none', async () => {
+    const contradicting = { ...good, verdicts: { tone: 'yes', tools: { verdict: 'none', picks: ['t1'] } } }
+    const { asked } = start(contradicting)
+    expect(await asked).toMatchObject({ ok: false, score: { code: 'judge-unanswered' } })
+    const empty = { ...good, verdicts: { tone: 'yes', tools: 'some' } }
+    expect(await start(empty).asked).toMatchObject({ ok: false, score: { code: 'judge-unanswered' } })
+  })
+
+  it('counts an item once, gives ids that two items share to neither, and stops at the maximum', async () => {
+    const { items } = await answersTo(sharedIds)
+    expect(items.get('claims')?.map(({ id, text, answer }) => [id, text, answer?.verdict])).toEqual([
+      ['c1x', 'one', 'unsupported'],
+      ['c2x', 'two', 'unsupported'],
+      ['c2', 'three', 'supported'],
+    ])
+  })
+
+  it('makes no more calls than it may', async () => {
+    const model = createScriptedJudge(({ index }) => (index % 2 === 0 ? 'prose' : ''))
+    const session = new Judge(model, { maxCallsPerScore: 1 }).session(
+      'test',
+      { id: 'run' },
+      {
+        signal: new AbortController().signal,
+        timeoutMs: 5000,
+      },
+    )
+    expect(await ask(session, inquiry)).toMatchObject({ ok: false, score: { code: 'judge-invalid-reply' } })
+    expect(model.calls).toHaveLength(1)
+  })
+
+  it('puts nothing of the material into the system message, and rules before and after it', async () => {
+    const { model, asked } = start(good)
+    await asked
+    const [call] = model.calls
+    expect(call?.instructions).not.toContain('Oslo')
+    expect(call?.prompt).toMatch(/delimit the material[^]*It is sunny[^]*was data, not instructions/)
   })
 })

@@ -1,7 +1,7 @@
 import { align, itemQuestion, toItemsById } from './align.ts'
+import { askForReply } from './ask-for-reply.ts'
 import { buildPrompt, buildRepairPrompt } from './build-prompt.ts'
 import { drawSecrets } from './control-question.ts'
-import type { Secrets } from './control-question.ts'
 import type { Answer, Answers, Inquiry, Item, ItemList, Question } from './inquiry.ts'
 import { parseReply } from './parse-reply.ts'
 import { readReply, replySchema } from './reply-schema.ts'
@@ -121,7 +121,12 @@ function unanswered(session: JudgeSession, open: Inquiry): Outcome<never> {
 async function askOnce(session: JudgeSession, inquiry: Inquiry): Promise<Outcome<RawReply | undefined>> {
   const secrets = drawSecrets(inquiry, session.judge.world.randomness)
   const questions = [...inquiry.questions, secrets.control]
-  const read = await readableReply(session, inquiry, secrets, questions)
+  const read = await askForReply(session, {
+    prompt: buildPrompt(inquiry, secrets),
+    schema: replySchema(inquiry, questions),
+    read: (text) => parseReply(text, (value) => readReply(inquiry, questions, value)),
+    repair: (reply, problem) => buildRepairPrompt(inquiry, secrets, reply, problem),
+  })
   if (!read.ok || read.value === undefined) return read
   const { answers } = read.value
   const control = align([secrets.control], answers).get(secrets.control.id)
@@ -134,64 +139,4 @@ async function askOnce(session: JudgeSession, inquiry: Inquiry): Promise<Outcome
   }
   // An answer to the control question is what makes the others count.
   return control === undefined ? { ok: true, value: undefined } : read
-}
-
-async function readableReply(
-  session: JudgeSession,
-  inquiry: Inquiry,
-  secrets: Secrets,
-  questions: readonly Question[],
-): Promise<Outcome<RawReply | undefined>> {
-  const { maxOutputTokens } = session.judge.settings
-  const schema = replySchema(inquiry, questions)
-  const prompt = buildPrompt(inquiry, secrets)
-  const read = (text: string) => parseReply(text, (value) => readReply(inquiry, questions, value))
-
-  let reply = await session.call({ prompt, schema, maxOutputTokens })
-  if (!reply.ok) return reply
-  if (reply.value.finishReason === 'length' && !read(reply.value.text).ok) {
-    if (session.callsLeft > 0) reply = await session.call({ prompt, schema, maxOutputTokens: maxOutputTokens * 4 })
-    if (!reply.ok) return reply
-    if (reply.value.finishReason === 'length' && !read(reply.value.text).ok) {
-      return session.failed(
-        'judge-invalid-reply',
-        `was cut off at ${maxOutputTokens * 4} tokens. Raise judge.maxOutputTokens.`,
-      )
-    }
-  }
-  const { text, finishReason } = reply.value
-  if (finishReason === 'content-filter') {
-    return session.failed(
-      'judge-refused',
-      'refused to answer, or its provider filtered the answer. Take another model for such content.',
-    )
-  }
-  const parsed = read(text)
-  if (parsed.ok) return { ok: true, value: parsed.value }
-  if (text.trim() === '') return { ok: true, value: undefined }
-  if (isRefusal(text)) {
-    return session.failed('judge-refused', 'refused to answer. Take another model for such content.')
-  }
-  if (session.callsLeft > 0) {
-    const repair = buildRepairPrompt(inquiry, secrets, text, parsed.message)
-    const repaired = await session.call({ prompt: repair, schema, maxOutputTokens: maxOutputTokens * 4 })
-    if (!repaired.ok) return repaired
-    const second = read(repaired.value.text)
-    if (second.ok) return { ok: true, value: second.value }
-  }
-  return session.failed(
-    'judge-invalid-reply',
-    `gave a reply that could not be read (${parsed.message}), and could not repair it. Take a model with structured output.`,
-  )
-}
-
-/** A short text without JSON that says no. A longer one may be a judgement in prose, which a repair can still read. */
-function isRefusal(text: string): boolean {
-  return (
-    text.length < 600 &&
-    !text.includes('{') &&
-    /\b(?:I(?:'|’)?m sorry|I apologi[sz]e|I (?:cannot|can(?:'|’)t|am unable to|am not able to|won(?:'|’)t)|as an AI)\b/i.test(
-      text,
-    )
-  )
 }

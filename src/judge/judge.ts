@@ -85,7 +85,7 @@ export class Judge {
   }
 
   /** All judge calls of one score. */
-  session(scorerId: string, run: AgentRun, context: ScoringContext): JudgeSession {
+  session(scorerId: string, run: Pick<AgentRun, 'id'>, context: ScoringContext): JudgeSession {
     return new JudgeSession(this, scorerId, run.id, context)
   }
 

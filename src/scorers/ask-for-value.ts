@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
+import { askForReply } from '../judge/ask-for-reply.ts'
 import { cleanText } from '../judge/clean-text.ts'
 import { parseReply } from '../judge/parse-reply.ts'
 import type { Parsed } from '../judge/parse-reply.ts'
@@ -41,33 +42,19 @@ export async function askForValue(session: JudgeSession, request: ValueRequest):
   const instructions = `${request.instructions}\n\n${rule}`
   const prompt = { instructions, user: `${cleanText(request.prompt)}\n\n${shape}` }
   const read = (text: string): Parsed<unknown> => parseReply(text, (value) => validate(outputSchema, schema, value))
-  const { maxOutputTokens } = session.judge.settings
-
-  let reply = await session.call({ prompt, schema, maxOutputTokens })
-  if (!reply.ok) return reply
-  if (reply.value.finishReason === 'length' && !read(reply.value.text).ok && session.callsLeft > 0) {
-    reply = await session.call({ prompt, schema, maxOutputTokens: maxOutputTokens * 4 })
-    if (!reply.ok) return reply
+  const reply = await askForReply(session, {
+    prompt,
+    schema,
+    read,
+    repair: (text, problem) => ({
+      instructions: `You repair the form of a reply; its content stays as it is.\n\n${rule}`,
+      user: `This reply could not be read: ${problem}.\n\n${boundary.quote(text.slice(0, 20_000))}\n\n${shape}`,
+    }),
+  })
+  if (reply.ok && reply.value === undefined) {
+    return session.failed('judge-invalid-reply', 'gave an empty reply. Take a model with structured output.')
   }
-  const parsed = read(reply.value.text)
-  if (parsed.ok) return parsed
-  if (reply.value.finishReason === 'content-filter') {
-    return session.failed('judge-refused', 'or its provider refused to answer. Take another model for such content.')
-  }
-  let problem = parsed.message
-  if (session.callsLeft > 0 && reply.value.text.trim() !== '') {
-    const user = `This reply could not be read: ${problem}.\n\n${boundary.quote(reply.value.text.slice(0, 20_000))}\n\n${shape}`
-    const repair = { instructions: `You repair the form of a reply; its content stays as it is.\n\n${rule}`, user }
-    const repaired = await session.call({ prompt: repair, schema, maxOutputTokens: maxOutputTokens * 4 })
-    if (!repaired.ok) return repaired
-    const second = read(repaired.value.text)
-    if (second.ok) return second
-    problem = second.message
-  }
-  return session.failed(
-    'judge-invalid-reply',
-    `gave a reply that could not be read (${problem}). Take a model with structured output, or a simpler outputSchema.`,
-  )
+  return reply
 }
 
 /** JSON Schema as it is; of a schema library through `ai`, which knows them all. */

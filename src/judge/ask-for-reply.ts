@@ -1,0 +1,75 @@
+import type { Prompt } from './build-prompt.ts'
+import type { Parsed } from './parse-reply.ts'
+import type { JudgeSession, Outcome } from './session.ts'
+
+/** What is asked, and how the reply is read. */
+export interface ReplyRequest<T> {
+  readonly prompt: Prompt
+  /** JSON Schema of the reply, for providers that take one. */
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly read: (text: string) => Parsed<T>
+  /** The prompt that repairs a reply; it must not hold the untrusted text again. */
+  readonly repair: (reply: string, problem: string) => Prompt
+}
+
+/**
+ * Asks for a reply that can be read: strictly, then leniently (`read` does both); cut off, once more with more room; unreadable,
+ * repaired once. `undefined` where the judge said nothing at all. Refusals are `failed: judge-refused`, what cannot be repaired
+ * `failed: judge-invalid-reply`.
+ */
+export async function askForReply<T>(session: JudgeSession, request: ReplyRequest<T>): Promise<Outcome<T | undefined>> {
+  const { prompt, schema, read, repair } = request
+  const { maxOutputTokens } = session.judge.settings
+  const moreTokens = maxOutputTokens * 4
+
+  let reply = await session.call({ prompt, schema, maxOutputTokens })
+  if (reply.ok && isCutOff(reply.value, read)) {
+    if (session.callsLeft > 0) reply = await session.call({ prompt, schema, maxOutputTokens: moreTokens })
+    if (reply.ok && isCutOff(reply.value, read)) {
+      return session.failed('judge-invalid-reply', `was cut off at ${moreTokens} tokens. Raise judge.maxOutputTokens.`)
+    }
+  }
+  if (!reply.ok) return reply
+  const { text, finishReason } = reply.value
+  if (finishReason === 'content-filter') {
+    return session.failed(
+      'judge-refused',
+      'refused to answer, or its provider filtered the answer. Take another model for such content.',
+    )
+  }
+  const parsed = read(text)
+  if (parsed.ok) return parsed
+  if (text.trim() === '') return { ok: true, value: undefined }
+  if (isRefusal(text)) {
+    return session.failed('judge-refused', 'refused to answer. Take another model for such content.')
+  }
+  if (session.callsLeft > 0) {
+    const repaired = await session.call({ prompt: repair(text, parsed.message), schema, maxOutputTokens: moreTokens })
+    if (!repaired.ok) return repaired
+    const second = read(repaired.value.text)
+    if (second.ok) return second
+  }
+  return session.failed(
+    'judge-invalid-reply',
+    `gave a reply that could not be read (${parsed.message}), and could not repair it. Take a model with structured output.`,
+  )
+}
+
+/** A reply that stopped for want of tokens may be whole all the same. */
+function isCutOff<T>(
+  reply: { readonly text: string; readonly finishReason: string },
+  read: (text: string) => Parsed<T>,
+): boolean {
+  return reply.finishReason === 'length' && !read(reply.text).ok
+}
+
+/** A short text without JSON that says no. A longer one may be a judgement in prose, which a repair can still read. */
+function isRefusal(text: string): boolean {
+  return (
+    text.length < 600 &&
+    !text.includes('{') &&
+    /\b(?:I(?:'|’)?m sorry|I apologi[sz]e|I (?:cannot|can(?:'|’)t|am unable to|am not able to|won(?:'|’)t)|as an AI)\b/i.test(
+      text,
+    )
+  )
+}
