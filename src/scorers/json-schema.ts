@@ -15,6 +15,8 @@ const MAX_DEPTH = 100
 /** Longer texts are not held against a pattern: a slow one must not stall the application. */
 const MAX_PATTERN_LENGTH = 10_000
 const MAX_ERRORS = 20
+/** Steps of one validation: schemas whose alternatives refer to one another in circles would take for ever. */
+const MAX_STEPS = 100_000
 
 /**
  * Holds a JSON value against a JSON Schema, at once and without compiling anything.
@@ -27,21 +29,23 @@ const MAX_ERRORS = 20
  */
 export function validateJson(schema: unknown, value: unknown): readonly SchemaError[] {
   const errors: SchemaError[] = []
-  new Validation(schema, errors).validate(schema, value, '', 0)
+  new Validation(schema, errors, { left: MAX_STEPS }).validate(schema, value, '', 0)
   return errors.slice(0, MAX_ERRORS)
 }
 
 class Validation {
   readonly #root: unknown
   readonly #errors: SchemaError[]
+  readonly #steps: { left: number }
 
-  constructor(root: unknown, errors: SchemaError[]) {
+  constructor(root: unknown, errors: SchemaError[], steps: { left: number }) {
     this.#root = root
     this.#errors = errors
+    this.#steps = steps
   }
 
   validate(schema: unknown, value: unknown, path: string, depth: number): void {
-    if (this.#errors.length >= MAX_ERRORS || depth > MAX_DEPTH) return
+    if (this.#errors.length >= MAX_ERRORS || depth > MAX_DEPTH || this.#steps.left-- <= 0) return
     if (schema === false) this.#add(path, 'unexpected_param', 'is not allowed')
     if (!isRecord(schema)) return
     if (typeof schema.$ref === 'string') this.validate(this.#resolve(schema.$ref), value, path, depth + 1)
@@ -181,7 +185,7 @@ class Validation {
 
   #errorsOf(schema: unknown, value: unknown, path: string, depth: number): readonly SchemaError[] {
     const errors: SchemaError[] = []
-    new Validation(this.#root, errors).validate(schema, value, path, depth + 1)
+    new Validation(this.#root, errors, this.#steps).validate(schema, value, path, depth + 1)
     return errors
   }
 
