@@ -1,6 +1,7 @@
 import { SpanFacts } from '../spans/facts.ts'
 import { recognise, roleOf } from '../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+import { regroupFlat } from './regroup-flat.ts'
 
 /** One recognised span in the tree of the recognised spans of its trace. */
 export interface TreeSpan {
@@ -55,6 +56,7 @@ export function buildTree(spans: readonly SourceSpan[], context: TreeContext): r
     })
   }
   for (const node of nodes.values()) link(node, nodes, byId, context.parents)
+  regroupFlat([...nodes.values()])
   cutCycles(nodes.values())
   return inOrder(nodes.values())
 }

@@ -94,6 +94,12 @@ export interface Dialect {
    */
   readonly toolSpans?: 'always' | 'sometimes' | 'unless-failed'
 
+  /**
+   * True for spans whose parents do not tell where they belong, because the library writes the spans of a run side by side:
+   * the agents' `input` and `transcript`, the models' `input` and the tools' ids then do.
+   */
+  isFlat?(span: SourceSpan): boolean
+
   /** The agent of an agent or entry span; of any other span the agent on whose behalf it ran, where it says so. */
   agent?(span: SourceSpan): AgentIdentity | undefined
   conversationId?(span: SourceSpan): string | undefined

@@ -29,16 +29,15 @@ export const openLlmetry: Dialect = {
   roleOf(span): SpanRole {
     const operation = operationOf(span.attributes)
     if (operation === 'execute_tool') return 'tool'
-    // JavaScript's callbacks: a graph is the agent in a trace of its own, else a span among others, that says whose they are.
-    if (isFlat(span) && operation === 'workflow') {
-      return isGraph(span) && span.parentSpanId === undefined ? 'agent' : 'step'
-    }
+    if (isFlat(span) && operation === 'workflow') return isGraph(span) ? 'agent' : 'step'
     const role = KINDS.get(textOf(span.attributes['traceloop.span.kind']) ?? '')
     if (role !== undefined) return role
     const requestType = textOf(span.attributes['llm.request.type'])
     if (requestType !== undefined) return requestType === 'chat' || requestType === 'completion' ? 'model' : 'step'
     return genAi.roleOf(span)
   },
+
+  isFlat,
 
   agent(span) {
     const named = genAi.agent?.(span)
