@@ -256,7 +256,9 @@ function isEqual(one: unknown, other: unknown): boolean {
 /** Quotients of decimals are off by a rounding: .3 is a multiple of .1. */
 function isMultiple(value: number, of: number): boolean {
   const quotient = value / of
-  return Math.abs(quotient - Math.round(quotient)) <= 1e-9 * Math.max(1, Math.abs(quotient))
+  const nearest = Math.round(quotient)
+  if (nearest === 0) return value === 0
+  return Math.abs(quotient - nearest) <= Math.max(1e-9, 4 * Number.EPSILON * Math.abs(quotient))
 }
 
 /** Characters as people and JSON Schema count them: an emoji is one. */
