@@ -20,7 +20,8 @@ describe('costUsd', () => {
   it.each([
     'openai/gpt-4o-mini-2024-07-18',
     'anthropic/claude-sonnet-4-5-20250929',
-    'anthropic/claude-3-5-haiku-latest',
+    'anthropic/claude-opus-5-latest',
+    'anthropic/claude-opus-4.5',
   ])('knows the snapshot %s by its model', (model) => {
     expect(priceOf(model)).toBeDefined()
   })
