@@ -1,7 +1,7 @@
 import type { Histogram, Meter, MeterProvider } from '@opentelemetry/api'
 
 import type { AgentRun } from '../runs/agent-run.ts'
-import type { Evaluation, JudgeReport, SkipReason } from '../scoring/score.ts'
+import type { Evaluation, JudgeReport } from '../scoring/score.ts'
 import { BoundedNames } from './bounded-names.ts'
 import { CounterSeries } from './counter-series.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './providers.ts'
@@ -57,6 +57,8 @@ const NO_ATTRIBUTES: ScoreAttributes = {}
 export class ScoreMetrics {
   readonly #gauges: Gauges
   readonly #tallies = new Map<string, Tally>()
+  /** The tallies of runs that no fixed rate keeps: most runs, under sampling. */
+  readonly #leftOut = new Map<Evaluation['scorer'], Tally>()
   readonly #runs = new CounterSeries()
   readonly #tokens = new CounterSeries()
   readonly #cost = new CounterSeries()
@@ -74,9 +76,14 @@ export class ScoreMetrics {
     this.#runs.add(1, `${outcome}\n${agent}`, () => ({ 'spanscore.outcome': outcome, ...agentAttribute(agent) }))
   }
 
-  /** Counts a run that a scorer left out before it was put together. */
-  countLeftOut(scorer: Evaluation['scorer'], reason: SkipReason): void {
-    this.#tally(scorer, undefined, undefined, 'skipped', reason, NO_ATTRIBUTES).count += 1
+  /** Counts a run that a scorer left out by its fixed rate, before it was put together. */
+  countLeftOut(scorer: Evaluation['scorer']): void {
+    let tally = this.#leftOut.get(scorer)
+    if (tally === undefined) {
+      tally = this.#tally(scorer, undefined, undefined, 'skipped', 'sampled-out', NO_ATTRIBUTES)
+      this.#leftOut.set(scorer, tally)
+    }
+    tally.count += 1
   }
 
   /** Counts an evaluation, and records its score and what its judge took. */

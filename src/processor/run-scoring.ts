@@ -48,6 +48,7 @@ export interface RunScoringParts {
 export class RunScoring {
   readonly #parts: RunScoringParts
   readonly #runs = new WeakMap<LiveRun, ScoredRun>()
+  readonly #leftOut = new WeakSet<LiveRun>()
   /** Scorers that were too slow to run while a span is ending. */
   readonly #deferred = new Set<string>()
   /** Scorers whose last call while a span was ending was too slow. */
@@ -70,17 +71,24 @@ export class RunScoring {
    * Scores what can be scored while the span is ending. A run that was put before the scorers is not put there again.
    *
    * @param writable The live span where this is its `onEnding`.
+   * @param isHandedOn Whether the span has gone on to the processors behind.
    */
-  runEnded(live: LiveRun, span: Pick<EndedSpan, 'spanContext'>, writable: OpenSpan | undefined): ScoredRun | undefined {
+  runEnded(
+    live: LiveRun,
+    span: Pick<EndedSpan, 'spanContext'>,
+    writable: OpenSpan | undefined,
+    isHandedOn = false,
+  ): ScoredRun | undefined {
     const known = this.#runs.get(live)
     if (known !== undefined || (live.nested && !this.countsNested)) return known
     if (!live.wanted) {
-      this.#leaveOut(live)
+      if (!this.#leftOut.has(live)) this.#leaveOut(live)
       return undefined
     }
     const scored = new ScoredRun(live, span.spanContext())
     this.#runs.set(live, scored)
     scored.writable = writable
+    scored.isHandedOn = isHandedOn
     const inline: Inline[] = []
     for (const scorer of this.#parts.options.scorers) {
       if (live.nested && !isForNested(scorer)) continue
@@ -99,12 +107,16 @@ export class RunScoring {
 
   /** The run is as complete as it gets: scores again what changed, and puts the scorers that waited in the queue. */
   runSettled(live: LiveRun): void {
-    if (!live.wanted && !live.bare) return
-    // A bare run ends and is settled at once.
-    const scored = this.#runs.get(live) ?? (live.bare ? this.runEnded(live, live.span, undefined) : undefined)
+    const scored = this.#runs.get(live) ?? this.#runFound(live)
     if (scored === undefined) return
     for (const provisional of scored.provisional.splice(0)) this.#scoreAgain(scored, provisional)
     for (const scorer of scored.waiting.splice(0)) this.#parts.jobs.add(scored, scorer)
+  }
+
+  /** A run that is told only now, from spans that have gone on: one without an agent, or one that was not known to be a run. */
+  #runFound(live: LiveRun): ScoredRun | undefined {
+    if (this.#leftOut.has(live)) return undefined
+    return this.runEnded(live, live.span, undefined, true)
   }
 
   /** The run was given up before its agent ended: nobody scores it, and everybody's books say so. */
@@ -119,10 +131,11 @@ export class RunScoring {
   /** No scorer's fixed rate keeps the trace: that is counted, and costs nothing else. */
   #leaveOut(live: LiveRun): void {
     const { ledger, metrics, options } = this.#parts
+    this.#leftOut.add(live)
     for (const scorer of options.scorers) {
       if (live.nested && !isForNested(scorer)) continue
       ledger.leftOut(scorer.id, 'sampled-out')
-      if (options.emit.metrics) metrics.countLeftOut(scorer.about, 'sampled-out')
+      if (options.emit.metrics) metrics.countLeftOut(scorer.about)
     }
   }
 

@@ -77,3 +77,14 @@ export function attachNothing(_options: ScoringOptions): AttachedScoring {
     logRecordProcessor: UNREAD,
   }
 }
+
+/**
+ * Stands for scorers, factories and metrics where nothing is scored: it can be called, constructed and asked for any
+ * property, and gives itself, so that a configuration that both runtimes load is loaded here too. Awaited, it is itself.
+ */
+export const inert: unknown = new Proxy(function inert() {}, {
+  get: (target, name) =>
+    name === 'then' ? undefined : name === Symbol.toPrimitive ? () => '' : (Reflect.get(target, name) ?? inert),
+  apply: () => inert,
+  construct: (target) => target,
+})

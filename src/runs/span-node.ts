@@ -65,6 +65,8 @@ export class SpanGroup {
   waiting: LiveRun[] = []
   /** True where nothing below its agent is looked at: nobody wants the run, and nobody counts nested ones. */
   isSkipped = false
+  /** Agents that ended below spans of which it is not known yet what they are. */
+  undecided: SpanNode[] = []
   /** Whether a run of its own was found in it. */
   hasRun = false
   /** Whether a model or a tool was called in it. */

@@ -9,7 +9,7 @@ import { buildRuns } from './build-runs.ts'
 import { bytesOf, contentBytesOf } from './content-bytes.ts'
 import { LiveRun } from './live-run.ts'
 import type { LiveRunSource } from './live-run.ts'
-import { placeOf } from './run-place.ts'
+import { isUnderUnknown, placeOf } from './run-place.ts'
 import { SpanLinks } from './span-links.ts'
 import type { Link, LocalSpan } from './span-links.ts'
 import { SpanGroup, SpanNode } from './span-node.ts'
@@ -130,11 +130,27 @@ export class TraceStore {
     node.open = false
     node.group.openCount -= 1
     if (node.closed) return undefined
+    if (node.group.wanted)
+      node.dialect = recognise(scopeOf(node.span), node.span.attributes, node.span.name) ?? node.dialect
     node.role = node.currentRole
     if (node.role === 'model' || node.role === 'tool') node.group.hasWork = true
     this.#countContent(node)
+    this.#decideUndecided(node.group)
+    if (isUnderUnknown(node, this.#links)) {
+      if (node.role === 'agent' || node.role === 'entry') node.group.undecided.push(node)
+      return undefined
+    }
     node.run = this.#runOf(node)
     return node.run
+  }
+
+  /** Agents that ended before it was known what stands around them: their runs are told now, from spans that have gone on. */
+  #decideUndecided(group: SpanGroup): void {
+    for (const node of group.undecided.filter((undecided) => !isUnderUnknown(undecided, this.#links))) {
+      group.undecided.splice(group.undecided.indexOf(node), 1)
+      node.run = this.#runOf(node)
+      if (node.run !== undefined) this.#await(node.run)
+    }
   }
 
   /** To be called when a recognised span has ended, after `ending`: closes what waited for it. */
@@ -268,6 +284,7 @@ export class TraceStore {
       node.group.contentBytes += other.contentBytes
       node.group.logs.push(...other.logs)
       node.group.waiting.push(...other.waiting)
+      node.group.undecided.push(...other.undecided)
       node.group.hasWork ||= other.hasWork
       node.group.hasRun ||= other.hasRun
       this.#removeGroup(other)
@@ -318,13 +335,16 @@ export class TraceStore {
   /** A recognised span has ended: what waited for it is settled, and a group in which nothing is open is closed. */
   #advance(node: SpanNode): void {
     const { group, run } = node
-    if (run !== undefined) {
-      this.#unsettled += run.nested ? 0 : 1
-      group.waiting.push(run)
-      if (run.hasOpenSpans) this.#waitForClock(() => this.#settleRuns(group, (waiting) => waiting === run))
-    }
+    if (run !== undefined) this.#await(run)
     this.#settleRuns(group, (waiting) => !waiting.hasOpenSpans)
     if (group.openCount === 0 && !group.closed) this.#finish(group)
+  }
+
+  #await(run: LiveRun): void {
+    const { group } = run.node
+    this.#unsettled += run.nested ? 0 : 1
+    group.waiting.push(run)
+    if (run.hasOpenSpans) this.#waitForClock(() => this.#settleRuns(group, (waiting) => waiting === run))
   }
 
   #settleRuns(group: SpanGroup, isDue: (run: LiveRun) => boolean): void {

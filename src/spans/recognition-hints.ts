@@ -36,10 +36,11 @@ function classify(scopeName: string): ScopeKind {
   return kind
 }
 
-/** The beginnings, up to the first dot, of all attributes by which dialects recognise spans. */
+/** The beginnings, up to the first dot or colon, of all attributes by which dialects recognise spans. */
 const NAMESPACES: ReadonlySet<string> = new Set([
   'ai',
   'gen_ai',
+  'genkit',
   'langfuse',
   'langsmith',
   'llm',
@@ -49,9 +50,18 @@ const NAMESPACES: ReadonlySet<string> = new Set([
   'traceloop',
 ])
 
+/** Names by which spans are recognised that have no attributes yet. */
+const NAMES = /^(?:ai\.|invoke_agent|execute_tool)/
+
 /** Their first letters: a l g m o t. Everything else (`http`, `url`, `server`, `db`, …) is told by one comparison. */
 function mayBegin(code: number): boolean {
   return code === 97 || code === 103 || code === 108 || code === 109 || code === 111 || code === 116
+}
+
+function namespaceOf(key: string): string {
+  const dot = key.indexOf('.')
+  const colon = key.indexOf(':')
+  return key.slice(0, colon === -1 || (dot !== -1 && dot < colon) ? dot : colon)
 }
 
 /** Whether a dialect could recognise a span of an `unknown` scope: false is certain, true is to be asked. */
@@ -59,10 +69,24 @@ export function mayBeRecognised(attributes: Readonly<Record<string, unknown>>, s
   // Own keys and inherited ones alike: attributes are plain objects, and `in` order costs no array.
   // oxlint-disable-next-line eslint/guard-for-in
   for (const key in attributes) {
-    if (mayBegin(key.charCodeAt(0)) && NAMESPACES.has(key.slice(0, key.indexOf('.')))) return true
+    if (mayBegin(key.charCodeAt(0)) && NAMESPACES.has(namespaceOf(key))) return true
   }
-  const first = spanName.charCodeAt(0)
-  return (
-    (first === 105 && spanName.startsWith('invoke_agent')) || (first === 101 && spanName.startsWith('execute_tool'))
-  )
+  return NAMES.test(spanName)
+}
+
+/** Attributes that say what a span is, in one dialect or another. */
+const KINDS = [
+  'gen_ai.operation.name',
+  'ai.operationId',
+  'openinference.span.kind',
+  'traceloop.span.kind',
+  'langfuse.observation.type',
+  'langsmith.span.kind',
+  'mastra.span.type',
+  'mcp.method.name',
+] as const
+
+/** Whether a recognised span says by now what it is; many say it only when they end. */
+export function saysItsKind(attributes: Readonly<Record<string, unknown>>): boolean {
+  return KINDS.some((key) => attributes[key] !== undefined)
 }

@@ -26,7 +26,7 @@ export interface Pipeline {
   readonly provider: BasicTracerProvider
   readonly diagnostics: string[]
   /** Everything that left, once loggers and meters are flushed too. */
-  flush(): Promise<void>
+  readonly flush: () => Promise<void>
 }
 
 export interface PipelineOptions {
@@ -41,7 +41,7 @@ export interface PipelineOptions {
 const cleanups: (() => Promise<void> | void)[] = []
 
 afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+  for (const each of cleanups.splice(0).toReversed()) await each()
 })
 
 export function cleanup(run: () => Promise<void> | void): void {

@@ -9,6 +9,13 @@ test('the entry for edge runtimes and browsers has the names of the main one', (
   expect(Object.keys(noop).toSorted()).toEqual(Object.keys(main).toSorted())
 })
 
+test('scorers can be made there, and put into options', () => {
+  const { createScorer }: { createScorer: unknown } = noop
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the types of the package say it is
+  const make = createScorer as typeof main.createScorer
+  expect(() => make({ id: 'a', description: 'x' }).generateScore(() => 1)).not.toThrow()
+})
+
 test('it hands spans on, scores nothing, and loads nothing of Node.js', async () => {
   const seen: string[] = []
   const next = {
