@@ -16,7 +16,7 @@ import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import type { Server as NetServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join, resolve as resolvePath } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
 import { findProgram } from '../../scripts/e2e-tools.ts'
@@ -24,7 +24,7 @@ import type { ProgramName } from '../../scripts/e2e-tools.ts'
 import { compressTime } from './compress-time.ts'
 
 /** The folder that teams copy. */
-export const configDirectory = resolve(import.meta.dirname, '../../collector-config')
+export const configDirectory = resolvePath(import.meta.dirname, '../../collector-config')
 
 /** One series of an instant query. */
 export interface Sample {
@@ -96,13 +96,27 @@ function portOf(server: NetServer): number {
 
 const at = (port: number | undefined) => `127.0.0.1:${port}`
 
+const given = new Set<number>()
+
+/**
+ * A port that nothing listens on, below those that systems give to outgoing connections: one of these could be taken before
+ * the program listens on it, or while it is stopped.
+ */
 async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const port = portOf(server)
-  server.close()
-  await once(server, 'close')
-  return port
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000)
+    if (given.has(port)) continue
+    given.add(port)
+    const server = createTcpServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
 
 /** Asks until the answer is what is wanted; throws the last trouble after `timeoutMs`. */
@@ -231,14 +245,13 @@ export async function startStack({ timeScale = 1, overlays = [] }: StackOptions 
     await once(log, 'open')
     const child = spawn(program(name), args, { env: { ...process.env, ...env }, stdio: ['ignore', log, log] })
     running.set(name, child)
-    await eventually(`${name} is ready`, async () => {
-      if (child.exitCode !== null) {
-        throw new Error(
-          `it ended with ${child.exitCode}:\n${readFileSync(join(directory, `${name}.log`), 'utf8').slice(-2000)}`,
-        )
-      }
-      return (await fetch(ready)).ok
+    const ended = once(child, 'exit').then(([code]: unknown[]) => {
+      const said = readFileSync(join(directory, `${name}.log`), 'utf8').slice(-2000)
+      throw new Error(`expected ${name} to run, it ended with ${String(code)}:\n${said}`)
     })
+    // After it is ready its end is nobody's error.
+    ended.catch(() => undefined)
+    await Promise.race([ended, eventually(`${name} is ready`, async () => (await fetch(ready)).ok)])
   }
   const stop = async (name: Server, signal: NodeJS.Signals = 'SIGTERM') => {
     const child = running.get(name)
