@@ -87,7 +87,8 @@ function reasonOf(text: string): string {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     const position = /position (\d+)/.exec(message)?.[1]
-    if (/end of JSON input|Unterminated/.test(message)) return 'the JSON is cut off'
+    const isAtEnd = position !== undefined && Number(position) >= text.trimEnd().length
+    if (isAtEnd || /end of JSON input|Unterminated/.test(message)) return 'the JSON is cut off'
     return position === undefined ? 'not valid JSON' : `not valid JSON at character ${Number(position) + 1}`
   }
 }

@@ -43,12 +43,10 @@ export class SpanArchive {
   add(entries: readonly ArchiveEntry[], byteLength: number): void {
     for (const entry of entries) this.#held.push(entry)
     this.#heldBytes += byteLength
-    if (this.#heldBytes <= this.#maxHeldBytes) return
+    if (this.#spill === undefined && this.#heldBytes <= this.#maxHeldBytes) return
     this.#spill ??= new SpillFile()
     for (const entry of this.#held) this.#index.add(entry, this.#spill.write(entry))
     this.#held = []
-    // Once there is a file, nothing is held back any more.
-    this.#heldBytes = this.#maxHeldBytes
   }
 
   /** The traces with a recognised span, by the start of their earliest span. */

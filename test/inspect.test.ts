@@ -1,0 +1,184 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { promisify, stripVTControlCharacters } from 'node:util'
+import { afterAll, describe, expect, it } from 'vitest'
+import { runCli } from '../src/cli/run-cli.ts'
+import { columnsOf } from '../src/cli/text.ts'
+import { reconstructRuns } from '../src/runs/reconstruct-runs.ts'
+import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'spanscore-inspect-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+function file(name: string, content: string | Uint8Array): string {
+  const path = join(directory, name)
+  writeFileSync(path, content)
+  return path
+}
+
+interface Result {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+async function run(argv: readonly string[], { input = '', isTTY = false, environment = {} } = {}): Promise<Result> {
+  const stdout = Object.assign(new PassThrough(), { isTTY, columns: 80 })
+  const stderr = Object.assign(new PassThrough(), { isTTY, columns: 80 })
+  const stdin = ReadableStream.from([Buffer.from(input)])
+  const written = [text(stdout), text(stderr)] as const
+  const code = await runCli(argv, { stdin, stdout, stderr, environment })
+  stdout.end()
+  stderr.end()
+  return { code, stdout: await written[0], stderr: await written[1] }
+}
+
+function scenario(library: string, id: string): ReturnType<typeof loadLibrary>[number] {
+  const found = loadLibrary(library).find((candidate) => candidate.id.startsWith(id))
+  if (found === undefined) throw new Error(`no recording ${library} ${id}`)
+  return found
+}
+
+const weather = scenario('ai-6.0.326', '01-weather.generateText')
+const weatherText = JSON.stringify(weather.traces)
+
+describe('spanscore inspect', () => {
+  it('shows who ran, what it was given, its steps, and the answer', async () => {
+    const { code, stdout, stderr } = await run(['inspect', file('weather.json', weatherText)])
+    const [expected] = weather.expected.runs
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain(`${expected!.agentName}  ok`)
+    expect(stdout).toContain(`user     ${expected!.userInput}`)
+    expect(stdout).toContain(`└─ ${expected!.toolCalls[0]!.name} ${JSON.stringify(expected!.toolCalls[0]!.args)}`)
+    expect(stdout).toContain(`answer   ${String(expected!.output)}`)
+    expect(stdout).toMatch(/1 run in \d+ spans\n$/)
+  })
+
+  it('draws a run that a tool started below its call', async () => {
+    const nested = scenario('openinference-openai-4.2.7', '09a')
+    const { stdout } = await run(['inspect', file('nested.json', JSON.stringify(nested.traces))])
+    expect(stdout).toMatch(/└─ research-agent .*\n.*│ research-agent {2}ok\n/)
+  })
+
+  it('names what is missing, and the setting that records it', async () => {
+    const off = scenario('ai-6.0.326', '10a')
+    const { stdout } = await run(['inspect', file('off.json', JSON.stringify(off.traces))])
+    expect(stdout).toMatch(/missing .*input/)
+    expect(stdout).toContain('recordInputs')
+  })
+
+  it('prints with --json exactly what the spans give', async () => {
+    const { spans } = readScenario(weather)
+    const { code, stdout } = await run(['inspect', '--json', file('weather.json', weatherText)])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toEqual({ runs: JSON.parse(JSON.stringify(reconstructRuns(spans))) })
+  })
+
+  it('reads standard input, several files, and logs beside traces', async () => {
+    const chat = scenario('otel-instrumentation-openai-0.22.0', '01')
+    const logs = file('logs.json', JSON.stringify(chat.logs, null, 1))
+    const { stdout } = await run(['inspect', '--json', '-', logs], { input: JSON.stringify(chat.traces) })
+    const { spans, logs: records } = readScenario(chat)
+    expect(JSON.parse(stdout)).toEqual({ runs: JSON.parse(JSON.stringify(reconstructRuns(spans, records))) })
+  })
+
+  it('keeps to the width of the terminal, for every recording', async () => {
+    for (const library of libraryNames()) {
+      for (const recording of loadLibrary(library).slice(0, 30)) {
+        const { stdout } = await run(['inspect', '-'], { input: JSON.stringify(recording.traces), isTTY: true })
+        const wide = stripVTControlCharacters(stdout)
+          .split('\n')
+          .filter((line) => columnsOf(line) > 80)
+        // The line that counts is a sentence; what is deeply nested keeps a readable width.
+        expect(wide.filter((line) => !line.startsWith('no agent runs') && !/^(│ {2}){3}/.test(line))).toEqual([])
+      }
+    }
+  })
+
+  it('colours on a terminal alone, and not where NO_COLOR is set', async () => {
+    const path = file('weather.json', weatherText)
+    expect((await run(['inspect', path], { isTTY: true })).stdout).toContain('\u001B[')
+    expect((await run(['inspect', path])).stdout).not.toContain('\u001B')
+    expect((await run(['inspect', path], { isTTY: true, environment: { NO_COLOR: '1' } })).stdout).not.toContain(
+      '\u001B',
+    )
+  })
+
+  it('lets no escape sequence of a span through', async () => {
+    // The question stands in JSON inside of JSON.
+    const hostile = String.raw`Weather \\u001b]0;owned\\u0007 \\u001b[2J in \\u009b31m Paris \\u202e reversed`
+    const path = file('hostile.json', weatherText.replaceAll(weather.expected.runs[0]!.userInput, hostile))
+    // oxlint-disable-next-line no-control-regex -- they are what must not be there
+    const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/
+    expect((await run(['inspect', path])).stdout).not.toMatch(controls)
+    const { stdout } = await run(['inspect', path, '--json'])
+    expect(stdout).not.toMatch(controls)
+    const read: { runs: { userInput: string }[] } = JSON.parse(stdout)
+    expect(read.runs[0]?.userInput).toContain('\u009B31m')
+  })
+
+  it('reports a damaged record with its place, reads the rest, and exits 0', async () => {
+    const path = file('damaged.jsonl', `${weatherText}\n${weatherText.slice(0, 500)}\nnot json\n`)
+    const { code, stdout, stderr } = await run(['inspect', path])
+    expect(code).toBe(0)
+    expect(stdout).toContain('1 run in')
+    expect(stderr.trim().split('\n')).toEqual([
+      `spanscore: ${path}, line 2: the JSON is cut off; left out`,
+      `spanscore: ${path}, line 3: not valid JSON; left out`,
+    ])
+  })
+
+  it('exits 2 with one line for wrong usage and for files without spans', async () => {
+    const empty = file('empty.json', '')
+    const prose = file('prose.txt', 'first line\nsecond line\n')
+    const cases: readonly [readonly string[], string][] = [
+      [[], 'expected a command: inspect; see spanscore --help'],
+      [['score'], 'expected the command inspect, got score; see spanscore --help'],
+      [['inspect'], 'inspect needs a file, or - for standard input'],
+      [['inspect', '--jsno', empty], "Unknown option '--jsno'; see spanscore --help"],
+      [['inspect', join(directory, 'gone.json')], `cannot read ${join(directory, 'gone.json')}: no such file`],
+      [['inspect', directory], `cannot read ${directory}: it is a directory`],
+      [['inspect', empty], `no spans in ${empty}; expected OTLP traces as JSON, JSON lines or protobuf`],
+      [
+        ['inspect', '--json', prose],
+        `no spans in ${prose} (line 1: not valid JSON); expected OTLP traces as JSON, JSON lines or protobuf`,
+      ],
+    ]
+    for (const [argv, message] of cases) {
+      expect(await run(argv)).toEqual({ code: 2, stdout: '', stderr: `spanscore: ${message}\n` })
+    }
+  })
+
+  it('has help and a version', async () => {
+    expect((await run(['--help'])).stdout).toMatch(/^Usage: spanscore inspect FILE… \[--json\]/)
+    expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/)
+  })
+
+  it('works as the program that the package installs, and ends quietly where nobody reads on', async () => {
+    const main = join(import.meta.dirname, '../src/cli/main.ts')
+    const path = file(
+      'many.jsonl',
+      `${weatherText}\n`
+        .repeat(400)
+        .replaceAll(
+          /"traceId":"[0-9a-f]{8}/g,
+          () => `"traceId":"${Math.random().toString(16).slice(2, 10).padEnd(8, '0')}`,
+        ),
+    )
+    const { stdout } = await promisify(execFile)(process.execPath, [main, 'inspect', path, '--json'], {
+      maxBuffer: 1 << 28,
+    })
+    const read: { runs: unknown[] } = JSON.parse(stdout)
+    expect(read.runs.length).toBeGreaterThan(100)
+    const child = spawn(process.execPath, [main, 'inspect', path], { stdio: ['ignore', 'pipe', 'pipe'] })
+    await once(child.stdout, 'data')
+    child.stdout.destroy()
+    const [code]: unknown[] = await once(child, 'exit')
+    expect({ code, stderr: await text(child.stderr) }).toEqual({ code: 0, stderr: '' })
+  })
+})
