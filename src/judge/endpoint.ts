@@ -25,7 +25,7 @@ const FASTEST_INTERVAL_MS = 20
  */
 export class Endpoint {
   /** Settings that the server refused; not sent again. */
-  readonly dropped = new Set<'temperature' | 'schema'>()
+  readonly dropped: Set<'temperature' | 'schema'> = new Set()
   #openUntilMs = 0
   #openForMs = FIRST_OPEN_MS
   #why = ''
