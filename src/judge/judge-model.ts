@@ -78,7 +78,9 @@ function instance(model: object): ModelReference {
   }
   // 'openai.responses' and 'openai.chat' are one provider.
   const vendor = model.provider.split('.')[0]
-  return { kind: 'instance', name: `${vendor}/${model.modelId}`, instance: model }
+  // The AI Gateway's ids name their provider themselves.
+  const name = vendor === 'gateway' && model.modelId.includes('/') ? model.modelId : `${vendor}/${model.modelId}`
+  return { kind: 'instance', name, instance: model }
 }
 
 /** Whether the value is a model of a specification that we know. */

@@ -112,7 +112,8 @@ export class Judge {
 
   /** What of the judge gives a score its meaning: part of a scorer's version. */
   get identity(): object {
-    return { model: this.name, ...this.settings }
+    const { temperature, maxContentBytes } = this.settings
+    return { model: this.name, temperature, maxContentBytes }
   }
 }
 

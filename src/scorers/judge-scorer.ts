@@ -1,3 +1,4 @@
+import { judgeRules } from '../judge/build-prompt.ts'
 import { bytesOf } from '../judge/fit-sections.ts'
 import type { SectionDraft } from '../judge/fit-sections.ts'
 import { Judge } from '../judge/judge.ts'
@@ -44,7 +45,7 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
   return defineScorer<unknown, Analyzed>({
     ...rest,
     kind: 'judge',
-    identity: { judge: judge.identity, calls, scorer: definition.identity },
+    identity: { judge: judge.identity, rules: judgeRules, calls, scorer: definition.identity },
     judge: judge.toScorerJudge(calls, (run) => bytesOf(drafts(run))),
     assess: async (run, context) => {
       const session = judge.session(definition.id, run, context)

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+
+import type { AgentRun } from '../../src/runs/agent-run.ts'
+import { createAnswerRelevancyScorer } from '../../src/scorers/answer-relevancy.ts'
+import { createCompletenessScorer } from '../../src/scorers/completeness.ts'
+import { createFaithfulnessScorer } from '../../src/scorers/faithfulness.ts'
+import { createHallucinationScorer } from '../../src/scorers/hallucination.ts'
+import { createPromptAlignmentScorerLLM } from '../../src/scorers/prompt-alignment.ts'
+import { createRubricScorer } from '../../src/scorers/rubric.ts'
+import { createSummarizationScorer } from '../../src/scorers/summarization.ts'
+import { createToolCallAccuracyScorerLLM } from '../../src/scorers/tool-call-accuracy-llm.ts'
+import { evaluate } from '../../src/scoring/evaluate.ts'
+import { toRunInput } from '../../src/scoring/run-input.ts'
+import type { Scorer } from '../../src/scoring/scorer.ts'
+import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
+import type { TextModel } from '../../src/testing/text-model.ts'
+
+const makers: Record<string, (model: TextModel) => Scorer> = {
+  answer_relevancy: (model) => createAnswerRelevancyScorer({ model }),
+  completeness: (model) => createCompletenessScorer({ model }),
+  faithfulness: (model) => createFaithfulnessScorer({ model }),
+  hallucination: (model) => createHallucinationScorer({ model }),
+  prompt_alignment: (model) => createPromptAlignmentScorerLLM({ model }),
+  rubric: (model) => createRubricScorer({ model, criteria: [{ id: 'a', question: 'Is it good?' }] }),
+  summarization: (model) => createSummarizationScorer({ model }),
+}
+const withTools = (model: TextModel) =>
+  createToolCallAccuracyScorerLLM({ model, availableTools: [{ name: 'delete-account' }] })
+const withoutTools = (model: TextModel) => createToolCallAccuracyScorerLLM({ model })
+const version = (options: Parameters<typeof createPromptAlignmentScorerLLM>[0]) =>
+  createPromptAlignmentScorerLLM(options).version
+
+const answering = Object.entries(makers)
+
+const call = { type: 'tool-call', toolCallId: '1', toolName: 'delete-account', args: {} }
+const plain = toRunInput({ input: 'Delete my account.', output: 'Shall I?' }).run
+const waiting: AgentRun = {
+  ...toRunInput({ input: 'Delete my account.', output: [{ role: 'assistant', content: [call] }] }).run,
+  toolCalls: [{ id: '1', name: 'delete-account', status: 'not-executed', step: 0, providerExecuted: false }],
+}
+
+/** As the processor scores a run: no message form, no `.run()`. */
+async function scoreOf(make: (model: TextModel) => Scorer, run: AgentRun) {
+  const model = createScriptedJudge({ error: new Error('not to be asked') })
+  const { score } = await evaluate(make(model), run)
+  return { score, calls: model.calls.length }
+}
+
+describe.each(answering)('%s, live', (_, make) => {
+  it.each(['error', 'aborted'] as const)('skips a run that ended as %s', async (status) => {
+    const { score, calls } = await scoreOf(make, { ...plain, status, error: { message: 'out of memory' } })
+    expect(score).toMatchObject({
+      status: 'skipped',
+      reason: 'run-failed',
+      message: expect.stringContaining('out of memory'),
+    })
+    expect(calls).toBe(0)
+  })
+
+  it("skips a run that waits for a client's tool or an approval", async () => {
+    const { score } = await scoreOf(make, waiting)
+    expect(score).toMatchObject({
+      status: 'skipped',
+      reason: 'not-finished',
+      message: expect.stringContaining('delete-account'),
+    })
+  })
+
+  it('skips a run without recorded content, and names the switch that records it', async () => {
+    const { userInput: _input, output: _output, ...bare } = plain
+    const missing = ['input', 'output'].map((what) => ({
+      what,
+      why: 'not-captured' as const,
+      switch: 'recordInputs: true',
+    }))
+    const { score } = await scoreOf(make, { ...bare, input: [], content: 'none', missing })
+    expect(score).toMatchObject({
+      status: 'skipped',
+      reason: 'no-content',
+      message: expect.stringContaining('Turn on recordInputs'),
+    })
+  })
+})
+
+describe('live runs', () => {
+  it('score an empty answer of a finished run 0 for alignment, and skip it elsewhere', async () => {
+    const empty = { ...plain, output: '' }
+    expect((await scoreOf(makers.prompt_alignment!, empty)).score).toMatchObject({ status: 'scored', value: 0 })
+    expect((await scoreOf(makers.answer_relevancy!, empty)).score).toMatchObject({ reason: 'no-output' })
+    const { output: _, ...none } = plain
+    expect((await scoreOf(makers.prompt_alignment!, none)).score).toMatchObject({ status: 'scored', value: 0 })
+  })
+
+  it('judge the calls of a failed run, and skip one without calls', async () => {
+    const judge = createScriptedJudge({ verdicts: { call_1: 'appropriate', missing: 'none' } })
+    const failed: AgentRun = { ...waiting, status: 'error' }
+    expect((await evaluate(withTools(judge), failed)).score).toMatchObject({ status: 'scored', value: 1 })
+    expect((await scoreOf(withTools, { ...plain, status: 'error' })).score).toMatchObject({ reason: 'run-failed' })
+  })
+
+  it('skip the judge without tools to choose from', async () => {
+    expect((await scoreOf(withoutTools, plain)).score).toMatchObject({
+      reason: 'not-applicable',
+      message: expect.stringContaining('Pass availableTools'),
+    })
+  })
+})
+
+describe('what is known before a judge is asked', () => {
+  const scorer = createPromptAlignmentScorerLLM({ model: 'openai/gpt-5-mini' })
+
+  it('is its model, whether it has a price, and what a score will take at most', () => {
+    expect(scorer.judge).toMatchObject({ model: 'openai/gpt-5-mini', priced: true })
+    const small = scorer.judge!.estimate(plain)
+    const large = scorer.judge!.estimate({ ...plain, output: 'x'.repeat(1_000_000) })
+    expect(small.calls).toBe(1)
+    expect(large.tokens).toBeGreaterThan(small.tokens)
+    expect(large.tokens).toBeLessThan(25_000)
+    expect(small.costUsd).toBeCloseTo((1200 * 0.25 + 1000 * 2) / 1_000_000, 4)
+    expect(createSummarizationScorer({ model: 'openai/gpt-5-mini' }).judge!.estimate(plain).calls).toBe(2)
+    expect(createSummarizationScorer({ model: 'acme/m' }).judge).toMatchObject({ priced: false })
+    expect(createSummarizationScorer({ model: 'acme/m' }).judge!.estimate(plain).costUsd).toBeUndefined()
+  })
+
+  it('is what is missing, which a live run is skipped for', async () => {
+    const lost = createPromptAlignmentScorerLLM({ model: 'nobody-made-this/m' })
+    expect(lost.judge!.unavailable()).toContain('npm install @ai-sdk/nobody-made-this')
+    expect((await evaluate(lost, plain)).score).toMatchObject({ status: 'skipped', reason: 'judge-unavailable' })
+  })
+
+  it('is in the version: model, prompts and options, in whatever order they are written', () => {
+    const base = version({ model: 'openai/gpt-5-mini', options: { scale: 10, evaluationMode: 'user' } })
+    expect(version({ options: { evaluationMode: 'user', scale: 10 }, model: 'openai/gpt-5-mini' })).toBe(base)
+    expect(version({ model: 'openai/gpt-5', options: { scale: 10, evaluationMode: 'user' } })).not.toBe(base)
+    expect(version({ model: 'openai/gpt-5-mini', options: { scale: 9, evaluationMode: 'user' } })).not.toBe(base)
+    expect(base).toMatch(/^[0-9a-f]{64}$/)
+  })
+})
