@@ -42,33 +42,9 @@ export const exceptions: readonly Exception[] = [
     why: 'the script gives the call that ends a swarm no result; the span has one',
   },
   {
-    library: /^traceloop-langchain/,
-    scenario: /^09a-agent-as-tool$/,
-    path: /^runs\[0\]\.toolCalls/,
-    why: 'a flat list of spans: nothing but the clock says which calls the inner agent made',
-  },
-  {
-    library: /^traceloop-langchain/,
-    scenario: /^09b-handoff$/,
-    path: /^runs\[0\]\.toolCalls\[\d\]\.agentName$/,
-    why: 'a flat list of spans: which agent made a call stands on no span of the call',
-  },
-  {
-    library: /^traceloop-langchain/,
-    scenario: /^12-concurrent-http$/,
-    path: /^runs\[\d\]\.(agentName|toolCalls)/,
-    why: 'four spans of the second run hang under the first',
-  },
-  {
     library: /^voltagent/,
     scenario: /^03-parallel-tools$/,
     path: /^runs\[0\]\.toolCalls$/,
     why: "the model's own calls are not recorded, and the tools start in the same millisecond: their order is nowhere",
-  },
-  {
-    library: /^traceloop-langchain/,
-    scenario: /^11b-model-error-after-tool$/,
-    path: /^runs\[0\]\.(agentName|status|error)$/,
-    why: 'the workflow is never exported: its orphans are put together by what the calls say, which is no name',
   },
 ]

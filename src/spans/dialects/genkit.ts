@@ -1,5 +1,6 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
-import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
+import { jsonAttribute } from '../json-attribute.ts'
+import { isRecord, numberOf, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../message.ts'
 import { systemTextOf, textMessage } from '../messages.ts'
 import { replyMessages, requestMessages, requestTools } from '../payloads.ts'
@@ -38,7 +39,7 @@ export const genkit: Dialect = {
     return typeof value === 'string' ? [textMessage('user', value)] : (requestMessages(value) ?? fromOnlyText(value))
   },
   output(span) {
-    const value = parseJson(span.attributes['genkit:output'])
+    const value = jsonAttribute(span, 'genkit:output')
     const reply = replyMessages(value)
     if (reply !== undefined || genkit.roleOf(span) === 'model') return reply
     const text = value === undefined || value === null ? undefined : toJsonText(value)
@@ -48,7 +49,7 @@ export const genkit: Dialect = {
 
   model(span) {
     const model = textOf(span.attributes['genkit:name'])
-    const reply = parseJson(span.attributes['genkit:output'])
+    const reply = jsonAttribute(span, 'genkit:output')
     const finishReason = isRecord(reply) ? textOf(reply.finishReason) : undefined
     return {
       ...(model !== undefined && { model }),
@@ -56,7 +57,7 @@ export const genkit: Dialect = {
     }
   },
   usage(span) {
-    const reply = parseJson(span.attributes['genkit:output'])
+    const reply = jsonAttribute(span, 'genkit:output')
     const usage = isRecord(reply) && isRecord(reply.usage) ? reply.usage : {}
     return makeUsage(
       numberOf(usage.inputTokens),
@@ -72,7 +73,7 @@ export const genkit: Dialect = {
     return name === undefined ? undefined : { name }
   },
   toolArguments: (span) => inputOf(span),
-  toolResult: (span) => parseJson(span.attributes['genkit:output']),
+  toolResult: (span) => jsonAttribute(span, 'genkit:output'),
 
   // The exporters for Google Cloud and Firebase can leave content out; Genkit itself always writes it.
   absence: () => ({ why: 'not-captured', switch: 'enableFirebaseTelemetry({ disableLoggingInputAndOutput: false })' }),
@@ -98,7 +99,7 @@ function subtypeOf(span: SourceSpan): string {
 }
 
 function inputOf(span: SourceSpan): unknown {
-  return parseJson(span.attributes['genkit:input'])
+  return jsonAttribute(span, 'genkit:input')
 }
 
 function fromOnlyText(value: unknown): readonly Message[] | undefined {

@@ -1,5 +1,6 @@
 import type { Dialect, Outcome, SpanRole } from '../dialect.ts'
-import { isRecord, numberOf, parseJson, textOf } from '../json.ts'
+import { jsonAttribute } from '../json-attribute.ts'
+import { isRecord, numberOf, textOf } from '../json.ts'
 import type { Message, Part } from '../message.ts'
 import { makeMessage } from '../messages.ts'
 import { outcomeOf } from '../outcome.ts'
@@ -36,7 +37,7 @@ export const googleAdk: Dialect = {
   outcome(span): Outcome {
     const outcome = outcomeOf(span)
     if (outcome.error !== undefined || !span.name.startsWith('call_llm')) return outcome
-    const reply = parseJson(span.attributes[REPLY])
+    const reply = jsonAttribute(span, REPLY)
     if (reply === undefined) return { status: 'error', error: {} }
     const type = isRecord(reply) ? textOf(reply.errorCode ?? reply.error_code) : undefined
     const message = isRecord(reply) ? textOf(reply.errorMessage ?? reply.error_message) : undefined
@@ -60,7 +61,7 @@ export const googleAdk: Dialect = {
   usage(span) {
     const usage = semconvUsage(span.attributes)
     if (usage.inputTokens !== undefined) return usage
-    const reply = parseJson(span.attributes[REPLY])
+    const reply = jsonAttribute(span, REPLY)
     const counts = isRecord(reply) ? (reply.usageMetadata ?? reply.usage_metadata) : undefined
     if (!isRecord(counts)) return usage
     return makeUsage(
@@ -102,7 +103,7 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
 function shown(span: SourceSpan, key: string): unknown {
   const value = span.attributes[key]
   if (value === '{}' && (key === REQUEST || key === REPLY)) return undefined
-  return value === 'N/A' ? undefined : parseJson(value)
+  return value === 'N/A' ? undefined : jsonAttribute(span, key)
 }
 
 /** ADK puts who the agent is before the instruction, and to whom it may transfer after it. */

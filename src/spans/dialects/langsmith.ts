@@ -1,4 +1,5 @@
 import type { Absence, ContentFact, Dialect, SpanRole } from '../dialect.ts'
+import { jsonAttribute } from '../json-attribute.ts'
 import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../message.ts'
 import { systemTextOf, textMessage, toMessages, toolCallsIn } from '../messages.ts'
@@ -125,7 +126,7 @@ function shown(span: SourceSpan, key: string, setting: string): unknown {
   const value = span.attributes[key]
   const isHidden =
     value === '{}' && (kindOf(span) !== 'tool' || span.attributes[`langsmith.metadata.${setting}`] === 'true')
-  return isHidden ? undefined : parseJson(value)
+  return isHidden ? undefined : jsonAttribute(span, key)
 }
 
 /** Values that are no objects stand in `{ outputs }`, in Python in `{ output }`. */

@@ -1,4 +1,5 @@
 import type { Dialect, Outcome, SpanRole } from '../dialect.ts'
+import { jsonAttribute } from '../json-attribute.ts'
 import { isRecord, parseJson, parseJsonTwice, textOf } from '../json.ts'
 import { finalAnswer, toolMessageFields } from '../langchain.ts'
 import { textMessage, toMessages } from '../messages.ts'
@@ -91,7 +92,7 @@ export const openInferenceLangChain: Dialect = {
 
 /** The graph that a node belongs to: `lc_agent_name`, else the last but one in `triage-agent:<id>|agent:<id>`. */
 function agentOfNode(span: SourceSpan): string | undefined {
-  const metadata = parseJson(span.attributes.metadata)
+  const metadata = jsonAttribute(span, 'metadata')
   if (!isRecord(metadata)) return undefined
   const named = textOf(metadata.lc_agent_name)
   if (named !== undefined) return named

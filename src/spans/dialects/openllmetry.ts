@@ -1,4 +1,5 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
+import { jsonAttribute } from '../json-attribute.ts'
 import { isRecord, parseJson, textOf } from '../json.ts'
 import { agentNameIn, finalAnswer, toolMessageFields } from '../langchain.ts'
 import type { Message, Part, ToolDefinition } from '../message.ts'
@@ -47,7 +48,7 @@ export const openLlmetry: Dialect = {
     const name = isOwn
       ? textOf(span.attributes['traceloop.entity.name'])
       : isFlat(span)
-        ? agentNameIn(span.attributes['traceloop.entity.output'])
+        ? agentNameIn(jsonAttribute(span, 'traceloop.entity.output'))
         : undefined
     return name === undefined ? undefined : { name }
   },
@@ -62,7 +63,7 @@ export const openLlmetry: Dialect = {
 
   input(span, logs) {
     const entity = span.attributes['traceloop.entity.input']
-    if (entity !== undefined) return fromEntityInput(parseJson(entity))
+    if (entity !== undefined) return fromEntityInput(jsonAttribute(span, 'traceloop.entity.input'))
     const messages = genAi.input?.(span, logs)
     if (isLangChain(span)) return messages?.map(fromLangChain)
     return messages === undefined ? undefined : fromResponsesInput(messages)
@@ -71,19 +72,19 @@ export const openLlmetry: Dialect = {
   output(span, logs) {
     const entity = textOf(span.attributes['traceloop.entity.output'])
     if (entity === undefined) return genAi.output?.(span, logs)
-    const value = parseJson(entity)
+    const value = jsonAttribute(span, 'traceloop.entity.output')
     return typeof value === 'string' ? [textMessage('assistant', value)] : finalAnswer(entity)
   },
 
   transcript(span) {
-    const state = isGraph(span) ? parseJson(span.attributes['traceloop.entity.output']) : undefined
+    const state = isGraph(span) ? jsonAttribute(span, 'traceloop.entity.output') : undefined
     return isRecord(state) && Array.isArray(state.messages) ? toMessages(state.messages) : undefined
   },
 
   toolDefinitions: (span, logs) => genAi.toolDefinitions?.(span, logs) ?? indexedFunctions(span),
 
   tool(span) {
-    const message = toolMessageFields(span.attributes['traceloop.entity.output'])
+    const message = toolMessageFields(jsonAttribute(span, 'traceloop.entity.output'))
     const entityName = textOf(span.attributes['traceloop.entity.name'])
     const name =
       textOf(span.attributes['gen_ai.tool.name']) ??
@@ -95,7 +96,7 @@ export const openLlmetry: Dialect = {
   },
 
   toolArguments(span, logs) {
-    const written = parseJson(span.attributes['traceloop.entity.input'])
+    const written = jsonAttribute(span, 'traceloop.entity.input')
     if (!isRecord(written)) return written ?? genAi.toolArguments?.(span, logs)
     const { args, kwargs } = written
     if (!Array.isArray(args)) return isRecord(kwargs) ? kwargs : written
@@ -106,8 +107,9 @@ export const openLlmetry: Dialect = {
   toolResult(span, logs) {
     const written = span.attributes['traceloop.entity.output']
     if (written === undefined) return genAi.toolResult?.(span, logs)
-    const message = toolMessageFields(written)
-    return message === undefined ? parseJson(written) : unwrapBlocks(message.content)
+    const parsed = jsonAttribute(span, 'traceloop.entity.output')
+    const message = toolMessageFields(parsed)
+    return message === undefined ? parsed : unwrapBlocks(message.content)
   },
 
   absence: () => ({ why: 'not-captured', switch: 'TRACELOOP_TRACE_CONTENT=true (initialize({ traceContent: true }))' }),
