@@ -319,8 +319,9 @@ export class TraceStore {
       const { spanId, parentSpanId } = node.source
       if (node.open) open.add(spanId)
       // Spans in between that no dialect recognises are not kept: the way up leads past them.
-      if (parentSpanId === undefined || node.above === null || node.above instanceof SpanNode) continue
-      parents.set(parentSpanId, this.#links.nearestNode(node.above)?.source.spanId)
+      if (parentSpanId === undefined || node.above === null) continue
+      const parent = this.#links.nearestNode(node.above)?.source.spanId
+      if (parent !== parentSpanId) parents.set(parentSpanId, parent)
     }
     return buildRuns(
       nodes.map((node) => node.source),

@@ -1,0 +1,275 @@
+import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { afterEach, expect, test, vi } from 'vitest'
+
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import type { ScoringOptions } from '../../src/processor/scoring-options.ts'
+import type { AgentRun } from '../../src/runs/agent-run.ts'
+import type { Evaluation } from '../../src/scoring/score.ts'
+import {
+  agentAttributes,
+  chatAttributes,
+  cleanup,
+  codeScorer,
+  createPipeline,
+  expectBalanced,
+  judgeScorer,
+  open,
+  runAgent,
+  toolAttributes,
+} from './harness.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+async function createScoring(options: Partial<ScoringOptions> = {}) {
+  const seen: { evaluation: Evaluation; run: AgentRun }[] = []
+  const scoring = new ScoringSpanProcessor({
+    scorers: [codeScorer('calls', { assess: (run) => ({ status: 'scored', value: run.toolCalls.length / 10 }) })],
+    onScore: (evaluation, run) => void seen.push({ evaluation, run }),
+    ...options,
+  })
+  const memory = new InMemorySpanExporter()
+  const pipeline = await createPipeline({
+    processors: (batch) => [scoring, batch, new SimpleSpanProcessor(memory)],
+    contextManager: false,
+  })
+  cleanup(() => expectBalanced(scoring.ledger()))
+  return { scoring, seen, memory, ...pipeline }
+}
+
+test('an agent whose parent is in another process is a root here', async () => {
+  const { tracer, scoring, seen } = await createScoring()
+  const remote = trace.setSpanContext(ROOT_CONTEXT, {
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    spanId: 'b7ad6b7169203331',
+    traceFlags: 1,
+    isRemote: true,
+  })
+  runAgent(tracer, 'weather-agent', remote)
+  expect(seen).toHaveLength(1)
+  expect(seen[0]?.run).toMatchObject({ traceId: '0af7651916cd43dd8448eb211c80319c', complete: true })
+  expect(scoring.ledger().runs).toMatchObject({ seen: 1, closed: 1 })
+})
+
+test('spans of other libraries between agent and tool do not break the run', async () => {
+  const { tracer, provider, seen } = await createScoring()
+  const other = provider.getTracer('@opentelemetry/instrumentation-http')
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  const between = open(other, 'POST /tools', { 'http.request.method': 'POST' }, agent)
+  open(tracer, 'execute_tool weather', toolAttributes('weather'), open(other, 'inner', {}, between)).end()
+  between.end()
+  agent.end()
+  expect(seen[0]?.run.toolCalls.map(({ name }) => name)).toEqual(['weather'])
+  expect(seen[0]?.run.complete).toBe(true)
+})
+
+test('two agents under one server span are two runs, of one trace', async () => {
+  const { tracer, provider, scoring, seen } = await createScoring()
+  const server = open(provider.getTracer('@opentelemetry/instrumentation-http'), 'POST /chat')
+  runAgent(tracer, 'first', server)
+  runAgent(tracer, 'second', server)
+  server.end()
+  expect(seen.map(({ run }) => run.agent.name)).toEqual(['first', 'second'])
+  expect(scoring.ledger().runs).toEqual({ seen: 2, closed: 2, open: 0, evicted: 0, late: 0 })
+})
+
+test('an agent whose attributes come only at its end is scored, with what began below it', async () => {
+  const { tracer, seen } = await createScoring()
+  const agent = open(tracer, 'my agent')
+  open(tracer, 'execute_tool weather', toolAttributes('weather'), agent).end()
+  const chat = open(tracer, 'chat', {}, agent)
+  chat.setAttributes(chatAttributes())
+  chat.end()
+  agent.setAttributes(agentAttributes('late-agent'))
+  agent.end()
+  expect(seen.map(({ run }) => [run.agent.name, run.toolCalls.length])).toEqual([['late-agent', 1]])
+})
+
+test('a nested agent is part of its run, and scored for itself where a scorer asks for every agent', async () => {
+  const { tracer, seen, scoring, memory } = await createScoring({
+    scorers: [
+      codeScorer('outer'),
+      { scorer: codeScorer('each'), scope: 'every-agent' },
+      { scorer: codeScorer('named'), agent: 'inner' },
+    ],
+  })
+  const outer = open(tracer, 'invoke_agent outer', agentAttributes('outer'))
+  const tool = open(tracer, 'execute_tool ask', toolAttributes('ask'), outer)
+  const inner = runAgent(tracer, 'inner', tool)
+  tool.end()
+  outer.end()
+  expect(seen.map(({ evaluation, run }) => `${evaluation.scorer.id} ${run.agent.name}`)).toEqual([
+    'each inner',
+    'named inner',
+    'outer outer',
+    'each outer',
+  ])
+  expect(seen.at(-1)?.run.children.map(({ id }) => id)).toEqual([
+    `${inner.spanContext().traceId}:${inner.spanContext().spanId}`,
+  ])
+  const attributes = memory.getFinishedSpans().find(({ name }) => name === 'invoke_agent inner')?.attributes
+  expect(attributes).toMatchObject({ 'spanscore.each.score': 1, 'spanscore.named.score': 1 })
+  expect(attributes).not.toHaveProperty('spanscore.outer.score')
+  expect(scoring.ledger()).toMatchObject({
+    runs: { seen: 1, closed: 1 },
+    scorers: {
+      outer: { runs: 1, scored: 1 },
+      each: { runs: 2, scored: 2 },
+      named: { runs: 2, scored: 1, skipped: 1, reasons: { filtered: 1 } },
+    },
+  })
+})
+
+test('judges wait for spans that are open below, and a code score that changes is revision 2, counted once', async () => {
+  const { tracer, seen, scoring, receiver, flush } = await createScoring({
+    scorers: [
+      codeScorer('calls', { assess: (run) => ({ status: 'scored', value: run.toolCalls.length / 10 }) }),
+      judgeScorer('fitting'),
+    ],
+  })
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  const tool = open(tracer, 'execute_tool weather', { 'gen_ai.operation.name': 'execute_tool' }, agent)
+  agent.end()
+  expect(seen.map(({ evaluation }) => [evaluation.scorer.id, evaluation.revision, evaluation.complete])).toEqual([
+    ['calls', 1, false],
+  ])
+  expect(scoring.ledger()).toMatchObject({ runs: { open: 1 }, scorers: { fitting: { pending: 1 } } })
+  tool.setAttributes(toolAttributes('weather'))
+  tool.end()
+  await flush()
+  expect(seen.map(({ evaluation, run }) => [evaluation.scorer.id, evaluation.revision, run.toolCalls.length])).toEqual([
+    ['calls', 1, 0],
+    ['calls', 2, 1],
+    ['fitting', 2, 1],
+  ])
+  expect(scoring.ledger()).toMatchObject({
+    runs: { seen: 1, closed: 1, late: 0 },
+    scorers: { calls: { runs: 1, scored: 1 }, fitting: { runs: 1, scored: 1 } },
+  })
+  expect(
+    receiver.spans.filter(({ name }) => name === 'evaluate calls').map(({ attributes }) => attributes),
+  ).toMatchObject([{ 'spanscore.revision': 2, 'spanscore.calls.score': 0.1 }])
+  const counted = receiver.metrics.filter(
+    ({ name, attributes }) => name === 'spanscore.evaluations' && attributes['gen_ai.evaluation.name'] === 'calls',
+  )
+  expect(counted.at(-1)?.value).toBe(1)
+})
+
+test('an open span is waited for no longer than settleMs; what comes after is late, and makes no run', async () => {
+  const { tracer, seen, scoring } = await createScoring({ scorers: [judgeScorer('fitting')], settleMs: 20 })
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  const chat = open(tracer, 'chat gpt-test', chatAttributes(), agent)
+  agent.end()
+  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  expect(seen[0]?.evaluation.complete).toBe(false)
+  chat.end()
+  runAgent(tracer, 'started-too-late', agent)
+  expect(scoring.ledger().runs).toEqual({ seen: 1, closed: 1, open: 0, evicted: 0, late: 4 })
+  expect(seen).toHaveLength(1)
+})
+
+test('model calls without an agent that continue one another are one run, which ends with the span around them', async () => {
+  const { tracer, provider, seen, scoring, receiver, flush } = await createScoring()
+  const server = open(provider.getTracer('@opentelemetry/instrumentation-http'), 'POST /chat')
+  const messages = [{ role: 'user', parts: [{ type: 'text', content: 'Weather in Oslo?' }] }]
+  const call = { role: 'assistant', parts: [{ type: 'tool_call', id: 'c1', name: 'weather', arguments: {} }] }
+  const result = { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c1', response: 'sunny' }] }
+  const first = open(
+    tracer,
+    'chat gpt-test',
+    {
+      ...chatAttributes(),
+      'gen_ai.input.messages': JSON.stringify(messages),
+      'gen_ai.output.messages': JSON.stringify([call]),
+    },
+    server,
+  )
+  first.end()
+  // Start times have whole milliseconds.
+  await new Promise((resolve) => setTimeout(resolve, 2))
+  const second = open(
+    tracer,
+    'chat gpt-test',
+    { ...chatAttributes(), 'gen_ai.input.messages': JSON.stringify([...messages, call, result]) },
+    server,
+  )
+  second.end()
+  expect(seen).toEqual([])
+  expect(scoring.ledger().runs.closed).toBe(0)
+  server.end()
+  await flush()
+  expect(seen.map(({ run }) => [run.spanId, run.toolCalls.length])).toEqual([[first.spanContext().spanId, 1]])
+  const late = receiver.spans.find(({ name }) => name === 'evaluate calls')
+  expect(late?.parentSpanId).toBe(second.spanContext().spanId)
+  expect(receiver.logs[0]?.spanId).toBe(second.spanContext().spanId)
+  expect(receiver.spans.find(({ name }) => name === 'chat gpt-test')?.attributes).not.toHaveProperty(
+    'spanscore.calls.score',
+  )
+})
+
+test('a model call with nothing around it is a run after settleMs, or at the next flush', async () => {
+  const { tracer, seen, scoring, flush } = await createScoring({ settleMs: 20 })
+  open(tracer, 'chat gpt-test', chatAttributes()).end()
+  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  open(tracer, 'chat gpt-test', chatAttributes()).end()
+  await flush()
+  expect(seen).toHaveLength(2)
+  expect(scoring.ledger().runs).toMatchObject({ seen: 2, closed: 2, open: 0 })
+})
+
+test('recorded but unsampled spans are scored by code, on events and metrics alone', async () => {
+  const { scoring, seen, receiver, flush, provider } = await createScoring({
+    scorers: [codeScorer('exact'), judgeScorer('fitting')],
+  })
+  Reflect.set(Reflect.get(provider, '_tracerOptions') as object, 'sampler', {
+    shouldSample: () => ({ decision: 1 }),
+    toString: () => 'record only',
+  })
+  const agent = runAgent(provider.getTracer('record-only'))
+  await flush()
+  expect(agent.spanContext().traceFlags).toBe(0)
+  expect(Object.fromEntries(seen.map(({ evaluation }) => [evaluation.scorer.id, evaluation.score.status]))).toEqual({
+    exact: 'scored',
+    fitting: 'skipped',
+  })
+  expect(receiver.spans).toEqual([])
+  expect(receiver.logs).toHaveLength(1)
+  expect(Reflect.get(agent, 'attributes')).not.toHaveProperty('spanscore.exact.score')
+  expect(scoring.ledger().scorers['fitting']?.reasons).toEqual({ unsampled: 1 })
+})
+
+test('100,000 runs that are left open stay within the limits, and all are accounted for', async () => {
+  const { tracer, scoring } = await createScoring({ maxOpenRuns: 1000 })
+  const spans = Array.from({ length: 100_000 }, (_, index) =>
+    open(tracer, `invoke_agent ${index}`, agentAttributes('a')),
+  )
+  expect(scoring.ledger()).toMatchObject({
+    runs: { seen: 100_000, closed: 0, open: 1000, evicted: 99_000 },
+    scorers: { calls: { runs: 99_000, skipped: 99_000, reasons: { incomplete: 99_000 } } },
+  })
+  for (const span of spans) span.end()
+  expect(scoring.ledger()).toMatchObject({
+    runs: { seen: 100_000, closed: 1000, open: 0, evicted: 99_000, late: 99_000 },
+    scorers: { calls: { runs: 100_000, scored: 1000 } },
+  })
+})
+
+test('content is bounded by bytes: the oldest open run is given up', async () => {
+  const { tracer, scoring } = await createScoring({ maxContentBytes: 100_000 })
+  const agents = [1, 2, 3].map((index) => open(tracer, `invoke_agent ${index}`, agentAttributes('a')))
+  for (const agent of agents) open(tracer, 'chat gpt-test', chatAttributes('x'.repeat(40_000)), agent).end()
+  expect(scoring.ledger().runs).toMatchObject({ open: 2, evicted: 1 })
+  for (const agent of agents) agent.end()
+  expect(scoring.ledger().runs).toMatchObject({ seen: 3, closed: 2, evicted: 1, late: 1 })
+})
+
+test('of a run with more spans than are kept, the first are, and it is not complete', async () => {
+  const { tracer, seen } = await createScoring({ maxSpansPerRun: 3 })
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  for (let index = 0; index < 5; index += 1) open(tracer, 'execute_tool t', toolAttributes(`t${index}`), agent).end()
+  agent.end()
+  expect(seen[0]?.run.toolCalls).toHaveLength(2)
+  expect(seen[0]?.evaluation.complete).toBe(false)
+})
