@@ -35,7 +35,7 @@ const { schema } = fc.letrec<{ schema: unknown }>((tie) => {
     ['uniqueItems', fc.boolean()],
     ['items', inner],
     ['prefixItems', inners],
-    ['contains', inner],
+    ['contains', type.map((name) => ({ type: name }))],
     ['properties', fc.dictionary(fc.constantFrom('a', 'b'), inner)],
     ['patternProperties', fc.dictionary(fc.constantFrom('^a', 'c'), inner)],
     ['additionalProperties', inner],
