@@ -115,15 +115,14 @@ describe('OTLP in protobuf', () => {
 
   it('throws on bytes that are no message, and on nothing worse', async () => {
     const decode = await createProtobufDecoder()
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        try {
-          decode(Uint8Array.of(0x0a, bytes.length % 128, ...bytes))
-        } catch (error) {
-          return error instanceof Error
-        }
-        return true
-      }),
-    )
+    const property = fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      try {
+        decode(Uint8Array.of(0x0a, bytes.length % 128, ...bytes))
+      } catch (error) {
+        return error instanceof Error
+      }
+      return true
+    })
+    expect(() => fc.assert(property)).not.toThrow()
   })
 })
