@@ -74,8 +74,18 @@ function kindOf(answer: string, refusals: readonly RegExp[]): NoAnswer | undefin
 }
 
 /** The whole text is an opening: nothing follows it. */
-const BOILERPLATE =
-  /^(?:thought process|reasoning|solution|answer|final answer|response|output|let'?s (?:think|solve this)(?: this)?(?: problem)?(?: step[ -]by[ -]step)?|let me (?:think|check|see)[^.!?\n]{0,60}|(?:sure|certainly|of course|okay)[!,. ]*(?:here (?:is|are|it is|you go)[^.!?\n]{0,60})?|here (?:is|are)[^.!?\n]{0,60}|解|解答|回答|思考過程)\s*[:：.。!！…]*$/i
+const BOILERPLATE = new RegExp(
+  [
+    '(?:thought process|reasoning|solution|answer|final answer|response|output|解|解答|回答|思考過程)',
+    "let'?s (?:think|solve)(?: (?:about )?(?:this|the) problem| this)?(?: step[ -]by[ -]step)?",
+    '(?:sure|certainly|of course|okay)',
+    // What is announced has to be announced, by a colon: "Here is your ticket." may well be the answer.
+    "(?:(?:sure|certainly|of course|okay)[!,. ]*)?(?:here (?:is|are)|let me|i will|i'll)\\b[^.:!?\\n]{0,80}(?=[:：…])",
+  ]
+    .map((opening) => `^${opening}\\s*[:：.。!！…]*$`)
+    .join('|'),
+  'iu',
+)
 
 const REFUSAL = new RegExp(
   [
