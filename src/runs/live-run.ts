@@ -15,8 +15,6 @@ export interface LiveRunSource {
 export class LiveRun {
   /** The node of the span that scores belong to. */
   readonly node: SpanNode
-  /** The outermost agent around it: what the run is put together from. */
-  readonly subtree: SpanNode
   /** True for the run of an agent that another agent's tool call started. */
   readonly nested: boolean
   /** True where there is no agent span: scores go on events and late spans alone. */
@@ -27,9 +25,8 @@ export class LiveRun {
   /** How many spans had ended when it was built: -1 not built yet, -2 built for good. */
   #builtFrom = NOT_BUILT
 
-  constructor(node: SpanNode, subtree: SpanNode, kind: 'run' | 'nested' | 'bare', source: LiveRunSource) {
+  constructor(node: SpanNode, kind: 'run' | 'nested' | 'bare', source: LiveRunSource) {
     this.node = node
-    this.subtree = subtree
     this.nested = kind === 'nested'
     this.bare = kind === 'bare'
     this.#source = source

@@ -2,14 +2,6 @@ import { saysItsKind } from '../spans/recognition-hints.ts'
 import type { SpanLinks } from './span-links.ts'
 import type { SpanNode } from './span-node.ts'
 
-/** Where an ended span stands as the agent of a run. */
-export interface RunPlace {
-  /** True where a tool call of another agent started it. */
-  readonly nested: boolean
-  /** The span whose subtree the run is put together from: the outermost agent around it. */
-  readonly subtree: SpanNode
-}
-
 /**
  * Whether it cannot be said yet of which run a span is, because something around it is open of which nobody knows what it
  * is: some instrumentations write a span's kind only when it ends. A tool of another agent's says enough.
@@ -32,14 +24,13 @@ export function isUnderUnknown(node: SpanNode, links: SpanLinks): boolean {
  * agent is; one below a tool call of another is, as a nested run; one directly below another agent continues that one's
  * run; an entry is where no agent stands around it and none was below. `undefined` where it is no run of its own.
  */
-export function placeOf(node: SpanNode, links: SpanLinks): RunPlace | undefined {
+export function placeOf(node: SpanNode, links: SpanLinks): 'run' | 'nested' | undefined {
   const { role } = node
   if (role !== 'agent' && role !== 'entry') return undefined
   if (role === 'entry' && (node.group.hasRun || !node.group.hasWork)) return undefined
   let nested = false
   let metAgent = false
   let metTool = false
-  let subtree = node
   for (let above = links.nearestNode(node.above); above !== undefined; above = links.nearestNode(above.above)) {
     const aboveRole = above.currentRole
     if (aboveRole === 'evaluator') return undefined
@@ -56,7 +47,6 @@ export function placeOf(node: SpanNode, links: SpanLinks): RunPlace | undefined 
       nested = true
     }
     metAgent = true
-    subtree = above
   }
-  return { nested, subtree }
+  return nested ? 'nested' : 'run'
 }

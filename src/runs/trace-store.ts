@@ -65,10 +65,8 @@ export class TraceStore {
   }
 
   readonly #source: LiveRunSource = {
-    members: ({ subtree }) => {
-      const { nodes } = subtree.group
-      return subtree === nodes[0] ? nodes : nodes.filter((node) => this.#isBelow(node, subtree))
-    },
+    // All of the group, and not only what is below the agent: some libraries write a run's spans side by side.
+    members: ({ node }) => node.group.nodes,
     hasOpenSpans: ({ node, nested }) => {
       const { openCount, nodes } = node.group
       if (openCount === 0 || (!nested && node === nodes[0])) return openCount > 0
@@ -308,8 +306,8 @@ export class TraceStore {
     const place = placeOf(node, this.#links)
     const { group } = node
     if (place === undefined || group.closed) return undefined
-    if (!place.nested) group.hasRun = true
-    return new LiveRun(node, place.subtree, place.nested ? 'nested' : 'run', this.#source)
+    if (place === 'run') group.hasRun = true
+    return new LiveRun(node, place, this.#source)
   }
 
   #build(nodes: readonly SpanNode[], logs: readonly SourceLog[], revision: 1 | 2, lacksSpans: boolean): AgentRun[] {
@@ -413,7 +411,7 @@ export class TraceStore {
       const lastChat = run?.steps.findLast((step) => step.spanId !== undefined)?.spanId ?? run?.spanId
       const node = nodes.find((candidate) => candidate.source.spanId === lastChat) ?? nodes.at(-1)
       if (node === undefined) continue
-      const live = new LiveRun(node, node, 'bare', { ...this.#source, members: () => nodes, build: () => run })
+      const live = new LiveRun(node, 'bare', { ...this.#source, members: () => nodes, build: () => run })
       live.freeze()
       this.#options.onSettled(live)
     }
@@ -430,7 +428,7 @@ export class TraceStore {
     const [agent] = oldest.nodes
     if (oldest.waiting.length > 0) this.#settleRuns(oldest, () => true)
     else if (agent !== undefined && !oldest.hasRun) {
-      this.#options.onEvicted(new LiveRun(agent, agent, 'run', { ...this.#source, build: () => undefined }))
+      this.#options.onEvicted(new LiveRun(agent, 'run', { ...this.#source, build: () => undefined }))
     }
     if (!oldest.closed) this.#close(oldest)
   }
