@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -69,6 +70,16 @@ describe('the demo in the real stack', () => {
       return none
     })
     expect(empty).toEqual([])
+  })
+
+  it('answers every PromQL expression of docs/viewing.md', async () => {
+    const [, block = ''] = /```promql\n(.*?)```/s.exec(readFileSync(join(root, 'docs/viewing.md'), 'utf8')) ?? []
+    const expressions = block.split(/\n(?![ ])/).filter((line) => line !== '' && !line.startsWith('#'))
+    expect(expressions.length).toBeGreaterThan(6)
+    const unanswered = await Promise.all(
+      expressions.map(async (expression) => ((await stack.query(expression)).length === 0 ? [expression] : [])),
+    )
+    expect(unanswered.flat()).toEqual([])
   })
 
   it('shows failing runs in Jaeger: the agent’s own span is found by its label', async () => {
