@@ -100,8 +100,8 @@ export class Judge {
       model: this.name,
       priced: priceOf(this.name) !== undefined,
       estimate: (run) => {
-        // Three bytes a token is on the safe side for prose and for JSON; rules, questions and shape take about 1,200 tokens.
-        const inputTokens = calls * (1200 + Math.ceil(Math.min(contentBytes(run), this.settings.maxContentBytes) / 3))
+        // Three bytes a token is on the safe side for prose and for JSON; rules, questions and shape take 1,500 tokens at most.
+        const inputTokens = calls * (1500 + Math.ceil(Math.min(contentBytes(run), this.settings.maxContentBytes) / 3))
         const outputTokens = calls * Math.min(1000, this.settings.maxOutputTokens)
         const cost = costUsd(this.name, { inputTokens, outputTokens })
         return { calls, tokens: inputTokens + outputTokens, ...(cost !== undefined && { costUsd: cost }) }

@@ -116,7 +116,7 @@ describe('what is known before a judge is asked', () => {
     expect(small.calls).toBe(1)
     expect(large.tokens).toBeGreaterThan(small.tokens)
     expect(large.tokens).toBeLessThan(25_000)
-    expect(small.costUsd).toBeCloseTo((1200 * 0.25 + 1000 * 2) / 1_000_000, 4)
+    expect(small.costUsd).toBeCloseTo((1500 * 0.25 + 1000 * 2) / 1_000_000, 4)
     expect(createSummarizationScorer({ model: 'openai/gpt-5-mini' }).judge!.estimate(plain).calls).toBe(2)
     expect(createSummarizationScorer({ model: 'acme/m' }).judge).toMatchObject({ priced: false })
     expect(createSummarizationScorer({ model: 'acme/m' }).judge!.estimate(plain).costUsd).toBeUndefined()
