@@ -34,6 +34,8 @@ interface Job extends QueueJob {
   readonly scored: ScoredRun
   readonly scorer: ResolvedScorer
   readonly controller: AbortController
+  /** Does the work in this turn of the event loop, if it has not begun. */
+  startNow(): void
   /** Books the result; what comes after the first is ignored. */
   finish(evaluation: Evaluation): void
 }
@@ -106,10 +108,10 @@ export class ScoringJobs {
   beginShutdown(): void {
     for (const { scored, scorer } of this.#intake.splice(0)) this.#admit(scored, scorer)
     for (const job of this.#unfinished) {
-      if (job.scorer.scorer.kind === 'judge' && job.scored.held?.isHeld !== true) this.#abandon(job)
+      // Code that has not begun is done now: later its score would find loggers and meters shut down.
+      if (job.scorer.scorer.kind === 'code') job.startNow()
+      else if (job.scored.held?.isHeld !== true) this.#abandon(job)
     }
-    // Code that has not begun is done now: later its score would find loggers and meters shut down.
-    this.#code.drop('shutdown', () => true)
   }
 
   /** Gives up what is left. */
@@ -209,6 +211,7 @@ export class ScoringJobs {
     const controller = new AbortController()
     const bytes = scored.live.contentBytes
     this.#contentBytes += bytes
+    let hasBegun = false
     let isFinished = false
     const job: Job = {
       priority: 0,
@@ -226,21 +229,21 @@ export class ScoringJobs {
       start: async () => {
         // In a turn of its own: a scorer that computes for long delays neither the span's end nor the next scorer's start.
         await new Promise((resolve) => setImmediate(resolve))
-        if (isFinished) return
+        if (hasBegun || isFinished) return
+        hasBegun = true
         const timer = setTimeout(() => controller.abort(), this.#parts.options.timeoutMs).unref()
         const evaluation = await this.#evaluate(job, run, rate)
         clearTimeout(timer)
         job.finish(evaluation)
       },
-      dropped: (reason) => {
-        if (reason !== 'shutdown' || scorer.scorer.kind === 'judge') {
-          job.finish(this.evaluationOf(scored, scorer, DROPPED[reason], run))
-          return
-        }
+      startNow: () => {
+        if (hasBegun || isFinished) return
+        hasBegun = true
         const evaluation = this.#evaluate(job, run, rate)
         if (evaluation instanceof Promise) void evaluation.then((result) => job.finish(result))
         else job.finish(evaluation)
       },
+      dropped: (reason) => job.finish(this.evaluationOf(scored, scorer, DROPPED[reason], run)),
     }
     this.#unfinished.add(job)
     return job
@@ -305,7 +308,7 @@ export class ScoringJobs {
   }
 }
 
-const DROPPED: Readonly<Record<DropReason, Skipped>> = {
+const DROPPED: Readonly<Record<DropReason | 'shutdown', Skipped>> = {
   'queue-full': {
     status: 'skipped',
     reason: 'queue-full',

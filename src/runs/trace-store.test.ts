@@ -159,7 +159,7 @@ const SPREAD = new Set([
 ])
 
 describe.each(libraryNames())('Spans of %s that end in a process', (library) => {
-  const scenarios = loadLibrary(library).filter(({ id }) => !SPREAD.has(`${library}/${id}`))
+  const scenarios = loadLibrary(library).filter(({ id }) => !ONLY_IN_FILES.has(`${library}/${id}`))
 
   test.each(['all', 'none'] as const)(
     'make the same runs as in a file, with %s of their attributes at the start',

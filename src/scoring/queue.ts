@@ -1,5 +1,5 @@
 /** Why a job that was taken in is given back unstarted. */
-export type DropReason = 'queue-full' | 'expired' | 'shutdown'
+export type DropReason = 'queue-full' | 'expired'
 
 /** Work that waits for its turn. */
 export interface QueueJob {
@@ -38,7 +38,6 @@ export class ScoringQueue {
   readonly #options: QueueOptions
   /** By priority, each in order of arrival. */
   readonly #waiting: readonly [Waiting[], Waiting[], Waiting[]] = [[], [], []]
-  readonly #idleListeners = new Set<() => void>()
   #running = 0
 
   constructor(options: QueueOptions) {
@@ -68,30 +67,6 @@ export class ScoringQueue {
     this.#startNext()
   }
 
-  /** Resolves when nothing waits and nothing runs. */
-  idle(): Promise<void> {
-    if (this.size === 0 && this.#running === 0) return Promise.resolve()
-    return new Promise((resolve) => {
-      const listener = () => {
-        this.#idleListeners.delete(listener)
-        resolve()
-      }
-      this.#idleListeners.add(listener)
-    })
-  }
-
-  /** Drops the waiting jobs for which `isLost` is true. */
-  drop(reason: DropReason, isLost: (job: QueueJob) => boolean): void {
-    for (const lane of this.#waiting) {
-      const lost = lane.filter(({ job }) => isLost(job))
-      if (lost.length === 0) continue
-      const kept = lane.filter(({ job }) => !lost.some((waiting) => waiting.job === job))
-      lane.splice(0, lane.length, ...kept)
-      for (const { job } of lost) job.dropped(reason)
-    }
-    this.#reportIdle()
-  }
-
   #newestBelow(priority: number): QueueJob | undefined {
     for (const lane of this.#waiting.slice(0, priority)) {
       const newest = lane.pop()
@@ -111,7 +86,6 @@ export class ScoringQueue {
       this.#running += 1
       void this.#finish(next.job)
     }
-    this.#reportIdle()
   }
 
   async #finish(job: QueueJob): Promise<void> {
@@ -121,10 +95,5 @@ export class ScoringQueue {
       this.#running -= 1
       this.#startNext()
     }
-  }
-
-  #reportIdle(): void {
-    if (this.size > 0 || this.#running > 0) return
-    for (const listener of this.#idleListeners) listener()
   }
 }

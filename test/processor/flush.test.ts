@@ -1,0 +1,119 @@
+import { metrics } from '@opentelemetry/api'
+import { logs } from '@opentelemetry/api-logs'
+import { NodeSDK } from '@opentelemetry/sdk-node'
+import { BatchLogRecordProcessor } from '@opentelemetry/sdk-logs'
+import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http'
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { trace } from '@opentelemetry/api'
+import { expect, test } from 'vitest'
+
+import { attachScoring } from '../../src/processor/attach.ts'
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import { createOtlpReceiver } from '../../src/testing/otlp-receiver.ts'
+import { codeScorer, createPipeline, expectBalanced, judgeScorer, runAgent } from './harness.ts'
+
+test('one flush of the tracer provider delivers the late span, the event and the metric of a judge under way, beside', async () => {
+  const scoring = new ScoringSpanProcessor({ scorers: [judgeScorer('fitting')] })
+  const { receiver, tracer, provider } = await createPipeline({ processors: (batch) => [scoring, batch] })
+  runAgent(tracer)
+  // Nothing else is flushed: what the drain makes must not stay in anybody's queue.
+  await provider.forceFlush()
+  expect(receiver.spans.map(({ name }) => name)).toContain('evaluate fitting')
+  expect(receiver.logs.map(({ eventName }) => eventName)).toEqual(['gen_ai.evaluation.result'])
+  expect(receiver.metrics.map(({ name }) => name)).toContain('spanscore.score')
+  expectBalanced(scoring.ledger())
+})
+
+test('one flush delivers the scored span, the event and the metric, in front', async () => {
+  const { receiver, tracer, provider } = await createPipeline({
+    processors: (batch) => [new ScoringSpanProcessor({ scorers: [judgeScorer('fitting')], next: batch })],
+  })
+  runAgent(tracer)
+  await provider.forceFlush()
+  expect(receiver.spans.at(-1)?.attributes).toHaveProperty('spanscore.fitting.score', 0.75)
+  expect(receiver.logs).toHaveLength(1)
+  expect(receiver.metrics.map(({ name }) => name)).toContain('spanscore.score')
+})
+
+test('what was scored before NodeSDK.shutdown arrives, and the rest is counted in the last export of metrics', async () => {
+  const receiver = await createOtlpReceiver()
+  const sdk = new NodeSDK({
+    instrumentations: [],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` }))],
+    logRecordProcessors: [
+      new BatchLogRecordProcessor({ exporter: new OTLPLogExporter({ url: `${receiver.url}/v1/logs` }) }),
+    ],
+    metricReaders: [
+      new PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter({ url: `${receiver.url}/v1/metrics` }) }),
+    ],
+  })
+  sdk.start()
+  const hanging = judgeScorer('hanging', { assess: () => new Promise(() => undefined) })
+  const scoring = attachScoring({ scorers: [codeScorer('exact'), hanging], shutdownTimeoutMs: 20, maxHeld: 0 })
+  runAgent(trace.getTracer('agents'))
+  await sdk.shutdown()
+  await sdk.shutdown()
+  expect(receiver.spans.find(({ name }) => name.startsWith('invoke_agent'))?.attributes).toMatchObject({
+    'spanscore.exact.score': 1,
+  })
+  expect(receiver.logs.map(({ attributes }) => attributes['gen_ai.evaluation.name'])).toEqual(['exact'])
+  const outcomes = receiver.metrics
+    .filter(({ name }) => name === 'spanscore.evaluations')
+    .map(({ attributes }) => [
+      attributes['gen_ai.evaluation.name'],
+      attributes['spanscore.outcome'],
+      attributes['spanscore.reason'],
+    ])
+  expect(outcomes).toContainEqual(['hanging', 'skipped', 'shutdown'])
+  expect(scoring.ledger().scorers).toMatchObject({ hanging: { skipped: 1, reasons: { shutdown: 1 }, pending: 0 } })
+  expectBalanced(scoring.ledger())
+  await receiver.close()
+  trace.disable()
+  metrics.disable()
+  logs.disable()
+})
+
+test('the score of deferred code is not lost in a shutdown: it is given before loggers and meters close', async () => {
+  const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('later', { inline: false })] })
+  const { receiver, tracer, provider } = await createPipeline({ processors: (batch) => [scoring, batch] })
+  runAgent(tracer)
+  const down = [provider.shutdown(), logs.getLoggerProvider(), metrics.getMeterProvider()] as const
+  await Promise.all(
+    down.map((each) => (each instanceof Promise ? each : Reflect.apply(Reflect.get(each, 'shutdown'), each, []))),
+  )
+  expect(receiver.logs).toHaveLength(1)
+  expect(receiver.metrics.map(({ name }) => name)).toContain('spanscore.score')
+  expect(scoring.ledger().scorers['later']).toMatchObject({ scored: 1, pending: 0 })
+})
+
+test('flush and shutdown are bounded when a judge hangs, and shutdown is idempotent', async () => {
+  const hanging = judgeScorer('hanging', { assess: () => new Promise(() => undefined) })
+  const scoring = new ScoringSpanProcessor({ scorers: [hanging], flushTimeoutMs: 30, shutdownTimeoutMs: 30 })
+  const { tracer, provider, diagnostics } = await createPipeline({ processors: (batch) => [scoring, batch] })
+  runAgent(tracer)
+  const startMs = performance.now()
+  await provider.forceFlush()
+  await Promise.all([scoring.shutdown(), scoring.shutdown(), provider.shutdown()])
+  await scoring.forceFlush()
+  expect(performance.now() - startMs).toBeLessThan(2000)
+  runAgent(tracer)
+  expect(scoring.ledger()).toMatchObject({
+    runs: { seen: 1 },
+    scorers: { hanging: { skipped: 1, reasons: { shutdown: 1 } } },
+  })
+  expect(diagnostics.filter((line) => line.includes('runs: 1 seen = 1 closed'))).toHaveLength(1)
+})
+
+test('a run of which spans are open at shutdown is scored as it is', async () => {
+  const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('later', { inline: false })] })
+  const { tracer, provider } = await createPipeline({ processors: (batch) => [scoring, batch] })
+  const { open, agentAttributes, chatAttributes } = await import('./harness.ts')
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  open(tracer, 'chat gpt-test', chatAttributes(), agent)
+  agent.end()
+  await provider.shutdown()
+  expect(scoring.ledger()).toMatchObject({ runs: { seen: 1, closed: 1 }, scorers: { later: { scored: 1 } } })
+})

@@ -1,0 +1,210 @@
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { expect, test, vi } from 'vitest'
+
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import type { ScoringOptions } from '../../src/processor/scoring-options.ts'
+import type { EndedSpan, OpenSpan } from '../../src/processor/sdk-types.ts'
+import { cleanup, codeScorer, expectBalanced, judgeScorer, open, runAgent } from './harness.ts'
+
+/** A judge that answers when it is told to. */
+function waitingJudge(id = 'fitting') {
+  const waiting: (() => void)[] = []
+  const scorer = judgeScorer(id, {
+    assess: () =>
+      new Promise((resolve) => {
+        waiting.push(() => resolve({ status: 'scored', value: 0.75 }))
+      }),
+  })
+  return { scorer, waiting }
+}
+
+function createHolding(options: Partial<ScoringOptions> & Pick<ScoringOptions, 'scorers'>) {
+  const handedOn: EndedSpan[] = []
+  const started: OpenSpan[] = []
+  const scoring = new ScoringSpanProcessor({
+    ...options,
+    next: {
+      onStart: (span) => void started.push(span),
+      onEnd: (span) => void handedOn.push(span),
+      forceFlush: () => Promise.resolve(),
+      shutdown: () => Promise.resolve(),
+    },
+  })
+  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  cleanup(async () => {
+    await provider.shutdown()
+    expectBalanced(scoring.ledger())
+  })
+  return { scoring, provider, tracer: provider.getTracer('agents'), handedOn, started }
+}
+
+const names = (spans: readonly EndedSpan[]) => spans.map(({ name }) => name)
+
+test('only agent spans that wait for a score are held; all others pass at once, in their order', async () => {
+  const { scorer, waiting } = waitingJudge()
+  const { tracer, handedOn } = createHolding({ scorers: [scorer] })
+  const server = open(tracer, 'POST /chat')
+  runAgent(tracer, 'a', server)
+  server.end()
+  open(tracer, 'GET /health').end()
+  expect(names(handedOn)).toEqual(['execute_tool weather', 'chat gpt-test', 'POST /chat', 'GET /health'])
+  await vi.waitFor(() => expect(waiting).toHaveLength(1))
+  waiting[0]?.()
+  await vi.waitFor(() => expect(names(handedOn).at(-1)).toBe('invoke_agent a'))
+  expect(handedOn.at(-1)?.attributes).toMatchObject({ 'spanscore.fitting.score': 0.75, 'gen_ai.agent.name': 'a' })
+})
+
+test('the original span is never written after its end: next gets a view of it', async () => {
+  const { tracer, handedOn } = createHolding({ scorers: [judgeScorer('fitting'), codeScorer('exact')] })
+  const agent = runAgent(tracer, 'a')
+  const before = { ...(agent as unknown as EndedSpan).attributes }
+  await vi.waitFor(() => expect(handedOn).toHaveLength(3))
+  const view = handedOn[2]
+  expect((agent as unknown as EndedSpan).attributes).toEqual(before)
+  expect(before).toHaveProperty('spanscore.exact.score', 1)
+  expect(view?.attributes).toHaveProperty('spanscore.fitting.score', 0.75)
+  const original = agent as unknown as EndedSpan
+  for (const key of [
+    'name',
+    'kind',
+    'startTime',
+    'endTime',
+    'duration',
+    'status',
+    'links',
+    'events',
+    'resource',
+    'instrumentationScope',
+    'parentSpanContext',
+    'ended',
+    'droppedAttributesCount',
+  ] as const) {
+    expect(view?.[key]).toEqual(original[key])
+  }
+  expect(view?.spanContext()).toEqual(original.spanContext())
+})
+
+test('held spans go on in the order in which they ended, whichever score comes first', async () => {
+  const { scorer, waiting } = waitingJudge()
+  const { tracer, handedOn } = createHolding({ scorers: [scorer] })
+  for (const name of ['a', 'b', 'c'])
+    open(tracer, `invoke_agent ${name}`, { 'gen_ai.operation.name': 'invoke_agent' }).end()
+  await vi.waitFor(() => expect(waiting).toHaveLength(3))
+  waiting[2]?.()
+  waiting[1]?.()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(handedOn).toEqual([])
+  waiting[0]?.()
+  await vi.waitFor(() => expect(names(handedOn)).toEqual(['invoke_agent a', 'invoke_agent b', 'invoke_agent c']))
+})
+
+test('after holdMs a span goes on without its score, which then comes late', async () => {
+  const { scorer, waiting } = waitingJudge()
+  const { tracer, handedOn, scoring } = createHolding({ scorers: [scorer], holdMs: 20 })
+  runAgent(tracer, 'a')
+  await vi.waitFor(() => expect(names(handedOn)).toContain('invoke_agent a'))
+  expect(handedOn.at(-1)?.attributes).not.toHaveProperty('spanscore.fitting.score')
+  waiting[0]?.()
+  await vi.waitFor(() => expect(scoring.ledger().scorers['fitting']?.scored).toBe(1))
+})
+
+test('of more spans than may be held the oldest goes on', () => {
+  const { scorer } = waitingJudge()
+  const { tracer, handedOn } = createHolding({ scorers: [scorer], maxHeld: 2, shutdownTimeoutMs: 0 })
+  for (const name of ['a', 'b', 'c'])
+    open(tracer, `invoke_agent ${name}`, { 'gen_ai.operation.name': 'invoke_agent' }).end()
+  expect(names(handedOn)).toEqual(['invoke_agent a'])
+})
+
+test('a flush lets go of what is held after flushTimeoutMs; the job goes on', async () => {
+  const { scorer, waiting } = waitingJudge()
+  const { tracer, handedOn, scoring, provider } = createHolding({ scorers: [scorer], flushTimeoutMs: 20 })
+  runAgent(tracer, 'a')
+  await provider.forceFlush()
+  expect(names(handedOn)).toContain('invoke_agent a')
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ pending: 1 })
+  waiting[0]?.()
+  await provider.forceFlush()
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ pending: 0, scored: 1 })
+})
+
+test('shutdown stamps what answers in time, and gives up the rest', async () => {
+  const { scorer, waiting } = waitingJudge()
+  const { tracer, handedOn, scoring, provider } = createHolding({ scorers: [scorer], shutdownTimeoutMs: 50 })
+  runAgent(tracer, 'quick')
+  runAgent(tracer, 'slow')
+  await vi.waitFor(() => expect(waiting).toHaveLength(2))
+  const done = provider.shutdown()
+  waiting[0]?.()
+  await done
+  const agents = handedOn.filter(({ name }) => name.startsWith('invoke_agent'))
+  expect(agents.map(({ attributes }) => attributes['spanscore.fitting.score'])).toEqual([0.75, undefined])
+  expect(agents[1]?.attributes).toMatchObject({
+    'spanscore.fitting.status': 'skipped',
+    'spanscore.fitting.status_reason': 'shutdown',
+  })
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({
+    scored: 1,
+    skipped: 1,
+    pending: 0,
+    reasons: { shutdown: 1 },
+  })
+})
+
+test('what is held when the process is about to exit goes on', () => {
+  const { scorer } = waitingJudge()
+  const { tracer, handedOn } = createHolding({ scorers: [scorer], shutdownTimeoutMs: 0 })
+  runAgent(tracer, 'a')
+  expect(names(handedOn)).not.toContain('invoke_agent a')
+  process.emit('beforeExit', 0)
+  expect(names(handedOn)).toContain('invoke_agent a')
+})
+
+test('where onEnding is not forwarded, code scores stand on the view that next gets', () => {
+  const { scoring, handedOn } = createHolding({ scorers: [codeScorer('exact')] })
+  // As @vercel/otel's CompositeSpanProcessor does.
+  const provider = new BasicTracerProvider({
+    spanProcessors: [
+      {
+        onStart: (span, context) => scoring.onStart(span, context),
+        onEnd: (span) => scoring.onEnd(span),
+        forceFlush: () => scoring.forceFlush(),
+        shutdown: () => scoring.shutdown(),
+      },
+    ],
+  })
+  const agent = runAgent(provider.getTracer('agents'), 'a')
+  expect((agent as unknown as EndedSpan).attributes).not.toHaveProperty('spanscore.exact.score')
+  expect(handedOn.at(-1)?.attributes).toHaveProperty('spanscore.exact.score', 1)
+})
+
+test('a span that has no room for attributes gets none; next gets them', () => {
+  const { tracer, handedOn } = createHolding({ scorers: [codeScorer('exact')] })
+  const full = Object.fromEntries(Array.from({ length: 127 }, (_, index) => [`key.${index}`, index]))
+  const agent = open(tracer, 'invoke_agent a', { 'gen_ai.operation.name': 'invoke_agent', ...full })
+  agent.end()
+  expect((agent as unknown as EndedSpan).attributes).not.toHaveProperty('spanscore.exact.score')
+  expect((agent as unknown as EndedSpan).droppedAttributesCount).toBe(0)
+  expect(handedOn[0]?.attributes).toHaveProperty('spanscore.exact.score', 1)
+})
+
+test('a judge that is traced for want of a context manager goes nowhere, and is not scored', async () => {
+  const provided: { tracer?: ReturnType<typeof open> } = {}
+  const { tracer, handedOn, started, scoring } = createHolding({
+    scorers: [
+      judgeScorer('fitting', {
+        assess: async () => {
+          await Promise.resolve()
+          provided.tracer = runAgent(tracer, 'the-judge')
+          return { status: 'scored', value: 1 }
+        },
+      }),
+    ],
+  })
+  runAgent(tracer, 'a')
+  await vi.waitFor(() => expect(handedOn).toHaveLength(3))
+  expect(provided.tracer).toBeDefined()
+  expect(names(started)).not.toContain('invoke_agent the-judge')
+  expect(names(handedOn)).not.toContain('invoke_agent the-judge')
+  expect(scoring.ledger().runs.seen).toBe(1)
+})
