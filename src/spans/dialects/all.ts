@@ -8,10 +8,12 @@ import { googleAdk } from './google-adk.ts'
 import { langSmith } from './langsmith.ts'
 import { langfuse } from './langfuse.ts'
 import { mastra } from './mastra.ts'
+import { microsoft } from './microsoft.ts'
 import { openInferenceLangChain } from './openinference-langchain.ts'
 import { openInferenceOpenAiAgents } from './openinference-openai-agents.ts'
 import { openInference } from './openinference.ts'
 import { openLlmetry } from './openllmetry.ts'
+import { pydanticAi } from './pydantic-ai.ts'
 import { strands } from './strands.ts'
 import { voltAgent } from './voltagent.ts'
 
@@ -34,5 +36,7 @@ export const allDialects: readonly Dialect[] = [
   voltAgent,
   openLlmetry,
   strands,
+  pydanticAi,
+  microsoft,
   genAi,
 ]

@@ -1,0 +1,34 @@
+import type { Dialect } from '../dialect.ts'
+import { genAi } from './gen-ai.ts'
+
+/**
+ * Microsoft's frameworks: Agent Framework (Python and .NET), Microsoft.Extensions.AI, Semantic Kernel. They write the GenAI
+ * conventions; what differs is the setting for content, and the spans of workflows.
+ */
+export const microsoft: Dialect = {
+  ...genAi,
+  name: 'microsoft',
+
+  recognises: (scopeName) =>
+    scopeName === 'agent_framework' ||
+    scopeName.startsWith('Experimental.Microsoft.') ||
+    scopeName.startsWith('Microsoft.SemanticKernel') ||
+    scopeName.startsWith('semantic_kernel.'),
+
+  roleOf: (span) => (span.name.startsWith('workflow.run') ? 'entry' : genAi.roleOf(span)),
+
+  // Agents in a workflow work for one answer.
+  holdsOneRun: (span) => span.name.startsWith('workflow.run') || genAi.holdsOneRun?.(span) === true,
+
+  absence(span) {
+    const { name } = span.scope
+    if (name === 'agent_framework') return { why: 'not-captured', switch: 'ENABLE_SENSITIVE_DATA=true' }
+    const isKernel = name.startsWith('Microsoft.SemanticKernel') || name.startsWith('semantic_kernel.')
+    return {
+      why: 'not-captured',
+      switch: isKernel
+        ? 'SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true'
+        : 'EnableSensitiveData = true (UseOpenTelemetry(configure: …))',
+    }
+  },
+}

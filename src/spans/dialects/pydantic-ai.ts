@@ -1,0 +1,73 @@
+import type { Dialect } from '../dialect.ts'
+import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
+import type { Message } from '../message.ts'
+import { textMessage, toMessages, toolCallsIn } from '../messages.ts'
+import { makeUsage } from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
+import { genAi } from './gen-ai.ts'
+
+/**
+ * Pydantic AI (Python): the GenAI conventions, the whole run's messages on the agent's span, and structured answers given
+ * through an output tool, which is no call of the trajectory.
+ */
+export const pydanticAi: Dialect = {
+  ...genAi,
+  name: 'pydantic-ai',
+  toolSpans: 'sometimes',
+
+  recognises: (scopeName, attributes) =>
+    scopeName === 'pydantic-ai' || attributes['pydantic_ai.all_messages'] !== undefined,
+
+  input(span, logs) {
+    const all = allMessages(span)
+    if (all === undefined) return genAi.input?.(span, logs)
+    // What came before this run is history.
+    const own = numberOf(span.attributes['pydantic_ai.new_message_index']) ?? 0
+    const answer = all.findIndex((message, index) => index >= own && message.role === 'assistant')
+    return answer === -1 ? all : all.slice(0, answer)
+  },
+
+  output(span, logs) {
+    const final = span.attributes.final_result
+    if (final !== undefined) {
+      const text = toJsonText(final)
+      return text === undefined ? undefined : [textMessage('assistant', text)]
+    }
+    const output = genAi.output?.(span, logs)
+    const answer = toolCallsIn(output).find((call) => isOutputTool(span, call.name))
+    const text = answer && toJsonText(answer.arguments)
+    return text === undefined ? output : [...(output ?? []), textMessage('assistant', text)]
+  },
+
+  toolCalls: (span, logs) => toolCallsIn(genAi.output?.(span, logs)).filter((call) => !isOutputTool(span, call.name)),
+
+  transcript: (span) => allMessages(span),
+
+  toolDefinitions: (span, logs) =>
+    genAi.toolDefinitions?.(span, logs)?.filter((definition) => !isOutputTool(span, definition.name)),
+
+  usage(span) {
+    const read = (name: string): number | undefined => numberOf(span.attributes[`gen_ai.aggregated_usage.${name}`])
+    const inputTokens = read('input_tokens')
+    return inputTokens === undefined ? genAi.usage?.(span) : makeUsage(inputTokens, read('output_tokens'))
+  },
+
+  absence: () => ({ why: 'not-captured', switch: 'InstrumentationSettings(include_content=True)' }),
+
+  contentKeys: [...(genAi.contentKeys ?? []), 'pydantic_ai.all_messages', 'final_result', 'all_messages_events'].concat(
+    ['tool_arguments', 'tool_response', 'model_request_parameters', 'events'],
+  ),
+}
+
+function allMessages(span: SourceSpan): readonly Message[] | undefined {
+  const written = span.attributes['pydantic_ai.all_messages']
+  return written === undefined ? undefined : toMessages(written)
+}
+
+/** The tools through which this model gives its answer, as its request says; else the name that they have by default. */
+function isOutputTool(span: SourceSpan, name: string): boolean {
+  const parameters = parseJson(span.attributes.model_request_parameters)
+  const tools: unknown = isRecord(parameters) ? parameters.output_tools : undefined
+  if (!Array.isArray(tools)) return name === 'final_result'
+  return tools.some((tool) => isRecord(tool) && textOf(tool.name) === name)
+}
