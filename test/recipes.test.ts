@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+
+import { createScriptedOpenAIServer, judgeReply, readJudgePrompt } from 'spanscore/testing'
+import type { ScriptedOpenAIServer, ScriptedReply, ScriptedRequest } from 'spanscore/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+/** The recipes of these pages run as they stand, against a scripted server in place of the models. */
+const pages = ['choosing', 'custom-scorers']
+const folder = '.cache/recipes'
+const run = promisify(execFile)
+
+const recipes = pages.flatMap((page) => {
+  const text = readFileSync(`docs/${page}.md`, 'utf8')
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map((match) => {
+    const code = match[1]!
+    const title = [...text.slice(0, match.index).matchAll(/^#+ (.*)$/gm)].at(-1)?.[1] ?? page
+    const name = `${page}-${text.slice(0, match.index).split('\n').length}`
+    return { title, code, isTest: code.includes("from 'vitest'"), name }
+  })
+})
+
+let server: ScriptedOpenAIServer
+
+beforeAll(async () => {
+  server = await createScriptedOpenAIServer(answer)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  for (const { name, isTest, code } of recipes) writeFileSync(`${folder}/${name}${isTest ? '.test' : ''}.ts`, code)
+  writeFileSync(`${folder}/vitest.config.ts`, "export default { test: { include: ['*.test.ts'] } }\n")
+})
+afterAll(() => server.close())
+
+/** An agent that picks the right tool and then answers; a judge that finds everything good. */
+function answer(request: ScriptedRequest): string | ScriptedReply {
+  if (request.toolNames.length > 0 && request.toolResults.length === 0) {
+    const name = request.toolNames.includes('forecast') && request.userText.includes('week') ? 'forecast' : 'weather'
+    return { toolCalls: [{ name, arguments: { city: /Oslo|Bergen/.exec(request.userText)?.[0] ?? 'Oslo' } }] }
+  }
+  if (request.userText.includes('"remarks"')) return '{"remarks":[{"text":"So sorry!","kind":true}]}'
+  const { questions, lists } = readJudgePrompt(request.userText)
+  if (questions.length === 0 && lists.length === 0) return 'It is 4 °C.'
+  return judgeReply(request.userText, {
+    verdicts: Object.fromEntries(questions.map(({ id, verdicts }) => [id, verdicts[0] ?? ''])),
+    lists: Object.fromEntries(
+      lists.map(({ name, verdicts }) => [name, [{ text: 'One.', verdict: verdicts[0] ?? '' }]]),
+    ),
+  })
+}
+
+describe('the recipes', () => {
+  it.each(recipes)('runs: $title ($name)', { timeout: 60_000 }, async ({ name, code, isTest }) => {
+    const environment = { ...process.env, OPENAI_API_KEY: 'scripted', OPENAI_BASE_URL: server.url, FORCE_COLOR: '0' }
+    const [command, ...args] = isTest
+      ? ['node_modules/.bin/vitest', 'run', '--root', folder, `${name}.test.ts`]
+      : ['node_modules/.bin/node', `${folder}/${name}.ts`]
+    const { stdout, stderr } = await run(command, args, { env: environment })
+    // What a recipe says that it prints, it prints.
+    for (const [, promised = ''] of code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)) expect(stdout).toContain(promised)
+    expect(`${stdout}${stderr}`).not.toMatch(/NaN|undefined|Error/)
+  })
+})
