@@ -111,7 +111,7 @@ const programs: Readonly<Record<ProgramName, Program>> = {
   },
   promtool: {
     version: 'v0.314.0',
-    onPath: { command: 'promtool', accepts: /version 3\./ },
+    onPath: { command: 'promtool', accepts: /version (2\.(4[2-9]|5\d)|3\.\d+)\./ },
     image: { name: 'prom/prometheus:v3.14.0', file: '/bin/promtool' },
     build: buildAsItself(prometheusModule, `${prometheusModule}/cmd/promtool`, 'remove_all_sd'),
   },
@@ -162,27 +162,36 @@ function answers(command: string, ...args: string[]): boolean {
   }
 }
 
+async function buildWithGo(name: ProgramName): Promise<void> {
+  const { version, build } = programs[name]
+  console.log(`${name}: building ${version} (some minutes, once)`)
+  const directory = join(cacheDirectory, 'build', name)
+  rmSync(directory, { recursive: true, force: true })
+  mkdirSync(directory, { recursive: true })
+  copyFileSync(await build(directory, version), cached(name))
+  rmSync(directory, { recursive: true, force: true })
+}
+
+async function copyFromImage(name: ProgramName): Promise<void> {
+  const { image } = programs[name]
+  console.log(`${name}: from the image ${image.name}`)
+  const { stdout } = await run('docker', ['create', image.name])
+  await run('docker', ['cp', '-L', `${stdout.trim()}:${image.file}`, cached(name)])
+  await run('docker', ['rm', stdout.trim()])
+}
+
 async function get(name: ProgramName): Promise<void> {
-  const { version, build, image } = programs[name]
-  const target = cached(name)
   mkdirSync(join(cacheDirectory, 'bin'), { recursive: true })
+  const hasDocker = answers('docker', 'info')
   if (answers('go', 'version')) {
-    console.log(`${name}: building ${version} (some minutes, once)`)
-    const directory = join(cacheDirectory, 'build', name)
-    rmSync(directory, { recursive: true, force: true })
-    mkdirSync(directory, { recursive: true })
-    copyFileSync(await build(directory, version), target)
-    rmSync(directory, { recursive: true, force: true })
-    return
+    try {
+      return await buildWithGo(name)
+    } catch (error) {
+      if (!hasDocker) throw error
+    }
   }
-  if (answers('docker', 'info')) {
-    console.log(`${name}: from the image ${image.name}`)
-    const { stdout } = await run('docker', ['create', image.name])
-    await run('docker', ['cp', '-L', `${stdout.trim()}:${image.file}`, target])
-    await run('docker', ['rm', stdout.trim()])
-    return
-  }
-  throw new Error('neither Go nor a Docker engine is here')
+  if (!hasDocker) throw new Error('neither Go nor a Docker engine is here')
+  await copyFromImage(name)
 }
 
 /** Gets what is missing. @returns The names of the programs that cannot be had, each with the reason. */

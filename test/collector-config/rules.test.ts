@@ -39,11 +39,17 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', () => {
     interface Dashboard {
       readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[]
     }
-    for (const text of Object.values(dashboardFiles)) {
+    const expressions = Object.values(dashboardFiles).flatMap((text) => {
       const { panels }: Dashboard = JSON.parse(text())
-      for (const { expr } of panels.flatMap((panel) => panel.targets ?? [])) {
-        expect(run('--experimental', 'promql', 'format', expr)).not.toBe('')
-      }
+      return panels.flatMap((panel) => panel.targets ?? []).map(({ expr }) => expr)
+    })
+    const asRules = expressions.map((expr, index) => ({ record: `panel:${index}`, expr }))
+    const file = join(tmpdir(), `spanscore-panels-${process.pid}.yml`)
+    try {
+      writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules: asRules }] }))
+      expect(run('check', 'rules', file)).toContain(`SUCCESS: ${expressions.length} rules found`)
+    } finally {
+      rmSync(file, { force: true })
     }
   })
 })
