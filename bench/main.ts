@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 
 import { hostCosts } from './host.ts'
 import { importCosts } from './imports.ts'
+import { benchReconstruction } from './reconstruction.ts'
 import { isMet, toTable } from './row.ts'
 import type { Row } from './row.ts'
 import { scorerCosts } from './scorers.ts'
@@ -19,6 +20,7 @@ const { values } = parseArgs({
 })
 const groups: Readonly<Record<string, (rounds: number) => Promise<Row[]>>> = {
   host: hostCosts,
+  reconstruction: benchReconstruction,
   scorers: scorerCosts,
   imports: importCosts,
 }

@@ -51,20 +51,20 @@ export class ReconstructedModelCall implements ModelCall {
     return this.#model.node.facts.outcome.error
   }
 
-  /** The defined properties, as `JSON.stringify` shows them. */
+  /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
   toJSON(): ModelCall {
     const { model, responseId, input, output, error } = this
     return {
       spanId: this.spanId,
-      ...(model !== undefined && { model }),
-      ...(responseId !== undefined && { responseId }),
-      ...(input !== undefined && { input }),
-      ...(output !== undefined && { output }),
+      model,
+      responseId,
+      input,
+      output,
       toolCallIds: this.toolCallIds,
       usage: this.usage,
       finishReasons: this.finishReasons,
       status: this.status,
-      ...(error !== undefined && { error }),
+      error,
     }
   }
 }

@@ -249,8 +249,13 @@ export class ReconstructedRun implements AgentRun {
 
   get attributes(): Readonly<Record<string, unknown>> {
     return this.#once(SLOT.attributes, () => {
-      const entries = Object.entries(this.#plan.root.span.attributes)
-      return Object.fromEntries(entries.filter(([key]) => !isContentAttribute(key)))
+      const { attributes } = this.#plan.root.span
+      const kept: Record<string, unknown> = {}
+      for (const key in attributes) {
+        // `__proto__` is no attribute that anybody needs, and the only key that would not stay one.
+        if (!isContentAttribute(key) && key !== '__proto__') kept[key] = attributes[key]
+      }
+      return kept
     })
   }
 
@@ -262,7 +267,7 @@ export class ReconstructedRun implements AgentRun {
     return this.#plan.root.span.scope
   }
 
-  /** The defined properties, as `JSON.stringify` shows them. */
+  /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
   toJSON(): AgentRun {
     const { conversationId, userId, systemInstructions, userInput, output, availableTools, parent, error } = this
     return {
@@ -271,21 +276,21 @@ export class ReconstructedRun implements AgentRun {
       spanId: this.spanId,
       dialect: this.dialect,
       agent: this.agent,
-      ...(conversationId !== undefined && { conversationId }),
-      ...(userId !== undefined && { userId }),
-      ...(systemInstructions !== undefined && { systemInstructions }),
+      conversationId,
+      userId,
+      systemInstructions,
       input: this.input,
-      ...(userInput !== undefined && { userInput }),
-      ...(output !== undefined && { output }),
+      userInput,
+      output,
       toolCalls: this.toolCalls,
-      ...(availableTools !== undefined && { availableTools }),
+      availableTools,
       steps: this.steps,
-      ...(parent !== undefined && { parent }),
+      parent,
       children: this.children,
       models: this.models,
       usage: this.usage,
       status: this.status,
-      ...(error !== undefined && { error }),
+      error,
       startTimeMs: this.startTimeMs,
       endTimeMs: this.endTimeMs,
       content: this.content,

@@ -89,22 +89,22 @@ export class ReconstructedToolCall implements ToolCall {
     return this.providerExecuted ? 'unknown' : this.#context.toolSpans === 'always' ? 'not-executed' : 'unknown'
   }
 
-  /** The defined properties, as `JSON.stringify` shows them. */
+  /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
   toJSON(): ToolCall {
     const { id, agentName, spanId, childRunId, error, result } = this
     const given = this.arguments
     return {
-      ...(id !== undefined && { id }),
+      id,
       name: this.name,
-      ...(given !== undefined && { arguments: given }),
-      ...(result !== undefined && { result }),
-      ...(error !== undefined && { error }),
+      arguments: given,
+      result,
+      error,
       status: this.status,
       step: this.step,
-      ...(spanId !== undefined && { spanId }),
-      ...(agentName !== undefined && { agentName }),
+      spanId,
+      agentName,
       providerExecuted: this.providerExecuted,
-      ...(childRunId !== undefined && { childRunId }),
+      childRunId,
     }
   }
 

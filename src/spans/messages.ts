@@ -49,7 +49,8 @@ export function toMessage(value: unknown): Message | undefined {
 export function makeMessage(role: string, parts: readonly Part[], name?: string): Message {
   let text: string | undefined
   for (const part of parts) if (part.type === 'text') text = (text ?? '') + part.content
-  return { role, ...(name !== undefined && { name }), ...(text !== undefined && { text }), parts }
+  if (text === undefined) return name === undefined ? { role, parts } : { role, name, parts }
+  return name === undefined ? { role, text, parts } : { role, name, text, parts }
 }
 
 /** A message of one text. */

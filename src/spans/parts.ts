@@ -1,6 +1,9 @@
 import { isRecord, parseJson, parseJsonTwice, textOf } from './json.ts'
 import type { Part, ToolCallPart, ToolCallResponsePart } from './message.ts'
 
+/** Built property by property: conditional spreads cost several times as much, and these are the most frequent objects. */
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
 /** One part of a message in any of the shapes that `toMessages` takes. What is not known is kept as `unknown`. */
 export function toPart(value: unknown): Part {
   if (typeof value === 'string') return { type: 'text', content: value }
@@ -28,25 +31,22 @@ export function toToolCallPart(value: unknown): ToolCallPart | undefined {
     textOf(source.id) ??
     textOf(value.id)
   const given = source.arguments ?? source.args ?? source.input ?? source.parameters
-  return {
-    type: 'tool_call',
-    ...(id !== undefined && { id }),
-    name,
-    // An empty string is how streams write "no arguments".
-    ...(given !== undefined && given !== null && { arguments: given === '' ? {} : parseJsonTwice(given) }),
-    ...(value.providerExecuted === true && { providerExecuted: true }),
-  }
+  const call: Mutable<ToolCallPart> = { type: 'tool_call', name }
+  if (id !== undefined) call.id = id
+  // An empty string is how streams write "no arguments".
+  if (given !== undefined && given !== null) call.arguments = given === '' ? {} : parseJsonTwice(given)
+  if (value.providerExecuted === true) call.providerExecuted = true
+  return call
 }
 
 /** A tool's response; envelopes of content blocks and of the AI SDK's `{ type, value }` are removed. */
 export function toToolResponse(id: string | undefined, response: unknown, isError = false): ToolCallResponsePart {
   const output = unwrapOutput(response)
-  return {
-    type: 'tool_call_response',
-    ...(id !== undefined && { id }),
-    ...(output.value !== undefined && { response: output.value }),
-    ...((isError || output.isError) && { isError: true }),
-  }
+  const part: Mutable<ToolCallResponsePart> = { type: 'tool_call_response' }
+  if (id !== undefined) part.id = id
+  if (output.value !== undefined) part.response = output.value
+  if (isError || output.isError) part.isError = true
+  return part
 }
 
 /**

@@ -33,13 +33,13 @@ export function makeUsage(
   cacheWriteTokens?: number,
   reasoningTokens?: number,
 ): Usage {
-  return {
-    ...(inputTokens !== undefined && { inputTokens }),
-    ...(outputTokens !== undefined && { outputTokens }),
-    ...(cacheReadTokens !== undefined && { cacheReadTokens }),
-    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
-    ...(reasoningTokens !== undefined && { reasoningTokens }),
-  }
+  const usage: { -readonly [Key in keyof Usage]: Usage[Key] } = {}
+  if (inputTokens !== undefined) usage.inputTokens = inputTokens
+  if (outputTokens !== undefined) usage.outputTokens = outputTokens
+  if (cacheReadTokens !== undefined) usage.cacheReadTokens = cacheReadTokens
+  if (cacheWriteTokens !== undefined) usage.cacheWriteTokens = cacheWriteTokens
+  if (reasoningTokens !== undefined) usage.reasoningTokens = reasoningTokens
+  return usage
 }
 
 /** Model, response id and finish reasons. */
