@@ -11,7 +11,9 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** How a model is reached; decided without any I/O but a look at which packages are installed. */
 export interface Connection {
-  /** Why no call can be made (missing package or key), with what to do; `undefined` where all is there. */
+  /** Why no call can be made for want of a key, with what to do; `undefined` where there is one, or none is needed. */
+  missingKey(): string | undefined
+  /** As `missingKey`, and for want of a package: a look into `node_modules`, and no more. */
   unavailable(): string | undefined
   /** Loads what is needed and gives the model. */
   open(): Promise<CallableModel>
@@ -26,6 +28,7 @@ export function connect(reference: ModelReference, environment: Environment): Co
   if (reference.kind === 'instance') {
     const { instance } = reference
     return {
+      missingKey: () => undefined,
       unavailable: () => missingPackage('ai', reference.name),
       open: () => Promise.resolve(instance),
       endpointKey: instance,
@@ -38,6 +41,7 @@ export function connect(reference: ModelReference, environment: Environment): Co
   const gatewayKey = environment.AI_GATEWAY_API_KEY
   if (config.url === undefined && key === undefined && entry.key !== undefined && gatewayKey) {
     return {
+      missingKey: () => undefined,
       unavailable: () => missingPackage('ai', name),
       open: async () => {
         const { createGateway } = await import('ai')
@@ -49,13 +53,11 @@ export function connect(reference: ModelReference, environment: Environment): Co
   }
   const url = config.url ?? (provider === 'openai' ? openAIBaseUrl(environment) : undefined)
   const packageName = config.url === undefined ? `@ai-sdk/${provider}` : '@ai-sdk/openai'
+  const lacksKey = key === undefined && entry.key !== undefined && config.url === undefined
+  const noKey = (): string | undefined => (lacksKey ? missingKey(name, entry.key ?? '') : undefined)
   return {
-    unavailable: () =>
-      missingPackage('ai', name) ??
-      missingPackage(packageName, name) ??
-      (key === undefined && entry.key !== undefined && config.url === undefined
-        ? missingKey(name, entry.key)
-        : undefined),
+    missingKey: noKey,
+    unavailable: () => missingPackage('ai', name) ?? missingPackage(packageName, name) ?? noKey(),
     open: async () => {
       const module: unknown = await import(packageName)
       const factory = config.url === undefined ? entry.factory : 'createOpenAI'
@@ -103,13 +105,18 @@ function endpointKey(...parts: readonly (string | undefined)[]): string {
 const resolver = createRequire(import.meta.url)
 
 function missingPackage(name: string, model: string): string | undefined {
+  // Where not even we are found, a bundler has put all of it into one file, and what it holds cannot be seen from here.
+  if (isFound(name) || !isFound('spanscore/package.json')) return undefined
+  return `The judge ${model} needs the package ${name}, which is not installed: npm install ${name}`
+}
+
+function isFound(specifier: string): boolean {
   try {
-    resolver.resolve(name)
-    return undefined
+    resolver.resolve(specifier)
+    return true
   } catch (error) {
     // A package that only ESM may import is there all the same.
-    if (!isRecord(error) || error.code !== 'MODULE_NOT_FOUND') return undefined
-    return `The judge ${model} needs the package ${name}, which is not installed: npm install ${name}`
+    return !isRecord(error) || error.code !== 'MODULE_NOT_FOUND'
   }
 }
 

@@ -79,8 +79,8 @@ export class JudgeSession {
   /** Asks until there is a reply, no call is left, or the time is over. */
   async call(request: CallRequest): Promise<Outcome<Generated>> {
     const connection = this.judge.connect()
-    const unavailable = connection.unavailable()
-    if (unavailable !== undefined) return skipped('judge-unavailable', unavailable)
+    const missingKey = connection.missingKey()
+    if (missingKey !== undefined) return skipped('judge-unavailable', missingKey)
     const endpoint = this.judge.endpoint(connection)
     let last: Trouble | undefined
     for (let attempt = 0; ; attempt++) {

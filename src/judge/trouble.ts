@@ -39,6 +39,11 @@ export function toTrouble(error: unknown, facts: Facts): Trouble {
   if (nameOf(cause).includes('LoadAPIKeyError')) {
     return { ...base, code: 'unavailable', message: `The judge ${model} has no API key: ${text}` }
   }
+  const lost = missingPackage(cause)
+  if (lost !== undefined) {
+    const message = `The judge ${model} needs the package ${lost}, which is not installed: npm install ${lost}`
+    return { ...base, code: 'unavailable', message }
+  }
   if (status === undefined) {
     const code = errorCode(cause)
     const retryable = code !== undefined || (isRecord(cause) && cause.isRetryable === true) || isNetworkMessage(text)
@@ -116,6 +121,16 @@ function errorCode(error: unknown): string | undefined {
     at = at.cause
   }
   return undefined
+}
+
+/** The package that an `import()` did not find, as Node and as bundlers say it. */
+function missingPackage(error: unknown): string | undefined {
+  const text = messageOf(error)
+  const isLost = isRecord(error) && (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND')
+  if (!isLost && !/^(?:Cannot find (?:package|module)|Failed to (?:load url|resolve)|Could not resolve)/.test(text)) {
+    return undefined
+  }
+  return /(?:package|module|url|resolve(?: import)?) ['"]?((?:@[\w.-]+\/)?[\w.-]+)/.exec(text)?.[1]
 }
 
 function isNetworkMessage(text: string): boolean {

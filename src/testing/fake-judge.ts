@@ -58,9 +58,9 @@ export function createFakeJudge(behaviour: JudgeBehaviour, options: FakeJudgeOpt
   const random = seeded(options.seed ?? 1)
   const { truth = 'unfavourable', rate = 0.2, longerThan = 400 } = options
   return createTextModel({ provider: 'spanscore', modelId: `fake-${behaviour}` }, (call): TextModelReply => {
+    if (behaviour === 'non-json') return { text: prose }
     const prompt = readJudgePrompt(call.prompt)
-    if (prompt.questions.length === 0)
-      return { text: JSON.stringify(bySchema(call, behaviour, truth === 'favourable')) }
+    if (prompt.questions.length === 0) return questionless(call, behaviour, truth === 'favourable')
     const honest = honestReply(prompt, truth)
     switch (behaviour) {
       case 'obedient-outside':
@@ -81,14 +81,10 @@ export function createFakeJudge(behaviour: JudgeBehaviour, options: FakeJudgeOpt
             random() < rate ? verdicts[Math.floor(random() * verdicts.length)] : own,
           ),
         )
-      case 'truncating': {
-        const text = JSON.stringify(honest)
-        return { text: text.slice(0, Math.floor(text.length / 2)), finishReason: 'length' }
-      }
+      case 'truncating':
+        return cutOff(asJson(honest).text)
       default:
-        return {
-          text: 'All things considered, this is a fine piece of work, and I would say yes to most of what was asked.',
-        }
+        return asJson(honest)
     }
   })
 }
@@ -157,10 +153,22 @@ function isForeign(reply: string): boolean {
   return !reply.includes('"reasoning":"one sentence"')
 }
 
-function bySchema(call: TextModelCall, behaviour: JudgeBehaviour, favourable: boolean): unknown {
-  const obeys = behaviour.startsWith('obedient') && orders.test(call.prompt)
-  return fill(call.schema, favourable || obeys || behaviour === 'first-biased')
+/** What a prompt step of `createScorer` put into its boundary with `quote`. */
+const quoted = /^(data-[0-9a-f]{32}) begin\n[^]*?\n\1 end$/gm
+
+/** Of a prompt that is not ours: a value of its schema. */
+function questionless(call: TextModelCall, behaviour: JudgeBehaviour, favourable: boolean): TextModelReply {
+  const heard = behaviour === 'obedient-outside' ? call.prompt.replaceAll(quoted, '') : call.prompt
+  const obeys = behaviour.startsWith('obedient') && orders.test(heard)
+  const text = JSON.stringify(fill(call.schema, favourable || obeys || behaviour === 'first-biased'))
+  return behaviour === 'truncating' ? cutOff(text) : { text }
 }
+
+function cutOff(text: string): TextModelReply {
+  return { text: text.slice(0, Math.floor(text.length / 2)), finishReason: 'length' }
+}
+
+const prose = 'All things considered, this is a fine piece of work, and I would say yes to most of what was asked.'
 
 /** A value of a JSON Schema, at its most or at its least favourable: first or last of a choice, highest or lowest number. */
 function fill(schema: unknown, favourable: boolean): unknown {
