@@ -14,6 +14,8 @@ export function askedCalls(
   let ranNames: ReadonlySet<string | undefined> | undefined
   return models.map((model, step) => {
     const calls = callsOf(model)
+    // Some record no calls at all, and repeat them to the next model.
+    if (calls.length === 0) return step === models.length - 1 ? calls : repeatedCalls(models, step)
     // Without ids and without tool spans, the answers can be found by the ids in the repetition alone.
     const lacksIds = tools.length === 0 && calls.some((call) => call.id === undefined)
     if (!lacksIds && !calls.some(isBroken)) return calls
@@ -37,11 +39,14 @@ function isBroken(call: ToolCallPart): boolean {
   return typeof call.arguments === 'string' && /^\s*[{[]/.test(call.arguments)
 }
 
-/** The calls in what the next model's input has more than this one's. */
+/** The calls in what the next model's input has more than this one's, where it goes on from there. */
 function repeatedCalls(models: readonly PlannedModel[], step: number): readonly ToolCallPart[] {
   const before = models[step]?.node.facts.input ?? []
   const after = models[step + 1]?.node.facts.input ?? []
-  return toolCallsIn(after.slice(before.length))
+  const last = before.at(-1)
+  const same = after[before.length - 1]
+  const goesOn = last !== undefined && last.role === same?.role && last.text === same.text
+  return goesOn ? toolCallsIn(after.slice(before.length)) : []
 }
 
 /**
