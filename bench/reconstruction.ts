@@ -1,6 +1,5 @@
 import { buildRuns } from '../src/runs/build-runs.ts'
 import { libraryNames, loadLibrary, readScenario, type Scenario } from '../test/corpus/load.ts'
-import { median } from './median.ts'
 import type { Row } from './row.ts'
 
 /**
@@ -29,7 +28,7 @@ function benchLibrary(library: string, scenarios: readonly Scenario[], rounds: n
     times.full.push(timed(() => recorded.map(({ spans, logs }) => JSON.stringify(buildRuns(spans, { logs })).length)))
     times.names.push(timed(() => recorded.map(({ spans, logs }) => buildRuns(spans, { logs }).map(namesOf))))
   }
-  const [parseMs, fullMs, namesMs] = [median(times.parse), median(times.full), median(times.names)]
+  const [parseMs, fullMs, namesMs] = [quartile(times.parse), quartile(times.full), quartile(times.names)]
   const baseline = `JSON.parse ${parseMs.toFixed(2)} ms`
   return [
     {
@@ -64,7 +63,7 @@ function benchManyTraces(rounds: number): Row {
       collectGarbage()
       return timed(() => buildRuns(mixed).map(namesOf))
     })
-    return (median(times) * 1000) / traces
+    return (quartile(times) * 1000) / traces
   }
   const [few, many] = [perTraceUs(100), perTraceUs(10_000)]
   return {
@@ -85,6 +84,11 @@ function namesOf(run: ReturnType<typeof buildRuns>[number]): unknown {
 function collectGarbage(): void {
   const { gc } = globalThis as { gc?: () => void }
   gc?.()
+}
+
+/** The lower quartile: rounds of a few milliseconds in which another process had the core say nothing about this one. */
+function quartile(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[values.length >> 2] ?? Number.NaN
 }
 
 function timed(work: () => unknown): number {
