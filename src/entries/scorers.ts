@@ -75,8 +75,8 @@ export type { JudgeModel, LanguageModelInstance, ModelConfig } from '../judge/ju
 export { prices, pricesAsOf } from '../judge/prices.ts'
 export type { Price } from '../judge/prices.ts'
 export { createPromptAlignmentScorerLLM } from '../scorers/prompt-alignment.ts'
+export type { AlignmentAnalysis } from '../scorers/alignment-analysis.ts'
 export type {
-  AlignmentAnalysis,
   PromptAlignmentAnalysis,
   PromptAlignmentOptions,
   PromptAlignmentScorerOptions,

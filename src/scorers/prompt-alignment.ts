@@ -7,8 +7,9 @@ import type { AgentRun } from '../runs/agent-run.ts'
 import type { Failed, Skipped } from '../scoring/score.ts'
 import type { Scorer, ScoringContext, Verdict } from '../scoring/scorer.ts'
 import { show } from '../scoring/show.ts'
+import { analyse, bandOf, emptyAnalysis, missingOf, percents, shares, weigh, weights } from './alignment-analysis.ts'
+import type { AlignmentAnalysis } from './alignment-analysis.ts'
 import { phrasesFor } from './alignment-phrases.ts'
-import type { AlignmentBand } from './alignment-phrases.ts'
 import { alignmentNotes, alignmentQuestions, requirementsList } from './alignment-questions.ts'
 import type { AlignmentSide } from './alignment-questions.ts'
 import { defineJudgeScorer, shorten, skipUnfinished, textOr } from './judge-scorer.ts'
@@ -37,48 +38,10 @@ export interface PromptAlignmentScorerOptions extends JudgeScorerOptions {
   readonly options?: PromptAlignmentOptions
 }
 
-/** What the judge found on one side; scores are 0 to 1. */
-export interface AlignmentAnalysis {
-  readonly intentAlignment: {
-    readonly score: number
-    readonly primaryIntent: string
-    readonly isAddressed: boolean
-    readonly reasoning: string
-  }
-  readonly requirementsFulfillment: {
-    readonly requirements: readonly {
-      readonly requirement: string
-      readonly isFulfilled: boolean
-      readonly reasoning: string
-    }[]
-    readonly overallScore: number
-  }
-  readonly completeness: {
-    readonly score: number
-    readonly missingElements: readonly string[]
-    readonly reasoning: string
-  }
-  readonly responseAppropriateness: {
-    readonly score: number
-    readonly formatAlignment: boolean
-    readonly toneAlignment: boolean
-    readonly reasoning: string
-  }
-  readonly overallAssessment: string
-}
-
 /** Flat where one side is judged, by side where both are. */
 export type PromptAlignmentAnalysis =
   | AlignmentAnalysis
   | { readonly user: AlignmentAnalysis; readonly system: AlignmentAnalysis }
-
-/** Of intent, requirements, completeness, appropriateness. */
-const weights = {
-  user: [0.4, 0.3, 0.2, 0.1],
-  system: [0.35, 0.35, 0.15, 0.15],
-} as const
-
-const shares = { user: 0.7, system: 0.3 } as const
 
 const role =
   "You judge how well an agent's response is aligned with what it was asked: with the user's request, with the system instructions, or with each of the two on its own. Questions whose id begins with user are about the request only, those with system about the instructions only. Earlier turns are context: judge the response to the last request."
@@ -281,86 +244,6 @@ function toResult(
   const [user, system] = [of('user'), of('system')]
   if (user !== undefined && system !== undefined) return { user, system }
   return user ?? system ?? emptyAnalysis('')
-}
-
-function analyse(side: AlignmentSide, { answers, items, notes }: Answers): AlignmentAnalysis {
-  const level = (dimension: string) => {
-    const answer = answers.get(`${side}.${dimension}`)
-    return { score: Number(answer?.verdict ?? 0), reasoning: answer?.reasoning ?? '' }
-  }
-  const intent = level('intent')
-  const completeness = level('completeness')
-  const appropriateness = level('appropriateness')
-  const requirements = (items.get(`${side}Requirements`) ?? []).map(({ text, answer }) => ({
-    requirement: text,
-    isFulfilled: answer?.verdict === 'yes',
-    reasoning: answer?.reasoning ?? '',
-  }))
-  const fulfilled = requirements.filter(({ isFulfilled }) => isFulfilled).length
-  return {
-    intentAlignment: {
-      ...intent,
-      primaryIntent: notes.get(`${side}Intent`)?.[0] ?? '',
-      isAddressed: intent.score >= 0.5,
-    },
-    requirementsFulfillment: {
-      requirements,
-      overallScore: requirements.length === 0 ? 1 : fulfilled / requirements.length,
-    },
-    completeness: { ...completeness, missingElements: notes.get(`${side}Missing`) ?? [] },
-    responseAppropriateness: {
-      ...appropriateness,
-      formatAlignment: appropriateness.score >= 0.5,
-      toneAlignment: appropriateness.score >= 0.5,
-    },
-    overallAssessment: notes.get(`${side}Assessment`)?.[0] ?? '',
-  }
-}
-
-function emptyAnalysis(reasoning: string): AlignmentAnalysis {
-  return {
-    intentAlignment: { score: 0, primaryIntent: '', isAddressed: false, reasoning },
-    requirementsFulfillment: { requirements: [], overallScore: 0 },
-    completeness: { score: 0, missingElements: [], reasoning },
-    responseAppropriateness: { score: 0, formatAlignment: false, toneAlignment: false, reasoning },
-    overallAssessment: reasoning,
-  }
-}
-
-function weigh(side: AlignmentSide, analysis: AlignmentAnalysis): number {
-  const [intent, requirements, completeness, appropriateness] = weights[side]
-  return (
-    intent * analysis.intentAlignment.score +
-    requirements * analysis.requirementsFulfillment.overallScore +
-    completeness * analysis.completeness.score +
-    appropriateness * analysis.responseAppropriateness.score
-  )
-}
-
-function percents(side: AlignmentSide): [number, number, number, number] {
-  const [intent, requirements, completeness, appropriateness] = weights[side]
-  return [percent(intent), percent(requirements), percent(completeness), percent(appropriateness)]
-}
-
-/** By the share of the scale, rounded as the score is, so that score and band never contradict each other. */
-function bandOf(share: number): AlignmentBand {
-  const rounded = twoDecimals(share)
-  if (rounded >= 0.9) return 'excellent'
-  if (rounded >= 0.8) return 'very good'
-  if (rounded >= 0.7) return 'good'
-  if (rounded >= 0.6) return 'moderate'
-  return rounded >= 0.4 ? 'poor' : 'very poor'
-}
-
-function missingOf({ requirementsFulfillment, completeness }: AlignmentAnalysis): string[] {
-  return [
-    ...requirementsFulfillment.requirements.filter(({ isFulfilled }) => !isFulfilled).map((unmet) => unmet.requirement),
-    ...completeness.missingElements,
-  ]
-}
-
-function percent(weight: number): number {
-  return Math.round(weight * 100)
 }
 
 function withStop(sentence: string): string {
