@@ -10,6 +10,9 @@ afterEach(async () => stack?.close())
 
 const scorers = [
   createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' }),
+  createScorer({ id: 'hallucination', description: 'Lower is better.', better: 'lower', version: 1 }).generateScore(
+    () => 0.25,
+  ),
   createScorer({
     id: 'steps',
     description: 'Model calls of the run.',
@@ -41,6 +44,8 @@ it('makes the metrics of an application without a meter provider from its late s
   ).toBe(5)
   expect(await valueOf(`sum(spanscore_sum_w_total{${of}})`)).toBe(20)
   expect(await valueOf(`sum(spanscore_sum_w2y2_total{${of}})`)).toBe(15)
+  // Turned: a quarter of what is bad is three quarters of what is good.
+  expect(await valueOf('spanscore_score_sum{job="no-meters", gen_ai_evaluation_name="hallucination"}')).toBe(15)
   // Two model calls of ten are a fifth of the range.
   expect(await valueOf('spanscore_score_sum{job="no-meters", gen_ai_evaluation_name="steps"}')).toBeCloseTo(4)
 })
