@@ -94,6 +94,27 @@ function compareRun(
     check('availableTools', wantedNames, some ? wantedNames : functions, lenience.inputs)
   }
   compareCalls(expected, actual, path, lenience, differences)
+  compareMissing(expected, actual, path, differences)
+}
+
+/** What was played and is not there must be named as missing. */
+function compareMissing(expected: ExpectedRun, actual: AgentRun, path: string, differences: Difference[]): void {
+  const named = new Set(actual.missing.map(({ what }) => what))
+  const check = (what: string, wanted: unknown, found: unknown): void => {
+    const isAbsent = wanted !== undefined && wanted !== null && wanted !== '' && found === undefined
+    if (isAbsent && !named.has(what)) differences.push({ path: `${path}.missing`, expected: what, actual: [...named] })
+  }
+  const isEnded = actual.status === 'ok' || actual.status === 'unknown'
+  check('input', expected.userInput, actual.userInput)
+  check('systemInstructions', expected.systemPrompt, actual.systemInstructions)
+  if (isEnded) check('output', expected.output, actual.output)
+  if (expected.availableTools?.length !== 0) check('availableTools', expected.availableTools, actual.availableTools)
+  for (const [index, call] of expected.toolCalls.entries()) {
+    const found = actual.toolCalls[index]
+    if (found === undefined) continue
+    check(`toolCalls[${index}].arguments`, call.args, found.arguments)
+    if (call.isHandoff !== true) check(`toolCalls[${index}].result`, call.result, found.result)
+  }
 }
 
 function compareOutput(
