@@ -117,7 +117,7 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
     identity: {
       version: options.version,
       judge: judging?.identity,
-      steps: options.version === undefined ? steps : Object.keys(steps),
+      steps: options.version === undefined ? sourceOf(steps) : Object.keys(steps),
     },
     assess: (run, context) => inTurn(assess({ id, range }, steps, run, context.given, judging?.asker(run, context))),
   })
@@ -160,6 +160,20 @@ function* assess(
   if (isUnavailable(said)) return finish(said)
   const reason = isRecord(said) && 'reason' in said ? said.reason : said
   return finish({ status: 'scored', value, ...(typeof reason === 'string' && { explanation: reason }) })
+}
+
+/** What can be hashed of steps: source text, and schemas that are JSON; objects of schema libraries are machines without end. */
+function sourceOf(steps: Steps): unknown {
+  return Object.entries(steps).map(([name, step]) => {
+    if (typeof step === 'function') return [name, step]
+    const { description, createPrompt, outputSchema } = step
+    return [
+      name,
+      description,
+      createPrompt,
+      outputSchema !== undefined && '~standard' in outputSchema ? '' : outputSchema,
+    ]
+  })
 }
 
 /** The run with input and output as they were given; the run itself is ours and holds no lazy facts. */

@@ -3,14 +3,8 @@ import type { Message, Part } from '../spans/message.ts'
 import { makeMessage, toRole } from '../spans/messages.ts'
 import { toPart } from '../spans/parts.ts'
 import { callId, GivenCalls, isErrorResponse, responseId, responseOf } from './given-calls.ts'
-import type { GivenCall, Place } from './given-calls.ts'
+import type { Place } from './given-calls.ts'
 import { show } from './show.ts'
-
-/** Messages that were given to `.run()`, and the tool calls in them. */
-export interface GivenMessages {
-  readonly messages: readonly Message[]
-  readonly calls: readonly GivenCall[]
-}
 
 /**
  * Reads messages in any form that people write in tests or get from a library: text, `{ role, text }`, `{ role, content }`
