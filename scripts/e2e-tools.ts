@@ -111,7 +111,7 @@ const programs: Readonly<Record<ProgramName, Program>> = {
   },
   promtool: {
     version: 'v0.314.0',
-    onPath: { command: 'promtool', accepts: /version (2\.(4[2-9]|5\d)|3\.\d+)\./ },
+    onPath: { command: 'promtool', accepts: /version 3\./ },
     image: { name: 'prom/prometheus:v3.14.0', file: '/bin/promtool' },
     build: buildAsItself(prometheusModule, `${prometheusModule}/cmd/promtool`, 'remove_all_sd'),
   },

@@ -245,6 +245,10 @@ export async function startStack({ timeScale = 1, overlays = [] }: StackOptions 
     await once(log, 'open')
     const child = spawn(program(name), args, { env: { ...process.env, ...env }, stdio: ['ignore', log, log] })
     running.set(name, child)
+    // Not left behind when the tests end without closing the stack.
+    const killWithUs = () => child.kill('SIGKILL')
+    process.once('exit', killWithUs)
+    child.once('exit', () => process.off('exit', killWithUs))
     const ended = once(child, 'exit').then(([code]: unknown[]) => {
       const said = readFileSync(join(directory, `${name}.log`), 'utf8').slice(-2000)
       throw new Error(`expected ${name} to run, it ended with ${String(code)}:\n${said}`)
