@@ -9,7 +9,7 @@ import type { RawAnswer } from './reply-schema.ts'
 export function align(questions: readonly Question[], given: readonly RawAnswer[]): Map<string, Answer> {
   const answers = new Map<string, Answer>()
   for (const question of questions) {
-    const own = given.filter(({ id }) => sameId(id, question.id)).map((raw) => toAnswer(question, raw))
+    const own = given.filter(({ id }) => normalId(id) === normalId(question.id)).map((raw) => toAnswer(question, raw))
     const [first] = own
     if (first !== undefined && own.every((answer) => answer !== undefined && agrees(first, answer))) {
       answers.set(question.id, first)
@@ -18,23 +18,46 @@ export function align(questions: readonly Question[], given: readonly RawAnswer[
   return answers
 }
 
+/** An item under an id of ours, and the id under which the reply answers for it, where that names nothing else. */
+export interface NumberedItem extends Item {
+  readonly givenId?: string
+}
+
 /**
- * The items of a list under ids that name one each. Items of the same words are one; where two have one id, the id names
- * neither, and both get new ones, under which they have no answer yet.
+ * The items of a list under ids of ours: what the judge calls an item may be put into its mouth, and must not find its way into
+ * the next prompt. Items of the same words are one.
+ *
+ * @param names how many things each id of the reply names, in all of its lists and questions
  */
-export function toItemsById(list: ItemList, given: readonly { readonly id: string; readonly text: string }[]): Item[] {
-  const distinct = given.filter(({ text }, index) => given.findIndex((other) => other.text === text) === index)
-  const taken = distinct.map(({ id }) => id.trim())
-  let next = 0
-  const fresh = (): string => {
-    do next += 1
-    while (taken.includes(`${list.prefix}${next}x`))
-    return `${list.prefix}${next}x`
+export function numberItems(
+  list: ItemList,
+  given: readonly { readonly id: string; readonly text: string }[],
+  names: ReadonlyMap<string, number>,
+): NumberedItem[] {
+  return distinctItems(given)
+    .slice(0, list.max)
+    .map(({ id, text }, index) => ({
+      id: `${list.prefix}${index + 1}`,
+      text,
+      ...(names.get(normalId(id)) === 1 && { givenId: id }),
+    }))
+}
+
+/** How many things each id names. */
+export function countNames(
+  lists: Iterable<readonly { readonly id: string; readonly text: string }[]>,
+  questions: readonly Question[],
+): Map<string, number> {
+  const names = new Map<string, number>()
+  const ids = [...lists].flatMap(distinctItems).map(({ id }) => id)
+  for (const id of [...ids, ...questions.map((question) => question.id)]) {
+    names.set(normalId(id), (names.get(normalId(id)) ?? 0) + 1)
   }
-  return distinct.slice(0, list.max).map(({ id, text }) => {
-    const unique = taken.filter((other) => other === id.trim()).length === 1 && /^[\w.-]{1,40}$/.test(id.trim())
-    return { id: unique ? id.trim() : fresh(), text }
-  })
+  return names
+}
+
+function distinctItems<T extends { readonly text: string }>(given: readonly T[]): T[] {
+  return given.filter(({ text }, index) => given.findIndex((other) => other.text === text) === index)
 }
 
 /** The question that is asked of one item, by its id. */
@@ -61,8 +84,8 @@ function isSameVerdict(allowed: string, given: unknown): boolean {
   return /^[\d.]+$/.test(text) && /^[\d.]+$/.test(allowed) && Number(text) === Number(allowed)
 }
 
-function sameId(given: string, asked: string): boolean {
-  return given.trim().toLowerCase() === asked.toLowerCase()
+function normalId(id: string): string {
+  return id.trim().toLowerCase()
 }
 
 function agrees(one: Answer, other: Answer): boolean {

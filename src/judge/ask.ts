@@ -1,8 +1,8 @@
-import { align, itemQuestion, toItemsById } from './align.ts'
+import { align, countNames, itemQuestion, numberItems } from './align.ts'
 import { askForReply } from './ask-for-reply.ts'
 import { buildPrompt, buildRepairPrompt } from './build-prompt.ts'
 import { drawSecrets } from './control-question.ts'
-import type { Answer, Answers, Inquiry, Item, ItemList, Question } from './inquiry.ts'
+import type { Answer, Answers, Inquiry, Item, ItemList } from './inquiry.ts'
 import { parseReply } from './parse-reply.ts'
 import { readReply, replySchema } from './reply-schema.ts'
 import type { RawReply } from './reply-schema.ts'
@@ -38,22 +38,25 @@ interface Found {
 }
 
 function collect(inquiry: Inquiry, reply: RawReply | undefined): Found {
-  const found: Found = { answers: new Map(), items: new Map(), notes: new Map(reply?.notes) }
-  if (reply !== undefined) merge(inquiry, found, reply)
+  const found: Found = { answers: new Map(), items: new Map(), notes: new Map() }
+  merge(inquiry, found, reply)
   return found
 }
 
 function merge(asked: Inquiry, found: Found, reply: RawReply | undefined): void {
   if (reply === undefined) return
-  const lists = asked.lists ?? []
-  for (const list of lists) found.items.set(list.name, toItemsById(list, reply.items.get(list.name) ?? []))
-  const questions = [...asked.questions, ...lists.flatMap((list) => itemQuestions(list, found))]
-  for (const [id, answer] of align(questions, reply.answers)) found.answers.set(id, answer)
+  for (const [id, answer] of align(asked.questions, reply.answers)) found.answers.set(id, answer)
   for (const [name, texts] of reply.notes) if (texts.length > 0) found.notes.set(name, texts)
-}
-
-function itemQuestions(list: ItemList, found: Found): Question[] {
-  return (found.items.get(list.name) ?? []).flatMap(({ id }) => itemQuestion(list, id) ?? [])
+  const names = countNames(reply.items.values(), asked.questions)
+  for (const list of asked.lists ?? []) {
+    const items = numberItems(list, reply.items.get(list.name) ?? [], names)
+    found.items.set(list.name, items)
+    for (const { id, givenId } of items) {
+      const question = givenId === undefined ? undefined : itemQuestion(list, givenId)
+      const [answer] = question === undefined ? [] : align([question], reply.answers).values()
+      if (answer !== undefined) found.answers.set(id, answer)
+    }
+  }
 }
 
 /** The inquiry for what is still open; `undefined` where nothing is. */
@@ -113,7 +116,7 @@ function unanswered(session: JudgeSession, open: Inquiry): Outcome<never> {
   const shown = ids.length > 5 ? `${ids.slice(0, 5).join(', ')} and ${ids.length - 5} more` : ids.join(', ')
   return session.failed(
     'judge-unanswered',
-    `left ${shown} unanswered, asked twice. Take a stronger model, or raise judge.maxOutputTokens.`,
+    `left ${shown} unanswered. Take a stronger model, or raise judge.maxOutputTokens.`,
   )
 }
 

@@ -176,9 +176,12 @@ export class JudgeSession {
       return outcome
     }
     const trouble = toTrouble(settled.error, { model: name, keyHint: connection.keyHint, nowMs: world.now() })
+    const { drop, ...lasting } = trouble
+    const isKnown = drop !== undefined && endpoint.dropped.has(drop)
     endpoint.troubled(trouble, world.now())
     this.#tell({ ...base, usage: {}, error: trouble.message })
-    return trouble
+    // A server that still complains of what it is no longer sent means something else.
+    return isKnown ? lasting : trouble
   }
 
   async #ask(
@@ -230,7 +233,10 @@ export class JudgeSession {
 
   #gaveUp(last: Trouble | undefined): { readonly ok: false; readonly score: Failed } {
     if (last === undefined || last.code === 'unavailable') {
-      return this.failed('judge-invalid-reply', `gave no usable reply in ${this.#calls} calls.`)
+      return this.failed(
+        'judge-invalid-reply',
+        `gave no usable reply in ${this.#calls} calls. Take a stronger model, or raise judge.maxCallsPerScore.`,
+      )
     }
     const tries = this.#calls === 1 ? '1 call' : `${this.#calls} calls`
     return {

@@ -112,6 +112,12 @@ describe.each(['chat', 'responses'] as const)('failures over the wire, %s', (api
       requests: 2,
     },
     {
+      name: 'a complaint that lasts',
+      steps: [{ status: 400, error: { message: 'temperature of the room' } }],
+      score: { code: 'judge-http' },
+      requests: 2,
+    },
+    {
       name: 'no structured output',
       steps: [{ status: 400, error: { message: "'response_format' json_schema is not supported." } }, good],
       score: { value: 1 },
