@@ -9,6 +9,7 @@ import type { ScoredRun } from './scored-run.ts'
 import { ScoringPipeline } from './scoring-pipeline.ts'
 import type { ScoringOptions } from './scoring-options.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
+import { SCORING } from './siblings.ts'
 
 /**
  * A span processor, for OpenTelemetry JS SDK 1.30, 2.x and 3.x, that puts agent runs together from their spans and scores
@@ -21,6 +22,7 @@ import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
  * })
  */
 export class ScoringSpanProcessor implements SpanProcessorLike {
+  readonly [SCORING] = true
   readonly #pipeline: ScoringPipeline
   readonly #next: SpanProcessorLike | undefined
   #stopped: Promise<void> | undefined

@@ -4,9 +4,15 @@ import { processorsOf } from './provider-processors.ts'
 import { globalTracerProvider, unwrapped } from './providers.ts'
 import type { Flushable, SpanProcessorLike } from './sdk-types.ts'
 
-/** The other processors of the provider that `self` is on; none where the provider does not show them. */
+/** On every scoring processor, of any copy of the package. */
+export const SCORING: unique symbol = Symbol.for('spanscore.processor')
+
+/**
+ * The other processors of the provider that `self` is on; none where the provider does not show them. Scoring processors are
+ * not among them: each flushes the others', and two would flush each other for ever.
+ */
 export function siblingsOf(given: TracerProvider | undefined, self: SpanProcessorLike): readonly Flushable[] {
   const provider = given === undefined ? globalTracerProvider() : unwrapped(given)
   const processors = provider === undefined ? undefined : processorsOf(provider)
-  return processors?.includes(self) === true ? processors.filter((processor) => processor !== self) : []
+  return processors?.includes(self) === true ? processors.filter((processor) => !(SCORING in processor)) : []
 }

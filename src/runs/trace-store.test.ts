@@ -152,9 +152,14 @@ function factsOf(run: AgentRun): unknown {
   }
 }
 
-/** A tree of one trace each: what ties them together is only in the file. */
-const SPREAD = new Set([
-  'traceloop-langchain-createAgent-0.27.0/01b-no-wrapper',
+/**
+ * What only a file tells: spans of one run that have a trace each, and, of runs whose spans are written side by side,
+ * which of them belong together when some failed, or ran at the same time.
+ */
+const ONLY_IN_FILES = new Set([
+  ...['01b-no-wrapper', '09a-agent-as-tool', '11-model-error', '11b-model-error-after-tool', '12-concurrent-http'].map(
+    (id) => `traceloop-langchain-createAgent-0.27.0/${id}`,
+  ),
   'traceloop-openai-0.27.0/01b-no-wrapper',
 ])
 

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest'
+
+import { attachScoring } from '../../src/processor/attach.ts'
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import type { AgentRun } from '../../src/runs/agent-run.ts'
+import { codeScorer, createPipeline, expectBalanced, judgeScorer, open, toolAttributes } from './harness.ts'
+
+const SECRET = 'the-secret-of-the-user'
+
+function runWithSecrets(tracer: Parameters<typeof open>[0]): void {
+  const message = JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: SECRET }] }])
+  const agent = open(tracer, 'invoke_agent a', {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': 'a',
+    'gen_ai.system_instructions': message,
+    'gen_ai.input.messages': message,
+    'gen_ai.output.messages': message,
+    'gen_ai.tool.definitions': message,
+    'input.value': SECRET,
+    'ai.prompt': SECRET,
+  })
+  const tool = open(
+    tracer,
+    'execute_tool t',
+    { ...toolAttributes('t'), 'gen_ai.tool.call.arguments': SECRET, 'gen_ai.tool.call.result': SECRET },
+    agent,
+  )
+  tool.recordException(new Error(`failed on ${SECRET}`))
+  tool.addEvent('gen_ai.user.message', { 'gen_ai.system': 'openai', content: SECRET })
+  tool.setStatus({ code: 2, message: `failed on ${SECRET}` })
+  tool.end()
+  agent.end()
+}
+
+const nosyJudge = () =>
+  judgeScorer('nosy', {
+    assess: (run) => Promise.resolve({ status: 'scored', value: 1, explanation: `It says ${run.userInput}` }),
+  })
+
+test('with stripContent no content leaves in any signal, and the names, ids and scores do', async () => {
+  const { tracer, receiver, flush } = await createPipeline({ processors: (batch) => [batch] })
+  const bodies: string[] = []
+  const scoring = attachScoring({
+    scorers: [nosyJudge(), codeScorer('exact')],
+    stripContent: true,
+    onScore: (_, run) => bodies.push(run.userInput ?? ''),
+  })
+  runWithSecrets(tracer)
+  await flush()
+  expect(bodies).toContain(SECRET)
+  expect(JSON.stringify([receiver.spans, receiver.logs, receiver.metrics])).not.toContain(SECRET)
+  const agent = receiver.spans.find(({ name }) => name === 'invoke_agent a')
+  expect(agent?.attributes).toMatchObject({
+    'gen_ai.agent.name': 'a',
+    'spanscore.nosy.score': 1,
+    'spanscore.exact.explanation': 'because',
+  })
+  expect(agent?.attributes).not.toHaveProperty('spanscore.nosy.explanation')
+  const tool = receiver.spans.find(({ name }) => name === 'execute_tool t')
+  expect(tool).toMatchObject({ status: { code: 'error' }, attributes: { 'gen_ai.tool.name': 't' } })
+  expect(tool?.events.map(({ name }) => name)).toEqual(['exception', 'gen_ai.user.message'])
+  expect(tool?.events[0]?.attributes).toMatchObject({ 'exception.type': 'Error' })
+  expectBalanced(scoring.ledger())
+})
+
+test('without stripContent the same content does leave: the test above can fail', async () => {
+  const { tracer, receiver, flush } = await createPipeline({ processors: (batch) => [batch] })
+  attachScoring({ scorers: [nosyJudge()] })
+  runWithSecrets(tracer)
+  await flush()
+  expect(JSON.stringify(receiver.spans)).toContain(SECRET)
+  expect(JSON.stringify(receiver.logs)).toContain(SECRET)
+})
+
+test('stripContent beside other processors is refused, with what to do', () => {
+  expect(() => new ScoringSpanProcessor({ scorers: [codeScorer('exact')], stripContent: true })).toThrow(
+    /options\.stripContent: expected next, or attachScoring/,
+  )
+})
+
+test('redact runs before anything reaches a judge, once a run, and code scorers see the run as it is', async () => {
+  const seen: Record<string, string | undefined> = {}
+  let calls = 0
+  const see = (id: string) => (run: AgentRun) => {
+    seen[id] = run.userInput
+    return { status: 'scored', value: 1 } as const
+  }
+  const scoring = new ScoringSpanProcessor({
+    scorers: [
+      judgeScorer('first', { assess: see('first') }),
+      judgeScorer('second', { assess: see('second') }),
+      codeScorer('code', { assess: see('code') }),
+    ],
+    redact: (run) => {
+      calls += 1
+      return { ...run, userInput: run.userInput?.replace(SECRET, '[redacted]') ?? '' }
+    },
+  })
+  const { tracer, flush } = await createPipeline({ processors: (batch) => [scoring, batch] })
+  runWithSecrets(tracer)
+  await flush()
+  expect(seen).toEqual({ first: '[redacted]', second: '[redacted]', code: SECRET })
+  expect(calls).toBe(1)
+})

@@ -1,0 +1,299 @@
+import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base'
+import { BasicTracerProvider, BatchSpanProcessor, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { expect, test, vi } from 'vitest'
+
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import type { ScoringOptions } from '../../src/processor/scoring-options.ts'
+import type { AgentRun } from '../../src/runs/agent-run.ts'
+import type { Evaluation } from '../../src/scoring/score.ts'
+import {
+  agentAttributes,
+  cleanup,
+  codeScorer,
+  createPipeline,
+  expectBalanced,
+  judgeScorer,
+  open,
+  runAgent,
+} from './harness.ts'
+
+async function createScoring(options: Partial<ScoringOptions> & Pick<ScoringOptions, 'scorers'>) {
+  const seen: Evaluation[] = []
+  const scoring = new ScoringSpanProcessor({ onScore: (evaluation) => void seen.push(evaluation), ...options })
+  const pipeline = await createPipeline({ processors: (batch) => [scoring, batch] })
+  cleanup(() => expectBalanced(scoring.ledger()))
+  return { scoring, seen, ...pipeline }
+}
+
+test('a scorer that throws is failed: scorer-threw, on the span, in the event, and nowhere in the application', async () => {
+  const { tracer, flush, receiver, scoring } = await createScoring({
+    scorers: [
+      codeScorer('broken', {
+        assess: () => {
+          throw new Error('from the scorer')
+        },
+      }),
+      codeScorer('later', { inline: false, assess: () => Promise.reject(new Error('later')) }),
+    ],
+  })
+  expect(() => runAgent(tracer)).not.toThrow()
+  await flush()
+  expect(receiver.spans.find(({ name }) => name.startsWith('invoke_agent'))?.attributes).toMatchObject({
+    'spanscore.broken.status': 'failed',
+    'spanscore.broken.status_reason': 'scorer-threw',
+  })
+  expect(receiver.logs.map(({ attributes }) => attributes['error.type'])).toEqual(['scorer-threw', 'scorer-threw'])
+  expect(scoring.ledger().scorers).toMatchObject({ broken: { failed: 1 }, later: { failed: 1 } })
+})
+
+test('a judge that hangs is judge-timeout after timeoutMs; code that never resolves is scorer-timeout', async () => {
+  const never = () => new Promise<never>(() => undefined)
+  const { tracer, flush, scoring } = await createScoring({
+    scorers: [judgeScorer('hanging', { assess: never }), codeScorer('stuck', { inline: false, assess: never })],
+    timeoutMs: 20,
+  })
+  runAgent(tracer)
+  await flush()
+  expect(scoring.ledger().scorers).toMatchObject({
+    hanging: { failed: 1, reasons: { 'judge-timeout': 1 } },
+    stuck: { failed: 1, reasons: { 'scorer-timeout': 1 } },
+  })
+})
+
+test.each([Number.NaN, 2, -0.5, 'good', undefined, null])('a judge whose value is %s gives no score', async (value) => {
+  const { tracer, flush, scoring, receiver } = await createScoring({
+    scorers: [judgeScorer('odd', { assess: () => Promise.resolve({ status: 'scored', value: value as number }) })],
+  })
+  runAgent(tracer)
+  await flush()
+  expect(scoring.ledger().scorers['odd']).toMatchObject({ failed: 1, reasons: { 'invalid-score': 1 } })
+  expect(receiver.metrics.map(({ name }) => name)).not.toContain('spanscore.score')
+})
+
+test('a scorer that blocks is reported and runs after the span from then on', async () => {
+  const block = () => {
+    const endMs = performance.now() + 100
+    while (performance.now() < endMs);
+    return { status: 'scored', value: 1 } as const
+  }
+  const { tracer, flush, diagnostics, scoring } = await createScoring({
+    scorers: [codeScorer('slow', { assess: block })],
+  })
+  const durations = [1, 2, 3].map(() => {
+    const startMs = performance.now()
+    runAgent(tracer)
+    return performance.now() - startMs
+  })
+  expect(durations[2]).toBeLessThan(50)
+  await flush()
+  expect(diagnostics.filter((line) => line.includes('Scorer slow took'))).toHaveLength(1)
+  expect(scoring.ledger().scorers['slow']).toMatchObject({ runs: 3, scored: 3 })
+})
+
+test('an inline scorer that returns a promise after all is awaited, and runs later from then on', async () => {
+  const { tracer, flush, scoring, diagnostics } = await createScoring({
+    scorers: [codeScorer('async', { assess: () => Promise.resolve({ status: 'scored', value: 1 }) })],
+  })
+  runAgent(tracer)
+  runAgent(tracer)
+  await flush()
+  expect(scoring.ledger().scorers['async']).toMatchObject({ scored: 2, pending: 0 })
+  expect(diagnostics.filter((line) => line.includes('returned a promise'))).toHaveLength(1)
+})
+
+test('a scorer that mutates its input spoils neither the span nor the next scorer', async () => {
+  const mutate = (run: AgentRun) => {
+    try {
+      const target = run as unknown as { input: unknown[] }
+      target.input.length = 0
+    } catch {
+      // Frozen is as good.
+    }
+    Reflect.set(run.attributes, 'gen_ai.agent.name', 'spoilt')
+    return { status: 'scored', value: 1 } as const
+  }
+  const { tracer, flush, receiver } = await createScoring({ scorers: [codeScorer('rude', { assess: mutate })] })
+  runAgent(tracer, 'polite')
+  await flush()
+  expect(receiver.spans.find(({ name }) => name === 'invoke_agent polite')?.attributes['gen_ai.agent.name']).toBe(
+    'polite',
+  )
+})
+
+test('attribute getters that throw do not reach the application', async () => {
+  const { tracer } = await createScoring({ scorers: [codeScorer('exact')] })
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  Object.defineProperty(Reflect.get(agent, 'attributes') as object, 'trap', {
+    enumerable: true,
+    get: () => {
+      throw new Error('getter')
+    },
+  })
+  expect(() => agent.end()).not.toThrow()
+})
+
+test('a when, sample, onScore, redact or estimate that throws costs its own score and no other', async () => {
+  const boom = () => {
+    throw new Error('boom')
+  }
+  const { tracer, flush, scoring } = await createScoring({
+    scorers: [
+      { scorer: codeScorer('a'), when: boom },
+      { scorer: codeScorer('b'), sample: boom },
+      { scorer: codeScorer('c'), sample: () => Number.NaN },
+      judgeScorer('d'),
+      codeScorer('e'),
+    ],
+    redact: boom,
+    onScore: boom,
+  })
+  expect(() => runAgent(tracer)).not.toThrow()
+  await flush()
+  expect(scoring.ledger().scorers).toMatchObject({
+    a: { failed: 1, reasons: { 'scorer-threw': 1 } },
+    b: { failed: 1, reasons: { 'scorer-threw': 1 } },
+    c: { failed: 1, reasons: { 'scorer-threw': 1 } },
+    d: { failed: 1, reasons: { 'redact-failed': 1 } },
+    e: { scored: 1 },
+  })
+})
+
+const exporters: Record<string, SpanExporter> = {
+  throws: {
+    export: () => {
+      throw new Error('export')
+    },
+    shutdown: () => Promise.reject(new Error('shutdown')),
+  },
+  rejects: {
+    export: (_spans, done) => done({ code: 1, error: new Error('refused') }),
+    shutdown: () => Promise.reject(new Error('shutdown')),
+    forceFlush: () => Promise.reject(new Error('flush')),
+  },
+  hangs: { export: () => undefined, shutdown: () => Promise.resolve() },
+}
+
+test.each(Object.keys(exporters))('an exporter that %s behind us does not reach the application', async (kind) => {
+  const next = new BatchSpanProcessor(exporters[kind]!, { exportTimeoutMillis: 50 })
+  const scoring = new ScoringSpanProcessor({ scorers: [judgeScorer('fitting')], next })
+  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  runAgent(provider.getTracer('agents'))
+  await expect(provider.forceFlush()).resolves.toBeUndefined()
+  await expect(provider.shutdown()).resolves.toBeUndefined()
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ scored: 1 })
+})
+
+test('a processor behind us that throws does not reach the application, nor keep spans from the one beside it', async () => {
+  const exported: ReadableSpan[] = []
+  const throwing = {
+    onStart: () => {
+      throw new Error('onStart')
+    },
+    onEnding: () => {
+      throw new Error('onEnding')
+    },
+    onEnd: () => {
+      throw new Error('onEnd')
+    },
+    forceFlush: () => Promise.reject(new Error('forceFlush')),
+    shutdown: () => Promise.reject(new Error('shutdown')),
+  }
+  const { attachScoring } = await import('../../src/processor/attach.ts')
+  const provider = new BasicTracerProvider({
+    spanProcessors: [
+      throwing,
+      new SimpleSpanProcessor({
+        export: (spans, done) => {
+          exported.push(...spans)
+          done({ code: 0 })
+        },
+        shutdown: () => Promise.resolve(),
+      }),
+    ],
+  })
+  attachScoring({ scorers: [codeScorer('exact')], tracerProvider: provider })
+  expect(() => runAgent(provider.getTracer('agents'))).not.toThrow()
+  await expect(provider.forceFlush()).resolves.toBeUndefined()
+  await expect(provider.shutdown()).resolves.toBeUndefined()
+  expect(exported.map(({ name }) => name)).toHaveLength(3)
+})
+
+test('a clock that is set back breaks no deadline and no score', async () => {
+  const { tracer, flush, scoring, seen, receiver } = await createScoring({
+    scorers: [judgeScorer('fitting')],
+    settleMs: 20,
+  })
+  const realNow = Date.now
+  const spy = vi.spyOn(Date, 'now').mockImplementation(() => realNow() - 3_600_000)
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  open(tracer, 'execute_tool t', { 'gen_ai.operation.name': 'execute_tool' }, agent)
+  agent.end()
+  spy.mockImplementation(() => realNow() - 7_200_000)
+  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  spy.mockRestore()
+  await flush()
+  expect(receiver.logs[0]?.attributes['spanscore.verdict_delay_ms']).toBe(0)
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ scored: 1 })
+})
+
+test('two scoring processors on one provider score once, each by its own books', async () => {
+  const first = new ScoringSpanProcessor({ scorers: [codeScorer('exact'), judgeScorer('fitting')] })
+  const second = new ScoringSpanProcessor({ scorers: [codeScorer('exact'), judgeScorer('fitting')] })
+  const { tracer, flush, receiver } = await createPipeline({ processors: (batch) => [first, second, batch] })
+  runAgent(tracer)
+  await flush()
+  expect(receiver.logs).toHaveLength(2)
+  expect(receiver.spans.filter(({ name }) => name.startsWith('evaluate'))).toHaveLength(1)
+  expect(second.ledger().scorers).toMatchObject({
+    exact: { skipped: 1, reasons: { 'already-scored': 1 } },
+    fitting: { skipped: 1, reasons: { 'already-scored': 1 } },
+  })
+  for (const scoring of [first, second]) expectBalanced(scoring.ledger())
+})
+
+test('a second copy of the package knows what the first has attached, claimed, and isolated', async () => {
+  const first = await import('../../src/processor/attach.ts')
+  const isolation = await import('../../src/scoring/isolation.ts')
+  vi.resetModules()
+  const second = await import('../../src/processor/attach.ts')
+  const secondIsolation = await import('../../src/scoring/isolation.ts')
+  expect(second.attachScoring).not.toBe(first.attachScoring)
+  const provider = new BasicTracerProvider()
+  Reflect.set(Reflect.get(provider, '_activeSpanProcessor') as object, '_spanProcessors', [])
+  const options = { scorers: [codeScorer('exact')], tracerProvider: provider }
+  expect(second.attachScoring(options)).toBe(first.attachScoring(options))
+  expect(isolation.isolated(() => secondIsolation.isIsolated())).toBe(true)
+  await provider.shutdown()
+})
+
+test('with no meter and no logger provider scores stand on spans, and that is said once', async () => {
+  const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('exact'), judgeScorer('fitting')] })
+  const { tracer, provider, receiver, diagnostics } = await createPipeline({
+    processors: (batch) => [scoring, batch],
+    logs: false,
+    metrics: false,
+  })
+  runAgent(tracer)
+  await provider.forceFlush()
+  expect(receiver.spans.map(({ name }) => name)).toContain('evaluate fitting')
+  expect(
+    diagnostics.filter((line) => line.includes('no logger provider') && line.includes('no meter provider')),
+  ).toHaveLength(1)
+  expectBalanced(scoring.ledger())
+})
+
+test('a provider that cannot be attached to is left alone, with one line that says what to do', async () => {
+  const { attachScoring } = await import('../../src/processor/attach.ts')
+  const { diagnostics } = await createPipeline({ processors: (batch) => [batch] })
+  class SentryTracerProvider {
+    getTracer() {
+      return undefined as never
+    }
+  }
+  const scoring = attachScoring({ scorers: [codeScorer('exact')], tracerProvider: new SentryTracerProvider() })
+  expect(scoring.ledger().runs.seen).toBe(0)
+  expect(
+    diagnostics.filter((line) => /Nothing is scored: SentryTracerProvider.*Sentry from version 11/.test(line)),
+  ).toHaveLength(1)
+  await scoring.shutdown()
+})
