@@ -67,6 +67,8 @@ export class ReconstructedToolCall implements ToolCall {
     if (result !== undefined) return result
     const response = this.#answer()
     if (response === undefined || this.#isErrorAnswer(response)) return undefined
+    // With content capture off the arguments are left out, and the response is null.
+    if (response.response === null && this.arguments === undefined) return undefined
     // What JavaScript tells a model of a tool that returned nothing.
     return response.response === 'undefined' && this.#call.tool !== undefined ? undefined : response.response
   }

@@ -5,6 +5,7 @@ import type { Message, Usage } from '../message.ts'
 import { textMessage, toMessage, toMessages } from '../messages.ts'
 import { outcomeOf } from '../outcome.ts'
 import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
 import { toToolDefinitions } from '../tool-definitions.ts'
 
 /**
@@ -21,7 +22,7 @@ export const langfuse: Dialect = {
   roleOf(span): SpanRole {
     const type = span.attributes['langfuse.observation.type']
     const role = typeof type === 'string' ? (ROLES.get(type) ?? 'step') : 'entry'
-    return role === 'entry' && isModelAnswer(span.attributes['langfuse.observation.output']) ? 'model' : role
+    return role === 'entry' && isModelCall(span) ? 'model' : role
   },
 
   agent(span) {
@@ -114,10 +115,17 @@ const INPUT_FACTS: ReadonlySet<ContentFact> = new Set<ContentFact>([
   'toolArguments',
 ])
 
-/** A plain span whose output is an assistant's message was around a call of a model. */
-function isModelAnswer(output: unknown): boolean {
-  return typeof output === 'string' && output.startsWith('{"role":"assistant"')
+/** A plain span whose output is an assistant's message was around a call of a model; of one that failed the input tells. */
+function isModelCall({ attributes }: SourceSpan): boolean {
+  const output = attributes['langfuse.observation.output']
+  if (typeof output === 'string' && output.startsWith('{"role":"assistant"')) return true
+  if (attributes['langfuse.observation.level'] !== 'ERROR') return false
+  const input = attributes['langfuse.observation.input']
+  return typeof input === 'string' && REQUEST_STARTS.some((start) => input.startsWith(start))
 }
+
+/** System messages and names of models are given to models, not to agents. */
+const REQUEST_STARTS = ['{"messages":[{"role":"system"', '[{"role":"system"', '{"model":"']
 
 /** Text, messages, `{ messages }`, the arguments of an observed function, or an object with one text or list in it. */
 function toInput(written: unknown): readonly Message[] | undefined {
