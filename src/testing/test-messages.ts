@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+
 /** How far an invocation has come. `partial-call` is one whose arguments are still streaming in: no call yet. */
 export type ToolInvocationState = 'partial-call' | 'call' | 'result' | 'output-error'
 
@@ -38,7 +40,7 @@ export interface TestMessageOptions {
 
 /** The message form of a run, as `createAgentTestRun` makes it. */
 export interface AgentTestRun<Output = unknown> {
-  readonly runId?: string
+  readonly runId: string
   readonly input: {
     readonly inputMessages: readonly unknown[]
     readonly systemMessages: readonly unknown[]
@@ -55,7 +57,7 @@ export interface AgentTestRunOptions<Output = unknown> {
   readonly systemMessages?: readonly unknown[]
   readonly rememberedMessages?: readonly unknown[]
   readonly taggedSystemMessages?: Readonly<Record<string, readonly unknown[]>>
-  /** @default a UUID, drawn when the run is scored */
+  /** @default a UUID */
   readonly runId?: string
 }
 
@@ -90,7 +92,7 @@ export function createTestMessage(options: TestMessageOptions): TestMessage {
  */
 export function createAgentTestRun<Output>(options: AgentTestRunOptions<Output>): AgentTestRun<Output> {
   const {
-    runId,
+    runId = randomUUID(),
     output,
     inputMessages = [],
     systemMessages = [],
@@ -98,7 +100,7 @@ export function createAgentTestRun<Output>(options: AgentTestRunOptions<Output>)
     taggedSystemMessages = {},
   } = options
   return {
-    ...(runId !== undefined && { runId }),
+    runId,
     input: { inputMessages, systemMessages, rememberedMessages, taggedSystemMessages },
     output,
   }
