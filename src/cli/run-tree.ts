@@ -93,7 +93,7 @@ function addRun(run: AgentRun, lines: Lines, depth: number, indent = ''): void {
 function addSteps(run: AgentRun, lines: Lines, depth: number, indent: string): void {
   const children = new Map(run.children.map((child) => [child.id, child]))
   const callsOf = Map.groupBy(run.toolCalls, (call) => call.step)
-  const count = Math.max(run.steps.length, ...[...callsOf.keys()].map((step) => step + 1), 0)
+  const count = run.toolCalls.reduce((most, call) => Math.max(most, call.step + 1), run.steps.length)
   for (let step = 0; step < count; step++) {
     const calls = callsOf.get(step) ?? []
     const model = run.steps[step]
@@ -103,25 +103,33 @@ function addSteps(run: AgentRun, lines: Lines, depth: number, indent: string): v
       lines.paint('dim', `${indent}├─ step ${step + 1}`) +
         (preface === '' ? '' : `  ${lines.cut(preface, `${indent}├─ step 00  `)}`),
     )
-    for (const call of calls) {
+    for (const [index, call] of calls.entries()) {
       const child = call.childRunId === undefined ? undefined : children.get(call.childRunId)
       if (child !== undefined) children.delete(child.id)
-      addCall(call, child, lines, depth, `${indent}│  `)
+      addCall(call, child, lines, depth, `${indent}│  `, index === calls.length - 1)
     }
   }
   for (const child of children.values()) addChild(child, lines, depth, `${indent}│  `)
 }
 
-function addCall(call: ToolCall, child: AgentRun | undefined, lines: Lines, depth: number, indent: string): void {
+function addCall(
+  call: ToolCall,
+  child: AgentRun | undefined,
+  lines: Lines,
+  depth: number,
+  indent: string,
+  isLast: boolean,
+): void {
   const { paint } = lines
+  const branch = `${indent}${isLast ? '└─' : '├─'} `
   const note = noteOf(call)
-  const name = lines.cut(call.name, `${indent}└─ `)
+  const name = lines.cut(call.name, branch)
   const given = call.arguments === undefined ? '' : safeText(valueText(call.arguments))
-  const isShort = columnsOf(`${name} ${given}${note}`) <= lines.widthAfter(`${indent}└─ `) && !given.includes('\n')
+  const isShort = columnsOf(`${name} ${given}${note}`) <= lines.widthAfter(branch) && !given.includes('\n')
   const painted =
     paint('cyan', name) + (isShort ? ` ${given}` : '') + paint(call.status === 'error' ? 'red' : 'dim', note)
-  lines.add(`${paint('dim', `${indent}└─ `)}${painted}`)
-  const inner = `${indent}   `
+  lines.add(`${paint('dim', branch)}${painted}`)
+  const inner = `${indent}${isLast ? ' ' : '│'}  `
   if (!isShort) lines.addWrapped(`${inner}  `, `${inner}  `, given, MAX_VALUE_LINES)
   if (child !== undefined) addChild(child, lines, depth, `${inner}│ `)
   if (call.error !== undefined) lines.addWrapped(`${inner}✗ `, `${inner}  `, describeError(call.error), MAX_VALUE_LINES)
