@@ -68,7 +68,10 @@ function explain(what: string, node: TreeSpan, fact: ContentFact, other: TreeSpa
       return { what, why: 'limit', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (or attributeCountLimit), higher' }
     }
   }
-  return { what, ...node.facts.absence(fact) }
+  const own = node.facts.absence(fact)
+  // Of an agent that the application writes itself, the instrumentation of its models may know the setting.
+  const named = own.switch === undefined ? other.facts.optionalAbsence(fact) : undefined
+  return { what, ...(named?.switch === undefined ? own : named) }
 }
 
 /** True where a content attribute begins as JSON and does not end as such: the SDK's length limit cut it. */

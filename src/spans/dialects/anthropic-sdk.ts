@@ -33,13 +33,12 @@ export const anthropicSdk: Dialect = {
       : { ...outcome, error: { ...outcome.error, message } }
   },
 
-  absence: (_span, fact) =>
-    fact === 'toolDefinitions'
-      ? { why: 'not-recorded' }
-      : {
-          why: 'not-captured',
-          switch: "new Anthropic({ openTelemetry: { traces: { contentMode: 'content' } } })",
-        },
+  absence(span, fact) {
+    if (fact === 'toolDefinitions') return { why: 'not-recorded' }
+    const isRecorded = span.attributes['gen_ai.input.messages'] !== undefined
+    if (fact === 'systemInstructions' && isRecorded) return undefined
+    return { why: 'not-captured', switch: "new Anthropic({ openTelemetry: { traces: { contentMode: 'content' } } })" }
+  },
 
   contentKeys: [...(genAi.contentKeys ?? []), 'anthropic.tool_result.content'],
 }

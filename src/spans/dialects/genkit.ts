@@ -76,7 +76,11 @@ export const genkit: Dialect = {
   toolResult: (span) => jsonAttribute(span, 'genkit:output'),
 
   // The exporters for Google Cloud and Firebase can leave content out; Genkit itself always writes it.
-  absence: () => ({ why: 'not-captured', switch: 'enableFirebaseTelemetry({ disableLoggingInputAndOutput: false })' }),
+  absence(span, fact) {
+    const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
+    if (isOptional && inputOf(span) !== undefined) return undefined
+    return { why: 'not-captured', switch: 'enableFirebaseTelemetry({ disableLoggingInputAndOutput: false })' }
+  },
 
   contentKeys: ['genkit:input', 'genkit:output', 'genkit:metadata:context'],
 }

@@ -77,7 +77,15 @@ export const googleAdk: Dialect = {
   toolArguments: (span) => shown(span, 'gcp.vertex.agent.tool_call_args'),
   toolResult: (span) => unwrapResult(shown(span, 'gcp.vertex.agent.tool_response')),
 
-  absence: () => ({ why: 'not-captured', switch: 'ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true' }),
+  absence(span, fact) {
+    const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
+    if (isOptional && shown(span, REQUEST) !== undefined) return undefined
+    // A failed call has no attributes at all.
+    const isFailed = span.attributes[REQUEST] === undefined
+    return isFailed
+      ? { why: 'not-recorded' }
+      : { why: 'not-captured', switch: 'ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true' }
+  },
 
   contentKeys: ['gcp.vertex.agent.llm_request', 'gcp.vertex.agent.llm_response'].concat([
     'gcp.vertex.agent.tool_call_args',
@@ -99,11 +107,10 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['invoke_workflow', 'entry'],
 ])
 
-/** With content capture off every content is `{}`; a tool may be called with that too, and is then taken by its word. */
+/** With content capture off every content is `{}`. A tool that takes or gives nothing is in the model's messages too. */
 function shown(span: SourceSpan, key: string): unknown {
   const value = span.attributes[key]
-  if (value === '{}' && (key === REQUEST || key === REPLY)) return undefined
-  return value === 'N/A' ? undefined : jsonAttribute(span, key)
+  return value === '{}' || value === 'N/A' ? undefined : jsonAttribute(span, key)
 }
 
 /** ADK puts who the agent is before the instruction, and to whom it may transfer after it. */

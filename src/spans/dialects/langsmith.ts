@@ -89,7 +89,12 @@ export const langSmith: Dialect = {
     return part === undefined ? value : part.response
   },
 
-  absence: (_span, fact) => absenceOf(fact),
+  absence(span, fact) {
+    const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
+    if (isOptional && promptOf(span) !== undefined) return undefined
+    // The calls after the first of a stream leave no trace.
+    return fact === 'output' && completionOf(span) !== undefined ? { why: 'not-recorded' } : absenceOf(fact)
+  },
 
   contentKeys: ['gen_ai.prompt', 'gen_ai.completion', 'langsmith.metadata.ls_invocation_params'],
 }
@@ -114,19 +119,16 @@ function isOverwritten(span: SourceSpan): boolean {
 }
 
 function promptOf(span: SourceSpan): unknown {
-  return shown(span, 'gen_ai.prompt', 'LANGSMITH_HIDE_INPUTS')
+  return shown(span, 'gen_ai.prompt')
 }
 
 function completionOf(span: SourceSpan): unknown {
-  return shown(span, 'gen_ai.completion', 'LANGSMITH_HIDE_OUTPUTS')
+  return shown(span, 'gen_ai.completion')
 }
 
-/** `{}` is how hidden content is written; for a tool that takes nothing it is the truth, unless the setting was recorded. */
-function shown(span: SourceSpan, key: string, setting: string): unknown {
-  const value = span.attributes[key]
-  const isHidden =
-    value === '{}' && (kindOf(span) !== 'tool' || span.attributes[`langsmith.metadata.${setting}`] === 'true')
-  return isHidden ? undefined : jsonAttribute(span, key)
+/** `{}` is how hidden content is written. A tool that takes or gives nothing is in the messages too. */
+function shown(span: SourceSpan, key: string): unknown {
+  return span.attributes[key] === '{}' ? undefined : jsonAttribute(span, key)
 }
 
 /** Values that are no objects stand in `{ outputs }`, in Python in `{ output }`. */

@@ -20,7 +20,9 @@ export const microsoft: Dialect = {
   // Agents in a workflow work for one answer.
   holdsOneRun: (span) => span.name.startsWith('workflow.run') || genAi.holdsOneRun?.(span) === true,
 
-  absence(span) {
+  absence(span, fact) {
+    const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
+    if (isOptional && span.attributes['gen_ai.input.messages'] !== undefined) return undefined
     const { name } = span.scope
     if (name === 'agent_framework') return { why: 'not-captured', switch: 'ENABLE_SENSITIVE_DATA=true' }
     const isKernel = name.startsWith('Microsoft.SemanticKernel') || name.startsWith('semantic_kernel.')

@@ -36,7 +36,9 @@ export const openInferenceOpenAiAgents: Dialect = {
 
   absence(span, fact, logs): Absence | undefined {
     const { attributes } = span
-    if (attributes['input.value'] !== undefined || isHidden(attributes['input.value']) || kindOf(span) === 'AGENT') {
+    // Chat completions are recorded without their tools.
+    if (fact === 'toolDefinitions' && attributes['input.value'] !== undefined) return { why: 'not-recorded' }
+    if (attributes['input.value'] !== undefined || isHidden(attributes['input.value'])) {
       return openInference.absence?.(span, fact, logs)
     }
     return { why: 'not-captured', switch: 'new Runner({ traceIncludeSensitiveData: true })' }

@@ -180,12 +180,16 @@ const SWITCHES: Readonly<Record<ContentFact, string>> = {
   toolResult: 'traceConfig: { hideOutputs: false }',
 }
 
-function absenceOf(span: SourceSpan, fact: ContentFact): Absence {
+function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {
   const isInput =
     fact === 'input' || fact === 'systemInstructions' || fact === 'toolDefinitions' || fact === 'toolArguments'
   if (isHidden(span.attributes[isInput ? 'input.value' : 'output.value']))
     return { why: 'redacted', switch: SWITCHES[fact] }
   // The SDK's limit of 128 attributes: what was set last is gone.
   if (span.droppedAttributesCount > 0) return { why: 'truncated', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT' }
-  return { why: 'not-recorded' }
+  // A request that is there whole, and names no instructions and no tools, had none.
+  const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
+  return isOptional && requestMessages(span.attributes['input.value']) !== undefined
+    ? undefined
+    : { why: 'not-recorded' }
 }

@@ -112,7 +112,16 @@ export const openLlmetry: Dialect = {
     return message === undefined ? parsed : unwrapBlocks(message.content)
   },
 
-  absence: () => ({ why: 'not-captured', switch: 'TRACELOOP_TRACE_CONTENT=true (initialize({ traceContent: true }))' }),
+  absence(span, fact) {
+    const input = span.attributes['gen_ai.input.messages'] ?? span.attributes['gen_ai.prompt.0.role']
+    // Over the Responses API, and from LangChain, instructions and tools are never recorded.
+    if (input !== undefined && fact === 'toolDefinitions') return { why: 'not-recorded' }
+    if (input !== undefined && fact === 'systemInstructions') {
+      return typeof input === 'string' && /"content":\s*"\[\{/.test(input) ? { why: 'not-recorded' } : undefined
+    }
+    if (fact === 'output' && span.attributes['gen_ai.output.messages'] !== undefined) return { why: 'not-recorded' }
+    return { why: 'not-captured', switch: 'TRACELOOP_TRACE_CONTENT=true (initialize({ traceContent: true }))' }
+  },
 
   contentKeys: [...(genAi.contentKeys ?? []), 'traceloop.entity.input', 'traceloop.entity.output'].concat([
     'llm.request.functions.*',

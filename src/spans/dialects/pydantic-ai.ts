@@ -52,7 +52,11 @@ export const pydanticAi: Dialect = {
     return inputTokens === undefined ? genAi.usage?.(span) : makeUsage(inputTokens, read('output_tokens'))
   },
 
-  absence: () => ({ why: 'not-captured', switch: 'InstrumentationSettings(include_content=True)' }),
+  absence(span, fact) {
+    const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
+    if (isOptional && span.attributes['gen_ai.input.messages'] !== undefined) return undefined
+    return { why: 'not-captured', switch: 'InstrumentationSettings(include_content=True)' }
+  },
 
   contentKeys: [...(genAi.contentKeys ?? []), 'pydantic_ai.all_messages', 'final_result', 'all_messages_events'].concat(
     ['tool_arguments', 'tool_response', 'model_request_parameters', 'events'],

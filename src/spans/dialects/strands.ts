@@ -61,7 +61,9 @@ export const strands: Dialect = {
     return isText ? only.text : value
   },
 
-  absence: () => ({ why: 'not-recorded' }),
+  // Everything is always recorded: instructions and tools that are not there were not given.
+  absence: (_span, fact) =>
+    fact === 'systemInstructions' || fact === 'toolDefinitions' ? undefined : { why: 'not-recorded' },
 
   contentKeys: [...(genAi.contentKeys ?? []), 'system_prompt', 'gen_ai.agent.input'],
 }

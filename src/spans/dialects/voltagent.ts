@@ -88,7 +88,9 @@ export const voltAgent: Dialect = {
   toolArguments: (span) => parseJson(span.attributes.input),
   toolResult: (span) => parseJson(span.attributes.output),
 
-  absence: () => ({ why: 'not-recorded' }),
+  // Everything is always recorded: instructions and tools that are not there were not given.
+  absence: (_span, fact) =>
+    fact === 'systemInstructions' || fact === 'toolDefinitions' ? undefined : { why: 'not-recorded' },
 
   contentKeys: [
     'input',
