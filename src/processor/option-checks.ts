@@ -11,7 +11,10 @@ export class OptionReader {
     this.#path = path
     this.#values = values
     for (const key of Object.keys(values)) {
-      if (!known.includes(key)) throw wrong(`${path}.${key}`, `one of ${known.join(', ')}`, `unknown option ${key}`)
+      if (known.includes(key)) continue
+      const meant = known.find((name) => name.toLowerCase() === key.toLowerCase())
+      const expected = meant === undefined ? `one of ${known.join(', ')}` : meant
+      throw new TypeError(`${path}.${key}: expected ${expected}, got an option that is not known.`)
     }
   }
 

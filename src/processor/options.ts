@@ -239,7 +239,8 @@ function resolveEmit(given: unknown, stripContent: boolean): EmitOptions {
 function requireJudges(scorers: readonly ResolvedScorer[]): void {
   for (const { id, scorer } of scorers) {
     const why = scorer.judge?.unavailable()
-    if (why !== undefined) throw wrong(`options.scorers: ${id}`, 'a judge that can be asked (strict)', why)
+    if (why !== undefined)
+      throw new TypeError(`options.strict: expected a judge that can be asked for ${id}, got none. ${why}`)
   }
 }
 
