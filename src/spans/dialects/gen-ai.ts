@@ -18,7 +18,8 @@ import type { SourceLog, SourceSpan } from '../source-span.ts'
 export const genAi: Dialect = {
   name: 'gen-ai',
 
-  recognises: (_scopeName, attributes, spanName) =>
+  recognises: (scopeName, attributes, spanName) =>
+    scopeName === '@opentelemetry/instrumentation-openai' ||
     attributes['gen_ai.operation.name'] !== undefined ||
     attributes['gen_ai.provider.name'] !== undefined ||
     attributes['gen_ai.system'] !== undefined ||
