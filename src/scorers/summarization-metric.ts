@@ -4,6 +4,7 @@ import { Judge } from '../judge/judge.ts'
 import type { JudgeSettings } from '../judge/judge.ts'
 import type { JudgeModel } from '../judge/judge-model.ts'
 import { JudgeSession } from '../judge/session.ts'
+import { stayAlive } from '../scoring/stay-alive.ts'
 import { shorten } from './judge-scorer.ts'
 import { checkScale, emptySummary } from './summarization.ts'
 import { explainSummary, judgeSummary } from './summary-judgement.ts'
@@ -68,7 +69,7 @@ export class SummarizationMetric {
     }
     const context = { signal: new AbortController().signal, timeoutMs: this.#timeoutMs }
     const session = new JudgeSession(this.#judge, 'summarization', randomUUID(), context)
-    const judged = await judgeSummary(session, source, summary, 10)
+    const judged = await stayAlive(() => judgeSummary(session, source, summary, 10))
     if (!judged.ok) throw new Error(judged.score.message)
     const { alignmentScore, coverageScore, score: share } = judged.value
     const score = twoDecimals(share * this.#scale)

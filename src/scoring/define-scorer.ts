@@ -14,6 +14,7 @@ import type {
 } from './scorer.ts'
 import { scorerVersion } from './scorer-version.ts'
 import { show } from './show.ts'
+import { stayAlive } from './stay-alive.ts'
 
 /** What a scorer is made of. */
 export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
@@ -75,7 +76,7 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
     needs,
     ...(judge !== undefined && { judge }),
     assess: (run, context) => definition.assess(run, context),
-    run: (input, options) => runOnce(scorer, input, options),
+    run: (input, options) => stayAlive(() => runOnce(scorer, input, options)),
   }
   return Object.freeze(scorer)
 }
