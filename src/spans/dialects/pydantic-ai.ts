@@ -2,6 +2,7 @@ import type { Dialect } from '../dialect.ts'
 import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../message.ts'
 import { textMessage, toMessages, toolCallsIn } from '../messages.ts'
+import { outcomeOf } from '../outcome.ts'
 import { makeUsage } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
@@ -52,9 +53,16 @@ export const pydanticAi: Dialect = {
     return inputTokens === undefined ? genAi.usage?.(span) : makeUsage(inputTokens, read('output_tokens'))
   },
 
+  // What goes wrong is an error status: a span that has none went well.
+  outcome(span) {
+    const outcome = outcomeOf(span)
+    return outcome.status === 'unknown' ? { status: 'ok' } : outcome
+  },
+
   absence(span, fact) {
     const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
-    if (isOptional && span.attributes['gen_ai.input.messages'] !== undefined) return undefined
+    // Without content the messages keep their shape.
+    if (isOptional && genAi.input?.(span, [])?.some((message) => message.text !== undefined) === true) return undefined
     return { why: 'not-captured', switch: 'InstrumentationSettings(include_content=True)' }
   },
 
