@@ -5,7 +5,7 @@ import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import { CompositeProcessor } from './composite-processor.ts'
 import type { LogRecordProcessorLike } from './log-capture.ts'
 import { resolveOptions } from './options.ts'
-import { processorsOf } from './provider-processors.ts'
+import { addProcessor, processorsOf } from './provider-processors.ts'
 import { globalTracerProvider, unwrapped } from './providers.ts'
 import type { ScoringOptions } from './scoring-options.ts'
 import { ScoringSpanProcessor } from './scoring-span-processor.ts'
@@ -47,8 +47,14 @@ export function attachScoring(options: ScoringOptions): AttachedScoring {
   if (known) return known
   const processors = provider === undefined ? undefined : processorsOf(provider)
   if (provider === undefined || processors === undefined) {
+    const processor = createProcessor(options, [])
+    if (provider !== undefined && addProcessor(provider, processor)) {
+      const handle = handleOf(processor, () => attached.delete(provider))
+      attached.set(provider, handle)
+      return handle
+    }
     diag.createComponentLogger({ namespace: 'spanscore' }).error(`Nothing is scored: ${whyNot(provider)}`)
-    return handleOf(createProcessor(options, []), () => undefined)
+    return handleOf(processor, () => undefined)
   }
   const behind = [...processors]
   const processor = createProcessor(options, behind)
@@ -72,7 +78,7 @@ function createProcessor(options: ScoringOptions, behind: readonly SpanProcessor
   })
 }
 
-function handleOf(processor: ScoringSpanProcessor, restore: () => void): AttachedScoring {
+function handleOf(processor: ScoringSpanProcessor, restore: () => unknown): AttachedScoring {
   return {
     ledger: () => processor.ledger(),
     forceFlush: () => processor.forceFlush(),

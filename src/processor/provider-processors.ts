@@ -15,6 +15,14 @@ export function processorsOf(provider: object): SpanProcessorLike[] | undefined 
   return isProcessorList(processors) ? processors : undefined
 }
 
+/** Adds a processor to a provider of SDK 1.30 that has none yet; false where it cannot be done. */
+export function addProcessor(provider: object, processor: SpanProcessorLike): boolean {
+  const add: unknown = Reflect.get(provider, 'addSpanProcessor')
+  if (typeof add !== 'function') return false
+  Reflect.apply(add, provider, [processor])
+  return true
+}
+
 function isProcessorList(value: unknown): value is SpanProcessorLike[] {
   return Array.isArray(value) && value.every(isProcessor)
 }

@@ -1,7 +1,7 @@
 import type { Dialect, SpanRole } from '../spans/dialect.ts'
 import { toSourceSpan } from '../spans/from-sdk-span.ts'
 import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
-import { roleOf } from '../spans/recognise.ts'
+import { recognise, roleOf } from '../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import type { LiveRun } from './live-run.ts'
 import type { Link } from './span-links.ts'
@@ -40,6 +40,11 @@ export class SpanNode {
   get source(): SourceSpan {
     this.#source ??= toSourceSpan(this.span)
     return this.#source
+  }
+
+  /** Some spans are told apart only by what is written on them at their end. */
+  recogniseAgain(): void {
+    this.dialect = recognise(this.source.scope.name, this.span.attributes, this.span.name) ?? this.dialect
   }
 
   /** What the span is to a run, as far as its attributes tell by now. */

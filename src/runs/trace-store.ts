@@ -1,18 +1,18 @@
 import type { Dialect } from '../spans/dialect.ts'
 import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
-import { mayBeRecognised, scopeKindOf } from '../spans/recognition-hints.ts'
-import type { ScopeKind } from '../spans/recognition-hints.ts'
-import { recognise } from '../spans/recognise.ts'
 import type { SourceLog } from '../spans/source-span.ts'
-import type { AgentRun } from './agent-run.ts'
-import { buildRuns } from './build-runs.ts'
+import { assembleRuns, findRun } from './assemble-runs.ts'
 import { bytesOf, contentBytesOf } from './content-bytes.ts'
+import { Deadlines } from './deadlines.ts'
 import { LiveRun } from './live-run.ts'
 import type { LiveRunSource } from './live-run.ts'
+import { recogniseSpan } from './recognise-span.ts'
 import { isUnderUnknown, placeOf } from './run-place.ts'
+import { SpanGroups } from './span-groups.ts'
 import { SpanLinks } from './span-links.ts'
 import type { Link, LocalSpan } from './span-links.ts'
-import { SpanGroup, SpanNode } from './span-node.ts'
+import { SpanNode } from './span-node.ts'
+import type { SpanGroup } from './span-node.ts'
 
 /** Bounds of the store, and what it tells. */
 export interface TraceStoreOptions {
@@ -50,32 +50,25 @@ export type ParentSpan = LocalSpan & Pick<SdkSpanLike, 'spanContext'>
 export class TraceStore {
   readonly #options: TraceStoreOptions
   readonly #links = new SpanLinks()
-  /** In the order in which they began: the first is the one to give up. */
-  readonly #groups = new Set<SpanGroup>()
-  readonly #groupsByTrace = new Map<string, Set<SpanGroup>>()
-  /** Bare runs that wait for the end of a span of this process; keyed by that span. */
+  readonly #groups = new SpanGroups()
+  readonly #deadlines: Deadlines
+  readonly #source: LiveRunSource
+  /** Model calls without an agent that wait for the end of a span of this process; the trace, by that span. */
   readonly #anchored = new Map<object, string>()
-  /** What is waited for by the clock, in the order of its deadlines: the wait is the same for all. */
-  readonly #deadlines: { readonly atMs: number; readonly settle: () => void }[] = []
-  #contentBytes = 0
   #unsettled = 0
 
   constructor(options: TraceStoreOptions) {
     this.#options = options
-  }
-
-  readonly #source: LiveRunSource = {
-    // All of the group, and not only what is below the agent: some libraries write a run's spans side by side.
-    members: ({ node }) => node.group.nodes,
-    hasOpenSpans: ({ node, nested }) => {
-      const { openCount, nodes } = node.group
-      if (openCount === 0 || (!nested && node === nodes[0])) return openCount > 0
-      return nodes.some((other) => other.open && this.#isBelow(other, node))
-    },
-    build: ({ node }, members, revision) => {
-      const { logs, truncated } = node.group
-      return findRun(this.#build(members, logs, revision, truncated), node.source.spanId)
-    },
+    this.#deadlines = new Deadlines(options.settleMs, options.now)
+    this.#source = {
+      // All of the group, and not only what is below the agent: some libraries write a run's spans side by side.
+      members: ({ node }) => node.group.nodes,
+      hasOpenSpans: (run) => this.#hasOpenSpans(run),
+      build: ({ node }, nodes, revision) => {
+        const { logs, truncated: lacksSpans } = node.group
+        return findRun(assembleRuns({ nodes, logs, links: this.#links, revision, lacksSpans }), node.source.spanId)
+      },
+    }
   }
 
   /** Runs that have begun and are not closed. */
@@ -87,12 +80,12 @@ export class TraceStore {
 
   /** Bytes of content that is kept. */
   get contentBytes(): number {
-    return this.#contentBytes
+    return this.#groups.contentBytes
   }
 
   /** When something is next due, on the clock of `now`; `undefined` where nothing is waited for. */
   get nextDeadlineMs(): number | undefined {
-    return this.#deadlines[0]?.atMs
+    return this.#deadlines.nextMs
   }
 
   /** To be called when a span starts, with the span that is active in its parent context. */
@@ -103,15 +96,13 @@ export class TraceStore {
       this.#links.set(span, above)
       return
     }
-    const scope = scopeOf(span)
-    const kind = scopeKindOf(scope)
-    const dialect = kind === 'ordinary' ? undefined : recogniseIn(kind, scope, span)
-    if (dialect !== undefined) {
-      this.#links.set(span, this.#startNode(span, dialect, above))
+    const dialect = recogniseSpan(span)
+    if (dialect === undefined || dialect === 'ordinary') {
+      this.#links.set(span, above)
+      if (dialect === undefined) this.#links.askAgain(span)
       return
     }
-    this.#links.set(span, above)
-    if (kind !== 'ordinary') this.#links.askAgain(span)
+    this.#links.set(span, this.#startNode(span, dialect, above))
   }
 
   /** The node of a span, where a dialect recognises it: at its start, or by what was written on it since. */
@@ -128,8 +119,7 @@ export class TraceStore {
     node.open = false
     node.group.openCount -= 1
     if (node.closed) return undefined
-    if (node.group.wanted)
-      node.dialect = recognise(scopeOf(node.span), node.span.attributes, node.span.name) ?? node.dialect
+    if (node.group.wanted) node.recogniseAgain()
     node.role = node.currentRole
     if (node.role === 'model' || node.role === 'tool') node.group.hasWork = true
     this.#countContent(node)
@@ -166,19 +156,16 @@ export class TraceStore {
 
   /** Keeps a log record in which an instrumentation wrote messages, with the span that it belongs to. */
   addLog(log: SourceLog): void {
-    for (const group of this.#groupsByTrace.get(log.traceId) ?? []) {
+    for (const group of this.#groups.ofTrace(log.traceId)) {
       if (!group.wanted || !group.nodes.some((node) => node.source.spanId === log.spanId)) continue
       group.logs.push(log)
-      const bytes = bytesOf(log.attributes) + bytesOf(log.body)
-      group.contentBytes += bytes
-      this.#contentBytes += bytes
+      this.#groups.addContent(group, bytesOf(log.attributes) + bytesOf(log.body))
     }
   }
 
   /** Closes what has waited long enough. */
   sweep(): void {
-    const nowMs = this.#options.now()
-    while (this.#deadlines[0] && this.#deadlines[0].atMs <= nowMs) this.#deadlines.shift()?.settle()
+    this.#deadlines.sweep()
   }
 
   /** Closes the model calls without an agent that wait for further ones by the clock, as at a flush. */
@@ -189,7 +176,7 @@ export class TraceStore {
 
   /** Closes what waits for spans or for the clock, as at a shutdown. Runs whose agent is open stay. */
   settleAll(): void {
-    for (const { settle } of this.#deadlines.splice(0)) settle()
+    this.#deadlines.sweepAll()
     const traces = new Set(this.#anchored.values())
     this.#anchored.clear()
     for (const trace of traces) this.#settleBare(trace)
@@ -221,7 +208,7 @@ export class TraceStore {
   #strangerAbove(parent: ParentSpan): Link {
     if (!parent.isRecording()) return null
     const { traceId, spanId } = parent.spanContext()
-    for (const group of this.#groupsByTrace.get(traceId) ?? []) {
+    for (const group of this.#groups.ofTrace(traceId)) {
       const wrapped = group.nodes.find((node) => node.source.spanId === spanId)
       if (wrapped) return wrapped
     }
@@ -230,11 +217,7 @@ export class TraceStore {
 
   #openGroup(span: SdkSpanLike): SpanGroup {
     const { traceId } = span.spanContext()
-    const group = new SpanGroup(traceId, this.#options.isWanted(traceId))
-    this.#groups.add(group)
-    const ofTrace = this.#groupsByTrace.get(traceId)
-    if (ofTrace) ofTrace.add(group)
-    else this.#groupsByTrace.set(traceId, new Set([group]))
+    const group = this.#groups.open(traceId, this.#options.isWanted(traceId))
     if (this.#groups.size > this.#options.maxOpenRuns) this.#evictOldest()
     return group
   }
@@ -254,9 +237,8 @@ export class TraceStore {
   /** Many instrumentations, and most spans written by hand, set their attributes only after the start. */
   #recogniseLate(span: SdkSpanLike): SpanNode | undefined {
     this.#links.asked(span)
-    const scope = scopeOf(span)
-    const dialect = recogniseIn(scopeKindOf(scope), scope, span)
-    if (dialect === undefined) return undefined
+    const dialect = recogniseSpan(span)
+    if (dialect === undefined || dialect === 'ordinary') return undefined
     const above = this.#links.get(span)
     // One that did not start here has no ancestry to go by; one below a closed run was counted as late when it started.
     if (above === undefined) return undefined
@@ -271,35 +253,18 @@ export class TraceStore {
 
   /** Groups that began below a span before it was recognised belong to it. */
   #adopt(node: SpanNode): void {
-    for (const other of this.#groupsByTrace.get(node.group.traceId) ?? []) {
+    for (const other of this.#groups.ofTrace(node.group.traceId)) {
       const root = other.nodes[0]
       if (other === node.group || root === undefined || !this.#links.passes(root.above, node.span)) continue
-      for (const adopted of other.nodes) {
-        adopted.group = node.group
-        node.group.nodes.push(adopted)
-      }
-      node.group.openCount += other.openCount
-      node.group.contentBytes += other.contentBytes
-      node.group.logs.push(...other.logs)
-      node.group.waiting.push(...other.waiting)
-      node.group.undecided.push(...other.undecided)
-      node.group.hasWork ||= other.hasWork
-      node.group.hasRun ||= other.hasRun
-      this.#removeGroup(other)
+      this.#groups.merge(other, node.group)
     }
   }
 
   #countContent(node: SpanNode): void {
     if (!node.group.wanted) return
-    const bytes = contentBytesOf(node.span)
-    node.contentBytes = bytes
-    node.group.contentBytes += bytes
-    this.#contentBytes += bytes
-    while (this.#contentBytes > this.#options.maxContentBytes && this.#groups.size > 0) {
-      const before = this.#groups.size
-      this.#evictOldest()
-      if (this.#groups.size === before) break
-    }
+    node.contentBytes = contentBytesOf(node.span)
+    this.#groups.addContent(node.group, node.contentBytes)
+    while (this.#groups.contentBytes > this.#options.maxContentBytes && this.#evictOldest());
   }
 
   #runOf(node: SpanNode): LiveRun | undefined {
@@ -310,21 +275,10 @@ export class TraceStore {
     return new LiveRun(node, place, this.#source)
   }
 
-  #build(nodes: readonly SpanNode[], logs: readonly SourceLog[], revision: 1 | 2, lacksSpans: boolean): AgentRun[] {
-    const open = new Set<string>()
-    const parents = new Map<string, string | undefined>()
-    for (const node of nodes) {
-      const { spanId, parentSpanId } = node.source
-      if (node.open) open.add(spanId)
-      // Spans in between that no dialect recognises are not kept: the way up leads past them.
-      if (parentSpanId === undefined || node.above === null) continue
-      const parent = this.#links.nearestNode(node.above)?.source.spanId
-      if (parent !== parentSpanId) parents.set(parentSpanId, parent)
-    }
-    return buildRuns(
-      nodes.map((node) => node.source),
-      { logs, revision, lacksSpans, parents, isOpen: (spanId) => open.has(spanId) },
-    )
+  #hasOpenSpans({ node, nested }: LiveRun): boolean {
+    const { openCount, nodes } = node.group
+    if (openCount === 0 || (!nested && node === nodes[0])) return openCount > 0
+    return nodes.some((other) => other.open && this.#isBelow(other, node))
   }
 
   #isBelow(node: SpanNode, ancestor: SpanNode): boolean {
@@ -343,7 +297,7 @@ export class TraceStore {
     const { group } = run.node
     this.#unsettled += run.nested ? 0 : 1
     group.waiting.push(run)
-    if (run.hasOpenSpans) this.#waitForClock(() => this.#settleRuns(group, (waiting) => waiting === run))
+    if (run.hasOpenSpans) this.#deadlines.add(() => this.#settleRuns(group, (waiting) => waiting === run))
   }
 
   #settleRuns(group: SpanGroup, isDue: (run: LiveRun) => boolean): void {
@@ -361,18 +315,7 @@ export class TraceStore {
 
   /** A run within a group that goes on (a workflow, a loop) is over: its spans are let go of. */
   #forget(agent: SpanNode): void {
-    const { group } = agent
-    const kept: SpanNode[] = []
-    for (const node of group.nodes) {
-      if (!this.#isBelow(node, agent)) {
-        kept.push(node)
-        continue
-      }
-      node.isForgotten = true
-      group.contentBytes -= node.contentBytes
-      this.#contentBytes -= node.contentBytes
-    }
-    group.nodes = kept
+    this.#groups.forget(agent.group, (node) => this.#isBelow(node, agent))
   }
 
   /** All its spans have ended. */
@@ -383,12 +326,12 @@ export class TraceStore {
     }
     // Models with no agent above: they may go on, as long as something around them is open.
     const anchor = this.#links.outermostOpen(group.nodes[0]?.above)
-    if (anchor === undefined) this.#waitForClock(() => this.#settleBare(group.traceId))
+    if (anchor === undefined) this.#deadlines.add(() => this.#settleBare(group.traceId))
     else this.#anchored.set(anchor, group.traceId)
   }
 
   #settleBare(traceId: string): void {
-    const due = [...(this.#groupsByTrace.get(traceId) ?? [])].filter((group) => group.openCount === 0 && !group.hasRun)
+    const due = this.#groups.ofTrace(traceId).filter((group) => group.openCount === 0 && !group.hasRun)
     if (due.length === 0) return
     const anchor = due
       .map((group) => this.#links.outermostOpen(group.nodes[0]?.above))
@@ -398,15 +341,9 @@ export class TraceStore {
       return
     }
     const nodes = due.flatMap((group) => group.nodes)
-    const runs =
-      due[0]?.wanted === true
-        ? this.#build(
-            nodes,
-            due.flatMap((group) => group.logs),
-            1,
-            false,
-          )
-        : [undefined]
+    const logs = due.flatMap((group) => group.logs)
+    const assembly = { nodes, logs, links: this.#links, revision: 1, lacksSpans: false } as const
+    const runs = due[0]?.wanted === true ? assembleRuns(assembly) : [undefined]
     for (const run of runs) {
       const lastChat = run?.steps.findLast((step) => step.spanId !== undefined)?.spanId ?? run?.spanId
       const node = nodes.find((candidate) => candidate.source.spanId === lastChat) ?? nodes.at(-1)
@@ -418,51 +355,20 @@ export class TraceStore {
     for (const group of due) this.#close(group)
   }
 
-  #waitForClock(settle: () => void): void {
-    this.#deadlines.push({ atMs: this.#options.now() + this.#options.settleMs, settle })
-  }
-
-  #evictOldest(): void {
-    const [oldest] = this.#groups
-    if (oldest === undefined) return
+  #evictOldest(): boolean {
+    const { oldest } = this.#groups
+    if (oldest === undefined) return false
     const [agent] = oldest.nodes
     if (oldest.waiting.length > 0) this.#settleRuns(oldest, () => true)
     else if (agent !== undefined && !oldest.hasRun) {
       this.#options.onEvicted(new LiveRun(agent, 'run', { ...this.#source, build: () => undefined }))
     }
     if (!oldest.closed) this.#close(oldest)
+    return true
   }
 
   #close(group: SpanGroup): void {
     if (group.waiting.length > 0) this.#settleRuns(group, () => true)
-    if (group.closed) return
-    group.closed = true
-    this.#contentBytes -= group.contentBytes
-    group.nodes = []
-    this.#removeGroup(group)
+    if (!group.closed) this.#groups.close(group)
   }
-
-  #removeGroup(group: SpanGroup): void {
-    this.#groups.delete(group)
-    const ofTrace = this.#groupsByTrace.get(group.traceId)
-    ofTrace?.delete(group)
-    if (ofTrace?.size === 0) this.#groupsByTrace.delete(group.traceId)
-  }
-}
-
-function findRun(runs: readonly AgentRun[], spanId: string): AgentRun | undefined {
-  for (const run of runs) {
-    const found = run.spanId === spanId ? run : findRun(run.children, spanId)
-    if (found) return found
-  }
-  return undefined
-}
-
-function scopeOf(span: SdkSpanLike): string {
-  return (span.instrumentationScope ?? span.instrumentationLibrary)?.name ?? ''
-}
-
-function recogniseIn(kind: ScopeKind, scope: string, span: SdkSpanLike): Dialect | undefined {
-  if (kind === 'unknown' && !mayBeRecognised(span.attributes, span.name)) return undefined
-  return recognise(scope, span.attributes, span.name)
 }

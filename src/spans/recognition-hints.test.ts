@@ -28,7 +28,7 @@ test('nor is one that is recognised by its attributes alone, whatever its scope'
 test.each([
   ['@opentelemetry/instrumentation-http', 'ordinary'],
   ['@opentelemetry/instrumentation-pg', 'ordinary'],
-  ['@opentelemetry/instrumentation-openai', 'unknown'],
+  ['@opentelemetry/instrumentation-openai', 'library'],
   ['@opentelemetry/instrumentation-aws-sdk', 'unknown'],
   ['my-app', 'unknown'],
   ['gen_ai', 'library'],

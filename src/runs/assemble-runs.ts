@@ -1,0 +1,42 @@
+import type { SourceLog } from '../spans/source-span.ts'
+import type { AgentRun } from './agent-run.ts'
+import { buildRuns } from './build-runs.ts'
+import type { SpanLinks } from './span-links.ts'
+import type { SpanNode } from './span-node.ts'
+
+/** What the runs of some spans of this process are put together from. */
+export interface Assembly {
+  readonly nodes: readonly SpanNode[]
+  readonly logs: readonly SourceLog[]
+  readonly links: SpanLinks
+  readonly revision: 1 | 2
+  /** True where spans were left out over a limit. */
+  readonly lacksSpans: boolean
+}
+
+/** Puts runs together from spans of this process, some of which may be open. */
+export function assembleRuns({ nodes, logs, links, revision, lacksSpans }: Assembly): AgentRun[] {
+  const open = new Set<string>()
+  const parents = new Map<string, string | undefined>()
+  for (const node of nodes) {
+    const { spanId, parentSpanId } = node.source
+    if (node.open) open.add(spanId)
+    // Spans in between that no dialect recognises are not kept: the way up leads past them.
+    if (parentSpanId === undefined || node.above === null) continue
+    const parent = links.nearestNode(node.above)?.source.spanId
+    if (parent !== parentSpanId) parents.set(parentSpanId, parent)
+  }
+  return buildRuns(
+    nodes.map((node) => node.source),
+    { logs, revision, lacksSpans, parents, isOpen: (spanId) => open.has(spanId) },
+  )
+}
+
+/** The run of an agent's span, wherever it stands among these; `undefined` where the span is no run of its own. */
+export function findRun(runs: readonly AgentRun[], spanId: string): AgentRun | undefined {
+  for (const run of runs) {
+    const found = run.spanId === spanId ? run : findRun(run.children, spanId)
+    if (found) return found
+  }
+  return undefined
+}
