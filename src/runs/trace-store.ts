@@ -13,6 +13,7 @@ import { SpanLinks } from './span-links.ts'
 import type { Link, LocalSpan } from './span-links.ts'
 import { SpanNode } from './span-node.ts'
 import type { SpanGroup } from './span-node.ts'
+import { ToldResponses } from './told-responses.ts'
 
 /** Bounds of the store, and what it tells. */
 export interface TraceStoreOptions {
@@ -52,6 +53,7 @@ export class TraceStore {
   readonly #links = new SpanLinks()
   readonly #groups = new SpanGroups()
   readonly #deadlines: Deadlines
+  readonly #told = new ToldResponses()
   readonly #source: LiveRunSource
   /** Model calls without an agent that wait for the end of a span of this process; the trace, by that span. */
   readonly #anchored = new Map<object, string>()
@@ -121,6 +123,7 @@ export class TraceStore {
     if (node.closed) return undefined
     if (node.group.wanted) node.recogniseAgain()
     node.role = node.currentRole
+    if (node.role === 'model') this.#told.note(node.source)
     if (node.role === 'model' || node.role === 'tool') node.group.hasWork = true
     this.#countContent(node)
     this.#decideUndecided(node.group)
@@ -272,6 +275,14 @@ export class TraceStore {
     const { group } = node
     if (place === undefined || group.closed) return undefined
     if (place === 'run') group.hasRun = true
+    const models = group.nodes.filter((other) => other.role === 'model' && this.#isBelow(other, node))
+    if (
+      this.#told.tells(
+        node.source,
+        models.map((model) => model.source),
+      )
+    )
+      return undefined
     return new LiveRun(node, place, this.#source)
   }
 

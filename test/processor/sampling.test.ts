@@ -1,0 +1,170 @@
+import { createTraceState } from '@opentelemetry/api'
+import { expect, test } from 'vitest'
+
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import type { ScoringOptions } from '../../src/processor/scoring-options.ts'
+import { decide } from '../../src/sampling/decide.ts'
+import type { Evaluation } from '../../src/scoring/score.ts'
+import {
+  agentAttributes,
+  cleanup,
+  codeScorer,
+  createPipeline,
+  expectBalanced,
+  judgeScorer,
+  open,
+  runAgent,
+} from './harness.ts'
+
+async function createScoring(options: Partial<ScoringOptions> & Pick<ScoringOptions, 'scorers'>) {
+  const seen: Evaluation[] = []
+  const scoring = new ScoringSpanProcessor({ onScore: (evaluation) => void seen.push(evaluation), ...options })
+  const pipeline = await createPipeline({ processors: (batch) => [scoring, batch] })
+  cleanup(() => expectBalanced(scoring.ledger()))
+  return { scoring, seen, ...pipeline }
+}
+
+test('a rate keeps the same traces for every scorer, and the smaller sample lies in the larger', async () => {
+  const { tracer, scoring, seen } = await createScoring({
+    scorers: [
+      { scorer: codeScorer('few'), sample: 0.1 },
+      { scorer: codeScorer('many'), sample: 0.5 },
+    ],
+    upstreamProbability: 0.5,
+  })
+  const traceIds = Array.from({ length: 500 }, () => runAgent(tracer).spanContext().traceId)
+  const scoredBy = (id: string) => seen.filter(({ scorer }) => scorer.id === id).map(({ runId }) => runId.slice(0, 32))
+  expect(scoredBy('few')).toEqual(traceIds.filter((traceId) => decide(0.1, traceId)))
+  expect(scoredBy('many')).toEqual(traceIds.filter((traceId) => decide(0.5, traceId)))
+  expect(seen.find(({ scorer }) => scorer.id === 'few')?.probability).toBeCloseTo(0.05)
+  const { few } = scoring.ledger().scorers
+  expect(few).toMatchObject({ runs: 500, skipped: 500 - scoredBy('few').length })
+})
+
+test('runs that nobody wants are counted, and nothing is written', async () => {
+  const { tracer, scoring, receiver, flush } = await createScoring({
+    scorers: [codeScorer('a'), judgeScorer('b')],
+    sample: 0,
+  })
+  runAgent(tracer)
+  await flush()
+  expect(receiver.spans).toHaveLength(3)
+  expect(JSON.stringify(receiver.spans)).not.toContain('spanscore.')
+  expect(receiver.logs).toEqual([])
+  expect(scoring.ledger()).toMatchObject({
+    runs: { seen: 1, closed: 1, open: 0 },
+    scorers: { a: { skipped: 1, reasons: { 'sampled-out': 1 } }, b: { skipped: 1, reasons: { 'sampled-out': 1 } } },
+  })
+})
+
+test('a sample function sees the finished run: errors are kept more often', async () => {
+  const { tracer, scoring } = await createScoring({
+    scorers: [judgeScorer('fitting')],
+    sample: (run) => (run.status === 'error' ? 1 : 0),
+    budget: { callsPerMinute: Number.POSITIVE_INFINITY },
+  })
+  for (let index = 0; index < 5; index += 1) runAgent(tracer)
+  const failed = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  failed.setStatus({ code: 2 })
+  failed.end()
+  await scoring.forceFlush()
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 6, scored: 1, reasons: { 'sampled-out': 5 } })
+})
+
+test('the probability says what tracestate says, and nothing where nobody knows', async () => {
+  const { tracer, provider, seen, receiver, flush } = await createScoring({ scorers: [codeScorer('exact')] })
+  runAgent(tracer)
+  expect(seen[0]).not.toHaveProperty('probability')
+  Reflect.set(Reflect.get(provider, '_tracerOptions') as object, 'sampler', {
+    shouldSample: () => ({ decision: 2, traceState: createTraceState('ot=th:c') }),
+    toString: () => 'a quarter',
+  })
+  runAgent(provider.getTracer('a quarter'))
+  expect(seen[1]?.probability).toBe(0.25)
+  await flush()
+  const sum = receiver.metrics.findLast(({ name }) => name === 'spanscore.sum.w')
+  expect(sum?.value).toBe(4)
+})
+
+test('agent and when are filters', async () => {
+  const { tracer, scoring } = await createScoring({
+    scorers: [
+      { scorer: codeScorer('weather'), agent: ['weather', 'climate'] },
+      { scorer: codeScorer('some'), when: (run) => run.agent.name === 'climate' },
+    ],
+  })
+  for (const name of ['weather', 'climate', 'support']) runAgent(tracer, name)
+  expect(scoring.ledger().scorers).toMatchObject({
+    weather: { runs: 3, scored: 2, reasons: { filtered: 1 } },
+    some: { runs: 3, scored: 1, reasons: { filtered: 2 } },
+  })
+})
+
+test('judges are refused over the budget, and that is silent on spans', async () => {
+  const { tracer, scoring, receiver, flush } = await createScoring({
+    scorers: [judgeScorer('fitting')],
+    budget: { callsPerMinute: 3 },
+  })
+  for (let index = 0; index < 10; index += 1) runAgent(tracer)
+  await flush()
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 10, scored: 3, reasons: { 'over-budget': 7 } })
+  expect(receiver.spans.filter(({ name }) => name.startsWith('evaluate'))).toHaveLength(3)
+})
+
+test('a judge that cannot be asked is skipped, and said once', async () => {
+  const judge = {
+    model: 'a/b',
+    priced: true,
+    estimate: () => ({ calls: 1, tokens: 1 }),
+    unavailable: () => 'OPENAI_API_KEY is not set.',
+  }
+  const { tracer, scoring, flush, diagnostics } = await createScoring({ scorers: [judgeScorer('fitting', { judge })] })
+  runAgent(tracer)
+  runAgent(tracer)
+  await flush()
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ skipped: 2, reasons: { 'judge-unavailable': 2 } })
+  expect(diagnostics.filter((line) => line.includes('OPENAI_API_KEY is not set'))).toHaveLength(1)
+})
+
+test('more than the queue holds is skipped: queue-full; errors go first', async () => {
+  const order: string[] = []
+  const { tracer, scoring, flush } = await createScoring({
+    scorers: [
+      judgeScorer('fitting', {
+        assess: async (run) => {
+          order.push(run.status)
+          await new Promise((resolve) => setTimeout(resolve, 1))
+          return { status: 'scored', value: 1 }
+        },
+      }),
+    ],
+    concurrency: 1,
+    queueSize: 4,
+    budget: { callsPerMinute: Number.POSITIVE_INFINITY },
+  })
+  for (let index = 0; index < 3; index += 1) runAgent(tracer)
+  const failed = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  failed.setStatus({ code: 2 })
+  failed.end()
+  for (let index = 0; index < 4; index += 1) runAgent(tracer)
+  await flush()
+  expect(order.slice(0, 2)).toContain('error')
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 8, scored: 4, reasons: { 'queue-full': 4 } })
+})
+
+test('metricAttributes are copied to metrics and events, fifty values each, then other', async () => {
+  const { tracer, receiver, flush } = await createScoring({
+    scorers: [codeScorer('exact')],
+    metricAttributes: ['tenant', 'service.name'],
+  })
+  for (let index = 0; index < 60; index += 1) {
+    open(tracer, 'invoke_agent a', { ...agentAttributes('a'), tenant: `t${index}` }).end()
+  }
+  await flush()
+  // Both our flush and the test's export them.
+  const points = receiver.metrics.filter(({ name }) => name === 'spanscore.evaluations').slice(51)
+  expect(points).toHaveLength(51)
+  expect(points.find(({ attributes }) => attributes['tenant'] === 'other')?.value).toBe(10)
+  expect(points[0]?.attributes['service.name']).toMatch(/^unknown_service/)
+  expect(receiver.logs[59]?.attributes['tenant']).toBe('other')
+})
