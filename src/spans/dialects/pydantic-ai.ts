@@ -1,7 +1,8 @@
 import type { Dialect } from '../dialect.ts'
-import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
+import { jsonAttribute } from '../json-attribute.ts'
+import { isRecord, numberOf, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../message.ts'
-import { textMessage, toMessages, toolCallsIn } from '../messages.ts'
+import { makeMessage, textMessage, toMessages, toolCallsIn } from '../messages.ts'
 import { outcomeOf } from '../outcome.ts'
 import { makeUsage } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
@@ -37,10 +38,16 @@ export const pydanticAi: Dialect = {
     const output = genAi.output?.(span, logs)
     const answer = toolCallsIn(output).find((call) => isOutputTool(span, call.name))
     const text = answer && toJsonText(answer.arguments)
-    return text === undefined ? output : [...(output ?? []), textMessage('assistant', text)]
+    if (output === undefined || text === undefined) return output
+    const said = output.map(({ role, parts, name }) =>
+      makeMessage(
+        role,
+        parts.filter((part) => part !== answer),
+        name,
+      ),
+    )
+    return [...said, textMessage('assistant', text)]
   },
-
-  toolCalls: (span, logs) => toolCallsIn(genAi.output?.(span, logs)).filter((call) => !isOutputTool(span, call.name)),
 
   transcript: (span) => allMessages(span),
 
@@ -72,13 +79,16 @@ export const pydanticAi: Dialect = {
 }
 
 function allMessages(span: SourceSpan): readonly Message[] | undefined {
-  const written = span.attributes['pydantic_ai.all_messages']
+  const written = jsonAttribute(span, 'pydantic_ai.all_messages')
   return written === undefined ? undefined : toMessages(written)
 }
 
 /** The tools through which this model gives its answer, as its request says; else the name that they have by default. */
 function isOutputTool(span: SourceSpan, name: string): boolean {
-  const parameters = parseJson(span.attributes.model_request_parameters)
+  const written = span.attributes.model_request_parameters
+  // Most agents have none, which a look at the text tells.
+  if (typeof written === 'string' && written.includes('"output_tools":[]')) return false
+  const parameters = jsonAttribute(span, 'model_request_parameters')
   const tools: unknown = isRecord(parameters) ? parameters.output_tools : undefined
   if (!Array.isArray(tools)) return name === 'final_result'
   return tools.some((tool) => isRecord(tool) && textOf(tool.name) === name)
