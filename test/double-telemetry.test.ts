@@ -6,11 +6,25 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import { generateText, isStepCount, registerTelemetry, streamText, tool } from 'ai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { ScoringSpanProcessor } from '../src/processor/scoring-span-processor.ts'
 import { reconstructRuns } from '../src/runs/reconstruct-runs.ts'
+import { defineScorer } from '../src/scoring/define-scorer.ts'
 import { createScriptedOpenAIServer, type ScriptedOpenAIServer } from '../src/testing/scripted-openai-server.ts'
 
 const exporter = new InMemorySpanExporter()
-const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+const scored: string[] = []
+const noteAgent = defineScorer({
+  id: 'note_agent',
+  description: 'Notes which agents are scored.',
+  kind: 'code',
+  inline: true,
+  assess(run) {
+    scored.push(run.agent.name ?? '')
+    return { status: 'scored', value: 1 }
+  },
+})
+const scoring = new ScoringSpanProcessor({ scorers: [{ scorer: noteAgent, scope: 'every-agent' }] })
+const provider = new BasicTracerProvider({ spanProcessors: [scoring, new SimpleSpanProcessor(exporter)] })
 let server: ScriptedOpenAIServer
 
 beforeAll(async () => {
@@ -28,13 +42,17 @@ beforeAll(async () => {
   })
 })
 
-beforeEach(() => exporter.reset())
+beforeEach(() => {
+  exporter.reset()
+  scored.length = 0
+})
 afterAll(() => server.close())
 
 describe('AI SDK 7 with its new and its legacy telemetry both on', () => {
   it('gives one run for a call, which stands in two traces', async () => {
     await generateText({ model: model(), prompt: 'Weather?', telemetry: { functionId: 'weather' } })
     expect(traceCount()).toBe(2)
+    expect(scored).toEqual(['weather'])
     expect(summary()).toEqual([{ agent: 'weather', output: 'Sunny.', dialect: 'ai-sdk', tools: [], children: [] }])
   })
 
@@ -52,6 +70,7 @@ describe('AI SDK 7 with its new and its legacy telemetry both on', () => {
         .map((run) => run.agent)
         .toSorted(),
     ).toEqual(['one', 'two'])
+    expect(scored.toSorted()).toEqual(['one', 'two'])
   })
 
   it('gives a nested agent once, below the tool call that started it', async () => {
@@ -67,6 +86,7 @@ describe('AI SDK 7 with its new and its legacy telemetry both on', () => {
       stopWhen: isStepCount(3),
       telemetry: { functionId: 'outer' },
     })
+    expect(scored).toEqual(['inner', 'outer'])
     const inner = { agent: 'inner', output: 'Sunny.', dialect: 'ai-sdk', tools: [], children: [] }
     expect(summary()).toEqual([
       { agent: 'outer', output: 'It is fine.', dialect: 'ai-sdk', tools: ['ask: Sunny.'], children: [inner] },
