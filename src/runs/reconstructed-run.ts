@@ -116,6 +116,8 @@ export class ReconstructedRun implements AgentRun {
 
   get output(): string | undefined {
     return this.#once(SLOT.output, () => {
+      const final = this.#root.hasFinalForm ? textOfAll(this.#root.output) : undefined
+      if (final !== undefined) return final
       const last = this.#plan.models.at(-1)
       if (last !== undefined && !isFailed(last.node.facts.outcome)) {
         const answer = pick(last, (facts) => facts.output)
@@ -315,6 +317,7 @@ export class ReconstructedRun implements AgentRun {
       const last = this.#plan.models.at(-1)?.node.facts
       if (isFailed(own)) return own
       if (last !== undefined && last !== this.#root && isFailed(last.outcome)) return last.outcome
+      if (last !== undefined && this.#isCutShort(last)) return { status: 'error', error: {} }
       if (own.status === 'ok' || last?.outcome.status === 'ok') return { status: 'ok' }
       const reasons = last?.model?.finishReasons ?? []
       const isFinished = this.output !== undefined || reasons.some((reason) => !/tool|function/i.test(reason))
@@ -322,6 +325,14 @@ export class ReconstructedRun implements AgentRun {
       if (last !== undefined && last.output === undefined && last.input === undefined) return { status: 'ok' }
       return { status: isFinished ? 'ok' : 'unknown' }
     })
+  }
+
+  /** The agent's span ended on tool calls without summing up: the next model call failed, and its span never came. */
+  #isCutShort(last: SpanFacts): boolean {
+    const root = this.#root
+    return (
+      root.dialect.sumsUsageAtEnd === true && last.toolCalls.length > 0 && isEmpty(root.usage) && !isEmpty(last.usage)
+    )
   }
 
   #ownInput(): readonly Message[] | undefined {

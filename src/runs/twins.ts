@@ -7,15 +7,16 @@ import type { RunPlan } from './plan.ts'
  * tell; where there are none, because the first call failed, agent, question and time do.
  */
 export function dropTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
-  const waiting = [...plans]
+  const kept = plans.length > 1 ? withoutTwins(plans) : plans
+  const waiting = [...kept]
   for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
     if (plan.children.length > 1) {
-      const kept = withoutTwins(plan.children)
-      if (kept.length < plan.children.length) plan.children.splice(0, plan.children.length, ...kept)
+      const children = withoutTwins(plan.children)
+      if (children.length < plan.children.length) plan.children.splice(0, plan.children.length, ...children)
     }
     waiting.push(...plan.children)
   }
-  return plans.length > 1 ? withoutTwins(plans) : plans
+  return kept
 }
 
 function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
@@ -23,12 +24,13 @@ function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
   const current = legacy.length === 0 ? [] : plans.filter(isCurrent)
   const bare = plans.filter(isBare)
   const agents = bare.length === 0 || bare.length === plans.length ? [] : plans.filter((plan) => !isBare(plan))
-  const twins = new Set<RunPlan>()
+  const twins = new Map<RunPlan, RunPlan>()
   if (current.length > 0) {
     const byResponse = indexByResponse(current)
     for (const plan of legacy) {
       const ids = responseIds(plan)
-      if (ids.length > 0 ? isToldBy(ids, byResponse) : isToldInTime(plan, current)) twins.add(plan)
+      const other = ids.length > 0 ? toldBy(ids, byResponse) : toldInTime(plan, current)
+      if (other !== undefined) twins.set(plan, other)
     }
   }
   if (agents.length > 0) {
@@ -36,10 +38,22 @@ function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
     const indices = new Map([...byTrace].map(([traceId, ofTrace]) => [traceId, indexByResponse(ofTrace)]))
     for (const plan of bare) {
       const index = indices.get(plan.root.span.traceId)
-      if (index !== undefined && isToldBy(responseIds(plan), index)) twins.add(plan)
+      const other = index && toldBy(responseIds(plan), index)
+      if (other !== undefined) twins.set(plan, other)
     }
   }
+  for (const [twin, other] of twins) handOver(twin.children, other)
   return twins.size === 0 ? plans : plans.filter((plan) => !twins.has(plan))
+}
+
+/** What a tool of the twin started, the same call's tool started: below which of the two spans it hangs is chance. */
+function handOver(children: readonly RunPlan[], other: RunPlan): void {
+  for (const child of children) {
+    const id = child.parent?.tool?.facts.tool?.id
+    const tool = other.tools.find(({ node }) => id !== undefined && node.facts.tool?.id === id)?.node
+    child.parent = { plan: other, tool }
+    other.children.push(child)
+  }
 }
 
 /** The AI SDK's older form, which version 7 writes beside its own when asked to. */
@@ -63,17 +77,17 @@ function indexByResponse(plans: readonly RunPlan[]): ReadonlyMap<string, RunPlan
   return new Map(plans.flatMap((plan) => responseIds(plan).map((id) => [id, plan] as const)))
 }
 
-function isToldBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>): boolean {
+function toldBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>): RunPlan | undefined {
   const other = index.get(ids[0] ?? '')
-  return other !== undefined && ids.every((id) => index.get(id) === other)
+  return ids.every((id) => index.get(id) === other) ? other : undefined
 }
 
 /** How far the two records of one call may lie apart. */
 const MAX_APART_MS = 20
 
-function isToldInTime(plan: RunPlan, others: readonly RunPlan[]): boolean {
+function toldInTime(plan: RunPlan, others: readonly RunPlan[]): RunPlan | undefined {
   const { span, facts } = plan.root
-  return others.some(
+  return others.find(
     (other) =>
       Math.abs(other.root.span.startTimeMs - span.startTimeMs) <= MAX_APART_MS &&
       Math.abs(other.root.span.endTimeMs - span.endTimeMs) <= MAX_APART_MS &&

@@ -113,6 +113,11 @@ export interface Dialect {
   input?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
   /** Agent spans: the final answer. Model spans: what the model said, tool calls included. */
   output?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
+  /**
+   * Agent spans: true where `output` is the answer in the form that the library hands to its caller, which the words of the
+   * last model call are not. Otherwise those words come first.
+   */
+  hasFinalForm?(span: SourceSpan): boolean
   /** Model spans: the tool calls of `output`, where they can be had without parsing all of it. */
   toolCalls?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolCallPart[] | undefined
   /** Agent spans: all messages of the run in order, where the library lists them (input, calls, results, answer). */
@@ -122,6 +127,11 @@ export interface Dialect {
 
   /** Model spans. */
   model?(span: SourceSpan): ModelIdentity | undefined
+  /**
+   * True where an agent span carries the sum of the tokens whenever it came to its end: one without, that ended on tool
+   * calls whose tokens were counted, failed in a model call of which there is no span.
+   */
+  readonly sumsUsageAtEnd?: boolean
   /** Model spans, and agent spans that carry the sum. */
   usage?(span: SourceSpan): Usage | undefined
 

@@ -137,6 +137,10 @@ export class SpanFacts {
     return guarded(() => this.dialect.holdsOneRun?.(this.span)) ?? false
   }
 
+  get hasFinalForm(): boolean {
+    return guarded(() => this.dialect.hasFinalForm?.(this.span)) ?? false
+  }
+
   #once<T>(slot: number, read: () => T): T | undefined {
     const known = this.#read[slot]
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each slot is read by the getter of its name alone

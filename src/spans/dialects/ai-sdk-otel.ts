@@ -22,6 +22,7 @@ import { aiSdk } from './ai-sdk.ts'
 export const aiSdkOtel: Dialect = {
   name: 'ai-sdk',
   toolSpans: 'always',
+  sumsUsageAtEnd: true,
 
   recognises: (scopeName) => scopeName === 'gen_ai',
 
@@ -48,7 +49,9 @@ export const aiSdkOtel: Dialect = {
 
   outcome(span): Outcome {
     const outcome = outcomeOf(span)
-    if (operationOf(span.attributes) === 'execute_tool') return outcome
+    if (operationOf(span.attributes) === 'execute_tool') {
+      return span.attributes['gen_ai.tool.call.result'] === undefined ? outcome : { status: 'ok' }
+    }
     // A call that went to its end names its finish reasons, with content capture off too; an aborted one does not.
     // OpenInference's processor raises a tool's error to the spans around it: the finish reasons tell better.
     if (span.attributes['gen_ai.response.finish_reasons'] !== undefined) return { status: 'ok' }
@@ -59,6 +62,8 @@ export const aiSdkOtel: Dialect = {
   input: (span) => toMessages(span.attributes['gen_ai.input.messages']),
   /** On the agent span one message that lumps the run: its text parts are the answer. */
   output: (span) => toMessages(span.attributes['gen_ai.output.messages']),
+  // The model wraps arrays and choices in an object, which the agent's span does not have.
+  hasFinalForm: (span) => span.attributes['gen_ai.output.type'] === 'json',
   toolDefinitions: (span) => toToolDefinitions(span.attributes['gen_ai.tool.definitions']),
 
   model: (span) => semconvModel(span.attributes),

@@ -3,7 +3,7 @@ import { isRecord, parseJson, parseJsonTwice, textOf, numberOf } from '../json.t
 import { jsonAttribute } from '../json-attribute.ts'
 import type { Message, Part, ToolCallPart, Usage } from '../message.ts'
 import { makeMessage, textMessage, toInstructions, toMessages } from '../messages.ts'
-import { outcomeOf } from '../outcome.ts'
+import { exceptionOf, outcomeOf } from '../outcome.ts'
 import { toToolCallPart } from '../parts.ts'
 import { makeUsage, semconvConversationId, semconvModel, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
@@ -37,9 +37,12 @@ export const aiSdk: Dialect = {
 
   outcome(span): Outcome {
     const outcome = outcomeOf(span)
-    if (outcome.error !== undefined || span.attributes['ai.operationId'] === 'ai.toolCall') return outcome
-    // A call that went to its end names a finish reason, with content capture off too; an aborted stream does not.
-    return span.attributes['ai.response.finishReason'] === undefined ? { status: 'aborted' } : { status: 'ok' }
+    const isTool = span.attributes['ai.operationId'] === 'ai.toolCall'
+    const isFinished = isTool ? span.attributes['ai.toolCall.result'] !== undefined : wentToItsEnd(span)
+    // OpenInference's processor raises a tool's error to the spans around and beside it: the SDK always adds an exception.
+    if (outcome.error !== undefined && !(isFinished && exceptionOf(span) === undefined)) return outcome
+    if (isTool) return isFinished ? { status: 'ok' } : outcome
+    return { status: isFinished ? 'ok' : 'aborted' }
   },
 
   systemInstructions(span) {
@@ -62,6 +65,9 @@ export const aiSdk: Dialect = {
     parts.push(...callsOf(span))
     return parts.length === 0 ? undefined : [makeMessage('assistant', parts)]
   },
+
+  // The model wraps arrays and choices in an object, which the agent's span does not have.
+  hasFinalForm: (span) => /^ai\.(?:generate|stream)Object$/.test(String(span.attributes['ai.operationId'])),
 
   toolCalls: (span) => callsOf(span),
 
@@ -109,6 +115,14 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['ai.streamObject.doStream', 'model'],
   ['ai.toolCall', 'tool'],
 ])
+
+/** Whether a call was not aborted: at its end it names a finish reason or counts tokens, with content capture off too. */
+function wentToItsEnd({ attributes }: SourceSpan): boolean {
+  return ENDINGS.some((key) => attributes[key] !== undefined)
+}
+
+/** The agent span of `streamObject` has no finish reason. */
+const ENDINGS = ['ai.response.finishReason', 'ai.response.object', 'ai.usage.outputTokens', 'ai.usage.completionTokens']
 
 /** Keys under which users put the conversation into the telemetry metadata; there is no fixed one. */
 const CONVERSATION_KEYS = metadataKeys('sessionId', 'threadId', 'conversationId', 'chatId', 'session_id', 'thread_id')
@@ -183,7 +197,9 @@ function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {
   // Arguments are outputs of the model, and stand under that setting here.
   const inputs = fact === 'input' || fact === 'systemInstructions' || fact === 'toolDefinitions'
   const setting = inputs ? 'recordInputs' : 'recordOutputs'
-  const prompt = span.attributes['ai.prompt'] ?? span.attributes['ai.prompt.messages']
+  const messages = span.attributes['ai.prompt.messages']
+  const prompt = span.attributes['ai.prompt'] ?? messages
+  if (fact === 'toolDefinitions' && prompt !== undefined && messages === undefined) return { why: 'not-recorded' }
   // Where the prompt was recorded, there were no tools and no system instructions.
   if (inputs && fact !== 'input' && prompt !== undefined) return undefined
   const option = isSeven(span) ? 'telemetry' : 'experimental_telemetry'
