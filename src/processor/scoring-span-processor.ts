@@ -9,7 +9,7 @@ import type { ScoredRun } from './scored-run.ts'
 import { ScoringPipeline } from './scoring-pipeline.ts'
 import type { ScoringOptions } from './scoring-options.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
-import { SCORING } from './siblings.ts'
+import { markAsScoring } from './siblings.ts'
 
 /**
  * A span processor, for OpenTelemetry JS SDK 1.30, 2.x and 3.x, that puts agent runs together from their spans and scores
@@ -22,7 +22,6 @@ import { SCORING } from './siblings.ts'
  * })
  */
 export class ScoringSpanProcessor implements SpanProcessorLike {
-  readonly [SCORING] = true
   readonly #pipeline: ScoringPipeline
   readonly #next: SpanProcessorLike | undefined
   #stopped: Promise<void> | undefined
@@ -33,6 +32,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   /** @throws TypeError where an option is wrong: `<path>: expected …, got …` */
   constructor(options: ScoringOptions) {
     const resolved = resolveOptions(options)
+    markAsScoring(this)
     this.#pipeline = new ScoringPipeline(resolved, this)
     this.#next = resolved.next
     this.logRecordProcessor = createLogCapture((log) => {

@@ -5,7 +5,12 @@ import { globalTracerProvider, unwrapped } from './providers.ts'
 import type { Flushable, SpanProcessorLike } from './sdk-types.ts'
 
 /** On every scoring processor, of any copy of the package. */
-export const SCORING: unique symbol = Symbol.for('spanscore.processor')
+const SCORING = Symbol.for('spanscore.processor')
+
+/** Makes a scoring processor known as one. */
+export function markAsScoring(processor: object): void {
+  Object.defineProperty(processor, SCORING, { value: true })
+}
 
 /**
  * The other processors of the provider that `self` is on; none where the provider does not show them. Scoring processors are

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { ScoringQueue } from './queue.ts'
@@ -37,7 +37,7 @@ test('the highest priority goes first, then what came first', async () => {
   const jobs = ([0, 0, 2, 1, 2] as const).map(createJob)
   for (const job of jobs) queue.add(job)
   for (let done = 0; done < jobs.length; done += 1) {
-    jobs[started[done]!]!.finish()
+    jobs[started[done]].finish()
     await new Promise((resolve) => setImmediate(resolve))
   }
   expect(started).toEqual([0, 2, 4, 3, 1])
@@ -84,10 +84,10 @@ test('every job is started or dropped exactly once, within the bounds, whatever 
             const [id] = running()
             if (id === undefined) continue
             finished.add(id)
-            jobs[id]!.finish()
+            jobs[id].finish()
             await new Promise((resolve) => setImmediate(resolve))
           } else {
-            const job = createJob(step as 0 | 1 | 2)
+            const job = createJob(step)
             jobs.push(job)
             queue.add(job)
           }

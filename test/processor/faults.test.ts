@@ -25,6 +25,29 @@ async function createScoring(options: Partial<ScoringOptions> & Pick<ScoringOpti
   return { scoring, seen, ...pipeline }
 }
 
+const never = () => new Promise<never>(() => undefined)
+
+const block = () => {
+  const endMs = performance.now() + 100
+  while (performance.now() < endMs);
+  return { status: 'scored', value: 1 } as const
+}
+
+const mutate = (run: AgentRun) => {
+  try {
+    const target = run as unknown as { input: unknown[] }
+    target.input.length = 0
+  } catch {
+    // Frozen is as good.
+  }
+  Reflect.set(run.attributes, 'gen_ai.agent.name', 'spoilt')
+  return { status: 'scored', value: 1 } as const
+}
+
+const boom = () => {
+  throw new Error('boom')
+}
+
 test('a scorer that throws is failed: scorer-threw, on the span, in the event, and nowhere in the application', async () => {
   const { tracer, flush, receiver, scoring } = await createScoring({
     scorers: [
@@ -47,7 +70,6 @@ test('a scorer that throws is failed: scorer-threw, on the span, in the event, a
 })
 
 test('a judge that hangs is judge-timeout after timeoutMs; code that never resolves is scorer-timeout', async () => {
-  const never = () => new Promise<never>(() => undefined)
   const { tracer, flush, scoring } = await createScoring({
     scorers: [judgeScorer('hanging', { assess: never }), codeScorer('stuck', { inline: false, assess: never })],
     timeoutMs: 20,
@@ -71,11 +93,6 @@ test.each([Number.NaN, 2, -0.5, 'good', undefined, null])('a judge whose value i
 })
 
 test('a scorer that blocks is reported and runs after the span from then on', async () => {
-  const block = () => {
-    const endMs = performance.now() + 100
-    while (performance.now() < endMs);
-    return { status: 'scored', value: 1 } as const
-  }
   const { tracer, flush, diagnostics, scoring } = await createScoring({
     scorers: [codeScorer('slow', { assess: block })],
   })
@@ -102,16 +119,6 @@ test('an inline scorer that returns a promise after all is awaited, and runs lat
 })
 
 test('a scorer that mutates its input spoils neither the span nor the next scorer', async () => {
-  const mutate = (run: AgentRun) => {
-    try {
-      const target = run as unknown as { input: unknown[] }
-      target.input.length = 0
-    } catch {
-      // Frozen is as good.
-    }
-    Reflect.set(run.attributes, 'gen_ai.agent.name', 'spoilt')
-    return { status: 'scored', value: 1 } as const
-  }
   const { tracer, flush, receiver } = await createScoring({ scorers: [codeScorer('rude', { assess: mutate })] })
   runAgent(tracer, 'polite')
   await flush()
@@ -133,9 +140,6 @@ test('attribute getters that throw do not reach the application', async () => {
 })
 
 test('a when, sample, onScore, redact or estimate that throws costs its own score and no other', async () => {
-  const boom = () => {
-    throw new Error('boom')
-  }
   const { tracer, flush, scoring } = await createScoring({
     scorers: [
       { scorer: codeScorer('a'), when: boom },
