@@ -19,7 +19,7 @@ const ansi = /\u001B(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\
  * keys, at most 300 characters.
  */
 export function cleanMessage(message: string): string {
-  const line = cleanText(message.replaceAll(ansi, ''))
+  const line = cleanText(message.slice(0, 10_000).replaceAll(ansi, ''))
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/\b(sk|pk|rk|key|vck)[-_][A-Za-z0-9_*-]{6,}/g, '$1-…')
     .replaceAll(/\bBearer\s+\S+/gi, 'Bearer …')

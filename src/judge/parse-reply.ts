@@ -2,7 +2,9 @@
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string }
 
 /** Longest reply that is searched for JSON. No honest reply comes near it. */
-const LONGEST_REPLY = 512 * 1024
+const LONGEST_REPLY = 256 * 1024
+/** Brackets at which JSON may begin that are looked at: each costs a walk through the rest of the text. */
+const MOST_STARTS = 50
 
 /**
  * Reads a reply, strictly at first, then leniently: code fences, thoughts and other text around the JSON, trailing commas. Never
@@ -14,14 +16,11 @@ export function parseReply<T>(text: string, validate: (value: unknown) => Parsed
   if (text.length > LONGEST_REPLY) return { ok: false, message: `the reply is longer than ${LONGEST_REPLY} characters` }
   const strict = parse(text, validate)
   if (strict.ok) return strict
-  const found = candidates(text).map((candidate) => parse(candidate, validate))
-  const good = found.filter((candidate) => candidate.ok)
-  const distinct = new Map(good.map((candidate) => [JSON.stringify(candidate.value), candidate]))
-  const [only] = distinct.values()
-  if (distinct.size === 1 && only !== undefined) return only
-  if (distinct.size > 1)
-    return { ok: false, message: `the reply holds ${distinct.size} different JSON values; give one` }
-  return found.find((candidate) => !candidate.ok) ?? strict
+  const found = [...new Set(candidates(text))].map((candidate) => parse(candidate, validate))
+  const [only, ...others] = found.filter((candidate) => candidate.ok)
+  if (others.length > 0)
+    return { ok: false, message: `the reply holds ${others.length + 1} different JSON values; give one` }
+  return only ?? found[0] ?? strict
 }
 
 /** Parses one text as JSON without ever making a prototype of what an attacker wrote. */
@@ -40,7 +39,7 @@ function candidates(text: string): string[] {
   const answer = text.replace(/^[\s\S]*<\/think(?:ing)?>/i, '')
   const pieces: string[] = []
   let at = 0
-  while (at < answer.length && pieces.length < 20) {
+  for (let starts = 0; starts < MOST_STARTS; starts++) {
     const start = answer.slice(at).search(/[{[]/)
     if (start < 0) break
     const end = endOfValue(answer, at + start)

@@ -50,6 +50,9 @@ export function replySchema(inquiry: Inquiry, questions: readonly Question[]): S
   })
 }
 
+/** Items of one list that are looked at: far more than any list asks for. */
+const MOST_ITEMS = 200
+
 /** Reads the shape of a reply. What it leaves out, or says beside what was asked, is left to `align`. */
 export function readReply(inquiry: Inquiry, questions: readonly Question[], value: unknown): Parsed<RawReply> {
   // Without a schema some models give the answers alone.
@@ -86,7 +89,7 @@ function answerEntries(value: unknown): readonly Readonly<Record<string, unknown
 
 function toItems(value: unknown): { id: string; text: string }[] {
   if (!Array.isArray(value)) return []
-  return value.flatMap((item: unknown) => {
+  return value.slice(0, MOST_ITEMS).flatMap((item: unknown) => {
     if (!isRecord(item) || typeof item.text !== 'string' || item.text.trim() === '') return []
     return [{ id: String(item.id), text: item.text.trim() }]
   })

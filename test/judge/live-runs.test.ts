@@ -10,8 +10,9 @@ import { createRubricScorer } from '../../src/scorers/rubric.ts'
 import { createSummarizationScorer } from '../../src/scorers/summarization.ts'
 import { createToolCallAccuracyScorerLLM } from '../../src/scorers/tool-call-accuracy-llm.ts'
 import { evaluate } from '../../src/scoring/evaluate.ts'
+import { plainRun } from '../../src/scoring/given-run.ts'
 import { toRunInput } from '../../src/scoring/run-input.ts'
-import type { Scorer } from '../../src/scoring/scorer.ts'
+import type { Scorer, ScorerInput } from '../../src/scoring/scorer.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
 import type { TextModel } from '../../src/testing/text-model.ts'
 
@@ -33,9 +34,9 @@ const version = (options: Parameters<typeof createPromptAlignmentScorerLLM>[0]) 
 const answering = Object.entries(makers)
 
 const call = { type: 'tool-call', toolCallId: '1', toolName: 'delete-account', args: {} }
-const plain = toRunInput({ input: 'Delete my account.', output: 'Shall I?' }).run
+const plain = plainRun(toRunInput({ input: 'Delete my account.', output: 'Shall I?' }).run)
 const waiting: AgentRun = {
-  ...toRunInput({ input: 'Delete my account.', output: [{ role: 'assistant', content: [call] }] }).run,
+  ...plainRun(toRunInput({ input: 'Delete my account.', output: [{ role: 'assistant', content: [call] }] }).run),
   toolCalls: [{ id: '1', name: 'delete-account', status: 'not-executed', step: 0, providerExecuted: false }],
 }
 
