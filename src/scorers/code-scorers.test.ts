@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import type { AgentRun, ToolCall } from '../runs/agent-run.ts'
 import { evaluate } from '../scoring/evaluate.ts'
+import { plainRun } from '../scoring/given-run.ts'
 import { toRunInput } from '../scoring/run-input.ts'
 import type { Evaluation } from '../scoring/score.ts'
 import type { Scorer } from '../scoring/scorer.ts'
@@ -28,7 +29,7 @@ const call = (name: string, args: unknown = {}, more: Partial<ToolCall> = {}): T
 /** One letter a call. */
 const calls = (names: string): ToolCall[] => Array.from(names, (name) => call(name))
 const runOf = (more: Partial<AgentRun> = {}): AgentRun => ({
-  ...toRunInput({ input: 'Hi', output: 'Hello' }).run,
+  ...plainRun(toRunInput({ input: 'Hi', output: 'Hello' }).run),
   ...more,
 })
 const notRecorded = (what: string): Partial<AgentRun> => ({

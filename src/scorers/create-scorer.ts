@@ -1,6 +1,7 @@
 import type { AgentRun } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import { invalidScore } from '../scoring/evaluate.ts'
+import { plainRun } from '../scoring/given-run.ts'
 import type { Failed, JudgeReport, Skipped } from '../scoring/score.ts'
 import type { GivenInput, Need, Scorer, Verdict } from '../scoring/scorer.ts'
 import { show } from '../scoring/show.ts'
@@ -176,10 +177,10 @@ function sourceOf(steps: Steps): unknown {
   })
 }
 
-/** The run with input and output as they were given; the run itself is ours and holds no lazy facts. */
+/** The run with input and output as they were given. */
 function toStepRun(run: AgentRun, given: GivenInput): Readonly<Record<string, unknown>> {
   const { input, output, groundTruth } = given
-  return { ...run, input, output, ...(groundTruth !== undefined && { groundTruth }) }
+  return { ...plainRun(run), input, output, ...(groundTruth !== undefined && { groundTruth }) }
 }
 
 /** A step that ends the scoring: what it asked the judge for could not be had, or it says itself that there is no score. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { evaluate } from '../scoring/evaluate.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
+import { plainRun } from '../scoring/given-run.ts'
 import { toRunInput } from '../scoring/run-input.ts'
 import { createToolCallAccuracyScorerCode } from './tool-call-accuracy-code.ts'
 import type { ToolCallAccuracyCodeOptions } from './tool-call-accuracy-code.ts'
@@ -19,7 +20,10 @@ const calling = (names: string, state = 'result') => ({
   ],
 })
 
-const live = (names: string, more: Partial<AgentRun> = {}): AgentRun => ({ ...toRunInput(calling(names)).run, ...more })
+const live = (names: string, more: Partial<AgentRun> = {}): AgentRun => ({
+  ...plainRun(toRunInput(calling(names)).run),
+  ...more,
+})
 
 describe('tool call accuracy by code', () => {
   it.each<[string, ToolCallAccuracyCodeOptions, string, number]>([

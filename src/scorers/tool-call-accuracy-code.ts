@@ -4,6 +4,7 @@ import type { GivenCall } from '../scoring/given-calls.ts'
 import type { Scorer, ScoringContext } from '../scoring/scorer.ts'
 import { isRecord } from '../spans/json.ts'
 import { expectedTools } from './expected-tools.ts'
+import { list } from './code-scorer.ts'
 import { skip, skipWithoutFact } from './skip.ts'
 
 /** Options of `createToolCallAccuracyScorerCode`: `expectedTool`, or `expectedToolOrder`, or both. */
@@ -135,7 +136,7 @@ function explain(found: ToolCallAccuracyPreprocess, value: number): string {
     expectedToolOrder === undefined
       ? `${expectedTool}${strictMode ? ' and nothing else' : ''}`
       : `${expectedToolOrder.join(', ')} in this order${strictMode ? ' and nothing else' : ''}`
-  const called = actualTools.length === 0 ? 'no tool was called' : `called: ${actualTools.join(', ')}`
+  const called = actualTools.length === 0 ? 'no tool was called' : `called: ${list(actualTools)}`
   return `${value === 1 ? 'As expected' : 'Not as expected'}: wanted ${wanted}; ${called}.`
 }
 

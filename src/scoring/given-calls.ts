@@ -26,7 +26,7 @@ export interface Place {
  */
 export class GivenCalls {
   readonly #calls: Mutable<GivenCall>[] = []
-  readonly #byId = new Map<string, Mutable<GivenCall>>()
+  readonly #ids = new Set<string>()
   /** Calls of the input: a result of theirs in the output is no new call. */
   readonly #earlier: GivenCalls | undefined
 
@@ -39,7 +39,7 @@ export class GivenCalls {
   }
 
   has(id: string): boolean {
-    return this.#byId.has(id)
+    return this.#ids.has(id)
   }
 
   /** A call, perhaps with its outcome: AI SDK `tool-call`, UI part or invocation, OpenAI `tool_calls`, Anthropic `tool_use`. */
@@ -50,32 +50,41 @@ export class GivenCalls {
     const name = textOf(callee.toolName) ?? textOf(callee.name) ?? nameInType(source.type)
     if (name === undefined) return
     const id = callId(source)
-    let call = id === undefined ? undefined : this.#byId.get(id)
-    if (call === undefined) {
-      const args = callee.args ?? callee.input ?? callee.arguments ?? callee.rawInput
-      call = {
-        ...(id !== undefined && { id }),
-        name,
-        ...(args !== undefined && { arguments: args === '' ? {} : parseJsonTwice(args) }),
-        status: 'unknown',
-        step: place.step,
-        providerExecuted: source.providerExecuted === true,
-        messageIndex: place.messageIndex,
-        invocationIndex,
+    if (id !== undefined) {
+      const known = this.#ids.size
+      this.#ids.add(id)
+      if (this.#ids.size === known) {
+        this.#addOutcome(id, source)
+        return
       }
-      this.#calls.push(call)
-      if (id !== undefined) this.#byId.set(id, call)
     }
+    const args = callee.args ?? callee.input ?? callee.arguments ?? callee.rawInput
+    const call: Mutable<GivenCall> = {
+      name,
+      status: 'unknown',
+      step: place.step,
+      providerExecuted: source.providerExecuted === true,
+      messageIndex: place.messageIndex,
+      invocationIndex,
+    }
+    if (id !== undefined) call.id = id
+    if (args !== undefined) call.arguments = args === '' ? {} : parseJsonTwice(args)
     addOutcome(call, source)
+    this.#calls.push(call)
   }
 
   /** The outcome of a call: `tool-result`, `tool-error`, `tool_result`, a message of role `tool`. */
   answer(source: Record<string, unknown>, place: Place): void {
     const id = responseId(source)
     if (id === undefined) return
-    const call = this.#byId.get(id)
-    if (call !== undefined) addOutcome(call, source)
+    if (this.#ids.has(id)) this.#addOutcome(id, source)
     else if (textOf(source.toolName) !== undefined && this.#earlier?.has(id) !== true) this.add(source, place)
+  }
+
+  /** Outcomes come soon after their call: looked for from the end. */
+  #addOutcome(id: string, source: Record<string, unknown>): void {
+    const call = this.#calls.findLast((one) => one.id === id)
+    if (call !== undefined) addOutcome(call, source)
   }
 }
 

@@ -2,9 +2,11 @@ import { isRecord, parseJsonTwice, textOf } from '../spans/json.ts'
 import type { Message, Part } from '../spans/message.ts'
 import { makeMessage, toRole } from '../spans/messages.ts'
 import { toPart } from '../spans/parts.ts'
-import { callId, GivenCalls, isErrorResponse, responseId, responseOf } from './given-calls.ts'
-import type { Place } from './given-calls.ts'
+import { callId, isErrorResponse, responseId, responseOf } from './given-calls.ts'
+import type { GivenCalls, Place } from './given-calls.ts'
 import { show } from './show.ts'
+
+type Source = Readonly<Record<string, unknown>>
 
 /**
  * Reads messages in any form that people write in tests or get from a library: text, `{ role, text }`, `{ role, content }`
@@ -13,90 +15,128 @@ import { show } from './show.ts'
  *
  * @throws TypeError where an entry is no message
  */
-export function readMessages(
-  given: readonly unknown[],
-  role: 'user' | 'assistant' | 'system',
-  calls: GivenCalls,
-): Message[] {
-  let step = -1
-  return given.map((value, messageIndex) => {
-    if (typeof value === 'string') {
-      if (role === 'assistant') step++
-      return makeMessage(role, [{ type: 'text', content: value }])
-    }
-    if (!isRecord(value) || !MESSAGE_KEYS.some((key) => key in value)) {
-      throw new TypeError(`Expected a message { role, content }, got ${show(value)}.`)
-    }
-    const itsRole = toRole(textOf(value.role) ?? role)
-    if (itsRole === 'assistant') step++
-    return readMessage(value, itsRole, calls, { messageIndex, step: Math.max(step, 0), invocations: 0 })
+export function readMessages(given: readonly unknown[], role: 'user' | 'assistant' | 'system'): Message[] {
+  return given.map((value) => {
+    if (typeof value === 'string') return makeMessage(role, [{ type: 'text', content: value }])
+    const message = toSource(value)
+    return readMessage(message, toRole(textOf(message.role) ?? role))
   })
 }
 
-const MESSAGE_KEYS: readonly string[] = [
-  'role',
-  'content',
-  'parts',
-  'text',
-  'toolInvocations',
-  'tool_calls',
-  'toolCalls',
-]
-
-/** Parts that stand in one list, such as the content of an AI SDK step. */
-export function readParts(given: readonly unknown[], calls: GivenCalls, place: Place): Part[] {
-  return given.flatMap((part) => readPart(part, calls, place))
+/**
+ * Reads the tool calls of messages, and nothing else of them.
+ *
+ * @throws TypeError where an entry is no message
+ */
+export function readCalls(given: readonly unknown[], calls: GivenCalls): void {
+  let step = -1
+  for (let messageIndex = 0; messageIndex < given.length; messageIndex++) {
+    const value = given[messageIndex]
+    if (typeof value === 'string') {
+      step++
+      continue
+    }
+    const message = toSource(value)
+    const role = toRole(textOf(message.role) ?? 'assistant')
+    if (role === 'assistant') step++
+    const place = { messageIndex, step: Math.max(step, 0), invocations: 0 }
+    const body = isRecord(message.content) ? message.content : message
+    const id = role === 'tool' && !Array.isArray(body.content) ? responseId(message) : undefined
+    if (id === undefined) {
+      readPartCalls(partsOf(body), calls, place)
+      for (const key of INVOCATIONS) {
+        const invocations = body[key] ?? message[key]
+        if (!Array.isArray(invocations)) continue
+        for (const invocation of invocations) calls.add(unwrapped(toCallSource(invocation, key)), place)
+      }
+    } else {
+      calls.answer({ ...message, tool_call_id: id }, place)
+    }
+  }
 }
 
-function readMessage(value: Record<string, unknown>, role: string, calls: GivenCalls, place: Place): Message {
+/** The tool calls among parts, such as the content of an AI SDK step. */
+export function readPartCalls(given: readonly unknown[], calls: GivenCalls, place: Place): void {
+  for (const value of given) {
+    if (!isRecord(value) || value.type === 'text') continue
+    const part = unwrapped(value)
+    if (isResponse(part.type)) calls.answer(part, place)
+    else if (isCall(part.type)) calls.add(part, place)
+  }
+}
+
+/** Parts that stand in one list, such as the content of an AI SDK step. */
+export function readParts(given: readonly unknown[]): Part[] {
+  return given.flatMap((value): Part[] => {
+    if (!isRecord(value)) return [toPart(value)]
+    const part = unwrapped(value)
+    if (isResponse(part.type)) return [toResponsePart(part)]
+    return isCall(part.type) ? toCallParts(part) : [toPart(part)]
+  })
+}
+
+const INVOCATIONS = ['toolInvocations', 'tool_calls', 'toolCalls'] as const
+const MESSAGE_KEYS: readonly string[] = ['role', 'content', 'parts', 'text', ...INVOCATIONS]
+
+function readMessage(value: Source, role: string): Message {
   // Mastra's form keeps parts, text and invocations in `content`; UI messages keep them in the message itself.
   const body = isRecord(value.content) ? value.content : value
-  const { content } = body
   const id = responseId(value)
-  if (role === 'tool' && !Array.isArray(content) && id !== undefined) {
-    calls.answer({ ...value, tool_call_id: id }, place)
+  if (role === 'tool' && !Array.isArray(body.content) && id !== undefined) {
     return makeMessage(role, [toResponsePart({ ...value, tool_call_id: id })])
   }
-  const list = Array.isArray(body.parts) ? body.parts : Array.isArray(content) ? content : []
-  const parts = readParts(list, calls, place)
+  const parts = readParts(partsOf(body))
   if (!parts.some(({ type }) => type === 'text')) {
-    const text = [body.text, content, value.text].find((item) => typeof item === 'string')
+    const text = [body.text, body.content, value.text].find((item) => typeof item === 'string')
     if (typeof text === 'string') parts.unshift({ type: 'text', content: text })
   }
-  for (const key of ['toolInvocations', 'tool_calls', 'toolCalls']) {
+  for (const key of INVOCATIONS) {
     const invocations = body[key] ?? value[key]
     if (!Array.isArray(invocations)) continue
     for (const invocation of invocations) {
-      if (!isRecord(invocation)) throw new TypeError(`Expected a tool call in ${key}, got ${show(invocation)}.`)
-      parts.push(...readCall(unwrapped(invocation), calls, place, parts))
+      const call = unwrapped(toCallSource(invocation, key))
+      const callsId = callId(call)
+      // The same call may stand among the parts as well.
+      if (callsId === undefined || !parts.some((part) => part.type === 'tool_call' && part.id === callsId))
+        parts.push(...toCallParts(call))
     }
   }
   return makeMessage(role, parts, textOf(value.name))
 }
 
-function readPart(given: unknown, calls: GivenCalls, place: Place): Part[] {
-  if (!isRecord(given)) return [toPart(given)]
-  const part = unwrapped(given)
-  const { type } = part
-  if (type === 'tool-result' || type === 'tool-error' || type === 'tool_result' || type === 'tool_call_response') {
-    calls.answer(part, place)
-    return [toResponsePart(part)]
-  }
-  const isCall =
+/** @throws TypeError where the value is no message */
+export function toSource(value: unknown): Source {
+  if (isRecord(value) && ('role' in value || MESSAGE_KEYS.some((key) => key in value))) return value
+  throw new TypeError(`Expected a message { role, content }, got ${show(value)}.`)
+}
+
+function toCallSource(invocation: unknown, key: string): Record<string, unknown> {
+  if (isRecord(invocation)) return invocation
+  throw new TypeError(`Expected a tool call in ${key}, got ${show(invocation)}.`)
+}
+
+function partsOf(body: Source): readonly unknown[] {
+  return Array.isArray(body.parts) ? body.parts : Array.isArray(body.content) ? body.content : []
+}
+
+function isResponse(type: unknown): boolean {
+  return type === 'tool-result' || type === 'tool-error' || type === 'tool_result' || type === 'tool_call_response'
+}
+
+function isCall(type: unknown): boolean {
+  return (
     type === 'tool-invocation' ||
     type === 'dynamic-tool' ||
     type === 'tool_use' ||
     type === 'tool_call' ||
     type === 'function_call' ||
     (typeof type === 'string' && type.startsWith('tool-') && type !== 'tool-approval-request')
-  return isCall ? readCall(part, calls, place, []) : [toPart(part)]
+  )
 }
 
-/** A call, and its outcome where the same object holds it. `known` are the parts of the message so far. */
-function readCall(source: Record<string, unknown>, calls: GivenCalls, place: Place, known: readonly Part[]): Part[] {
-  calls.add(source, place)
+/** A call, and its outcome where the same object holds it. */
+function toCallParts(source: Record<string, unknown>): Part[] {
   const id = callId(source)
-  if (id !== undefined && known.some((part) => part.type === 'tool_call' && part.id === id)) return []
   const callee = isRecord(source.function) ? source.function : source
   const name = textOf(callee.toolName) ?? textOf(callee.name) ?? String(source.type).replace(/^tool-/, '')
   const args = callee.args ?? callee.input ?? callee.arguments

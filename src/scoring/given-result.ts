@@ -2,15 +2,17 @@ import { isRecord, textOf } from '../spans/json.ts'
 import type { Message } from '../spans/message.ts'
 import { makeMessage } from '../spans/messages.ts'
 import type { GivenCalls } from './given-calls.ts'
-import { readMessages, readParts } from './given-messages.ts'
+import { readCalls, readMessages, readPartCalls, readParts } from './given-messages.ts'
 
 /** What an agent returned, as far as it is read. */
 export interface GivenResult {
   readonly text?: string
   readonly usage: unknown
   readonly finishReason: unknown
-  /** Its messages, one for each step; their tool calls go to `calls`. */
-  read(calls: GivenCalls): Message[]
+  /** Its messages, one for each step. */
+  messages(): Message[]
+  /** Collects its tool calls. */
+  readCalls(calls: GivenCalls): void
 }
 
 /**
@@ -26,33 +28,34 @@ export function toGivenResult(output: unknown): GivenResult | undefined {
       'Expected output to be an answer, got a promise: await it (of a stream: its text and steps) first.',
     )
   }
-  const { steps } = output
   const response = isRecord(output.response) ? output.response : {}
-  if (!Array.isArray(steps) && !Array.isArray(response.messages)) return undefined
-  const text = textOf(output.text) ?? textOf(JSON.stringify(output.object)) ?? blank(output.text)
+  if (!Array.isArray(output.steps) && !Array.isArray(response.messages)) return undefined
+  const steps = Array.isArray(output.steps) ? output.steps.filter(isRecord) : []
+  const messages: readonly unknown[] = Array.isArray(response.messages) ? response.messages : []
+  const text = textOf(output.text) ?? textOf(JSON.stringify(output.object)) ?? (output.text === '' ? '' : undefined)
   return {
     ...(text !== undefined && { text }),
     usage: output.totalUsage ?? output.usage,
     finishReason: output.finishReason,
-    read: (calls) => [
-      ...(Array.isArray(steps) ? steps.filter(isRecord).map((step, index) => readStep(step, index, calls)) : []),
+    messages: () => (steps.length > 0 ? steps.map(toMessage) : readMessages(messages, 'assistant')),
+    readCalls: (calls) => {
+      for (const [index, step] of steps.entries()) {
+        readPartCalls(contentOf(step), calls, { messageIndex: index, step: index, invocations: 0 })
+      }
       // The same calls again where there are steps: they count once.
-      ...readMessages(Array.isArray(response.messages) ? response.messages : [], 'assistant', calls).filter(
-        () => !Array.isArray(steps) || steps.length === 0,
-      ),
-    ],
+      readCalls(messages, calls)
+    },
   }
 }
 
-function readStep(step: Record<string, unknown>, index: number, calls: GivenCalls): Message {
-  const place = { messageIndex: index, step: index, invocations: 0 }
-  const lists = Array.isArray(step.content) ? [step.content] : [step.toolCalls, step.toolResults]
-  const parts = readParts(lists.filter((list) => Array.isArray(list)).flat(), calls, place)
+function toMessage(step: Record<string, unknown>): Message {
+  const parts = readParts(contentOf(step))
   const text = textOf(step.text)
   if (text !== undefined && !parts.some(({ type }) => type === 'text')) parts.unshift({ type: 'text', content: text })
   return makeMessage('assistant', parts)
 }
 
-function blank(text: unknown): string | undefined {
-  return text === '' ? '' : undefined
+function contentOf(step: Record<string, unknown>): readonly unknown[] {
+  const lists = Array.isArray(step.content) ? [step.content] : [step.toolCalls, step.toolResults]
+  return lists.filter((list) => Array.isArray(list)).flat()
 }

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto'
+
+import type { AgentRun, ModelCall } from '../runs/agent-run.ts'
+import { isRecord, numberOf, textOf } from '../spans/json.ts'
+import type { Message, ToolDefinition, Usage } from '../spans/message.ts'
+import { toToolDefinitions } from '../spans/tool-definitions.ts'
+import { GivenCalls } from './given-calls.ts'
+import type { GivenCall } from './given-calls.ts'
+import { readCalls, readMessages, toSource } from './given-messages.ts'
+import { toGivenResult } from './given-result.ts'
+import type { GivenResult } from './given-result.ts'
+import { show } from './show.ts'
+
+const NOTHING = Object.freeze({})
+const NO_ENTRIES: readonly never[] = Object.freeze([])
+const SCOPE = Object.freeze({ name: 'spanscore' })
+/** OpenTelemetry's own way to write "no trace" and "no span". */
+const [NO_TRACE, NO_SPAN] = ['0'.repeat(32), '0'.repeat(16)]
+
+/** The run that was given to `.run()` in messages; read when something asks for it, as a run made from spans is. */
+export class GivenRun implements AgentRun {
+  readonly id: string
+  readonly traceId: string = NO_TRACE
+  readonly spanId: string = NO_SPAN
+  readonly dialect: string = 'messages'
+  readonly agent: AgentRun['agent'] = NOTHING
+  readonly children: readonly AgentRun[] = NO_ENTRIES
+  readonly models: readonly string[] = NO_ENTRIES
+  readonly startTimeMs: number = 0
+  readonly endTimeMs: number = 0
+  readonly content: AgentRun['content'] = 'full'
+  readonly missing: AgentRun['missing'] = NO_ENTRIES
+  readonly complete: boolean = true
+  readonly revision: number = 1
+  readonly attributes: AgentRun['attributes'] = NOTHING
+  readonly resource: AgentRun['resource'] = NOTHING
+  readonly scope: AgentRun['scope'] = SCOPE
+  readonly #given: Readonly<Record<string, unknown>>
+  readonly #result: GivenResult | undefined
+  #calls: readonly GivenCall[] | undefined
+  #conversation: { readonly input: readonly Message[]; readonly system: string | undefined } | undefined
+  #messages: readonly Message[] | undefined
+
+  /** @throws TypeError where input or output is in no form that is known */
+  constructor(given: Readonly<Record<string, unknown>>) {
+    this.#given = given
+    this.id = textOf(given.runId) ?? randomUUID()
+    checkMessages(inputMessages(given.input))
+    this.#result = toGivenResult(given.output)
+    if (this.#result === undefined) checkMessages(given.output)
+  }
+
+  get toolCalls(): readonly GivenCall[] {
+    if (this.#calls === undefined) {
+      const earlier = new GivenCalls()
+      readCalls(listOf(inputMessages(this.#given.input)), earlier)
+      const calls = new GivenCalls(earlier)
+      if (this.#result === undefined) readCalls(listOf(this.#given.output), calls)
+      else this.#result.readCalls(calls)
+      this.#calls = calls.list
+    }
+    return this.#calls
+  }
+
+  get input(): readonly Message[] {
+    return this.#read().input
+  }
+
+  get systemInstructions(): string | undefined {
+    return this.#read().system
+  }
+
+  get userInput(): string | undefined {
+    return this.input.findLast(({ role }) => role === 'user')?.text
+  }
+
+  get output(): string | undefined {
+    return this.#result?.text ?? answerText(this.#answers())
+  }
+
+  get availableTools(): readonly ToolDefinition[] | undefined {
+    const { input } = this.#given
+    return isRecord(input) && input.role === undefined
+      ? toToolDefinitions(input.tools ?? input.availableTools)
+      : undefined
+  }
+
+  get steps(): readonly ModelCall[] {
+    const answers = this.#answers().filter(({ role }) => role === 'assistant')
+    return answers.map((message, step) => ({
+      output: [message],
+      toolCallIds: this.toolCalls.flatMap((call) => (call.step === step && call.id !== undefined ? [call.id] : [])),
+      usage: {},
+      finishReasons: [],
+      status: 'ok',
+    }))
+  }
+
+  get usage(): Usage {
+    return toUsage(this.#result?.usage)
+  }
+
+  get status(): AgentRun['status'] {
+    return this.#result?.finishReason === 'error' ? 'error' : 'ok'
+  }
+
+  toJSON(): AgentRun {
+    return plainRun(this)
+  }
+
+  #answers(): readonly Message[] {
+    this.#messages ??= this.#result?.messages() ?? readMessages(listOf(this.#given.output), 'assistant')
+    return this.#messages
+  }
+
+  #read(): { readonly input: readonly Message[]; readonly system: string | undefined } {
+    if (this.#conversation !== undefined) return this.#conversation
+    const { input } = this.#given
+    const source = isRecord(input) && input.role === undefined ? input : NOTHING_KNOWN
+    const tagged = isRecord(source.taggedSystemMessages)
+      ? Object.values(source.taggedSystemMessages).flatMap(listOf)
+      : []
+    const system = [...listOf(source.systemMessages), ...tagged, ...listOf(source.system ?? source.instructions)]
+    const messages = [
+      ...readMessages(system, 'system'),
+      ...readMessages([...listOf(source.rememberedMessages), ...listOf(inputMessages(input))], 'user'),
+    ]
+    const texts = messages.flatMap(({ role, text }) => (role === 'system' && text !== undefined ? [text] : []))
+    this.#conversation = {
+      input: messages.filter(({ role }) => role !== 'system'),
+      system: texts.length > 0 ? texts.join('\n\n') : undefined,
+    }
+    return this.#conversation
+  }
+}
+
+const NOTHING_KNOWN: Readonly<Record<string, unknown>> = NOTHING
+
+/** All facts of a run in a plain object: of a run whose facts are read when asked for, they are read now. */
+export function plainRun(run: AgentRun): AgentRun {
+  const { conversationId, userId, systemInstructions, userInput, output, availableTools, parent, error } = run
+  return {
+    id: run.id,
+    traceId: run.traceId,
+    spanId: run.spanId,
+    dialect: run.dialect,
+    agent: run.agent,
+    ...(conversationId !== undefined && { conversationId }),
+    ...(userId !== undefined && { userId }),
+    ...(systemInstructions !== undefined && { systemInstructions }),
+    input: run.input,
+    ...(userInput !== undefined && { userInput }),
+    ...(output !== undefined && { output }),
+    toolCalls: run.toolCalls,
+    ...(availableTools !== undefined && { availableTools }),
+    steps: run.steps,
+    ...(parent !== undefined && { parent }),
+    children: run.children,
+    models: run.models,
+    usage: run.usage,
+    status: run.status,
+    ...(error !== undefined && { error }),
+    startTimeMs: run.startTimeMs,
+    endTimeMs: run.endTimeMs,
+    content: run.content,
+    missing: run.missing,
+    complete: run.complete,
+    revision: run.revision,
+    attributes: run.attributes,
+    resource: run.resource,
+    scope: run.scope,
+  }
+}
+
+/** Programming errors are told at once, not when the first scorer reads on. */
+function checkMessages(messages: unknown): void {
+  for (const message of listOf(messages)) if (typeof message !== 'string') toSource(message)
+}
+
+function inputMessages(input: unknown): unknown {
+  if (!isRecord(input) || input.role !== undefined) return input
+  const messages = input.inputMessages ?? input.messages ?? input.prompt
+  if (messages === undefined && input.systemMessages === undefined && input.rememberedMessages === undefined) {
+    if (Object.keys(input).length === 0) return undefined
+    const forms = 'a string, messages, { messages }, { prompt } or { inputMessages }'
+    throw new TypeError(`Expected input to be ${forms}, got ${show(input)}.`)
+  }
+  return messages
+}
+
+/** The text of the last assistant message that has any; an empty text only where no message has more. */
+function answerText(messages: readonly Message[]): string | undefined {
+  const answers = messages.filter(({ role, text }) => role === 'assistant' && text !== undefined)
+  return (answers.findLast(({ text }) => text?.trim() !== '') ?? answers.at(-1))?.text
+}
+
+function toUsage(usage: unknown): Usage {
+  if (!isRecord(usage)) return {}
+  const inputTokens = numberOf(usage.inputTokens ?? usage.promptTokens)
+  const outputTokens = numberOf(usage.outputTokens ?? usage.completionTokens)
+  return { ...(inputTokens !== undefined && { inputTokens }), ...(outputTokens !== undefined && { outputTokens }) }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (value === undefined || value === null) return []
+  return Array.isArray(value) ? value : [value]
+}
