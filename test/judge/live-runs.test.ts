@@ -12,7 +12,7 @@ import { createToolCallAccuracyScorerLLM } from '../../src/scorers/tool-call-acc
 import { evaluate } from '../../src/scoring/evaluate.ts'
 import { plainRun } from '../../src/scoring/given-run.ts'
 import { toRunInput } from '../../src/scoring/run-input.ts'
-import type { Scorer, ScorerInput } from '../../src/scoring/scorer.ts'
+import type { Scorer } from '../../src/scoring/scorer.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
 import type { TextModel } from '../../src/testing/text-model.ts'
 
