@@ -6,7 +6,14 @@ import type { OtlpInput, OtlpSummary, ReadRunsOptions } from './read-runs.ts'
 import { readRuns } from './read-runs.ts'
 import { reconstructRuns } from './reconstruct-runs.ts'
 
-const scenarios = ['ai-6.0.326', 'otel-instrumentation-openai-0.22.0', 'strands-agents-legacy-1.19.0']
+const scenarios = [
+  'ai-6.0.326',
+  'otel-instrumentation-openai-0.22.0',
+  'strands-agents-legacy-1.19.0',
+  // Runs that are spread over traces.
+  'traceloop-langchain-createAgent-0.27.0',
+  'langfuse-openai-only-5.11.1',
+]
   .flatMap((name) => loadLibrary(name))
   .filter((scenario) => !scenario.id.startsWith('16-long'))
 

@@ -9,7 +9,7 @@ import { createProtobufDecoder } from './otlp-protobuf.ts'
 import { readOtlpRecords } from './otlp-records.ts'
 import type { OtlpRecord } from './otlp-records.ts'
 import { SpanArchive } from './span-archive.ts'
-import type { ArchiveEntry } from './span-archive.ts'
+import type { ArchivedTrace, ArchiveEntry } from './span-archive.ts'
 
 /** Where OTLP comes from: the path of a file, or its bytes. */
 export type OtlpInput = string | { readonly name: string; readonly bytes: AsyncIterable<Uint8Array> }
@@ -77,17 +77,53 @@ function isList(inputs: OtlpInput | readonly OtlpInput[]): inputs is readonly Ot
   return Array.isArray(inputs)
 }
 
-/** A trace may hold runs that start after the first run of the next trace: those wait. */
+/**
+ * A run may be spread over traces, or told twice, in two of them: traces are looked at together, all of them where they are
+ * held in memory, else some thousand spans at a time. Runs that start after the first trace of what comes next wait.
+ */
 function* runsByStart(archive: SpanArchive): Generator<AgentRun> {
-  let waiting: AgentRun[] = []
-  for (const trace of archive.traces()) {
-    const due = waiting.filter((run) => run.startTimeMs <= trace.startTimeMs)
+  let waiting: readonly AgentRun[] = []
+  for (const traces of inBatches(archive.traces(), archive.isSpilled ? BATCH_SPANS : Number.POSITIVE_INFINITY)) {
+    const startTimeMs = traces[0]?.startTimeMs ?? 0
+    const due = waiting.filter((run) => run.startTimeMs <= startTimeMs)
     yield* due
-    const runs = buildRuns(trace.spans, { logs: trace.logs })
-    const rest = due.length === 0 ? waiting : waiting.slice(due.length)
-    waiting = [...rest, ...runs].toSorted((left, right) => left.startTimeMs - right.startTimeMs)
+    const spans = traces.flatMap((trace) => trace.spans)
+    const runs = buildRuns(spans, { logs: traces.flatMap((trace) => trace.logs) })
+    const later = [...waiting.slice(due.length), ...runs]
+    waiting = later.toSorted((left, right) => left.startTimeMs - right.startTimeMs)
   }
   yield* waiting
+}
+
+/** Spans that are looked at together where not all fit into memory. */
+const BATCH_SPANS = 5000
+
+/** Traces in batches of some `maxSpans` spans, cut where the pause between two starts is the longest of the later half. */
+function* inBatches(traces: Iterable<ArchivedTrace>, maxSpans: number): Generator<readonly ArchivedTrace[]> {
+  let batch: ArchivedTrace[] = []
+  let count = 0
+  for (const trace of traces) {
+    batch.push(trace)
+    count += trace.spans.length
+    if (count < maxSpans || batch.length < 2) continue
+    const cut = longestPause(batch)
+    yield batch.slice(0, cut)
+    batch = batch.slice(cut)
+    count = batch.reduce((sum, item) => sum + item.spans.length, 0)
+  }
+  if (batch.length > 0) yield batch
+}
+
+function longestPause(batch: readonly ArchivedTrace[]): number {
+  let longest = -1
+  let cut = batch.length - 1
+  for (let index = Math.ceil(batch.length / 2); index < batch.length; index++) {
+    const pause = (batch[index]?.startTimeMs ?? 0) - (batch[index - 1]?.startTimeMs ?? 0)
+    if (pause <= longest) continue
+    longest = pause
+    cut = index
+  }
+  return cut
 }
 
 /** Puts what the inputs hold into the archive, and counts. */

@@ -39,6 +39,11 @@ export class SpanArchive {
     this.#maxHeldBytes = options.maxHeldBytes
   }
 
+  /** True where the spans are in the temporary file. */
+  get isSpilled(): boolean {
+    return this.#spill !== undefined
+  }
+
   /** Adds what one record of `byteLength` bytes held. */
   add(entries: readonly ArchiveEntry[], byteLength: number): void {
     for (const entry of entries) this.#held.push(entry)
