@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+import type { AgentRun } from './agent-run.ts'
 import { buildRuns } from './build-runs.ts'
 
 const recorded = libraryNames().flatMap((name) => loadLibrary(name).map(readScenario))
@@ -170,6 +171,31 @@ describe('hostile spans', () => {
   })
 })
 
+describe('attributes that were cut at a length', () => {
+  it('are no words of the run where they are half a record of messages', () => {
+    const halves: string[] = []
+    for (const { spans, logs } of recorded) {
+      const cut = spans.map((item) => ({ ...item, attributes: cutStrings(item.attributes) }))
+      for (const run of allRuns(buildRuns(cut, { logs }))) {
+        for (const words of [run.userInput, run.systemInstructions, run.output]) {
+          if (words !== undefined && /^\s*\[?\{"(role|messages|model|message|type)"/.test(words)) halves.push(words)
+        }
+      }
+    }
+    expect(halves).toEqual([])
+  })
+
+  it('are said to be, with the setting that cuts them', () => {
+    const [{ spans }] = loadLibrary('ai-7.0.173-otel').map(readScenario) as [(typeof recorded)[number]]
+    const [run] = buildRuns(spans.map((item) => ({ ...item, attributes: cutStrings(item.attributes) })))
+    expect(run?.toolCalls.map((call) => call.name)).toEqual(['weather-tool'])
+    expect(run?.missing.find(({ what }) => what === 'output')).toMatchObject({
+      why: 'truncated',
+      switch: expect.stringContaining('OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT'),
+    })
+  })
+})
+
 describe('bounds', () => {
   it('reads a trace of 100,000 spans in bounded time, wide', () => {
     const spans = [agent('root', { endTimeMs: 200_000 })]
@@ -239,6 +265,17 @@ describe('bounds', () => {
     }
   })
 })
+
+/** As the SDK does with a value length limit. */
+function cutStrings(attributes: SourceSpan['attributes']): SourceSpan['attributes'] {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([key, value]) => [key, typeof value === 'string' ? value.slice(0, 160) : value]),
+  )
+}
+
+function allRuns(runs: readonly AgentRun[]): readonly AgentRun[] {
+  return runs.flatMap((run) => [run, ...allRuns(run.children)])
+}
 
 function hasOwnRoot(spans: readonly SourceSpan[]): boolean {
   // Model calls that start traces of their own are put together by what they say: two recordings may say the same.

@@ -8,6 +8,7 @@ import type {
   SpanRole,
   ToolIdentity,
 } from './dialect.ts'
+import { isCutJson } from './json.ts'
 import type { Message, ToolCallPart, ToolDefinition, Usage } from './message.ts'
 import { systemTextOf, toolCallsIn } from './messages.ts'
 import { outcomeOf } from './outcome.ts'
@@ -79,11 +80,11 @@ export class SpanFacts {
   }
 
   get input(): readonly Message[] | undefined {
-    return this.#once(SLOT.input, () => this.dialect.input?.(this.span, this.logs))
+    return this.#once(SLOT.input, () => unlessCut(this.dialect.input?.(this.span, this.logs)))
   }
 
   get output(): readonly Message[] | undefined {
-    return this.#once(SLOT.output, () => this.dialect.output?.(this.span, this.logs))
+    return this.#once(SLOT.output, () => unlessCut(this.dialect.output?.(this.span, this.logs)))
   }
 
   /** The calls that the model asked for; empty where it asked for none, or where that is not recorded. */
@@ -149,6 +150,12 @@ export class SpanFacts {
     this.#read[slot] = value === undefined ? NOTHING : value
     return value
   }
+}
+
+/** A single text that begins as JSON and is none is the record of messages, cut off, and not what was said. */
+function unlessCut(messages: readonly Message[] | undefined): readonly Message[] | undefined {
+  const text = messages?.length === 1 ? messages[0]?.text : undefined
+  return text !== undefined && isCutJson(text) ? undefined : messages
 }
 
 const NO_LOGS: readonly SourceLog[] = []

@@ -28,6 +28,11 @@ export function parseJsonTwice(value: unknown): unknown {
   return first === OPEN_BRACE || first === OPEN_BRACKET ? parseJson(once) : once
 }
 
+/** True for text that begins as a JSON object (or a list of them) and is none: a length limit cut it off. */
+export function isCutJson(text: string): boolean {
+  return /^\s*(\[\s*)?\{\s*"/.test(text) && typeof parseJson(text) === 'string'
+}
+
 /** JSON text of a value; text as it is; `undefined` for what has no JSON form. Never throws. */
 export function toJsonText(value: unknown): string | undefined {
   if (typeof value === 'string') return value

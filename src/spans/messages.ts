@@ -1,4 +1,4 @@
-import { isRecord, parseJson, textOf, toJsonText } from './json.ts'
+import { isCutJson, isRecord, parseJson, textOf, toJsonText } from './json.ts'
 import type { Message, Part, ToolCallPart } from './message.ts'
 import { toPart, toToolCallPart, toToolResponse } from './parts.ts'
 
@@ -96,7 +96,8 @@ export function systemTextOf(messages: readonly Message[] | undefined): string |
  */
 export function toInstructions(value: unknown): string | undefined {
   const parsed = typeof value === 'string' && !/^\s*[[{"]/.test(value) ? value : parseJson(value)
-  if (typeof parsed === 'string') return textOf(parsed)
+  // JSON that was cut off is no instruction.
+  if (typeof parsed === 'string') return isCutJson(parsed) ? undefined : textOf(parsed)
   const items = Array.isArray(parsed) ? parsed : [parsed]
   const texts: string[] = []
   for (const item of items) {
