@@ -47,8 +47,6 @@ export interface RunScoringParts {
  */
 export class RunScoring {
   readonly #parts: RunScoringParts
-  readonly #runs = new WeakMap<LiveRun, ScoredRun>()
-  readonly #leftOut = new WeakSet<LiveRun>()
   /** Scorers that were too slow to run while a span is ending. */
   readonly #deferred = new Set<string>()
   /** Scorers whose last call while a span was ending was too slow. */
@@ -79,14 +77,14 @@ export class RunScoring {
     writable: OpenSpan | undefined,
     isHandedOn = false,
   ): ScoredRun | undefined {
-    const known = this.#runs.get(live)
+    const known = live.note instanceof ScoredRun ? live.note : undefined
     if (known !== undefined || (live.nested && !this.countsNested)) return known
     if (!live.wanted) {
-      if (!this.#leftOut.has(live)) this.#leaveOut(live)
+      if (live.note !== LEFT_OUT) this.#leaveOut(live)
       return undefined
     }
     const scored = new ScoredRun(live, span.spanContext())
-    this.#runs.set(live, scored)
+    live.note = scored
     scored.writable = writable
     scored.isHandedOn = isHandedOn
     const inline: Inline[] = []
@@ -107,7 +105,7 @@ export class RunScoring {
 
   /** The run is as complete as it gets: scores again what changed, and puts the scorers that waited in the queue. */
   runSettled(live: LiveRun): void {
-    const scored = this.#runs.get(live) ?? this.#runFound(live)
+    const scored = live.note instanceof ScoredRun ? live.note : this.#runFound(live)
     if (scored === undefined) return
     for (const provisional of scored.provisional.splice(0)) this.#scoreAgain(scored, provisional)
     for (const scorer of scored.waiting.splice(0)) this.#parts.jobs.add(scored, scorer)
@@ -115,7 +113,7 @@ export class RunScoring {
 
   /** A run that is told only now, from spans that have gone on: one without an agent, or one that was not known to be a run. */
   #runFound(live: LiveRun): ScoredRun | undefined {
-    if (this.#leftOut.has(live)) return undefined
+    if (live.note === LEFT_OUT) return undefined
     return this.runEnded(live, live.span, undefined, true)
   }
 
@@ -131,7 +129,7 @@ export class RunScoring {
   /** No scorer's fixed rate keeps the trace: that is counted, and costs nothing else. */
   #leaveOut(live: LiveRun): void {
     const { ledger, metrics, options } = this.#parts
-    this.#leftOut.add(live)
+    live.note = LEFT_OUT
     for (const scorer of options.scorers) {
       if (live.nested && !isForNested(scorer)) continue
       ledger.leftOut(scorer.id, 'sampled-out')
@@ -240,6 +238,9 @@ export class RunScoring {
     this.#parts.writer.write(scored, this.#parts.jobs.evaluationOf(scored, scorer, score, run), run)
   }
 }
+
+/** In place of a `ScoredRun`: counted, and nothing else. */
+const LEFT_OUT = {}
 
 /** Whether a scorer looks at agents that another agent started. */
 function isForNested({ scope, agents }: ResolvedScorer): boolean {

@@ -1,6 +1,6 @@
 import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
 import type { AgentRun } from './agent-run.ts'
-import type { SpanNode } from './span-node.ts'
+import type { SpanGroup, SpanNode } from './span-node.ts'
 
 /** How a `LiveRun` gets at its spans: the store's business. */
 export interface LiveRunSource {
@@ -19,8 +19,11 @@ export class LiveRun {
   readonly nested: boolean
   /** True where there is no agent span: scores go on events and late spans alone. */
   readonly bare: boolean
+  /** For whoever follows the run: what it keeps with it. A weak map from runs would cost every collection its share. */
+  note: object | undefined
   readonly #source: LiveRunSource
   #frozen: readonly SpanNode[] | undefined
+  #group: SpanGroup | undefined
   #built: AgentRun | undefined
   /** How many spans had ended when it was built: -1 not built yet, -2 built for good. */
   #builtFrom = NOT_BUILT
@@ -32,23 +35,28 @@ export class LiveRun {
     this.#source = source
   }
 
+  /** The group that it was found in; its node lets go of it when the run is closed. */
+  get group(): SpanGroup {
+    return this.#group ?? this.node.group
+  }
+
   /** The span that scores belong to: the agent's own, or the last chat of a run that has no agent span. */
   get span(): SdkSpanLike {
     return this.node.span
   }
 
   get traceId(): string {
-    return this.node.group.traceId
+    return this.group.traceId
   }
 
   /** False where no scorer could want the run: its spans were not kept, `current` gives nothing. */
   get wanted(): boolean {
-    return this.node.group.wanted
+    return this.group.wanted
   }
 
   /** Bytes of content in its spans, an upper estimate of what reading it takes. */
   get contentBytes(): number {
-    return this.node.group.contentBytes
+    return this.group.contentBytes
   }
 
   /** Whether recognised spans below are open at this moment. */
@@ -60,6 +68,7 @@ export class LiveRun {
   freeze(): void {
     // Where it is wanted it may still be asked for: by a judge, when its turn comes.
     this.#frozen ??= this.wanted ? [...this.#source.members(this)] : []
+    this.#group = this.node.group
   }
 
   /** The run as its spans tell it by now; put together anew only where spans ended since it was last asked for. */

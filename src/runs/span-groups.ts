@@ -50,6 +50,7 @@ export class SpanGroups implements Iterable<SpanGroup> {
     group.closed = true
     // Not booked on the group: its run may still be asked how large it is.
     this.#contentBytes -= group.contentBytes
+    for (const node of group.nodes) node.retire()
     group.nodes = []
     this.#remove(group)
   }
@@ -72,7 +73,7 @@ export class SpanGroups implements Iterable<SpanGroup> {
   forget(group: SpanGroup, isForgotten: (node: SpanNode) => boolean): void {
     const forgotten = new Set(group.nodes.filter(isForgotten))
     for (const node of forgotten) {
-      node.isForgotten = true
+      node.retire()
       this.addContent(group, -node.contentBytes)
     }
     group.nodes = group.nodes.filter((node) => !forgotten.has(node))

@@ -21,8 +21,6 @@ export class SpanNode {
   contentBytes = 0
   /** The run that this span is the agent of, once it has ended. */
   run: LiveRun | undefined
-  /** True when its run is closed, though the group around it is not. */
-  isForgotten = false
   #source: SourceSpan | undefined
 
   constructor(span: SdkSpanLike, dialect: Dialect, above: Link, group: SpanGroup) {
@@ -34,12 +32,19 @@ export class SpanNode {
 
   /** Whether its run is closed: spans that start below, or end, are late. */
   get closed(): boolean {
-    return this.isForgotten || this.group.closed
+    return this.group.closed
   }
 
   get source(): SourceSpan {
     this.#source ??= toSourceSpan(this.span)
     return this.#source
+  }
+
+  /** Lets go of the run that it was part of: the span, which leads here, may lie in an exporter's queue for long. */
+  retire(): void {
+    this.group = RETIRED
+    this.run = undefined
+    this.#source = undefined
   }
 
   /** Some spans are told apart only by what is written on them at their end. */
@@ -85,3 +90,7 @@ export class SpanGroup {
     this.wanted = wanted
   }
 }
+
+/** Stands for all groups that are over. */
+const RETIRED = new SpanGroup('', false)
+RETIRED.closed = true

@@ -64,10 +64,10 @@ export class TraceStore {
     this.#deadlines = new Deadlines(options.settleMs, options.now)
     this.#source = {
       // All of the group, and not only what is below the agent: some libraries write a run's spans side by side.
-      members: ({ node }) => node.group.nodes,
+      members: ({ group }) => group.nodes,
       hasOpenSpans: (run) => this.#hasOpenSpans(run),
-      build: ({ node }, nodes, revision) => {
-        const { logs, truncated: lacksSpans } = node.group
+      build: ({ node, group }, nodes, revision) => {
+        const { logs, truncated: lacksSpans } = group
         return findRun(assembleRuns({ nodes, logs, links: this.#links, revision, lacksSpans }), node.source.spanId)
       },
     }
