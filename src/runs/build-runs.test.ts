@@ -189,7 +189,7 @@ describe('attributes that were cut at a length', () => {
     const [{ spans }] = loadLibrary('ai-7.0.173-otel').map(readScenario) as [(typeof recorded)[number]]
     const [run] = buildRuns(spans.map((item) => ({ ...item, attributes: cutStrings(item.attributes) })))
     expect(run?.toolCalls.map((call) => call.name)).toEqual(['weather-tool'])
-    expect(run?.missing.find(({ what }) => what === 'output')).toMatchObject({
+    expect(run?.missing.find(({ what }) => what === 'availableTools')).toMatchObject({
       why: 'truncated',
       switch: expect.stringContaining('OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT'),
     })

@@ -1,5 +1,5 @@
 import { isContentAttribute } from '../spans/content-attributes.ts'
-import type { ContentFact } from '../spans/dialect.ts'
+import type { Absence, ContentFact } from '../spans/dialect.ts'
 import type { SourceSpan } from '../spans/source-span.ts'
 import type { AgentRun, Missing, ToolCall } from './agent-run.ts'
 import type { RunPlan } from './plan.ts'
@@ -50,20 +50,21 @@ function isContent({ what }: Missing): boolean {
   return what !== 'spans' && what !== 'availableTools'
 }
 
+/** Facts that a run need not have: where the record of one was cut off, it had it. */
 function addOptional(missing: Missing[], what: string, fact: ContentFact, node: TreeSpan): void {
-  const absence = node.facts.optionalAbsence(fact)
+  const isLost = isCut(node.span, fact === 'toolDefinitions' ? /tool/ : /system|prompt|input/)
+  const absence = isLost ? TRUNCATED : node.facts.optionalAbsence(fact)
   if (absence !== undefined) missing.push({ what, ...absence })
+}
+
+const TRUNCATED: Absence = {
+  why: 'truncated',
+  switch: 'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT (or attributeValueLengthLimit), higher',
 }
 
 function explain(what: string, node: TreeSpan, fact: ContentFact, other: TreeSpan): Missing {
   for (const { span } of [node, other]) {
-    if (isCut(span)) {
-      return {
-        what,
-        why: 'truncated',
-        switch: 'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT (or attributeValueLengthLimit), higher',
-      }
-    }
+    if (isCut(span, /./)) return { what, ...TRUNCATED }
     if (span.droppedAttributesCount > 0) {
       return { what, why: 'limit', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (or attributeCountLimit), higher' }
     }
@@ -75,13 +76,17 @@ function explain(what: string, node: TreeSpan, fact: ContentFact, other: TreeSpa
 }
 
 /** True where a content attribute begins as JSON and does not end as such: the SDK's length limit cut it. */
-function isCut(span: SourceSpan): boolean {
+function isCut(span: SourceSpan, keys: RegExp): boolean {
   for (const key in span.attributes) {
+    if (!isContentAttribute(key) || !keys.test(key)) continue
     const value = span.attributes[key]
-    if (typeof value !== 'string' || !isContentAttribute(key)) continue
-    const first = value[0]
-    const last = value.at(-1)
-    if ((first === '{' && last !== '}') || (first === '[' && last !== ']')) return true
+    if (Array.isArray(value) ? value.some(isHalf) : isHalf(value)) return true
   }
   return false
+}
+
+function isHalf(value: unknown): boolean {
+  if (typeof value !== 'string') return false
+  const last = value.at(-1)
+  return (value.startsWith('{') && last !== '}') || (value.startsWith('[') && last !== ']')
 }
