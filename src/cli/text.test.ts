@@ -1,0 +1,48 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { columnsOf, cutLine, safeJson, safeText, wrap } from './text.ts'
+
+describe('text for a terminal', () => {
+  it('breaks lines at spaces, words where it must, and keeps breaks', () => {
+    expect(wrap('one two three', 8, 9)).toEqual(['one two', 'three'])
+    expect(wrap('abcdefghij', 4, 9)).toEqual(['abcd', 'efgh', 'ij'])
+    expect(wrap('a\n\nb', 8, 9)).toEqual(['a', '', 'b'])
+  })
+
+  it('counts wide characters twice, and marks that combine not at all', () => {
+    expect(columnsOf('日本')).toBe(4)
+    expect(columnsOf('🎉')).toBe(2)
+    expect(columnsOf('e\u0301')).toBe(1)
+    expect(wrap('日本日本', 4, 9)).toEqual(['日本', '日本'])
+  })
+
+  it('says how much it leaves out', () => {
+    expect(wrap('x '.repeat(5000), 20, 3).at(-1)).toMatch(/^… [\d,]+ more characters$/)
+    expect(cutLine('a sentence that is too long', 12)).toBe('a sentence…')
+  })
+
+  it('never passes its width, nor lets a control through', () => {
+    // oxlint-disable-next-line no-control-regex -- they are what must not be there
+    const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/
+    const texts = fc.string({ unit: 'binary', maxLength: 300 })
+    expect(() =>
+      fc.assert(
+        fc.property(texts, fc.integer({ min: 20, max: 80 }), (text, width) => {
+          const lines = wrap(text, width, 5)
+          return (
+            lines.length <= 5 &&
+            lines.every((line) => columnsOf(line) <= width + 10 && !controls.test(line)) &&
+            columnsOf(cutLine(text, width)) <= width &&
+            !controls.test(safeText(text))
+          )
+        }),
+      ),
+    ).not.toThrow()
+  })
+
+  it('changes how JSON is written, never what it says', () => {
+    const value = { text: 'a\u009bb\u202ec\u007f' }
+    expect(safeJson(JSON.stringify(value))).toBe(String.raw`{"text":"a\u009bb\u202ec\u007f"}`)
+    expect(JSON.parse(safeJson(JSON.stringify(value)))).toEqual(value)
+  })
+})
