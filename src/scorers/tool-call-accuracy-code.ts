@@ -141,11 +141,12 @@ function explain(found: ToolCallAccuracyPreprocess, value: number): string {
 }
 
 function toInfos(run: AgentRun): ToolCallInfo[] {
-  const inStep = new Map<number, number>()
+  let [step, position] = [-1, 0]
   return run.toolCalls.map((call) => {
-    const position = inStep.get(call.step) ?? 0
-    inStep.set(call.step, position + 1)
-    const { messageIndex = call.step, invocationIndex = position } = call as Partial<GivenCall>
+    // Calls of one step stand together: they come in the model's order.
+    position = call.step === step ? position + 1 : 0
+    step = call.step
+    const { messageIndex = step, invocationIndex = position } = call as Partial<GivenCall>
     return { toolName: call.name, toolCallId: call.id ?? '', messageIndex, invocationIndex }
   })
 }

@@ -76,7 +76,7 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
     needs,
     ...(judge !== undefined && { judge }),
     assess: (run, context) => definition.assess(run, context),
-    run: (input, options) => stayAlive(() => runOnce(scorer, input, options)),
+    run: (input, options) => runOnce(scorer, input, options),
   }
   return Object.freeze(scorer)
 }
@@ -88,20 +88,23 @@ async function runOnce<Preprocessed, Analyzed>(
   options: ScorerRunOptions = {},
 ): Promise<ScorerRunResult<Preprocessed, Analyzed>> {
   const { run, given } = toRunInput(input)
-  const outcome = await evaluateInFull(scorer, run, given === undefined ? options : { ...options, given })
+  const pending = evaluateInFull(scorer, run, given === undefined ? options : { ...options, given })
+  const outcome = pending instanceof Promise ? await stayAlive(() => pending) : pending
   const { evaluation, verdict } = outcome
   if (evaluation.score.status !== 'scored') throw new ScoreUnavailableError(evaluation, outcome.thrown)
   const { value, explanation } = evaluation.score
-  return {
-    ...(given ?? { input: run.input, output: run.output }),
-    runId: run.id,
-    score: value,
-    ...(explanation !== undefined && { reason: explanation }),
-    ...(verdict.preprocessStepResult !== undefined && { preprocessStepResult: verdict.preprocessStepResult }),
-    ...(verdict.analyzeStepResult !== undefined && { analyzeStepResult: verdict.analyzeStepResult }),
-    evaluation,
-  }
+  const { preprocessStepResult, analyzeStepResult } = verdict
+  const result: Mutable<ScorerRunResult<Preprocessed, Analyzed>> =
+    given === undefined
+      ? { input: run.input, output: run.output, runId: run.id, score: value, evaluation }
+      : { ...given, runId: run.id, score: value, evaluation }
+  if (explanation !== undefined) result.reason = explanation
+  if (preprocessStepResult !== undefined) result.preprocessStepResult = preprocessStepResult
+  if (analyzeStepResult !== undefined) result.analyzeStepResult = analyzeStepResult
+  return result
 }
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 function defaultPassAt(
   kind: 'code' | 'judge',

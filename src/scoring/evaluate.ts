@@ -1,5 +1,5 @@
 import type { AgentRun } from '../runs/agent-run.ts'
-import type { Evaluation, Failed, Score, Skipped } from './score.ts'
+import type { Evaluation, Failed, Score, Scored, Skipped } from './score.ts'
 import type { GivenInput, JudgeCall, Scorer, ScoringContext, Verdict } from './scorer.ts'
 import { show } from './show.ts'
 import { isThenable } from './thenable.ts'
@@ -93,6 +93,8 @@ export function evaluateInFull<Preprocessed, Analyzed>(
   }
 }
 
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
 /** Makes the signal only when something asks for it: synchronous scorers never do. */
 class Context implements ScoringContext {
   readonly timeoutMs: number
@@ -122,16 +124,17 @@ function toEvaluation(
 ): Evaluation {
   const { version, kind, range, better } = scorer
   const passAt = options.passAt ?? scorer.passAt
-  return {
+  const evaluation: Mutable<Evaluation> = {
     scorer: { id: options.id ?? scorer.id, version, kind, range, better, passAt },
     runId: run.id,
     revision: run.revision,
     complete: run.complete,
-    ...(options.probability !== undefined && { probability: options.probability }),
     durationMs,
-    ...(verdict?.judge !== undefined && { judge: verdict.judge }),
     score: toScore(scorer, passAt, verdict),
   }
+  if (options.probability !== undefined) evaluation.probability = options.probability
+  if (verdict?.judge !== undefined) evaluation.judge = verdict.judge
+  return evaluation
 }
 
 function toScore(scorer: Scorer, passAt: number, verdict: Verdict): Score {
@@ -140,14 +143,11 @@ function toScore(scorer: Scorer, passAt: number, verdict: Verdict): Score {
       const value = withinRange(verdict.value, scorer.range)
       if (value === undefined) return invalidScore(scorer.id, scorer.range, verdict.value)
       const passed = scorer.better === 'higher' ? value >= passAt : value <= passAt
-      return {
-        status: 'scored',
-        value,
-        label: passed ? 'pass' : 'fail',
-        ...(verdict.band !== undefined && { band: verdict.band }),
-        ...(verdict.explanation !== undefined && { explanation: verdict.explanation }),
-        ...(verdict.details !== undefined && { details: verdict.details }),
-      }
+      const scored: Mutable<Scored> = { status: 'scored', value, label: passed ? 'pass' : 'fail' }
+      if (verdict.band !== undefined) scored.band = verdict.band
+      if (verdict.explanation !== undefined) scored.explanation = verdict.explanation
+      if (verdict.details !== undefined) scored.details = verdict.details
+      return scored
     }
     case 'skipped':
       return { status: 'skipped', reason: verdict.reason, message: verdict.message }

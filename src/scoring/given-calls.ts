@@ -1,5 +1,6 @@
 import type { ToolCall } from '../runs/agent-run.ts'
 import { isRecord, parseJsonTwice, textOf } from '../spans/json.ts'
+import type { RunError } from '../spans/message.ts'
 import { show } from './show.ts'
 
 /** A tool call read from messages that were given to `.run()`, and where in them it stands. */
@@ -11,6 +12,28 @@ export interface GivenCall extends ToolCall {
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+/** A class for speed alone: engines leave room in its instances for what is added later. */
+class Call implements Mutable<GivenCall> {
+  declare id?: string
+  declare arguments?: unknown
+  declare result?: unknown
+  declare error?: RunError
+  name: string
+  status: ToolCall['status'] = 'unknown'
+  step: number
+  providerExecuted: boolean
+  messageIndex: number
+  invocationIndex: number
+
+  constructor(name: string, place: Place, invocationIndex: number, providerExecuted: boolean) {
+    this.name = name
+    this.step = place.step
+    this.providerExecuted = providerExecuted
+    this.messageIndex = place.messageIndex
+    this.invocationIndex = invocationIndex
+  }
+}
 
 /** Where in the messages the reader stands. */
 export interface Place {
@@ -27,11 +50,11 @@ export interface Place {
 export class GivenCalls {
   readonly #calls: Mutable<GivenCall>[] = []
   readonly #ids = new Set<string>()
-  /** Calls of the input: a result of theirs in the output is no new call. */
-  readonly #earlier: GivenCalls | undefined
+  readonly #isEarlier: (id: string) => boolean
 
-  constructor(earlier?: GivenCalls) {
-    this.#earlier = earlier
+  /** @param isEarlier whether an id is that of a call in the input: a result of its in the output is no new call */
+  constructor(isEarlier: (id: string) => boolean = () => false) {
+    this.#isEarlier = isEarlier
   }
 
   get list(): readonly GivenCall[] {
@@ -59,14 +82,7 @@ export class GivenCalls {
       }
     }
     const args = callee.args ?? callee.input ?? callee.arguments ?? callee.rawInput
-    const call: Mutable<GivenCall> = {
-      name,
-      status: 'unknown',
-      step: place.step,
-      providerExecuted: source.providerExecuted === true,
-      messageIndex: place.messageIndex,
-      invocationIndex,
-    }
+    const call = new Call(name, place, invocationIndex, source.providerExecuted === true)
     if (id !== undefined) call.id = id
     if (args !== undefined) call.arguments = args === '' ? {} : parseJsonTwice(args)
     addOutcome(call, source)
@@ -78,7 +94,7 @@ export class GivenCalls {
     const id = responseId(source)
     if (id === undefined) return
     if (this.#ids.has(id)) this.#addOutcome(id, source)
-    else if (textOf(source.toolName) !== undefined && this.#earlier?.has(id) !== true) this.add(source, place)
+    else if (textOf(source.toolName) !== undefined && !this.#isEarlier(id)) this.add(source, place)
   }
 
   /** Outcomes come soon after their call: looked for from the end. */

@@ -52,9 +52,7 @@ export class GivenRun implements AgentRun {
 
   get toolCalls(): readonly GivenCall[] {
     if (this.#calls === undefined) {
-      const earlier = new GivenCalls()
-      readCalls(listOf(inputMessages(this.#given.input)), earlier)
-      const calls = new GivenCalls(earlier)
+      const calls = new GivenCalls((id) => this.#earlierCalls().has(id))
       if (this.#result === undefined) readCalls(listOf(this.#given.output), calls)
       else this.#result.readCalls(calls)
       this.#calls = calls.list
@@ -106,6 +104,12 @@ export class GivenRun implements AgentRun {
 
   toJSON(): AgentRun {
     return plainRun(this)
+  }
+
+  #earlierCalls(): GivenCalls {
+    const calls = new GivenCalls()
+    readCalls(listOf(inputMessages(this.#given.input)), calls)
+    return calls
   }
 
   #answers(): readonly Message[] {

@@ -20,11 +20,18 @@ export interface RunInput {
  */
 export function toRunInput(value: ScorerInput): RunInput {
   if (isAgentRun(value)) return { run: value }
-  const given: unknown = value ?? {}
+  const given: unknown = value ?? { input: undefined, output: undefined }
   if (!isRecord(given)) {
     throw new TypeError(`Expected an AgentRun or { input, output }, got ${show(given)}.`)
   }
-  return { run: new GivenRun(given), given: { ...given, input: given.input, output: given.output } }
+  return {
+    run: new GivenRun(given),
+    given: hasBoth(given) ? given : { ...given, input: given.input, output: given.output },
+  }
+}
+
+function hasBoth(given: object): given is GivenInput {
+  return 'input' in given && 'output' in given
 }
 
 /** Whether the value is a run, made from spans or read back from JSON. */
