@@ -104,11 +104,20 @@ export class RunScoring {
   }
 
   /** The run is as complete as it gets: scores again what changed, and puts the scorers that waited in the queue. */
-  runSettled(live: LiveRun): void {
+  runSettled(live: LiveRun, isFinal: boolean): void {
     const scored = live.note instanceof ScoredRun ? live.note : this.#runFound(live)
     if (scored === undefined) return
-    for (const provisional of scored.provisional.splice(0)) this.#scoreAgain(scored, provisional)
-    for (const scorer of scored.waiting.splice(0)) this.#parts.jobs.add(scored, scorer)
+    if (isFinal) for (const provisional of scored.provisional.splice(0)) this.#scoreAgain(scored, provisional)
+    for (const scorer of scored.waiting.splice(0)) {
+      this.#parts.jobs.add(scored, scorer)
+      if (!isFinal) scored.again.push(scorer)
+    }
+    if (!isFinal || scored.again.length === 0 || live.current()?.revision !== 2) return
+    // Spans came after these were asked: their second scores are written, and not counted again.
+    for (const scorer of scored.again.splice(0)) {
+      this.#parts.jobs.expect(scored)
+      this.#parts.jobs.add(scored, scorer, false)
+    }
   }
 
   /** A run that is told only now, from spans that have gone on: one without an agent, or one that was not known to be a run. */

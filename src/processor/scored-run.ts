@@ -16,6 +16,8 @@ export class ScoredRun {
   readonly place: Place
   /** Scorers that are asked once the run is settled. */
   readonly waiting: ResolvedScorer[] = []
+  /** Scorers that were asked while spans of the run were open, and are asked again when they have ended. */
+  readonly again: ResolvedScorer[] = []
   /** Scores that were given while spans of the run were open: asked for again when it is settled. */
   readonly provisional: { readonly scorer: ResolvedScorer; readonly rate: number; readonly evaluation: Evaluation }[] =
     []

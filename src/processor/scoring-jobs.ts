@@ -29,6 +29,13 @@ export interface ScoringJobsParts {
   readonly now: () => number
 }
 
+/** One score that is to be asked for; `counted` false where it is a second one. */
+interface Intake {
+  readonly scored: ScoredRun
+  readonly scorer: ResolvedScorer
+  readonly counted: boolean
+}
+
 /** One score that is asked for after its span has ended. */
 interface Job extends QueueJob {
   readonly scored: ScoredRun
@@ -47,7 +54,7 @@ interface Job extends QueueJob {
 export class ScoringJobs {
   readonly #parts: ScoringJobsParts
   /** Runs that are settled, and have not been held against filters, samples and budgets. */
-  readonly #intake: { readonly scored: ScoredRun; readonly scorer: ResolvedScorer }[] = []
+  readonly #intake: Intake[] = []
   readonly #judges: ScoringQueue
   readonly #code: ScoringQueue
   readonly #unfinished = new Set<Job>()
@@ -78,15 +85,15 @@ export class ScoringJobs {
   }
 
   /** Puts a score in line that was announced before. */
-  add(scored: ScoredRun, scorer: ResolvedScorer): void {
+  add(scored: ScoredRun, scorer: ResolvedScorer, counted = true): void {
     if (
       this.#intake.length >= this.#parts.options.queueSize ||
       this.#contentBytes > this.#parts.options.maxContentBytes
     ) {
-      this.#conclude(scored, this.evaluationOf(scored, scorer, DROPPED['queue-full'], undefined), undefined)
+      this.#conclude(scored, this.evaluationOf(scored, scorer, DROPPED['queue-full'], undefined), undefined, counted)
       return
     }
-    this.#intake.push({ scored, scorer })
+    this.#intake.push({ scored, scorer, counted })
     if (this.#isAdmitting) return
     this.#isAdmitting = true
     detached(() => setImmediate(() => this.#admitSome()))
@@ -95,7 +102,7 @@ export class ScoringJobs {
   /** Takes over a score that is being worked on already. */
   adopt(scored: ScoredRun, run: AgentRun, evaluation: Promise<Evaluation>): void {
     this.expect(scored)
-    void evaluation.then((result) => this.#conclude(scored, result, run))
+    void evaluation.then((result) => this.#conclude(scored, result, run, true))
   }
 
   /** Resolves when every announced score is in. */
@@ -106,7 +113,7 @@ export class ScoringJobs {
 
   /** Gives up what is not awaited by a held span, and scores at once what code can. Called synchronously by `shutdown`. */
   beginShutdown(): void {
-    for (const { scored, scorer } of this.#intake.splice(0)) this.#admit(scored, scorer)
+    for (const intake of this.#intake.splice(0)) this.#admit(intake)
     for (const job of this.#unfinished) {
       // Code that has not begun is done now: later its score would find loggers and meters shut down.
       if (job.scorer.scorer.kind === 'code') job.startNow()
@@ -142,15 +149,15 @@ export class ScoringJobs {
     const endMs = this.#parts.now() + ADMISSION_SLICE_MS
     do {
       const next = this.#intake.shift()
-      if (next) this.#admit(next.scored, next.scorer)
+      if (next) this.#admit(next)
     } while (this.#intake.length > 0 && this.#parts.now() < endMs)
     this.#isAdmitting = this.#intake.length > 0
     if (this.#isAdmitting) setImmediate(() => this.#admitSome())
   }
 
-  #admit(scored: ScoredRun, scorer: ResolvedScorer): void {
+  #admit({ scored, scorer, counted }: Intake): void {
     const run = this.#parts.reporter.guard('Putting a run together', () => scored.live.current())
-    const give = (score: Score) => this.#conclude(scored, this.evaluationOf(scored, scorer, score, run), run)
+    const give = (score: Score) => this.#conclude(scored, this.evaluationOf(scored, scorer, score, run), run, counted)
     if (run === undefined) {
       give({ status: 'skipped', reason: 'incomplete', message: 'The spans that were kept do not make a run.' })
       return
@@ -165,7 +172,7 @@ export class ScoringJobs {
       give(admission)
       return
     }
-    const job = this.#createJob(scored, scorer, run, admission.rate, admission.reservation)
+    const job = this.#createJob({ scored, scorer, counted }, run, admission.rate, admission.reservation)
     const queue = scorer.scorer.kind === 'judge' ? this.#judges : this.#code
     queue.add(Object.assign(job, { priority: this.#priority(scorer, run, decision.rate) }))
   }
@@ -202,8 +209,7 @@ export class ScoringJobs {
   }
 
   #createJob(
-    scored: ScoredRun,
-    scorer: ResolvedScorer,
+    { scored, scorer, counted }: Intake,
     run: AgentRun,
     rate: number,
     reservation: Reservation | undefined,
@@ -224,7 +230,7 @@ export class ScoringJobs {
         this.#unfinished.delete(job)
         this.#contentBytes -= bytes
         this.#settleBudget(reservation, evaluation)
-        this.#conclude(scored, evaluation, run)
+        this.#conclude(scored, evaluation, run, counted)
       },
       start: async () => {
         // In a turn of its own: a scorer that computes for long delays neither the span's end nor the next scorer's start.
@@ -297,8 +303,8 @@ export class ScoringJobs {
     controller.abort(DROPPED.shutdown)
   }
 
-  #conclude(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined): void {
-    this.#parts.writer.write(scored, evaluation, run ?? scored.live.current())
+  #conclude(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
+    this.#parts.writer.write(scored, evaluation, run ?? scored.live.current(), counted)
     scored.awaited -= 1
     this.#pending -= 1
     this.#parts.reporter.guard('Handing on a held span', () => scored.held?.scoreIsIn())

@@ -77,7 +77,7 @@ export class ScoringPipeline {
       now,
       countsNested: this.#runs.countsNested,
       isWanted: (traceId) => this.#runs.isWanted(traceId),
-      onSettled: (live) => this.#settled(live),
+      onSettled: (live, isFinal) => this.#settled(live, isFinal),
       onEvicted: (live) => this.#evicted(live),
       onLate: () => this.#ledger.spanLate(),
     })
@@ -182,10 +182,10 @@ export class ScoringPipeline {
     })
   }
 
-  #settled(live: LiveRun): void {
-    if (!live.nested) this.#ledger.runClosed()
-    this.#reporter.guard('Scoring a run', () => this.#runs.runSettled(live))
-    if (!live.nested) this.#metrics.countRun('closed', this.#runs.agentName(live))
+  #settled(live: LiveRun, isFinal: boolean): void {
+    if (isFinal && !live.nested) this.#ledger.runClosed()
+    this.#reporter.guard('Scoring a run', () => this.#runs.runSettled(live, isFinal))
+    if (isFinal && !live.nested) this.#metrics.countRun('closed', this.#runs.agentName(live))
   }
 
   #evicted(live: LiveRun): void {

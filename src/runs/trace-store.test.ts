@@ -83,6 +83,7 @@ function replay(scenario: Scenario, keysAtStart: 'all' | 'none'): AgentRun[] {
     settleMs: 2000,
     now: () => nowMs,
     countsNested: true,
+    rescore: false,
     isWanted: () => true,
     onSettled: (run: LiveRun) => {
       const current = run.current()

@@ -28,8 +28,13 @@ export interface TraceStoreOptions {
   readonly isWanted: (traceId: string) => boolean
   /** Whether runs of nested agents are counted even where nobody wants them. */
   readonly countsNested: boolean
-  /** Nothing more is waited for: the run is as complete as it gets. Called once for each run that ended. */
-  readonly onSettled: (run: LiveRun) => void
+  /** Whether a run that was waited for long enough is told again when its last spans have ended. */
+  readonly rescore: boolean
+  /**
+   * Nothing more is waited for: the run is as complete as it gets. Called once for each run that ended; with `rescore` also
+   * before that, `isFinal` false, where spans were open for too long.
+   */
+  readonly onSettled: (run: LiveRun, isFinal: boolean) => void
   /** A run was given up while its agent was still open: the oldest one, when a bound was reached. */
   readonly onEvicted: (run: LiveRun) => void
   /** A recognised span came after its run was closed. */
@@ -308,7 +313,12 @@ export class TraceStore {
     const { group } = run.node
     this.#unsettled += run.nested ? 0 : 1
     group.waiting.push(run)
-    if (run.hasOpenSpans) this.#deadlines.add(() => this.#settleRuns(group, (waiting) => waiting === run))
+    if (run.hasOpenSpans) this.#deadlines.add(() => this.#settleByClock(group, run))
+  }
+
+  #settleByClock(group: SpanGroup, run: LiveRun): void {
+    if (this.#options.rescore && group.waiting.includes(run)) this.#options.onSettled(run, false)
+    else this.#settleRuns(group, (waiting) => waiting === run)
   }
 
   #settleRuns(group: SpanGroup, isDue: (run: LiveRun) => boolean): void {
@@ -318,7 +328,7 @@ export class TraceStore {
       const agent = group.nodes.find((node) => node.run === run)
       const isRoot = agent !== undefined && agent === group.nodes[0]
       run.freeze()
-      this.#options.onSettled(run)
+      this.#options.onSettled(run, true)
       if (isRoot && !group.closed) this.#close(group)
       else if (agent !== undefined && !run.nested) this.#forget(agent)
     }
@@ -361,7 +371,7 @@ export class TraceStore {
       if (node === undefined) continue
       const live = new LiveRun(node, 'bare', { ...this.#source, members: () => nodes, build: () => run })
       live.freeze()
-      this.#options.onSettled(live)
+      this.#options.onSettled(live, true)
     }
     for (const group of due) this.#close(group)
   }

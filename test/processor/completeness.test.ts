@@ -170,6 +170,30 @@ test('an open span is waited for no longer than settleMs; what comes after is la
   expect(seen).toHaveLength(1)
 })
 
+test('with rescore a judge is asked again when the spans that were not waited for have ended', async () => {
+  const { tracer, seen, scoring, flush, receiver } = await createScoring({
+    scorers: [judgeScorer('fitting')],
+    settleMs: 20,
+    rescore: true,
+  })
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  const tool = open(tracer, 'execute_tool weather', toolAttributes('weather'), agent)
+  agent.end()
+  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  expect(scoring.ledger().runs).toMatchObject({ open: 1, closed: 0 })
+  tool.end()
+  await flush()
+  expect(seen.map(({ evaluation, run }) => [evaluation.revision, evaluation.complete, run.toolCalls.length])).toEqual([
+    [1, false, 0],
+    [2, true, 1],
+  ])
+  expect(receiver.spans.filter(({ name }) => name === 'evaluate fitting')).toHaveLength(2)
+  expect(scoring.ledger()).toMatchObject({
+    runs: { seen: 1, closed: 1, late: 0 },
+    scorers: { fitting: { runs: 1, scored: 1, pending: 0 } },
+  })
+})
+
 test('model calls without an agent that continue one another are one run, which ends with the span around them', async () => {
   const { tracer, provider, seen, scoring, receiver, flush } = await createScoring()
   const server = open(provider.getTracer('@opentelemetry/instrumentation-http'), 'POST /chat')
