@@ -8,9 +8,11 @@ import { joinToolCalls, type JoinedCall } from './join-tool-calls.ts'
 import { contentOf, missingOf } from './missing.ts'
 import { agentOf, type RunPlan } from './plan.ts'
 import { pick, ReconstructedModelCall, usageOf } from './reconstructed-model-call.ts'
+import { endingOf, isFailed } from './run-ending.ts'
 import { ReconstructedToolCall } from './reconstructed-tool-call.ts'
 import { Responses } from './responses.ts'
 import type { TreeSpan } from './tree.ts'
+import { assistantText, lastUserText, textAfterCalls, withoutSystem } from './words.ts'
 
 /** Where each fact is kept once it is read: an array is several times faster than a map here. */
 const SLOT = {
@@ -116,17 +118,17 @@ export class ReconstructedRun implements AgentRun {
 
   get output(): string | undefined {
     return this.#once(SLOT.output, () => {
-      const final = this.#root.hasFinalForm ? textOfAll(this.#root.output) : undefined
+      const final = this.#root.hasFinalForm ? assistantText(this.#root.output) : undefined
       if (final !== undefined) return final
       const last = this.#plan.models.at(-1)
       if (last !== undefined && !isFailed(last.node.facts.outcome)) {
         const answer = pick(last, (facts) => facts.output)
         if (answer !== undefined) {
-          const text = pick(last, callsOrNone) === undefined ? textOfAll(answer) : textAfterCalls(answer)
+          const text = pick(last, callsOrNone) === undefined ? assistantText(answer) : textAfterCalls(answer)
           if (text !== undefined) return text
         }
       }
-      return textOfAll(this.#root.output) ?? textOfAll(this.#lastAgent()?.facts.output)
+      return assistantText(this.#root.output) ?? assistantText(this.#lastAgent()?.facts.output)
     })
   }
 
@@ -307,32 +309,11 @@ export class ReconstructedRun implements AgentRun {
 
   #parentCallId: (() => string | undefined) | undefined
 
-  /**
-   * The agent's own word first; where it says nothing, that of the last model call, which streams leave on the step only;
-   * a final answer with nothing against it is a good end.
-   */
   #ending(): Outcome {
     return this.#once(SLOT.ending, () => {
-      const own = this.#root.outcome
       const last = this.#plan.models.at(-1)?.node.facts
-      if (isFailed(own)) return own
-      if (last !== undefined && last !== this.#root && isFailed(last.outcome)) return last.outcome
-      if (last !== undefined && this.#isCutShort(last)) return { status: 'error', error: {} }
-      if (own.status === 'ok' || last?.outcome.status === 'ok') return { status: 'ok' }
-      const reasons = last?.model?.finishReasons ?? []
-      const isFinished = this.output !== undefined || reasons.some((reason) => !/tool|function/i.test(reason))
-      // Ended, no error, and nothing that could tell more was recorded: OpenTelemetry's "unset" is a good end.
-      if (last !== undefined && last.output === undefined && last.input === undefined) return { status: 'ok' }
-      return { status: isFinished ? 'ok' : 'unknown' }
+      return endingOf(this.#root, last === this.#root ? undefined : last, () => this.output !== undefined)
     })
-  }
-
-  /** The agent's span ended on tool calls without summing up: the next model call failed, and its span never came. */
-  #isCutShort(last: SpanFacts): boolean {
-    const root = this.#root
-    return (
-      root.dialect.sumsUsageAtEnd === true && last.toolCalls.length > 0 && isEmpty(root.usage) && !isEmpty(last.usage)
-    )
   }
 
   #ownInput(): readonly Message[] | undefined {
@@ -412,37 +393,6 @@ function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0
 }
 
-function isFailed(outcome: Outcome): boolean {
-  return outcome.status === 'error' || outcome.status === 'aborted'
-}
-
 function callsOrNone(facts: SpanFacts): unknown {
   return facts.toolCalls.length === 0 ? undefined : facts.toolCalls
-}
-
-function withoutSystem(messages: readonly Message[] | undefined): readonly Message[] | undefined {
-  return messages?.some((message) => message.role === 'system')
-    ? messages.filter((message) => message.role !== 'system')
-    : messages
-}
-
-function lastUserText(messages: readonly Message[] | undefined): string | undefined {
-  return messages?.findLast((message) => message.role === 'user' && message.text !== undefined)?.text
-}
-
-/** Text of the assistant's messages; of one that lumps text, calls and responses, the text. */
-/** What was said after the tool calls: the provider ran them, or they were the form of the answer. */
-function textAfterCalls(messages: readonly Message[]): string | undefined {
-  return textOfAll(messages.slice(messages.findLastIndex(hasCall) + 1))
-}
-
-function hasCall(message: Message): boolean {
-  return message.parts.some((part) => part.type === 'tool_call')
-}
-
-function textOfAll(messages: readonly Message[] | undefined): string | undefined {
-  if (messages === undefined) return undefined
-  const texts = messages.filter((message) => message.role === 'assistant').flatMap((message) => message.text ?? [])
-  const text = texts.join('')
-  return text === '' ? undefined : text
 }

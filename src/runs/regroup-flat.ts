@@ -1,6 +1,6 @@
-import type { Message } from '../spans/message.ts'
 import { toolCallsIn } from '../spans/messages.ts'
 import type { TreeSpan } from './tree.ts'
+import { lastUserText } from './words.ts'
 
 /** Beyond this, a trace of flat spans is left as it is. */
 const MAX_COMPARISONS = 1_000_000
@@ -74,11 +74,7 @@ function sameQuestion(node: TreeSpan, graphs: readonly TreeSpan[]): readonly Tre
 }
 
 function questionOf(node: TreeSpan): string | undefined {
-  return lastQuestion(node.facts.input)
-}
-
-function lastQuestion(messages: readonly Message[] | undefined): string | undefined {
-  return messages?.findLast((message) => message.role === 'user' && message.text !== undefined)?.text
+  return lastUserText(node.facts.input)
 }
 
 /** The graph around it that was asked the same; the tool in which it ran; the wrapper that was asked the same. */

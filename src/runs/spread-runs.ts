@@ -1,7 +1,7 @@
-import type { Message } from '../spans/message.ts'
 import { answeredIds, isQuestion, repeats } from './continuity.ts'
 import type { RunPlan } from './plan.ts'
 import { compareSpans } from './tree.ts'
+import { lastUserText } from './words.ts'
 
 /**
  * Puts runs together that a library spread over several traces, because it starts each span without a parent: bare model
@@ -65,11 +65,7 @@ function graphOf(plan: RunPlan, graphs: readonly RunPlan[]): RunPlan | undefined
       root.facts.dialect.name === facts.dialect.name &&
       root.span.startTimeMs <= span.startTimeMs &&
       root.span.endTimeMs >= span.startTimeMs &&
-      lastQuestion(root.facts.input) === lastQuestion(facts.input),
+      lastUserText(root.facts.input) === lastUserText(facts.input),
   )
   return found.length === 1 ? found[0] : undefined
-}
-
-function lastQuestion(messages: readonly Message[] | undefined): string | undefined {
-  return messages?.findLast((message) => message.role === 'user' && message.text !== undefined)?.text
 }

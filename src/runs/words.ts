@@ -1,0 +1,30 @@
+import type { Message } from '../spans/message.ts'
+
+/** Messages without the system's. */
+export function withoutSystem(messages: readonly Message[] | undefined): readonly Message[] | undefined {
+  return messages?.some((message) => message.role === 'system')
+    ? messages.filter((message) => message.role !== 'system')
+    : messages
+}
+
+/** Text of the last message of a user. */
+export function lastUserText(messages: readonly Message[] | undefined): string | undefined {
+  return messages?.findLast((message) => message.role === 'user' && message.text !== undefined)?.text
+}
+
+/** Text of the assistant's messages; of one that lumps text, calls and responses, the text. */
+export function assistantText(messages: readonly Message[] | undefined): string | undefined {
+  if (messages === undefined) return undefined
+  const texts = messages.filter((message) => message.role === 'assistant').flatMap((message) => message.text ?? [])
+  const text = texts.join('')
+  return text === '' ? undefined : text
+}
+
+/** What was said after the tool calls: the provider ran them, or they were the form of the answer. */
+export function textAfterCalls(messages: readonly Message[]): string | undefined {
+  return assistantText(messages.slice(messages.findLastIndex(hasCall) + 1))
+}
+
+function hasCall(message: Message): boolean {
+  return message.parts.some((part) => part.type === 'tool_call')
+}
