@@ -40,9 +40,12 @@ export interface PipelineOptions {
 
 const cleanups: (() => Promise<void> | void)[] = []
 
-afterEach(async () => {
+/** Ends what the test began: also to be called between two pipelines of one test, which share the API's globals. */
+export async function cleanUp(): Promise<void> {
   for (const each of cleanups.splice(0).toReversed()) await each()
-})
+}
+
+afterEach(cleanUp)
 
 export function cleanup(run: () => Promise<void> | void): void {
   cleanups.push(run)
