@@ -16,6 +16,12 @@ export interface CallContext {
   readonly position: number
 }
 
+/** How answers read that stand for the span of a tool that threw. */
+const LOST_ERROR = /^(\w*Error|\w*Exception)\b/
+
+/** How answers read, of tools without spans, in which applications tell a model of what a tool threw. */
+const TOLD_ERROR = /^\w*(?:Error|Exception): \S/
+
 /** A tool call whose arguments and result are read when they are asked for. */
 export class ReconstructedToolCall implements ToolCall {
   readonly name: string
@@ -119,8 +125,8 @@ export class ReconstructedToolCall implements ToolCall {
 
   #isErrorAnswer({ isError, response }: ToolCallResponsePart): boolean {
     if (isError === true) return true
-    const isLost = this.#context.toolSpans === 'unless-failed' && this.#call.tool === undefined
-    return isLost && typeof response === 'string' && /^(\w*Error|\w*Exception)\b/.test(response)
+    if (this.#call.tool !== undefined || typeof response !== 'string') return false
+    return (this.#context.toolSpans === 'unless-failed' ? LOST_ERROR : TOLD_ERROR).test(response)
   }
 
   #spanError(): RunError | undefined {
