@@ -1,0 +1,56 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { canonicalJson, isCutJson, numberOf, parseJson, parseJsonTwice } from './json.ts'
+
+function deep(levels: number): string {
+  return '['.repeat(levels) + ']'.repeat(levels)
+}
+
+describe('parseJson', () => {
+  it('gives back what JSON.stringify took', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(parseJson(text)).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  it('gives back text that is none', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        let parsed: unknown = text
+        try {
+          parsed = JSON.parse(text)
+        } catch {
+          // Stays text.
+        }
+        expect(parseJson(text)).toEqual(parsed)
+      }),
+    )
+  })
+
+  it('leaves what is nested too deep to be printed again as text', () => {
+    expect(Array.isArray(parseJson(deep(500)))).toBe(true)
+    expect(parseJson(deep(3000))).toBe(deep(3000))
+    expect(parseJson(`["${'['.repeat(5000)}\\"]"]`)).toEqual([`${'['.repeat(5000)}"]`])
+  })
+
+  it('opens JSON inside a JSON string once more, when asked', () => {
+    expect(parseJsonTwice('"{\\"city\\":\\"Oslo\\"}"')).toEqual({ city: 'Oslo' })
+    expect(parseJsonTwice('"Oslo"')).toBe('Oslo')
+  })
+})
+
+it('canonicalJson tells equal values, whatever the order of their keys', () => {
+  expect(canonicalJson({ b: [1, { d: 1, c: 2 }], a: undefined })).toBe('{"b":[1,{"c":2,"d":1}]}')
+})
+
+it('isCutJson tells half a record from words that begin with a bracket', () => {
+  expect(isCutJson('[{"role":"us')).toBe(true)
+  expect(isCutJson('[{"role":"user"}]')).toBe(false)
+  expect(isCutJson('[note] see below')).toBe(false)
+})
+
+it('numberOf reads numbers and the texts of numbers', () => {
+  expect([7, '7', 7n, '', 'seven', Number.NaN, null].map(numberOf)).toEqual([7, 7, 7, ...Array(4).fill(undefined)])
+})
