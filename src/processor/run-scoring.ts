@@ -13,6 +13,7 @@ import type { ResolvedOptions, ResolvedScorer } from './options.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoreWriter } from './score-writer.ts'
 import { ScoredRun } from './scored-run.ts'
+import { evaluationOf, probabilityOf } from './scoring-job.ts'
 import type { ScoringJobs } from './scoring-jobs.ts'
 import type { EndedSpan, OpenSpan } from './sdk-types.ts'
 
@@ -224,7 +225,7 @@ export class RunScoring {
 
   #evaluate(scored: ScoredRun, { scorer, run, rate }: Inline): Evaluation | Promise<Evaluation> {
     const { id, passAt } = scorer
-    const probability = this.#parts.jobs.probability(scored, rate)
+    const probability = probabilityOf(scored, rate, this.#parts.options)
     const { timeoutMs } = this.#parts.options
     return evaluate(scorer.scorer, run, { id, passAt, timeoutMs, ...(probability !== undefined && { probability }) })
   }
@@ -244,7 +245,7 @@ export class RunScoring {
   }
 
   #settle(scored: ScoredRun, scorer: ResolvedScorer, score: Score, run: AgentRun | undefined): void {
-    this.#parts.writer.write(scored, this.#parts.jobs.evaluationOf(scored, scorer, score, run), run)
+    this.#parts.writer.write(scored, evaluationOf(scored, scorer, score, run), run)
   }
 }
 

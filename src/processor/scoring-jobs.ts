@@ -1,17 +1,15 @@
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Budget, Cost, Reservation } from '../sampling/budget.ts'
-import { upstreamProbability } from '../sampling/upstream.ts'
-import { evaluate } from '../scoring/evaluate.ts'
-import { detached, isolated } from '../scoring/isolation.ts'
+import { detached } from '../scoring/isolation.ts'
 import { ScoringQueue } from '../scoring/queue.ts'
-import type { DropReason, QueueJob } from '../scoring/queue.ts'
 import type { Evaluation, Score, Skipped } from '../scoring/score.ts'
-import { show } from '../scoring/show.ts'
 import { decideByRun } from './admission.ts'
 import type { ResolvedOptions, ResolvedScorer } from './options.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoreWriter } from './score-writer.ts'
 import type { ScoredRun } from './scored-run.ts'
+import { DROPPED, evaluationOf, ScoringJob } from './scoring-job.ts'
+import type { Intake } from './scoring-job.ts'
 
 /** A score that has waited this long is about a run that nobody looks at any more. */
 const MAX_AGE_MS = 300_000
@@ -29,24 +27,6 @@ export interface ScoringJobsParts {
   readonly now: () => number
 }
 
-/** One score that is to be asked for; `counted` false where it is a second one. */
-interface Intake {
-  readonly scored: ScoredRun
-  readonly scorer: ResolvedScorer
-  readonly counted: boolean
-}
-
-/** One score that is asked for after its span has ended. */
-interface Job extends QueueJob {
-  readonly scored: ScoredRun
-  readonly scorer: ResolvedScorer
-  readonly controller: AbortController
-  /** Does the work in this turn of the event loop, if it has not begun. */
-  startNow(): void
-  /** Books the result; what comes after the first is ignored. */
-  finish(evaluation: Evaluation): void
-}
-
 /**
  * Scores that are not given while a span is ending: judges', and those of code that is slow, asynchronous, or has much to
  * read. They run in a clean async context, untraced, within time limits and budgets, and each ends with one result.
@@ -57,7 +37,7 @@ export class ScoringJobs {
   readonly #intake: Intake[] = []
   readonly #judges: ScoringQueue
   readonly #code: ScoringQueue
-  readonly #unfinished = new Set<Job>()
+  readonly #unfinished = new Set<ScoringJob>()
   /** The lowest rate that each scorer's `sample` function has given: what is kept more often is rare, and goes first. */
   readonly #lowestRates = new Map<string, number>()
   readonly #idleListeners = new Set<() => void>()
@@ -90,7 +70,7 @@ export class ScoringJobs {
       this.#intake.length >= this.#parts.options.queueSize ||
       this.#contentBytes > this.#parts.options.maxContentBytes
     ) {
-      this.#conclude(scored, this.evaluationOf(scored, scorer, DROPPED['queue-full'], undefined), undefined, counted)
+      this.#conclude(scored, evaluationOf(scored, scorer, DROPPED['queue-full'], undefined), undefined, counted)
       return
     }
     this.#intake.push({ scored, scorer, counted })
@@ -116,33 +96,14 @@ export class ScoringJobs {
     for (const intake of this.#intake.splice(0)) this.#admit(intake)
     for (const job of this.#unfinished) {
       // Code that has not begun is done now: later its score would find loggers and meters shut down.
-      if (job.scorer.scorer.kind === 'code') job.startNow()
-      else if (job.scored.held?.isHeld !== true) this.#abandon(job)
+      if (job.parts.scorer.scorer.kind === 'code') job.startNow()
+      else if (job.parts.scored.held?.isHeld !== true) job.abandon()
     }
   }
 
   /** Gives up what is left. */
   endShutdown(): void {
-    for (const job of this.#unfinished) this.#abandon(job)
-  }
-
-  /** The probability with which a run is among the scored ones; `undefined` where nobody says what the tracer's sampler keeps. */
-  probability(scored: ScoredRun, rate: number): number | undefined {
-    const upstream = upstreamProbability(scored.target.traceState, this.#parts.options.upstreamProbability)
-    return upstream === undefined ? undefined : upstream * rate
-  }
-
-  /** An evaluation that no scorer was asked for. */
-  evaluationOf(scored: ScoredRun, scorer: ResolvedScorer, score: Score, run: AgentRun | undefined): Evaluation {
-    const { traceId, spanId } = scored.target
-    return {
-      scorer: scorer.about,
-      runId: run?.id ?? `${traceId}:${spanId}`,
-      revision: run?.revision ?? 1,
-      complete: run?.complete ?? false,
-      durationMs: 0,
-      score,
-    }
+    for (const job of this.#unfinished) job.abandon()
   }
 
   #admitSome(): void {
@@ -157,7 +118,7 @@ export class ScoringJobs {
 
   #admit({ scored, scorer, counted }: Intake): void {
     const run = this.#parts.reporter.guard('Putting a run together', () => scored.live.current())
-    const give = (score: Score) => this.#conclude(scored, this.evaluationOf(scored, scorer, score, run), run, counted)
+    const give = (score: Score) => this.#conclude(scored, evaluationOf(scored, scorer, score, run), run, counted)
     if (run === undefined) {
       give({ status: 'skipped', reason: 'incomplete', message: 'The spans that were kept do not make a run.' })
       return
@@ -172,9 +133,27 @@ export class ScoringJobs {
       give(admission)
       return
     }
-    const job = this.#createJob({ scored, scorer, counted }, run, admission.rate, admission.reservation)
+    const bytes = scored.live.contentBytes
+    this.#contentBytes += bytes
+    const job = new ScoringJob({
+      scored,
+      scorer,
+      counted,
+      run,
+      rate: admission.rate,
+      reservation: admission.reservation,
+      priority: this.#priority(scorer, run, decision.rate),
+      options: this.#parts.options,
+      reporter: this.#parts.reporter,
+      onFinished: (finished, evaluation) => {
+        this.#unfinished.delete(finished)
+        this.#contentBytes -= bytes
+        this.#conclude(scored, evaluation, run, counted)
+      },
+    })
+    this.#unfinished.add(job)
     const queue = scorer.scorer.kind === 'judge' ? this.#judges : this.#code
-    queue.add(Object.assign(job, { priority: this.#priority(scorer, run, decision.rate) }))
+    queue.add(job)
   }
 
   /** Judges must be there, and within budget: reserved before it is spent. */
@@ -208,101 +187,6 @@ export class ScoringJobs {
     return rate > lowest ? 1 : 0
   }
 
-  #createJob(
-    { scored, scorer, counted }: Intake,
-    run: AgentRun,
-    rate: number,
-    reservation: Reservation | undefined,
-  ): Job {
-    const controller = new AbortController()
-    const bytes = scored.live.contentBytes
-    this.#contentBytes += bytes
-    let hasBegun = false
-    let isFinished = false
-    const job: Job = {
-      priority: 0,
-      scored,
-      scorer,
-      controller,
-      finish: (evaluation) => {
-        if (isFinished) return
-        isFinished = true
-        this.#unfinished.delete(job)
-        this.#contentBytes -= bytes
-        this.#settleBudget(reservation, evaluation)
-        this.#conclude(scored, evaluation, run, counted)
-      },
-      start: async () => {
-        // In a turn of its own: a scorer that computes for long delays neither the span's end nor the next scorer's start.
-        await new Promise((resolve) => setImmediate(resolve))
-        if (hasBegun || isFinished) return
-        hasBegun = true
-        const timer = setTimeout(() => controller.abort(), this.#parts.options.timeoutMs).unref()
-        const evaluation = await this.#evaluate(job, run, rate)
-        clearTimeout(timer)
-        job.finish(evaluation)
-      },
-      startNow: () => {
-        if (hasBegun || isFinished) return
-        hasBegun = true
-        const evaluation = this.#evaluate(job, run, rate)
-        if (evaluation instanceof Promise) void evaluation.then((result) => job.finish(result))
-        else job.finish(evaluation)
-      },
-      dropped: (reason) => job.finish(this.evaluationOf(scored, scorer, DROPPED[reason], run)),
-    }
-    this.#unfinished.add(job)
-    return job
-  }
-
-  #evaluate(job: Job, run: AgentRun, rate: number): Evaluation | Promise<Evaluation> {
-    const { scored, scorer, controller } = job
-    const { options, reporter } = this.#parts
-    const { id, passAt } = scorer
-    const { onJudgeCall, timeoutMs } = options
-    const probability = this.probability(scored, rate)
-    let seen = run
-    if (scorer.scorer.kind === 'judge') {
-      try {
-        seen = scored.redacted(run, options.redact)
-      } catch (error) {
-        const message = `redact threw ${show(error, 300)}; nothing was sent to the judge.`
-        return this.evaluationOf(scored, scorer, { status: 'failed', code: 'redact-failed', message }, run)
-      }
-    }
-    return isolated(() =>
-      evaluate(scorer.scorer, seen, {
-        id,
-        passAt,
-        timeoutMs,
-        signal: controller.signal,
-        ...(probability !== undefined && { probability }),
-        ...(onJudgeCall !== undefined && {
-          onJudgeCall: (call) => {
-            reporter.guard('onJudgeCall', () => onJudgeCall({ ...call, scorerId: id }))
-          },
-        }),
-      }),
-    )
-  }
-
-  #settleBudget(reservation: Reservation | undefined, { judge, score }: Evaluation): void {
-    if (reservation === undefined) return
-    if (judge) {
-      const tokens = (judge.usage.inputTokens ?? 0) + (judge.usage.outputTokens ?? 0)
-      reservation.settle({ calls: judge.calls, tokens, ...(judge.costUsd !== undefined && { costUsd: judge.costUsd }) })
-    } else if (score.status === 'skipped' || (score.status === 'failed' && score.code === 'redact-failed')) {
-      reservation.settle({ calls: 0, tokens: 0, costUsd: 0 })
-    }
-    // Else it failed and does not say what it took: the estimate stands.
-  }
-
-  #abandon(job: Job): void {
-    const { scored, scorer, controller } = job
-    job.finish(this.evaluationOf(scored, scorer, DROPPED.shutdown, scored.live.current()))
-    controller.abort(DROPPED.shutdown)
-  }
-
   #conclude(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
     this.#parts.writer.write(scored, evaluation, run ?? scored.live.current(), counted)
     scored.awaited -= 1
@@ -312,22 +196,4 @@ export class ScoringJobs {
     for (const listener of this.#idleListeners) listener()
     this.#idleListeners.clear()
   }
-}
-
-const DROPPED: Readonly<Record<DropReason | 'shutdown', Skipped>> = {
-  'queue-full': {
-    status: 'skipped',
-    reason: 'queue-full',
-    message: 'More runs are to be scored than the queue holds; lower sample, or raise queueSize or concurrency.',
-  },
-  expired: {
-    status: 'skipped',
-    reason: 'expired',
-    message: `The score waited for more than ${MAX_AGE_MS / 60_000} minutes; lower sample, or raise concurrency.`,
-  },
-  shutdown: {
-    status: 'skipped',
-    reason: 'shutdown',
-    message: 'The process was shut down before the score was in; await forceFlush() first.',
-  },
 }

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
+
 import { expect, test } from 'vitest'
 
+import { SCOPE_NAME, SCOPE_VERSION } from '../../src/emit/providers.ts'
 import { attachScoring } from '../../src/processor/attach.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { codeScorer, createPipeline, expectBalanced, judgeScorer, runAgent } from './harness.ts'
@@ -85,6 +88,10 @@ test('beside: the code score is on the agent span, the judge score on a late spa
     scorers: { exact: { runs: 1, scored: 1 }, fitting: { runs: 1, scored: 1 } },
   })
   expectBalanced(scoring.ledger())
+})
+
+test('the scope says the version of the package', () => {
+  expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ name: SCOPE_NAME, version: SCOPE_VERSION })
 })
 
 test('in front: the judge score stands on the agent span itself, and there is no late span', async () => {
