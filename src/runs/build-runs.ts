@@ -1,6 +1,7 @@
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import type { AgentRun } from './agent-run.ts'
 import type { RunPlan } from './plan.ts'
+import { nestBareRuns } from './nest-bare-runs.ts'
 import { planRuns } from './plan-runs.ts'
 import { ReconstructedRun } from './reconstructed-run.ts'
 import { joinSpread } from './spread-runs.ts'
@@ -42,7 +43,9 @@ export function buildRuns(spans: readonly SourceSpan[], options: BuildRunsOption
     const context = { logs: logsBySpan.get(traceId) ?? NO_LOGS, isOpen, parents }
     plans.push(...planRuns(buildTree(ofTrace, context)))
   }
-  const runs = joinSpread(dropTwins(plans)).toSorted((left, right) => compareSpans(left.root.span, right.root.span))
+  const runs = nestBareRuns(joinSpread(dropTwins(plans))).toSorted((left, right) =>
+    compareSpans(left.root.span, right.root.span),
+  )
   if (options.lacksSpans === true) for (const plan of runs) markIncomplete(plan)
   return runs.map((plan) => new ReconstructedRun(plan, revision))
 }

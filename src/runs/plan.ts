@@ -11,7 +11,8 @@ export interface RunPlan {
   /** Agents, entries and steps inside the run, in order of start: asked for what root and models do not say. */
   readonly inside: TreeSpan[]
   readonly children: RunPlan[]
-  parent: { readonly plan: RunPlan; readonly tool: TreeSpan | undefined } | undefined
+  /** The call that started it: by the tool's span, or where there is none by the model's id. */
+  parent: { readonly plan: RunPlan; readonly tool: TreeSpan | undefined; readonly callId?: string } | undefined
   /** False where spans of the run are open, or were lost. */
   isComplete: boolean
 }

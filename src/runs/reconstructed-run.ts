@@ -41,6 +41,8 @@ const SLOT = {
 
 const NOTHING: unique symbol = Symbol('nothing')
 
+const NOBODY = ''
+
 /** Agents that start agents: deeper ones are left out, because `JSON.stringify` recurses. */
 const MAX_DEPTH = 200
 const CHILDREN_CUT: Missing = { what: 'children', why: 'limit' }
@@ -142,9 +144,9 @@ export class ReconstructedRun implements AgentRun {
       }
       const responses = new Responses(models, () => this.#transcript())
       const toolSpans = models.length === 0 ? 'sometimes' : (this.#root.dialect.toolSpans ?? 'sometimes')
-      const childOf = new Map(children.map((child) => [child.parent?.tool, runId(child)]))
+      const childOf = new Map(children.map((child) => [child.parent?.tool ?? child.parent?.callId, runId(child)]))
       return joinToolCalls(models, tools, asked).map((call, position) => {
-        const childRunId = call.tool && childOf.get(call.tool.node)
+        const childRunId = childOf.get(call.tool?.node ?? call.asked?.id ?? NOBODY)
         return new ReconstructedToolCall(call, {
           responses,
           toolSpans,
@@ -182,7 +184,7 @@ export class ReconstructedRun implements AgentRun {
     return this.#once(SLOT.parent, () => {
       const { parent } = this.#plan
       if (parent === undefined) return undefined
-      const toolCallId = parent.tool?.facts.tool?.id ?? this.#parentCallId?.()
+      const toolCallId = parent.callId ?? parent.tool?.facts.tool?.id ?? this.#parentCallId?.()
       return { runId: runId(parent.plan), ...(toolCallId !== undefined && { toolCallId }) }
     })
   }

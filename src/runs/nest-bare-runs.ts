@@ -1,0 +1,96 @@
+import { isRecord, parseJson } from '../spans/json.ts'
+import type { Message } from '../spans/message.ts'
+import { askedCalls } from './asked-calls.ts'
+import { responsesIn } from './join-tool-calls.ts'
+import type { RunPlan } from './plan.ts'
+
+/**
+ * Ties runs of bare model calls to the tool call that started them, where nobody wrote a span of the tool: what was asked
+ * stands among the call's arguments, what was answered in its result, and the one ran while the other waited for it.
+ */
+export function nestBareRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
+  const bare = plans.filter((plan) => plan.root.facts.role === 'model')
+  if (bare.length < 2) return plans
+  const byAnswer = Map.groupBy(bare, answerOf)
+  byAnswer.delete(undefined)
+  const nested = new Set<RunPlan>()
+  for (const outer of bare) {
+    for (const call of answeredCalls(outer)) {
+      const candidates = stringsIn(call.result).flatMap((text) => byAnswer.get(text) ?? [])
+      if (candidates.length === 0) continue
+      const asked = new Set(stringsIn(call.arguments))
+      const inner = candidates.find(
+        (plan) =>
+          plan !== outer && !nested.has(plan) && ranDuring(plan, call, outer) && asked.has(questionOf(plan) ?? ''),
+      )
+      if (inner === undefined) continue
+      inner.parent = { plan: outer, tool: undefined, callId: call.id }
+      outer.children.push(inner)
+      nested.add(inner)
+    }
+  }
+  return nested.size === 0 ? plans : plans.filter((plan) => !nested.has(plan))
+}
+
+/** A call that a run waited for, between one model call and the next. */
+interface AnsweredCall {
+  readonly id: string
+  readonly arguments: unknown
+  readonly result: unknown
+  readonly askedMs: number
+  readonly answeredMs: number
+}
+
+function answeredCalls({ models, tools }: RunPlan): readonly AnsweredCall[] {
+  const withSpan = new Set(tools.map((tool) => tool.node.facts.tool?.id))
+  const asked = askedCalls(models, tools)
+  return models.flatMap(({ node }, step) => {
+    const next = models[step + 1]?.node
+    const calls = asked[step] ?? []
+    if (next === undefined || calls.length === 0) return []
+    const results = new Map(responsesIn(next.facts.input).map((part) => [part.id, part.response]))
+    return calls.flatMap(({ id, arguments: given }) => {
+      if (id === undefined || withSpan.has(id) || !results.has(id)) return []
+      const times = { askedMs: node.span.startTimeMs, answeredMs: next.span.startTimeMs }
+      return [{ id, arguments: given, result: results.get(id), ...times }]
+    })
+  })
+}
+
+/** By starts alone: the span of a stream may end after what came of its words has begun. */
+function ranDuring({ root, models }: RunPlan, call: AnsweredCall, outer: RunPlan): boolean {
+  const last = models.at(-1)?.node ?? root
+  const isTogether =
+    root.span.traceId === outer.root.span.traceId ||
+    (root.span.parentSpanId === undefined && outer.root.span.parentSpanId === undefined)
+  return isTogether && root.span.startTimeMs >= call.askedMs && last.span.startTimeMs <= call.answeredMs
+}
+
+function questionOf({ root }: RunPlan): string | undefined {
+  return root.facts.input?.findLast((message) => message.role === 'user' && message.text !== undefined)?.text
+}
+
+function answerOf({ models }: RunPlan): string | undefined {
+  return models.at(-1)?.node.facts.output?.findLast(isWords)?.text
+}
+
+function isWords(message: Message): boolean {
+  return message.role === 'assistant' && message.text !== undefined && message.text !== ''
+}
+
+/** How many texts of a value, and how deep in it, are looked at. */
+const MAX_STRINGS = 50
+const MAX_DEPTH = 4
+
+/** The texts in arguments or a result: itself, or the strings that an object holds. */
+function stringsIn(value: unknown): readonly string[] {
+  const found: string[] = typeof value === 'string' ? [value] : []
+  const look = (part: unknown, depth: number): void => {
+    if (found.length >= MAX_STRINGS || depth > MAX_DEPTH) return
+    if (typeof part === 'string') found.push(part)
+    else if (Array.isArray(part)) for (const item of part) look(item, depth + 1)
+    else if (isRecord(part)) for (const item of Object.values(part)) look(item, depth + 1)
+  }
+  look(parseJson(value), 0)
+  return found
+}
