@@ -5,7 +5,7 @@ import type { AgentRun } from '../runs/agent-run.ts'
 import type { Evaluation } from '../scoring/score.ts'
 import { eventAttributes } from './event-attributes.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './providers.ts'
-import type { EmissionProviders } from './providers.ts'
+import type { EmissionProviders, LoggerLike, LoggerProviderLike } from './providers.ts'
 import { isSilent, scoreAttributes } from './score-attributes.ts'
 import type { ExplanationPolicy, ScoreAttributes } from './score-attributes.ts'
 import type { ScoreMetrics } from './score-metrics.ts'
@@ -45,6 +45,7 @@ export class Emitter {
   readonly #providers: EmissionProviders
   readonly #metrics: ScoreMetrics
   readonly #nowMs: () => number
+  #known: { readonly provider: LoggerProviderLike; readonly logger: LoggerLike } | undefined
 
   /** @param nowMs Milliseconds since the epoch. */
   constructor(options: EmitOptions, providers: EmissionProviders, metrics: ScoreMetrics, nowMs: () => number) {
@@ -61,9 +62,7 @@ export class Emitter {
     }
     if (run === undefined || isSilent(evaluation)) return
     const verdictTimeMs = this.#nowMs()
-    const logger = this.#wantsEvent(evaluation)
-      ? this.#providers.loggerProvider()?.getLogger(SCOPE_NAME, SCOPE_VERSION)
-      : undefined
+    const logger = this.#wantsEvent(evaluation) ? this.#logger() : undefined
     const wantsLateSpan = this.#wantsLateSpan(emission)
     if (!logger && !wantsLateSpan) return
     const attributes = eventAttributes(evaluation, run, {
@@ -82,6 +81,16 @@ export class Emitter {
       attributes,
     })
     if (wantsLateSpan) this.#writeLateSpan(emission, attributes)
+  }
+
+  #logger(): LoggerLike | undefined {
+    const provider = this.#providers.loggerProvider()
+    if (provider === undefined) return undefined
+    // Getting one may be expensive: kept for as long as the provider is the same.
+    if (this.#known?.provider !== provider) {
+      this.#known = { provider, logger: provider.getLogger(SCOPE_NAME, SCOPE_VERSION) }
+    }
+    return this.#known.logger
   }
 
   #wantsEvent({ score }: Evaluation): boolean {

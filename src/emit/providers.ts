@@ -13,9 +13,14 @@ export interface LogRecordLike {
   readonly attributes: Record<string, string | number | boolean>
 }
 
+/** The part of a logger that is used. */
+export interface LoggerLike {
+  emit(record: LogRecordLike): void
+}
+
 /** The part of a logger provider that is used: of `@opentelemetry/api-logs` (SDK 1.x and 2.x) or `@opentelemetry/api` 1.10 (3.x). */
 export interface LoggerProviderLike {
-  getLogger(name: string, version?: string): { emit(record: LogRecordLike): void }
+  getLogger(name: string, version?: string): LoggerLike
 }
 
 /** Where signals go, looked up anew at each emission: providers are often registered after the processor was made. */

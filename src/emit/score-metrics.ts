@@ -47,7 +47,8 @@ interface Tally extends Sums {
 /** As the SDK's own default limit for one instrument; the sets past it are summed in one. */
 const MAX_TALLIES = 2000
 
-const NO_ATTRIBUTES: ScoreAttributes = {}
+/** Told by identity: most applications copy no attributes, and their keys are not to be looked through each time. */
+export const NO_ATTRIBUTES: ScoreAttributes = Object.freeze({})
 
 /**
  * The metrics of one processor. What can be summed is summed here and observed when metrics are collected; only the two

@@ -4,6 +4,7 @@ import { BoundedNames } from '../emit/bounded-names.ts'
 import type { Emitter } from '../emit/emitter.ts'
 import { isSilent, scoreAttributes } from '../emit/score-attributes.ts'
 import type { ScoreAttributes } from '../emit/score-attributes.ts'
+import { NO_ATTRIBUTES } from '../emit/score-metrics.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Ledger } from '../scoring/ledger.ts'
 import type { Evaluation } from '../scoring/score.ts'
@@ -81,6 +82,7 @@ export class ScoreWriter {
   }
 
   #extra(scored: ScoredRun): ScoreAttributes {
+    if (this.#parts.options.metricAttributes.length === 0) return NO_ATTRIBUTES
     const extra: ScoreAttributes = {}
     const { span } = scored.live
     for (const name of this.#parts.options.metricAttributes) {

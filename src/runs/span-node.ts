@@ -1,6 +1,7 @@
 import type { Dialect, SpanRole } from '../spans/dialect.ts'
 import { toSourceSpan } from '../spans/from-sdk-span.ts'
 import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
+import { saysItsKind } from '../spans/recognition-hints.ts'
 import { recognise, roleOf } from '../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import type { LiveRun } from './live-run.ts'
@@ -13,6 +14,8 @@ export class SpanNode {
   readonly above: Link
   group: SpanGroup
   dialect: Dialect
+  /** Whether it was known at its start what it is. */
+  readonly saidItsKind: boolean
   /** By the order of the hooks: false from the span's `onEnding` (or, where that is not called, `onEnd`) on. */
   open = true
   /** Set when the span has ended: what it is to its run. */
@@ -28,6 +31,7 @@ export class SpanNode {
     this.dialect = dialect
     this.above = above
     this.group = group
+    this.saidItsKind = saysItsKind(span.attributes)
   }
 
   /** Whether its run is closed: spans that start below, or end, are late. */

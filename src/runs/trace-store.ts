@@ -126,14 +126,15 @@ export class TraceStore {
     node.open = false
     node.group.openCount -= 1
     if (node.closed) return undefined
-    if (node.group.wanted) node.recogniseAgain()
+    if (node.group.wanted && !node.saidItsKind) node.recogniseAgain()
     node.role = node.currentRole
     if (node.role === 'model') this.#told.note(node.source)
     if (node.role === 'model' || node.role === 'tool') node.group.hasWork = true
     this.#countContent(node)
-    this.#decideUndecided(node.group)
+    if (node.group.undecided.length > 0) this.#decideUndecided(node.group)
+    if (node.role !== 'agent' && node.role !== 'entry') return undefined
     if (isUnderUnknown(node, this.#links)) {
-      if (node.role === 'agent' || node.role === 'entry') node.group.undecided.push(node)
+      node.group.undecided.push(node)
       return undefined
     }
     node.run = this.#runOf(node)
@@ -305,7 +306,7 @@ export class TraceStore {
   #advance(node: SpanNode): void {
     const { group, run } = node
     if (run !== undefined) this.#await(run)
-    this.#settleRuns(group, (waiting) => !waiting.hasOpenSpans)
+    if (group.waiting.length > 0) this.#settleRuns(group, (waiting) => !waiting.hasOpenSpans)
     if (group.openCount === 0 && !group.closed) this.#finish(group)
   }
 
