@@ -108,6 +108,14 @@ describe('tool call accuracy by code', () => {
     )
   })
 
+  it.each<[unknown, string]>([
+    [{ expectedTool: 5 }, 'expectedTool to be the name of a tool, or a function, got 5'],
+    [{ expectedToolOrder: 'ab' }, 'expectedToolOrder to be a list of names, or a function, got "ab"'],
+    [{ expectedTool: 'a', strictMode: 'yes' }, 'strictMode to be true or false, got "yes"'],
+  ])('refuses %j, which types would have', (options, message) => {
+    expect(() => createToolCallAccuracyScorerCode(options as ToolCallAccuracyCodeOptions)).toThrow(message)
+  })
+
   it.each([
     ['no input', { input: undefined, output: 'x' }],
     ['no output', { input: 'x', output: null }],
@@ -115,6 +123,10 @@ describe('tool call accuracy by code', () => {
     ['no agent input messages', { input: { inputMessages: [] }, output: 'x' }],
     ['no output messages', { input: 'x', output: [] }],
     ['blank input', { input: ' ', output: 'x' }],
+    ['null for messages', { input: { inputMessages: null }, output: 'x' }],
+    ['messages that nobody gave', { input: { inputMessages: undefined }, output: 'x' }],
+    ['system messages alone', { input: { systemMessages: ['Be brief.'] }, output: 'x' }],
+    ['an empty object', { input: 'x', output: {} }],
   ])('rejects %s', async (_title, given) => {
     const scorer = createToolCallAccuracyScorerCode({ expectedTool: 'a' })
     await expect(scorer.run(given)).rejects.toThrow('Input and output messages cannot be null or empty')

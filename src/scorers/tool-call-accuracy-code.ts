@@ -1,10 +1,10 @@
 import type { AgentRun } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { GivenCall } from '../scoring/given-calls.ts'
+import { inputMessages, outputMessages } from '../scoring/given-run.ts'
 import type { Scorer, ScoringContext } from '../scoring/scorer.ts'
-import { isRecord } from '../spans/json.ts'
 import { expectedTools } from './expected-tools.ts'
-import { list } from './code-scorer.ts'
+import { expectOption, list } from './code-scorer.ts'
 import { skip, skipWithoutFact } from './skip.ts'
 
 /** Options of `createToolCallAccuracyScorerCode`: `expectedTool`, or `expectedToolOrder`, or both. */
@@ -61,7 +61,7 @@ export interface ToolCallAccuracyPreprocess {
  * // score: 1
  * ```
  *
- * @throws Error where neither `expectedTool` nor a non-empty `expectedToolOrder` is given
+ * @throws Error where neither `expectedTool` nor a non-empty `expectedToolOrder` is given, TypeError where an option is wrong
  */
 export function createToolCallAccuracyScorerCode(
   options: ToolCallAccuracyCodeOptions,
@@ -70,6 +70,7 @@ export function createToolCallAccuracyScorerCode(
   if (!expectedTool && !(typeof expectedToolOrder === 'function' || expectedToolOrder?.length)) {
     throw new Error('Either expectedTool or expectedToolOrder must be provided')
   }
+  checkOptions(expectedTool, expectedToolOrder, strictMode)
   return defineScorer<ToolCallAccuracyPreprocess>({
     id,
     description: 'Whether the expected tool was called, or the expected tools in their order.',
@@ -99,6 +100,16 @@ export function createToolCallAccuracyScorerCode(
       return { status: 'scored', value, explanation: explain(found, value), preprocessStepResult: found }
     },
   })
+}
+
+function checkOptions(tool: unknown, order: unknown, strictMode: unknown): void {
+  const factory = 'createToolCallAccuracyScorerCode'
+  const isName = tool === undefined || typeof tool === 'string' || typeof tool === 'function'
+  expectOption(isName, factory, 'expectedTool to be the name of a tool, or a function', tool)
+  const isOrder = Array.isArray(order) && order.every((name) => typeof name === 'string')
+  const areNames = order === undefined || typeof order === 'function' || isOrder
+  expectOption(areNames, factory, 'expectedToolOrder to be a list of names, or a function', order)
+  expectOption(typeof strictMode === 'boolean', factory, 'strictMode to be true or false', strictMode)
 }
 
 function lookAt(
@@ -163,14 +174,11 @@ function isSubsequence(expected: readonly string[], actual: readonly string[]): 
 
 /** The message form needs messages on both sides; a run made from spans may well have no content recorded. */
 function isGivenEmpty({ given }: ScoringContext): boolean {
-  return given !== undefined && (isEmpty(given.input) || isEmpty(given.output))
+  return given !== undefined && (isEmpty(inputMessages(given.input)) || isEmpty(outputMessages(given.output)))
 }
 
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null) return true
-  if (typeof value === 'string') return value.trim() === ''
-  if (Array.isArray(value)) return value.length === 0
-  if (!isRecord(value)) return false
-  const messages = value.inputMessages ?? value.messages ?? value.prompt
-  return messages === undefined ? Object.keys(value).length === 0 : isEmpty(messages)
+function isEmpty(messages: unknown): boolean {
+  if (messages === undefined || messages === null) return true
+  if (typeof messages === 'string') return messages.trim() === ''
+  return Array.isArray(messages) && messages.length === 0
 }

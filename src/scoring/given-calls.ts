@@ -82,7 +82,8 @@ export class GivenCalls {
       }
     }
     const args = callee.args ?? callee.input ?? callee.arguments ?? callee.rawInput
-    const call = new Call(name, place, invocationIndex, source.providerExecuted === true)
+    const byProvider = source.providerExecuted === true || source.type === 'server_tool_use'
+    const call = new Call(name, place, invocationIndex, byProvider)
     if (id !== undefined) call.id = id
     if (args !== undefined) call.arguments = args === '' ? {} : parseJsonTwice(args)
     addOutcome(call, source)

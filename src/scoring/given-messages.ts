@@ -62,6 +62,11 @@ export function readPartCalls(given: readonly unknown[], calls: GivenCalls, plac
     const part = unwrapped(value)
     if (isResponse(part.type)) calls.answer(part, place)
     else if (isCall(part.type)) calls.add(part, place)
+    else {
+      const known = toPart(part)
+      if (known.type === 'tool_call') calls.add({ ...known }, place)
+      else if (known.type === 'tool_call_response') calls.answer({ ...known }, place)
+    }
   }
 }
 
@@ -76,6 +81,11 @@ export function readParts(given: readonly unknown[]): Part[] {
 }
 
 const INVOCATIONS = ['toolInvocations', 'tool_calls', 'toolCalls'] as const
+const ITEM_ROLES: ReadonlyMap<unknown, string> = new Map([
+  ['function_call', 'assistant'],
+  ['reasoning', 'assistant'],
+  ['function_call_output', 'tool'],
+])
 const MESSAGE_KEYS: readonly string[] = ['role', 'content', 'parts', 'text', ...INVOCATIONS]
 
 function readMessage(value: Source, role: string): Message {
@@ -104,9 +114,17 @@ function readMessage(value: Source, role: string): Message {
   return makeMessage(role, parts, textOf(value.name))
 }
 
-/** @throws TypeError where the value is no message */
+/**
+ * The message; an item of OpenAI's Responses API, which stands among messages without a role, as a message of that one part.
+ *
+ * @throws TypeError where the value is no message
+ */
 export function toSource(value: unknown): Source {
-  if (isRecord(value) && ('role' in value || MESSAGE_KEYS.some((key) => key in value))) return value
+  if (isRecord(value)) {
+    const role = value.role === undefined ? ITEM_ROLES.get(value.type) : undefined
+    if (role !== undefined) return { role, content: [value] }
+    if ('role' in value || MESSAGE_KEYS.some((key) => key in value)) return value
+  }
   throw new TypeError(`Expected a message { role, content }, got ${show(value)}.`)
 }
 
@@ -120,14 +138,25 @@ function partsOf(body: Source): readonly unknown[] {
 }
 
 function isResponse(type: unknown): boolean {
-  return type === 'tool-result' || type === 'tool-error' || type === 'tool_result' || type === 'tool_call_response'
+  return (
+    type === 'tool-result' ||
+    type === 'tool-error' ||
+    type === 'tool_result' ||
+    type === 'tool_call_response' ||
+    type === 'function_call_output' ||
+    // Anthropic's own tools: `web_search_tool_result`.
+    (typeof type === 'string' && type.endsWith('_tool_result'))
+  )
 }
 
-function isCall(type: unknown): boolean {
+/** Whether a part of that type tells of a tool call, or of what came of one. */
+export function isCall(type: unknown): boolean {
   return (
     type === 'tool-invocation' ||
     type === 'dynamic-tool' ||
     type === 'tool_use' ||
+    type === 'server_tool_use' ||
+    type === 'mcp_tool_use' ||
     type === 'tool_call' ||
     type === 'function_call' ||
     (typeof type === 'string' && type.startsWith('tool-') && type !== 'tool-approval-request')

@@ -2,7 +2,7 @@ import { isRecord, textOf } from '../spans/json.ts'
 import type { Message } from '../spans/message.ts'
 import { makeMessage } from '../spans/messages.ts'
 import type { GivenCalls } from './given-calls.ts'
-import { readCalls, readMessages, readPartCalls, readParts } from './given-messages.ts'
+import { isCall, readCalls, readMessages, readPartCalls, readParts } from './given-messages.ts'
 
 /** What an agent returned, as far as it is read. */
 export interface GivenResult {
@@ -29,7 +29,7 @@ export function toGivenResult(output: unknown): GivenResult | undefined {
     )
   }
   const response = isRecord(output.response) ? output.response : {}
-  if (!Array.isArray(output.steps) && !Array.isArray(response.messages)) return undefined
+  if (![output.steps, response.messages, output.toolCalls].some(Array.isArray)) return undefined
   const steps = Array.isArray(output.steps) ? output.steps.filter(isRecord) : []
   const messages: readonly unknown[] = Array.isArray(response.messages) ? response.messages : []
   const text = textOf(output.text) ?? textOf(JSON.stringify(output.object)) ?? (output.text === '' ? '' : undefined)
@@ -37,13 +37,20 @@ export function toGivenResult(output: unknown): GivenResult | undefined {
     ...(text !== undefined && { text }),
     usage: output.totalUsage ?? output.usage,
     finishReason: output.finishReason,
-    messages: () => (steps.length > 0 ? steps.map(toMessage) : readMessages(messages, 'assistant')),
+    messages: () => {
+      if (steps.length > 0) return steps.map(toMessage)
+      return messages.length > 0 ? readMessages(messages, 'assistant') : [toMessage(output)]
+    },
     readCalls: (calls) => {
       for (const [index, step] of steps.entries()) {
         readPartCalls(contentOf(step), calls, { messageIndex: index, step: index, invocations: 0 })
       }
       // The same calls again where there are steps: they count once.
       readCalls(messages, calls)
+      // Beside steps, these are the last step's again, and may be without ids.
+      if (calls.list.length === 0) {
+        readPartCalls(contentOf(output), calls, { messageIndex: 0, step: 0, invocations: 0 })
+      }
     },
   }
 }
@@ -55,7 +62,14 @@ function toMessage(step: Record<string, unknown>): Message {
   return makeMessage('assistant', parts)
 }
 
+/** Calls stand in the step's content, in lists of their own, or in both. */
 function contentOf(step: Record<string, unknown>): readonly unknown[] {
-  const lists = Array.isArray(step.content) ? [step.content] : [step.toolCalls, step.toolResults]
-  return lists.filter((list) => Array.isArray(list)).flat()
+  const content: readonly unknown[] = Array.isArray(step.content) ? step.content : []
+  if (content.some((part) => isRecord(part) && isCall(part.type))) return content
+  return [...content, ...listed(step.toolCalls, 'tool-call'), ...listed(step.toolResults, 'tool-result')]
+}
+
+/** Entries of such a list need not say what they are. */
+function listed(list: unknown, type: string): readonly unknown[] {
+  return Array.isArray(list) ? list.filter(isRecord).map((entry) => ({ ...entry, type })) : []
 }

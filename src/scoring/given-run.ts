@@ -47,13 +47,13 @@ export class GivenRun implements AgentRun {
     this.id = textOf(given.runId) ?? randomUUID()
     checkMessages(inputMessages(given.input))
     this.#result = toGivenResult(given.output)
-    if (this.#result === undefined) checkMessages(given.output)
+    if (this.#result === undefined) checkMessages(outputMessages(given.output))
   }
 
   get toolCalls(): readonly GivenCall[] {
     if (this.#calls === undefined) {
       const calls = new GivenCalls((id) => this.#earlierCalls().has(id))
-      if (this.#result === undefined) readCalls(listOf(this.#given.output), calls)
+      if (this.#result === undefined) readCalls(listOf(outputMessages(this.#given.output)), calls)
       else this.#result.readCalls(calls)
       this.#calls = calls.list
     }
@@ -113,7 +113,7 @@ export class GivenRun implements AgentRun {
   }
 
   #answers(): readonly Message[] {
-    this.#messages ??= this.#result?.messages() ?? readMessages(listOf(this.#given.output), 'assistant')
+    this.#messages ??= this.#result?.messages() ?? readMessages(listOf(outputMessages(this.#given.output)), 'assistant')
     return this.#messages
   }
 
@@ -129,7 +129,7 @@ export class GivenRun implements AgentRun {
       ...readMessages(system, 'system'),
       ...readMessages([...listOf(source.rememberedMessages), ...listOf(inputMessages(input))], 'user'),
     ]
-    const texts = messages.flatMap(({ role, text }) => (role === 'system' && text !== undefined ? [text] : []))
+    const texts = messages.flatMap(({ role, text = '' }) => (role === 'system' && text.trim() !== '' ? [text] : []))
     this.#conversation = {
       input: messages.filter(({ role }) => role !== 'system'),
       system: texts.length > 0 ? texts.join('\n\n') : undefined,
@@ -181,15 +181,29 @@ function checkMessages(messages: unknown): void {
   for (const message of listOf(messages)) if (typeof message !== 'string') toSource(message)
 }
 
-function inputMessages(input: unknown): unknown {
+const INPUT_KEYS = [
+  'inputMessages',
+  'messages',
+  'prompt',
+  'systemMessages',
+  'rememberedMessages',
+  'taggedSystemMessages',
+] as const
+
+/** The messages of an input; `undefined` where it has none. */
+export function inputMessages(input: unknown): unknown {
   if (!isRecord(input) || input.role !== undefined) return input
   const messages = input.inputMessages ?? input.messages ?? input.prompt
-  if (messages === undefined && input.systemMessages === undefined && input.rememberedMessages === undefined) {
-    if (Object.keys(input).length === 0) return undefined
+  if (messages === undefined && !INPUT_KEYS.some((key) => key in input) && Object.keys(input).length > 0) {
     const forms = 'a string, messages, { messages }, { prompt } or { inputMessages }'
     throw new TypeError(`Expected input to be ${forms}, got ${show(input)}.`)
   }
-  return messages
+  return messages ?? undefined
+}
+
+/** The messages of an output; an object without anything in it is no message. */
+export function outputMessages(output: unknown): unknown {
+  return isRecord(output) && Object.keys(output).length === 0 ? undefined : output
 }
 
 /** The text of the last assistant message that has any; an empty text only where no message has more. */

@@ -261,8 +261,67 @@ describe('the output of .run()', () => {
         },
       },
     ],
+    [
+      'steps whose lists do not say what they hold',
+      {
+        text: 'ok',
+        steps: [
+          {
+            content: [{ type: 'text', text: 'Let me see.' }],
+            toolCalls: [{ toolCallId: 'c1', toolName: 'weather', args }],
+            toolResults: [{ toolCallId: 'c1', toolName: 'weather', result }],
+          },
+        ],
+      },
+    ],
+    [
+      'lists beside the text',
+      {
+        text: 'ok',
+        toolCalls: [{ type: 'tool-call', payload: { toolCallId: 'c1', toolName: 'weather', args } }],
+        toolResults: [{ type: 'tool-result', payload: { toolCallId: 'c1', toolName: 'weather', result } }],
+      },
+    ],
+    [
+      'lists beside empty steps and messages',
+      {
+        text: 'ok',
+        toolCalls: [{ toolCallId: 'c1', toolName: 'weather', args }],
+        toolResults: [{ toolCallId: 'c1', toolName: 'weather', result }],
+        steps: [],
+        response: { messages: [] },
+      },
+    ],
+    [
+      'items of the Responses API',
+      [
+        { type: 'reasoning', summary: [] },
+        { type: 'function_call', call_id: 'c1', name: 'weather', arguments: '{"city":"Oslo"}' },
+        { type: 'function_call_output', call_id: 'c1', output: '{"celsius":4}' },
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'ok' }] },
+      ],
+    ],
+    [
+      'Bedrock blocks',
+      [
+        { role: 'assistant', content: [{ toolUse: { toolUseId: 'c1', name: 'weather', input: args } }] },
+        { role: 'user', content: [{ toolResult: { toolUseId: 'c1', content: [{ json: result }] } }] },
+      ],
+    ],
   ])('gives the calls of %s', (_form, output) => {
     expect(callsOf(output)).toEqual([weather])
+    expect(runOf(output).steps.flatMap(({ toolCallIds }) => toolCallIds)).toEqual(['c1'])
+  })
+
+  it.each<[string, unknown, boolean]>([
+    ['Gemini parts', { role: 'model', parts: [{ functionCall: { name: 'weather', args } }] }, false],
+    [
+      "Anthropic's own tools",
+      { role: 'assistant', content: [{ type: 'server_tool_use', id: 's1', name: 'weather', input: args }] },
+      true,
+    ],
+  ])('gives the calls of %s', (_form, output, providerExecuted) => {
+    expect(runOf(output).toolCalls).toMatchObject([{ name: 'weather', arguments: args, providerExecuted }])
   })
 
   it.each([
