@@ -20,18 +20,20 @@ export function isQuestion(message: Message | undefined): boolean {
 
 /**
  * True where a model call's input repeats an earlier call: what that was given, then what it said. Of an answer with tool
- * calls it is enough that tool calls follow: streams are recorded with the parallel calls of an answer glued into one.
+ * calls it is enough that tool calls follow: streams are recorded with the parallel calls of an answer glued into one, or
+ * without its calls.
  */
 export function repeats(input: readonly Message[], earlier: TreeSpan): boolean {
   const said = earlier.facts.output?.at(-1)
-  if (said === undefined) return false
   const given = earlier.facts.input ?? []
   const next = input[given.length]
   const lastGiven = given.at(-1)
-  if (lastGiven !== undefined && next?.role === 'assistant' && hasCalls(said) && hasCalls(next)) {
+  const saidCalls = said === undefined ? earlier.facts.outcome.error === undefined : hasCalls(said)
+  if (lastGiven !== undefined && next?.role === 'assistant' && saidCalls && hasCalls(next)) {
     const same = input[given.length - 1]
     if (same !== undefined && messageKey(same) === messageKey(lastGiven)) return true
   }
+  if (said === undefined) return false
   const key = messageKey(said)
   const from = input.slice(Math.min(given.length, input.length - 1))
   return from.some((message) => message.role === 'assistant' && messageKey(message) === key)
