@@ -1,0 +1,38 @@
+/** An application that scores an agent and comes to its end, or is told to end: `node exiting-app.ts <receiver> <how>`. */
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import { defineScorer } from '../../src/scoring/define-scorer.ts'
+
+const [, , url = '', how = 'end'] = process.argv
+
+const answering = how === 'SIGTERM'
+const scoring = new ScoringSpanProcessor({
+  scorers: [
+    defineScorer({
+      id: 'fitting',
+      description: 'Answers at once, or never.',
+      kind: 'judge',
+      judge: { model: 'a/b', priced: true, estimate: () => ({ calls: 1, tokens: 1 }), unavailable: () => undefined },
+      assess: () => (answering ? { status: 'scored', value: 1 } : new Promise(() => undefined)),
+    }),
+  ],
+  next: new BatchSpanProcessor(new OTLPTraceExporter({ url: `${url}/v1/traces` })),
+})
+const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+
+provider
+  .getTracer('agents')
+  .startSpan('invoke_agent a', { attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a' } })
+  .end()
+
+if (answering) {
+  process.once('SIGTERM', () => void provider.shutdown().then(() => process.exit(0)))
+  const alive = setInterval(() => {
+    if (scoring.ledger().scorers['fitting']?.scored !== 1) return
+    clearInterval(alive)
+    process.kill(process.pid, 'SIGTERM')
+    setTimeout(() => undefined, 10_000)
+  }, 1)
+}
