@@ -31,6 +31,7 @@ export function eventAttributes(
     'spanscore.scorer.kind': scorer.kind,
     'spanscore.score.min': scorer.range[0],
     'spanscore.score.max': scorer.range[1],
+    'spanscore.score.better': scorer.better,
     'spanscore.complete': evaluation.complete,
     'spanscore.revision': evaluation.revision,
   }

@@ -23,10 +23,13 @@ function sumBy<T>(items: readonly T[], key: (item: T) => string, value: (item: T
 }
 
 const number = (event: EventRecord, name: string) => Number(event.attributes[name]?.doubleValue)
-/** Where a score lies in its range, 0 to 1; all scorers of the demo are better the higher. */
-const position = (event: EventRecord) =>
-  (number(event, 'gen_ai.evaluation.score.value') - number(event, 'spanscore.score.min')) /
-  (number(event, 'spanscore.score.max') - number(event, 'spanscore.score.min'))
+/** Where a score lies in its range, 0 to 1, turned so that higher is better. */
+const position = (event: EventRecord) => {
+  const share =
+    (number(event, 'gen_ai.evaluation.score.value') - number(event, 'spanscore.score.min')) /
+    (number(event, 'spanscore.score.max') - number(event, 'spanscore.score.min'))
+  return event.attributes['spanscore.score.better']?.stringValue === 'lower' ? 1 - share : share
+}
 const scored = (event: EventRecord) => event.attributes['gen_ai.evaluation.score.value'] !== undefined
 
 describe('the demo in the real stack', () => {

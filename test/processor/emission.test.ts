@@ -59,6 +59,7 @@ test('beside: the code score is on the agent span, the judge score on a late spa
     'spanscore.scorer.kind': 'code',
     'spanscore.score.min': 0,
     'spanscore.score.max': 1,
+    'spanscore.score.better': 'higher',
   })
   expect(event?.timeMs).toBeCloseTo(span?.endTimeMs ?? 0, 0)
 
