@@ -2,6 +2,7 @@ import type { Dialect } from '../spans/dialect.ts'
 import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { assembleRuns, findRun } from './assemble-runs.ts'
+import { BareRuns } from './bare-runs.ts'
 import { bytesOf, contentBytesOf } from './content-bytes.ts'
 import { Deadlines } from './deadlines.ts'
 import { LiveRun } from './live-run.ts'
@@ -13,33 +14,8 @@ import { SpanLinks } from './span-links.ts'
 import type { Link, LocalSpan } from './span-links.ts'
 import { SpanNode } from './span-node.ts'
 import type { SpanGroup } from './span-node.ts'
+import type { TraceStoreOptions } from './trace-store-options.ts'
 import { ToldResponses } from './told-responses.ts'
-
-/** Bounds of the store, and what it tells. */
-export interface TraceStoreOptions {
-  readonly maxOpenRuns: number
-  readonly maxSpansPerRun: number
-  readonly maxContentBytes: number
-  /** Milliseconds that a run whose recognised spans are still open is waited for. */
-  readonly settleMs: number
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number
-  /** Whether any scorer could want a run of this trace: asked once, when its first span starts. */
-  readonly isWanted: (traceId: string) => boolean
-  /** Whether runs of nested agents are counted even where nobody wants them. */
-  readonly countsNested: boolean
-  /** Whether a run that was waited for long enough is told again when its last spans have ended. */
-  readonly rescore: boolean
-  /**
-   * Nothing more is waited for: the run is as complete as it gets. Called once for each run that ended; with `rescore` also
-   * before that, `isFinal` false, where spans were open for too long.
-   */
-  readonly onSettled: (run: LiveRun, isFinal: boolean) => void
-  /** A run was given up while its agent was still open: the oldest one, when a bound was reached. */
-  readonly onEvicted: (run: LiveRun) => void
-  /** A recognised span came after its run was closed. */
-  readonly onLate: () => void
-}
 
 /** A started span, as processors get it. */
 export type StartedSpan = SdkSpanLike & LocalSpan
@@ -60,8 +36,7 @@ export class TraceStore {
   readonly #deadlines: Deadlines
   readonly #told = new ToldResponses()
   readonly #source: LiveRunSource
-  /** Model calls without an agent that wait for the end of a span of this process; the trace, by that span. */
-  readonly #anchored = new Map<object, string>()
+  readonly #bare: BareRuns
   #unsettled = 0
 
   constructor(options: TraceStoreOptions) {
@@ -76,6 +51,13 @@ export class TraceStore {
         return findRun(assembleRuns({ nodes, logs, links: this.#links, revision, lacksSpans }), node.source.spanId)
       },
     }
+    this.#bare = new BareRuns({
+      groups: this.#groups,
+      links: this.#links,
+      deadlines: this.#deadlines,
+      onSettled: (run) => options.onSettled(run, true),
+      close: (group) => this.#close(group),
+    })
   }
 
   /** Runs that have begun and are not closed. */
@@ -154,13 +136,13 @@ export class TraceStore {
   ended(node: SpanNode): void {
     if (node.closed) this.#options.onLate()
     else this.#advance(node)
-    this.#anchorEnded(node.span)
+    this.#bare.spanEnded(node.span)
   }
 
   /** To be called when any other span has ended. */
   ordinaryEnded(span: SdkSpanLike): void {
     this.#links.shorten(span)
-    this.#anchorEnded(span)
+    this.#bare.spanEnded(span)
   }
 
   /** Keeps a log record in which an instrumentation wrote messages, with the span that it belongs to. */
@@ -179,16 +161,13 @@ export class TraceStore {
 
   /** Closes the model calls without an agent that wait for further ones by the clock, as at a flush. */
   settleBare(): void {
-    const waiting = new Set([...this.#groups].filter((group) => group.openCount === 0 && !group.hasRun))
-    for (const traceId of new Set([...waiting].map((group) => group.traceId))) this.#settleBare(traceId)
+    this.#bare.settleAll()
   }
 
   /** Closes what waits for spans or for the clock, as at a shutdown. Runs whose agent is open stay. */
   settleAll(): void {
     this.#deadlines.sweepAll()
-    const traces = new Set(this.#anchored.values())
-    this.#anchored.clear()
-    for (const trace of traces) this.#settleBare(trace)
+    this.#bare.giveUpWaiting()
   }
 
   #startNode(span: StartedSpan, dialect: Dialect, above: Link): SpanNode {
@@ -203,14 +182,6 @@ export class TraceStore {
     const root = this.#addNode(new SpanNode(span, dialect, above, group))
     group.isSkipped = !group.wanted && !this.#options.countsNested && root.currentRole === 'agent'
     return root
-  }
-
-  /** Model calls without an agent wait for the outermost span around them. */
-  #anchorEnded(span: object): void {
-    const trace = this.#anchored.size === 0 ? undefined : this.#anchored.get(span)
-    if (trace === undefined) return
-    this.#anchored.delete(span)
-    this.#settleBare(trace)
   }
 
   /** Above a span that did not start here: another provider's, or a wrapper that an instrumentation put around one of ours. */
@@ -346,35 +317,7 @@ export class TraceStore {
       this.#close(group)
       return
     }
-    // Models with no agent above: they may go on, as long as something around them is open.
-    const anchor = this.#links.outermostOpen(group.nodes[0]?.above)
-    if (anchor === undefined) this.#deadlines.add(() => this.#settleBare(group.traceId))
-    else this.#anchored.set(anchor, group.traceId)
-  }
-
-  #settleBare(traceId: string): void {
-    const due = this.#groups.ofTrace(traceId).filter((group) => group.openCount === 0 && !group.hasRun)
-    if (due.length === 0) return
-    const anchor = due
-      .map((group) => this.#links.outermostOpen(group.nodes[0]?.above))
-      .find((open) => open !== undefined)
-    if (anchor !== undefined) {
-      this.#anchored.set(anchor, traceId)
-      return
-    }
-    const nodes = due.flatMap((group) => group.nodes)
-    const logs = due.flatMap((group) => group.logs)
-    const assembly = { nodes, logs, links: this.#links, revision: 1, lacksSpans: false } as const
-    const runs = due[0]?.wanted === true ? assembleRuns(assembly) : [undefined]
-    for (const run of runs) {
-      const lastChat = run?.steps.findLast((step) => step.spanId !== undefined)?.spanId ?? run?.spanId
-      const node = nodes.find((candidate) => candidate.source.spanId === lastChat) ?? nodes.at(-1)
-      if (node === undefined) continue
-      const live = new LiveRun(node, 'bare', { ...this.#source, members: () => nodes, build: () => run })
-      live.freeze()
-      this.#options.onSettled(live, true)
-    }
-    for (const group of due) this.#close(group)
+    this.#bare.wait(group)
   }
 
   #evictOldest(): boolean {
