@@ -118,7 +118,7 @@ export interface Dialect {
    * last model call are not. Otherwise those words come first.
    */
   hasFinalForm?(span: SourceSpan): boolean
-  /** Model spans: the tool calls of `output`, where they can be had without parsing all of it. */
+  /** Model spans: the tool calls of `output`, where they can be had without parsing all of it; `undefined` where not. */
   toolCalls?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolCallPart[] | undefined
   /** Agent spans: all messages of the run in order, where the library lists them (input, calls, results, answer). */
   transcript?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined

@@ -89,9 +89,9 @@ export class SpanFacts {
 
   /** The calls that the model asked for; empty where it asked for none, or where that is not recorded. */
   get toolCalls(): readonly ToolCallPart[] {
-    const { dialect } = this
-    const calls = this.#once(SLOT.toolCalls, () =>
-      dialect.toolCalls === undefined ? toolCallsIn(this.output) : dialect.toolCalls(this.span, this.logs),
+    const calls = this.#once(
+      SLOT.toolCalls,
+      () => this.dialect.toolCalls?.(this.span, this.logs) ?? toolCallsIn(this.output),
     )
     return calls ?? NO_CALLS
   }

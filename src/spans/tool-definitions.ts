@@ -1,17 +1,24 @@
-import { isRecord, parseJson, textOf } from './json.ts'
+import { parseCutJson } from './cut-json.ts'
+import { isCutJson, isRecord, parseJson, textOf } from './json.ts'
 import type { ToolDefinition } from './message.ts'
 
 /**
  * The tools that a model was offered, in any of the shapes that libraries write: the conventions', OpenAI's
  * (`{ type, function }`), Anthropic's (`input_schema`), the AI SDK's (`inputSchema`), Bedrock's (`toolSpec`), Gemini's
- * (`function_declarations`), arrays of JSON texts, bare names. `undefined` where the value is no list of tools.
+ * (`function_declarations`), arrays of JSON texts, bare names. `undefined` where the value is no list of tools, or lost some
+ * of their names to a length limit.
  */
 export function toToolDefinitions(value: unknown): readonly ToolDefinition[] | undefined {
   const parsed = parseJson(value)
   const list = Array.isArray(parsed) ? parsed : isRecord(parsed) ? toList(parsed) : undefined
   if (list === undefined) return undefined
   const tools: ToolDefinition[] = []
-  for (const item of list) tools.push(...toTools(item))
+  for (const item of list) {
+    const isCut = typeof item === 'string' && isCutJson(item)
+    const found = toTools(isCut ? parseCutJson(item, 1) : item)
+    if (isCut && found.length === 0) return undefined
+    tools.push(...found)
+  }
   return tools
 }
 

@@ -1,6 +1,7 @@
+import { parseCutJson } from '../cut-json.ts'
 import type { Absence, ContentFact, Dialect, Outcome, SpanRole } from '../dialect.ts'
 import { parseJson, textOf } from '../json.ts'
-import { toMessages, toInstructions } from '../messages.ts'
+import { toInstructions, toMessages, toolCallsIn } from '../messages.ts'
 import { outcomeOf } from '../outcome.ts'
 import {
   operationOf,
@@ -62,6 +63,12 @@ export const aiSdkOtel: Dialect = {
   input: (span) => toMessages(span.attributes['gen_ai.input.messages']),
   /** On the agent span one message that lumps the run: its text parts are the answer. */
   output: (span) => toMessages(span.attributes['gen_ai.output.messages']),
+  // Of messages that were cut, names and ids still tell the order.
+  toolCalls(span) {
+    const written = span.attributes['gen_ai.output.messages']
+    if (typeof written !== 'string' || written.endsWith(']')) return undefined
+    return toolCallsIn(toMessages(parseCutJson(written, 4)))
+  },
   // The model wraps arrays and choices in an object, which the agent's span does not have.
   hasFinalForm: (span) => span.attributes['gen_ai.output.type'] === 'json',
   toolDefinitions: (span) => toToolDefinitions(span.attributes['gen_ai.tool.definitions']),

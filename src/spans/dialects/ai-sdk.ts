@@ -1,3 +1,4 @@
+import { parseCutJson } from '../cut-json.ts'
 import type { Absence, ContentFact, Dialect, Outcome, SpanRole } from '../dialect.ts'
 import { isRecord, parseJson, parseJsonTwice, textOf, numberOf } from '../json.ts'
 import { jsonAttribute } from '../json-attribute.ts'
@@ -158,7 +159,10 @@ function messagesOf(span: SourceSpan, prompt: Record<string, unknown> | undefine
 }
 
 function callsOf(span: SourceSpan): ToolCallPart[] {
-  const list = parseJson(span.attributes['ai.response.toolCalls'])
+  const written = span.attributes['ai.response.toolCalls']
+  const parsed = parseJson(written)
+  // Of a list that was cut, names and ids still tell the order.
+  const list = typeof parsed === 'string' ? parseCutJson(parsed, 2) : parsed
   if (!Array.isArray(list)) return []
   const calls = list.flatMap((call) => toToolCallPart(call) ?? [])
   const providerTools = providerToolsOf(span)

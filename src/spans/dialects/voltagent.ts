@@ -52,7 +52,7 @@ export const voltAgent: Dialect = {
   },
 
   // The model's own calls are not recorded.
-  toolCalls: () => undefined,
+  toolCalls: () => [],
 
   toolDefinitions(span) {
     const names = textOf(span.attributes['llm.tools'])
