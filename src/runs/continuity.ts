@@ -28,7 +28,7 @@ export function repeats(input: readonly Message[], earlier: TreeSpan): boolean {
   const given = earlier.facts.input ?? []
   const next = input[given.length]
   const lastGiven = given.at(-1)
-  const saidCalls = said === undefined ? earlier.facts.outcome.error === undefined : hasCalls(said)
+  const saidCalls = said === undefined || isSilent(said) ? earlier.facts.outcome.error === undefined : hasCalls(said)
   if (lastGiven !== undefined && next?.role === 'assistant' && saidCalls && hasCalls(next)) {
     const same = input[given.length - 1]
     if (same !== undefined && messageKey(same) === messageKey(lastGiven)) return true
@@ -37,6 +37,11 @@ export function repeats(input: readonly Message[], earlier: TreeSpan): boolean {
   const key = messageKey(said)
   const from = input.slice(Math.min(given.length, input.length - 1))
   return from.some((message) => message.role === 'assistant' && messageKey(message) === key)
+}
+
+/** Nothing was recorded of what the model said. */
+function isSilent(message: Message): boolean {
+  return !hasCalls(message) && (message.text ?? '') === ''
 }
 
 function hasCalls(message: Message): boolean {
