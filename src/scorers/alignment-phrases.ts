@@ -9,6 +9,8 @@ export interface AlignmentPhrases {
   readonly noSystem: string
   readonly missing: string
   readonly emptyResponse: string
+  /** What ends a sentence, with the space before the next one. */
+  readonly stop: string
 }
 
 /** How well a response is aligned, by score ÷ scale. */
@@ -33,6 +35,7 @@ const english: AlignmentPhrases = {
   missing: 'Missing',
   emptyResponse:
     "The response is empty: the user's intent is not addressed, no requirement is fulfilled, and nothing of what was asked for is there",
+  stop: '. ',
 }
 
 const japanese: AlignmentPhrases = {
@@ -48,16 +51,17 @@ const japanese: AlignmentPhrases = {
   user: 'ユーザー',
   system: 'システム',
   weights: (side, [intent, requirements, completeness, appropriateness]) =>
-    `重み(${side}): 意図 ${intent}%、要件 ${requirements}%、完全性 ${completeness}%、適切性 ${appropriateness}%`,
+    `重み（${side}）: 意図 ${intent}%、要件 ${requirements}%、完全性 ${completeness}%、適切性 ${appropriateness}%`,
   both: 'ユーザー 70%、システム 30%',
   noSystem: 'システム指示がないため、ユーザーのプロンプトのみで評価しました',
   missing: '不足',
   emptyResponse:
     '応答が空です。ユーザーの意図に応えておらず、要件は一つも満たされず、求められた内容が何も含まれていません',
+  stop: '。',
 }
 
 const chinese: AlignmentPhrases = {
-  score: (score, scale) => `满分 ${scale} 分,得 ${score} 分`,
+  score: (score, scale) => `满分 ${scale} 分，得 ${score} 分`,
   bands: {
     excellent: '一致性极高',
     'very good': '一致性很高',
@@ -69,11 +73,12 @@ const chinese: AlignmentPhrases = {
   user: '用户',
   system: '系统',
   weights: (side, [intent, requirements, completeness, appropriateness]) =>
-    `权重(${side}):意图 ${intent}%、要求 ${requirements}%、完整性 ${completeness}%、适当性 ${appropriateness}%`,
+    `权重（${side}）：意图 ${intent}%、要求 ${requirements}%、完整性 ${completeness}%、适当性 ${appropriateness}%`,
   both: '用户 70%、系统 30%',
-  noSystem: '没有系统指令,因此只按用户提示评估',
+  noSystem: '没有系统指令，因此只按用户提示评估',
   missing: '缺失',
-  emptyResponse: '响应为空:没有回应用户意图,没有满足任何要求,也没有提供所要求的内容',
+  emptyResponse: '响应为空：没有回应用户意图，没有满足任何要求，也没有提供所要求的内容',
+  stop: '。',
 }
 
 /** The phrases in the language of a text, told by its script: Japanese by kana, Chinese by Han without kana, else English. */

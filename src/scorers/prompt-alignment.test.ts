@@ -102,9 +102,9 @@ describe('prompt alignment', () => {
     const result = await scorer.run({ input: '箇条書きで TypeScript の利点を挙げてください', output })
     expect(result.score).toBe(8.25)
     expect(scorer.range).toEqual([0, 10])
-    expect(result.reason).toMatch(/^10 点満点中 8\.25 点 - 非常に高い整合性/)
+    expect(result.reason).toMatch(/^10 点満点中 8\.25 点 - 非常に高い整合性。不足: requirement 3。/)
     const chinese = await judging(found, { scale: 10 }).scorer.run({ input: '列出优点', output })
-    expect(chinese.reason).toMatch(/^满分 10 分,得 8\.25 分/)
+    expect(chinese.reason).toMatch(/^满分 10 分，得 8\.25 分 - 一致性很高。/)
   })
 
   it.each([
@@ -127,7 +127,9 @@ describe('prompt alignment', () => {
     const { scorer, model } = judging(perfect)
     const result = await scorer.run({ input: [request], output: { role: 'assistant', text } })
     expect(result.score).toBe(0)
-    expect(result.reason).toContain('The response is empty')
+    expect(result.reason).toMatch(
+      /^0 of 1 - very poor alignment\. The response is empty: .*\. There are no system instructions, .*\. Weights, user's prompt: intent 40%/,
+    )
     expect(model.calls).toHaveLength(0)
   })
 

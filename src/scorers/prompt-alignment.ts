@@ -10,6 +10,7 @@ import { show } from '../scoring/show.ts'
 import { analyse, bandOf, emptyAnalysis, missingOf, percents, shares, weigh, weights } from './alignment-analysis.ts'
 import type { AlignmentAnalysis } from './alignment-analysis.ts'
 import { phrasesFor } from './alignment-phrases.ts'
+import type { AlignmentBand, AlignmentPhrases } from './alignment-phrases.ts'
 import { alignmentNotes, alignmentQuestions, requirementsList } from './alignment-questions.ts'
 import type { AlignmentSide } from './alignment-questions.ts'
 import { defineJudgeScorer, shorten, skipUnfinished, textOr } from './judge-scorer.ts'
@@ -42,6 +43,8 @@ export interface PromptAlignmentScorerOptions extends JudgeScorerOptions {
 export type PromptAlignmentAnalysis =
   | AlignmentAnalysis
   | { readonly user: AlignmentAnalysis; readonly system: AlignmentAnalysis }
+
+type PromptAlignmentMode = NonNullable<PromptAlignmentOptions['evaluationMode']>
 
 const role =
   "You judge how well an agent's response is aligned with what it was asked: with the user's request, with the system instructions, or with each of the two on its own. Questions whose id begins with user are about the request only, those with system about the instructions only. Earlier turns are context: judge the response to the last request."
@@ -107,7 +110,7 @@ export function createPromptAlignmentScorerLLM(
       const sides = sidesOf(run)
       const unfit = unscorable(run, sides, context, id)
       if (unfit !== undefined) return unfit
-      if (!hasText(run.output)) return scoreEmpty(run, sides, scale)
+      if (!hasText(run.output)) return scoreEmpty(run, sides, scale, evaluationMode)
       const inquiry = toInquiry(run, sides, history, session.judge.settings.maxContentBytes)
       const asked = await ask(session, inquiry)
       return asked.ok ? score(run, sides, asked.value, scale, evaluationMode) : asked.score
@@ -191,7 +194,7 @@ function score(
   sides: readonly AlignmentSide[],
   answers: Answers,
   scale: number,
-  mode: 'user' | 'system' | 'both',
+  mode: PromptAlignmentMode,
 ): Verdict<unknown, PromptAlignmentAnalysis> {
   const analyses = sides.map((side) => ({ side, analysis: analyse(side, answers) }))
   const weighted = analyses.map(({ side, analysis }) => ({ side, value: weigh(side, analysis) }))
@@ -201,22 +204,17 @@ function score(
       ? only.value
       : weighted.reduce((sum, { side, value }) => sum + shares[side] * value, 0)
   const value = twoDecimals(total * scale)
-  const phrases = phrasesFor(run.userInput ?? run.systemInstructions ?? '')
   const band = bandOf(total)
   const missing = [...new Set(analyses.flatMap(({ analysis }) => missingOf(analysis)))]
-  const reason = [
-    `${phrases.score(value, scale)} - ${phrases.bands[band]}`,
-    ...analyses.map(({ analysis }) => analysis.overallAssessment).filter(hasText),
+  const findings = (phrases: AlignmentPhrases) => [
+    ...analyses.map(({ analysis }) => analysis.overallAssessment),
     ...(missing.length > 0 ? [`${phrases.missing}: ${missing.join('; ')}`] : []),
-    ...(mode === 'both' && sides.length === 1 ? [phrases.noSystem] : []),
-    ...(sides.length > 1 ? [phrases.both] : []),
-    ...sides.map((side) => phrases.weights(phrases[side], percents(side))),
   ]
   return {
     status: 'scored',
     value,
     band,
-    explanation: shorten(reason.map(withStop).join(' ')),
+    explanation: explain(run, sides, mode, { value, scale, band }, findings),
     analyzeStepResult: toResult(analyses),
   }
 }
@@ -225,16 +223,45 @@ function scoreEmpty(
   run: AgentRun,
   sides: readonly AlignmentSide[],
   scale: number,
+  mode: PromptAlignmentMode,
 ): Verdict<unknown, PromptAlignmentAnalysis> {
-  const phrases = phrasesFor(run.userInput ?? run.systemInstructions ?? '')
-  const analyses = sides.map((side) => ({ side, analysis: emptyAnalysis(phrases.emptyResponse) }))
+  const { emptyResponse } = phrasesOf(run)
+  const analyses = sides.map((side) => ({ side, analysis: emptyAnalysis(emptyResponse) }))
   return {
     status: 'scored',
     value: 0,
     band: 'very poor',
-    explanation: `${phrases.score(0, scale)} - ${phrases.bands['very poor']}. ${withStop(phrases.emptyResponse)}`,
+    explanation: explain(run, sides, mode, { value: 0, scale, band: 'very poor' }, () => [emptyResponse]),
     analyzeStepResult: toResult(analyses),
   }
+}
+
+/** Score and maximum, what was found, and what counted how much, in the language of the prompt. */
+function explain(
+  run: AgentRun,
+  sides: readonly AlignmentSide[],
+  mode: PromptAlignmentMode,
+  { value, scale, band }: { readonly value: number; readonly scale: number; readonly band: AlignmentBand },
+  findings: (phrases: AlignmentPhrases) => readonly string[],
+): string {
+  const phrases = phrasesOf(run)
+  const sentences = [
+    `${phrases.score(value, scale)} - ${phrases.bands[band]}`,
+    ...findings(phrases),
+    ...(mode === 'both' && sides.length === 1 ? [phrases.noSystem] : []),
+    ...(sides.length > 1 ? [phrases.both] : []),
+    ...sides.map((side) => phrases.weights(phrases[side], percents(side))),
+  ]
+  return shorten(
+    sentences
+      .filter(hasText)
+      .map((sentence) => withStop(sentence, phrases))
+      .join(''),
+  )
+}
+
+function phrasesOf(run: AgentRun): AlignmentPhrases {
+  return phrasesFor(run.userInput ?? run.systemInstructions ?? '')
 }
 
 function toResult(
@@ -246,8 +273,10 @@ function toResult(
   return user ?? system ?? emptyAnalysis('')
 }
 
-function withStop(sentence: string): string {
-  return /[.!?。!?]$/.test(sentence.trim()) ? sentence.trim() : `${sentence.trim()}.`
+/** A sentence that the judge ended itself keeps its own end. */
+function withStop(sentence: string, { stop }: AlignmentPhrases): string {
+  const text = sentence.trim()
+  return /[.!?。！？]$/.test(text) ? `${text} ` : `${text}${stop}`
 }
 
 function hasText(text: string | undefined): text is string {
