@@ -81,7 +81,7 @@ describe('a connection', () => {
   })
 
   it("prefers the judge's own key and server to the application's", async () => {
-    expect(await asked(() => 'openai/gpt-5-mini', bothKeys)).toEqual(['responses', 'gpt-5-mini', 'Bearer judge'])
+    expect(await asked(() => 'openai/gpt-5-mini', bothKeys)).toEqual(['chat', 'gpt-5-mini', 'Bearer judge'])
   })
 
   it('uses the chat completions of a URL, and sends what stands after the first slash', async () => {

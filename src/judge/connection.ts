@@ -68,8 +68,9 @@ export function connect(reference: ModelReference, environment: Environment): Co
         ...withHeaders(config.headers),
       })
       const modelId = config.id.slice(config.id.indexOf('/') + 1)
-      // Servers that call themselves OpenAI-compatible mean the chat completions API.
-      return toCallable(config.url === undefined ? made(modelId) : chatModel(made, modelId), packageName)
+      // Servers that call themselves OpenAI-compatible mean the chat completions API; OpenAI itself has more to offer.
+      const isOpenAICompatible = url !== undefined && !url.startsWith('https://api.openai.com/')
+      return toCallable(isOpenAICompatible ? chatModel(made, modelId) : made(modelId), packageName)
     },
     endpointKey: endpointKey(url ?? provider, name, key),
     keyHint: variable,

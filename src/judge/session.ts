@@ -80,7 +80,8 @@ export class JudgeSession {
   async call(request: CallRequest): Promise<Outcome<Generated>> {
     const connection = this.judge.connect()
     const missingKey = connection.missingKey()
-    if (missingKey !== undefined) return skipped('judge-unavailable', missingKey)
+    // A package that is missing, too, is what has to be put there first.
+    if (missingKey !== undefined) return skipped('judge-unavailable', connection.unavailable() ?? missingKey)
     const endpoint = this.judge.endpoint(connection)
     let last: Trouble | undefined
     for (let attempt = 0; ; attempt++) {
