@@ -4,6 +4,7 @@ import { Judge } from '../judge/judge.ts'
 import type { JudgeSettings } from '../judge/judge.ts'
 import type { JudgeModel } from '../judge/judge-model.ts'
 import { JudgeSession } from '../judge/session.ts'
+import { show } from '../scoring/show.ts'
 import { stayAlive } from '../scoring/stay-alive.ts'
 import { shorten } from './judge-scorer.ts'
 import { checkScale, emptySummary } from './summarization.ts'
@@ -62,7 +63,8 @@ export class SummarizationMetric {
    * @throws Error where the source is empty, or the judge gave no valid answer: the message says why
    */
   async measure(source: string, summary: string): Promise<SummarizationMetricResult> {
-    if (source.trim() === '') throw new Error('Source text is required for summarization scoring')
+    if (!isText(source) || source.trim() === '') throw new Error('Source text is required for summarization scoring')
+    if (!isText(summary)) throw new TypeError(`Expected summary to be a text, got ${show(summary)}.`)
     if (summary.trim() === '') {
       const { value, explanation } = emptySummary(this.#scale)
       return { score: value, info: { reason: explanation, alignmentScore: 0, coverageScore: 0 } }
@@ -78,4 +80,8 @@ export class SummarizationMetric {
       info: { reason: shorten(explainSummary(judged.value, score, this.#scale)), alignmentScore, coverageScore },
     }
   }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
 }

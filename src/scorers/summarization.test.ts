@@ -118,6 +118,9 @@ describe('summarization', () => {
     const metric = new SummarizationMetric(model)
     expect(await metric.measure(source, '')).toMatchObject({ score: 0, info: { alignmentScore: 0, coverageScore: 0 } })
     await expect(metric.measure(' ', summary)).rejects.toThrow('Source text is required')
+    const missing = JSON.parse('null')
+    await expect(metric.measure(missing, summary)).rejects.toThrow('Source text is required')
+    await expect(metric.measure(source, missing)).rejects.toThrow('Expected summary to be a text, got null.')
     expect(model.calls).toHaveLength(0)
   })
 

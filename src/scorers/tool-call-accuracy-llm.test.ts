@@ -128,6 +128,20 @@ describe('tool call accuracy by judge', () => {
     expect(prompt).toMatch(/begin: tool call 1\ntool: "weather-tool"\noutcome: ok\narguments: \{"query":"Tokyo"\}/)
   })
 
+  it.each([[], null, '', { role: 'assistant', text: ' ' }])(
+    'rejects a run with neither a call nor an answer (%j), without asking',
+    async (output) => {
+      const { scorer, model } = judging({ verdicts: { no_call: 'yes' } })
+      await expect(scorer.run({ input: 'What is the weather?', output })).rejects.toThrow('no answer to judge')
+      expect(model.calls).toHaveLength(0)
+    },
+  )
+
+  it('says of an empty catalogue that it is empty', async () => {
+    const scorer = createToolCallAccuracyScorerLLM({ model: createScriptedJudge({}), availableTools: [] })
+    await expect(scorer.run(runWith(['weather-tool']))).rejects.toThrow('the agent was offered no tools')
+  })
+
   it('rejects where no tools are known, and uses those that the run tells of', async () => {
     const model = createScriptedJudge({ verdicts: { call_1: 'appropriate', missing: 'none' } })
     const scorer = createToolCallAccuracyScorerLLM({ model })

@@ -99,10 +99,15 @@ export function createToolCallAccuracyScorerLLM(
       const tools = catalogue(run)
       if (tools.length === 0) {
         const why =
-          run.availableTools === undefined
+          availableTools === undefined && run.availableTools === undefined
             ? 'it is not recorded which tools the agent was offered'
             : 'the agent was offered no tools'
         return skip('not-applicable', `${id}: ${why}. Pass availableTools.`)
+      }
+      if (run.toolCalls.length === 0) {
+        // Without a call it is the answer that is judged: whether it asks back, or answers directly.
+        const answer = textOr(run, 'output', id)
+        if (typeof answer !== 'string') return answer
       }
       const sections = fitSections(toDrafts(run, request, tools), session.judge.settings.maxContentBytes)
       const asked = await ask(session, toInquiry(run, sections, tools))
