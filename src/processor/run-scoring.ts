@@ -99,11 +99,6 @@ export class RunScoring {
     return scored
   }
 
-  /** The agent's name, where the run was put together. */
-  agentName(live: LiveRun): string | undefined {
-    return live.wanted ? live.current()?.agent.name : undefined
-  }
-
   /** The run is as complete as it gets: scores again what changed, and puts the scorers that waited in the queue. */
   runSettled(live: LiveRun, isFinal: boolean): void {
     const scored = live.note instanceof ScoredRun ? live.note : this.#runFound(live)

@@ -10,6 +10,7 @@ import type { SourceLog } from '../spans/source-span.ts'
 import { formatLedger, Ledger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import { atExit } from './at-exit.ts'
+import { ContentNotice } from './content-notice.ts'
 import { DeadlineTimer } from './deadline-timer.ts'
 import { describeDestinations } from './destinations.ts'
 import { Flushing } from './flushing.ts'
@@ -38,6 +39,7 @@ export class ScoringPipeline {
   readonly #held: HeldSpans
   readonly #runs: RunScoring
   readonly #flushing: Flushing
+  readonly #contentNotice = new ContentNotice(this.#reporter)
   readonly #timer: DeadlineTimer
   readonly #forgetExit: () => void
   /** Spans of judges that could not be suppressed. */
@@ -185,7 +187,10 @@ export class ScoringPipeline {
   #settled(live: LiveRun, isFinal: boolean): void {
     if (isFinal && !live.nested) this.#ledger.runClosed()
     this.#reporter.guard('Scoring a run', () => this.#runs.runSettled(live, isFinal))
-    if (isFinal && !live.nested) this.#metrics.countRun('closed', this.#runs.agentName(live))
+    if (!isFinal) return
+    const run = live.wanted ? live.current() : undefined
+    if (run !== undefined) this.#reporter.guard('Looking for content', () => this.#contentNotice.look(run))
+    if (!live.nested) this.#metrics.countRun('closed', run?.agent.name)
   }
 
   #evicted(live: LiveRun): void {

@@ -102,3 +102,23 @@ test('redact runs before anything reaches a judge, once a run, and code scorers 
   expect(seen).toEqual({ first: '[redacted]', second: '[redacted]', code: SECRET })
   expect(calls).toBe(1)
 })
+
+test('of runs that hold no content it is said once for each dialect, with the setting that records it', async () => {
+  const { tracer, provider, diagnostics, flush } = await createPipeline({ processors: (batch) => [batch] })
+  const scoring = attachScoring({ scorers: [codeScorer('exact')] })
+  const sdk = provider.getTracer('gen_ai')
+  const speechless = () => {
+    const agent = open(sdk, 'invoke_agent a', { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a' })
+    open(sdk, 'chat m', { 'gen_ai.operation.name': 'chat' }, agent).end()
+    agent.end()
+  }
+  runWithSecrets(tracer)
+  speechless()
+  speechless()
+  await flush()
+  const notices = diagnostics.filter((line) => line.includes('holds no messages'))
+  expect(notices).toHaveLength(1)
+  expect(notices[0]).toContain('A run of a (ai-sdk)')
+  expect(notices[0]).toContain('recordInputs')
+  expectBalanced(scoring.ledger())
+})
