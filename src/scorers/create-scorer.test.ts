@@ -73,8 +73,27 @@ describe('createScorer', () => {
       return run.output[0] === 'hello' ? 1 : 0
     })
     expect(scorer.id).toBe('echo_length')
-    const result = await scorer.run({ input: { prompt: 'x', question: 'hello' }, output: ['hello'] })
+    const result = await scorer.run({ input: { question: 'hello' }, output: ['hello'] })
     expect(result.score).toBe(1)
+  })
+
+  it.each<[unknown, unknown]>([
+    [{ question: 'x' }, { answer: 'y', confidence: 0.5 }],
+    [7, [1, 2]],
+    [null, { messages: [] }],
+  ])('takes input %j and output %j as they are', async (input, output) => {
+    const seen: unknown[] = []
+    const scorer = createScorer({ id: 'free', description: '' }).generateScore(({ run, agentRun: neutral }) => {
+      seen.push(run.input, run.output, neutral.input, neutral.output)
+      return 1
+    })
+    expect(await scorer.run({ input, output })).toMatchObject({ input, output, score: 1 })
+    expect(seen).toEqual([input, output, [], undefined])
+  })
+
+  it('still refuses a promise for an output', async () => {
+    const scorer = createScorer({ id: 'late', description: '' }).generateScore(() => 1)
+    await expect(scorer.run({ input: 'x', output: Promise.resolve('y') })).rejects.toThrow('got a promise')
   })
 
   it('has the messages in one form beside the form they were given in, and the expected answer', async () => {
@@ -152,6 +171,17 @@ describe('createScorer', () => {
     ],
     [() => createScorer({ id: 'x', description: '', range: [1, 0] }).generateScore(() => 1), /expected range/],
     [() => createScorer({ id: 'x', description: '', passAt: 7 }).generateScore(() => 1), /expected passAt/],
+    [() => createScorer({ name: '品質', description: '' }).generateScore(() => 1), /expected an id beside a name/],
+    [
+      // @ts-expect-error no range
+      () => createScorer({ id: 'x', description: '', range: 5 }).generateScore(() => 1),
+      /expected range to be two numbers, the lower first, got 5/,
+    ],
+    [
+      // @ts-expect-error no number
+      () => createScorer({ id: 'x', description: '', passAt: '1' }).generateScore(() => 1),
+      /expected passAt to be a number from 0 to 1, got "1"/,
+    ],
     // @ts-expect-error no options
     [() => createScorer(undefined), /expected options/],
   ])('says what is wrong with a wrong option or step (%#)', (make, message) => {

@@ -20,7 +20,10 @@ export interface CreateScorerOptions<Input = readonly Message[], Output = string
   readonly name?: string
   /** One sentence: what the score says. */
   readonly description: string
-  /** What `run.input` and `run.output` are typed as in the steps: schemas of both. `'agent'` is the default. Not checked at run time. */
+  /**
+   * What `run.input` and `run.output` are typed as in the steps: schemas of both, of whatever form they are. `'agent'` is the
+   * default. Not checked at run time.
+   */
   readonly type?: 'agent' | { readonly input: StandardSchema<Input>; readonly output: StandardSchema<Output> }
   /** Lowest and highest score. @default [0, 1] */
   readonly range?: readonly [number, number]
@@ -115,6 +118,7 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
     ...(inline !== undefined && { inline }),
     needs,
     ...(judging !== undefined && { judge: judging.judge }),
+    anyForm: true,
     identity: {
       version: options.version,
       judge: judging?.identity,
@@ -206,10 +210,12 @@ function isStep(step: unknown): step is AnyStep {
 /** `Code Quality!` → `code_quality`. */
 function idOf(name: string | undefined): string {
   if (typeof name !== 'string') throw new TypeError(`createScorer: expected an id or a name, got ${show(name)}.`)
-  return name
+  const id = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '_')
     .replaceAll(/^[_0-9]+|_+$/g, '')
+  if (id !== '') return id
+  throw new TypeError(`createScorer: expected an id beside a name without letters from a to z, got ${show(name)}.`)
 }
 
 const ALL_NEEDS: readonly Need[] = [

@@ -40,6 +40,8 @@ export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
   /** Facts of the run that `assess` reads. @default [] */
   readonly needs?: readonly Need[]
   readonly judge?: ScorerJudge
+  /** `assess` reads input and output as they were given to `.run()`, whatever their form. @default false */
+  readonly anyForm?: boolean
   /** Says what it thinks of the run. May throw, or reject. */
   assess(
     run: AgentRun,
@@ -59,11 +61,17 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
   const { id, description, kind, better = 'higher', inline = false, needs = [], judge } = definition
   const range = definition.range ?? [0, 1]
   check(typeof id === 'string' && /^[a-z][a-z0-9_]*$/.test(id), id, 'id', 'a match of ^[a-z][a-z0-9_]*$', id)
+  check(isRange(range), id, 'range', 'two numbers, the lower first', range)
   const [low, high] = range
-  check(Number.isFinite(low) && Number.isFinite(high) && low < high, id, 'range', 'two numbers, the lower first', range)
   check(better === 'higher' || better === 'lower', id, 'better', "'higher' or 'lower'", better)
   const passAt = definition.passAt ?? defaultPassAt(kind, better, range)
-  check(passAt >= low && passAt <= high, id, 'passAt', `a number from ${low} to ${high}`, passAt)
+  check(
+    typeof passAt === 'number' && passAt >= low && passAt <= high,
+    id,
+    'passAt',
+    `a number from ${low} to ${high}`,
+    passAt,
+  )
   const scorer: Scorer<Preprocessed, Analyzed> = {
     id,
     description,
@@ -76,7 +84,7 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
     needs,
     ...(judge !== undefined && { judge }),
     assess: (run, context) => definition.assess(run, context),
-    run: (input, options) => runOnce(scorer, input, options),
+    run: (input, options) => runOnce(scorer, input, definition.anyForm, options),
   }
   return Object.freeze(scorer)
 }
@@ -85,9 +93,10 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
 async function runOnce<Preprocessed, Analyzed>(
   scorer: Scorer<Preprocessed, Analyzed>,
   input: ScorerInput,
+  anyForm = false,
   options: ScorerRunOptions = {},
 ): Promise<ScorerRunResult<Preprocessed, Analyzed>> {
-  const { run, given } = toRunInput(input)
+  const { run, given } = toRunInput(input, anyForm)
   const pending = evaluateInFull(scorer, run, given === undefined ? options : { ...options, given })
   const outcome = pending instanceof Promise ? await stayAlive(() => pending) : pending
   const { evaluation, verdict } = outcome
@@ -113,6 +122,12 @@ function defaultPassAt(
 ): number {
   if (better === 'lower') return low + 0.3 * (high - low)
   return kind === 'code' ? high : low + 0.7 * (high - low)
+}
+
+function isRange(range: unknown): boolean {
+  if (!Array.isArray(range) || range.length !== 2) return false
+  const [low, high]: readonly unknown[] = range
+  return Number.isFinite(low) && Number.isFinite(high) && Number(low) < Number(high)
 }
 
 function check(holds: boolean, id: string, option: string, expected: string, got: unknown): void {

@@ -23,11 +23,7 @@ export interface GivenResult {
  */
 export function toGivenResult(output: unknown): GivenResult | undefined {
   if (!isRecord(output) || output.role !== undefined) return undefined
-  if (output instanceof Promise || output.text instanceof Promise) {
-    throw new TypeError(
-      'Expected output to be an answer, got a promise: await it (of a stream: its text and steps) first.',
-    )
-  }
+  refusePromise(output)
   const response = isRecord(output.response) ? output.response : {}
   if (![output.steps, response.messages, output.toolCalls].some(Array.isArray)) return undefined
   const steps = Array.isArray(output.steps) ? output.steps.filter(isRecord) : []
@@ -52,6 +48,15 @@ export function toGivenResult(output: unknown): GivenResult | undefined {
         readPartCalls(contentOf(output), calls, { messageIndex: 0, step: 0, invocations: 0 })
       }
     },
+  }
+}
+
+/** @throws TypeError where the output is a promise, or a stream's result, whose fields are promises */
+export function refusePromise(output: unknown): void {
+  if (output instanceof Promise || (isRecord(output) && output.text instanceof Promise)) {
+    throw new TypeError(
+      'Expected output to be an answer, got a promise: await it (of a stream: its text and steps) first.',
+    )
   }
 }
 

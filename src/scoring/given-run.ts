@@ -45,9 +45,9 @@ export class GivenRun implements AgentRun {
   constructor(given: Readonly<Record<string, unknown>>) {
     this.#given = given
     this.id = textOf(given.runId) ?? randomUUID()
-    checkMessages(inputMessages(given.input))
+    checkInput(given.input)
     this.#result = toGivenResult(given.output)
-    if (this.#result === undefined) checkMessages(outputMessages(given.output))
+    if (this.#result === undefined) checkOutput(given.output)
   }
 
   get toolCalls(): readonly GivenCall[] {
@@ -174,6 +174,16 @@ export function plainRun(run: AgentRun): AgentRun {
     resource: run.resource,
     scope: run.scope,
   }
+}
+
+/** @throws TypeError where the input is in no form that is known */
+export function checkInput(input: unknown): void {
+  checkMessages(inputMessages(input))
+}
+
+/** @throws TypeError where the output is neither a message nor messages; the result of an agent is checked by who reads it */
+export function checkOutput(output: unknown): void {
+  checkMessages(outputMessages(output))
 }
 
 /** Programming errors are told at once, not when the first scorer reads on. */

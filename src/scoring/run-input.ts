@@ -1,6 +1,7 @@
 import type { AgentRun } from '../runs/agent-run.ts'
 import { isRecord } from '../spans/json.ts'
-import { GivenRun } from './given-run.ts'
+import { refusePromise, toGivenResult } from './given-result.ts'
+import { checkInput, checkOutput, GivenRun } from './given-run.ts'
 import type { GivenInput, ScorerInput } from './scorer.ts'
 import { show } from './show.ts'
 
@@ -16,17 +17,38 @@ export interface RunInput {
  * A run made of messages has the dialect `messages`, no trace (its ids are all zeros, as OpenTelemetry writes "none"), no
  * times and no tokens but those that an agent's result tells of, and is taken to have finished.
  *
+ * @param anyForm for scorers whose steps see input and output as they were given: what cannot be read as messages is left out of
+ *   the run instead of refused
  * @throws TypeError where the value is neither
  */
-export function toRunInput(value: ScorerInput): RunInput {
+export function toRunInput(value: ScorerInput, anyForm = false): RunInput {
   if (isAgentRun(value)) return { run: value }
   const given: unknown = value ?? { input: undefined, output: undefined }
   if (!isRecord(given)) {
     throw new TypeError(`Expected an AgentRun or { input, output }, got ${show(given)}.`)
   }
   return {
-    run: new GivenRun(given),
+    run: new GivenRun(anyForm ? readable(given) : given),
     given: hasBoth(given) ? given : { ...given, input: given.input, output: given.output },
+  }
+}
+
+function readable(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { input, output } = given
+  refusePromise(output)
+  return {
+    ...given,
+    ...(!holds(() => checkInput(input)) && { input: undefined }),
+    ...(!holds(() => toGivenResult(output) ?? checkOutput(output)) && { output: undefined }),
+  }
+}
+
+function holds(check: () => unknown): boolean {
+  try {
+    check()
+    return true
+  } catch {
+    return false
   }
 }
 
