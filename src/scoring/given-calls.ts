@@ -50,6 +50,8 @@ export interface Place {
 export class GivenCalls {
   readonly #calls: Mutable<GivenCall>[] = []
   readonly #ids = new Set<string>()
+  readonly #byId = new Map<string, Mutable<GivenCall>>()
+  #indexed = 0
   readonly #isEarlier: (id: string) => boolean
 
   /** @param isEarlier whether an id is that of a call in the input: a result of its in the output is no new call */
@@ -98,10 +100,18 @@ export class GivenCalls {
     else if (textOf(source.toolName) !== undefined && !this.#isEarlier(id)) this.add(source, place)
   }
 
-  /** Outcomes come soon after their call: looked for from the end. */
   #addOutcome(id: string, source: Record<string, unknown>): void {
-    const call = this.#calls.findLast((one) => one.id === id)
+    const call = this.#find(id)
     if (call !== undefined) addOutcome(call, source)
+  }
+
+  /** The index is made when it is first needed, and only for what is new: most calls tell of their outcome themselves. */
+  #find(id: string): Mutable<GivenCall> | undefined {
+    for (; this.#indexed < this.#calls.length; this.#indexed++) {
+      const call = this.#calls[this.#indexed]
+      if (call?.id !== undefined) this.#byId.set(call.id, call)
+    }
+    return this.#byId.get(id)
   }
 }
 

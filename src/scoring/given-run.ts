@@ -52,7 +52,8 @@ export class GivenRun implements AgentRun {
 
   get toolCalls(): readonly GivenCall[] {
     if (this.#calls === undefined) {
-      const calls = new GivenCalls((id) => this.#earlierCalls().has(id))
+      let earlier: GivenCalls | undefined
+      const calls = new GivenCalls((id) => (earlier ??= this.#earlierCalls()).has(id))
       if (this.#result === undefined) readCalls(listOf(outputMessages(this.#given.output)), calls)
       else this.#result.readCalls(calls)
       this.#calls = calls.list

@@ -369,6 +369,17 @@ describe('the output of .run()', () => {
     expect(callsOf(output, input)).toEqual([])
   })
 
+  it('takes time in proportion to the calls, however far their results are from them', () => {
+    const ids = Array.from({ length: 50_000 }, (_, index) => `c${index}`)
+    const calls = ids.map((toolCallId) => ({ type: 'tool-call', toolCallId, toolName: 'weather', input: args }))
+    const results = ids.map((toolCallId) => ({ type: 'tool-result', toolCallId, toolName: 'weather', output: result }))
+    const said = { role: 'assistant', content: calls }
+    const answered = { role: 'tool', content: results }
+    expect(runOf([said, answered]).toolCalls.filter(({ status }) => status === 'ok')).toHaveLength(50_000)
+    const { run } = toRunInput({ input: [{ role: 'user', content: 'x' }, said], output: [answered] })
+    expect(run.toolCalls).toEqual([])
+  })
+
   it('counts every call that has no id', () => {
     expect(callsOf([{ role: 'assistant', toolInvocations: [{ toolName: 'a' }, { toolName: 'a' }] }])).toHaveLength(2)
   })
