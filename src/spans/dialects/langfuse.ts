@@ -1,9 +1,11 @@
 import type { ContentFact, Dialect, Outcome, SpanRole } from '../dialect.ts'
 import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
 import { jsonAttribute } from '../json-attribute.ts'
+import { toolMessageFields } from '../langchain.ts'
 import type { Message, Usage } from '../message.ts'
 import { textMessage, toMessage, toMessages } from '../messages.ts'
 import { outcomeOf } from '../outcome.ts'
+import { unwrapBlocks } from '../parts.ts'
 import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 import { toToolDefinitions } from '../tool-definitions.ts'
@@ -74,11 +76,18 @@ export const langfuse: Dialect = {
   },
   usage: (span) => usageOf(span.attributes['langfuse.observation.usage_details']),
 
-  tool: (span) => ({ name: span.name }),
+  tool(span) {
+    const id = textOf(toolMessageOf(span)?.tool_call_id)
+    return { name: span.name, ...(id !== undefined && { id }) }
+  },
   toolArguments: (span) => parseJson(span.attributes['langfuse.observation.input']),
   toolResult(span) {
     const isError = span.attributes['langfuse.observation.level'] === 'ERROR'
-    return isError ? undefined : parseJson(span.attributes['langfuse.observation.output'])
+    if (isError) return undefined
+    const message = toolMessageOf(span)
+    return message === undefined
+      ? parseJson(span.attributes['langfuse.observation.output'])
+      : unwrapBlocks(message.content)
   },
 
   absence(span, fact) {
@@ -114,6 +123,12 @@ const INPUT_FACTS: ReadonlySet<ContentFact> = new Set<ContentFact>([
   'toolDefinitions',
   'toolArguments',
 ])
+
+/** LangChain's handler writes the message that a tool gave back. */
+function toolMessageOf(span: SourceSpan): Readonly<Record<string, unknown>> | undefined {
+  const output = span.attributes['langfuse.observation.output']
+  return typeof output === 'string' && output.includes('"tool_call_id"') ? toolMessageFields(output) : undefined
+}
 
 /** A plain span whose output is an assistant's message was around a call of a model; of one that failed the input tells. */
 function isModelCall({ attributes }: SourceSpan): boolean {
