@@ -88,6 +88,23 @@ describe('ask', () => {
     expect(notes.get('summary')).toEqual(['Fine.'])
   })
 
+  it('shows an example of every place for an answer, and never the verdict of the control question', async () => {
+    const { model, asked } = start(good)
+    await asked
+    const prompt = model.calls[0]?.prompt ?? ''
+    const control = /^- (k\w+) \[/m.exec(prompt)?.[1]
+    const example = prompt.split('\n').find((line) => line.startsWith('{')) ?? ''
+    expect(JSON.parse(example)).toEqual({
+      claims: [{ id: 'c1', text: '…' }],
+      answers: [
+        { id: 'tools', reasoning: 'one sentence', tools: [], verdict: 'some' },
+        { id: 'c1', reasoning: 'one sentence', verdict: 'unsupported' },
+      ],
+      notes: { summary: '…' },
+    })
+    expect(example).not.toContain(control)
+  })
+
   it('asks again for what is open, and for nothing else, with the items inside a boundary of its own', async () => {
     const { model, asked, session } = start([
       {
