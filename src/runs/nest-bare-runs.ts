@@ -1,15 +1,17 @@
 import { isRecord, parseJson } from '../spans/json.ts'
-import type { Message } from '../spans/message.ts'
-import { askedCalls } from './asked-calls.ts'
+import type { Message, ToolCallPart } from '../spans/message.ts'
+import { askedCalls, transcriptCalls } from './asked-calls.ts'
 import { responsesIn } from './join-tool-calls.ts'
 import type { RunPlan } from './plan.ts'
+import type { TreeSpan } from './tree.ts'
 
 /**
- * Ties runs of bare model calls to the tool call that started them, where nobody wrote a span of the tool: what was asked
- * stands among the call's arguments, what was answered in its result, and the one ran while the other waited for it.
+ * Ties runs to the tool call that started them where parents do not tell: of bare model calls, and of libraries that write
+ * their spans side by side. What was asked stands among the call's arguments, what was answered in its result, and the one
+ * ran while the other waited for it.
  */
 export function nestBareRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
-  const bare = plans.filter((plan) => plan.root.facts.role === 'model')
+  const bare = plans.filter(isLoose)
   if (bare.length < 2) return plans
   const byAnswer = Map.groupBy(bare, answerOf)
   byAnswer.delete(undefined)
@@ -24,7 +26,7 @@ export function nestBareRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
           plan !== outer && !nested.has(plan) && ranDuring(plan, call, outer) && asked.has(questionOf(plan) ?? ''),
       )
       if (inner === undefined) continue
-      inner.parent = { plan: outer, tool: undefined, callId: call.id }
+      inner.parent = { plan: outer, tool: call.tool, callId: call.id }
       outer.children.push(inner)
       nested.add(inner)
     }
@@ -32,28 +34,50 @@ export function nestBareRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
   return nested.size === 0 ? plans : plans.filter((plan) => !nested.has(plan))
 }
 
+/** Whether the parents of a run's spans do not say what started it. */
+function isLoose({ root, models }: RunPlan): boolean {
+  if (root.facts.role === 'model') return true
+  return [root, ...models.map((model) => model.node)].some(({ facts, span }) => facts.dialect.isFlat?.(span) === true)
+}
+
 /** A call that a run waited for, between one model call and the next. */
 interface AnsweredCall {
   readonly id: string
+  /** The tool's span, where there is one. */
+  readonly tool: TreeSpan | undefined
   readonly arguments: unknown
   readonly result: unknown
   readonly askedMs: number
   readonly answeredMs: number
 }
 
-function answeredCalls({ models, tools }: RunPlan): readonly AnsweredCall[] {
-  const withSpan = new Set(tools.map((tool) => tool.node.facts.tool?.id))
+function answeredCalls(plan: RunPlan): readonly AnsweredCall[] {
+  const { models, tools, children, root, inside } = plan
+  const toolSpans = new Map(tools.map(({ node }) => [node.facts.tool?.id, node]))
+  const withChild = new Set(children.map((child) => child.parent?.tool?.facts.tool?.id))
+  const answered = (
+    calls: readonly ToolCallPart[],
+    answers: readonly Message[] | undefined,
+    askedMs: number,
+    answeredMs: number,
+  ): readonly AnsweredCall[] => {
+    const results = new Map(responsesIn(answers).map((part) => [part.id, part.response]))
+    return calls.flatMap(({ id, arguments: given }) => {
+      if (id === undefined || withChild.has(id) || !results.has(id)) return []
+      return [{ id, tool: toolSpans.get(id), arguments: given, result: results.get(id), askedMs, answeredMs }]
+    })
+  }
+  const transcript = [root, ...inside].find(({ facts }) => facts.transcript !== undefined)?.facts.transcript
+  if (transcript !== undefined) {
+    const calls = transcriptCalls(transcript).flat()
+    return answered(calls, transcript, root.span.startTimeMs, root.span.endTimeMs)
+  }
   const asked = askedCalls(models, tools)
   return models.flatMap(({ node }, step) => {
     const next = models[step + 1]?.node
     const calls = asked[step] ?? []
     if (next === undefined || calls.length === 0) return []
-    const results = new Map(responsesIn(next.facts.input).map((part) => [part.id, part.response]))
-    return calls.flatMap(({ id, arguments: given }) => {
-      if (id === undefined || withSpan.has(id) || !results.has(id)) return []
-      const times = { askedMs: node.span.startTimeMs, answeredMs: next.span.startTimeMs }
-      return [{ id, arguments: given, result: results.get(id), ...times }]
-    })
+    return answered(calls, next.facts.input, node.span.startTimeMs, next.span.startTimeMs)
   })
 }
 

@@ -146,7 +146,7 @@ export class ReconstructedRun implements AgentRun {
       const toolSpans = models.length === 0 ? 'sometimes' : (this.#root.dialect.toolSpans ?? 'sometimes')
       const childOf = new Map(children.map((child) => [child.parent?.tool ?? child.parent?.callId, runId(child)]))
       return joinToolCalls(models, tools, asked).map((call, position) => {
-        const childRunId = childOf.get(call.tool?.node ?? call.asked?.id ?? NOBODY)
+        const childRunId = childOf.get(call.tool?.node ?? NOBODY) ?? childOf.get(call.asked?.id ?? NOBODY)
         return new ReconstructedToolCall(call, {
           responses,
           toolSpans,
