@@ -76,6 +76,21 @@ const sharedIds: JudgeScript = ({ prompt, index }) => {
   return { json: { claims, answers: [{ id: control, verdict: 'no' }, ...answers] } }
 }
 
+/** A reply whose list is in whatever shape. */
+const withClaims =
+  (claims: unknown): JudgeScript =>
+  ({ prompt }) => ({
+    json: {
+      claims,
+      answers: [
+        { id: /^- (k\w+) \[/m.exec(prompt)?.[1], verdict: 'no' },
+        { id: 'tone', verdict: 'yes' },
+        { id: 'tools', verdict: 'none' },
+        { id: 'c1', verdict: 'supported' },
+      ],
+    },
+  })
+
 describe('ask', () => {
   it('has an answer to every question and every item, picks out of the closed set only', async () => {
     const { answers, items, notes } = await answersTo(good)
@@ -103,6 +118,16 @@ describe('ask', () => {
       notes: { summary: '…' },
     })
     expect(example).not.toContain(control)
+  })
+
+  it('takes items that are texts alone, and has a list repaired whose items cannot be read', async () => {
+    const { items } = await answersTo(withClaims(['It is sunny.']))
+    expect(items.get('claims')).toMatchObject([{ id: 'c1', text: 'It is sunny.', answer: { verdict: 'supported' } }])
+    for (const item of [{ id: 'c1', claim: 'It is sunny.' }, 7, null]) {
+      const { asked, session } = start(withClaims([item]))
+      expect(await asked).toMatchObject({ ok: false, score: { code: 'judge-invalid-reply' } })
+      expect(session.report()?.calls).toBe(2)
+    }
   })
 
   it('asks again for what is open, and for nothing else, with the items inside a boundary of its own', async () => {

@@ -1,5 +1,5 @@
 import { isRecord } from '../spans/json.ts'
-import type { Inquiry, Question } from './inquiry.ts'
+import type { Inquiry, ItemList, Question } from './inquiry.ts'
 import { expectedObject } from './parse-reply.ts'
 import type { Parsed } from './parse-reply.ts'
 
@@ -61,7 +61,7 @@ export function readReply(inquiry: Inquiry, questions: readonly Question[], valu
   const entries = answerEntries(reply.answers)
   if (entries === undefined) return { ok: false, message: '"answers" must be an array of { id, reasoning, verdict }' }
   const lists = inquiry.lists ?? []
-  const wrong = lists.find(({ name }) => !Array.isArray(reply[name]))
+  const wrong = lists.find(({ name }) => !isItemList(reply[name]))
   if (wrong !== undefined) return { ok: false, message: `"${wrong.name}" must be an array of { id, text }` }
   const pickNames = [...new Set(questions.flatMap(({ picks }) => picks?.name ?? []))]
   const notes = isRecord(reply.notes) ? reply.notes : {}
@@ -74,7 +74,7 @@ export function readReply(inquiry: Inquiry, questions: readonly Question[], valu
         reasoning: typeof entry.reasoning === 'string' ? entry.reasoning : '',
         picks: pickNames.flatMap((name) => texts(entry[name])),
       })),
-      items: new Map(lists.map(({ name }) => [name, toItems(reply[name])])),
+      items: new Map(lists.map((list) => [list.name, toItems(list, reply[list.name])])),
       notes: new Map((inquiry.notes ?? []).map(({ name }) => [name, texts(notes[name])])),
     },
   }
@@ -87,11 +87,20 @@ function answerEntries(value: unknown): readonly Readonly<Record<string, unknown
   return Object.entries(value).map(([id, entry]) => (isRecord(entry) ? { ...entry, id } : { id, verdict: entry }))
 }
 
-function toItems(value: unknown): { id: string; text: string }[] {
+/** An item that cannot be read must not vanish: what is not listed costs no score. */
+function isItemList(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every((item: unknown) => typeof item === 'string' || (isRecord(item) && typeof item.text === 'string'))
+  )
+}
+
+/** Without a schema some models list the texts alone. */
+function toItems({ prefix }: ItemList, value: unknown): { id: string; text: string }[] {
   if (!Array.isArray(value)) return []
-  return value.slice(0, MOST_ITEMS).flatMap((item: unknown) => {
-    if (!isRecord(item) || typeof item.text !== 'string' || item.text.trim() === '') return []
-    return [{ id: String(item.id), text: item.text.trim() }]
+  return value.slice(0, MOST_ITEMS).flatMap((item: unknown, index) => {
+    const { id, text } = isRecord(item) ? item : { id: `${prefix}${index + 1}`, text: item }
+    return typeof text === 'string' && text.trim() !== '' ? [{ id: String(id), text: text.trim() }] : []
   })
 }
 
