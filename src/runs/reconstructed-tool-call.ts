@@ -20,7 +20,11 @@ export interface CallContext {
 const LOST_ERROR = /^(\w*Error|\w*Exception)\b/
 
 /** How answers read, of tools without spans, in which applications tell a model of what a tool threw. */
-const TOLD_ERROR = /^\w*(?:Error|Exception): \S/
+const TOLD_ERROR = /^(?:\w*(?:Error|Exception): \S|Error invoking tool )/
+
+/** How LangGraph tells a model that no tool ran: of unknown tools, and of arguments that do not fit. */
+const TOLD_REFUSAL =
+  /^Error: \S+ is not a valid tool, try one of |^Error invoking tool .*did not match expected schema/s
 
 /** A tool call whose arguments and result are read when they are asked for. */
 export class ReconstructedToolCall implements ToolCall {
@@ -120,7 +124,9 @@ export class ReconstructedToolCall implements ToolCall {
   #wasRefused(): boolean {
     const { tool } = this.#call
     if (tool !== undefined) return tool.node.facts.tool?.executed === false
-    return this.#context.toolSpans === 'always' && !this.providerExecuted
+    if (this.providerExecuted) return false
+    const told = this.#context.toolSpans === 'always' ? undefined : this.#answer()?.response
+    return this.#context.toolSpans === 'always' || (typeof told === 'string' && TOLD_REFUSAL.test(told))
   }
 
   #isErrorAnswer({ isError, response }: ToolCallResponsePart): boolean {

@@ -98,6 +98,6 @@ function agentOfNode(span: SourceSpan): string | undefined {
   if (named !== undefined) return named
   const path = textOf(metadata.langgraph_checkpoint_ns)?.split('|') ?? []
   const graph = path.at(-2)?.split(':')[0]
-  // A graph that a tool runs has no name in the path.
-  return graph === 'tools' ? undefined : textOf(graph)
+  // A graph that a tool runs has no name in the path; the second that a node runs has a number.
+  return graph === undefined || /^(?:tools|\d+)$/.test(graph) ? undefined : textOf(graph)
 }
