@@ -1,7 +1,7 @@
 import type { Answers } from '../judge/inquiry.ts'
 import type { AlignmentBand } from './alignment-phrases.ts'
 import type { AlignmentSide } from './alignment-questions.ts'
-import { twoDecimals } from './two-decimals.ts'
+import { shareOfScale } from './two-decimals.ts'
 
 /** What the judge found on one side; scores are 0 to 1. */
 export interface AlignmentAnalysis {
@@ -105,14 +105,14 @@ export function percents(side: AlignmentSide): [number, number, number, number] 
   return [percent(intent), percent(requirements), percent(completeness), percent(appropriateness)]
 }
 
-/** By the share of the scale, rounded as the score is, so that score and band never contradict each other. */
-export function bandOf(share: number): AlignmentBand {
-  const rounded = twoDecimals(share)
-  if (rounded >= 0.9) return 'excellent'
-  if (rounded >= 0.8) return 'very good'
-  if (rounded >= 0.7) return 'good'
-  if (rounded >= 0.6) return 'moderate'
-  return rounded >= 0.4 ? 'poor' : 'very poor'
+/** By score ÷ scale, the score as it is reported: score and band never contradict each other. */
+export function bandOf(score: number, scale: number): AlignmentBand {
+  const share = shareOfScale(score, scale)
+  if (share >= 0.9) return 'excellent'
+  if (share >= 0.8) return 'very good'
+  if (share >= 0.7) return 'good'
+  if (share >= 0.6) return 'moderate'
+  return share >= 0.4 ? 'poor' : 'very poor'
 }
 
 /** What the response lacks: requirements that it does not fulfil, and elements that the judge missed. */

@@ -108,6 +108,21 @@ describe('prompt alignment', () => {
   })
 
   it.each([
+    [1, 0.9, 'excellent'],
+    [10, 8.96, 'very good'],
+    [3, 2.69, 'very good'],
+  ])('names the band of score ÷ %d, as it is reported: %d is %s', async (scale, score, band) => {
+    // .7 × (.4 × .75 + .3 + .2 + .1) + .3 × (.35 + .35 + .15 + .15 × .25) = .89625
+    const found = {
+      verdicts: { ...levels('user', '0.75', '1', '1'), ...levels('system', '1', '1', '0.25') },
+      lists: perfect.lists,
+    }
+    const result = await judging(found, { scale }).scorer.run({ input: withSystem, output })
+    expect(result.score).toBe(score)
+    expect(result.evaluation.score).toMatchObject({ band })
+  })
+
+  it.each([
     ['no messages', [], output, {}],
     ['no response', [request], undefined, {}],
     ['no response, user', [request], null, { evaluationMode: 'user' }],

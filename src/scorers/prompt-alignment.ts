@@ -204,7 +204,7 @@ function score(
       ? only.value
       : weighted.reduce((sum, { side, value }) => sum + shares[side] * value, 0)
   const value = twoDecimals(total * scale)
-  const band = bandOf(total)
+  const band = bandOf(value, scale)
   const missing = [...new Set(analyses.flatMap(({ analysis }) => missingOf(analysis)))]
   const findings = (phrases: AlignmentPhrases) => [
     ...analyses.map(({ analysis }) => analysis.overallAssessment),

@@ -89,7 +89,7 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
       return {
         status: 'scored',
         value,
-        band: summaryBand(score),
+        band: summaryBand(value, scale),
         explanation: shorten(explainSummary(judged.value, value, scale)),
         details: { alignmentScore: analysis.alignmentScore, coverageScore: analysis.coverageScore },
         analyzeStepResult: analysis,

@@ -3,7 +3,7 @@ import { fitSections } from '../judge/fit-sections.ts'
 import type { Item, ItemList } from '../judge/inquiry.ts'
 import { wholeSection } from '../judge/render-run.ts'
 import type { JudgeSession, Outcome } from '../judge/session.ts'
-import { twoDecimals } from './two-decimals.ts'
+import { shareOfScale, twoDecimals } from './two-decimals.ts'
 
 /** What the judge found of a summary; scores are 0 to 1, two decimals. */
 export interface SummarizationAnalysis {
@@ -119,13 +119,13 @@ export function explainSummary(judgement: SummaryJudgement, score: number, scale
   ].join(' ')
 }
 
-/** A word for where `score ÷ scale` lies. */
-export function summaryBand(share: number): string {
-  const rounded = twoDecimals(share)
-  if (rounded >= 1) return 'perfect'
-  if (rounded >= 0.7) return 'good'
-  if (rounded >= 0.4) return 'moderate'
-  return rounded > 0 ? 'poor' : 'invalid'
+/** A word for where `score ÷ scale` lies, the score as it is reported. */
+export function summaryBand(score: number, scale: number): string {
+  const share = shareOfScale(score, scale)
+  if (share >= 1) return 'perfect'
+  if (share >= 0.7) return 'good'
+  if (share >= 0.4) return 'moderate'
+  return share > 0 ? 'poor' : 'invalid'
 }
 
 const claimList: ItemList = {

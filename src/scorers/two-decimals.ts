@@ -2,3 +2,8 @@
 export function twoDecimals(value: number): number {
   return Math.round(Number((value * 100).toPrecision(12))) / 100
 }
+
+/** A score's share of its scale, for bands. What binary fractions leave over (0.8999999999999999 for 2.7 of 3) is taken off. */
+export function shareOfScale(score: number, scale: number): number {
+  return Number((score / scale).toPrecision(12))
+}
