@@ -24,7 +24,7 @@ const TOLD_ERROR = /^(?:\w*(?:Error|Exception): \S|Error invoking tool )/
 
 /** How LangGraph tells a model that no tool ran: of unknown tools, and of arguments that do not fit. */
 const TOLD_REFUSAL =
-  /^Error: \S+ is not a valid tool, try one of |^Error invoking tool .*did not match expected schema/s
+  /^Error: (?:\S+ is not a valid tool, try|Tool "[^"]*" not found\.|Received tool input did not match)|^Error invoking tool .*did not match expected schema/s
 
 /** A tool call whose arguments and result are read when they are asked for. */
 export class ReconstructedToolCall implements ToolCall {

@@ -147,7 +147,7 @@ function toInput(written: unknown): readonly Message[] | undefined {
   if (written === undefined) return undefined
   const value = parseJson(written)
   if (typeof value === 'string') return value === '' ? undefined : [textMessage('user', value)]
-  const messages = toMessages(value)
+  const messages = toMessages(withToolRoles(value))
   if (messages !== undefined) return messages
   if (Array.isArray(value)) {
     const [first] = value
@@ -161,6 +161,22 @@ function toInput(written: unknown): readonly Message[] | undefined {
   }
   // A number, or `true`: the text that was asked.
   return typeof value === 'number' || typeof value === 'boolean' ? [textMessage('user', String(value))] : undefined
+}
+
+/** LangChain's handler writes the name of the tool as the role of its answer, and leaves out which call it answers. */
+function withToolRoles(value: unknown): unknown {
+  const list = isRecord(value) ? value.messages : value
+  if (!Array.isArray(list) || !list.some((item) => isRecord(item) && Array.isArray(item.tool_calls))) return value
+  const waiting: { readonly name: string; readonly id: string }[] = []
+  return list.map((item: unknown) => {
+    if (!isRecord(item)) return item
+    for (const part of toMessage(item)?.parts ?? []) {
+      if (part.type === 'tool_call' && part.id !== undefined) waiting.push({ name: part.name, id: part.id })
+    }
+    const at = waiting.findIndex(({ name }) => name === item.role)
+    const [call] = at === -1 ? [] : waiting.splice(at, 1)
+    return call === undefined ? item : { ...item, role: 'tool', tool_call_id: call.id }
+  })
 }
 
 /** The text in `{ answer: '…' }`. */
