@@ -30,7 +30,8 @@ export function contentBytes(spans: readonly SourceSpan[]): number {
 
 /**
  * Plays spans again as the library did: each starts below its parent with the attributes that are known at the start (names and
- * ids), gets its content while it is open, and ends in the recorded order.
+ * ids), gets its content while it is open, and ends in the recorded order. Starts lie as far apart as they did: the SDK counts
+ * them in milliseconds, and in a tight loop the order of a run's model calls would be chance.
  */
 export function replay(spans: readonly SourceSpan[]): Replay {
   const children = new Map<string | undefined, SourceSpan[]>()
@@ -40,10 +41,13 @@ export function replay(spans: readonly SourceSpan[]): Replay {
     children.set(parent, [...(children.get(parent) ?? []), span])
   }
   const plans = new Map(spans.map((span) => [span.spanId, toPlan(span)]))
+  const lastMs = Math.max(...spans.map(({ endTimeMs }) => endTimeMs))
   return (tracerOf) => {
+    const laterMs = Math.floor(Date.now() - lastMs)
     const play = (source: SourceSpan, parent: Context): void => {
       const { atStart, later } = plans.get(source.spanId) ?? { atStart: {}, later: {} }
-      const span: Span = tracerOf(source.scope.name).startSpan(source.name, { attributes: atStart }, parent)
+      const startTime = source.startTimeMs + laterMs
+      const span: Span = tracerOf(source.scope.name).startSpan(source.name, { attributes: atStart, startTime }, parent)
       const below = trace.setSpan(parent, span)
       for (const child of children.get(source.spanId) ?? []) play(child, below)
       span.setAttributes(later)
