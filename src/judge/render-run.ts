@@ -18,7 +18,7 @@ export function cuttableSection(title: string, text: string): SectionDraft {
  * line, as JSON, so that no message can pretend to be two.
  */
 export function historySection(run: AgentRun, count: number): SectionDraft[] {
-  const last = run.input.findLastIndex(({ role }) => role === 'user')
+  const last = run.input.findLastIndex(({ role, text }) => role === 'user' && text !== undefined)
   const before = run.input.slice(0, Math.max(0, last)).slice(count > 0 ? -count : run.input.length)
   if (before.length === 0) return []
   return [

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import type { AgentRun, ModelCall } from '../runs/agent-run.ts'
+import { lastUserText } from '../runs/words.ts'
 import { isRecord, numberOf, textOf } from '../spans/json.ts'
 import type { Message, ToolDefinition, Usage } from '../spans/message.ts'
 import { toToolDefinitions } from '../spans/tool-definitions.ts'
@@ -70,7 +71,7 @@ export class GivenRun implements AgentRun {
   }
 
   get userInput(): string | undefined {
-    return this.input.findLast(({ role }) => role === 'user')?.text
+    return lastUserText(this.input)
   }
 
   get output(): string | undefined {

@@ -62,6 +62,17 @@ describe('the input of .run()', () => {
     expect(runOf('ok', input).userInput).toBe(text)
   })
 
+  it.each<[string, unknown]>([
+    ['the result of a tool', [{ type: 'tool_result', tool_use_id: 'c1', content: '4' }]],
+    ['an image', [{ type: 'image', image: 'data:image/png;base64,' }]],
+  ])('takes the words of the last user message that has any, behind %s', (_what, content) => {
+    const input = [
+      { role: 'user', content: 'Is it raining?' },
+      { role: 'user', content },
+    ]
+    expect(toRunInput({ input, output: 'x' }).run.userInput).toBe('Is it raining?')
+  })
+
   it('puts all system messages together, a blank line between, and keeps them out of the conversation', () => {
     const run = runOf('ok', {
       inputMessages: [
