@@ -47,4 +47,28 @@ export const exceptions: readonly Exception[] = [
     path: /^runs\[0\]\.toolCalls$/,
     why: "the model's own calls are not recorded, and the tools start in the same millisecond: their order is nowhere",
   },
+  {
+    library: /^ai-4/,
+    scenario: /^(05|11[fg]).*\.streamText$/,
+    path: /^runs\[0\]\.(status|output|toolCalls)$/,
+    why: 'a stream that ends because a tool threw, or could not be called, ends well as far as its spans tell, and a refused call is nowhere',
+  },
+  {
+    library: /^ai-4/,
+    scenario: /^11[fg].*\.generateText$/,
+    path: /^runs\[0\]\.toolCalls\[0\]\.error$/,
+    why: 'a refused call fails the run, whose error it is; the call itself has no span and no answer',
+  },
+  {
+    library: /^(openinference|traceloop)-openai-bare/,
+    scenario: /^11b-/,
+    path: /^runs\[0\]\.(status|missing|toolCalls\[0\]\.result)$/,
+    why: 'the span of the model call that failed is lost, and with it what the tool before gave back',
+  },
+  {
+    library: /^traceloop-langchain/,
+    scenario: /^11-error-first/,
+    path: /^runs\[0\]\.agentName$/,
+    why: 'the name of the agent stands in its answers alone, and there is none',
+  },
 ]
