@@ -8,7 +8,7 @@ import { show } from '../scoring/show.ts'
 import { isRecord } from '../spans/json.ts'
 import type { Message } from '../spans/message.ts'
 import { inTurn } from './in-turn.ts'
-import { createStepJudging, REASON_SCHEMA, SCORE_SCHEMA } from './prompt-steps.ts'
+import { createStepJudging, REASON_SCHEMA, scoreSchema } from './prompt-steps.ts'
 import type { AnyPromptStep, StepAsker } from './prompt-steps.ts'
 import type { NewScorer, OutputSchema, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
 
@@ -156,7 +156,7 @@ function* assess(
     if (isUnavailable(analyzed)) return finish(analyzed)
     results.analyzeStepResult = analyzed
   }
-  const reply = yield take(steps.generateScore, undefined, SCORE_SCHEMA)
+  const reply = yield take(steps.generateScore, undefined, scoreSchema(range))
   if (isUnavailable(reply)) return finish(reply)
   const value = isRecord(reply) && 'score' in reply ? reply.score : reply
   if (typeof value !== 'number') return finish(invalidScore(id, range, value))

@@ -69,16 +69,18 @@ describe('a scorer with prompt steps', () => {
   })
 
   it('gives a score out of a prompt alone', async () => {
-    server = await createScriptedOpenAIServer(['{"score":0.8}'])
+    server = await createScriptedOpenAIServer(['{"score":4.5}'])
     const scorer = createScorer({
       id: 'tone',
       description: '',
+      range: [0, 5],
       judge: { model: { id: 'm', url: server.url } },
     }).generateScore({
       description: 'Rates the tone.',
-      createPrompt: ({ run, quote }) => `Rate the tone from 0 to 1.\n${quote(String(run.output))}`,
+      createPrompt: ({ run, quote }) => `Rate the tone.\n${quote(String(run.output))}`,
     })
-    await expect(scorer.run(given)).resolves.toMatchObject({ score: 0.8 })
+    await expect(scorer.run(given)).resolves.toMatchObject({ score: 4.5 })
+    expect(server.requests[0]?.userText).toContain('from 0 to 5')
   })
 
   it('takes JSON Schema as the shape of a reply', async () => {

@@ -6,12 +6,14 @@ import type { ScorerJudge, ScoringContext } from '../scoring/scorer.ts'
 import { askForValue, drawBoundary } from './ask-for-value.ts'
 import type { OutputSchema, PromptStep, StepJudge } from './scorer-steps.ts'
 
-/** Shape of the reply to `generateScore`, where the step names none. */
-export const SCORE_SCHEMA: OutputSchema<unknown> = {
-  type: 'object',
-  properties: { score: { type: 'number' } },
-  required: ['score'],
-  additionalProperties: false,
+/** Shape of the reply to `generateScore`, where the step names none: it says the range, which the step's prompt need not say. */
+export function scoreSchema([low, high]: readonly [number, number]): OutputSchema<unknown> {
+  return {
+    type: 'object',
+    properties: { score: { type: 'number', description: `from ${low} to ${high}` } },
+    required: ['score'],
+    additionalProperties: false,
+  }
 }
 
 /** Shape of the reply to `generateReason`, where the step names none. */
