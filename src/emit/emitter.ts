@@ -61,10 +61,10 @@ export class Emitter {
       this.#metrics.record(evaluation, run, extra, this.#providers.meterProvider())
     }
     if (run === undefined || isSilent(evaluation)) return
-    const verdictTimeMs = this.#nowMs()
     const logger = this.#wantsEvent(evaluation) ? this.#logger() : undefined
     const wantsLateSpan = this.#wantsLateSpan(emission)
     if (!logger && !wantsLateSpan) return
+    const verdictTimeMs = this.#nowMs()
     const attributes = eventAttributes(evaluation, run, {
       explanations: this.#options.explanations,
       verdictTimeMs,

@@ -24,20 +24,49 @@ export function isSilent({ score }: Evaluation): boolean {
 export function scoreAttributes(evaluation: Evaluation, explanations: ExplanationPolicy): ScoreAttributes {
   if (isSilent(evaluation)) return {}
   const { score, scorer, complete, revision } = evaluation
-  const prefix = `spanscore.${scorer.id}`
+  const names = namesOf(scorer.id)
   const attributes: ScoreAttributes = {}
   if (score.status === 'scored') {
-    attributes[`${prefix}.score`] = score.value
-    attributes[`${prefix}.label`] = score.label
+    attributes[names.score] = score.value
+    attributes[names.label] = score.label
     const explanation = explanationOf(evaluation, explanations)
-    if (explanation !== undefined) attributes[`${prefix}.explanation`] = explanation
+    if (explanation !== undefined) attributes[names.explanation] = explanation
   } else {
-    attributes[`${prefix}.status`] = score.status
-    attributes[`${prefix}.status_reason`] = score.status === 'skipped' ? score.reason : score.code
+    attributes[names.status] = score.status
+    attributes[names.statusReason] = score.status === 'skipped' ? score.reason : score.code
   }
   attributes['spanscore.complete'] = complete
   attributes['spanscore.revision'] = revision
   return attributes
+}
+
+interface Names {
+  readonly score: string
+  readonly label: string
+  readonly explanation: string
+  readonly status: string
+  readonly statusReason: string
+}
+
+/** As many scorers as a process may reasonably have. */
+const MAX_KNOWN = 1000
+
+const known = new Map<string, Names>()
+
+/** Made once for each scorer: a text that was put together anew is looked up by all its characters wherever it is a key. */
+function namesOf(scorerId: string): Names {
+  const names = known.get(scorerId)
+  if (names !== undefined) return names
+  const prefix = `spanscore.${scorerId}`
+  const made: Names = {
+    score: `${prefix}.score`,
+    label: `${prefix}.label`,
+    explanation: `${prefix}.explanation`,
+    status: `${prefix}.status`,
+    statusReason: `${prefix}.status_reason`,
+  }
+  if (known.size < MAX_KNOWN) known.set(scorerId, made)
+  return made
 }
 
 /** The explanation as it may leave the process, cut to its length limit; `undefined` where there is none, or it may not. */

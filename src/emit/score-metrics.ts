@@ -44,6 +44,14 @@ interface Tally extends Sums {
   readonly base: ScoreAttributes
 }
 
+interface LatestTally {
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  readonly outcome: string
+  readonly detail: string
+  readonly tally: Tally
+}
+
 /** As the SDK's own default limit for one instrument; the sets past it are summed in one. */
 const MAX_TALLIES = 2000
 
@@ -58,6 +66,8 @@ export const NO_ATTRIBUTES: ScoreAttributes = Object.freeze({})
 export class ScoreMetrics {
   readonly #gauges: Gauges
   readonly #tallies = new Map<string, Tally>()
+  /** Each scorer's latest: most runs of an application are of few agents, and a key need not be put together again. */
+  readonly #latest = new Map<string, LatestTally>()
   /** The tallies of runs that no fixed rate keeps: most runs, under sampling. */
   readonly #leftOut = new Map<Evaluation['scorer'], Tally>()
   readonly #runs = new CounterSeries()
@@ -122,6 +132,30 @@ export class ScoreMetrics {
 
   #tally(
     { id, version }: Evaluation['scorer'],
+    agent: string | undefined,
+    model: string | undefined,
+    outcome: 'scored' | 'skipped' | 'failed',
+    detail: string,
+    extra: ScoreAttributes,
+  ): Tally {
+    const latest = extra === NO_ATTRIBUTES ? this.#latest.get(id) : undefined
+    if (
+      latest !== undefined &&
+      latest.agent === agent &&
+      latest.model === model &&
+      latest.outcome === outcome &&
+      latest.detail === detail
+    ) {
+      return latest.tally
+    }
+    const tally = this.#tallyOf(id, version, agent, model, outcome, detail, extra)
+    if (extra === NO_ATTRIBUTES) this.#latest.set(id, { agent, model, outcome, detail, tally })
+    return tally
+  }
+
+  #tallyOf(
+    id: string,
+    version: string,
     agent: string | undefined,
     model: string | undefined,
     outcome: 'scored' | 'skipped' | 'failed',

@@ -10,6 +10,6 @@ export function claim(span: { readonly attributes: Readonly<Record<string, unkno
     known.add(scorerId)
     return true
   }
-  Object.defineProperty(span, CLAIMS, { value: new Set([scorerId]), configurable: true, enumerable: false })
+  Reflect.set(span, CLAIMS, new Set([scorerId]))
   return true
 }

@@ -17,6 +17,12 @@ export class DeadlineTimer {
     this.#due = due
   }
 
+  /** Whether something is due before the timer fires. */
+  get isLate(): boolean {
+    const nextMs = this.#next()
+    return nextMs !== undefined && nextMs < this.#armedForMs
+  }
+
   /** To be called when a deadline may have been added. */
   arm(): void {
     const nextMs = this.#next()

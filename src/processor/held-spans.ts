@@ -47,6 +47,7 @@ export class HeldSpans {
 
   /** When the oldest has been held long enough, on the clock of `now`. */
   get nextDeadlineMs(): number | undefined {
+    if (this.#held.size === 0) return undefined
     const [oldest] = this.#held
     return oldest?.deadlineMs
   }

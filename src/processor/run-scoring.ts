@@ -187,21 +187,17 @@ export class RunScoring {
   }
 
   #scoreInline(scored: ScoredRun, inline: readonly Inline[]): void {
-    const done = isolated(() =>
-      inline.map((each) => {
-        const startMs = this.#parts.now()
-        const evaluation = this.#evaluate(scored, each)
-        return { ...each, evaluation, tookMs: this.#parts.now() - startMs }
-      }),
-    )
-    for (const { scorer, run, rate, evaluation, tookMs } of done) {
+    const evaluations = isolated(() => inline.map((each) => this.#evaluate(scored, each)))
+    for (const [index, { scorer, run, rate }] of inline.entries()) {
+      const evaluation = evaluations[index]
+      if (evaluation === undefined) continue
       if (evaluation instanceof Promise) {
         // It says that it is synchronous, and is not: its result is awaited this once, and from now on it runs later.
         this.#defer(scorer.id, 'returned a promise')
         this.#parts.jobs.adopt(scored, run, evaluation)
         continue
       }
-      this.#judgeSpeed(scorer.id, tookMs)
+      this.#judgeSpeed(scorer.id, evaluation.durationMs)
       this.#parts.writer.write(scored, evaluation, run)
       if (scored.live.hasOpenSpans) scored.provisional.push({ scorer, rate, evaluation })
     }
@@ -219,10 +215,14 @@ export class RunScoring {
   }
 
   #evaluate(scored: ScoredRun, { scorer, run, rate }: Inline): Evaluation | Promise<Evaluation> {
-    const { id, passAt } = scorer
+    const { about, passAt } = scorer
     const probability = probabilityOf(scored, rate, this.#parts.options)
     const { timeoutMs } = this.#parts.options
-    return evaluate(scorer.scorer, run, { id, passAt, timeoutMs, ...(probability !== undefined && { probability }) })
+    return evaluate(
+      scorer.scorer,
+      run,
+      probability === undefined ? { about, passAt, timeoutMs } : { about, passAt, timeoutMs, probability },
+    )
   }
 
   #judgeSpeed(id: string, tookMs: number): void {

@@ -41,23 +41,13 @@ export class ScoreWriter {
 
   /** @param run Absent where the run was left out before it was put together. */
   write(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted = true): void {
-    const { emitter, ledger, options, reporter } = this.#parts
+    const { ledger, options, reporter } = this.#parts
     if (counted) ledger.settled(evaluation.scorer.id, evaluation.score)
-    reporter.guard('Writing a score', () => {
-      if (evaluation.score.status === 'scored' && !this.#hasScored) {
-        this.#hasScored = true
-        this.#parts.onFirstScore()
-      }
-      emitter.emit({
-        evaluation,
-        run,
-        target: scored.target,
-        endTime: scored.live.span.endTime,
-        stands: this.#stand(scored, scoreAttributes(evaluation, options.emit.explanations)),
-        counted,
-        extra: this.#extra(scored),
-      })
-    })
+    try {
+      this.#emit(scored, evaluation, run, counted)
+    } catch (error) {
+      reporter.guard('Writing a score', () => rethrow(error))
+    }
     const { onScore } = options
     if (onScore !== undefined && run !== undefined && !isSilent(evaluation)) {
       reporter.guard('onScore', () => {
@@ -69,6 +59,23 @@ export class ScoreWriter {
     }
   }
 
+  #emit(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
+    const { emitter, options } = this.#parts
+    if (evaluation.score.status === 'scored' && !this.#hasScored) {
+      this.#hasScored = true
+      this.#parts.onFirstScore()
+    }
+    emitter.emit({
+      evaluation,
+      run,
+      target: scored.target,
+      endTime: scored.live.span.endTime,
+      stands: this.#stand(scored, scoreAttributes(evaluation, options.emit.explanations)),
+      counted,
+      extra: this.#extra(scored),
+    })
+  }
+
   /** Writes attributes to the agent's span, or to what is handed to `next` of it; false where neither can be had any more. */
   #stand(scored: ScoredRun, attributes: ScoreAttributes): boolean {
     const { emit, next } = this.#parts.options
@@ -78,6 +85,7 @@ export class ScoreWriter {
     if (next === undefined) return false
     if (scored.isHandedOn) return scored.held?.stamp(attributes) ?? false
     Object.assign(scored.forNext, attributes)
+    scored.hasScoresForNext = true
     return true
   }
 
@@ -101,7 +109,10 @@ function setAll(span: OpenSpan, attributes: ScoreAttributes): boolean {
   const names = Object.keys(attributes)
   if (span.droppedAttributesCount > 0) return false
   if (Object.keys(span.attributes).length + names.length > ATTRIBUTE_COUNT_LIMIT) return false
-  for (const [name, value] of Object.entries(attributes)) span.setAttribute(name, value)
+  for (const name of names) {
+    const value = attributes[name]
+    if (value !== undefined) span.setAttribute(name, value)
+  }
   return names.every((name) => span.attributes[name] !== undefined)
 }
 

@@ -27,6 +27,7 @@ export class ScoredRun {
   writable: OpenSpan | undefined
   /** Scores for the span that is handed to `next`, gathered until it is. */
   readonly forNext: ScoreAttributes = {}
+  hasScoresForNext = false
   /** Whether the span has been handed on, or held. */
   isHandedOn = false
   held: HeldSpan | undefined

@@ -101,13 +101,14 @@ export class ScoringPipeline {
 
   /** A span starts; `dropped` where it is a judge's, which goes nowhere. */
   started(span: OpenSpan, parent: ParentSpan | undefined): 'dropped' | undefined {
+    if (isLateSpan(span)) return undefined
     // Where no context manager is registered, tracing cannot be suppressed around a judge.
-    if (isIsolated() && !isLateSpan(span)) {
+    if (isIsolated()) {
       this.#judges.add(span)
       this.#hasJudgeSpans = true
       return 'dropped'
     }
-    if (!isLateSpan(span)) this.#store.start(span, parent)
+    this.#store.start(span, parent)
     return undefined
   }
 
@@ -140,7 +141,11 @@ export class ScoringPipeline {
     if (scored !== undefined) scored.isHandedOn = true
     if (next === undefined) return
     if (scored === undefined || scored.awaited === 0 || this.#options.maxHeld === 0) {
-      this.#toNext(span, { ...(scored && { scores: scored.forNext }), stripContent })
+      if (stripContent || scored?.hasScoresForNext === true) {
+        this.#toNext(span, { ...(scored && { scores: scored.forNext }), stripContent })
+      } else {
+        this.#toNextAsIs(span, next)
+      }
       return
     }
     this.#reporter.guard('Holding a span', () => {
@@ -213,6 +218,15 @@ export class ScoringPipeline {
     this.#reporter.guard('next.onEnd', () => next.onEnd(view ?? span))
   }
 
+  /** Most spans: this is in the way of every one of them. */
+  #toNextAsIs(span: EndedSpan, next: SpanProcessorLike): void {
+    try {
+      next.onEnd(span)
+    } catch (error) {
+      this.report('next.onEnd', error)
+    }
+  }
+
   #nextDeadlineMs(): number | undefined {
     const settle = this.#store.nextDeadlineMs
     const release = this.#held.nextDeadlineMs
@@ -221,7 +235,7 @@ export class ScoringPipeline {
   }
 
   #arm(): void {
-    if (this.#nextDeadlineMs() !== undefined) detached(() => this.#timer.arm())
+    if (this.#timer.isLate) detached(() => this.#timer.arm())
   }
 
   #sweep(): void {

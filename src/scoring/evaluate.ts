@@ -10,6 +10,8 @@ export interface EvaluateOptions {
   readonly id?: string
   /** Replaces the scorer's pass mark, in the scorer's own units. */
   readonly passAt?: number
+  /** What the evaluation says of its scorer, where that is at hand. @default made of the scorer, `id` and `passAt` */
+  readonly about?: Evaluation['scorer']
   /** Probability with which this run was chosen for this scorer, 0..1. */
   readonly probability?: number
   /**
@@ -125,7 +127,7 @@ function toEvaluation(
   const { version, kind, range, better } = scorer
   const passAt = options.passAt ?? scorer.passAt
   const evaluation: Mutable<Evaluation> = {
-    scorer: { id: options.id ?? scorer.id, version, kind, range, better, passAt },
+    scorer: options.about ?? { id: options.id ?? scorer.id, version, kind, range, better, passAt },
     runId: run.id,
     revision: run.revision,
     complete: run.complete,
