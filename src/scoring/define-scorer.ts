@@ -120,8 +120,10 @@ function defaultPassAt(
   better: 'higher' | 'lower',
   [low, high]: readonly [number, number],
 ): number {
-  if (better === 'lower') return low + 0.3 * (high - low)
-  return kind === 'code' ? high : low + 0.7 * (high - low)
+  if (better === 'higher' && kind === 'code') return high
+  const share = better === 'lower' ? 0.3 : 0.7
+  // What binary fractions leave over is taken off: a score of .9 must pass where 3 × .3 = 0.8999999999999999 is the mark.
+  return Number((low + share * (high - low)).toPrecision(12))
 }
 
 function isRange(range: unknown): boolean {

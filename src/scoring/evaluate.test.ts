@@ -60,6 +60,8 @@ describe('evaluate', () => {
     [0.31, { better: 'lower' }, 'fail'],
     [7, { kind: 'judge', range: [0, 10] }, 'pass'],
     [3, { better: 'lower', range: [0, 10] }, 'pass'],
+    [0.9, { better: 'lower', range: [0, 3] }, 'pass'],
+    [2.1, { kind: 'judge', range: [0, 3] }, 'pass'],
     [0.2, { passAt: 0.2 }, 'pass'],
   ])('labels %d with %j as %s', (value, more, label) => {
     expect(scoring(value, more)).toMatchObject({ score: { status: 'scored', value, label } })
