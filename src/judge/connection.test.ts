@@ -98,6 +98,12 @@ describe('a connection', () => {
     ).toEqual(['chat', 'llama', 'Bearer none'])
   })
 
+  it('says where its key comes from', () => {
+    expect(connection('openai/gpt-5-mini', { SPANSCORE_OPENAI_API_KEY: 'x' }).keyHint).toBe('SPANSCORE_OPENAI_API_KEY')
+    expect(connection({ id: 'router/m', url: 'http://127.0.0.1:1' }).keyHint).toBe('model.apiKey, or ROUTER_API_KEY')
+    expect(connection({ id: 'router/m', url: 'http://127.0.0.1:1', apiKey: 'x' }).keyHint).toBe('model.apiKey')
+  })
+
   it('is the same endpoint for the same key and server only', () => {
     expect(endpointKey('k', 'http://127.0.0.1:1')).toBe(endpointKey('k', 'http://127.0.0.1:1'))
     expect(endpointKey('k', 'http://127.0.0.1:1')).not.toBe(endpointKey('other', 'http://127.0.0.1:1'))

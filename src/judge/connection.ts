@@ -73,7 +73,7 @@ export function connect(reference: ModelReference, environment: Environment): Co
       return toCallable(isOpenAICompatible ? chatModel(made, modelId) : made(modelId), packageName)
     },
     endpointKey: endpointKey(url ?? provider, name, key),
-    keyHint: variable,
+    keyHint: config.url === undefined || config.apiKey !== undefined ? variable : `model.apiKey, or ${variable}`,
   }
 }
 
