@@ -118,6 +118,7 @@ describe('ask', () => {
       notes: { summary: '…' },
     })
     expect(example).not.toContain(control)
+    expect(prompt).toContain('"tools" holds ids out of: t1, t2; at least one with "some", [] with "none".')
   })
 
   it('takes items that are texts alone, and has a list repaired whose items cannot be read', async () => {

@@ -44,10 +44,22 @@ export function buildPrompt(inquiry: Inquiry, secrets: Secrets): Prompt {
 
 /** `- <id> [one of: a | b]: text`: the form that behavioural fake judges read, too. */
 function describeQuestion(question: Question): string {
-  const { picks } = question
-  const picking =
-    picks === undefined ? '' : ` "${picks.name}" holds ids out of: ${picks.from.join(', ')}; [] where none applies.`
-  return `- ${question.id} [one of: ${question.verdicts.join(' | ')}]: ${question.text}${picking}`
+  return `- ${question.id} [one of: ${question.verdicts.join(' | ')}]: ${question.text}${describePicks(question)}`
+}
+
+/** An answer that contradicts itself does not count: which verdicts go with ids, and which without, must be said. */
+function describePicks({ picks }: Question): string {
+  if (picks === undefined) return ''
+  const rules = [
+    ...(picks.required === undefined ? [] : [`at least one with ${anyOf(picks.required)}`]),
+    ...(picks.forbidden === undefined ? [] : [`[] with ${anyOf(picks.forbidden)}`]),
+  ]
+  const rule = rules.length === 0 ? '[] where none applies' : rules.join(', ')
+  return ` "${picks.name}" holds ids out of: ${picks.from.join(', ')}; ${rule}.`
+}
+
+function anyOf(verdicts: readonly string[]): string {
+  return verdicts.map((verdict) => `"${verdict}"`).join(' or ')
 }
 
 function describeList({ name, prefix, instruction, max, question }: ItemList): string {
