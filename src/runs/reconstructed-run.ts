@@ -110,7 +110,10 @@ export class ReconstructedRun implements AgentRun {
       const first = this.#firstModelInput()
       if (own === undefined || first === undefined) return own ?? first ?? []
       // The agent's span may hold the new question only, the model's what came before it too.
-      return own.length === 1 && first.length > 1 && lastUserText(first) === lastUserText(own) ? first : own
+      if (own.length !== 1 || first.length === 1 || lastUserText(first) !== lastUserText(own)) return own
+      // A child may be shown what its parent was asked: that came before the parent, not before the child.
+      const context = this.#plan.parent?.plan.root.facts.input
+      return context !== undefined && lastUserText(context) === lastUserText(first.slice(0, -1)) ? own : first
     })
   }
 

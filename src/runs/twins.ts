@@ -26,10 +26,15 @@ function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
   const agents = bare.length === 0 || bare.length === plans.length ? [] : plans.filter((plan) => !isBare(plan))
   const twins = new Map<RunPlan, RunPlan>()
   if (current.length > 0) {
-    const byResponse = indexByResponse(current)
+    const bySecond = Map.groupBy(current, secondOf)
+    const indices = new Map([...bySecond].map(([second, ofSecond]) => [second, indexByResponse(ofSecond)]))
     for (const plan of legacy) {
       const ids = responseIds(plan)
-      const other = ids.length > 0 ? toldBy(ids, byResponse) : toldInTime(plan, current)
+      const near = [0, -1, 1].flatMap((offset) => indices.get(secondOf(plan) + offset) ?? [])
+      const other =
+        ids.length > 0
+          ? near.map((index) => toldBy(ids, index)).find((found) => found !== undefined)
+          : toldInTime(plan, current)
       if (other !== undefined) twins.set(plan, other)
     }
   }
@@ -67,6 +72,11 @@ function isCurrent(plan: RunPlan): boolean {
 
 function isBare(plan: RunPlan): boolean {
   return plan.root.facts.role === 'model'
+}
+
+/** Two records of one call begin within a moment. Far apart, the same ids are another server's, or a test's. */
+function secondOf(plan: RunPlan): number {
+  return Math.floor(plan.root.span.startTimeMs / 1000)
 }
 
 function responseIds(plan: RunPlan): readonly string[] {
