@@ -40,6 +40,11 @@ export function scoreAttributes(evaluation: Evaluation, explanations: Explanatio
   return attributes
 }
 
+/** The attribute under which a score's value stands. */
+export function scoreNameOf(scorerId: string): string {
+  return namesOf(scorerId).score
+}
+
 interface Names {
   readonly score: string
   readonly label: string

@@ -1,15 +1,22 @@
+import { scoreNameOf } from '../emit/score-attributes.ts'
+
 /** On the span object, so that every copy of the package and every processor sees it. */
-const CLAIMS = Symbol.for('spanscore.claims')
+const CLAIMS: unique symbol = Symbol.for('spanscore.claims')
+
+interface Claimable {
+  readonly attributes: Readonly<Record<string, unknown>>
+  [CLAIMS]?: unknown
+}
 
 /** Claims a span for a scorer; false where another processor has done so, or the span carries that score already. */
 export function claim(span: { readonly attributes: Readonly<Record<string, unknown>> }, scorerId: string): boolean {
-  if (span.attributes[`spanscore.${scorerId}.score`] !== undefined) return false
-  const known: unknown = Reflect.get(span, CLAIMS)
-  if (known instanceof Set) {
-    if (known.has(scorerId)) return false
-    known.add(scorerId)
-    return true
+  const claimable: Claimable = span
+  const known = claimable[CLAIMS]
+  if (Array.isArray(known)) {
+    if (known.includes(scorerId)) return false
+    known.push(scorerId)
+  } else {
+    claimable[CLAIMS] = [scorerId]
   }
-  Reflect.set(span, CLAIMS, new Set([scorerId]))
-  return true
+  return claimable.attributes[scoreNameOf(scorerId)] === undefined
 }

@@ -11,11 +11,19 @@ export interface GivenProviders {
 }
 
 /** Where every copy of `@opentelemetry/api` 1.x keeps what was registered; from 1.10 on the logger provider too. */
-const API = Symbol.for('opentelemetry.js.api.1')
+const API: unique symbol = Symbol.for('opentelemetry.js.api.1')
 
 /** Where every copy of `@opentelemetry/api-logs` keeps it, as a function of its compatibility version. */
-const LOGS_API = Symbol.for('io.opentelemetry.js.api.logs')
+const LOGS_API: unique symbol = Symbol.for('io.opentelemetry.js.api.logs')
 const LOGS_API_COMPATIBILITY_VERSION = 1
+
+interface Globals {
+  readonly [API]?: Readonly<Record<string, unknown>>
+  readonly [LOGS_API]?: unknown
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the global object has whatever anybody put there
+const globals = globalThis as Globals
 
 /**
  * The providers of tracers, meters and loggers, looked up each time: given ones, else the global ones.
@@ -66,12 +74,11 @@ export function unwrapped(provider: unknown): object | undefined {
 }
 
 function registered(name: 'trace' | 'metrics' | 'logs'): unknown {
-  const api: unknown = Reflect.get(globalThis, API)
-  return typeof api === 'object' && api !== null ? Reflect.get(api, name) : undefined
+  return globals[API]?.[name]
 }
 
 function registeredLogs(): unknown {
-  const get: unknown = Reflect.get(globalThis, LOGS_API)
+  const get = globals[LOGS_API]
   return typeof get === 'function' ? get(LOGS_API_COMPATIBILITY_VERSION) : undefined
 }
 
@@ -92,5 +99,6 @@ function isFlushable(provider: unknown): provider is Required<Flushable> {
 }
 
 function hasMethod(value: unknown, name: string): boolean {
-  return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === 'function'
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any object may be asked for a property
+  return typeof value === 'object' && value !== null && typeof (value as Record<string, unknown>)[name] === 'function'
 }

@@ -39,8 +39,8 @@ export function buildRuns(spans: readonly SourceSpan[], options: BuildRunsOption
   const { logs = [], isOpen = () => false, parents = NO_PARENTS, revision = 1 } = options
   const logsBySpan = groupLogs(logs)
   const plans: RunPlan[] = []
-  for (const [traceId, ofTrace] of Map.groupBy(spans, (span) => span.traceId)) {
-    const context = { logs: logsBySpan.get(traceId) ?? NO_LOGS, isOpen, parents }
+  for (const [traceId, ofTrace] of groupByTrace(spans)) {
+    const context = { logs: logsBySpan?.get(traceId) ?? NO_LOGS, isOpen, parents }
     plans.push(...planRuns(buildTree(ofTrace, context)))
   }
   const runs = nestBareRuns(joinSpread(dropTwins(plans))).toSorted((left, right) =>
@@ -61,8 +61,18 @@ function markIncomplete(top: RunPlan): void {
 const NO_PARENTS: ReadonlyMap<string, string | undefined> = new Map()
 const NO_LOGS: ReadonlyMap<string, readonly SourceLog[]> = new Map()
 
+/** Where a run ends in a process, all of its spans are of one trace: nothing is to be grouped. */
+function groupByTrace(spans: readonly SourceSpan[]): Iterable<readonly [string, readonly SourceSpan[]]> {
+  const traceId = spans[0]?.traceId
+  if (traceId !== undefined && spans.every((span) => span.traceId === traceId)) return [[traceId, spans]]
+  return Map.groupBy(spans, (span) => span.traceId)
+}
+
 /** By trace and span, in order of time, stable. */
-function groupLogs(logs: readonly SourceLog[]): ReadonlyMap<string, ReadonlyMap<string, readonly SourceLog[]>> {
+function groupLogs(
+  logs: readonly SourceLog[],
+): ReadonlyMap<string, ReadonlyMap<string, readonly SourceLog[]>> | undefined {
+  if (logs.length === 0) return undefined
   const groups = new Map<string, Map<string, readonly SourceLog[]>>()
   for (const [traceId, ofTrace] of Map.groupBy(logs, (log) => log.traceId)) {
     const sorted = ofTrace.toSorted((left, right) => left.timeMs - right.timeMs)

@@ -38,13 +38,14 @@ export function buildTree(spans: readonly SourceSpan[], context: TreeContext): r
     const other = byId.get(span.spanId)
     if (other === undefined || compareCopies(span, other) > 0) byId.set(span.spanId, span)
   }
-  const nodes = new Map<string, TreeSpan>()
+  const nodes: TreeSpan[] = []
+  const nodeOf = new Map<string, TreeSpan>()
   for (const span of [...byId.values()].toSorted(compareSpans)) {
     const dialect = recognise(span.scope.name, span.attributes, span.name)
     if (dialect === undefined) continue
     const facts = new SpanFacts(span, dialect, roleOf(dialect, span), context.logs.get(span.spanId))
     const isOpen = context.isOpen(span.spanId)
-    nodes.set(span.spanId, {
+    const node: TreeSpan = {
       facts,
       span,
       parent: undefined,
@@ -53,12 +54,14 @@ export function buildTree(spans: readonly SourceSpan[], context: TreeContext): r
       topId: '',
       isOpen,
       mark: 0,
-    })
+    }
+    nodes.push(node)
+    nodeOf.set(span.spanId, node)
   }
-  for (const node of nodes.values()) link(node, nodes, byId, context.parents)
-  regroupFlat([...nodes.values()])
-  cutCycles(nodes.values())
-  return inOrder(nodes.values())
+  for (const node of nodes) link(node, nodeOf, byId, context.parents)
+  regroupFlat(nodes)
+  cutCycles(nodes)
+  return inOrder(nodes)
 }
 
 /** By start, then end, then id: start times tie, and the result must not depend on the order of arrival. */
@@ -84,15 +87,16 @@ function link(
 ): void {
   let id = node.span.parentSpanId
   let isRemote = node.span.parentIsRemote === true
-  const passed = new Set<string>()
+  let passed: Set<string> | undefined
   node.topId = id ?? ''
-  while (id !== undefined && id !== '' && !passed.has(id) && id !== node.span.spanId) {
+  while (id !== undefined && id !== '' && passed?.has(id) !== true && id !== node.span.spanId) {
     node.topId = id
     const parent = nodes.get(id)
     if (parent !== undefined) {
       node.parent = parent
       return
     }
+    passed ??= new Set()
     passed.add(id)
     const span = byId.get(id)
     if (span === undefined && !parents.has(id)) {
@@ -104,7 +108,7 @@ function link(
   }
 }
 
-function cutCycles(nodes: Iterable<TreeSpan>): void {
+function cutCycles(nodes: readonly TreeSpan[]): void {
   for (const start of nodes) {
     let node: TreeSpan | undefined = start
     while (node?.mark === 0) {
@@ -119,7 +123,7 @@ function cutCycles(nodes: Iterable<TreeSpan>): void {
   }
 }
 
-function inOrder(nodes: Iterable<TreeSpan>): readonly TreeSpan[] {
+function inOrder(nodes: readonly TreeSpan[]): readonly TreeSpan[] {
   const roots: TreeSpan[] = []
   // Nodes come sorted, so children and roots are sorted too.
   for (const node of nodes) (node.parent?.children ?? roots).push(node)

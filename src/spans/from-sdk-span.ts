@@ -42,6 +42,7 @@ class SdkSourceSpan implements SourceSpan {
   readonly traceId: string
   readonly spanId: string
   readonly #span: SdkSpanLike
+  #scope: SourceSpan['scope'] | undefined
 
   constructor(span: SdkSpanLike) {
     const context = span.spanContext()
@@ -68,9 +69,8 @@ class SdkSourceSpan implements SourceSpan {
   }
 
   get scope(): { readonly name: string; readonly version?: string } {
-    const scope = this.#span.instrumentationScope ?? this.#span.instrumentationLibrary
-    if (scope === undefined) return { name: '' }
-    return scope.version === undefined ? { name: scope.name } : { name: scope.name, version: scope.version }
+    this.#scope ??= toScope(this.#span.instrumentationScope ?? this.#span.instrumentationLibrary)
+    return this.#scope
   }
 
   get attributes(): Readonly<Record<string, unknown>> {
@@ -107,6 +107,11 @@ class SdkSourceSpan implements SourceSpan {
   get droppedAttributesCount(): number {
     return this.#span.droppedAttributesCount ?? 0
   }
+}
+
+function toScope(scope: SdkSpanLike['instrumentationScope']): SourceSpan['scope'] {
+  if (scope === undefined) return { name: '' }
+  return scope.version === undefined ? { name: scope.name } : { name: scope.name, version: scope.version }
 }
 
 function toMilliseconds(time: HighResolutionTime): number {
