@@ -1,9 +1,9 @@
-import { judgeRules } from '../judge/build-prompt.ts'
 import { bytesOf } from '../judge/fit-sections.ts'
 import type { SectionDraft } from '../judge/fit-sections.ts'
 import { Judge } from '../judge/judge.ts'
 import type { JudgeSettings } from '../judge/judge.ts'
 import type { JudgeModel } from '../judge/judge-model.ts'
+import { promptFrame } from '../judge/prompt-frame.ts'
 import type { JudgeSession } from '../judge/session.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
@@ -45,7 +45,7 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
   return defineScorer<unknown, Analyzed>({
     ...rest,
     kind: 'judge',
-    identity: { judge: judge.identity, rules: judgeRules, calls, scorer: definition.identity },
+    identity: { judge: judge.identity, frame: promptFrame(), calls, scorer: definition.identity },
     judge: judge.toScorerJudge(calls, (run) => bytesOf(drafts(run))),
     assess: async (run, context) => {
       const session = judge.session(definition.id, run, context)
