@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
+import { listenOnLoopback } from './listen-on-loopback.ts'
 import { toScriptedRequest } from './openai-request.ts'
 import { toWireBody } from './openai-response.ts'
 import type { Script, ScriptedReply, ScriptedRequest } from './scripted-reply.ts'
@@ -49,15 +50,8 @@ export async function createScriptedOpenAIServer(
       else send(outgoing, 500, JSON.stringify({ error: { message: `The script threw: ${String(error)}` } }))
     })
   })
-  await listen(server, options.port ?? 0)
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('expected a TCP address to listen on')
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
-  return { url: `http://127.0.0.1:${address.port}/v1`, requests, close, [Symbol.asyncDispose]: close }
+  const { origin, ...listening } = await listenOnLoopback(server, options.port ?? 0)
+  return { url: `${origin}/v1`, requests, ...listening }
 }
 
 async function answer(
@@ -95,13 +89,6 @@ async function replyTo(request: ScriptedRequest, script: Script): Promise<Script
           error: { message: `The script holds ${script.length} replies, and this is request ${request.index + 1}.` },
         })
   return typeof reply === 'string' ? { text: reply } : reply
-}
-
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => resolve())
-  })
 }
 
 async function readBody(incoming: IncomingMessage): Promise<string> {
