@@ -70,7 +70,7 @@ export class ScoreMetrics {
   readonly #latest = new Map<string, LatestTally>()
   /** The tallies of runs that no fixed rate keeps: most runs, under sampling. */
   readonly #leftOut = new Map<Evaluation['scorer'], Tally>()
-  readonly #runs = new CounterSeries()
+  readonly #runs = { closed: new CounterSeries(), evicted: new CounterSeries() }
   readonly #tokens = new CounterSeries()
   readonly #cost = new CounterSeries()
   readonly #histograms = new WeakMap<MeterProvider, Histograms>()
@@ -84,7 +84,8 @@ export class ScoreMetrics {
   /** Counts a run that is over. */
   countRun(outcome: 'closed' | 'evicted', agentName: string | undefined): void {
     const agent = agentName === undefined ? undefined : this.#agents.of(agentName)
-    this.#runs.add(1, `${outcome}\n${agent}`, () => ({ 'spanscore.outcome': outcome, ...agentAttribute(agent) }))
+    const attributes = () => ({ 'spanscore.outcome': outcome, ...agentAttribute(agent) })
+    this.#runs[outcome].add(1, agent ?? '', attributes)
   }
 
   /** Counts a run that a scorer left out by its fixed rate, before it was put together. */
@@ -227,13 +228,18 @@ export class ScoreMetrics {
       })
     }
     const counters = [
-      ['spanscore.runs', '{run}', 'Agent runs that were closed, or given up at a limit.', this.#runs],
-      ['spanscore.judge.tokens', '{token}', 'Tokens that judges took.', this.#tokens],
-      ['spanscore.judge.cost', '{USD}', 'What judges cost, where the price of their model is known.', this.#cost],
+      [
+        'spanscore.runs',
+        '{run}',
+        'Agent runs that were closed, or given up at a limit.',
+        [this.#runs.closed, this.#runs.evicted],
+      ],
+      ['spanscore.judge.tokens', '{token}', 'Tokens that judges took.', [this.#tokens]],
+      ['spanscore.judge.cost', '{USD}', 'What judges cost, where the price of their model is known.', [this.#cost]],
     ] as const
-    for (const [name, unit, description, series] of counters) {
+    for (const [name, unit, description, all] of counters) {
       meter.createObservableCounter(name, { unit, description }).addCallback((result) => {
-        series.observe((value, attributes) => result.observe(value, attributes))
+        for (const series of all) series.observe((value, attributes) => result.observe(value, attributes))
       })
     }
     const { queueSize, openRuns, heldSpans, budgetUsedRatio } = this.#gauges

@@ -3,13 +3,15 @@ import type { SpanNode } from './span-node.ts'
 
 /** The groups that are not closed, and the bytes of content that they hold. */
 export class SpanGroups implements Iterable<SpanGroup> {
-  /** In the order in which they began: the first is the one to give up. */
-  readonly #all = new Set<SpanGroup>()
-  readonly #byTrace = new Map<string, Set<SpanGroup>>()
+  /** The ends of the list of groups, in the order in which they began: a set would hash every one of them. */
+  #oldest: SpanGroup | undefined
+  #newest: SpanGroup | undefined
+  readonly #byTrace = new Map<string, SpanGroup[]>()
+  #size = 0
   #contentBytes = 0
 
   get size(): number {
-    return this.#all.size
+    return this.#size
   }
 
   /** Bytes of content of their ended spans and log records. */
@@ -17,13 +19,13 @@ export class SpanGroups implements Iterable<SpanGroup> {
     return this.#contentBytes
   }
 
+  /** The first to give up. */
   get oldest(): SpanGroup | undefined {
-    const [oldest] = this.#all
-    return oldest
+    return this.#oldest
   }
 
-  [Symbol.iterator](): Iterator<SpanGroup> {
-    return this.#all.values()
+  *[Symbol.iterator](): Iterator<SpanGroup> {
+    for (let group = this.#oldest; group !== undefined; group = group.newer) yield group
   }
 
   ofTrace(traceId: string): readonly SpanGroup[] {
@@ -32,10 +34,14 @@ export class SpanGroups implements Iterable<SpanGroup> {
 
   open(traceId: string, wanted: boolean): SpanGroup {
     const group = new SpanGroup(traceId, wanted)
-    this.#all.add(group)
+    group.older = this.#newest
+    if (this.#newest === undefined) this.#oldest = group
+    else this.#newest.newer = group
+    this.#newest = group
+    this.#size += 1
     const ofTrace = this.#byTrace.get(traceId)
-    if (ofTrace) ofTrace.add(group)
-    else this.#byTrace.set(traceId, new Set([group]))
+    if (ofTrace) ofTrace.push(group)
+    else this.#byTrace.set(traceId, [group])
     return group
   }
 
@@ -80,9 +86,18 @@ export class SpanGroups implements Iterable<SpanGroup> {
   }
 
   #remove(group: SpanGroup): void {
-    this.#all.delete(group)
     const ofTrace = this.#byTrace.get(group.traceId)
-    ofTrace?.delete(group)
-    if (ofTrace?.size === 0) this.#byTrace.delete(group.traceId)
+    const index = ofTrace?.indexOf(group) ?? -1
+    // It was given up, or merged into another.
+    if (ofTrace === undefined || index === -1) return
+    if (ofTrace.length === 1) this.#byTrace.delete(group.traceId)
+    else ofTrace.splice(index, 1)
+    if (group.older === undefined) this.#oldest = group.newer
+    else group.older.newer = group.newer
+    if (group.newer === undefined) this.#newest = group.older
+    else group.newer.older = group.older
+    group.older = undefined
+    group.newer = undefined
+    this.#size -= 1
   }
 }

@@ -88,6 +88,9 @@ export class SpanGroup {
   /** True where spans were left out over the limit. */
   truncated = false
   closed = false
+  /** Its neighbours in the order in which groups began: `SpanGroups` alone writes them. */
+  older: SpanGroup | undefined
+  newer: SpanGroup | undefined
 
   constructor(traceId: string, wanted: boolean) {
     this.traceId = traceId

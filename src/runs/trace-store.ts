@@ -276,7 +276,10 @@ export class TraceStore {
   /** A recognised span has ended: what waited for it is settled, and a group in which nothing is open is closed. */
   #advance(node: SpanNode): void {
     const { group, run } = node
-    if (run !== undefined) this.#await(run)
+    if (run !== undefined) {
+      if (run.hasOpenSpans) this.#await(run)
+      else this.#settle(group, run)
+    }
     if (group.waiting.length > 0) this.#settleRuns(group, (waiting) => !waiting.hasOpenSpans)
     if (group.openCount === 0 && !group.closed) this.#finish(group)
   }
@@ -297,13 +300,17 @@ export class TraceStore {
     for (const run of group.waiting.filter(isDue)) {
       group.waiting.splice(group.waiting.indexOf(run), 1)
       this.#unsettled -= run.nested ? 0 : 1
-      const agent = group.nodes.find((node) => node.run === run)
-      const isRoot = agent !== undefined && agent === group.nodes[0]
-      run.freeze()
-      this.#options.onSettled(run, true)
-      if (isRoot && !group.closed) this.#close(group)
-      else if (agent !== undefined && !run.nested) this.#forget(agent)
+      this.#settle(group, run)
     }
+  }
+
+  #settle(group: SpanGroup, run: LiveRun): void {
+    const isRoot = group.nodes[0]?.run === run
+    const agent = isRoot ? group.nodes[0] : group.nodes.find((node) => node.run === run)
+    run.freeze()
+    this.#options.onSettled(run, true)
+    if (isRoot && !group.closed) this.#close(group)
+    else if (agent !== undefined && !run.nested) this.#forget(agent)
   }
 
   /** A run within a group that goes on (a workflow, a loop) is over: its spans are let go of. */
