@@ -33,7 +33,7 @@ function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
       const near = [0, -1, 1].flatMap((offset) => indices.get(secondOf(plan) + offset) ?? [])
       const other =
         ids.length > 0
-          ? near.map((index) => toldBy(ids, index)).find((found) => found !== undefined)
+          ? near.map((index) => toldBy(ids, index)).find((found) => found !== undefined && isOneCall(found, plan))
           : toldInTime(plan, current)
       if (other !== undefined) twins.set(plan, other)
     }
@@ -74,7 +74,13 @@ function isBare(plan: RunPlan): boolean {
   return plan.root.facts.role === 'model'
 }
 
-/** Two records of one call begin within a moment. Far apart, the same ids are another server's, or a test's. */
+/** The same agent, begun at the same moment: the ids of a server in a test repeat. */
+function isOneCall({ root }: RunPlan, other: RunPlan): boolean {
+  const apartMs = Math.abs(root.span.startTimeMs - other.root.span.startTimeMs)
+  return apartMs <= 5 * MAX_APART_MS && root.facts.agent?.name === other.root.facts.agent?.name
+}
+
+/** By which current runs are found: two records of one call begin within a moment. */
 function secondOf(plan: RunPlan): number {
   return Math.floor(plan.root.span.startTimeMs / 1000)
 }
