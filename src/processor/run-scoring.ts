@@ -20,8 +20,8 @@ import type { EndedSpan, OpenSpan } from './sdk-types.ts'
 /** A scorer that holds up `span.end()` for longer, twice running, runs after it from then on: once may be the compiler, or a collection. */
 const MAX_INLINE_MS = 5
 
-/** One that holds it up for longer than this need not do so twice. */
-const MAX_ONCE_INLINE_MS = 20
+/** One that holds it up for longer than this need not do so twice. What is shorter may be a busy machine, or a collection. */
+const MAX_ONCE_INLINE_MS = 50
 
 /** A scorer that scores while the span is ending. */
 interface Inline {
