@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 
+import { nodeCrypto } from '../spans/node-crypto.ts'
 import { isRecord } from '../spans/json.ts'
 import { isCallableModel } from './judge-model.ts'
 import type { CallableModel, ModelReference } from './judge-model.ts'
@@ -100,7 +100,7 @@ function withHeaders(headers: Readonly<Record<string, string>> | undefined): { h
 
 /** A key that does not itself tell the secret. */
 function endpointKey(...parts: readonly (string | undefined)[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64')
+  return nodeCrypto().createHash('sha256').update(JSON.stringify(parts)).digest('base64')
 }
 
 const resolver = createRequire(import.meta.url)

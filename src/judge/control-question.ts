@@ -1,5 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto'
-
+import { nodeCrypto } from '../spans/node-crypto.ts'
 import type { Inquiry, Question, Section } from './inquiry.ts'
 
 /** Where random things come from; replaced in tests. */
@@ -12,8 +11,8 @@ export interface Randomness {
 
 /** Randomness that nobody can guess. */
 export const secureRandomness: Randomness = {
-  hex: (bytes) => randomBytes(bytes).toString('hex'),
-  integer: (below) => randomInt(below),
+  hex: (bytes) => nodeCrypto().randomBytes(bytes).toString('hex'),
+  integer: (below) => nodeCrypto().randomInt(below),
 }
 
 /** What is drawn anew for every call. */

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { nodeCrypto } from '../spans/node-crypto.ts'
 
 /**
  * A run's place between 0 (included) and 1 (excluded), from its trace id alone: the first 52 bits of SHA-256 of `spanscore:`
@@ -9,7 +9,7 @@ import { hash } from 'node:crypto'
  */
 export function uniformOf(traceId: string): number {
   // 13 hex digits are 52 bits, which a double holds exactly.
-  return Number.parseInt(hash('sha256', `spanscore:${traceId}`, 'hex').slice(0, 13), 16) / 2 ** 52
+  return Number.parseInt(nodeCrypto().hash('sha256', `spanscore:${traceId}`, 'hex').slice(0, 13), 16) / 2 ** 52
 }
 
 /**

@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto'
-
 import { askForReply } from '../judge/ask-for-reply.ts'
 import { cleanText } from '../judge/clean-text.ts'
 import { parseReply } from '../judge/parse-reply.ts'
 import type { Parsed } from '../judge/parse-reply.ts'
 import type { JudgeSession, Outcome } from '../judge/session.ts'
+import { nodeCrypto } from '../spans/node-crypto.ts'
 import { isRecord } from '../spans/json.ts'
 import { validateJson } from './json-schema.ts'
 import type { OutputSchema, StandardSchema } from './scorer-steps.ts'
@@ -18,7 +17,7 @@ export interface Boundary {
 
 /** Draws the boundary of one prompt: 128 bits, which nobody who wrote the text can have known. */
 export function drawBoundary(): Boundary {
-  const mark = `data-${randomBytes(16).toString('hex')}`
+  const mark = `data-${nodeCrypto().randomBytes(16).toString('hex')}`
   return { mark, quote: (text) => `${mark} begin\n${cleanText(text)}\n${mark} end` }
 }
 

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
-
 import { Judge } from '../judge/judge.ts'
 import type { JudgeSettings } from '../judge/judge.ts'
 import type { JudgeModel } from '../judge/judge-model.ts'
 import { JudgeSession } from '../judge/session.ts'
+import { nodeCrypto } from '../spans/node-crypto.ts'
 import { show } from '../scoring/show.ts'
 import { stayAlive } from '../scoring/stay-alive.ts'
 import { shorten } from './judge-scorer.ts'
@@ -70,7 +69,7 @@ export class SummarizationMetric {
       return { score: value, info: { reason: explanation, alignmentScore: 0, coverageScore: 0 } }
     }
     const context = { signal: new AbortController().signal, timeoutMs: this.#timeoutMs }
-    const session = new JudgeSession(this.#judge, 'summarization', randomUUID(), context)
+    const session = new JudgeSession(this.#judge, 'summarization', nodeCrypto().randomUUID(), context)
     const judged = await stayAlive(() => judgeSummary(session, source, summary, 10))
     if (!judged.ok) throw new Error(judged.score.message)
     const { alignmentScore, coverageScore, score: share } = judged.value

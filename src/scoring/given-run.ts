@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
-
 import type { AgentRun, ModelCall } from '../runs/agent-run.ts'
 import { lastUserText } from '../runs/words.ts'
+import { nodeCrypto } from '../spans/node-crypto.ts'
 import { isRecord, numberOf, textOf } from '../spans/json.ts'
 import type { Message, ToolDefinition, Usage } from '../spans/message.ts'
 import { toToolDefinitions } from '../spans/tool-definitions.ts'
@@ -45,7 +44,7 @@ export class GivenRun implements AgentRun {
   /** @throws TypeError where input or output is in no form that is known */
   constructor(given: Readonly<Record<string, unknown>>) {
     this.#given = given
-    this.id = textOf(given.runId) ?? randomUUID()
+    this.id = textOf(given.runId) ?? nodeCrypto().randomUUID()
     checkInput(given.input)
     this.#result = toGivenResult(given.output)
     if (this.#result === undefined) checkOutput(given.output)

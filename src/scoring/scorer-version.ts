@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-
+import { nodeCrypto } from '../spans/node-crypto.ts'
 import { canonicalJson } from '../spans/json.ts'
 
 /**
@@ -12,7 +11,8 @@ import { canonicalJson } from '../spans/json.ts'
  * @returns 64 hex digits
  */
 export function scorerVersion(identity: unknown): string {
-  return createHash('sha256')
+  return nodeCrypto()
+    .createHash('sha256')
     .update(canonicalJson(toHashable(identity, [])))
     .digest('hex')
 }
