@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
 
-
 import { nodeCrypto } from '../spans/node-crypto.ts'
 import { isRecord } from '../spans/json.ts'
 import { isCallableModel } from './judge-model.ts'
