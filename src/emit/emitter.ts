@@ -1,5 +1,5 @@
 import { ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api'
-import type { SpanContext } from '@opentelemetry/api'
+import type { Context, SpanContext } from '@opentelemetry/api'
 
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Evaluation } from '../scoring/score.ts'
@@ -47,6 +47,8 @@ export class Emitter {
   readonly #nowMs: () => number
   #known: { readonly provider: LoggerProviderLike; readonly logger: LoggerLike } | undefined
 
+  #latest: { readonly target: SpanContext; readonly context: Context } | undefined
+
   /** @param nowMs Milliseconds since the epoch. */
   constructor(options: EmitOptions, providers: EmissionProviders, metrics: ScoreMetrics, nowMs: () => number) {
     this.#options = options
@@ -77,10 +79,18 @@ export class Emitter {
       severityText: failed ? 'WARN' : 'INFO',
       timestamp: [...emission.endTime],
       observedTimestamp: verdictTimeMs,
-      context: trace.setSpanContext(ROOT_CONTEXT, emission.target),
+      context: this.#contextOf(emission.target),
       attributes,
     })
     if (wantsLateSpan) this.#writeLateSpan(emission, attributes)
+  }
+
+  /** The scores of one run come one after the other. */
+  #contextOf(target: SpanContext): Context {
+    if (this.#latest?.target !== target) {
+      this.#latest = { target, context: trace.setSpanContext(ROOT_CONTEXT, target) }
+    }
+    return this.#latest.context
   }
 
   #logger(): LoggerLike | undefined {
@@ -116,7 +126,7 @@ export class Emitter {
           'gen_ai.operation.name': 'evaluation',
         },
       },
-      trace.setSpanContext(ROOT_CONTEXT, target),
+      this.#contextOf(target),
     )
     span?.end([...endTime])
   }

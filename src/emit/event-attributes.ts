@@ -35,28 +35,29 @@ export function eventAttributes(
     'spanscore.complete': evaluation.complete,
     'spanscore.revision': evaluation.revision,
   }
-  const set = (name: string, value: string | number | undefined) => {
-    if (value !== undefined) attributes[name] = value
-  }
   if (score.status === 'scored') {
     attributes['gen_ai.evaluation.score.value'] = score.value
     attributes['gen_ai.evaluation.score.label'] = score.label
-    set('gen_ai.evaluation.explanation', explanationOf(evaluation, details.explanations))
+    set(attributes, 'gen_ai.evaluation.explanation', explanationOf(evaluation, details.explanations))
   } else if (score.status === 'failed') {
     attributes['error.type'] = score.code
   }
-  set('spanscore.probability', evaluation.probability)
+  set(attributes, 'spanscore.probability', evaluation.probability)
   if (run) {
-    set('gen_ai.agent.name', run.agent.name)
-    set('gen_ai.conversation.id', run.conversationId)
-    set('gen_ai.response.id', run.steps.findLast((step) => step.responseId !== undefined)?.responseId)
+    set(attributes, 'gen_ai.agent.name', run.agent.name)
+    set(attributes, 'gen_ai.conversation.id', run.conversationId)
+    set(attributes, 'gen_ai.response.id', run.steps.findLast((step) => step.responseId !== undefined)?.responseId)
     attributes['spanscore.verdict_delay_ms'] = Math.max(0, Math.round(details.verdictTimeMs - run.endTimeMs))
   }
   if (judge) {
     attributes['spanscore.judge.model'] = judge.model
-    set('spanscore.judge.input_tokens', judge.usage.inputTokens)
-    set('spanscore.judge.output_tokens', judge.usage.outputTokens)
-    set('spanscore.judge.cost_usd', judge.costUsd)
+    set(attributes, 'spanscore.judge.input_tokens', judge.usage.inputTokens)
+    set(attributes, 'spanscore.judge.output_tokens', judge.usage.outputTokens)
+    set(attributes, 'spanscore.judge.cost_usd', judge.costUsd)
   }
   return attributes
+}
+
+function set(attributes: ScoreAttributes, name: string, value: string | number | undefined): void {
+  if (value !== undefined) attributes[name] = value
 }

@@ -11,6 +11,7 @@ import type { TreeSpan } from './tree.ts'
  * ran while the other waited for it.
  */
 export function nestBareRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
+  if (plans.length < 2) return plans
   const bare = plans.filter(isLoose)
   if (bare.length < 2) return plans
   const byAnswer = Map.groupBy(bare, answerOf)

@@ -37,6 +37,7 @@ const SLOT = {
   firstModelInput: 18,
   transcript: 19,
   agentNames: 20,
+  asked: 21,
 } as const
 
 const NOTHING: unique symbol = Symbol('nothing')
@@ -140,7 +141,7 @@ export class ReconstructedRun implements AgentRun {
   get toolCalls(): readonly ToolCall[] {
     return this.#once(SLOT.toolCalls, () => {
       const { models, tools, children } = this.#plan
-      let asked = askedCalls(models, tools)
+      let asked = this.#askedCalls()
       if (asked.every((calls) => calls.length === 0)) {
         const listed = transcriptCalls(this.#transcript())
         if (listed.some((calls) => calls.length > 0)) asked = listed
@@ -174,8 +175,8 @@ export class ReconstructedRun implements AgentRun {
 
   get steps(): readonly ModelCall[] {
     return this.#once(SLOT.steps, () => {
-      const { models, tools } = this.#plan
-      const asked = askedCalls(models, tools)
+      const { models } = this.#plan
+      const asked = this.#askedCalls()
       return models.map((model, index) => {
         const ids = (asked[index] ?? []).flatMap((call) => call.id ?? [])
         return new ReconstructedModelCall(model, ids, index === 0 || index === models.length - 1)
@@ -343,6 +344,10 @@ export class ReconstructedRun implements AgentRun {
       : first
   }
 
+  #askedCalls(): ReturnType<typeof askedCalls> {
+    return this.#once(SLOT.asked, () => askedCalls(this.#plan.models, this.#plan.tools))
+  }
+
   /** The root's, else that of the first span in the run that lists its messages. */
   #transcript(): readonly Message[] | undefined {
     const { root, inside } = this.#plan
@@ -368,7 +373,13 @@ export class ReconstructedRun implements AgentRun {
   /** From the agent's span, else from the first span of the run that says it. */
   #first<T>(read: (facts: SpanFacts) => T | undefined): T | undefined {
     const { root, inside, models } = this.#plan
-    return firstOf([root, ...inside, ...models.map((model) => model.node)], read)
+    const found = read(root.facts) ?? firstOf(inside, read)
+    if (found !== undefined) return found
+    for (const { node } of models) {
+      const value = read(node.facts)
+      if (value !== undefined) return value
+    }
+    return undefined
   }
 
   #once<T>(slot: number, read: () => T): T {

@@ -8,8 +8,9 @@ import { lastUserText } from './words.ts'
  * calls that answer one another's tool calls by id, and the bare calls of a graph whose own span lists its messages.
  */
 export function joinSpread(plans: readonly RunPlan[]): readonly RunPlan[] {
+  if (plans.length < 2) return plans
   const spread = plans.filter((plan) => plan.root.facts.role === 'model' && plan.root.span.parentSpanId === undefined)
-  if (spread.length === 0 || plans.length === 1) return plans
+  if (spread.length === 0) return plans
   spread.sort((left, right) => compareSpans(left.root.span, right.root.span))
   const graphs = plans.filter((plan) => plan.models.length === 0 && plan.root.facts.dialect.transcript !== undefined)
   const joined = new Set<RunPlan>()

@@ -40,7 +40,7 @@ export function buildTree(spans: readonly SourceSpan[], context: TreeContext): r
   }
   const nodes: TreeSpan[] = []
   const nodeOf = new Map<string, TreeSpan>()
-  for (const span of [...byId.values()].toSorted(compareSpans)) {
+  for (const span of sorted(byId.size === spans.length ? spans : [...byId.values()])) {
     const dialect = recognise(span.scope.name, span.attributes, span.name)
     if (dialect === undefined) continue
     const facts = new SpanFacts(span, dialect, roleOf(dialect, span), context.logs.get(span.spanId))
@@ -62,6 +62,16 @@ export function buildTree(spans: readonly SourceSpan[], context: TreeContext): r
   regroupFlat(nodes)
   cutCycles(nodes)
   return inOrder(nodes)
+}
+
+/** Spans of this process come in the order of their starts. */
+function sorted(spans: readonly SourceSpan[]): readonly SourceSpan[] {
+  let before: SourceSpan | undefined
+  for (const span of spans) {
+    if (before !== undefined && compareSpans(before, span) > 0) return spans.toSorted(compareSpans)
+    before = span
+  }
+  return spans
 }
 
 /** By start, then end, then id: start times tie, and the result must not depend on the order of arrival. */

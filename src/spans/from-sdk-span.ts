@@ -41,6 +41,7 @@ export function toSourceSpan(span: SdkSpanLike): SourceSpan {
 class SdkSourceSpan implements SourceSpan {
   readonly traceId: string
   readonly spanId: string
+  readonly startTimeMs: number
   readonly #span: SdkSpanLike
   #scope: SourceSpan['scope'] | undefined
 
@@ -48,6 +49,7 @@ class SdkSourceSpan implements SourceSpan {
     const context = span.spanContext()
     this.traceId = context.traceId
     this.spanId = context.spanId
+    this.startTimeMs = toMilliseconds(span.startTime)
     this.#span = span
   }
 
@@ -89,10 +91,6 @@ class SdkSourceSpan implements SourceSpan {
     const { code, message } = this.#span.status
     const name = code === 2 ? 'error' : code === 1 ? 'ok' : 'unset'
     return message === undefined ? { code: name } : { code: name, message }
-  }
-
-  get startTimeMs(): number {
-    return toMilliseconds(this.#span.startTime)
   }
 
   get endTimeMs(): number {
