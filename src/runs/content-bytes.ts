@@ -23,6 +23,10 @@ export function bytesOf(value: unknown, depth = 0): number {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return 8
   if (value instanceof Uint8Array) return value.byteLength
   let bytes = 0
+  if (Array.isArray(value)) {
+    for (const item of value) bytes += bytesOf(item, depth + 1)
+    return bytes
+  }
   for (const item of Object.values(value)) bytes += bytesOf(item, depth + 1)
   return bytes
 }

@@ -5,7 +5,7 @@ import type { TreeSpan } from './tree.ts'
 /** Where a span stands: what is above it. */
 interface Place {
   readonly plan?: RunPlan
-  readonly model?: PlannedModel
+  readonly model?: PlannedModel | undefined
   readonly tool?: PlannedTool
   /** A tool with no run around it. */
   readonly bareTool?: TreeSpan
@@ -26,10 +26,10 @@ interface Below {
  */
 export function planRuns(nodes: readonly TreeSpan[]): readonly RunPlan[] {
   const planner = new Planner(findBelow(nodes))
-  const places = new Map<TreeSpan, Place>()
+  const places: Place[] = []
   for (const node of nodes) {
-    const above = (node.parent && places.get(node.parent)) ?? NOWHERE
-    places.set(node, above.isExcluded === true ? above : planner.place(node, above))
+    const above = (node.parent && places[node.parent.index]) ?? NOWHERE
+    places[node.index] = above.isExcluded === true ? above : planner.place(node, above)
   }
   return [...planner.plans, ...chainBareSpans(planner.bare, planner.plans)]
 }
@@ -134,8 +134,7 @@ function placeStep(node: TreeSpan, above: Place): Place {
 }
 
 function withoutModel(above: Place): Place {
-  const { model, ...rest } = above
-  return model === undefined ? above : rest
+  return above.model === undefined ? above : { ...above, model: undefined }
 }
 
 function isSameTool(outer: TreeSpan, inner: TreeSpan): boolean {

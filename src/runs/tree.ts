@@ -16,6 +16,8 @@ export interface TreeSpan {
   topId: string
   /** True where the span has not ended: it gives the tree its shape, and no facts are read from it. */
   readonly isOpen: boolean
+  /** Where it stands in the order that `buildTree` gives. */
+  index: number
   /** For `cutCycles`: 0 not seen, 1 on the way up, 2 seen. */
   mark: 0 | 1 | 2
 }
@@ -53,6 +55,7 @@ export function buildTree(spans: readonly SourceSpan[], context: TreeContext): r
       isOrphan: false,
       topId: '',
       isOpen,
+      index: -1,
       mark: 0,
     }
     nodes.push(node)
@@ -140,6 +143,7 @@ function inOrder(nodes: readonly TreeSpan[]): readonly TreeSpan[] {
   const ordered: TreeSpan[] = []
   const waiting = roots.toReversed()
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    node.index = ordered.length
     ordered.push(node)
     for (let index = node.children.length - 1; index >= 0; index--) {
       const child = node.children[index]

@@ -14,10 +14,9 @@ export function lastUserText(messages: readonly Message[] | undefined): string |
 
 /** Text of the assistant's messages; of one that lumps text, calls and responses, the text. */
 export function assistantText(messages: readonly Message[] | undefined): string | undefined {
-  if (messages === undefined) return undefined
-  const texts = messages.filter((message) => message.role === 'assistant').flatMap((message) => message.text ?? [])
-  const text = texts.join('')
-  return text === '' ? undefined : text
+  let all = ''
+  for (const { role, text } of messages ?? []) if (role === 'assistant' && text !== undefined) all += text
+  return all === '' ? undefined : all
 }
 
 /** What was said after the tool calls: the provider ran them, or they were the form of the answer. */
