@@ -12,10 +12,10 @@ interface Place {
   readonly isExcluded?: boolean
 }
 
-/** What stands below the spans of a trace, without what is below a tool for agents. */
+/** What stands below the spans of a trace, by their index, without what is below a tool for agents. */
 interface Below {
-  readonly agents: ReadonlySet<TreeSpan>
-  readonly work: ReadonlySet<TreeSpan>
+  readonly agents: readonly boolean[]
+  readonly work: readonly boolean[]
 }
 
 /**
@@ -90,7 +90,8 @@ class Planner {
       const name = facts.dialect.tool === undefined ? undefined : facts.tool?.name
       return name !== undefined && wasAskedFor(name, above.plan) ? this.#placeTool(node, above) : placeStep(node, above)
     }
-    const isAgent = this.#below.work.has(node) && (!this.#below.agents.has(node) || facts.holdsOneRun)
+    const isAgent =
+      this.#below.work[node.index] === true && (this.#below.agents[node.index] !== true || facts.holdsOneRun)
     return isAgent ? this.#placeAgent(node, above) : above
   }
 
@@ -105,7 +106,7 @@ class Planner {
       return { ...above, model }
     }
     // A model call that an agent makes is seen by that agent.
-    if (this.#below.agents.has(node)) return above
+    if (this.#below.agents[node.index] === true) return above
     const inner: TreeSpan[] = []
     this.bare.push({ node, kind: 'model', plan: above.plan, tool: above.tool?.node ?? above.bareTool, inner })
     // Below it, another model span is the same call, and a tool span one that it asked for.
@@ -148,18 +149,19 @@ function wasAskedFor(name: string, plan: RunPlan): boolean {
 }
 
 function findBelow(nodes: readonly TreeSpan[]): Below {
-  const agents = new Set<TreeSpan>()
-  const work = new Set<TreeSpan>()
+  const agents = nodes.map(() => false)
+  const work = nodes.map(() => false)
   // Children before parents.
   for (let index = nodes.length - 1; index >= 0; index--) {
     const node = nodes[index]
     if (node?.parent === undefined) continue
     const { role } = node.facts
     if (role === 'evaluator') continue
+    const above = node.parent.index
     const isTool = role === 'tool' || role === 'handoff'
-    const isAgent = role === 'agent' || (role === 'entry' && work.has(node) && node.facts.holdsOneRun)
-    if (isAgent || (agents.has(node) && !isTool)) agents.add(node.parent)
-    if (isTool || isAgent || role === 'model' || work.has(node)) work.add(node.parent)
+    const isAgent = role === 'agent' || (role === 'entry' && work[index] === true && node.facts.holdsOneRun)
+    if (isAgent || (agents[index] === true && !isTool)) agents[above] = true
+    if (isTool || isAgent || role === 'model' || work[index] === true) work[above] = true
   }
   return { agents, work }
 }
