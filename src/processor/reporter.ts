@@ -33,6 +33,18 @@ export class Reporter {
     }
   }
 
+  /** Runs a callback of the application's, which may be async: what it throws or rejects with goes no further. */
+  callBack(what: string, run: () => unknown): void {
+    const returned = this.guard(what, run)
+    if (returned instanceof Promise) {
+      returned.catch((error: unknown) =>
+        this.guard(what, () => {
+          throw error
+        }),
+      )
+    }
+  }
+
   #isNew(kind: string): boolean {
     if (this.#reported.has(kind) || this.#reported.size >= MAX_KINDS) return false
     this.#reported.add(kind)

@@ -50,12 +50,7 @@ export class ScoreWriter {
     }
     const { onScore } = options
     if (onScore !== undefined && run !== undefined && !isSilent(evaluation)) {
-      reporter.guard('onScore', () => {
-        const returned: unknown = onScore(evaluation, run)
-        // An async callback's rejection must not become the application's unhandled one.
-        if (returned instanceof Promise)
-          returned.catch((error: unknown) => reporter.guard('onScore', () => rethrow(error)))
-      })
+      reporter.callBack('onScore', () => onScore(evaluation, run))
     }
   }
 

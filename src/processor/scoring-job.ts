@@ -107,7 +107,7 @@ export class ScoringJob implements QueueJob {
         ...(probability !== undefined && { probability }),
         ...(onJudgeCall !== undefined && {
           onJudgeCall: (call) => {
-            reporter.guard('onJudgeCall', () => onJudgeCall({ ...call, scorerId: id }))
+            reporter.callBack('onJudgeCall', () => onJudgeCall({ ...call, scorerId: id }))
           },
         }),
       }),

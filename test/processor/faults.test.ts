@@ -162,6 +162,38 @@ test('a when, sample, onScore, redact or estimate that throws costs its own scor
   })
 })
 
+test('async callbacks that reject go no further than one line each', async () => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  const call = {
+    model: 'm',
+    attempt: 1,
+    runId: '',
+    scorerId: '',
+    prompt: { instructions: '', user: '' },
+    usage: {},
+    durationMs: 1,
+  }
+  const asking = judgeScorer('asking', {
+    assess: (_run, context) => {
+      context.onJudgeCall?.(call)
+      return Promise.resolve({ status: 'scored', value: 1 })
+    },
+  })
+  const { tracer, flush, diagnostics } = await createScoring({
+    scorers: [asking],
+    onScore: () => Promise.reject(new Error('sent nowhere')),
+    onJudgeCall: () => Promise.reject(new Error('kept nowhere')),
+  })
+  runAgent(tracer)
+  await flush()
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', note)
+  expect(unhandled).toEqual([])
+  expect(diagnostics.filter((line) => / nowhere/.test(line))).toHaveLength(2)
+})
+
 const exporters: Record<string, SpanExporter> = {
   throws: {
     export: () => {
