@@ -178,7 +178,7 @@ export class ReconstructedRun implements AgentRun {
       const { models } = this.#plan
       const asked = this.#askedCalls()
       return models.map((model, index) => {
-        const ids = (asked[index] ?? []).flatMap((call) => call.id ?? [])
+        const ids = (asked[index] ?? []).map((call) => call.id).filter((id) => id !== undefined)
         return new ReconstructedModelCall(model, ids, index === 0 || index === models.length - 1)
       })
     })

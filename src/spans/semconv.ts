@@ -47,11 +47,12 @@ export function semconvModel(attributes: Attributes): ModelIdentity {
   const model = textOf(attributes['gen_ai.response.model']) ?? textOf(attributes['gen_ai.request.model'])
   const responseId = textOf(attributes['gen_ai.response.id'])
   const finishReasons = toFinishReasons(attributes['gen_ai.response.finish_reasons'])
-  return {
-    ...(model !== undefined && { model }),
-    ...(responseId !== undefined && { responseId }),
-    ...(finishReasons !== undefined && { finishReasons }),
-  }
+  // Property by property: conditional spreads cost several times as much.
+  const identity: { -readonly [Key in keyof ModelIdentity]: ModelIdentity[Key] } = {}
+  if (model !== undefined) identity.model = model
+  if (responseId !== undefined) identity.responseId = responseId
+  if (finishReasons !== undefined) identity.finishReasons = finishReasons
+  return identity
 }
 
 /** An array, JSON text of one, a plain string, or names separated by commas. */
@@ -66,11 +67,10 @@ export function semconvTool(attributes: Attributes): ToolIdentity | undefined {
   const name = textOf(attributes['gen_ai.tool.name'])
   if (name === undefined) return undefined
   const id = textOf(attributes['gen_ai.tool.call.id'])
-  return {
-    name,
-    ...(id !== undefined && { id }),
-    ...(attributes['gen_ai.tool.type'] === 'extension' && { providerExecuted: true }),
-  }
+  const tool: { -readonly [Key in keyof ToolIdentity]: ToolIdentity[Key] } = { name }
+  if (id !== undefined) tool.id = id
+  if (attributes['gen_ai.tool.type'] === 'extension') tool.providerExecuted = true
+  return tool
 }
 
 /** The conversation, in the conventions' name and in those that vendors share. */
