@@ -30,7 +30,7 @@ export async function scorerCosts(rounds: number): Promise<Row[]> {
     const input = inputWith(calls)
     const costs: [number[], number[]] = [[], []]
     for (let round = -3; round < rounds; round += 1) {
-      const [a, b] = [await nsPerRun(peer, input, 60), await nsPerRun(ours, input, 3_000)]
+      const [a, b] = [await nsPerRun(peer, input, 500), await nsPerRun(ours, input, 20_000)]
       if (round < 0) continue
       costs[0].push(a)
       costs[1].push(b)

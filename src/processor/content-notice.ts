@@ -23,7 +23,9 @@ export class ContentNotice {
     this.#reporter.warnOnce(
       `content:${run.dialect}`,
       `A run of ${run.agent.name ?? 'an agent without a name'} (${run.dialect}) holds no messages, arguments or results: scorers that need them are skipped. ` +
-        (setting === undefined ? 'docs/instrumentations.md says, for each instrumentation, what records them.' : `They are recorded with ${setting}.`),
+        (setting === undefined
+          ? 'docs/instrumentations.md says, for each instrumentation, what records them.'
+          : `They are recorded with ${setting}.`),
     )
   }
 }
