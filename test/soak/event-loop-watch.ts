@@ -1,0 +1,102 @@
+import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
+
+/** Milliseconds above which a turn of the event loop is a stall. */
+const STALL_MS = 20
+
+/** An entry of type `gc`; the types of Node leave its detail open. */
+interface GarbageCollection {
+  readonly duration: number
+  readonly detail?: { readonly flags?: number }
+}
+
+/** How the event loop did while it was watched. */
+export interface EventLoopReport {
+  readonly seconds: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly maxMs: number
+  /** Stalls in which this process's main thread computed for more than 20 ms: milliseconds each. */
+  readonly busyMs: readonly number[]
+  /** Number of the others: the machine gave its cores to somebody else. */
+  readonly preempted: number
+  /** The longest pause of the garbage collector that nobody asked for. */
+  readonly longestCollectionMs: number
+}
+
+/**
+ * Watches the event loop by `monitorEventLoopDelay`, and by a heartbeat that asks how much CPU time the main thread took since
+ * the last beat: on a machine that is shared, a late beat alone does not say who was late.
+ */
+export class EventLoopWatch {
+  readonly #delays = monitorEventLoopDelay({ resolution: 1 })
+  readonly #busyMs: number[] = []
+  readonly #collections: PerformanceObserver
+  #preempted = 0
+  #longestCollectionMs = 0
+  #watchedMs = 0
+  #lastMs = 0
+  #lastCpuUs = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor() {
+    this.#collections = new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as GarbageCollection[]) {
+        if (isForced(entry)) continue
+        this.#longestCollectionMs = Math.max(this.#longestCollectionMs, entry.duration)
+      }
+    })
+    this.#collections.observe({ entryTypes: ['gc'] })
+  }
+
+  resume(): void {
+    this.#lastMs = performance.now()
+    this.#lastCpuUs = threadCpuUs()
+    this.#delays.enable()
+    this.#timer = setInterval(() => this.#beat(), 1)
+  }
+
+  pause(): void {
+    this.#beat()
+    this.#delays.disable()
+    clearInterval(this.#timer)
+  }
+
+  report(): EventLoopReport {
+    this.#collections.disconnect()
+    return {
+      seconds: this.#watchedMs / 1000,
+      p50Ms: toMs(this.#delays.percentile(50)),
+      p99Ms: toMs(this.#delays.percentile(99)),
+      maxMs: toMs(this.#delays.max),
+      busyMs: this.#busyMs,
+      preempted: this.#preempted,
+      longestCollectionMs: this.#longestCollectionMs,
+    }
+  }
+
+  #beat(): void {
+    const [nowMs, cpuUs] = [performance.now(), threadCpuUs()]
+    const passedMs = nowMs - this.#lastMs
+    const busyMs = (cpuUs - this.#lastCpuUs) / 1000
+    this.#watchedMs += passedMs
+    this.#lastMs = nowMs
+    this.#lastCpuUs = cpuUs
+    if (passedMs <= STALL_MS) return
+    if (busyMs > STALL_MS) this.#busyMs.push(busyMs)
+    else this.#preempted += 1
+  }
+}
+
+/** Whether it was `gc()` that asked for the collection. */
+function isForced(entry: GarbageCollection): boolean {
+  return ((entry.detail?.flags ?? 0) & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) !== 0
+}
+
+function toMs(nanoseconds: number): number {
+  return nanoseconds / 1e6
+}
+
+function threadCpuUs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return user + system
+}

@@ -1,0 +1,32 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+
+/** Runs that are played in one turn of the event loop at most: what is overdue is caught up with in several. */
+const MOST_PER_TURN = 10
+
+/** What a load does. */
+export interface Load {
+  readonly play: () => void
+  readonly runsPerSecond: number
+  readonly seconds: number
+  /** Called about every two seconds, between two turns. */
+  readonly everyTwoSeconds?: (elapsedSeconds: number) => void
+}
+
+/** Plays runs at an even rate, and returns how many. A machine that cannot keep up plays fewer. */
+export async function playLoad({ play, runsPerSecond, seconds, everyTwoSeconds }: Load): Promise<number> {
+  const beginMs = performance.now()
+  let runs = 0
+  let samples = 0
+  for (;;) {
+    const elapsed = (performance.now() - beginMs) / 1000
+    if (elapsed >= seconds) return runs
+    if (elapsed >= samples * 2) {
+      samples += 1
+      everyTwoSeconds?.(elapsed)
+    }
+    const due = Math.floor(elapsed * runsPerSecond) - runs
+    for (let n = 0; n < Math.min(due, MOST_PER_TURN); n += 1) play()
+    runs += Math.max(0, Math.min(due, MOST_PER_TURN))
+    await (due > MOST_PER_TURN ? nextTurn() : wait(1))
+  }
+}

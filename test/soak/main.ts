@@ -1,0 +1,207 @@
+/**
+ * 2,000 agent runs a second for a minute, a tenth of them judged by a judge that is slow, fails and hangs: `npm run soak`,
+ * `-- --seconds 20`, `-- --rate 500`. First the same load without spanscore, which is what its stalls are compared with.
+ */
+import { parseArgs } from 'node:util'
+
+import { diag, metrics, trace } from '@opentelemetry/api'
+import type { Tracer } from '@opentelemetry/api'
+import { logs } from '@opentelemetry/api-logs'
+import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
+import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { createToolCallAccuracyScorerCode, ScoringSpanProcessor } from 'spanscore'
+import type { LedgerSnapshot } from 'spanscore'
+
+import { loadRecording, replay } from '../../bench/replay.ts'
+import { EventLoopWatch } from './event-loop-watch.ts'
+import type { EventLoopReport } from './event-loop-watch.ts'
+import { createUnreliableJudge } from './judge.ts'
+import { playLoad } from './load.ts'
+import { trendOf } from './trend.ts'
+import type { Sample } from './trend.ts'
+
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '60' }, rate: { type: 'string', default: '2000' } },
+})
+const seconds = Number(values.seconds)
+const rate = Number(values.rate)
+if (!(seconds >= 8) || !(rate > 0)) throw new RangeError('expected --seconds of at least 8 and a --rate above 0')
+
+/** Longer than a judge's time limit: from then on as many hung judges are given up as begin to hang. */
+const WARM_UP_SECONDS = 15
+const JUDGE_TIMEOUT_MS = 10_000
+/** Heap that may be added in the measured time, as a share of its mean. */
+const MOST_GROWTH = 0.03
+
+const recording = loadRecording('ai-7.0.173-otel', '01-weather.generateText')
+const broken: string[] = []
+function must(holds: boolean, otherwise: string): void {
+  if (!holds) broken.push(otherwise)
+}
+
+diag.setLogger({ error: console.error, warn: console.error, info() {}, debug() {}, verbose() {} })
+const silent = {
+  export: (_: unknown, done: (result: { code: number }) => void): void => done({ code: 0 }),
+  forceFlush: (): Promise<void> => Promise.resolve(),
+  shutdown: (): Promise<void> => Promise.resolve(),
+}
+logs.setGlobalLoggerProvider(new LoggerProvider({ processors: [new BatchLogRecordProcessor({ exporter: silent })] }))
+const reader = new PeriodicExportingMetricReader({
+  exporter: { ...silent, selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE },
+  exportIntervalMillis: 5_000,
+})
+metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }))
+
+/** The processor behind: counts what comes, each span once. */
+class CountingProcessor implements SpanProcessor {
+  ended = 0
+  onStart(): void {}
+  onEnd(): void {
+    this.ended += 1
+  }
+  forceFlush(): Promise<void> {
+    return Promise.resolve()
+  }
+  shutdown(): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
+/** One part of the soak: the load on one provider, warmed up and then measured. */
+async function measure(processor: SpanProcessor, warmUpSeconds: number) {
+  const provider = new BasicTracerProvider({ spanProcessors: [processor] })
+  const tracers = new Map<string, Tracer>()
+  const tracerOf = (scope: string): Tracer => {
+    const known = tracers.get(scope) ?? provider.getTracer(scope, '1.0.0')
+    tracers.set(scope, known)
+    return known
+  }
+  const playOnce = replay(recording)
+  const play = (): void => playOnce(tracerOf)
+  const warmedUp = await playLoad({ play, runsPerSecond: rate, seconds: warmUpSeconds })
+  const watch = new EventLoopWatch()
+  const heap: Sample[] = []
+  const before = process.cpuUsage()
+  watch.resume()
+  const runs = await playLoad({
+    play,
+    runsPerSecond: rate,
+    seconds,
+    everyTwoSeconds: (elapsed) => {
+      watch.pause()
+      globalThis.gc?.()
+      heap.push([elapsed, process.memoryUsage().heapUsed / 2 ** 20])
+      watch.resume()
+    },
+  })
+  watch.pause()
+  const { user, system } = process.cpuUsage(before)
+  return {
+    provider,
+    started: warmedUp + runs,
+    perSecond: runs / seconds,
+    cpu: (user + system) / 1e6 / seconds,
+    heap: trendOf(heap),
+    eventLoop: watch.report(),
+  }
+}
+
+function sayEventLoop(title: string, { seconds: watched, ...loop }: EventLoopReport): void {
+  const busy = loop.busyMs.map((ms) => ms.toFixed(0)).join(', ')
+  console.log(
+    `${title}: turns of the event loop p50 ${loop.p50Ms.toFixed(1)} ms, p99 ${loop.p99Ms.toFixed(1)} ms, max ${loop.maxMs.toFixed(1)} ms; ` +
+      `over 20 ms in ${watched.toFixed(0)} s: ${loop.busyMs.length} by the process's own computing${busy && ` (${busy} ms)`}, ` +
+      `${loop.preempted} by the machine; longest collection ${loop.longestCollectionMs.toFixed(1)} ms`,
+  )
+}
+
+function checkLedger(when: string, { runs, scorers }: LedgerSnapshot, started: number): void {
+  must(runs.seen === started, `${when}: ${runs.seen} runs seen of ${started}`)
+  must(runs.seen === runs.closed + runs.open + runs.evicted, `${when}: runs ${JSON.stringify(runs)}`)
+  for (const [id, row] of Object.entries(scorers)) {
+    const reasons = Object.values(row.reasons).reduce((sum, count) => sum + count, 0)
+    must(
+      row.runs === runs.closed + runs.evicted &&
+        row.runs === row.scored + row.skipped + row.failed + row.pending &&
+        reasons === row.skipped + row.failed,
+      `${when}: ${id} ${JSON.stringify(row)}`,
+    )
+  }
+}
+
+const says = (number: number): string => Math.round(number).toLocaleString('en')
+
+const without = await measure(new CountingProcessor(), 3)
+await without.provider.shutdown()
+
+const judge = createUnreliableJudge()
+const next = new CountingProcessor()
+const scoring = new ScoringSpanProcessor({
+  scorers: [createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' }), { scorer: judge.scorer, sample: 0.1 }],
+  next,
+  concurrency: 64,
+  timeoutMs: JUDGE_TIMEOUT_MS,
+  budget: { callsPerMinute: Infinity, tokensPerHour: Infinity, usdPerDay: Infinity },
+  upstreamProbability: 1,
+})
+const withScoring = await measure(scoring, WARM_UP_SECONDS)
+checkLedger('under load', scoring.ledger(), withScoring.started)
+await withScoring.provider.forceFlush()
+const spans = withScoring.started * recording.length
+must(next.ended === spans, `${next.ended} spans at next.onEnd after the flush, expected ${spans}`)
+checkLedger('after the flush', scoring.ledger(), withScoring.started)
+await withScoring.provider.shutdown()
+trace.disable()
+const ledger = scoring.ledger()
+checkLedger('after the shutdown', ledger, withScoring.started)
+must(next.ended === spans, `${next.ended} spans at next.onEnd after the shutdown, expected ${spans}`)
+must(
+  ledger.runs.open === 0 && Object.values(ledger.scorers).every(({ pending }) => pending === 0),
+  `after the shutdown something is left: ${JSON.stringify(ledger)}`,
+)
+
+const { mean, slope, slopeError } = withScoring.heap
+const growth = slope * seconds
+// A slope that three standard errors do not tell from none is none.
+must(
+  growth < MOST_GROWTH * mean || slope < 3 * slopeError,
+  `the heap grew by ${growth.toFixed(1)} MiB in ${seconds} s on a mean of ${mean.toFixed(1)} MiB`,
+)
+must(
+  withScoring.eventLoop.busyMs.length <= without.eventLoop.busyMs.length,
+  `${withScoring.eventLoop.busyMs.length} stalls over 20 ms, ${without.eventLoop.busyMs.length} without spanscore`,
+)
+for (const { perSecond } of [without, withScoring]) {
+  must(
+    perSecond > 0.95 * rate,
+    `${says(perSecond)} runs a second were played, not ${says(rate)}: the machine is too busy`,
+  )
+}
+
+console.log(
+  `Node ${process.version}; ${says(rate)} runs a second of ${recording.length} spans for ${seconds} s, after ${WARM_UP_SECONDS} s of warm-up`,
+)
+console.log(
+  `rate: ${says(without.perSecond)} runs a second without spanscore (${without.cpu.toFixed(2)} cores), ` +
+    `${says(withScoring.perSecond)} with it (${withScoring.cpu.toFixed(2)} cores)`,
+)
+console.log(`spans: ${says(spans)} ended, ${says(next.ended)} at next.onEnd`)
+console.log(`runs: ${JSON.stringify(ledger.runs)}`)
+for (const [id, row] of Object.entries(ledger.scorers)) console.log(`${id}: ${JSON.stringify(row)}`)
+console.log(`judge: ${judge.counts.asked} asked, ${judge.counts.failed} failed, ${judge.counts.hung} hung`)
+for (const [title, { heap }] of [
+  ['without', without],
+  ['with', withScoring],
+] as const) {
+  console.log(
+    `heap ${title}: ${heap.mean.toFixed(1)} MiB after collection, ` +
+      `${(heap.slope * 60).toFixed(2)} ± ${(heap.slopeError * 60).toFixed(2)} MiB a minute`,
+  )
+}
+sayEventLoop('without', without.eventLoop)
+sayEventLoop('with', withScoring.eventLoop)
+for (const what of broken) console.error(`✗ ${what}`)
+console.log(broken.length === 0 ? 'All of it holds.' : `${broken.length} of it do not hold.`)
+process.exitCode = broken.length === 0 ? 0 : 1
