@@ -6,14 +6,14 @@ import { expect, test } from 'vitest'
 
 import { createOtlpReceiver } from '../../src/testing/otlp-receiver.ts'
 
-async function run(how: 'end' | 'SIGTERM') {
+async function run(how: 'end' | 'SIGTERM' | 'SIGTERM in the middle' | 'SIGKILL') {
   const receiver = await createOtlpReceiver()
   const app = spawn(process.execPath, [join(import.meta.dirname, 'exiting-app.ts'), receiver.url, how], {
     stdio: 'inherit',
   })
-  const [code] = await once(app, 'exit')
+  const [code, signal] = await once(app, 'exit')
   await receiver.close()
-  return { code, spans: receiver.spans }
+  return { code, signal, spans: receiver.spans }
 }
 
 test('a process that comes to its end keeps no span back, though a judge never answers and nobody calls shutdown', async () => {
@@ -26,4 +26,18 @@ test('SIGTERM in the middle loses nothing that had been scored', async () => {
   const { code, spans } = await run('SIGTERM')
   expect(code).toBe(0)
   expect(spans.map(({ attributes }) => attributes['spanscore.fitting.score'])).toEqual([1])
+})
+
+test('SIGTERM while a judge is thinking waits for its score where the handler flushes first', async () => {
+  const { code, spans } = await run('SIGTERM in the middle')
+  expect(code).toBe(0)
+  expect(spans.map(({ attributes }) => attributes['spanscore.fitting.score'])).toEqual([1])
+})
+
+test('a process that is killed leaves behind whole what had been scored and flushed, and no half of a run', async () => {
+  const { signal, spans } = await run('SIGKILL')
+  expect(signal).toBe('SIGKILL')
+  expect(spans.map(({ name, attributes }) => [name, attributes['spanscore.fitting.score']])).toEqual([
+    ['invoke_agent a', 1],
+  ])
 })

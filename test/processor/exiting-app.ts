@@ -7,7 +7,9 @@ import { defineScorer } from '../../src/scoring/define-scorer.ts'
 
 const [, , url = '', how = 'end'] = process.argv
 
-const answering = how === 'SIGTERM'
+const answering = how !== 'end'
+/** The signal comes while the judge is thinking. */
+const inTheMiddle = how === 'SIGTERM in the middle'
 const scoring = new ScoringSpanProcessor({
   scorers: [
     defineScorer({
@@ -15,7 +17,14 @@ const scoring = new ScoringSpanProcessor({
       description: 'Answers at once, or never.',
       kind: 'judge',
       judge: { model: 'a/b', priced: true, estimate: () => ({ calls: 1, tokens: 1 }), unavailable: () => undefined },
-      assess: () => (answering ? { status: 'scored', value: 1 } : new Promise(() => undefined)),
+      assess: async () => {
+        if (!answering) await new Promise(() => undefined)
+        if (inTheMiddle) {
+          process.kill(process.pid, 'SIGTERM')
+          await new Promise((resolve) => setTimeout(resolve, 200))
+        }
+        return { status: 'scored', value: 1 }
+      },
     }),
   ],
   next: new BatchSpanProcessor(new OTLPTraceExporter({ url: `${url}/v1/traces` })),
@@ -28,11 +37,26 @@ provider
   .end()
 
 if (answering) {
-  process.once('SIGTERM', () => void provider.shutdown().then(() => process.exit(0)))
+  process.once(
+    'SIGTERM',
+    () =>
+      void scoring
+        .forceFlush()
+        .then(() => provider.shutdown())
+        .then(() => process.exit(0)),
+  )
   const alive = setInterval(() => {
     if (scoring.ledger().scorers['fitting']?.scored !== 1) return
     clearInterval(alive)
-    process.kill(process.pid, 'SIGTERM')
     setTimeout(() => undefined, 10_000)
+    if (how === 'SIGTERM') process.kill(process.pid, how)
+    if (how === 'SIGKILL') void killAfterFlush()
   }, 1)
+}
+
+/** Nothing runs on SIGKILL: what was flushed before is all that is left. The second run is in the middle of its spans. */
+async function killAfterFlush(): Promise<void> {
+  await scoring.forceFlush()
+  provider.getTracer('agents').startSpan('invoke_agent b', { attributes: { 'gen_ai.operation.name': 'invoke_agent' } })
+  process.kill(process.pid, 'SIGKILL')
 }
