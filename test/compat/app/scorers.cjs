@@ -2,6 +2,7 @@
 module.exports = function scorers(get) {
   const { createScorer, createToolCallAccuracyScorerCode } = get('spanscore/scorers/prebuilt')
   const { createOpenAI } = get('@ai-sdk/openai')
+  const { trace } = get('@opentelemetry/api')
   const { z } = get('zod')
   const openai = createOpenAI({ baseURL: process.env.COMPAT_MODEL_URL, apiKey: 'scripted' })
   const polite = createScorer({
@@ -19,6 +20,8 @@ module.exports = function scorers(get) {
   const slow = createScorer({ id: 'slow', description: 'A scorer that waits.', version: '1' }).generateScore(
     async ({ run }) => {
       await new Promise((resolve) => setTimeout(resolve, 20))
+      // What a scorer does is nobody's trace: this span must not arrive.
+      trace.getTracer('scorer').startSpan('work of a scorer').end()
       return run.toolCalls.length === 1 ? 1 : 0
     },
   )
