@@ -73,6 +73,8 @@ const scoring = attachScoring({
 
 const agents = createDemoAgents(model)
 for (const question of questions.weather) await agents.weather(question)
+// An application that lives longer exports again and again. Backends see a counter grow from one export to the next.
+await scoring.forceFlush()
 await Promise.all(questions.support.map(agents.support))
 for (const question of questions.trip) await agents.trip(question)
 await Promise.all(questions.summary.map(agents.summary))
