@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 
 import { createToolCallAccuracyScorerCode } from 'spanscore/scorers/prebuilt'
 import { createAgentTestRun, createTestMessage, createToolInvocation } from 'spanscore/testing'
@@ -13,38 +14,62 @@ import type { Row } from './row.ts'
 
 /** The peer whose scorer of the same name is measured, in a folder of its own. */
 const PEER = { '@mastra/evals': '1.10.2', '@mastra/core': '1.71.0' }
+const CALLS = [3, 30] as const
 const folder = join(homedir(), '.cache', 'spanscore-bench')
 
 interface RunnableScorer {
   run(input: never): Promise<{ score: number }>
 }
 
-/** `.run()` of the tool call accuracy scorer, beside the peer's on the same input. */
+/** Nanoseconds of processor time that one `.run()` took, by the number of tool calls in its input. */
+type Costs = Readonly<Record<string, number>>
+
+/**
+ * `.run()` of the tool call accuracy scorer, beside the peer's on the same input. Each side has processes of its own, in turn:
+ * in one process the peer's heap decides what an allocation of ours costs.
+ */
 export async function scorerCosts(rounds: number): Promise<Row[]> {
-  const createPeer = await loadPeer()
-  const options = { expectedTool: 'tool-0' }
-  const ours: RunnableScorer = createToolCallAccuracyScorerCode(options)
-  const peer = createPeer(options)
-  const rows: Row[] = []
-  for (const calls of [3, 30]) {
-    const input = inputWith(calls)
-    const costs: [number[], number[]] = [[], []]
-    for (let round = -3; round < rounds; round += 1) {
-      const [a, b] = [await nsPerRun(peer, input, 500), await nsPerRun(ours, input, 20_000)]
-      if (round < 0) continue
-      costs[0].push(a)
-      costs[1].push(b)
-    }
-    rows.push({
+  await installPeer()
+  const peer: Costs[] = []
+  const ours: Costs[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    peer.push(await costsOf('peer'))
+    ours.push(await costsOf('spanscore'))
+  }
+  return CALLS.map((calls) => {
+    const [a, b] = [peer.map((costs) => costs[calls] ?? Number.NaN), ours.map((costs) => costs[calls] ?? Number.NaN)]
+    return {
       title: `.run() of tool call accuracy by code, ${calls} calls; @mastra/evals ${PEER['@mastra/evals']}`,
-      baseline: `${(median(costs[0]) / 1000).toFixed(1)} µs`,
-      measured: `${(median(costs[1]) / 1000).toFixed(1)} µs`,
-      value: median(costs[0].map((cost, index) => cost / (costs[1][index] ?? Number.NaN))),
+      baseline: `${(median(a) / 1000).toFixed(1)} µs`,
+      measured: `${(median(b) / 1000).toFixed(1)} µs`,
+      value: median(a.map((cost, index) => cost / (b[index] ?? Number.NaN))),
       unit: '×',
       atLeast: 50,
-    })
+    }
+  })
+}
+
+async function costsOf(side: 'peer' | 'spanscore'): Promise<Costs> {
+  const { stdout } = await promisify(execFile)(process.execPath, [import.meta.filename, side])
+  return JSON.parse(stdout) as Costs
+}
+
+/** What a process of one side does: warm up, then the median of a few passes over each input. */
+async function measure(side: string): Promise<Costs> {
+  const create = side === 'peer' ? await loadPeer() : createToolCallAccuracyScorerCode
+  const scorer: RunnableScorer = create({ expectedTool: 'tool-0' })
+  const times = side === 'peer' ? 500 : 20_000
+  const costs: Record<string, number> = {}
+  for (const calls of CALLS) {
+    const input = inputWith(calls)
+    const passes: number[] = []
+    for (let pass = -6; pass < 5; pass += 1) {
+      const ns = await nsPerRun(scorer, input, times)
+      if (pass >= 0) passes.push(ns)
+    }
+    costs[calls] = median(passes)
   }
-  return rows
+  return costs
 }
 
 function inputWith(calls: number): unknown {
@@ -73,23 +98,19 @@ async function nsPerRun(scorer: RunnableScorer, input: unknown, times: number): 
   return ((user + system) * 1000) / times
 }
 
+async function installPeer(): Promise<void> {
+  if (existsSync(join(folder, 'node_modules/@mastra/evals'))) return
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies: PEER }))
+  const flags = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts', '--legacy-peer-deps']
+  await promisify(execFile)('npm', ['install', ...flags, '--loglevel=error'], { cwd: folder })
+}
+
 async function loadPeer(): Promise<(options: { expectedTool: string }) => RunnableScorer> {
-  if (!existsSync(join(folder, 'node_modules/@mastra/evals'))) {
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies: PEER }))
-    const npm = [
-      'install',
-      '--no-audit',
-      '--no-fund',
-      '--no-package-lock',
-      '--ignore-scripts',
-      '--legacy-peer-deps',
-      '--loglevel=error',
-    ]
-    execFileSync('npm', npm, { cwd: folder, stdio: 'inherit' })
-  }
   const path = createRequire(join(folder, 'x.js')).resolve('@mastra/evals/scorers/prebuilt')
   const module: unknown = await import(pathToFileURL(path).href)
   return (module as { createToolCallAccuracyScorerCode: (options: { expectedTool: string }) => RunnableScorer })
     .createToolCallAccuracyScorerCode
 }
+
+if (import.meta.main) console.log(JSON.stringify(await measure(process.argv[2] ?? '')))

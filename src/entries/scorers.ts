@@ -52,11 +52,7 @@ export type {
   ScorerRunResult,
 } from '../scoring/scorer.ts'
 export { createToolCallAccuracyScorerCode } from '../scorers/tool-call-accuracy-code.ts'
-export type {
-  ToolCallAccuracyCodeOptions,
-  ToolCallAccuracyPreprocess,
-  ToolCallInfo,
-} from '../scorers/tool-call-accuracy-code.ts'
+export type { ToolCallAccuracyCodeOptions, ToolCallAccuracyPreprocess } from '../scorers/tool-call-accuracy-code.ts'
 export { createAnswerRelevancyScorer } from '../scorers/answer-relevancy.ts'
 export type { AnswerRelevancyAnalysis, AnswerRelevancyScorerOptions } from '../scorers/answer-relevancy.ts'
 export type { ContextOption } from '../scorers/answer-material.ts'
@@ -94,3 +90,4 @@ export type {
   ToolCallAccuracyLLMOptions,
   ToolCallEvaluation,
 } from '../scorers/tool-call-accuracy-llm.ts'
+export type { ToolCallInfo } from '../scoring/given-calls.ts'

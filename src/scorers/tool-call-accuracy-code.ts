@@ -1,7 +1,7 @@
 import type { AgentRun } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
-import type { GivenCall } from '../scoring/given-calls.ts'
-import { inputMessages, outputMessages } from '../scoring/given-run.ts'
+import type { ToolCallInfo } from '../scoring/given-calls.ts'
+import { GivenRun, inputMessages, outputMessages } from '../scoring/given-run.ts'
 import type { Scorer, ScoringContext } from '../scoring/scorer.ts'
 import { expectedTools } from './expected-tools.ts'
 import { expectOption, list } from './code-scorer.ts'
@@ -17,16 +17,6 @@ export interface ToolCallAccuracyCodeOptions {
   readonly strictMode?: boolean
   /** The tools that must be called, in this order, or a function that says them for each run. */
   readonly expectedToolOrder?: readonly string[] | ((run: AgentRun) => readonly string[] | undefined)
-}
-
-/** One tool call that was counted, and where it stands. */
-export interface ToolCallInfo {
-  readonly toolName: string
-  readonly toolCallId: string
-  /** Index of the output message that makes the call; of the model call, in a run made from spans. */
-  readonly messageIndex: number
-  /** Index of the call within that message, or among the calls of that step. */
-  readonly invocationIndex: number
 }
 
 /** What `createToolCallAccuracyScorerCode` found before it scored. */
@@ -90,12 +80,13 @@ export function createToolCallAccuracyScorerCode(
       if (expected.tool === undefined && order === undefined) {
         return skip('not-applicable', `${id}: no tool is expected of this run.`)
       }
-      if (run.toolCalls.length === 0) {
+      const calls = run instanceof GivenRun ? run.toolCallInfos : toInfos(run)
+      if (calls.length === 0) {
         if (run.availableTools?.length === 0) return skip('not-applicable', `${id}: the run was offered no tools.`)
         const unknown = skipWithoutFact(run, 'toolCalls', id)
         if (unknown !== undefined) return unknown
       }
-      const found = lookAt(run, expected.tool, order, strictMode)
+      const found = lookAt(calls, expected.tool, order, strictMode)
       const value = isAccurate(found) ? 1 : 0
       return { status: 'scored', value, explanation: explain(found, value), preprocessStepResult: found }
     },
@@ -113,12 +104,12 @@ function checkOptions(tool: unknown, order: unknown, strictMode: unknown): void 
 }
 
 function lookAt(
-  run: AgentRun,
+  toolCallInfos: readonly ToolCallInfo[],
   expectedTool: string | undefined,
   expectedToolOrder: readonly string[] | undefined,
   strictMode: boolean,
 ): ToolCallAccuracyPreprocess {
-  const actualTools = run.toolCalls.map(({ name }) => name)
+  const actualTools = toolCallInfos.map(({ toolName }) => toolName)
   const called = expectedTool !== undefined && actualTools.includes(expectedTool)
   return {
     ...(expectedTool !== undefined && { expectedTool }),
@@ -133,7 +124,7 @@ function lookAt(
         : strictMode
           ? isSame(expectedToolOrder, actualTools)
           : isSubsequence(expectedToolOrder, actualTools),
-    toolCallInfos: toInfos(run),
+    toolCallInfos,
   }
 }
 
@@ -152,13 +143,12 @@ function explain(found: ToolCallAccuracyPreprocess, value: number): string {
 }
 
 function toInfos(run: AgentRun): ToolCallInfo[] {
-  let [step, position] = [-1, 0]
-  return run.toolCalls.map((call) => {
+  let [messageIndex, invocationIndex] = [-1, 0]
+  return run.toolCalls.map(({ name, id, step }) => {
     // Calls of one step stand together: they come in the model's order.
-    position = call.step === step ? position + 1 : 0
-    step = call.step
-    const { messageIndex = step, invocationIndex = position } = call as Partial<GivenCall>
-    return { toolName: call.name, toolCallId: call.id ?? '', messageIndex, invocationIndex }
+    invocationIndex = step === messageIndex ? invocationIndex + 1 : 0
+    messageIndex = step
+    return { toolName: name, toolCallId: id ?? '', messageIndex, invocationIndex }
   })
 }
 

@@ -1,6 +1,5 @@
 import type { ToolCall } from '../runs/agent-run.ts'
 import { isRecord, parseJsonTwice, textOf } from '../spans/json.ts'
-import type { RunError } from '../spans/message.ts'
 import { show } from './show.ts'
 
 /** A tool call read from messages that were given to `.run()`, and where in them it stands. */
@@ -11,29 +10,19 @@ export interface GivenCall extends ToolCall {
   readonly invocationIndex: number
 }
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
-
-/** A class for speed alone: engines leave room in its instances for what is added later. */
-class Call implements Mutable<GivenCall> {
-  declare id?: string
-  declare arguments?: unknown
-  declare result?: unknown
-  declare error?: RunError
-  name: string
-  status: ToolCall['status'] = 'unknown'
-  step: number
-  providerExecuted: boolean
-  messageIndex: number
-  invocationIndex: number
-
-  constructor(name: string, place: Place, invocationIndex: number, providerExecuted: boolean) {
-    this.name = name
-    this.step = place.step
-    this.providerExecuted = providerExecuted
-    this.messageIndex = place.messageIndex
-    this.invocationIndex = invocationIndex
-  }
+/** One tool call that was found in messages, and where in them it stands. */
+export interface ToolCallInfo {
+  readonly toolName: string
+  /** `''` where the call has none. */
+  readonly toolCallId: string
+  /** Index of the output message that makes the call; of the model call, in a run made from spans. */
+  readonly messageIndex: number
+  /** Index of the call within that message, or among the calls of that step. */
+  readonly invocationIndex: number
 }
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+type Source = Readonly<Record<string, unknown>>
 
 /** Where in the messages the reader stands. */
 export interface Place {
@@ -46,12 +35,16 @@ export interface Place {
 /**
  * Collects the calls of messages in their order. An id counts once, in whatever message it is repeated, as UI messages,
  * steps and response messages tell of the same call; what a later mention knows more (result, error) is added to the first.
+ * What a call was given and what came of it is read only when `read` asks for it.
  */
 export class GivenCalls {
-  readonly #calls: Mutable<GivenCall>[] = []
+  readonly infos: ToolCallInfo[] = []
+  /** Beside `infos`, entry by entry. */
+  readonly #sources: Source[] = []
+  /** By index of the message. */
+  readonly #steps: number[] = []
   readonly #ids = new Set<string>()
-  readonly #byId = new Map<string, Mutable<GivenCall>>()
-  #indexed = 0
+  readonly #mentions: (readonly [id: string, source: Source])[] = []
   readonly #isEarlier: (id: string) => boolean
 
   /** @param isEarlier whether an id is that of a call in the input: a result of its in the output is no new call */
@@ -59,60 +52,76 @@ export class GivenCalls {
     this.#isEarlier = isEarlier
   }
 
-  get list(): readonly GivenCall[] {
-    return this.#calls
-  }
-
   has(id: string): boolean {
     return this.#ids.has(id)
   }
 
   /** A call, perhaps with its outcome: AI SDK `tool-call`, UI part or invocation, OpenAI `tool_calls`, Anthropic `tool_use`. */
-  add(source: Record<string, unknown>, place: Place): void {
+  add(source: Source, place: Place): void {
     const invocationIndex = place.invocations++
     if (isPartial(source.state)) return
-    const callee = isRecord(source.function) ? source.function : source
-    const name = textOf(callee.toolName) ?? textOf(callee.name) ?? nameInType(source.type)
-    if (name === undefined) return
+    const callee = calleeOf(source)
+    const toolName = textOf(callee.toolName) ?? textOf(callee.name) ?? nameInType(source.type)
+    if (toolName === undefined) return
     const id = callId(source)
     if (id !== undefined) {
       const known = this.#ids.size
       this.#ids.add(id)
       if (this.#ids.size === known) {
-        this.#addOutcome(id, source)
+        this.#mentions.push([id, source])
         return
       }
     }
-    const args = callee.args ?? callee.input ?? callee.arguments ?? callee.rawInput
-    const byProvider = source.providerExecuted === true || source.type === 'server_tool_use'
-    const call = new Call(name, place, invocationIndex, byProvider)
-    if (id !== undefined) call.id = id
-    if (args !== undefined) call.arguments = args === '' ? {} : parseJsonTwice(args)
-    addOutcome(call, source)
-    this.#calls.push(call)
+    this.infos.push({ toolName, toolCallId: id ?? '', messageIndex: place.messageIndex, invocationIndex })
+    this.#steps[place.messageIndex] = place.step
+    this.#sources.push(source)
   }
 
   /** The outcome of a call: `tool-result`, `tool-error`, `tool_result`, a message of role `tool`. */
-  answer(source: Record<string, unknown>, place: Place): void {
+  answer(source: Source, place: Place): void {
     const id = responseId(source)
     if (id === undefined) return
-    if (this.#ids.has(id)) this.#addOutcome(id, source)
+    if (this.#ids.has(id)) this.#mentions.push([id, source])
     else if (textOf(source.toolName) !== undefined && !this.#isEarlier(id)) this.add(source, place)
   }
 
-  #addOutcome(id: string, source: Record<string, unknown>): void {
-    const call = this.#find(id)
-    if (call !== undefined) addOutcome(call, source)
-  }
-
-  /** The index is made when it is first needed, and only for what is new: most calls tell of their outcome themselves. */
-  #find(id: string): Mutable<GivenCall> | undefined {
-    for (; this.#indexed < this.#calls.length; this.#indexed++) {
-      const call = this.#calls[this.#indexed]
-      if (call?.id !== undefined) this.#byId.set(call.id, call)
+  /** The calls with their arguments and outcomes. */
+  read(): GivenCall[] {
+    const calls = this.infos.map((info, index) =>
+      readCall(info, this.#steps[info.messageIndex] ?? 0, this.#sources[index] ?? {}),
+    )
+    if (this.#mentions.length > 0) {
+      const byId = new Map(calls.map((call) => [call.id, call]))
+      for (const [id, source] of this.#mentions) {
+        const call = byId.get(id)
+        if (call !== undefined) addOutcome(call, source)
+      }
     }
-    return this.#byId.get(id)
+    return calls
   }
+}
+
+function readCall(info: ToolCallInfo, step: number, source: Source): Mutable<GivenCall> {
+  const { toolName, toolCallId, messageIndex, invocationIndex } = info
+  const callee = calleeOf(source)
+  const args = callee.args ?? callee.input ?? callee.arguments ?? callee.rawInput
+  const call: Mutable<GivenCall> = {
+    ...(toolCallId !== '' && { id: toolCallId }),
+    name: toolName,
+    ...(args !== undefined && { arguments: args === '' ? {} : parseJsonTwice(args) }),
+    status: 'unknown',
+    step,
+    providerExecuted: source.providerExecuted === true || source.type === 'server_tool_use',
+    messageIndex,
+    invocationIndex,
+  }
+  addOutcome(call, source)
+  return call
+}
+
+/** OpenAI keeps name and arguments in `function`. */
+function calleeOf(source: Source): Source {
+  return isRecord(source.function) ? source.function : source
 }
 
 /** The id that a call gives itself. */

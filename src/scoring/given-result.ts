@@ -44,7 +44,7 @@ export function toGivenResult(output: unknown): GivenResult | undefined {
       // The same calls again where there are steps: they count once.
       readCalls(messages, calls)
       // Beside steps, these are the last step's again, and may be without ids.
-      if (calls.list.length === 0) {
+      if (calls.infos.length === 0) {
         readPartCalls(contentOf(output), calls, { messageIndex: 0, step: 0, invocations: 0 })
       }
     },

@@ -5,7 +5,7 @@ import { isRecord, numberOf, textOf } from '../spans/json.ts'
 import type { Message, ToolDefinition, Usage } from '../spans/message.ts'
 import { toToolDefinitions } from '../spans/tool-definitions.ts'
 import { GivenCalls } from './given-calls.ts'
-import type { GivenCall } from './given-calls.ts'
+import type { GivenCall, ToolCallInfo } from './given-calls.ts'
 import { readCalls, readMessages, toSource } from './given-messages.ts'
 import { toGivenResult } from './given-result.ts'
 import type { GivenResult } from './given-result.ts'
@@ -37,6 +37,7 @@ export class GivenRun implements AgentRun {
   readonly scope: AgentRun['scope'] = SCOPE
   readonly #given: Readonly<Record<string, unknown>>
   readonly #result: GivenResult | undefined
+  #found: GivenCalls | undefined
   #calls: readonly GivenCall[] | undefined
   #conversation: { readonly input: readonly Message[]; readonly system: string | undefined } | undefined
   #messages: readonly Message[] | undefined
@@ -51,14 +52,13 @@ export class GivenRun implements AgentRun {
   }
 
   get toolCalls(): readonly GivenCall[] {
-    if (this.#calls === undefined) {
-      let earlier: GivenCalls | undefined
-      const calls = new GivenCalls((id) => (earlier ??= this.#earlierCalls()).has(id))
-      if (this.#result === undefined) readCalls(listOf(outputMessages(this.#given.output)), calls)
-      else this.#result.readCalls(calls)
-      this.#calls = calls.list
-    }
+    this.#calls ??= this.#findCalls().read()
     return this.#calls
+  }
+
+  /** Names, ids and places of the tool calls, without what they were given and what came of them. */
+  get toolCallInfos(): readonly ToolCallInfo[] {
+    return this.#findCalls().infos
   }
 
   get input(): readonly Message[] {
@@ -105,6 +105,17 @@ export class GivenRun implements AgentRun {
 
   toJSON(): AgentRun {
     return plainRun(this)
+  }
+
+  #findCalls(): GivenCalls {
+    if (this.#found === undefined) {
+      let earlier: GivenCalls | undefined
+      const calls = new GivenCalls((id) => (earlier ??= this.#earlierCalls()).has(id))
+      if (this.#result === undefined) readCalls(listOf(outputMessages(this.#given.output)), calls)
+      else this.#result.readCalls(calls)
+      this.#found = calls
+    }
+    return this.#found
   }
 
   #earlierCalls(): GivenCalls {
