@@ -103,8 +103,6 @@ function endpointKey(...parts: readonly (string | undefined)[]): string {
   return nodeCrypto().createHash('sha256').update(JSON.stringify(parts)).digest('base64')
 }
 
-const resolver = createRequire(import.meta.url)
-
 function missingPackage(name: string, model: string): string | undefined {
   // Where not even we are found, a bundler has put all of it into one file, and what it holds cannot be seen from here.
   if (isFound(name) || !isFound('spanscore/package.json')) return undefined
@@ -113,7 +111,7 @@ function missingPackage(name: string, model: string): string | undefined {
 
 function isFound(specifier: string): boolean {
   try {
-    resolver.resolve(specifier)
+    createRequire(import.meta.url).resolve(specifier)
     return true
   } catch (error) {
     // A package that only ESM may import is there all the same.
