@@ -9,6 +9,7 @@ import type { Ledger } from '../scoring/ledger.ts'
 import type { Evaluation, Score, Skipped } from '../scoring/score.ts'
 import { decideByRun, filtered, isForAgent, mayWant, Place, sampledOut } from './admission.ts'
 import { claim } from './claims.ts'
+import { InlineSpeed, threadCpuMs } from './inline-speed.ts'
 import type { ResolvedOptions, ResolvedScorer } from './options.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoreWriter } from './score-writer.ts'
@@ -16,12 +17,6 @@ import { ScoredRun } from './scored-run.ts'
 import { evaluationOf, probabilityOf } from './scoring-job.ts'
 import type { ScoringJobs } from './scoring-jobs.ts'
 import type { EndedSpan, OpenSpan } from './sdk-types.ts'
-
-/** A scorer that holds up `span.end()` for longer, twice running, runs after it from then on: once may be the compiler, or a collection. */
-const MAX_INLINE_MS = 5
-
-/** One that holds it up for longer than this need not do so twice. What is shorter may be a busy machine, or a collection. */
-const MAX_ONCE_INLINE_MS = 50
 
 /** A scorer that scores while the span is ending. */
 interface Inline {
@@ -50,13 +45,16 @@ export class RunScoring {
   readonly #parts: RunScoringParts
   /** Scorers that were too slow to run while a span is ending. */
   readonly #deferred = new Set<string>()
-  /** Scorers whose last call while a span was ending was too slow. */
-  readonly #slow = new Set<string>()
+  readonly #speed: InlineSpeed
   /** Whether any scorer looks at agents that another agent started. */
   readonly countsNested: boolean
 
   constructor(parts: RunScoringParts) {
     this.#parts = parts
+    this.#speed = new InlineSpeed(
+      parts.options.scorers.map(({ id }) => id),
+      threadCpuMs,
+    )
     this.countsNested = parts.options.scorers.some(isForNested)
   }
 
@@ -187,7 +185,7 @@ export class RunScoring {
   }
 
   #scoreInline(scored: ScoredRun, inline: readonly Inline[]): void {
-    const evaluations = isolated(() => inline.map((each) => this.#evaluate(scored, each)))
+    const evaluations = isolated(() => inline.map((each) => this.#evaluateTimed(scored, each)))
     for (const [index, { scorer, run, rate }] of inline.entries()) {
       const evaluation = evaluations[index]
       if (evaluation === undefined) continue
@@ -197,7 +195,6 @@ export class RunScoring {
         this.#parts.jobs.adopt(scored, run, evaluation)
         continue
       }
-      this.#judgeSpeed(scorer.id, evaluation.durationMs)
       this.#parts.writer.write(scored, evaluation, run)
       if (scored.live.hasOpenSpans) scored.provisional.push({ scorer, rate, evaluation })
     }
@@ -214,6 +211,16 @@ export class RunScoring {
     else write(again)
   }
 
+  #evaluateTimed(scored: ScoredRun, inline: Inline): Evaluation | Promise<Evaluation> {
+    const { id } = inline.scorer
+    const startCpuMs = this.#speed.start(id)
+    const evaluation = this.#evaluate(scored, inline)
+    if (!(evaluation instanceof Promise) && this.#speed.isTooSlow(id, evaluation.durationMs, startCpuMs)) {
+      this.#defer(id, `took ${Math.round(evaluation.durationMs)} ms`)
+    }
+    return evaluation
+  }
+
   #evaluate(scored: ScoredRun, { scorer, run, rate }: Inline): Evaluation | Promise<Evaluation> {
     const { about, passAt } = scorer
     const probability = probabilityOf(scored, rate, this.#parts.options)
@@ -223,12 +230,6 @@ export class RunScoring {
       run,
       probability === undefined ? { about, passAt, timeoutMs } : { about, passAt, timeoutMs, probability },
     )
-  }
-
-  #judgeSpeed(id: string, tookMs: number): void {
-    if (tookMs <= MAX_INLINE_MS) this.#slow.delete(id)
-    else if (tookMs > MAX_ONCE_INLINE_MS || this.#slow.has(id)) this.#defer(id, `took ${Math.round(tookMs)} ms`)
-    else this.#slow.add(id)
   }
 
   #defer(id: string, why: string): void {

@@ -1,0 +1,56 @@
+/** Longest that a scorer may hold up `span.end()`, in milliseconds. */
+const MAX_INLINE_MS = 5
+
+/** Calls around which the thread's processor time is read: a scorer's first, and those after one that seemed slow. */
+const WATCHED_CALLS = 20
+
+/**
+ * Tells which scorers are too slow to run while a span is ending. One that computes for too long is known by the processor
+ * time that it takes, at once. One that took long by the clock alone may have waited (read a file), or the machine was busy
+ * with something else: it is too slow when that happens twice running. Reading the processor time costs a third of a
+ * microsecond, so a scorer that has shown itself quick is timed by the clock until a call of its seems slow.
+ */
+export class InlineSpeed {
+  /** How many more calls of a scorer are watched; none where it is not here. */
+  readonly #watched = new Map<string, number>()
+  /** Scorers whose last call was slow by the clock. */
+  readonly #slow = new Set<string>()
+  readonly #cpuMs: () => number
+
+  /** @param cpuMs Processor time that this thread has used, in milliseconds; the clock's where the platform does not tell. */
+  constructor(ids: readonly string[], cpuMs: () => number) {
+    this.#cpuMs = cpuMs
+    for (const id of ids) this.#watched.set(id, WATCHED_CALLS)
+  }
+
+  /** Before a call: what `isTooSlow` is given after it. */
+  start(id: string): number | undefined {
+    return this.#watched.has(id) ? this.#cpuMs() : undefined
+  }
+
+  /** After a call, with what it took by the clock. */
+  isTooSlow(id: string, tookMs: number, startCpuMs: number | undefined): boolean {
+    if (tookMs <= MAX_INLINE_MS) {
+      this.#slow.delete(id)
+      if (startCpuMs !== undefined) this.#watchLess(id)
+      return false
+    }
+    const isSecond = this.#slow.has(id)
+    this.#slow.add(id)
+    this.#watched.set(id, WATCHED_CALLS)
+    return isSecond || (startCpuMs !== undefined && this.#cpuMs() - startCpuMs > MAX_INLINE_MS)
+  }
+
+  #watchLess(id: string): void {
+    const left = (this.#watched.get(id) ?? 0) - 1
+    if (left > 0) this.#watched.set(id, left)
+    else this.#watched.delete(id)
+  }
+}
+
+/** Processor time of this thread, in milliseconds; before Node 23.9 the clock's. */
+export function threadCpuMs(): number {
+  if (process.threadCpuUsage === undefined) return performance.now()
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
