@@ -22,22 +22,23 @@ export class SpanLinks {
   /** A key of this instance: two processors on one provider keep their ancestries apart. */
   readonly #key: symbol = Symbol('spanscore.link')
 
+  /** Under which the place of a span in the order of the starts is kept, while it is to be asked again. */
   readonly #askAgain: symbol = Symbol('spanscore.ask')
 
   /** The link that was stored on a span; `undefined` where it did not start here. */
   get(span: object): Link | undefined {
-    return linked(span)[this.#key]
+    return linked<Link>(span)[this.#key]
   }
 
   /** The node of a recognised span; `undefined` for every other. */
   ownNode(span: object): SpanNode | undefined {
-    const link = linked(span)[this.#key]
+    const link = this.get(span)
     return link instanceof SpanNode && link.span === span ? link : undefined
   }
 
   /** Keeps what is above a span (or its own node, where it is recognised) on the span. */
   set(span: object, link: Link): void {
-    linked(span)[this.#key] = link
+    linked<Link>(span)[this.#key] = link
   }
 
   /** What a child of this span is linked to; `undefined` where the span did not start here. */
@@ -47,19 +48,17 @@ export class SpanLinks {
     return parent.isRecording() ? parent : link
   }
 
-  /** Marks a span that may be recognised by what is still to be written on it. */
-  askAgain(span: object): void {
-    linked(span)[this.#askAgain] = null
+  /** Marks a span that may be recognised by what is still to be written on it, with its place in the order of the starts. */
+  askAgain(span: object, startOrder: number): void {
+    linked<number>(span)[this.#askAgain] = startOrder
   }
 
-  /** Whether `askAgain` was called for it, and `asked` was not. */
-  isToBeAsked(span: object): boolean {
-    return linked(span)[this.#askAgain] === null
-  }
-
-  /** Takes `askAgain` back. */
-  asked(span: object): void {
-    linked(span)[this.#askAgain] = undefined
+  /** Takes `askAgain` back: the place that was given, `undefined` where it was not called, or is taken back already. */
+  takeAsk(span: object): number | undefined {
+    const kept = linked<number>(span)
+    const startOrder = kept[this.#askAgain]
+    if (startOrder !== undefined) kept[this.#askAgain] = undefined
+    return startOrder
   }
 
   /** To be called when an ordinary span ends: shortens its link past ancestors that have ended too. */
@@ -111,7 +110,7 @@ export class SpanLinks {
   }
 }
 
-function linked(span: object): Record<symbol, Link | undefined> {
+function linked<T>(span: object): Record<symbol, T | undefined> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property of our own on someone else's object
-  return span as Record<symbol, Link | undefined>
+  return span as Record<symbol, T | undefined>
 }

@@ -14,6 +14,8 @@ export class SpanNode {
   readonly above: Link
   group: SpanGroup
   dialect: Dialect
+  /** How many spans had started before it: start times tie. */
+  readonly #startOrder: number
   /** Whether it was known at its start what it is. */
   readonly saidItsKind: boolean
   /** By the order of the hooks: false from the span's `onEnding` (or, where that is not called, `onEnd`) on. */
@@ -26,11 +28,12 @@ export class SpanNode {
   run: LiveRun | undefined
   #source: SourceSpan | undefined
 
-  constructor(span: SdkSpanLike, dialect: Dialect, above: Link, group: SpanGroup) {
+  constructor(span: SdkSpanLike, dialect: Dialect, above: Link, group: SpanGroup, startOrder: number) {
     this.span = span
     this.dialect = dialect
     this.above = above
     this.group = group
+    this.#startOrder = startOrder
     this.saidItsKind = saysItsKind(span.attributes)
   }
 
@@ -40,7 +43,7 @@ export class SpanNode {
   }
 
   get source(): SourceSpan {
-    this.#source ??= toSourceSpan(this.span)
+    this.#source ??= toSourceSpan(this.span, this.#startOrder)
     return this.#source
   }
 

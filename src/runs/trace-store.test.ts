@@ -9,6 +9,7 @@ import { buildRuns } from './build-runs.ts'
 import type { LiveRun } from './live-run.ts'
 import { TraceStore } from './trace-store.ts'
 import type { ParentSpan } from './trace-store.ts'
+import { compareSpans } from './tree.ts'
 
 /** A recorded span as an SDK would hand it out: open until its end, with the attributes that were there at its start. */
 class ReplayedSpan implements SdkSpanLike {
@@ -70,8 +71,12 @@ function toTime(timeMs: number): readonly [number, number] {
 }
 
 /** Plays the hooks of a recording in their order, and gives the runs as they were settled. */
-function replay(scenario: Scenario, keysAtStart: 'all' | 'none'): AgentRun[] {
-  const { spans, logs } = readScenario(scenario)
+function replay(
+  scenario: Scenario,
+  keysAtStart: 'all' | 'none',
+  spans: readonly SourceSpan[] = readScenario(scenario).spans,
+): AgentRun[] {
+  const { logs } = readScenario(scenario)
   const byId = new Map(spans.map((span) => [span.spanId, span]))
   const live = new Map<string, ReplayedSpan>()
   const settled: AgentRun[] = []
@@ -119,9 +124,14 @@ function replay(scenario: Scenario, keysAtStart: 'all' | 'none'): AgentRun[] {
   return settled
 }
 
-/** An order of the hooks that could have been: ends as they were exported, each span's start when something below it begins. */
+/** An order of the hooks that could have been: starts by their times and, where these tie, as in a file; ends as they were exported. */
 function orderOf(spans: readonly SourceSpan[], keysAtStart: 'all' | 'none'): NonNullable<Scenario['order']> {
   const byId = new Map(spans.map((span) => [span.spanId, span]))
+  const depth = (span: SourceSpan): number => {
+    const parent = byId.get(span.parentSpanId ?? '')
+    return parent === undefined ? 0 : depth(parent) + 1
+  }
+  const waiting = spans.toSorted((a, b) => a.startTimeMs - b.startTimeMs || depth(a) - depth(b) || compareSpans(a, b))
   const started = new Set<string>()
   const order: NonNullable<Scenario['order']>[number][] = []
   const start = (span: SourceSpan) => {
@@ -132,7 +142,7 @@ function orderOf(spans: readonly SourceSpan[], keysAtStart: 'all' | 'none'): Non
     order.push([span.spanId, 's', keysAtStart === 'all' ? Object.keys(span.attributes) : []])
   }
   for (const span of spans) {
-    start(span)
+    while (!started.has(span.spanId)) start(waiting.shift() ?? span)
     order.push([span.spanId, 'e'])
   }
   return order
@@ -209,3 +219,17 @@ function isSpread(scenario: Scenario): boolean {
 function inOrder(runs: readonly AgentRun[]): string {
   return JSON.stringify(runs.toSorted((a, b) => a.startTimeMs - b.startTimeMs || (a.id < b.id ? -1 : 1)).map(factsOf))
 }
+
+test('The order of the starts decides between model calls that start in the same millisecond', () => {
+  const [scenario] = loadLibrary('ai-7.0.173-otel').filter(({ id }) => id === '02-auth-fetch.generateText')
+  expect.assert(scenario !== undefined)
+  const { spans } = readScenario(scenario)
+  const startTimeMs = Math.min(...spans.map((span) => span.startTimeMs))
+  // All at one moment, and the later, the shorter: neither start nor end tells the order.
+  const ids = orderOf(spans, 'all').flatMap(([id, hook]) => (hook === 's' ? [id] : []))
+  const tied = spans.map((span) => ({ ...span, startTimeMs, endTimeMs: startTimeMs - ids.indexOf(span.spanId) + 1000 }))
+  const namesOf = (runs: readonly AgentRun[]) => runs.map((run) => run.toolCalls.map((call) => call.name))
+  const live = replay({ ...scenario, order: orderOf(spans, 'all') }, 'all', tied)
+  expect(namesOf(live)).toEqual(namesOf(buildRuns(spans)))
+  expect(live.map((run) => run.output)).toEqual(buildRuns(spans).map((run) => run.output))
+})

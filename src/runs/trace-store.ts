@@ -38,6 +38,7 @@ export class TraceStore {
   readonly #source: LiveRunSource
   readonly #bare: BareRuns
   #unsettled = 0
+  #started = 0
 
   constructor(options: TraceStoreOptions) {
     this.#options = options
@@ -86,9 +87,10 @@ export class TraceStore {
       return
     }
     const dialect = recogniseSpan(span)
+    this.#started += 1
     if (dialect === undefined || dialect === 'ordinary') {
       this.#links.set(span, above)
-      if (dialect === undefined) this.#links.askAgain(span)
+      if (dialect === undefined) this.#links.askAgain(span, this.#started)
       return
     }
     this.#links.set(span, this.#startNode(span, dialect, above))
@@ -96,7 +98,7 @@ export class TraceStore {
 
   /** The node of a span, where a dialect recognises it: at its start, or by what was written on it since. */
   nodeOf(span: SdkSpanLike): SpanNode | undefined {
-    return this.#links.ownNode(span) ?? (this.#links.isToBeAsked(span) ? this.#recogniseLate(span) : undefined)
+    return this.#links.ownNode(span) ?? this.#recogniseLate(span)
   }
 
   /**
@@ -177,9 +179,10 @@ export class TraceStore {
       this.#options.onLate()
       return parentNode
     }
-    if (parentNode !== undefined) return this.#addNode(new SpanNode(span, dialect, above, parentNode.group))
+    if (parentNode !== undefined)
+      return this.#addNode(new SpanNode(span, dialect, above, parentNode.group, this.#started))
     const group = this.#openGroup(span)
-    const root = this.#addNode(new SpanNode(span, dialect, above, group))
+    const root = this.#addNode(new SpanNode(span, dialect, above, group, this.#started))
     group.isSkipped = !group.wanted && !this.#options.countsNested && root.currentRole === 'agent'
     return root
   }
@@ -216,7 +219,8 @@ export class TraceStore {
 
   /** Many instrumentations, and most spans written by hand, set their attributes only after the start. */
   #recogniseLate(span: SdkSpanLike): SpanNode | undefined {
-    this.#links.asked(span)
+    const startOrder = this.#links.takeAsk(span)
+    if (startOrder === undefined) return undefined
     const dialect = recogniseSpan(span)
     if (dialect === undefined || dialect === 'ordinary') return undefined
     const above = this.#links.get(span)
@@ -225,7 +229,7 @@ export class TraceStore {
     const parentNode = this.#links.nearestNode(above)
     if (parentNode?.closed) return undefined
     const group = parentNode?.group ?? this.#openGroup(span)
-    const node = this.#addNode(new SpanNode(span, dialect, above, group))
+    const node = this.#addNode(new SpanNode(span, dialect, above, group, startOrder))
     this.#links.set(span, node)
     this.#adopt(node)
     return node

@@ -77,10 +77,14 @@ function sorted(spans: readonly SourceSpan[]): readonly SourceSpan[] {
   return spans
 }
 
-/** By start, then end, then id: start times tie, and the result must not depend on the order of arrival. */
+/**
+ * By start, then by the order of the hooks where that is known, else by end and id: start times tie, and the result must not
+ * depend on the order of arrival.
+ */
 export function compareSpans(left: SourceSpan, right: SourceSpan): number {
   return (
     left.startTimeMs - right.startTimeMs ||
+    (left.startOrder ?? 0) - (right.startOrder ?? 0) ||
     left.endTimeMs - right.endTimeMs ||
     (left.spanId < right.spanId ? -1 : left.spanId > right.spanId ? 1 : 0)
   )

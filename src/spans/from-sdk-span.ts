@@ -33,23 +33,27 @@ export interface SdkSpanLike {
 /**
  * A view of an SDK's span in the form that everything above reads. Nothing is copied: attributes that the application or
  * a later processor still writes are seen. Works before the span has ended, its end time is then its start.
+ *
+ * @param startOrder How many spans had started before it, where that is known.
  */
-export function toSourceSpan(span: SdkSpanLike): SourceSpan {
-  return new SdkSourceSpan(span)
+export function toSourceSpan(span: SdkSpanLike, startOrder?: number): SourceSpan {
+  return new SdkSourceSpan(span, startOrder)
 }
 
 class SdkSourceSpan implements SourceSpan {
   readonly traceId: string
   readonly spanId: string
   readonly startTimeMs: number
+  readonly startOrder: number | undefined
   readonly #span: SdkSpanLike
   #scope: SourceSpan['scope'] | undefined
 
-  constructor(span: SdkSpanLike) {
+  constructor(span: SdkSpanLike, startOrder: number | undefined) {
     const context = span.spanContext()
     this.traceId = context.traceId
     this.spanId = context.spanId
     this.startTimeMs = toMilliseconds(span.startTime)
+    this.startOrder = startOrder
     this.#span = span
   }
 

@@ -21,6 +21,8 @@ export interface SourceSpan {
   /** Milliseconds since the epoch, with fraction. Never used to order hooks: start times tie. */
   readonly startTimeMs: number
   readonly endTimeMs: number
+  /** Where the order of the starts is known, in the process itself: decides between equal start times. */
+  readonly startOrder?: number | undefined
   readonly resource: Readonly<Record<string, unknown>>
   readonly droppedAttributesCount: number
 }
