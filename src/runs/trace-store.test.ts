@@ -228,8 +228,11 @@ test('The order of the starts decides between model calls that start in the same
   // All at one moment, and the later, the shorter: neither start nor end tells the order.
   const ids = orderOf(spans, 'all').flatMap(([id, hook]) => (hook === 's' ? [id] : []))
   const tied = spans.map((span) => ({ ...span, startTimeMs, endTimeMs: startTimeMs - ids.indexOf(span.spanId) + 1000 }))
-  const namesOf = (runs: readonly AgentRun[]) => runs.map((run) => run.toolCalls.map((call) => call.name))
   const live = replay({ ...scenario, order: orderOf(spans, 'all') }, 'all', tied)
   expect(namesOf(live)).toEqual(namesOf(buildRuns(spans)))
   expect(live.map((run) => run.output)).toEqual(buildRuns(spans).map((run) => run.output))
 })
+
+function namesOf(runs: readonly AgentRun[]): string[][] {
+  return runs.map((run) => run.toolCalls.map((call) => call.name))
+}
