@@ -95,7 +95,7 @@ const { runs, scorers } = scoring.ledger()
 const total = (pick: (row: (typeof scorers)[string]) => number) =>
   Object.values(scorers).reduce((sum, row) => sum + pick(row), 0)
 console.log(
-  `\nEvery run is accounted for: ${runs.seen} runs seen; ${total((row) => row.runs)} × scorer = ${total((row) => row.scored)} scored + ${total((row) => row.skipped)} skipped + ${total((row) => row.failed)} failed + ${total((row) => row.pending)} pending.`,
+  `\nEvery run is accounted for: ${runs.seen} runs seen; ${total((row) => row.runs)} evaluations = ${total((row) => row.scored)} scored + ${total((row) => row.skipped)} skipped + ${total((row) => row.failed)} failed + ${total((row) => row.pending)} pending.`,
 )
 console.log(`Done in ${((performance.now() - started) / 1000).toFixed(1)} s.`)
 await Promise.all([server.close(), receiver.close()])
