@@ -16,19 +16,25 @@ export interface Assembly {
 
 /** Puts runs together from spans of this process, some of which may be open. */
 export function assembleRuns({ nodes, logs, links, revision, lacksSpans }: Assembly): AgentRun[] {
-  const open = new Set<string>()
-  const parents = new Map<string, string | undefined>()
+  let open: Set<string> | undefined
+  let parents: Map<string, string | undefined> | undefined
   for (const node of nodes) {
-    const { spanId, parentSpanId } = node.source
-    if (node.open) open.add(spanId)
+    if (node.open) (open ??= new Set()).add(node.source.spanId)
     // Spans in between that no dialect recognises are not kept: the way up leads past them.
+    const { parentSpanId } = node.source
     if (parentSpanId === undefined || node.above === null) continue
     const parent = links.nearestNode(node.above)?.source.spanId
-    if (parent !== parentSpanId) parents.set(parentSpanId, parent)
+    if (parent !== parentSpanId) (parents ??= new Map()).set(parentSpanId, parent)
   }
   return buildRuns(
     nodes.map((node) => node.source),
-    { logs, revision, lacksSpans, parents, isOpen: (spanId) => open.has(spanId) },
+    {
+      logs,
+      revision,
+      lacksSpans,
+      ...(parents !== undefined && { parents }),
+      ...(open !== undefined && { isOpen: (spanId: string) => open.has(spanId) }),
+    },
   )
 }
 

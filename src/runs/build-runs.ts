@@ -5,7 +5,7 @@ import { nestBareRuns } from './nest-bare-runs.ts'
 import { planRuns } from './plan-runs.ts'
 import { ReconstructedRun } from './reconstructed-run.ts'
 import { joinSpread } from './spread-runs.ts'
-import { buildTree, compareSpans } from './tree.ts'
+import { buildTree, compareSpans, type TreeSpan } from './tree.ts'
 import { dropTwins } from './twins.ts'
 
 /** What is known beside the ended spans. */
@@ -39,11 +39,14 @@ export function buildRuns(spans: readonly SourceSpan[], options: BuildRunsOption
   const { logs = [], isOpen = () => false, parents = NO_PARENTS, revision = 1 } = options
   const logsBySpan = groupLogs(logs)
   const plans: RunPlan[] = []
+  const loose: TreeSpan[] = []
   for (const [traceId, ofTrace] of groupByTrace(spans)) {
     const context = { logs: logsBySpan?.get(traceId) ?? NO_LOGS, isOpen, parents }
-    plans.push(...planRuns(buildTree(ofTrace, context)))
+    const planned = planRuns(buildTree(ofTrace, context))
+    plans.push(...planned.plans)
+    loose.push(...planned.loose)
   }
-  const runs = nestBareRuns(joinSpread(dropTwins(plans))).toSorted((left, right) =>
+  const runs = nestBareRuns(joinSpread(dropTwins(plans), loose)).toSorted((left, right) =>
     compareSpans(left.root.span, right.root.span),
   )
   if (options.lacksSpans === true) for (const plan of runs) markIncomplete(plan)

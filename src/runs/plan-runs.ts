@@ -18,20 +18,33 @@ interface Below {
   readonly work: readonly boolean[]
 }
 
+/** What the spans of a trace make up. */
+export interface TracePlan {
+  readonly plans: readonly RunPlan[]
+  /** Spans without a parent of a library that writes spans side by side, which no run of the trace has a claim to. */
+  readonly loose: readonly TreeSpan[]
+}
+
 /**
  * Decides which spans of a trace make up which run: where runs begin, which are children of a tool call, which spans are
  * one call seen twice, and what to do with model calls that no agent stands above.
  *
  * @param nodes Parents before children, siblings by start.
  */
-export function planRuns(nodes: readonly TreeSpan[]): readonly RunPlan[] {
+export function planRuns(nodes: readonly TreeSpan[]): TracePlan {
   const planner = new Planner(findBelow(nodes))
   const places: Place[] = []
   for (const node of nodes) {
     const above = (node.parent && places[node.parent.index]) ?? NOWHERE
     places[node.index] = above.isExcluded === true ? above : planner.place(node, above)
   }
-  return [...planner.plans, ...chainBareSpans(planner.bare, planner.plans)]
+  const plans = [...planner.plans, ...chainBareSpans(planner.bare, planner.plans)]
+  return { plans, loose: plans.length === 0 ? nodes.filter(isLoose) : [] }
+}
+
+function isLoose({ facts, span, isOpen }: TreeSpan): boolean {
+  const isPart = facts.role === 'tool' || facts.role === 'step'
+  return isPart && !isOpen && span.parentSpanId === undefined && facts.dialect.isFlat?.(span) === true
 }
 
 const NOWHERE: Place = {}

@@ -1,13 +1,16 @@
 import { answeredIds, isQuestion, repeats } from './continuity.ts'
 import type { RunPlan } from './plan.ts'
-import { compareSpans } from './tree.ts'
+import { compareSpans, type TreeSpan } from './tree.ts'
 import { lastUserText } from './words.ts'
 
 /**
  * Puts runs together that a library spread over several traces, because it starts each span without a parent: bare model
  * calls that answer one another's tool calls by id, and the bare calls of a graph whose own span lists its messages.
+ *
+ * @param loose Tools and steps that are alone in their traces: they go to the only graph that was at work.
  */
-export function joinSpread(plans: readonly RunPlan[]): readonly RunPlan[] {
+export function joinSpread(plans: readonly RunPlan[], loose: readonly TreeSpan[]): readonly RunPlan[] {
+  if (loose.length > 0) takeLoose(plans, loose)
   if (plans.length < 2) return plans
   const spread = plans.filter((plan) => plan.root.facts.role === 'model' && plan.root.span.parentSpanId === undefined)
   if (spread.length === 0) return plans
@@ -57,6 +60,28 @@ function take(target: RunPlan, plan: RunPlan): void {
   target.tools.sort((left, right) => compareSpans(left.node.span, right.node.span))
   if (!plan.isComplete) target.isComplete = false
 }
+
+function takeLoose(plans: readonly RunPlan[], loose: readonly TreeSpan[]): void {
+  const graphs = plans.filter(
+    ({ root, models }) => models.length === 0 && root.facts.dialect.isFlat?.(root.span) === true,
+  )
+  if (graphs.length * loose.length > MAX_GUESSES) return
+  for (const node of loose.toSorted((left, right) => compareSpans(left.span, right.span))) {
+    const { startTimeMs, endTimeMs } = node.span
+    const [graph, other] = graphs.filter(
+      ({ root }) =>
+        root.facts.dialect === node.facts.dialect &&
+        root.span.startTimeMs <= startTimeMs &&
+        root.span.endTimeMs >= endTimeMs,
+    )
+    if (graph === undefined || other !== undefined) continue
+    if (node.facts.role === 'tool') graph.tools.push({ node, inner: [] })
+    else graph.inside.push(node)
+  }
+}
+
+/** Beyond this, spans are not given to a run by time alone. */
+const MAX_GUESSES = 1_000_000
 
 /** The only graph that was at work at the time, and was asked the same. */
 function graphOf(plan: RunPlan, graphs: readonly RunPlan[]): RunPlan | undefined {

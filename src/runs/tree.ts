@@ -35,18 +35,16 @@ export interface TreeContext {
  * order in which the spans come. Spans that nobody recognises are gone through. Cycles are cut. Nothing recurses.
  */
 export function buildTree(spans: readonly SourceSpan[], context: TreeContext): readonly TreeSpan[] {
-  const byId = new Map<string, SourceSpan>()
-  for (const span of spans) {
-    const other = byId.get(span.spanId)
-    if (other === undefined || compareCopies(span, other) > 0) byId.set(span.spanId, span)
-  }
   const nodes: TreeSpan[] = []
   const nodeOf = new Map<string, TreeSpan>()
-  for (const span of sorted(byId.size === spans.length ? spans : [...byId.values()])) {
+  const strangers = new Map<string, SourceSpan>()
+  for (const span of sorted(spans)) {
     const dialect = recognise(span.scope.name, span.attributes, span.name)
-    if (dialect === undefined) continue
+    if (dialect === undefined) {
+      strangers.set(span.spanId, span)
+      continue
+    }
     const facts = new SpanFacts(span, dialect, roleOf(dialect, span), context.logs.get(span.spanId))
-    const isOpen = context.isOpen(span.spanId)
     const node: TreeSpan = {
       facts,
       span,
@@ -54,17 +52,29 @@ export function buildTree(spans: readonly SourceSpan[], context: TreeContext): r
       children: [],
       isOrphan: false,
       topId: '',
-      isOpen,
+      isOpen: context.isOpen(span.spanId),
       index: -1,
       mark: 0,
     }
     nodes.push(node)
     nodeOf.set(span.spanId, node)
   }
-  for (const node of nodes) link(node, nodeOf, byId, context.parents)
+  const hasCopies = nodeOf.size + strangers.size < spans.length || strangers.keys().some((id) => nodeOf.has(id))
+  if (hasCopies) return buildTree(withoutCopies(spans), context)
+  for (const node of nodes) link(node, nodeOf, strangers, context.parents)
   regroupFlat(nodes)
   cutCycles(nodes)
   return inOrder(nodes)
+}
+
+/** One record of each span. */
+function withoutCopies(spans: readonly SourceSpan[]): readonly SourceSpan[] {
+  const byId = new Map<string, SourceSpan>()
+  for (const span of spans) {
+    const other = byId.get(span.spanId)
+    if (other === undefined || compareCopies(span, other) > 0) byId.set(span.spanId, span)
+  }
+  return [...byId.values()]
 }
 
 /** Spans of this process come in the order of their starts. */
@@ -99,7 +109,7 @@ function compareCopies(left: SourceSpan, right: SourceSpan): number {
 function link(
   node: TreeSpan,
   nodes: ReadonlyMap<string, TreeSpan>,
-  byId: ReadonlyMap<string, SourceSpan>,
+  strangers: ReadonlyMap<string, SourceSpan>,
   parents: ReadonlyMap<string, string | undefined>,
 ): void {
   let id = node.span.parentSpanId
@@ -115,7 +125,7 @@ function link(
     }
     passed ??= new Set()
     passed.add(id)
-    const span = byId.get(id)
+    const span = strangers.get(id)
     if (span === undefined && !parents.has(id)) {
       node.isOrphan = !isRemote
       return
