@@ -2,6 +2,7 @@ import type { AgentRun } from '../runs/agent-run.ts'
 import { uniformOf } from '../sampling/decide.ts'
 import type { Failed, Skipped } from '../scoring/score.ts'
 import { show } from '../scoring/show.ts'
+import { disown, isThenable } from '../scoring/thenable.ts'
 import type { ResolvedScorer } from './options.ts'
 
 /** A run that a scorer takes on at this rate, or why it does not. */
@@ -51,15 +52,18 @@ export function filtered(by: 'agent' | 'when'): Skipped {
 export function decideByRun(scorer: ResolvedScorer, run: AgentRun, place: Place): Decision {
   if (scorer.when !== undefined) {
     try {
-      if (!scorer.when(run)) return filtered('when')
+      const answer: unknown = scorer.when(run)
+      if (isThenable(answer)) return isAsync(scorer.id, 'when', 'true or false', answer)
+      if (!answer) return filtered('when')
     } catch (error) {
       return threw(scorer.id, 'when', error)
     }
   }
   if (typeof scorer.sample === 'number') return { status: 'chosen', rate: scorer.sample }
-  let rate: number
+  let rate: unknown
   try {
     rate = scorer.sample(run)
+    if (isThenable(rate)) return isAsync(scorer.id, 'sample', 'a number from 0 to 1', rate)
   } catch (error) {
     return threw(scorer.id, 'sample', error)
   }
@@ -71,6 +75,16 @@ export function decideByRun(scorer: ResolvedScorer, run: AgentRun, place: Place)
     }
   }
   return place.isBelow(rate) ? { status: 'chosen', rate } : sampledOut(rate)
+}
+
+/** A promise is neither yes nor no, and one that rejects must not end the application. */
+function isAsync(id: string, what: string, expected: string, promise: PromiseLike<unknown>): Failed {
+  disown(promise)
+  return {
+    status: 'failed',
+    code: 'scorer-threw',
+    message: `${id}: expected ${what} to give ${expected}, got a promise; it cannot be async.`,
+  }
 }
 
 function threw(id: string, what: string, error: unknown): Failed {

@@ -28,9 +28,12 @@ export interface AttachedScoring {
 /** Found by every copy of the package: a hot reload must not score twice. */
 const attached = globalSlot('attached', () => new WeakMap<object, AttachedScoring>(), isWeakMap)
 
+/** What stands behind a processor of ours that was shut down: who attaches anew takes its place. */
+const behindStopped = new WeakMap<SpanProcessorLike, readonly SpanProcessorLike[]>()
+
 /**
  * Adds scoring to a tracer provider that exists, whoever built it: its processors become `next`, in place. Call it after the
- * SDK has started. Attaching to the same provider again gives what the first call gave.
+ * SDK has started. Attaching to the same provider again gives what the first call gave, until that is shut down or detached.
  *
  * Where the provider cannot be attached to, one line of `diag` says why and what to do, and nothing is scored.
  *
@@ -46,28 +49,31 @@ export function attachScoring(options: ScoringOptions): AttachedScoring {
   const known = provider === undefined ? undefined : attached.get(provider)
   if (known) return known
   const processors = provider === undefined ? undefined : processorsOf(provider)
-  if (provider === undefined || processors === undefined) {
-    const processor = createProcessor(options, [])
-    if (provider !== undefined && addProcessor(provider, processor)) {
-      const handle = handleOf(processor, () => attached.delete(provider))
-      attached.set(provider, handle)
-      return handle
-    }
-    diag.createComponentLogger({ namespace: 'spanscore' }).error(`Nothing is scored: ${whyNot(provider)}`)
-    return handleOf(processor, () => undefined)
-  }
-  const behind = [...processors]
+  const behind = (processors ?? []).flatMap((each) => behindStopped.get(each) ?? [each])
   const processor = createProcessor(options, behind)
-  // In one step, between two spans: nothing runs in the middle of it.
-  processors.splice(0, processors.length, processor)
-  const handle = handleOf(processor, () => {
-    attached.delete(provider)
-    const index = processors.indexOf(processor)
-    if (index !== -1) processors.splice(index, 1, ...behind)
-  })
+  if (provider !== undefined && processors !== undefined) {
+    // In one step, between two spans: nothing runs in the middle of it.
+    processors.splice(0, processors.length, processor)
+  } else if (provider === undefined || !addProcessor(provider, processor)) {
+    diag.createComponentLogger({ namespace: 'spanscore' }).error(`Nothing is scored: ${whyNot(provider)}`)
+    return handleOf(processor, ignore, ignore)
+  }
+  const handle = handleOf(
+    processor,
+    () => {
+      behindStopped.set(processor, behind)
+      if (attached.get(provider) === handle) attached.delete(provider)
+    },
+    () => {
+      const index = processors?.indexOf(processor) ?? -1
+      if (index !== -1) processors?.splice(index, 1, ...behind)
+    },
+  )
   attached.set(provider, handle)
   return handle
 }
+
+function ignore(): void {}
 
 function createProcessor(options: ScoringOptions, behind: readonly SpanProcessorLike[]): ScoringSpanProcessor {
   const all = options.next === undefined ? behind : [...behind, options.next]
@@ -78,12 +84,16 @@ function createProcessor(options: ScoringOptions, behind: readonly SpanProcessor
   })
 }
 
-function handleOf(processor: ScoringSpanProcessor, restore: () => unknown): AttachedScoring {
+function handleOf(processor: ScoringSpanProcessor, stopping: () => void, restore: () => void): AttachedScoring {
   return {
     ledger: () => processor.ledger(),
     forceFlush: () => processor.forceFlush(),
-    shutdown: () => processor.stopScoring(),
+    shutdown: () => {
+      stopping()
+      return processor.stopScoring()
+    },
     detach: async () => {
+      stopping()
       restore()
       await processor.stopScoring()
     },
@@ -98,7 +108,7 @@ function whyNot(provider: object | undefined): string {
       "Mastra's OtelExporter registers none: use @mastra/otel-bridge."
     )
   }
-  const name = provider.constructor.name
+  const name = provider.constructor?.name ?? 'The tracer provider'
   const advice = name.startsWith('Sentry')
     ? 'Sentry from version 11 on has no span processors; run an OpenTelemetry SDK of your own beside it, or keep Sentry 10.'
     : 'Put a ScoringSpanProcessor into its spanProcessors where you build it.'

@@ -99,6 +99,16 @@ describe('what is wrong is refused by its path, with what was expected and what 
       { scorers: [scorer], meterProvider: {} },
       /options\.meterProvider: expected an object with getMeter/,
     ],
+    [
+      'one metric attribute without its list',
+      { scorers: [scorer], metricAttributes: 'tenant' },
+      /options\.metricAttributes: expected a list of names, got "tenant"/,
+    ],
+    [
+      'no agent at all',
+      { scorers: [{ scorer, agent: [] }] },
+      /options\.scorers\[0\]\.agent: expected a name, or a list of at least one name, got \[\]/,
+    ],
     ['no object', 'sample', /options: expected an object, got "sample"/],
   ])('%s', (_, options, message) => {
     expect(() => resolveOptions(options as ScoringOptions)).toThrow(message)

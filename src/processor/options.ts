@@ -123,7 +123,7 @@ export function resolveOptions(given: ScoringOptions, attaching = false): Resolv
     stripContent,
     scoreUnsampled: read.flag('scoreUnsampled', false),
     rescore: read.flag('rescore', false),
-    metricAttributes: checkNames('options.metricAttributes', given.metricAttributes ?? []),
+    metricAttributes: checkNames('options.metricAttributes', given.metricAttributes ?? [], 'a list of names'),
     strict,
     ...(upstreamProbability !== undefined && { upstreamProbability }),
     ...pickDefined(given, [
@@ -183,7 +183,7 @@ function resolveScorer(path: string, given: unknown, scope: Scope, sample: Sampl
     passAt,
     about: aboutOf(scorer, id, passAt),
     ...(agent !== undefined && {
-      agents: new Set(checkNames(`${path}.agent`, typeof agent === 'string' ? [agent] : agent)),
+      agents: new Set(checkAgents(`${path}.agent`, agent)),
     }),
     ...(entry.when !== undefined && { when: entry.when }),
   }
@@ -250,9 +250,16 @@ function checkSample(path: string, sample: unknown): Sample {
   throw wrong(path, 'a number from 0 to 1, or a function of the run that gives one', sample)
 }
 
-function checkNames(path: string, names: unknown): readonly string[] {
+function checkAgents(path: string, agents: unknown): readonly string[] {
+  const expected = 'a name, or a list of at least one name'
+  const names = checkNames(path, typeof agents === 'string' && agents !== '' ? [agents] : agents, expected)
+  if (names.length > 0) return names
+  throw wrong(path, expected, agents)
+}
+
+function checkNames(path: string, names: unknown, expected: string): readonly string[] {
   if (Array.isArray(names) && names.every((name) => typeof name === 'string' && name !== '')) return names
-  throw wrong(path, 'a name, or a list of names', names)
+  throw wrong(path, expected, names)
 }
 
 function pickDefined<Key extends keyof ScoringOptions>(
@@ -266,7 +273,12 @@ function pickDefined<Key extends keyof ScoringOptions>(
 }
 
 function isScorer(value: unknown): value is Scorer {
-  return isRecord(value) && typeof value['assess'] === 'function' && typeof value['id'] === 'string' && 'range' in value
+  return (
+    isRecord(value) &&
+    typeof value['assess'] === 'function' &&
+    typeof value['id'] === 'string' &&
+    Array.isArray(value['range'])
+  )
 }
 
 function isSampleFunction(value: unknown): value is Exclude<Sample, number> {

@@ -2,6 +2,7 @@ import { diag } from '@opentelemetry/api'
 import type { DiagLogger } from '@opentelemetry/api'
 
 import { show } from '../scoring/show.ts'
+import { isThenable } from '../scoring/thenable.ts'
 
 /** Kinds of trouble that are told apart; further ones are not reported. */
 const MAX_KINDS = 200
@@ -12,15 +13,15 @@ export class Reporter {
   readonly #reported = new Set<string>()
 
   info(message: string): void {
-    this.#log.info(message)
+    this.#say('info', message)
   }
 
   warnOnce(kind: string, message: string): void {
-    if (this.#isNew(kind)) this.#log.warn(message)
+    if (this.#isNew(kind)) this.#say('warn', message)
   }
 
   errorOnce(kind: string, message: string): void {
-    if (this.#isNew(kind)) this.#log.error(message)
+    if (this.#isNew(kind)) this.#say('error', message)
   }
 
   /** Runs code that must not throw into the application; `undefined` where it threw. */
@@ -36,13 +37,21 @@ export class Reporter {
   /** Runs a callback of the application's, which may be async: what it throws or rejects with goes no further. */
   callBack(what: string, run: () => unknown): void {
     const returned = this.guard(what, run)
-    if (returned instanceof Promise) {
-      returned.catch((error: unknown) =>
+    if (!isThenable(returned)) return
+    this.guard(what, () => {
+      void returned.then(undefined, (error: unknown) =>
         this.guard(what, () => {
           throw error
         }),
       )
-    }
+    })
+  }
+
+  /** The logger is the application's; what it throws has nobody left to be told. */
+  #say(level: 'info' | 'warn' | 'error', message: string): void {
+    try {
+      this.#log[level](message)
+    } catch {}
   }
 
   #isNew(kind: string): boolean {

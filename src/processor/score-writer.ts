@@ -49,6 +49,9 @@ export class ScoreWriter {
       reporter.guard('Writing a score', () => rethrow(error))
     }
     const { onScore } = options
+    const { score, scorer } = evaluation
+    // What the span and the counters carry is the code; the words, which say what to do, would else be lost.
+    if (score.status === 'failed') reporter.warnOnce(`failed:${scorer.id}:${score.code}`, score.message)
     if (onScore !== undefined && run !== undefined && !isSilent(evaluation)) {
       reporter.callBack('onScore', () => onScore(evaluation, run))
     }

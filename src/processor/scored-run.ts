@@ -8,6 +8,7 @@ import { Place } from './admission.ts'
 import type { HeldSpan } from './held-spans.ts'
 import type { ResolvedScorer } from './options.ts'
 import type { OpenSpan } from './sdk-types.ts'
+import { redactedBy } from './redacted-by.ts'
 
 /** A run that has ended, on its way through the scorers. */
 export class ScoredRun {
@@ -21,6 +22,8 @@ export class ScoredRun {
   /** Scores that were given while spans of the run were open: asked for again when it is settled. */
   readonly provisional: { readonly scorer: ResolvedScorer; readonly rate: number; readonly evaluation: Evaluation }[] =
     []
+  /** With what probability the tracer kept it, where anybody says. */
+  upstream: number | undefined
   /** Scores that are not in. */
   awaited = 0
   /** The live span while its `onEnding` runs: the one time that it can be written. */
@@ -41,10 +44,10 @@ export class ScoredRun {
     this.place = new Place(live.traceId)
   }
 
-  /** What judges may see of the run. Redacted once for all of them; throws what `redact` throws. */
+  /** What judges may see of the run. Redacted once for all of them; throws what `redact` throws, and where it gives no run. */
   redacted(run: AgentRun, redact: ((run: AgentRun) => AgentRun) | undefined): AgentRun {
     if (redact === undefined) return run
-    if (this.#redacted?.of !== run) this.#redacted = { of: run, run: redact(run) }
+    if (this.#redacted?.of !== run) this.#redacted = { of: run, run: redactedBy(redact, run) }
     return this.#redacted.run
   }
 }

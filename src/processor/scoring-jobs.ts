@@ -66,10 +66,9 @@ export class ScoringJobs {
 
   /** Puts a score in line that was announced before. */
   add(scored: ScoredRun, scorer: ResolvedScorer, counted = true): void {
-    if (
-      this.#intake.length >= this.#parts.options.queueSize ||
-      this.#contentBytes > this.#parts.options.maxContentBytes
-    ) {
+    const { concurrency, maxContentBytes, queueSize } = this.#parts.options
+    // What can be worked on at once need not wait: the queue has the last word on it.
+    if (this.#intake.length >= queueSize + concurrency || this.#contentBytes > maxContentBytes) {
       this.#conclude(scored, evaluationOf(scored, scorer, DROPPED['queue-full'], undefined), undefined, counted)
       return
     }
@@ -188,10 +187,12 @@ export class ScoringJobs {
   }
 
   #conclude(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
-    this.#parts.writer.write(scored, evaluation, run ?? scored.live.current(), counted)
+    const { reporter, writer } = this.#parts
+    const told = run ?? reporter.guard('Putting a run together', () => scored.live.current())
+    writer.write(scored, evaluation, told, counted)
     scored.awaited -= 1
     this.#pending -= 1
-    this.#parts.reporter.guard('Handing on a held span', () => scored.held?.scoreIsIn())
+    reporter.guard('Handing on a held span', () => scored.held?.scoreIsIn())
     if (this.#pending > 0) return
     for (const listener of this.#idleListeners) listener()
     this.#idleListeners.clear()

@@ -6,7 +6,7 @@ import type { HighResolutionTime, SdkSpanLike } from '../spans/from-sdk-span.ts'
 export interface EndedSpan extends SdkSpanLike {
   spanContext(): SpanContext
   readonly parentSpanContext?: SpanContext | undefined
-  readonly links: readonly unknown[]
+  readonly links: readonly { readonly attributes?: Readonly<Record<string, unknown>> | undefined }[]
   readonly duration: HighResolutionTime
   readonly ended: boolean
   readonly droppedAttributesCount: number

@@ -32,7 +32,7 @@ export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): 
     endTime: span.endTime,
     status: stripContent ? withoutMessage(span.status) : span.status,
     attributes,
-    links: span.links,
+    links: stripContent ? span.links.map(linkWithoutContent) : span.links,
     events: stripContent ? span.events.map(eventWithoutContent) : span.events,
     duration: span.duration,
     ended: span.ended,
@@ -62,6 +62,12 @@ function eventWithoutContent(event: SpanEvent): SpanEvent {
   const { attributes } = event
   if (attributes === undefined) return event
   return { ...event, attributes: CONTENT_EVENT.test(event.name) ? onlyNames(attributes) : withoutContent(attributes) }
+}
+
+type SpanLink = EndedSpan['links'][number]
+
+function linkWithoutContent(link: SpanLink): SpanLink {
+  return link.attributes === undefined ? link : { ...link, attributes: withoutContent(link.attributes) }
 }
 
 function withoutContent(attributes: Readonly<Record<string, unknown>>): Record<string, unknown> {

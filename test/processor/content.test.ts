@@ -19,6 +19,7 @@ function runWithSecrets(tracer: Parameters<typeof open>[0]): void {
     'input.value': SECRET,
     'ai.prompt': SECRET,
   })
+  agent.addLink({ context: agent.spanContext(), attributes: { 'input.value': SECRET, kind: 'retry' } })
   const tool = open(
     tracer,
     'execute_tool t',
@@ -79,10 +80,10 @@ test('stripContent beside other processors is refused, with what to do', () => {
 })
 
 test('redact runs before anything reaches a judge, once a run, and code scorers see the run as it is', async () => {
-  const seen: Record<string, string | undefined> = {}
+  const seen: Record<string, unknown> = {}
   let calls = 0
   const see = (id: string) => (run: AgentRun) => {
-    seen[id] = run.userInput
+    seen[id] = [run.userInput, run.toolCalls.map((call) => [call.name, call.arguments])]
     return { status: 'scored', value: 1 } as const
   }
   const scoring = new ScoringSpanProcessor({
@@ -93,13 +94,16 @@ test('redact runs before anything reaches a judge, once a run, and code scorers 
     ],
     redact: (run) => {
       calls += 1
+      // What is not written anew stands as it was; what is written in place is written to a copy.
+      for (const call of run.toolCalls) Object.assign(call, { arguments: '[redacted]' })
       return { ...run, userInput: run.userInput?.replace(SECRET, '[redacted]') ?? '' }
     },
   })
   const { tracer, flush } = await createPipeline({ processors: (batch) => [scoring, batch] })
   runWithSecrets(tracer)
   await flush()
-  expect(seen).toEqual({ first: '[redacted]', second: '[redacted]', code: SECRET })
+  const redacted = ['[redacted]', [['t', '[redacted]']]]
+  expect(seen).toEqual({ first: redacted, second: redacted, code: [SECRET, [['t', SECRET]]] })
   expect(calls).toBe(1)
 })
 

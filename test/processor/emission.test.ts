@@ -136,3 +136,25 @@ test('attached: the processors of the provider become next, and get back what th
   expect(receiver.spans).toHaveLength(6)
   expect(receiver.spans.at(-1)?.attributes).not.toHaveProperty('spanscore.fitting.score')
 })
+
+test('what was attached and shut down makes room: attaching anew scores again, once, and detaches cleanly', async () => {
+  const { receiver, tracer, flush, provider } = await createPipeline({ processors: (batch) => [batch] })
+  const first = attachScoring({ scorers: [codeScorer('exact')] })
+  await first.shutdown()
+  const second = attachScoring({ scorers: [codeScorer('exact')] })
+  expect(second).not.toBe(first)
+  // Late, and of no account any more.
+  await first.detach()
+  expect(attachScoring({ scorers: [codeScorer('exact')] })).toBe(second)
+
+  runAgent(tracer)
+  await flush()
+  expect(second.ledger()).toMatchObject({ runs: { seen: 1 }, scorers: { exact: { scored: 1 } } })
+  expect(receiver.spans).toHaveLength(3)
+
+  await second.detach()
+  runAgent(tracer)
+  await provider.forceFlush()
+  expect(receiver.spans).toHaveLength(6)
+  expect(receiver.spans.at(-1)?.attributes).not.toHaveProperty('spanscore.exact.score')
+})

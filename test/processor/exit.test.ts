@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 import { createOtlpReceiver } from '../../src/testing/otlp-receiver.ts'
 
-async function run(how: 'end' | 'SIGTERM' | 'SIGTERM in the middle' | 'SIGKILL') {
+async function run(how: 'end' | 'flush' | 'SIGTERM' | 'SIGTERM in the middle' | 'SIGKILL') {
   const receiver = await createOtlpReceiver()
   const app = spawn(process.execPath, [join(import.meta.dirname, 'exiting-app.ts'), receiver.url, how], {
     stdio: 'inherit',
@@ -20,6 +20,12 @@ test('a process that comes to its end keeps no span back, though a judge never a
   const { code, spans } = await run('end')
   expect(code).toBe(0)
   expect(spans.map(({ name }) => name)).toEqual(['invoke_agent a'])
+})
+
+test('a script that awaits a flush stays alive until a judge that waits by the clock has answered', async () => {
+  const { code, spans } = await run('flush')
+  expect(code).toBe(0)
+  expect(spans.map(({ attributes }) => attributes['spanscore.fitting.score'])).toEqual([1])
 })
 
 test('SIGTERM in the middle loses nothing that had been scored', async () => {

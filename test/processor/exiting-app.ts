@@ -8,6 +8,8 @@ import { defineScorer } from '../../src/scoring/define-scorer.ts'
 const [, , url = '', how = 'end'] = process.argv
 
 const answering = how !== 'end'
+/** The application awaits a flush, and has nothing else left to do. */
+const flushing = how === 'flush'
 /** The signal comes while the judge is thinking. */
 const inTheMiddle = how === 'SIGTERM in the middle'
 const scoring = new ScoringSpanProcessor({
@@ -19,6 +21,8 @@ const scoring = new ScoringSpanProcessor({
       judge: { model: 'a/b', priced: true, estimate: () => ({ calls: 1, tokens: 1 }), unavailable: () => undefined },
       assess: async () => {
         if (!answering) await new Promise(() => undefined)
+        // As after a 429: by a timer that keeps no process alive, the connection idle.
+        if (flushing) await new Promise((resolve) => setTimeout(resolve, 100).unref())
         if (inTheMiddle) {
           process.kill(process.pid, 'SIGTERM')
           await new Promise((resolve) => setTimeout(resolve, 200))
@@ -36,7 +40,10 @@ provider
   .startSpan('invoke_agent a', { attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a' } })
   .end()
 
-if (answering) {
+if (flushing) {
+  await scoring.forceFlush()
+  await provider.shutdown()
+} else if (answering) {
   process.once(
     'SIGTERM',
     () =>

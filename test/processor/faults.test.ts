@@ -1,3 +1,4 @@
+import { diag } from '@opentelemetry/api'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base'
 import { BasicTracerProvider, BatchSpanProcessor, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { expect, test, vi } from 'vitest'
@@ -47,6 +48,8 @@ const mutate = (run: AgentRun) => {
 const boom = () => {
   throw new Error('boom')
 }
+
+const asyncBoom = () => Promise.reject(new Error('later')) as never
 
 test('a scorer that throws is failed: scorer-threw, on the span, in the event, and nowhere in the application', async () => {
   const { tracer, flush, receiver, scoring } = await createScoring({
@@ -160,6 +163,88 @@ test('a when, sample, onScore, redact or estimate that throws costs its own scor
     d: { failed: 1, reasons: { 'redact-failed': 1 } },
     e: { scored: 1 },
   })
+})
+
+test('when, sample and redact that are async fail their score, and reject nowhere', async () => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  const { tracer, flush, seen } = await createScoring({
+    scorers: [
+      { scorer: codeScorer('a'), when: asyncBoom },
+      // A promise is truthy: what it stands for is not known.
+      { scorer: codeScorer('b'), when: () => Promise.resolve(false) as never },
+      { scorer: codeScorer('c'), sample: asyncBoom },
+      judgeScorer('d'),
+    ],
+    redact: asyncBoom,
+  })
+  runAgent(tracer)
+  await flush()
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', note)
+  expect(unhandled).toEqual([])
+  expect(Object.fromEntries(seen.map(({ scorer, score }) => [scorer.id, score]))).toMatchObject({
+    a: { code: 'scorer-threw', message: 'a: expected when to give true or false, got a promise; it cannot be async.' },
+    b: { code: 'scorer-threw' },
+    c: {
+      code: 'scorer-threw',
+      message: expect.stringContaining('expected sample to give a number from 0 to 1, got a promise'),
+    },
+    d: {
+      code: 'redact-failed',
+      message: expect.stringContaining('got a promise; it cannot be async; nothing was sent to the judge'),
+    },
+  })
+})
+
+test.each([undefined, null, 'a text', {}, []])(
+  'a redact that gives %j and no run shows the judge nothing',
+  async (given) => {
+    const asked: unknown[] = []
+    const { tracer, flush, seen } = await createScoring({
+      scorers: [
+        judgeScorer('d', {
+          assess: (run) => {
+            asked.push(run)
+            return Promise.resolve({ status: 'scored', value: 1 })
+          },
+        }),
+      ],
+      redact: () => given as never,
+    })
+    runAgent(tracer)
+    await flush()
+    expect(asked).toEqual([])
+    expect(seen[0]?.score).toMatchObject({
+      code: 'redact-failed',
+      message: expect.stringContaining('expected redact to return the run'),
+    })
+  },
+)
+
+test('what a failure says is said once by diag, for each scorer and code', async () => {
+  const { tracer, flush, diagnostics } = await createScoring({
+    scorers: [
+      codeScorer('broken', { assess: boom }),
+      codeScorer('off', { assess: () => ({ status: 'scored', value: 7 }) }),
+    ],
+  })
+  for (let index = 0; index < 3; index += 1) runAgent(tracer)
+  await flush()
+  expect(diagnostics.filter((line) => line.includes('broken threw Error: boom'))).toHaveLength(1)
+  expect(diagnostics.filter((line) => line.includes('off: expected a number from 0 to 1, got 7'))).toHaveLength(1)
+})
+
+test('a diag logger that throws does not reach the application', async () => {
+  const { tracer, flush } = await createScoring({ scorers: [codeScorer('broken', { assess: boom })] })
+  let isBroken = false
+  const write = () => isBroken && boom()
+  diag.setLogger({ error: write, warn: write, info: write, debug: write, verbose: write })
+  isBroken = true
+  expect(() => runAgent(tracer)).not.toThrow()
+  isBroken = false
+  await flush()
 })
 
 test('async callbacks that reject go no further than one line each', async () => {

@@ -71,10 +71,10 @@ test('a sample function sees the finished run: errors are kept more often', asyn
   expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 6, scored: 1, reasons: { 'sampled-out': 5 } })
 })
 
-test('the probability says what tracestate says, and nothing where nobody knows', async () => {
+test('the probability says what tracestate says, before what the sampler says of itself', async () => {
   const { tracer, provider, seen, receiver, flush } = await createScoring({ scorers: [codeScorer('exact')] })
   runAgent(tracer)
-  expect(seen[0]).not.toHaveProperty('probability')
+  expect(seen[0]?.probability).toBe(1)
   Reflect.set(Reflect.get(provider, '_tracerOptions') as object, 'sampler', {
     shouldSample: () => ({ decision: 2, traceState: createTraceState('ot=th:c') }),
     toString: () => 'a quarter',
@@ -83,7 +83,7 @@ test('the probability says what tracestate says, and nothing where nobody knows'
   expect(seen[1]?.probability).toBe(0.25)
   await flush()
   const sum = receiver.metrics.findLast(({ name }) => name === 'spanscore.sum.w')
-  expect(sum?.value).toBe(4)
+  expect(sum?.value).toBe(1 + 4)
 })
 
 test('agent and when are filters', async () => {
@@ -149,7 +149,18 @@ test('more than the queue holds is skipped: queue-full; errors go first', async 
   for (let index = 0; index < 4; index += 1) runAgent(tracer)
   await flush()
   expect(order.slice(0, 2)).toContain('error')
-  expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 8, scored: 4, reasons: { 'queue-full': 4 } })
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 8, scored: 5, reasons: { 'queue-full': 3 } })
+})
+
+test('with a queue that holds nothing, as many are scored as are worked on at once', async () => {
+  const { tracer, scoring, flush } = await createScoring({
+    scorers: [judgeScorer('fitting')],
+    concurrency: 2,
+    queueSize: 0,
+  })
+  for (let index = 0; index < 5; index += 1) runAgent(tracer)
+  await flush()
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 5, scored: 2, reasons: { 'queue-full': 3 } })
 })
 
 test('metricAttributes are copied to metrics and events, fifty values each, then other', async () => {
