@@ -85,7 +85,7 @@ export class ReconstructedToolCall implements ToolCall {
 
   get error(): RunError | undefined {
     const error = this.#spanError()
-    if (error !== undefined) return error
+    if (error !== undefined) return error.message === undefined ? { ...error, ...this.#toldMessage() } : error
     // A span that ended well, with a result: the messages have nothing to add.
     if (this.#fromSpan(this.#call.tool, 'toolResult') !== undefined && !this.#wasRefused()) return undefined
     const response = this.#answer()
@@ -133,6 +133,12 @@ export class ReconstructedToolCall implements ToolCall {
     if (isError === true) return true
     if (this.#call.tool !== undefined || typeof response !== 'string') return false
     return (this.#context.toolSpans === 'unless-failed' ? LOST_ERROR : TOLD_ERROR).test(response)
+  }
+
+  /** What the model was told of an error whose own words the span does not have. */
+  #toldMessage(): RunError {
+    const message = textOf(this.#answer()?.response)
+    return message === undefined ? {} : { message }
   }
 
   #spanError(): RunError | undefined {

@@ -24,9 +24,8 @@ export class Responses {
    */
   find(call: JoinedCall, position: number): ToolCallResponsePart | undefined {
     const id = call.asked?.id ?? call.tool?.node.facts.tool?.id
-    if (id !== undefined) {
-      return this.#index().get(id) ?? this.#atStep(call.step, id)
-    }
+    const found = id === undefined ? undefined : (this.#index().get(id) ?? this.#atStep(call.step, id))
+    if (found !== undefined || (this.#byId?.size ?? 0) > 0) return found
     return this.#withoutIds()[position]
   }
 

@@ -6,7 +6,8 @@ import type { Message, Part, ToolCallPart, Usage } from '../message.ts'
 import { makeMessage, textMessage, toInstructions, toMessages } from '../messages.ts'
 import { exceptionOf, outcomeOf } from '../outcome.ts'
 import { toToolCallPart } from '../parts.ts'
-import { makeUsage, semconvConversationId, semconvModel, semconvUserId } from '../semconv.ts'
+import { semconvInstructions } from '../semconv-content.ts'
+import { makeUsage, semconvConversationId, semconvModel, semconvTool, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 import { toToolDefinitions } from '../tool-definitions.ts'
 
@@ -47,7 +48,8 @@ export const aiSdk: Dialect = {
   },
 
   systemInstructions(span) {
-    return toInstructions(promptOf(span)?.system)
+    // Sentry takes them, and names and ids of tools, to where the conventions have them.
+    return toInstructions(promptOf(span)?.system) ?? semconvInstructions(span)
   },
 
   input(span) {
@@ -92,8 +94,9 @@ export const aiSdk: Dialect = {
 
   tool(span) {
     const name = textOf(span.attributes['ai.toolCall.name'])
+    if (name === undefined) return semconvTool(span.attributes)
     const id = textOf(span.attributes['ai.toolCall.id'])
-    return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }
+    return { name, ...(id !== undefined && { id }) }
   },
   toolArguments: (span) => parseJsonTwice(span.attributes['ai.toolCall.args']),
   toolResult: (span) => parseJson(span.attributes['ai.toolCall.result']),

@@ -14,6 +14,7 @@ import { openInferenceOpenAiAgents } from './openinference-openai-agents.ts'
 import { openInference } from './openinference.ts'
 import { openLlmetry } from './openllmetry.ts'
 import { pydanticAi } from './pydantic-ai.ts'
+import { sentry } from './sentry.ts'
 import { strands } from './strands.ts'
 import { voltAgent } from './voltagent.ts'
 
@@ -38,5 +39,6 @@ export const allDialects: readonly Dialect[] = [
   strands,
   pydanticAi,
   microsoft,
+  sentry,
   genAi,
 ]
