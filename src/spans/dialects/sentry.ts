@@ -1,5 +1,6 @@
 import type { Dialect, Outcome } from '../dialect.ts'
 import { outcomeOf } from '../outcome.ts'
+import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
@@ -27,9 +28,15 @@ export const sentry: Dialect = {
     if (span.attributes['gen_ai.input.messages'] === undefined && fact !== 'toolDefinitions') {
       return { why: 'not-captured', switch: 'Sentry.openAIIntegration({ recordInputs: true, recordOutputs: true })' }
     }
-    // Over the Responses API instructions are never recorded.
-    const isResponses = /^resp_/.test(String(span.attributes['gen_ai.response.id']))
-    if (fact === 'systemInstructions') return isResponses ? { why: 'not-recorded' } : undefined
+    // Where they were not among what OpenAI's chat completions were asked, there were none.
+    if (fact === 'systemInstructions' && !mayBeResponses(span)) return undefined
     return { why: 'not-recorded' }
   },
+}
+
+/** Over OpenAI's Responses API instructions are never recorded; a call that failed does not say which API it was. */
+function mayBeResponses({ attributes }: SourceSpan): boolean {
+  const id = attributes['gen_ai.response.id']
+  const isOpenAi = attributes['sentry.origin'] === 'auto.ai.openai'
+  return isOpenAi && (id === undefined || (typeof id === 'string' && id.startsWith('resp_')))
 }
