@@ -17,6 +17,7 @@ import { ScoredRun } from './scored-run.ts'
 import { evaluationOf, probabilityOf } from './scoring-job.ts'
 import type { ScoringJobs } from './scoring-jobs.ts'
 import type { EndedSpan, OpenSpan } from './sdk-types.ts'
+import type { Upstream } from './upstream.ts'
 
 /** A scorer that scores while the span is ending. */
 interface Inline {
@@ -33,6 +34,7 @@ export interface RunScoringParts {
   readonly writer: ScoreWriter
   readonly jobs: ScoringJobs
   readonly reporter: Reporter
+  readonly upstream: Upstream
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
@@ -84,6 +86,7 @@ export class RunScoring {
     }
     const scored = new ScoredRun(live, span.spanContext())
     live.note = scored
+    scored.upstream = this.#parts.upstream.probabilityOf(scored)
     scored.writable = writable
     scored.isHandedOn = isHandedOn
     const inline: Inline[] = []
@@ -223,7 +226,7 @@ export class RunScoring {
 
   #evaluate(scored: ScoredRun, { scorer, run, rate }: Inline): Evaluation | Promise<Evaluation> {
     const { about, passAt } = scorer
-    const probability = probabilityOf(scored, rate, this.#parts.options)
+    const probability = probabilityOf(scored, rate)
     const { timeoutMs } = this.#parts.options
     return evaluate(
       scorer.scorer,

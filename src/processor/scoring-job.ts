@@ -1,6 +1,5 @@
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Reservation } from '../sampling/budget.ts'
-import { upstreamProbability } from '../sampling/upstream.ts'
 import { evaluate } from '../scoring/evaluate.ts'
 import { isolated } from '../scoring/isolation.ts'
 import type { DropReason, QueueJob } from '../scoring/queue.ts'
@@ -88,7 +87,7 @@ export class ScoringJob implements QueueJob {
     const { scored, scorer, run, rate, options, reporter } = this.parts
     const { id, passAt } = scorer
     const { onJudgeCall, timeoutMs } = options
-    const probability = probabilityOf(scored, rate, options)
+    const probability = probabilityOf(scored, rate)
     let seen = run
     if (scorer.scorer.kind === 'judge') {
       try {
@@ -131,12 +130,7 @@ export class ScoringJob implements QueueJob {
 }
 
 /** The probability with which a run is among the scored ones; `undefined` where nobody says what the tracer's sampler keeps. */
-export function probabilityOf(
-  scored: ScoredRun,
-  rate: number,
-  options: Pick<ResolvedOptions, 'upstreamProbability'>,
-): number | undefined {
-  const upstream = upstreamProbability(scored.target.traceState, options.upstreamProbability)
+export function probabilityOf({ upstream }: ScoredRun, rate: number): number | undefined {
   return upstream === undefined ? undefined : upstream * rate
 }
 

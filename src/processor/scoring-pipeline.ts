@@ -25,6 +25,7 @@ import { ScoringJobs } from './scoring-jobs.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
 import { siblingsOf } from './siblings.ts'
 import { viewOf } from './span-view.ts'
+import { Upstream } from './upstream.ts'
 
 const now = (): number => performance.now()
 
@@ -73,7 +74,16 @@ export class ScoringPipeline {
       onFirstScore: () => reporter.info(describeDestinations(options, this.#providers)),
     })
     const jobs = new ScoringJobs({ options, budget, writer, reporter, now })
-    this.#runs = new RunScoring({ options, ledger: this.#ledger, metrics: this.#metrics, writer, jobs, reporter, now })
+    this.#runs = new RunScoring({
+      options,
+      ledger: this.#ledger,
+      metrics: this.#metrics,
+      writer,
+      jobs,
+      reporter,
+      upstream: new Upstream(options, self),
+      now,
+    })
     this.#store = new TraceStore({
       ...options,
       now,

@@ -79,7 +79,12 @@ export class BareRuns {
     for (const run of runs) {
       const node = lastCall(nodes, run)
       if (node === undefined) continue
-      const live = new LiveRun(node, 'bare', { members: () => nodes, build: () => run, hasOpenSpans: () => false })
+      const live = new LiveRun(node, 'bare', {
+        members: () => nodes,
+        build: () => run,
+        hasOpenSpans: () => false,
+        beganHere: () => this.#parts.links.beganHere(node),
+      })
       live.freeze()
       this.#parts.onSettled(live)
     }

@@ -9,6 +9,7 @@ export interface LiveRunSource {
   /** Puts the run together; `revision` is 2 where spans ended after it was first asked for. */
   build(run: LiveRun, members: readonly SpanNode[], revision: 1 | 2): AgentRun | undefined
   hasOpenSpans(run: LiveRun): boolean
+  beganHere(run: LiveRun): boolean
 }
 
 /** A run that has ended in this process, put together when somebody asks. */
@@ -62,6 +63,11 @@ export class LiveRun {
   /** Whether recognised spans below are open at this moment. */
   get hasOpenSpans(): boolean {
     return this.#frozen === undefined && this.#source.hasOpenSpans(this)
+  }
+
+  /** Whether its trace began in this process, as far as its spans tell: no caller decided whether it is recorded. */
+  get beganHere(): boolean {
+    return this.#source.beganHere(this)
   }
 
   /** To be called when the run is settled: from then on it is what it is, and holds its own spans. */

@@ -1,3 +1,4 @@
+import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
 import { SpanNode } from './span-node.ts'
 
 /** What is asked of a span that no dialect recognises: whether it is still open. */
@@ -94,6 +95,17 @@ export class SpanLinks {
     return found
   }
 
+  /** Whether the trace began in this process: the outermost span that is known above has no parent anywhere. */
+  beganHere(node: SpanNode): boolean {
+    let top: object = node.span
+    let current: Link | undefined = node.above
+    while (current !== undefined && current !== null) {
+      top = current instanceof SpanNode ? current.span : current
+      current = current instanceof SpanNode ? current.above : this.get(current)
+    }
+    return !hasParent(top)
+  }
+
   /** Whether the ancestry from a link upwards passes through this span object. */
   passes(link: Link | undefined, ancestor: object): boolean {
     let current = link
@@ -108,6 +120,11 @@ export class SpanLinks {
     }
     return false
   }
+}
+
+/** Whether a span of any SDK line has a parent, here or elsewhere. */
+function hasParent(span: Pick<SdkSpanLike, 'parentSpanContext' | 'parentSpanId'>): boolean {
+  return (span.parentSpanContext?.spanId ?? span.parentSpanId) !== undefined
 }
 
 function linked<T>(span: object): Record<symbol, T | undefined> {

@@ -47,6 +47,7 @@ export class TraceStore {
       // All of the group, and not only what is below the agent: some libraries write a run's spans side by side.
       members: ({ group }) => group.nodes,
       hasOpenSpans: (run) => this.#hasOpenSpans(run),
+      beganHere: ({ node }) => this.#links.beganHere(node),
       build: ({ node, group }, nodes, revision) => {
         const { logs, truncated: lacksSpans } = group
         return findRun(assembleRuns({ nodes, logs, links: this.#links, revision, lacksSpans }), node.source.spanId)

@@ -59,12 +59,18 @@ export function buildTree(spans: readonly SourceSpan[], context: TreeContext): r
     nodes.push(node)
     nodeOf.set(span.spanId, node)
   }
-  const hasCopies = nodeOf.size + strangers.size < spans.length || strangers.keys().some((id) => nodeOf.has(id))
-  if (hasCopies) return buildTree(withoutCopies(spans), context)
+  if (nodeOf.size + strangers.size < spans.length || share(strangers, nodeOf))
+    return buildTree(withoutCopies(spans), context)
   for (const node of nodes) link(node, nodeOf, strangers, context.parents)
   regroupFlat(nodes)
   cutCycles(nodes)
   return inOrder(nodes)
+}
+
+/** Whether a record of a span was recognised and another one was not. */
+function share(strangers: ReadonlyMap<string, unknown>, nodes: ReadonlyMap<string, unknown>): boolean {
+  for (const id of strangers.keys()) if (nodes.has(id)) return true
+  return false
 }
 
 /** One record of each span. */
