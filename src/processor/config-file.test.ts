@@ -70,7 +70,31 @@ describe('The configuration file', () => {
     expect(attempt).toThrow(/spanscore\.config\.mjs: expected export default defineConfig/)
   })
 
-  test('that throws is reported by what it threw', () => {
-    expect(() => load({ 'spanscore.config.mjs': 'throw new Error("no key")' })).toThrow('no key')
+  test.each([
+    ['throw new Error("no key")', /spanscore\.config\.mjs: expected a module that loads, got Error: no key$/],
+    ['throw "plain"', /spanscore\.config\.mjs: expected a module that loads, got "plain"$/],
+    [
+      'export default {}\nconst a = [',
+      /spanscore\.config\.mjs: expected a module that loads, got SyntaxError: .*; node --check .*mjs says where$/,
+    ],
+    ['import "no-such-package"', /spanscore\.config\.mjs: expected a module that loads, got .*no-such-package/],
+  ])('that does not load (%j) is named, with what it threw', (text, message) => {
+    expect(() => load({ 'spanscore.config.mjs': text })).toThrow(message)
+  })
+
+  test('without a default export says what is missing; options may be its named exports', () => {
+    expect(() => load({ 'spanscore.config.mjs': 'export const sample = 1' })).toThrow(/got "no default export"/)
+    expect(load({ 'named.mjs': 'export const scorers = []' }, 'named.mjs')).toMatchObject({ scorers: [] })
+  })
+
+  test('that exports a promise is refused, and its rejection ends nobody', async () => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown) => unhandled.push(reason)
+    process.on('unhandledRejection', note)
+    const text = 'export default Promise.reject(new Error("later"))'
+    expect(() => load({ 'spanscore.config.mjs': text })).toThrow(/which cannot be async, got "a promise"/)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    process.off('unhandledRejection', note)
+    expect(unhandled).toEqual([])
   })
 })

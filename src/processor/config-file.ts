@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, resolve } from 'node:path'
 
+import { show } from '../scoring/show.ts'
+import { disown, isThenable } from '../scoring/thenable.ts'
 import { isRecord, wrong } from './option-checks.ts'
 
 /** Looked for in this order. */
@@ -46,7 +48,13 @@ export function loadConfigFile(host: ConfigFileHost): Readonly<Record<string, un
     )
   }
   const options = exported(load(host, path))
-  if (!isRecord(options)) throw wrong(path, 'export default defineConfig({ scorers: […] })', options)
+  const expected = 'export default defineConfig({ scorers: […] })'
+  if (isThenable(options)) {
+    disown(options)
+    throw wrong(path, `${expected}, which cannot be async`, 'a promise')
+  }
+  if (isModule(options) && !('scorers' in options)) throw wrong(path, expected, 'no default export')
+  if (!isRecord(options)) throw wrong(path, expected, options)
   return options
 }
 
@@ -76,8 +84,15 @@ function load({ load: loadModule }: ConfigFileHost, path: string): unknown {
         { cause: error },
       )
     }
-    throw error
+    // Node does not say where in an ES module that is required.
+    const advice = error instanceof SyntaxError ? `; node --check ${path} says where` : ''
+    throw new Error(`${path}: expected a module that loads, got ${show(error, 500)}${advice}`, { cause: error })
   }
+}
+
+/** A whole ES module: one without a default export. */
+function isModule(value: unknown): value is object {
+  return Object.prototype.toString.call(value) === '[object Module]'
 }
 
 /** The default export, of an ES module as of a CommonJS one; a CommonJS module may be the options itself. */

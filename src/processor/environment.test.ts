@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
+import { show } from '../scoring/show.ts'
 import { isOn, optionsFromEnvironment, withEnvironment } from './environment.ts'
 
 function read(environment: Record<string, string>) {
@@ -47,13 +48,15 @@ describe('The SPANSCORE_* variables', () => {
     ['SPANSCORE_SAMPLE', 'five', 'a number from 0 to 1'],
     ['SPANSCORE_UPSTREAM_PROBABILITY', '0', 'a number above 0 and at most 1'],
     ['SPANSCORE_STRICT', 'yes', 'true or false'],
-    ['SPANSCORE_HOLD_MS', '5s', 'a whole number, 0 or more'],
+    ['SPANSCORE_HOLD_MS', '5s', 'whole milliseconds, from 0 to 2147483647'],
+    ['SPANSCORE_TIMEOUT_MS', '2147483648', 'whole milliseconds, from 0 to 2147483647'],
+    ['SPANSCORE_QUEUE_SIZE', '9'.repeat(400), 'a whole number, 0 or more'],
     ['SPANSCORE_CONCURRENCY', '0', 'a whole number, 1 or more'],
     ['SPANSCORE_SCOPE', 'all', 'root or every-agent'],
   ])('%s=%s is said to be wrong, and ignored', (variable, text, expected) => {
     expect(read({ [variable]: text })).toEqual({
       options: {},
-      warnings: [`${variable}: expected ${expected}, got "${text}"; it is ignored.`],
+      warnings: [`${variable}: expected ${expected}, got ${show(text)}; it is ignored.`],
     })
   })
 

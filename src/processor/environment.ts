@@ -16,11 +16,15 @@ const flag: Kind = {
 }
 const whole: Kind = {
   expected: 'a whole number, 0 or more',
-  read: (text) => (/^\d+$/.test(text) ? Number(text) : undefined),
+  read: (text) => (/^\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined),
+}
+const milliseconds: Kind = {
+  expected: 'whole milliseconds, from 0 to 2147483647',
+  read: (text) => (/^\d+$/.test(text) && Number(text) < 2 ** 31 ? Number(text) : undefined),
 }
 const positive: Kind = {
   expected: 'a whole number, 1 or more',
-  read: (text) => (/^0*[1-9]\d*$/.test(text) ? Number(text) : undefined),
+  read: (text) => (/^0*[1-9]\d*$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined),
 }
 const amount: Kind = {
   expected: 'a number, 0 or more, or Infinity',
@@ -58,16 +62,16 @@ const VARIABLES: readonly (readonly [variable: string, option: string, kind: Kin
   ['SPANSCORE_BUDGET_SHARE', 'budget.share', probability],
   ['SPANSCORE_CONCURRENCY', 'concurrency', positive],
   ['SPANSCORE_QUEUE_SIZE', 'queueSize', whole],
-  ['SPANSCORE_TIMEOUT_MS', 'timeoutMs', whole],
-  ['SPANSCORE_HOLD_MS', 'holdMs', whole],
+  ['SPANSCORE_TIMEOUT_MS', 'timeoutMs', milliseconds],
+  ['SPANSCORE_HOLD_MS', 'holdMs', milliseconds],
   ['SPANSCORE_MAX_HELD', 'maxHeld', whole],
-  ['SPANSCORE_SETTLE_MS', 'settleMs', whole],
+  ['SPANSCORE_SETTLE_MS', 'settleMs', milliseconds],
   ['SPANSCORE_MAX_OPEN_RUNS', 'maxOpenRuns', positive],
   ['SPANSCORE_MAX_SPANS_PER_RUN', 'maxSpansPerRun', positive],
   ['SPANSCORE_MAX_CONTENT_BYTES', 'maxContentBytes', whole],
   ['SPANSCORE_MAX_SYNC_BYTES', 'maxSyncBytes', whole],
-  ['SPANSCORE_FLUSH_TIMEOUT_MS', 'flushTimeoutMs', whole],
-  ['SPANSCORE_SHUTDOWN_TIMEOUT_MS', 'shutdownTimeoutMs', whole],
+  ['SPANSCORE_FLUSH_TIMEOUT_MS', 'flushTimeoutMs', milliseconds],
+  ['SPANSCORE_SHUTDOWN_TIMEOUT_MS', 'shutdownTimeoutMs', milliseconds],
   ['SPANSCORE_STRIP_CONTENT', 'stripContent', flag],
   ['SPANSCORE_SCORE_UNSAMPLED', 'scoreUnsampled', flag],
   ['SPANSCORE_RESCORE', 'rescore', flag],
