@@ -51,8 +51,6 @@ registerTelemetry(new OpenTelemetry())
 
 // What spanscore adds.
 const scoring = attachScoring({
-  // The tracer keeps every trace, so a score speaks for one run: without this no mean can be weighted.
-  upstreamProbability: 1,
   scorers: [
     {
       scorer: createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' }),

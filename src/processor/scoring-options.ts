@@ -39,7 +39,11 @@ export interface ScoringOptions {
   readonly scope?: Scope
   /** Share of runs that is scored, 0 to 1. @default 1 */
   readonly sample?: Sample
-  /** What the tracer's own sampler keeps, 0 to 1, where tracestate does not say. Unknown is said to be unknown. */
+  /**
+   * What the tracer's own sampler keeps, above 0, to 1, where tracestate does not say.
+   *
+   * @default what the sampler says of itself, where it is one of the SDK's and the trace began in this process; else unknown
+   */
   readonly upstreamProbability?: number
   /** What judges may take, per process, over rolling windows. @default 60 calls a minute, 10 US dollars a day */
   readonly budget?: Partial<BudgetLimits>
