@@ -94,6 +94,11 @@ function checkScores(cell: Cell, scenario: Scenario, { received }: Outcome, expe
       events.every((log) => traces.has(log.traceId)),
       `an event of ${id} is in another trace`,
     )
+    // The tracer keeps every trace that begins here, as its sampler says of itself.
+    expect(
+      events.every((log) => log.attributes['spanscore.probability'] === 1),
+      `an event of ${id} does not say with what probability it was seen`,
+    )
   }
   const counts = received.metrics.filter((metric) => metric.name === 'spanscore.evaluations')
   expect(counts.length > 0, 'the metric spanscore.evaluations did not arrive')
