@@ -19,6 +19,9 @@ const ATTRIBUTE_COUNT_LIMIT = 128
 /** Values of a metric attribute that are told apart. */
 const MAX_VALUES = 50
 
+/** Characters of such a value that are kept. */
+const MAX_VALUE_LENGTH = 256
+
 /** What a score writer writes to. */
 export interface ScoreWriterParts {
   readonly options: ResolvedOptions
@@ -50,8 +53,11 @@ export class ScoreWriter {
     }
     const { onScore } = options
     const { score, scorer } = evaluation
-    // What the span and the counters carry is the code; the words, which say what to do, would else be lost.
-    if (score.status === 'failed') reporter.warnOnce(`failed:${scorer.id}:${score.code}`, score.message)
+    if (score.status === 'failed') {
+      // What the span and the counters carry is the code; the words, which say what to do, would else be lost.
+      const words = `${scorer.id} gave no score: ${score.code}. Its message may quote content; onScore has it.`
+      reporter.warnOnce(`failed:${scorer.id}:${score.code}`, options.stripContent ? words : score.message)
+    }
     if (onScore !== undefined && run !== undefined && !isSilent(evaluation)) {
       reporter.callBack('onScore', () => onScore(evaluation, run))
     }
@@ -92,8 +98,9 @@ export class ScoreWriter {
     const extra: ScoreAttributes = {}
     const { span } = scored.live
     for (const name of this.#parts.options.metricAttributes) {
-      const value = span.attributes[name] ?? span.resource.attributes[name]
-      if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue
+      const given = span.attributes[name] ?? span.resource.attributes[name]
+      if (typeof given !== 'string' && typeof given !== 'number' && typeof given !== 'boolean') continue
+      const value = typeof given === 'string' ? given.slice(0, MAX_VALUE_LENGTH) : given
       const known = this.#values.get(name) ?? new BoundedNames(MAX_VALUES)
       this.#values.set(name, known)
       extra[name] = known.of(String(value)) === String(value) ? value : 'other'

@@ -38,17 +38,25 @@ const nosyJudge = () =>
     assess: (run) => Promise.resolve({ status: 'scored', value: 1, explanation: `It says ${run.userInput}` }),
   })
 
+const talkative = codeScorer('talkative', {
+  assess: (run) => {
+    throw new Error(`cannot read ${run.userInput}`)
+  },
+})
+
 test('with stripContent no content leaves in any signal, and the names, ids and scores do', async () => {
-  const { tracer, receiver, flush } = await createPipeline({ processors: (batch) => [batch] })
+  const { tracer, receiver, flush, diagnostics } = await createPipeline({ processors: (batch) => [batch] })
   const bodies: string[] = []
   const scoring = attachScoring({
-    scorers: [nosyJudge(), codeScorer('exact')],
+    scorers: [nosyJudge(), codeScorer('exact'), talkative],
     stripContent: true,
     onScore: (_, run) => bodies.push(run.userInput ?? ''),
   })
   runWithSecrets(tracer)
   await flush()
   expect(bodies).toContain(SECRET)
+  expect(diagnostics.filter((line) => line.includes('talkative gave no score: scorer-threw'))).toHaveLength(1)
+  expect(diagnostics.join()).not.toContain(SECRET)
   expect(JSON.stringify([receiver.spans, receiver.logs, receiver.metrics])).not.toContain(SECRET)
   const agent = receiver.spans.find(({ name }) => name === 'invoke_agent a')
   expect(agent?.attributes).toMatchObject({

@@ -179,3 +179,13 @@ test('metricAttributes are copied to metrics and events, fifty values each, then
   expect(points[0]?.attributes['service.name']).toMatch(/^unknown_service/)
   expect(receiver.logs[59]?.attributes['tenant']).toBe('other')
 })
+
+test('a metric attribute is kept short, however long its value is on the span', async () => {
+  const { tracer, receiver, flush } = await createScoring({
+    scorers: [codeScorer('exact')],
+    metricAttributes: ['tenant'],
+  })
+  open(tracer, 'invoke_agent a', { ...agentAttributes('a'), tenant: 't'.repeat(1_000_000) }).end()
+  await flush()
+  expect(receiver.logs[0]?.attributes['tenant']).toBe('t'.repeat(256))
+})
