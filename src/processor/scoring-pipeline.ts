@@ -253,8 +253,10 @@ export class ScoringPipeline {
     this.#reporter.guard('Handing on held spans', () => this.#held.sweep())
   }
 
-  /** The process is about to exit by itself: held spans go on, and `next` gets the time to send them. */
+  /** The process is about to exit by itself: model calls are runs as they are, held spans go on, and `next` gets the time to send them. */
   #releaseAtExit(): void {
+    // Their clock would not be waited for.
+    this.#reporter.guard('The end of the process', () => this.#store.settleBare())
     if (this.#held.size === 0) return
     this.#held.releaseAll()
     void this.#flushing.flushNext()

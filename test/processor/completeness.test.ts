@@ -243,6 +243,14 @@ test('a model call with nothing around it is a run after settleMs, or at the nex
   expect(scoring.ledger().runs).toMatchObject({ seen: 2, closed: 2, open: 0 })
 })
 
+test('a model call that waits for further ones is a run when the process comes to its end', async () => {
+  const { tracer, seen, scoring } = await createScoring({})
+  open(tracer, 'chat gpt-test', chatAttributes()).end()
+  process.emit('beforeExit', 0)
+  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  expect(scoring.ledger().runs).toMatchObject({ seen: 1, closed: 1, open: 0 })
+})
+
 test('recorded but unsampled spans are scored by code, on events and metrics alone', async () => {
   const { scoring, seen, receiver, flush, provider } = await createScoring({
     scorers: [codeScorer('exact'), judgeScorer('fitting')],
