@@ -30,8 +30,17 @@ export function toolMessageFields(value: unknown): Readonly<Record<string, unkno
   const update = isRecord(output.update) ? output.update.messages : undefined
   const message: unknown = Array.isArray(update) ? update.findLast((item) => toMessage(item)?.role === 'tool') : output
   if (!isRecord(message)) return undefined
-  const fields = isRecord(message.kwargs) ? message.kwargs : message
+  // JavaScript writes `{ lc, id, kwargs }`, Python's `message_to_dict` `{ type, data }`.
+  const fields = [message.kwargs, message.data].find(isRecord) ?? message
   return 'tool_call_id' in fields ? fields : undefined
+}
+
+/** The agent on whose behalf a node of a graph runs: the last but one in `triage-agent:<id>|agent:<id>`. */
+export function agentOfNode(checkpointNamespace: unknown): string | undefined {
+  const path = textOf(checkpointNamespace)?.split('|') ?? []
+  const graph = path.at(-2)?.split(':')[0]
+  // A graph that a tool runs has no name in the path; the second that a node runs has a number.
+  return graph === undefined || /^(?:tools|\d+)$/.test(graph) ? undefined : textOf(graph)
 }
 
 /** The name that an agent gave its messages, of the first message in a state, or in an update of one, that bears one. */

@@ -1,7 +1,7 @@
 import type { ContentFact, Dialect, Outcome, SpanRole } from '../dialect.ts'
 import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
 import { jsonAttribute } from '../json-attribute.ts'
-import { toolMessageFields } from '../langchain.ts'
+import { agentOfNode, toolMessageFields } from '../langchain.ts'
 import type { Message, Usage } from '../message.ts'
 import { textMessage, toMessage, toMessages } from '../messages.ts'
 import { outcomeOf } from '../outcome.ts'
@@ -24,12 +24,22 @@ export const langfuse: Dialect = {
   roleOf(span): SpanRole {
     const type = span.attributes['langfuse.observation.type']
     const role = typeof type === 'string' ? (ROLES.get(type) ?? 'step') : 'entry'
-    return role === 'entry' && isModelCall(span) ? 'model' : role
+    if (role !== 'entry') return role
+    // LangChain's handler says which span is an agent's graph, and which a node of one.
+    if (span.attributes[`${METADATA}lc_agent_name`] === span.name) return 'agent'
+    if (span.attributes[`${METADATA}langgraph_node`] === span.name) return 'step'
+    return isModelCall(span) ? 'model' : role
   },
 
+  // A graph of agents: they hand over to one another.
+  holdsOneRun: (span) => span.attributes[`${METADATA}ls_integration`] === 'langgraph',
+
   agent(span) {
-    const type = span.attributes['langfuse.observation.type']
-    return type === 'agent' || type === 'span' || type === 'chain' ? { name: span.name } : undefined
+    const role = langfuse.roleOf(span)
+    if (role === 'agent' || role === 'entry') return { name: span.name }
+    // `lc_agent_name` may be that of the agent whose tool started this one.
+    const name = role === 'step' ? agentOfNode(span.attributes[`${METADATA}langgraph_checkpoint_ns`]) : undefined
+    return name === undefined ? undefined : { name }
   },
   conversationId: (span) => semconvConversationId(span.attributes),
   userId: (span) => semconvUserId(span.attributes),
@@ -38,6 +48,9 @@ export const langfuse: Dialect = {
     // The status of the span stays unset; the level tells.
     if (span.attributes['langfuse.observation.level'] !== 'ERROR') return outcomeOf(span)
     const message = textOf(span.attributes['langfuse.observation.status_message'])
+    // How LangGraph leaves a graph for its parent, and how it pauses: thrown, but no failures.
+    if (message?.startsWith('ParentCommand') === true) return { status: 'ok' }
+    if (message?.startsWith('GraphInterrupt') === true) return { status: 'unknown' }
     const aborted = message === 'This operation was aborted' || message === 'Request was aborted.'
     return { status: aborted ? 'aborted' : 'error', error: message === undefined ? {} : { message } }
   },
@@ -107,6 +120,8 @@ export const langfuse: Dialect = {
     'langfuse.observation.status_message',
   ].concat(['langfuse.trace.input', 'langfuse.trace.output', 'langfuse.observation.metadata.*']),
 }
+
+const METADATA = 'langfuse.observation.metadata.'
 
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['agent', 'agent'],

@@ -1,7 +1,7 @@
 import type { Dialect, Outcome, SpanRole } from '../dialect.ts'
 import { jsonAttribute } from '../json-attribute.ts'
 import { isRecord, parseJson, parseJsonTwice, textOf } from '../json.ts'
-import { finalAnswer, toolMessageFields } from '../langchain.ts'
+import { agentOfNode, finalAnswer, toolMessageFields } from '../langchain.ts'
 import { textMessage, toMessages } from '../messages.ts'
 import { flattenedMessages, shownText } from '../openinference-content.ts'
 import { unwrapBlocks } from '../parts.ts'
@@ -37,7 +37,7 @@ export const openInferenceLangChain: Dialect = {
 
   agent(span) {
     const role = openInferenceLangChain.roleOf(span)
-    const name = role === 'agent' || role === 'entry' ? textOf(span.name) : agentOfNode(span)
+    const name = role === 'agent' || role === 'entry' ? textOf(span.name) : agentBehind(span)
     return name === undefined ? undefined : { name }
   },
 
@@ -90,14 +90,8 @@ export const openInferenceLangChain: Dialect = {
   },
 }
 
-/** The graph that a node belongs to: `lc_agent_name`, else the last but one in `triage-agent:<id>|agent:<id>`. */
-function agentOfNode(span: SourceSpan): string | undefined {
+function agentBehind(span: SourceSpan): string | undefined {
   const metadata = jsonAttribute(span, 'metadata')
   if (!isRecord(metadata)) return undefined
-  const named = textOf(metadata.lc_agent_name)
-  if (named !== undefined) return named
-  const path = textOf(metadata.langgraph_checkpoint_ns)?.split('|') ?? []
-  const graph = path.at(-2)?.split(':')[0]
-  // A graph that a tool runs has no name in the path; the second that a node runs has a number.
-  return graph === undefined || /^(?:tools|\d+)$/.test(graph) ? undefined : textOf(graph)
+  return textOf(metadata.lc_agent_name) ?? agentOfNode(metadata.langgraph_checkpoint_ns)
 }

@@ -78,7 +78,8 @@ export const openLlmetry: Dialect = {
 
   transcript(span) {
     const state = isGraph(span) ? jsonAttribute(span, 'traceloop.entity.output') : undefined
-    return isRecord(state) && Array.isArray(state.messages) ? toMessages(state.messages) : undefined
+    if (!isRecord(state) || !Array.isArray(state.messages)) return undefined
+    return toMessages(state.messages.filter((message) => !isHandoffBack(message)))
   },
 
   toolDefinitions: (span, logs) => genAi.toolDefinitions?.(span, logs) ?? indexedFunctions(span),
@@ -174,6 +175,13 @@ function isFlat(span: SourceSpan): boolean {
 /** The span of a whole LangGraph graph, `createAgent`'s too. */
 function isGraph(span: SourceSpan): boolean {
   return isLangChain(span) && /\b(CompiledStateGraph|CompiledGraph|LangGraph)\b/.test(span.name)
+}
+
+/** The words that LangGraph's supervisor puts between an agent's answer and its own next call: no model said them. */
+function isHandoffBack(message: unknown): boolean {
+  const fields = isRecord(message) && isRecord(message.kwargs) ? message.kwargs : undefined
+  const content = typeof fields?.content === 'string' ? fields.content : ''
+  return content.startsWith('Transferring back to ') || content.startsWith('Successfully transferred back to ')
 }
 
 /** What a function was given: `{ args, kwargs }` of decorated functions, the state of a graph. */
