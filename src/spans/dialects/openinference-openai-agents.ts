@@ -1,7 +1,7 @@
 import type { Absence, Dialect, SpanRole } from '../dialect.ts'
 import { textOf } from '../json.ts'
 import { isHidden } from '../openinference-content.ts'
-import { kindOf, openInference } from './openinference.ts'
+import { isPython, kindOf, openInference } from './openinference.ts'
 
 /**
  * The OpenAI Agents SDK through OpenInference. The SDK's trace is the outermost AGENT and holds input and answer; the agents
@@ -17,7 +17,9 @@ export const openInferenceOpenAiAgents: Dialect = {
     if (kind === 'AGENT') return span.attributes['graph.node.id'] === undefined ? 'entry' : 'agent'
     if (kind === 'CHAIN') return span.name === 'turn' ? 'step' : 'entry'
     const toolName = span.attributes['tool.name']
-    const isHandoff = typeof toolName === 'string' && toolName.startsWith('handoff_to_')
+    // Python's have the name of the span alone.
+    const isHandoff =
+      typeof toolName === 'string' ? toolName.startsWith('handoff_to_') : span.name.startsWith('handoff to ')
     return kind === 'TOOL' && isHandoff ? 'handoff' : openInference.roleOf(span)
   },
 
@@ -41,6 +43,11 @@ export const openInferenceOpenAiAgents: Dialect = {
     if (attributes['input.value'] !== undefined || isHidden(attributes['input.value'])) {
       return openInference.absence?.(span, fact, logs)
     }
-    return { why: 'not-captured', switch: 'new Runner({ traceIncludeSensitiveData: true })' }
+    return {
+      why: 'not-captured',
+      switch: isPython(span)
+        ? 'RunConfig(trace_include_sensitive_data=True)'
+        : 'new Runner({ traceIncludeSensitiveData: true })',
+    }
   },
 }

@@ -1,5 +1,5 @@
 import type { Absence, ContentFact, Dialect, Outcome, SpanRole } from '../dialect.ts'
-import { numberOf, parseJson, parseJsonTwice, textOf } from '../json.ts'
+import { isRecord, numberOf, parseJson, parseJsonTwice, textOf } from '../json.ts'
 import type { Message } from '../message.ts'
 import { systemTextOf, textMessage } from '../messages.ts'
 import { flattenedMessages, flattenedTools, isHidden, shownText } from '../openinference-content.ts'
@@ -98,8 +98,13 @@ export const openInference: Dialect = {
     const id = textOf(span.attributes['tool_call.id']) ?? textOf(span.attributes['tool.id'])
     return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }
   },
-  toolArguments: (span) =>
-    parseJsonTwice(shownText(span.attributes['input.value'] ?? span.attributes['tool.parameters'])),
+  toolArguments(span) {
+    const { 'input.value': input, 'tool.parameters': parameters } = span.attributes
+    if (input !== undefined) return parseJsonTwice(shownText(input))
+    const value = parseJsonTwice(shownText(parameters))
+    // Python writes the tool's schema there, JavaScript the arguments.
+    return isRecord(value) && value.type === 'object' && isRecord(value.properties) ? undefined : value
+  },
   toolResult: (span) =>
     isHidden(span.attributes['output.value']) ? undefined : parseJson(span.attributes['output.value']),
 
@@ -116,6 +121,11 @@ export const openInference: Dialect = {
 export function kindOf(span: SourceSpan): string {
   const kind = span.attributes['openinference.span.kind']
   return typeof kind === 'string' ? kind.toUpperCase() : ''
+}
+
+/** True for spans of OpenInference's instrumentations for Python. */
+export function isPython(span: SourceSpan): boolean {
+  return span.scope.name.startsWith('openinference.instrumentation.')
 }
 
 /** True for the scopes of OpenInference's own packages, in JavaScript and in Python. */
@@ -180,11 +190,19 @@ const SWITCHES: Readonly<Record<ContentFact, string>> = {
   toolResult: 'traceConfig: { hideOutputs: false }',
 }
 
+/** Python's instrumentations read the environment too. */
+function pythonSwitch(isInput: boolean): string {
+  return isInput
+    ? 'OPENINFERENCE_HIDE_INPUTS=false (TraceConfig(hide_inputs=False))'
+    : 'OPENINFERENCE_HIDE_OUTPUTS=false (TraceConfig(hide_outputs=False))'
+}
+
 function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {
   const isInput =
     fact === 'input' || fact === 'systemInstructions' || fact === 'toolDefinitions' || fact === 'toolArguments'
-  if (isHidden(span.attributes[isInput ? 'input.value' : 'output.value']))
-    return { why: 'redacted', switch: SWITCHES[fact] }
+  if (isHidden(span.attributes[isInput ? 'input.value' : 'output.value'])) {
+    return { why: 'redacted', switch: isPython(span) ? pythonSwitch(isInput) : SWITCHES[fact] }
+  }
   // The SDK's limit of 128 attributes: what was set last is gone.
   if (span.droppedAttributesCount > 0) return { why: 'truncated', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT' }
   // A request that is there whole, and names no instructions and no tools, had none.
