@@ -150,12 +150,14 @@ export class RunScoring {
       this.#settle(scored, scorer, sampledOut(typeof sample === 'number' ? sample : 0), undefined)
       return
     }
-    const run = live.current()
-    if (run === undefined) {
+    // What is large is not even put together while the span is ending.
+    const isSmall = live.effortBytes <= this.#parts.options.maxSyncBytes
+    const run = isSmall ? live.current() : undefined
+    if (isSmall && run === undefined) {
       this.#settle(scored, scorer, NO_RUN, undefined)
       return
     }
-    if (!isForAgent(scorer, run)) {
+    if (run !== undefined && !isForAgent(scorer, run)) {
       this.#settle(scored, scorer, filtered('agent'), run)
       return
     }
@@ -168,7 +170,7 @@ export class RunScoring {
       this.#settle(scored, scorer, UNSAMPLED, run)
       return
     }
-    if (!this.#runsInline(scorer, live)) {
+    if (run === undefined || !this.#runsInline(scorer, live)) {
       this.#wait(scored, scorer)
       return
     }
@@ -178,8 +180,7 @@ export class RunScoring {
   }
 
   #runsInline({ scorer, id }: ResolvedScorer, live: LiveRun): boolean {
-    if (!scorer.inline || scorer.kind === 'judge' || live.bare || this.#deferred.has(id)) return false
-    return live.contentBytes <= this.#parts.options.maxSyncBytes
+    return scorer.inline && scorer.kind === 'code' && !live.bare && !this.#deferred.has(id)
   }
 
   #wait(scored: ScoredRun, scorer: ResolvedScorer): void {

@@ -3,7 +3,7 @@ import type { Budget, Cost, Reservation } from '../sampling/budget.ts'
 import { detached } from '../scoring/isolation.ts'
 import { ScoringQueue } from '../scoring/queue.ts'
 import type { Evaluation, Score, Skipped } from '../scoring/score.ts'
-import { decideByRun } from './admission.ts'
+import { decideByRun, filtered, isForAgent } from './admission.ts'
 import type { ResolvedOptions, ResolvedScorer } from './options.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoreWriter } from './score-writer.ts'
@@ -122,7 +122,7 @@ export class ScoringJobs {
       give({ status: 'skipped', reason: 'incomplete', message: 'The spans that were kept do not make a run.' })
       return
     }
-    const decision = decideByRun(scorer, run, scored.place)
+    const decision = isForAgent(scorer, run) ? decideByRun(scorer, run, scored.place) : filtered('agent')
     if (decision.status !== 'chosen') {
       give(decision)
       return

@@ -67,7 +67,7 @@ export interface ScoringOptions {
   readonly maxSpansPerRun?: number
   /** Bytes of content of open runs; the oldest is given up. @default 67108864 (64 MiB) */
   readonly maxContentBytes?: number
-  /** Bytes of content above which code scorers run after `end()`. @default 262144 (256 KiB) */
+  /** Bytes of content, and 512 for each span of the run, above which code scorers run after `end()`. @default 262144 (256 KiB) */
   readonly maxSyncBytes?: number
   /** Milliseconds that judges may hold up `forceFlush`. @default 10000, 0 on AWS Lambda */
   readonly flushTimeoutMs?: number

@@ -42,6 +42,8 @@ export class ScoringPipeline {
   readonly #flushing: Flushing
   readonly #contentNotice = new ContentNotice(this.#reporter)
   readonly #timer: DeadlineTimer
+  /** Runs that are settled, and too large to be looked at while a span is ending. */
+  readonly #large: LiveRun[] = []
   readonly #forgetExit: () => void
   /** Spans of judges that could not be suppressed. */
   readonly #judges = new WeakSet()
@@ -167,12 +169,14 @@ export class ScoringPipeline {
 
   async flush(): Promise<void> {
     this.#reporter.guard('forceFlush', () => this.#store.settleBare())
+    this.#lookAtLarge()
     await this.#flushing.flush()
   }
 
   /** Ends scoring. Its first part runs before the first `await`. */
   async stop(): Promise<void> {
     this.#reporter.guard('shutdown', () => this.#store.settleAll())
+    this.#lookAtLarge()
     this.#timer.stop()
     this.#forgetExit()
     await this.#flushing.drain()
@@ -203,9 +207,25 @@ export class ScoringPipeline {
     if (isFinal && !live.nested) this.#ledger.runClosed()
     this.#reporter.guard('Scoring a run', () => this.#runs.runSettled(live, isFinal))
     if (!isFinal) return
-    const run = live.wanted ? live.current() : undefined
-    if (run !== undefined) this.#reporter.guard('Looking for content', () => this.#contentNotice.look(run))
-    if (!live.nested) this.#metrics.countRun('closed', run?.agent.name)
+    if (live.effortBytes <= this.#options.maxSyncBytes) {
+      this.#lookAt(live)
+      return
+    }
+    this.#large.push(live)
+    detached(() => setImmediate(() => this.#lookAtLarge()))
+  }
+
+  #lookAtLarge(): void {
+    for (const live of this.#large.splice(0)) this.#lookAt(live)
+  }
+
+  /** What is said of every run once it is settled, scored or not. */
+  #lookAt(live: LiveRun): void {
+    this.#reporter.guard('Looking at a run', () => {
+      const run = live.wanted ? live.current() : undefined
+      if (run !== undefined) this.#contentNotice.look(run)
+      if (!live.nested) this.#metrics.countRun('closed', run?.agent.name)
+    })
   }
 
   #evicted(live: LiveRun): void {

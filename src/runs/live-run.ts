@@ -60,6 +60,11 @@ export class LiveRun {
     return this.group.contentBytes
   }
 
+  /** What it takes to put it together, in bytes of content that would take as long to read. */
+  get effortBytes(): number {
+    return this.group.contentBytes + this.group.nodes.length * SPAN_BYTES
+  }
+
   /** Whether recognised spans below are open at this moment. */
   get hasOpenSpans(): boolean {
     return this.#frozen === undefined && this.#source.hasOpenSpans(this)
@@ -89,6 +94,9 @@ export class LiveRun {
     return this.#built
   }
 }
+
+/** Putting a span in its place takes as long as reading so many bytes of content. */
+const SPAN_BYTES = 512
 
 const NOT_BUILT = -1
 const BUILT_FOR_GOOD = -2

@@ -5,6 +5,7 @@ import { assembleRuns, findRun } from './assemble-runs.ts'
 import { BareRuns } from './bare-runs.ts'
 import { bytesOf, contentBytesOf } from './content-bytes.ts'
 import { Deadlines } from './deadlines.ts'
+import { hasOpenGraph, isAmongOpenGraphs, isFlat } from './flat-graphs.ts'
 import { LiveRun } from './live-run.ts'
 import type { LiveRunSource } from './live-run.ts'
 import { recogniseSpan } from './recognise-span.ts'
@@ -118,7 +119,7 @@ export class TraceStore {
     this.#countContent(node)
     if (node.group.undecided.length > 0) this.#decideUndecided(node.group)
     if (node.role !== 'agent' && node.role !== 'entry') return undefined
-    if (isUnderUnknown(node, this.#links)) {
+    if (this.#isUndecided(node)) {
       node.group.undecided.push(node)
       return undefined
     }
@@ -128,11 +129,15 @@ export class TraceStore {
 
   /** Agents that ended before it was known what stands around them: their runs are told now, from spans that have gone on. */
   #decideUndecided(group: SpanGroup): void {
-    for (const node of group.undecided.filter((undecided) => !isUnderUnknown(undecided, this.#links))) {
+    for (const node of group.undecided.filter((undecided) => !this.#isUndecided(undecided))) {
       group.undecided.splice(group.undecided.indexOf(node), 1)
       node.run = this.#runOf(node)
       if (node.run !== undefined) this.#await(node.run)
     }
+  }
+
+  #isUndecided(node: SpanNode): boolean {
+    return isUnderUnknown(node, this.#links) || isAmongOpenGraphs(node)
   }
 
   /** To be called when a recognised span has ended, after `ending`: closes what waited for it. */
@@ -253,9 +258,10 @@ export class TraceStore {
   }
 
   #runOf(node: SpanNode): LiveRun | undefined {
-    const place = placeOf(node, this.#links)
     const { group } = node
+    const place = group.wanted && isFlat(node) ? this.#placeInRuns(node) : placeOf(node, this.#links)
     if (place === undefined || group.closed) return undefined
+    if (place === 'nested' && !this.#options.countsNested) return undefined
     if (place === 'run') group.hasRun = true
     const models = group.nodes.filter((other) => other.role === 'model' && this.#isBelow(other, node))
     if (
@@ -266,6 +272,14 @@ export class TraceStore {
     )
       return undefined
     return new LiveRun(node, place, this.#source)
+  }
+
+  /** Where parents do not tell, the runs that the spans make up by now do. */
+  #placeInRuns({ source, group }: SpanNode): 'run' | 'nested' | undefined {
+    const { nodes, logs, truncated: lacksSpans } = group
+    const runs = assembleRuns({ nodes, logs, links: this.#links, revision: 1, lacksSpans })
+    if (runs.some((run) => run.spanId === source.spanId)) return 'run'
+    return findRun(runs, source.spanId) === undefined ? undefined : 'nested'
   }
 
   #hasOpenSpans({ node, nested }: LiveRun): boolean {
@@ -320,7 +334,11 @@ export class TraceStore {
 
   /** A run within a group that goes on (a workflow, a loop) is over: its spans are let go of. */
   #forget(agent: SpanNode): void {
-    this.#groups.forget(agent.group, (node) => this.#isBelow(node, agent))
+    const { group } = agent
+    // What stands beside a graph is of its run, unless another one is at work.
+    const isBeside = isFlat(agent) && !hasOpenGraph(group)
+    if (isBeside) this.#settleRuns(group, (waiting) => !waiting.hasOpenSpans)
+    this.#groups.forget(group, (node) => this.#isBelow(node, agent) || (isBeside && !node.open && isFlat(node)))
   }
 
   /** All its spans have ended. */

@@ -307,3 +307,35 @@ test('of a run with more spans than are kept, the first are, and it is not compl
   expect(seen[0]?.run.toolCalls).toHaveLength(2)
   expect(seen[0]?.evaluation.complete).toBe(false)
 })
+
+test.each([
+  ['content', { 'gen_ai.tool.call.result': 'x'.repeat(300_000) }, 1],
+  ['work', {}, 600],
+])('a run of much %s is put together after its span has ended, filters included', async (_, attributes, calls) => {
+  const { tracer, scoring, seen, receiver, flush } = await createScoring({
+    scorers: [codeScorer('mine'), { scorer: codeScorer('not_mine'), agent: 'another' }],
+  })
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  for (let call = 0; call < calls; call += 1) {
+    open(tracer, 'execute_tool t', { ...toolAttributes('t'), ...attributes }, agent).end()
+  }
+  agent.end()
+  expect(seen).toHaveLength(0)
+  await flush()
+  expect(seen.map(({ evaluation }) => evaluation.scorer.id)).toEqual(['mine'])
+  expect(scoring.ledger().scorers).toMatchObject({ mine: { scored: 1 }, not_mine: { reasons: { filtered: 1 } } })
+  const closed = receiver.metrics.find(({ name }) => name === 'spanscore.runs')
+  expect(closed).toMatchObject({ value: 1, attributes: { 'gen_ai.agent.name': 'a' } })
+})
+
+test('runs of nested agents that no scorer looks at are not put together', async () => {
+  const { tracer, scoring, seen } = await createScoring()
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  const tool = open(tracer, 'execute_tool ask_b', toolAttributes('ask_b'), agent)
+  runAgent(tracer, 'b', trace.setSpan(ROOT_CONTEXT, tool))
+  expect(seen).toHaveLength(0)
+  tool.end()
+  agent.end()
+  expect(seen.map(({ run }) => [run.agent.name, run.children.map((child) => child.agent.name)])).toEqual([['a', ['b']]])
+  expect(scoring.ledger().runs).toMatchObject({ seen: 1, closed: 1 })
+})
