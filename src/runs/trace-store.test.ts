@@ -164,19 +164,15 @@ function factsOf(run: AgentRun): unknown {
 }
 
 /**
- * What only a file tells: spans of one run that have a trace each, and, of runs whose spans are written side by side,
- * which of them belong together when some failed, or ran at the same time.
+ * What only a file tells of runs whose spans are written side by side: which of them belong together where the span around them
+ * was lost, and where they ran at the same time.
  */
 const ONLY_IN_FILES = new Set([
-  ...['01b-no-wrapper', '09a-agent-as-tool', '11-model-error', '11b-model-error-after-tool', '12-concurrent-http'].map(
+  ...['11-model-error', '11b-model-error-after-tool', '12-concurrent-http'].map(
     (id) => `traceloop-langchain-createAgent-0.27.0/${id}`,
   ),
-  'traceloop-openai-0.27.0/01b-no-wrapper',
   ...[
     '12-concurrent.invoke',
-    '09-nested.invoke.workflow',
-    '09-nested.stream.workflow',
-    '09b-two-nested.invoke.workflow',
     '11-error-first.invoke.workflow',
     '11b-error-after.invoke.workflow',
     '12-concurrent.invoke.workflow',

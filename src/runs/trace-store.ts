@@ -261,7 +261,6 @@ export class TraceStore {
     const { group } = node
     const place = group.wanted && isFlat(node) ? this.#placeInRuns(node) : placeOf(node, this.#links)
     if (place === undefined || group.closed) return undefined
-    if (place === 'nested' && !this.#options.countsNested) return undefined
     if (place === 'run') group.hasRun = true
     const models = group.nodes.filter((other) => other.role === 'model' && this.#isBelow(other, node))
     if (
