@@ -2,6 +2,7 @@ import { SpanFacts } from '../spans/facts.ts'
 import { recognise, roleOf } from '../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { regroupFlat } from './regroup-flat.ts'
+import { nestTwinCalls } from './twin-calls.ts'
 
 /** One recognised span in the tree of the recognised spans of its trace. */
 export interface TreeSpan {
@@ -63,6 +64,7 @@ export function buildTree(spans: readonly SourceSpan[], context: TreeContext): r
     return buildTree(withoutCopies(spans), context)
   for (const node of nodes) link(node, nodeOf, strangers, context.parents)
   regroupFlat(nodes)
+  nestTwinCalls(nodes)
   cutCycles(nodes)
   return inOrder(nodes)
 }
