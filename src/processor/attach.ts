@@ -54,8 +54,8 @@ export function attachScoring(options: ScoringOptions): AttachedScoring {
   if (provider !== undefined && processors !== undefined) {
     // In one step, between two spans: nothing runs in the middle of it.
     processors.splice(0, processors.length, processor)
-  } else if (provider === undefined || !addProcessor(provider, processor)) {
-    diag.createComponentLogger({ namespace: 'spanscore' }).error(`Nothing is scored: ${whyNot(provider)}`)
+  } else if (provider === undefined || stripsNothing(options) || !addProcessor(provider, processor)) {
+    diag.createComponentLogger({ namespace: 'spanscore' }).error(`Nothing is scored: ${whyNot(provider, options)}`)
     return handleOf(processor, ignore, ignore)
   }
   const handle = handleOf(
@@ -78,6 +78,8 @@ function ignore(): void {}
 function createProcessor(options: ScoringOptions, behind: readonly SpanProcessorLike[]): ScoringSpanProcessor {
   const all = options.next === undefined ? behind : [...behind, options.next]
   const [only] = all
+  // With nothing to stand in front of it stands beside what comes later: scores that it gave to nobody would be lost.
+  if (only === undefined && options.stripContent !== true) return new ScoringSpanProcessor(options)
   return new ScoringSpanProcessor({
     ...options,
     next: all.length === 1 && only !== undefined ? only : new CompositeProcessor(all),
@@ -101,7 +103,12 @@ function handleOf(processor: ScoringSpanProcessor, stopping: () => void, restore
   }
 }
 
-function whyNot(provider: object | undefined): string {
+/** Content is taken out of spans on their way to `next`: what a provider adds later stands beside, and gets them whole. */
+function stripsNothing({ stripContent, next }: ScoringOptions): boolean {
+  return stripContent === true && next === undefined
+}
+
+function whyNot(provider: object | undefined, options: ScoringOptions): string {
   if (provider === undefined) {
     return (
       'no tracer provider is registered. Call attachScoring after the SDK has started (sdk.start()), or pass tracerProvider. ' +
@@ -109,6 +116,9 @@ function whyNot(provider: object | undefined): string {
     )
   }
   const name = provider.constructor?.name ?? 'The tracer provider'
+  if ('addSpanProcessor' in provider && stripsNothing(options)) {
+    return `${name} has no span processors yet that stripContent could take content from. Attach after they have been added.`
+  }
   const advice = name.startsWith('Sentry')
     ? 'Sentry from version 11 on has no span processors; run an OpenTelemetry SDK of your own beside it, or keep Sentry 10.'
     : 'Put a ScoringSpanProcessor into its spanProcessors where you build it.'

@@ -1,5 +1,5 @@
 import { diag } from '@opentelemetry/api'
-import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base'
+import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { BasicTracerProvider, BatchSpanProcessor, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { expect, test, vi } from 'vitest'
 
@@ -401,6 +401,48 @@ test('with no meter and no logger provider scores stand on spans, and that is sa
     diagnostics.filter((line) => line.includes('no logger provider') && line.includes('no meter provider')),
   ).toHaveLength(1)
   expectBalanced(scoring.ledger())
+})
+
+/** As the provider of SDK 1.30 is before its first processor. */
+class EmptyProvider {
+  readonly added: SpanProcessor[] = []
+  getTracer() {
+    return undefined as never
+  }
+  addSpanProcessor(processor: SpanProcessor) {
+    this.added.push(processor)
+  }
+}
+
+test('a provider without processors is scored beside those that it gets later', async () => {
+  const { attachScoring } = await import('../../src/processor/attach.ts')
+  const tracerProvider = new EmptyProvider()
+  const scoring = attachScoring({ scorers: [codeScorer('exact'), judgeScorer('judged')], tracerProvider })
+  const { tracer, receiver, flush } = await createPipeline({ processors: (batch) => [...tracerProvider.added, batch] })
+  // Late spans go to the provider that was given.
+  tracerProvider.getTracer = () => tracer as never
+  runAgent(tracer)
+  await scoring.forceFlush()
+  await flush()
+  expect(receiver.spans.map(({ name }) => name).toSorted()).toEqual([
+    'chat gpt-test',
+    'evaluate judged',
+    'execute_tool weather',
+    'invoke_agent weather-agent',
+  ])
+  await scoring.shutdown()
+})
+
+test('a provider without processors is not attached to where content is to be stripped', async () => {
+  const { attachScoring } = await import('../../src/processor/attach.ts')
+  const { diagnostics } = await createPipeline({ processors: (batch) => [batch] })
+  const tracerProvider = new EmptyProvider()
+  const scoring = attachScoring({ scorers: [codeScorer('exact')], tracerProvider, stripContent: true })
+  expect(tracerProvider.added).toEqual([])
+  expect(
+    diagnostics.filter((line) => /Nothing is scored: EmptyProvider has no span processors yet/.test(line)),
+  ).toHaveLength(1)
+  await scoring.shutdown()
 })
 
 test('a provider that cannot be attached to is left alone, with one line that says what to do', async () => {
