@@ -49,10 +49,15 @@ function isLoose({ facts, span, isOpen }: TreeSpan): boolean {
 
 const NOWHERE: Place = {}
 
+/** How many of the latest model calls under one span may be going on when a client's own span of one of them begins. */
+const MAX_AT_ONCE = 64
+
 class Planner {
   readonly plans: RunPlan[] = []
   readonly bare: BareSpan[] = []
   readonly #below: Below
+  /** By what is above them, the latest model calls, for spans of the same call beside them. */
+  readonly #latest = new Map<string, PlannedModel[]>()
 
   constructor(below: Below) {
     this.#below = below
@@ -113,8 +118,14 @@ class Planner {
       if (!node.isOpen) above.model.inner.push(node)
       return above
     }
+    const seen = this.#seenBeside(node)
+    if (seen !== undefined) {
+      seen.inner.push(node)
+      return { ...above, model: seen }
+    }
     if (above.plan !== undefined && above.tool === undefined) {
       const model = { node, inner: [] }
+      this.#remember(model)
       if (!node.isOpen) above.plan.models.push(model)
       return { ...above, model }
     }
@@ -122,8 +133,31 @@ class Planner {
     if (this.#below.agents[node.index] === true) return above
     const inner: TreeSpan[] = []
     this.bare.push({ node, kind: 'model', plan: above.plan, tool: above.tool?.node ?? above.bareTool, inner })
+    this.#remember({ node, inner })
     // Below it, another model span is the same call, and a tool span one that it asked for.
     return { ...above, model: { node, inner } }
+  }
+
+  /**
+   * The call that a client's own span tells of once more, where the instrumentation around the client does not make its
+   * span the parent: begun before under the same span, still going on, and answered by the same response.
+   */
+  #seenBeside(node: TreeSpan): PlannedModel | undefined {
+    if (node.isOpen || node.facts.dialect.isOfClient !== true) return undefined
+    const responseId = node.facts.model?.responseId
+    return this.#latest.get(node.topId)?.findLast(({ node: other }) => {
+      if (other.isOpen || other.facts.dialect.isOfClient === true) return false
+      const { startTimeMs, endTimeMs } = other.span
+      const isAround = startTimeMs <= node.span.startTimeMs && endTimeMs >= node.span.startTimeMs
+      return isAround && other.parent === node.parent && other.facts.model?.responseId === responseId
+    })
+  }
+
+  #remember(model: PlannedModel): void {
+    const { topId } = model.node
+    const latest = this.#latest.get(topId)
+    if (latest === undefined) this.#latest.set(topId, [model])
+    else if (latest.push(model) > MAX_AT_ONCE) latest.shift()
   }
 
   #placeTool(node: TreeSpan, above: Place): Place {

@@ -47,8 +47,26 @@ function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
       if (other !== undefined) twins.set(plan, other)
     }
   }
+  for (const [twin, other] of clientTwins(bare)) twins.set(twin, other)
   for (const [twin, other] of twins) handOver(twin.children, other)
   return twins.size === 0 ? plans : plans.filter((plan) => !twins.has(plan))
+}
+
+/** What a client's own spans tell, in a trace of their own, of calls that an instrumentation of the client tells of too. */
+function clientTwins(bare: readonly RunPlan[]): readonly (readonly [RunPlan, RunPlan])[] {
+  const [told = [], others = []] = [true, false].map((isOfClient) =>
+    bare.filter((plan) => (plan.root.facts.dialect.isOfClient === true) === isOfClient),
+  )
+  if (told.length === 0 || others.length === 0) return []
+  const bySecond = Map.groupBy(others, secondOf)
+  const indices = new Map([...bySecond].map(([second, ofSecond]) => [second, indexByResponse(ofSecond)]))
+  return told.flatMap((plan) => {
+    const ids = responseIds(plan)
+    if (ids.length === 0) return []
+    const near = [0, -1, 1].flatMap((offset) => indices.get(secondOf(plan) + offset) ?? [])
+    const other = near.map((index) => toldBy(ids, index)).find((found) => found !== undefined)
+    return other === undefined ? [] : [[plan, other] as const]
+  })
 }
 
 /** What a tool of the twin started, the same call's tool started: below which of the two spans it hangs is chance. */

@@ -95,6 +95,12 @@ export interface Dialect {
   readonly toolSpans?: 'always' | 'sometimes' | 'unless-failed'
 
   /**
+   * True where a model's client writes the spans itself, so that an instrumentation of the client may write each call once
+   * more, around it or beside it.
+   */
+  readonly isOfClient?: boolean
+
+  /**
    * True for spans whose parents do not tell where they belong, because the library writes the spans of a run side by side:
    * the agents' `input` and `transcript`, the models' `input` and the tools' ids then do.
    */

@@ -14,6 +14,7 @@ export const anthropicSdk: Dialect = {
   ...genAi,
   name: 'anthropic-sdk',
   toolSpans: 'sometimes',
+  isOfClient: true,
 
   recognises: (scopeName) => scopeName.startsWith('com.anthropic.sdk'),
 

@@ -25,11 +25,16 @@ export const openLlmetry: Dialect = {
   recognises: (scopeName, attributes) =>
     attributes['traceloop.span.kind'] !== undefined ||
     attributes['llm.request.type'] !== undefined ||
-    scopeName.startsWith('@traceloop/'),
+    scopeName.startsWith('@traceloop/') ||
+    PYTHON_SCOPE.test(scopeName),
 
   roleOf(span): SpanRole {
     const operation = operationOf(span.attributes)
     if (operation === 'execute_tool') return 'tool'
+    if (isPythonGraph(span)) return 'agent'
+    // LangGraph's own call in Python, which may stand beside its work, with nothing below it.
+    if (isLangChain(span) && span.attributes['gen_ai.workflow.nodes'] !== undefined) return 'entry'
+    if (isInTool(span)) return 'entry'
     if (isFlat(span) && operation === 'workflow') return isGraph(span) ? 'agent' : 'step'
     const role = KINDS.get(textOf(span.attributes['traceloop.span.kind']) ?? '')
     if (role !== undefined) return role
@@ -44,7 +49,8 @@ export const openLlmetry: Dialect = {
     const named = genAi.agent?.(span)
     if (named !== undefined) return named
     const kind = span.attributes['traceloop.span.kind']
-    const isOwn = (kind === 'agent' || kind === 'workflow') && !isLangChain(span)
+    const isOwn =
+      isPythonGraph(span) || isInTool(span) || ((kind === 'agent' || kind === 'workflow') && !isLangChain(span))
     const name = isOwn
       ? textOf(span.attributes['traceloop.entity.name'])
       : isFlat(span)
@@ -57,16 +63,17 @@ export const openLlmetry: Dialect = {
   userId: (span) => semconvUserId(span.attributes) ?? property(span, USER_KEYS),
 
   systemInstructions: (span, logs) =>
-    genAi.systemInstructions === undefined || isLangChain(span)
+    isLangChain(span) && span.attributes['gen_ai.system_instructions'] === undefined
       ? systemTextOf(openLlmetry.input?.(span, logs))
-      : genAi.systemInstructions(span, logs),
+      : genAi.systemInstructions?.(span, logs),
 
   input(span, logs) {
     const entity = span.attributes['traceloop.entity.input']
     if (entity !== undefined) return fromEntityInput(jsonAttribute(span, 'traceloop.entity.input'))
     const messages = genAi.input?.(span, logs)
     if (isLangChain(span)) return messages?.map(fromLangChain)
-    return messages === undefined ? undefined : fromResponsesInput(messages)
+    if (messages === undefined) return undefined
+    return span.name === 'openai.response' ? withIdsOfItems(messages) : fromResponsesInput(messages)
   },
 
   output(span, logs) {
@@ -130,6 +137,9 @@ export const openLlmetry: Dialect = {
   ]),
 }
 
+/** Python's decorators, and those of its packages whose spans no other dialect knows better. */
+const PYTHON_SCOPE = /^(?:traceloop\.tracer|opentelemetry\.instrumentation\.(?:openai\.v\d|langchain))$/
+
 const KINDS: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['agent', 'agent'],
   ['workflow', 'entry'],
@@ -184,6 +194,23 @@ function isHandoffBack(message: unknown): boolean {
   return content.startsWith('Transferring back to ') || content.startsWith('Successfully transferred back to ')
 }
 
+/** In Python a graph that a tool runs is written as a task, under the name that its metadata gives the agent. */
+function isPythonGraph(span: SourceSpan): boolean {
+  const name = span.attributes['traceloop.association.properties.lc_agent_name']
+  const isTask = span.attributes['traceloop.span.kind'] === 'task'
+  return isTask && name !== undefined && name === span.attributes['traceloop.entity.name']
+}
+
+/** What a tool of a graph runs in Python: a graph, if models are below it; of `create_react_agent` nothing else says so. */
+function isInTool(span: SourceSpan): boolean {
+  const { attributes } = span
+  return (
+    attributes['traceloop.span.kind'] === 'task' &&
+    attributes['traceloop.association.properties.langgraph_node'] === 'tools' &&
+    attributes['traceloop.entity.name'] !== 'tools'
+  )
+}
+
 /** What a function was given: `{ args, kwargs }` of decorated functions, the state of a graph. */
 function fromEntityInput(value: unknown): readonly Message[] | undefined {
   if (!isRecord(value)) return typeof value === 'string' ? [textMessage('user', value)] : requestMessages(value)
@@ -211,6 +238,28 @@ function fromLangChain(message: Message): Message {
     return typeof content === 'string' ? { type: 'text', content } : part
   })
   return makeMessage(message.role, parts, message.name)
+}
+
+/**
+ * Over the Responses API Python names calls by the ids of their items (`fc_…`), and answers by those of the calls
+ * (`call_…`): an answer whose call is not there answers the first call that has no answer yet.
+ */
+function withIdsOfItems(messages: readonly Message[]): readonly Message[] {
+  const parts = messages.flatMap((message) => message.parts)
+  const asked = parts.flatMap((part) => (part.type === 'tool_call' ? (part.id ?? []) : []))
+  const answered = new Set(parts.flatMap((part) => (part.type === 'tool_call_response' ? (part.id ?? []) : [])))
+  const open = asked.filter((id) => !answered.has(id))
+  if (open.length === 0) return messages
+  const known = new Set(asked)
+  return messages.map((message) => {
+    if (!message.parts.some((part) => part.type === 'tool_call_response')) return message
+    const renamed = message.parts.map((part): Part => {
+      if (part.type !== 'tool_call_response' || (part.id !== undefined && known.has(part.id))) return part
+      const id = open.shift()
+      return id === undefined ? part : { ...part, id }
+    })
+    return makeMessage(message.role, renamed, message.name)
+  })
 }
 
 /** The Responses API's list of items stands as JSON text in one user message. */
