@@ -1,5 +1,6 @@
-import { textOf, toJsonText } from '../spans/json.ts'
+import { isRecord, textOf, toJsonText } from '../spans/json.ts'
 import type { RunError, ToolCallResponsePart } from '../spans/message.ts'
+import { unwrapBlocks } from '../spans/parts.ts'
 import type { ToolCall } from './agent-run.ts'
 import { idOf, type JoinedCall } from './join-tool-calls.ts'
 import type { Responses } from './responses.ts'
@@ -74,7 +75,7 @@ export class ReconstructedToolCall implements ToolCall {
   get result(): unknown {
     if (this.#wasRefused() || this.#spanError() !== undefined) return undefined
     const result = this.#fromSpan(this.#call.tool, 'toolResult')
-    if (result !== undefined) return result
+    if (result !== undefined) return protocolError(result) === undefined ? result : undefined
     const response = this.#answer()
     if (response === undefined || this.#isErrorAnswer(response)) return undefined
     // With content capture off the arguments are left out, and the response is null.
@@ -87,7 +88,8 @@ export class ReconstructedToolCall implements ToolCall {
     const error = this.#spanError()
     if (error !== undefined) return error.message === undefined ? { ...error, ...this.#toldMessage() } : error
     // A span that ended well, with a result: the messages have nothing to add.
-    if (this.#fromSpan(this.#call.tool, 'toolResult') !== undefined && !this.#wasRefused()) return undefined
+    const result = this.#fromSpan(this.#call.tool, 'toolResult')
+    if (result !== undefined && !this.#wasRefused()) return protocolError(result)
     const response = this.#answer()
     if (response === undefined || !(this.#isErrorAnswer(response) || this.#wasRefused())) return undefined
     const message = textOf(toJsonText(response.response))
@@ -158,4 +160,11 @@ export class ReconstructedToolCall implements ToolCall {
     this.#response ??= { found: this.#context.responses.find(this.#call, this.#context.position) }
     return this.#response.found
   }
+}
+
+/** The Model Context Protocol says in the result that a tool failed: `{ content: [{ type: 'text', text }], isError: true }`. */
+function protocolError(result: unknown): RunError | undefined {
+  if (!isRecord(result) || result.isError !== true || !Array.isArray(result.content)) return undefined
+  const message = textOf(toJsonText(unwrapBlocks(result.content)))
+  return message === undefined ? {} : { message }
 }
