@@ -48,9 +48,17 @@ export class Upstream {
 
 /**
  * How the sampler of a provider describes itself. The property is private in all SDK lines: there is no public way to ask a
- * provider for its sampler. `undefined` where it is not there.
+ * provider for its sampler. `undefined` where it is not there, or throws: a sampler may be anybody's.
  */
 function samplerOf(provider: object): string | undefined {
+  try {
+    return descriptionOf(provider)
+  } catch {
+    return undefined
+  }
+}
+
+function descriptionOf(provider: object): string | undefined {
   const getTracer: unknown = Reflect.get(provider, 'getTracer')
   if (typeof getTracer !== 'function') return undefined
   const tracer: unknown = Reflect.apply(getTracer, provider, [SCOPE_NAME])
