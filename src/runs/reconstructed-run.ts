@@ -317,8 +317,10 @@ export class ReconstructedRun implements AgentRun {
 
   #ending(): Outcome {
     return this.#once(SLOT.ending, () => {
-      const last = this.#plan.models.at(-1)?.node.facts
-      return endingOf(this.#root, last === this.#root ? undefined : last, () => this.output !== undefined)
+      const { models, inside } = this.#plan
+      const last = models.at(-1)?.node.facts
+      const agent = inside.findLast(({ facts }) => facts.role === 'agent')?.facts
+      return endingOf(this.#root, last === this.#root ? undefined : last, agent, () => this.output !== undefined)
     })
   }
 

@@ -6,9 +6,16 @@ import type { SpanFacts } from '../spans/facts.ts'
  * the step only; a final answer with nothing against it is a good end.
  *
  * @param last The last model call, where it is not the run's own span.
+ * @param agent The agent that worked last, where it is not the run's own span.
  */
-export function endingOf(root: SpanFacts, last: SpanFacts | undefined, hasAnswer: () => boolean): Outcome {
+export function endingOf(
+  root: SpanFacts,
+  last: SpanFacts | undefined,
+  agent: SpanFacts | undefined,
+  hasAnswer: () => boolean,
+): Outcome {
   if (isFailed(root.outcome)) return root.outcome
+  if (root.outcome.status === 'unknown' && agent !== undefined && isFailed(agent.outcome)) return agent.outcome
   if (last !== undefined && isFailed(last.outcome)) return last.outcome
   if (last !== undefined && isCutShort(root, last)) return { status: 'error', error: {} }
   if (root.outcome.status === 'ok' || last?.outcome.status === 'ok') return { status: 'ok' }

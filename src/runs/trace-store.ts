@@ -115,7 +115,7 @@ export class TraceStore {
     if (node.group.wanted && !node.saidItsKind) node.recogniseAgain()
     node.role = node.currentRole
     if (node.role === 'model') this.#told.note(node.source)
-    if (node.role === 'model' || node.role === 'tool') node.group.hasWork = true
+    if (node.role === 'model' || node.role === 'tool' || node.role === 'agent') node.group.hasWork = true
     this.#countContent(node)
     if (node.group.undecided.length > 0) this.#decideUndecided(node.group)
     if (node.role !== 'agent' && node.role !== 'entry') return undefined

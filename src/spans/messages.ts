@@ -35,7 +35,9 @@ export function toMessage(value: unknown): Message | undefined {
   const plain = fromLangChain(value)
   if (plain !== undefined) return toMessage(plain)
   // Items of the Responses API stand in the list without a role.
-  if (value.type === 'function_call_output') return makeMessage('tool', [toPart(value)])
+  if (value.type === 'function_call_output' || value.type === 'function_call_result') {
+    return makeMessage('tool', [toPart(value)])
+  }
   if (value.type === 'function_call' || value.type === 'reasoning') return makeMessage('assistant', [toPart(value)])
   if (typeof value.role !== 'string') return undefined
   // LangChain's handlers put the tool's name in place of the role.

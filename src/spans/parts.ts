@@ -92,7 +92,8 @@ function unwrapOutput(response: unknown): { value: unknown; isError: boolean } {
     const value = parsed.type === 'content' ? unwrapBlocks(parsed.value) : (parsed.value ?? parsed.reason)
     return { value, isError: parsed.type !== 'json' && parsed.type !== 'text' && parsed.type !== 'content' }
   }
-  return { value: unwrapBlocks(parsed), isError: false }
+  const block = isRecord(parsed) && parsed.type === 'text' && typeof parsed.text === 'string' ? [parsed] : parsed
+  return { value: unwrapBlocks(block), isError: false }
 }
 
 type ToPart = (value: Record<string, unknown>) => Part | undefined
@@ -146,6 +147,8 @@ const TYPED: ReadonlyMap<string, ToPart> = new Map(
     tool_result: toResponse,
     toolResult: toResponse,
     function_call_output: toResponse,
+    // The OpenAI Agents SDK's own form of it.
+    function_call_result: toResponse,
     server_tool_call: (value) => ({ type: 'server_tool_call', value }),
     server_tool_use: (value) => ({ type: 'server_tool_call', value }),
     server_tool_call_response: (value) => ({ type: 'server_tool_call_response', value }),

@@ -1,4 +1,4 @@
-import type { Absence, Dialect, SpanRole } from '../dialect.ts'
+import type { Absence, Dialect, Outcome, SpanRole } from '../dialect.ts'
 import { textOf } from '../json.ts'
 import { isHidden } from '../openinference-content.ts'
 import { isPython, kindOf, openInference } from './openinference.ts'
@@ -17,6 +17,8 @@ export const openInferenceOpenAiAgents: Dialect = {
     if (kind === 'AGENT') return span.attributes['graph.node.id'] === undefined ? 'entry' : 'agent'
     if (kind === 'CHAIN') return span.name === 'turn' ? 'step' : 'entry'
     const toolName = span.attributes['tool.name']
+    // An MCP server was asked for its tools.
+    if (toolName === undefined && span.name === 'mcp_tools') return 'step'
     // Python's have the name of the span alone.
     const isHandoff =
       typeof toolName === 'string' ? toolName.startsWith('handoff_to_') : span.name.startsWith('handoff to ')
@@ -28,6 +30,14 @@ export const openInferenceOpenAiAgents: Dialect = {
   agent(span) {
     const name = textOf(span.attributes['graph.node.id']) ?? (kindOf(span) === 'AGENT' ? textOf(span.name) : undefined)
     return name === undefined ? undefined : { name }
+  },
+
+  // The trace around the agents ends well whatever became of them.
+  outcome(span): Outcome {
+    const outcome = openInference.outcome?.(span) ?? { status: 'unknown' }
+    return outcome.status === 'ok' && openInferenceOpenAiAgents.roleOf(span) === 'entry'
+      ? { status: 'unknown' }
+      : outcome
   },
 
   // With sensitive data left out, the result is written as an empty text and the arguments are not written.
