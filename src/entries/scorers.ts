@@ -22,7 +22,7 @@ export type {
 export { createAnswerPresentScorer } from '../scorers/answer-present.ts'
 export type { AnswerPresentOptions, NoAnswer } from '../scorers/answer-present.ts'
 export type { AllowedArguments } from '../scorers/allowed-arguments.ts'
-export type { CodeScorerOptions } from '../scorers/code-scorer.ts'
+export type { ScorerOptions } from '../scorers/scorer-options.ts'
 export { createHallucinatedToolScorer } from '../scorers/hallucinated-tool.ts'
 export type { HallucinatedToolOptions } from '../scorers/hallucinated-tool.ts'
 export type { SchemaError } from '../scorers/json-schema.ts'
@@ -85,9 +85,6 @@ export { SummarizationMetric } from '../scorers/summarization-metric.ts'
 export type { SummarizationMetricOptions, SummarizationMetricResult } from '../scorers/summarization-metric.ts'
 export type { SummarizationAnalysis } from '../scorers/summary-judgement.ts'
 export { createToolCallAccuracyScorerLLM } from '../scorers/tool-call-accuracy-llm.ts'
-export type {
-  ToolCallAccuracyAnalysis,
-  ToolCallAccuracyLLMOptions,
-  ToolCallEvaluation,
-} from '../scorers/tool-call-accuracy-llm.ts'
+export type { ToolCallAccuracyLLMOptions } from '../scorers/tool-call-accuracy-llm.ts'
+export type { ToolCallAccuracyAnalysis, ToolCallEvaluation } from '../scorers/tool-call-verdicts.ts'
 export type { ToolCallInfo } from '../scoring/given-calls.ts'

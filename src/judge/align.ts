@@ -1,4 +1,4 @@
-import type { Answer, Item, ItemList, Question } from './inquiry.ts'
+import type { Answer, Item, ItemList, Picks, Question } from './inquiry.ts'
 import type { RawAnswer } from './reply-schema.ts'
 
 /**
@@ -7,15 +7,23 @@ import type { RawAnswer } from './reply-schema.ts'
  * have, has no answer.
  */
 export function align(questions: readonly Question[], given: readonly RawAnswer[]): Map<string, Answer> {
+  const byId = Map.groupBy(given, ({ id }) => normalId(id))
   const answers = new Map<string, Answer>()
   for (const question of questions) {
-    const own = given.filter(({ id }) => normalId(id) === normalId(question.id)).map((raw) => toAnswer(question, raw))
-    const [first] = own
-    if (first !== undefined && own.every((answer) => answer !== undefined && agrees(first, answer))) {
-      answers.set(question.id, first)
+    for (const id of question.ids) {
+      const own = (byId.get(normalId(id)) ?? []).map((raw) => toAnswer(question, raw))
+      const [first] = own
+      if (first !== undefined && own.every((answer) => answer !== undefined && agrees(first, answer))) {
+        answers.set(id, first)
+      }
     }
   }
   return answers
+}
+
+/** Whether the answer lacks picks that its verdict should come with. */
+export function lacksPicks({ picks }: Question, answer: Answer): boolean {
+  return answer.picks.length === 0 && picks?.wanted?.includes(answer.verdict) === true
 }
 
 /** An item under an id of ours, and the id under which the reply answers for it, where that names nothing else. */
@@ -50,7 +58,7 @@ export function countNames(
 ): Map<string, number> {
   const names = new Map<string, number>()
   const ids = [...lists].flatMap(distinctItems).map(({ id }) => id)
-  for (const id of [...ids, ...questions.map((question) => question.id)]) {
+  for (const id of [...ids, ...questions.flatMap((question) => question.ids)]) {
     names.set(normalId(id), (names.get(normalId(id)) ?? 0) + 1)
   }
   return names
@@ -60,19 +68,25 @@ function distinctItems<T extends { readonly text: string }>(given: readonly T[])
   return given.filter(({ text }, index) => given.findIndex((other) => other.text === text) === index)
 }
 
-/** The question that is asked of one item, by its id. */
-export function itemQuestion(list: ItemList, id: string): Question | undefined {
-  return list.question && { id, ...list.question }
+/** The question that is asked of items, by their ids. */
+export function itemQuestion(list: ItemList, ids: readonly string[]): Question | undefined {
+  return list.question && { ids, ...list.question }
 }
 
 function toAnswer(question: Question, raw: RawAnswer): Answer | undefined {
   const verdict = question.verdicts.find((allowed) => isSameVerdict(allowed, raw.verdict))
   if (verdict === undefined) return undefined
   const { picks } = question
-  const picked = [...new Set(raw.picks.filter((id) => picks?.from.includes(id)))].toSorted()
+  const picked = [...new Set(raw.picks.flatMap((pick) => toPick(picks, pick)))].toSorted()
   if (picks?.required?.includes(verdict) === true && picked.length === 0) return undefined
   if (picks?.forbidden?.includes(verdict) === true && picked.length > 0) return undefined
   return { verdict, reasoning: raw.reasoning.trim(), picks: picked }
+}
+
+/** What was picked, by id or else by name; nothing where it was not among what there is. */
+function toPick(picks: Picks | undefined, pick: string): string | [] {
+  if (picks?.from.includes(pick) === true) return pick
+  return picks?.byName?.get(pick.trim()) ?? []
 }
 
 /** Case and blanks do not matter; a number is the number that it is; true and false are yes and no, pass and fail. */

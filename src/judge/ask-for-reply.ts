@@ -1,5 +1,6 @@
 import type { Prompt } from './build-prompt.ts'
 import type { Parsed } from './parse-reply.ts'
+import { largestRoom } from './reply-room.ts'
 import type { JudgeSession, Outcome } from './session.ts'
 
 /** What is asked, and how the reply is read. */
@@ -7,6 +8,8 @@ export interface ReplyRequest<T> {
   readonly prompt: Prompt
   /** JSON Schema of the reply, for providers that take one. */
   readonly schema: Readonly<Record<string, unknown>>
+  /** Tokens that the reply may take. @default `judge.maxOutputTokens` */
+  readonly maxOutputTokens?: number
   readonly read: (text: string) => Parsed<T>
   /** The prompt that repairs a reply; it must not hold the untrusted text again. */
   readonly repair: (reply: string, problem: string) => Prompt
@@ -19,8 +22,9 @@ export interface ReplyRequest<T> {
  */
 export async function askForReply<T>(session: JudgeSession, request: ReplyRequest<T>): Promise<Outcome<T | undefined>> {
   const { prompt, schema, read, repair } = request
-  const { maxOutputTokens } = session.judge.settings
-  const moreTokens = maxOutputTokens * 4
+  const { settings } = session.judge
+  const { maxOutputTokens = settings.maxOutputTokens } = request
+  const moreTokens = largestRoom(settings)
 
   let reply = await session.call({ prompt, schema, maxOutputTokens })
   if (reply.ok && isCutOff(reply.value, read)) {

@@ -8,11 +8,11 @@ import { Judge } from './judge.ts'
 
 const inquiry: Inquiry = {
   role: 'You judge weather reports.',
-  sections: [{ title: 'the report', text: 'It is sunny in Oslo.' }],
+  sections: [{ title: 'the report', fragments: [{ text: 'It is sunny in Oslo.' }] }],
   questions: [
-    { id: 'tone', text: 'Is the tone friendly?', verdicts: ['yes', 'no'] },
+    { ids: ['tone'], text: 'Is the tone friendly?', verdicts: ['yes', 'no'] },
     {
-      id: 'tools',
+      ids: ['tools'],
       text: 'Which tools are missing?',
       verdicts: ['none', 'some'],
       picks: { name: 'tools', from: ['t1', 't2'], required: ['some'], forbidden: ['none'] },
@@ -112,7 +112,7 @@ describe('ask', () => {
     expect(JSON.parse(example)).toEqual({
       claims: [{ id: 'c1', text: '…' }],
       answers: [
-        { id: 'tools', reasoning: 'one sentence', tools: [], verdict: 'some' },
+        { id: 'tools', reasoning: 'one sentence', tools: ['t1'], verdict: 'some' },
         { id: 'c1', reasoning: 'one sentence', verdict: 'unsupported' },
       ],
       notes: { summary: '…' },

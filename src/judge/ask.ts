@@ -1,33 +1,40 @@
-import { align, countNames, itemQuestion, numberItems } from './align.ts'
-import { askForReply } from './ask-for-reply.ts'
-import { buildPrompt, buildRepairPrompt } from './build-prompt.ts'
-import { drawSecrets } from './control-question.ts'
-import type { Answer, Answers, Inquiry, Item, ItemList } from './inquiry.ts'
-import { parseReply } from './parse-reply.ts'
-import { readReply, replySchema } from './reply-schema.ts'
+import { align, countNames, itemQuestion, lacksPicks, numberItems } from './align.ts'
+import { askOnce } from './ask-once.ts'
+import type { Answer, Answers, Inquiry, Item } from './inquiry.ts'
+import { nameIds } from './name-ids.ts'
+import { answersPerCall } from './reply-room.ts'
 import type { RawReply } from './reply-schema.ts'
 import type { JudgeSession, Outcome } from './session.ts'
+import { countAnswers, splitInquiry } from './split-inquiry.ts'
 
 /**
  * Asks the judge, and accounts for every question: what comes back has an answer for each, or is a score that says why not.
  *
- * Ids go in, verdicts out of a closed set come back; order, repetition and inventions do not matter. What is unanswered is asked
- * for once more; what is unanswered then is `failed: judge-unanswered`. A reply that answers its control question wrongly is
- * void: `failed: judge-compromised`.
+ * Ids go in, verdicts out of a closed set come back; order, repetition and inventions do not matter. What does not fit into
+ * one reply is asked for in several calls; a run that takes more of them than there may be is `skipped: not-applicable`, and
+ * nothing of it is asked. What is unanswered is asked for once more; what is unanswered then is `failed: judge-unanswered`. A
+ * reply that answers its control question wrongly is void: `failed: judge-compromised`.
  */
 export async function ask(session: JudgeSession, inquiry: Inquiry): Promise<Outcome<Answers>> {
-  const first = await askOnce(session, inquiry)
+  const perCall = answersPerCall(session.judge.settings)
+  const parts = splitInquiry(inquiry, perCall)
+  // One call is kept for what is left unanswered.
+  const mostParts = Math.max(1, session.callsLeft - 1)
+  if (parts.length > mostParts) return tooMany(session, countAnswers(inquiry), perCall, mostParts)
+
+  const found: Found = { answers: new Map(), items: new Map(), notes: new Map() }
+  const first = await askAll(session, parts, found)
   if (!first.ok) return first
-  const lists = inquiry.lists ?? []
-  const found = collect(inquiry, first.value)
-  const again = remaining(inquiry, found)
-  if (again === undefined) return { ok: true, value: withAnswers(lists, found) }
-  if (session.callsLeft <= 0) return unanswered(session, again)
-  const second = await askOnce(session, again)
-  if (!second.ok) return second
-  merge(again, found, second.value)
+  const open = remaining(inquiry, found)
+  const again = open ?? lackingPicks(inquiry, found)
+  if (again === undefined) return { ok: true, value: withAnswers(inquiry, found) }
+
+  const partsAgain = splitInquiry(again, perCall)
+  const second = partsAgain.length <= session.callsLeft ? await askAll(session, partsAgain, found) : undefined
+  if (open === undefined) return { ok: true, value: withAnswers(inquiry, found) }
+  if (second?.ok === false) return second
   const still = remaining(inquiry, found)
-  return still === undefined ? { ok: true, value: withAnswers(lists, found) } : unanswered(session, still)
+  return still === undefined ? { ok: true, value: withAnswers(inquiry, found) } : unanswered(session, still)
 }
 
 /** What is known so far. */
@@ -37,22 +44,28 @@ interface Found {
   readonly notes: Map<string, readonly string[]>
 }
 
-function collect(inquiry: Inquiry, reply: RawReply | undefined): Found {
-  const found: Found = { answers: new Map(), items: new Map(), notes: new Map() }
-  merge(inquiry, found, reply)
-  return found
+async function askAll(session: JudgeSession, parts: readonly Inquiry[], found: Found): Promise<Outcome<void>> {
+  for (const part of parts) {
+    const reply = await askOnce(session, part)
+    if (!reply.ok) return reply
+    if (reply.value !== undefined) merge(part, found, reply.value)
+  }
+  return { ok: true, value: undefined }
 }
 
-function merge(asked: Inquiry, found: Found, reply: RawReply | undefined): void {
-  if (reply === undefined) return
-  for (const [id, answer] of align(asked.questions, reply.answers)) found.answers.set(id, answer)
+function merge(asked: Inquiry, found: Found, reply: RawReply): void {
+  for (const [id, answer] of align(asked.questions, reply.answers)) {
+    // A verdict that was given stays: asked for once more, it can only gain its picks.
+    const before = found.answers.get(id)
+    if (before === undefined || before.verdict === answer.verdict) found.answers.set(id, answer)
+  }
   for (const [name, texts] of reply.notes) if (texts.length > 0) found.notes.set(name, texts)
   const names = countNames(reply.items.values(), asked.questions)
   for (const list of asked.lists ?? []) {
     const items = numberItems(list, reply.items.get(list.name) ?? [], names)
     found.items.set(list.name, items)
     for (const { id, givenId } of items) {
-      const question = givenId === undefined ? undefined : itemQuestion(list, givenId)
+      const question = givenId === undefined ? undefined : itemQuestion(list, [givenId])
       const [answer] = question === undefined ? [] : align([question], reply.answers).values()
       if (answer !== undefined) found.answers.set(id, answer)
     }
@@ -66,41 +79,63 @@ function remaining(inquiry: Inquiry, found: Found): Inquiry | undefined {
     const items = found.items.get(list.name)
     return items === undefined || (items.length === 0 && list.mustHaveItems === true)
   })
-  const openQuestions = inquiry.questions.filter(({ id }) => !found.answers.has(id))
-  const openItems = lists.flatMap((list) =>
-    (found.items.get(list.name) ?? [])
-      .filter(({ id }) => list.question !== undefined && !found.answers.has(id))
-      .map((item) => ({ list, item })),
-  )
+  const openQuestions = withIds(inquiry, (_, id) => !found.answers.has(id))
+  const openItems = lists.flatMap((list) => {
+    const items = list.question === undefined ? [] : (found.items.get(list.name) ?? [])
+    const open = items.filter(({ id }) => !found.answers.has(id))
+    return open.length === 0 ? [] : [{ list, items: open }]
+  })
   if (openLists.length === 0 && openQuestions.length === 0 && openItems.length === 0) return undefined
   return {
     ...inquiry,
     // The items are the judge's words about untrusted text, and so untrusted themselves.
     sections: [
       ...inquiry.sections,
-      ...lists
-        .filter((list) => openItems.some((open) => open.list === list))
-        .map((list) => ({
-          title: `${list.name} found before`,
-          text: openItems
-            .filter((open) => open.list === list)
-            .map(({ item }) => `${item.id}: ${item.text}`)
-            .join('\n'),
-        })),
+      ...openItems.map(({ list, items }) => ({
+        title: `${list.name} found before`,
+        fragments: items.flatMap(({ id, text }) => [
+          { text: `${id}: ` },
+          { text, cut: 'last' as const },
+          { text: '\n' },
+        ]),
+      })),
     ],
     questions: [
       ...openQuestions,
-      ...openItems.flatMap(({ list, item }) => {
-        const question = itemQuestion(list, item.id)
-        const text = `Of ${item.id} in "${list.name} found before": ${question?.text}`
-        return question === undefined ? [] : [{ ...question, text }]
+      ...openItems.flatMap(({ list, items }) => {
+        const question = itemQuestion(
+          list,
+          items.map(({ id }) => id),
+        )
+        return question === undefined
+          ? []
+          : [{ ...question, text: `The item with this id in "${list.name} found before": ${question.text}` }]
       }),
     ],
     lists: openLists,
   }
 }
 
-function withAnswers(lists: readonly ItemList[], found: Found): Answers {
+/** The inquiry for answers that do not pick what they should; `undefined` where there are none. */
+function lackingPicks(inquiry: Inquiry, found: Found): Inquiry | undefined {
+  const questions = withIds(inquiry, (question, id) => {
+    const answer = found.answers.get(id)
+    return answer !== undefined && lacksPicks(question, answer)
+  })
+  return questions.length === 0 ? undefined : { ...inquiry, questions, lists: [], notes: [] }
+}
+
+/** The questions, each of the ids that are meant. */
+function withIds(
+  { questions }: Inquiry,
+  isMeant: (question: Inquiry['questions'][number], id: string) => boolean,
+): Inquiry['questions'] {
+  return questions
+    .map((question) => ({ ...question, ids: question.ids.filter((id) => isMeant(question, id)) }))
+    .filter(({ ids }) => ids.length > 0)
+}
+
+function withAnswers({ lists = [] }: Inquiry, found: Found): Answers {
   const items = lists.map((list): [string, readonly Item[]] => [
     list.name,
     (found.items.get(list.name) ?? []).map((item) => {
@@ -112,34 +147,18 @@ function withAnswers(lists: readonly ItemList[], found: Found): Answers {
 }
 
 function unanswered(session: JudgeSession, open: Inquiry): Outcome<never> {
-  const ids = [...open.questions.map(({ id }) => id), ...(open.lists ?? []).map(({ name }) => `the list "${name}"`)]
-  const shown = ids.length > 5 ? `${ids.slice(0, 5).join(', ')} and ${ids.length - 5} more` : ids.join(', ')
+  const ids = open.questions.flatMap((question) => question.ids)
+  const lists = (open.lists ?? []).map(({ name }) => `the list "${name}"`)
+  const named = [...(ids.length > 0 ? [nameIds(ids.slice(0, 5))] : []), ...lists].join(', ')
+  const shown = ids.length > 5 ? `${named} and ${ids.length - 5} more` : named
   return session.failed(
     'judge-unanswered',
     `left ${shown} unanswered. Take a stronger model, or raise judge.maxOutputTokens.`,
   )
 }
 
-/** One reply that could be read and whose control question is right; `undefined` where it answers nothing at all. */
-async function askOnce(session: JudgeSession, inquiry: Inquiry): Promise<Outcome<RawReply | undefined>> {
-  const secrets = drawSecrets(inquiry, session.judge.world.randomness)
-  const questions = [...inquiry.questions, secrets.control]
-  const read = await askForReply(session, {
-    prompt: buildPrompt(inquiry, secrets),
-    schema: replySchema(inquiry, questions),
-    read: (text) => parseReply(text, (value) => readReply(inquiry, questions, value)),
-    repair: (reply, problem) => buildRepairPrompt(inquiry, secrets, reply, problem),
-  })
-  if (!read.ok || read.value === undefined) return read
-  const { answers } = read.value
-  const control = align([secrets.control], answers).get(secrets.control.id)
-  const wrong = answers.some((answer) => answer.id === secrets.control.id) && control?.verdict !== secrets.expected
-  if (wrong) {
-    return session.failed(
-      'judge-compromised',
-      'answered its control question wrongly: it was talked over by the text it judged, or does not read it. Its reply is void. Look at the run for instructions to judges, or take a stronger model.',
-    )
-  }
-  // An answer to the control question is what makes the others count.
-  return control === undefined ? { ok: true, value: undefined } : read
+function tooMany(session: JudgeSession, answers: number, perCall: number, calls: number): Outcome<never> {
+  return session.skipped(
+    `would have to give ${answers} verdicts on this run, and may give ${perCall * calls}: ${perCall} a reply in ${calls} of its calls, the last being kept for what is left unanswered. Raise judge.maxCallsPerScore or judge.maxOutputTokens, or leave such runs out with when.`,
+  )
 }

@@ -1,5 +1,7 @@
 import { nodeCrypto } from '../spans/node-crypto.ts'
-import type { Inquiry, Question, Section } from './inquiry.ts'
+import type { Inquiry, Question } from './inquiry.ts'
+import type { SectionDraft } from './section.ts'
+import type { JudgeSession, Outcome } from './session.ts'
 
 /** Where random things come from; replaced in tests. */
 export interface Randomness {
@@ -38,7 +40,7 @@ export function drawSecrets(inquiry: Inquiry, randomness: Randomness): Secrets {
   return {
     boundary: drawAbsent(inquiry.sections, randomness, 16),
     control: {
-      id,
+      ids: [id],
       text: `Control question. Look for the word ${word} in the material. Answer "${favourable}" if it stands there, and "${unfavourable}" if it does not.`,
       verdicts: [favourable, unfavourable],
     },
@@ -47,9 +49,17 @@ export function drawSecrets(inquiry: Inquiry, randomness: Randomness): Secrets {
   }
 }
 
-function drawAbsent(sections: readonly Section[], randomness: Randomness, bytes: number): string {
+/** The score of a reply whose control question was answered wrongly. */
+export function compromised(session: JudgeSession): Outcome<never> {
+  return session.failed(
+    'judge-compromised',
+    'answered its control question wrongly: it was talked over by the text it judged, or does not read it. Its reply is void. Look at the run for instructions to judges, or take a stronger model.',
+  )
+}
+
+function drawAbsent(sections: readonly SectionDraft[], randomness: Randomness, bytes: number): string {
   for (;;) {
     const drawn = randomness.hex(bytes)
-    if (!sections.some(({ text }) => text.includes(drawn))) return drawn
+    if (!sections.some(({ fragments }) => fragments.some(({ text }) => text.includes(drawn)))) return drawn
   }
 }

@@ -1,73 +1,97 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { bytesOf, fitSections } from './fit-sections.ts'
-import type { SectionDraft } from './fit-sections.ts'
+import { fitSections } from './fit-sections.ts'
+import { bytesOf } from './section.ts'
+import type { Fragment, SectionDraft } from './section.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 400 })
+const fragment = fc
+  .tuple(text, fc.constantFrom('first', 'last', undefined))
+  .map(([content, cut]): Fragment => ({ text: content, ...(cut && { cut }) }))
 const drafts = fc.array(
-  fc.record({
-    title: fc.constant('part'),
-    fragments: fc.array(fc.record({ text, cuttable: fc.boolean() }), { minLength: 1, maxLength: 6 }),
-  }),
+  fc.record({ title: fc.constant('part'), fragments: fc.array(fragment, { minLength: 1, maxLength: 6 }) }),
   { minLength: 1, maxLength: 6 },
 )
 const size = (sections: readonly { text: string }[]) =>
   sections.reduce((sum, one) => sum + Buffer.byteLength(one.text), 0)
-const long = (cuttable: boolean, length = 1000): SectionDraft => ({
+const long = (cut?: Fragment['cut'], length = 1000): SectionDraft => ({
   title: 'long',
-  fragments: [{ text: 'x'.repeat(length), cuttable }],
+  fragments: [{ text: 'x'.repeat(length), ...(cut && { cut }) }],
 })
-
-const shown = (maxBytes: number) =>
-  fitSections([long(true, 5000), long(true, 3000)], maxBytes).map((section) => section.text.length)
+const shown = (given: readonly SectionDraft[], maxBytes: number) =>
+  fitSections(given, maxBytes)?.sections.map((section) => section.text)
+const lengths = (given: readonly SectionDraft[], maxBytes: number) =>
+  shown(given, maxBytes)?.map((section) => Buffer.byteLength(section))
 
 describe('fitSections', () => {
-  it('never goes over the budget, is the same each time, and is well-formed', () => {
+  it('never goes over the budget, says what it left out, is the same each time, and is well-formed', () => {
     fc.assert(
-      fc.property(drafts, fc.integer({ min: 0, max: 3000 }), (given, maxBytes) => {
+      fc.property(drafts, fc.integer({ min: 0, max: 6000 }), (given, maxBytes) => {
         const fitted = fitSections(given, maxBytes)
-        expect(size(fitted)).toBeLessThanOrEqual(maxBytes)
         expect(fitted).toEqual(fitSections(given, maxBytes))
-        for (const section of fitted)
+        if (fitted === undefined) return
+        expect(size(fitted.sections)).toBeLessThanOrEqual(maxBytes)
+        expect(fitted.cutBytes).toBeGreaterThanOrEqual(0)
+        for (const section of fitted.sections)
           expect([section.text.isWellFormed(), section.text.includes('\ufffd')]).toEqual([true, false])
       }),
     )
   })
 
+  it('never cuts what must be shown', () => {
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 8 }), fc.integer({ min: 0, max: 3000 }), (payloads, maxBytes) => {
+        const fragments = payloads.flatMap((payload, index): Fragment[] => [
+          { text: `call_${index + 1}\n` },
+          { text: payload, cut: 'first' },
+        ])
+        const [section] = shown([{ title: '', fragments }], maxBytes) ?? []
+        const names = payloads.map((_, index) => `call_${index + 1}\n`)
+        if (section !== undefined) expect(names.every((name) => section.includes(name))).toBe(true)
+      }),
+    )
+  })
+
   it('keeps all of it where it fits', () => {
-    const given = [long(true), long(false)]
-    expect(fitSections(given, 2000).map((section) => section.text.length)).toEqual([1000, 1000])
+    const given = [long('first'), long()]
+    expect(lengths(given, 2000)).toEqual([1000, 1000])
+    expect(fitSections(given, 2000)?.cutBytes).toBe(0)
     expect(bytesOf(given)).toBe(2000)
   })
 
-  it('cuts what may be cut and leaves the rest whole, the longest first, and says how much is gone', () => {
-    const [payload, task, short] = fitSections([long(true), long(false), long(true, 50)], 1300)
-    expect(task?.text).toHaveLength(1000)
-    expect(short?.text).toHaveLength(50)
-    expect(payload?.text).toMatch(/^x+\[… \d+ bytes cut …\]x+$/)
-    const cut = Number(/\d+/.exec(payload?.text ?? '')?.[0])
-    expect(payload?.text.replace(/\[.*\]/, '').length).toBe(1000 - cut)
+  it('cuts payloads and leaves the rest whole, the longest first, and says how much is gone', () => {
+    const [payload, task, short] = shown([long('first'), long('last'), long('first', 50)], 1300) ?? []
+    expect(task).toHaveLength(1000)
+    expect(short).toHaveLength(50)
+    expect(payload).toMatch(/^x+\[… \d+ bytes cut …\]x+$/)
+    const cut = Number(/\d+/.exec(payload ?? '')?.[0])
+    expect(payload?.replace(/\[.*\]/, '').length).toBe(1000 - cut)
   })
 
   it('shows more of a text when there is more room', () => {
+    const given = [long('first', 5000), long('first', 3000)]
     for (let room = 300; room < 7000; room += 200) {
-      const [less, more] = [shown(room), shown(room + 200)]
-      expect(less.every((length, index) => length <= (more[index] ?? 0) + 2)).toBe(true)
+      const [less, more] = [lengths(given, room), lengths(given, room + 200)]
+      expect(less?.every((length, index) => length <= (more?.[index] ?? 0) + 2)).toBe(true)
     }
   })
 
-  it('cuts whole sections where even what should stay whole does not fit', () => {
-    const [task, answer] = fitSections([long(false, 9000), long(false, 100)], 1000)
-    expect(answer?.text).toHaveLength(100)
-    expect(task?.text).toContain('bytes cut')
+  it('cuts request and answer, the longest first, where payloads are down to a mark', () => {
+    const [task, answer, payload] = shown([long('last', 9000), long('last', 100), long('first')], 1000) ?? []
+    expect(answer).toHaveLength(100)
+    expect(task).toContain('bytes cut')
+    expect(payload).toBe('…')
+  })
+
+  it('gives nothing where what must be shown does not fit, or too little is left of what is judged', () => {
+    expect(shown([long()], 999)).toBeUndefined()
+    expect(shown([long(undefined, 800), long('last')], 1000)).toBeUndefined()
+    expect(shown([long(undefined, 700), long('last')], 1000)).toHaveLength(2)
   })
 
   it('takes out what is not seen', () => {
-    const [section] = fitSections(
-      [{ title: '', fragments: [{ text: 'a\u202eb\u200bc\u0007d\u{e0041}e\r\nf\tg\u200dh' }] }],
-      2000,
-    )
-    expect(section?.text).toBe('abcde\nf\tg\u200dh')
+    const hidden = 'a\u202eb\u200bc\u0007d\u{e0041}e\r\nf\tg\u200dh'
+    expect(shown([{ title: '', fragments: [{ text: hidden }] }], 2000)).toEqual(['abcde\nf\tg\u200dh'])
   })
 })

@@ -1,26 +1,31 @@
-/** A piece of what is judged. Untrusted, all of it: it stands inside the boundary and nowhere else. */
-export interface Section {
-  /** Trusted: a name that we give, such as `the user's request`. */
-  readonly title: string
-  /** Untrusted. */
-  readonly text: string
-}
+import type { SectionDraft } from './section.ts'
 
 /** A question with a closed set of verdicts. All of it is trusted text: it must quote nothing of what is judged. */
 export interface Question {
-  readonly id: string
+  /** What it is asked of: one answer for each id. The rules are said once, however many ids there are. */
+  readonly ids: readonly string[]
   readonly text: string
+  /** From the most favourable to the least. */
   readonly verdicts: readonly string[]
-  /**
-   * Ids out of which the answer may pick some, such as the tools of a catalogue. `required` and `forbidden` name the verdicts
-   * with which there must be picks, or must be none; an answer that contradicts itself is no answer.
-   */
-  readonly picks?: {
-    readonly name: string
-    readonly from: readonly string[]
-    readonly required?: readonly string[]
-    readonly forbidden?: readonly string[]
-  }
+  readonly picks?: Picks
+}
+
+/**
+ * Ids out of which an answer may pick some, such as the tools of a catalogue. An answer with picks where they are `forbidden`,
+ * or without where they are `required`, contradicts itself and is no answer.
+ */
+export interface Picks {
+  /** Key in the answer. */
+  readonly name: string
+  readonly from: readonly string[]
+  /** The id of each name, for judges that pick by name. Untrusted, and never shown with the question. */
+  readonly byName?: ReadonlyMap<string, string>
+  /** Verdicts that are none without picks. */
+  readonly required?: readonly string[]
+  /** Verdicts with which picks are asked for once more where there are none; the verdict counts all the same. */
+  readonly wanted?: readonly string[]
+  /** Verdicts that are none with picks. */
+  readonly forbidden?: readonly string[]
 }
 
 /** Items that the judge is to find in the material, each with an id, each to be answered for like any question. */
@@ -51,7 +56,8 @@ export interface Note {
 export interface Inquiry {
   /** What is judged and by which measure: trusted, part of the system message. */
   readonly role: string
-  readonly sections: readonly Section[]
+  /** Untrusted: stands inside the boundary, cut to what the prompt may hold. */
+  readonly sections: readonly SectionDraft[]
   readonly questions: readonly Question[]
   readonly lists?: readonly ItemList[]
   readonly notes?: readonly Note[]

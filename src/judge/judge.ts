@@ -10,18 +10,29 @@ import { endpointOf } from './endpoint.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toModelReference } from './judge-model.ts'
 import type { JudgeModel, ModelReference } from './judge-model.ts'
+import { likelyTokens } from './reply-room.ts'
 import { JudgeSession } from './session.ts'
 
 /** How a judge is asked. Every judge scorer takes these as `judge`. */
 export interface JudgeSettings {
   /** Calls for one score at most, whatever happens: retries, repairs and re-asking included. 1 to 20. @default 4 */
   readonly maxCallsPerScore?: number
-  /** Tokens that a reply may take; four times as many where one was cut off. @default 4096 */
+  /**
+   * Tokens that a reply may take; up to twice as many where it takes more verdicts, four times as many where one was cut off. The
+   * verdicts on a long run are asked for in several calls: 120 in each at the default.
+   *
+   * @default 4096
+   */
   readonly maxOutputTokens?: number
   /** Sampling temperature, where the model has one. @default 0 */
   readonly temperature?: number
-  /** UTF-8 bytes of what is judged that a prompt may hold; beyond, payloads are cut head and tail. At least 2048. @default 49152 */
-  readonly maxContentBytes?: number
+  /**
+   * UTF-8 bytes of a whole prompt, rules and questions included. What is judged is cut to fit: payloads first, head and tail. At
+   * least 8192.
+   *
+   * @default 49152
+   */
+  readonly maxPromptBytes?: number
 }
 
 /** What a judge takes from its surroundings; replaced in tests. */
@@ -54,6 +65,16 @@ const realWorld: JudgeWorld = {
   randomness: secureRandomness,
 }
 
+/** What one score takes of a judge. */
+export interface Workload {
+  /** Judge calls. */
+  readonly calls: number
+  /** How much of the run is shown in each call, uncut. */
+  readonly contentBytes: number
+  /** Verdicts that are asked for, in all calls together. */
+  readonly answers: number
+}
+
 /** A model that judges: how it is reached, what it costs, and how it is asked. */
 export class Judge {
   /** `<provider>/<model>`, as configured. */
@@ -71,7 +92,7 @@ export class Judge {
       maxCallsPerScore: inRange('maxCallsPerScore', settings.maxCallsPerScore ?? 4, 1, 20),
       maxOutputTokens: inRange('maxOutputTokens', settings.maxOutputTokens ?? 4096, 64, 1_000_000),
       temperature: inRange('temperature', settings.temperature ?? 0, 0, 2),
-      maxContentBytes: inRange('maxContentBytes', settings.maxContentBytes ?? 49_152, 2048, 10_000_000),
+      maxPromptBytes: inRange('maxPromptBytes', settings.maxPromptBytes ?? 49_152, 8192, 10_000_000),
     }
   }
 
@@ -92,17 +113,18 @@ export class Judge {
   /**
    * What the processor must know before it asks.
    *
-   * @param calls judge calls of one score when nothing goes wrong
-   * @param contentBytes how much of the run is shown to the judge
+   * @param workload what one score of a run takes when nothing goes wrong
    */
-  toScorerJudge(calls: number, contentBytes: (run: AgentRun) => number): ScorerJudge {
+  toScorerJudge(workload: (run: AgentRun) => Workload): ScorerJudge {
+    const { settings } = this
     return {
       model: this.name,
       priced: priceOf(this.name) !== undefined,
       estimate: (run) => {
+        const { calls, contentBytes, answers } = workload(run)
         // Three bytes a token is on the safe side for prose and for JSON; rules, questions and shape take 1,500 tokens at most.
-        const inputTokens = calls * (1500 + Math.ceil(Math.min(contentBytes(run), this.settings.maxContentBytes) / 3))
-        const outputTokens = calls * Math.min(1000, this.settings.maxOutputTokens)
+        const inputTokens = calls * Math.ceil(Math.min(4500 + contentBytes, settings.maxPromptBytes) / 3)
+        const outputTokens = calls * likelyTokens(answers / calls, settings)
         const cost = costUsd(this.name, { inputTokens, outputTokens })
         return { calls, tokens: inputTokens + outputTokens, ...(cost !== undefined && { costUsd: cost }) }
       },
@@ -112,8 +134,8 @@ export class Judge {
 
   /** What of the judge gives a score its meaning: part of a scorer's version. */
   get identity(): object {
-    const { temperature, maxContentBytes } = this.settings
-    return { model: this.name, temperature, maxContentBytes }
+    const { temperature, maxPromptBytes } = this.settings
+    return { model: this.name, temperature, maxPromptBytes }
   }
 }
 

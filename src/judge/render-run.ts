@@ -1,16 +1,17 @@
 import type { AgentRun, ToolCall } from '../runs/agent-run.ts'
 import { toJsonText } from '../spans/json.ts'
 import type { Message, ToolDefinition } from '../spans/message.ts'
-import type { SectionDraft } from './fit-sections.ts'
+import { cutText } from './cut-text.ts'
+import type { Fragment, SectionDraft } from './section.ts'
 
-/** A section with one text that stays whole: the task, the answer. */
-export function wholeSection(title: string, text: string): SectionDraft {
-  return { title, fragments: [{ text }] }
+/** What the judgement is about, such as request and answer: cut only where nothing else is left to cut. */
+export function mainSection(title: string, text: string): SectionDraft {
+  return { title, fragments: [{ text, cut: 'last' }] }
 }
 
-/** A section with one text that may be cut. */
-export function cuttableSection(title: string, text: string): SectionDraft {
-  return { title, fragments: [{ text, cuttable: true }] }
+/** What helps to judge: cut before anything else. */
+export function contextSection(title: string, text: string): SectionDraft {
+  return { title, fragments: [{ text, cut: 'first' }] }
 }
 
 /**
@@ -26,68 +27,69 @@ export function historySection(run: AgentRun, count: number): SectionDraft[] {
       title: 'earlier turns of the conversation, for context',
       fragments: before.flatMap((message) => [
         { text: `${oneWord(message.role)}: ` },
-        { text: quoted(contentOf(message)), cuttable: true },
+        { text: quoted(contentOf(message)), cut: 'first' as const },
         { text: '\n' },
       ]),
     },
   ]
 }
 
+/** The id of the tool call at that index: how the material names it, and how the judge is asked about it. */
+export function callId(index: number): string {
+  return `call_${index + 1}`
+}
+
 /**
- * A section for each tool call: number, name and outcome whole; arguments, result and error as JSON on one line each, cut where
- * the space does not do.
+ * All tool calls, in their order: id, name and status of each whole; arguments, result and error as JSON on one line each, cut
+ * where the space does not do. No section where there are none.
  */
-export function toolCallSections(calls: readonly ToolCall[]): SectionDraft[] {
-  return calls.map((call, index) => ({
-    title: `tool call ${index + 1}`,
-    fragments: [
-      { text: `tool: ${quoted(call.name)}\noutcome: ${outcomeOf(call)}\n` },
-      ...payload('arguments', call.arguments),
-      ...payload('result', call.result),
-    ],
-  }))
+export function toolCallsSection(calls: readonly ToolCall[]): SectionDraft[] {
+  if (calls.length === 0) return []
+  return [
+    {
+      title: 'the tool calls, in their order',
+      fragments: calls.flatMap((call, index) => [
+        { text: `${callId(index)}: tool ${name(call.name)}, outcome ${call.status}\n` },
+        ...payload('  arguments: ', call.arguments),
+        ...payload('  result: ', call.result),
+        ...payload('  error: ', errorOf(call)),
+      ]),
+    },
+  ]
 }
 
 /** The tools of a catalogue, under the ids t1, t2, …; names whole. */
 export function catalogueSection(tools: readonly ToolDefinition[]): SectionDraft {
   return {
     title: 'the tools that the agent was offered',
-    fragments: tools.flatMap(({ name, description }, index) => [
-      { text: `t${index + 1}: ${quoted(name)} ` },
-      { text: quoted(description ?? ''), cuttable: true },
-      { text: '\n' },
+    fragments: tools.flatMap(({ name: tool, description }, index) => [
+      { text: `t${index + 1}: ${name(tool)}${description === undefined ? '\n' : ''}` },
+      ...payload(' ', description),
     ]),
   }
 }
 
-/** What tools gave back, as evidence; calls without a result have none. */
-export function toolResultSections(calls: readonly ToolCall[]): SectionDraft[] {
-  return calls.flatMap((call, index) =>
-    call.result === undefined
-      ? []
-      : [
-          {
-            title: `evidence: result of tool call ${index + 1}`,
-            fragments: [{ text: `tool: ${quoted(call.name)}\n` }, ...payload('result', call.result)],
-          },
-        ],
+/** What tools gave back, as evidence; calls without a result have none. No section where no call has one. */
+export function toolResultsSection(calls: readonly ToolCall[]): SectionDraft[] {
+  const fragments = calls.flatMap((call, index) =>
+    call.result === undefined ? [] : payload(`${callId(index)}, ${name(call.name)}: `, call.result),
   )
+  return fragments.length === 0 ? [] : [{ title: 'evidence: results of tool calls', fragments }]
 }
 
-function outcomeOf(call: ToolCall): string {
-  if (call.error === undefined) return call.status
-  const { type, message } = call.error
-  return `${call.status} ${quoted(
-    [type, message]
-      .filter((part) => part !== undefined)
-      .join(': ')
-      .slice(0, 300),
-  )}`
+function errorOf({ error }: ToolCall): string | undefined {
+  const parts = [error?.type, error?.message].filter((part) => part !== undefined)
+  return parts.length === 0 ? undefined : parts.join(': ')
 }
 
-function payload(name: string, value: unknown): SectionDraft['fragments'] {
+function payload(label: string, value: unknown): Fragment[] {
   if (value === undefined) return []
-  return [{ text: `${name}: ` }, { text: quoted(value), cuttable: true }, { text: '\n' }]
+  return [{ text: label }, { text: quoted(value), cut: 'first' }, { text: '\n' }]
+}
+
+/** Names are never cut by space, and so must be short by themselves: models invent long ones. */
+function name(text: string): string {
+  return quoted(cutText(text, 160))
 }
 
 /** One line, whatever the value is: JSON has no raw line ends. */

@@ -27,6 +27,7 @@ type Schema = Readonly<Record<string, unknown>>
 export function replySchema(inquiry: Inquiry, questions: readonly Question[]): Schema {
   const lists = inquiry.lists ?? []
   const verdicts = [...questions, ...lists.flatMap(({ question }) => question ?? [])].flatMap((asked) => asked.verdicts)
+  const ids = questions.flatMap((question) => question.ids)
   const openIds = lists.some(({ question }) => question !== undefined)
   const picks = new Map(
     questions.flatMap((question) => (question.picks ? [[question.picks.name, question.picks.from]] : [])),
@@ -36,10 +37,10 @@ export function replySchema(inquiry: Inquiry, questions: readonly Question[]): S
     ...Object.fromEntries(lists.map(({ name }) => [name, array(object({ id: text, text }))])),
     answers: array(
       object({
-        id: openIds ? text : { type: 'string', enum: questions.map(({ id }) => id) },
+        id: openIds ? text : choice(ids),
         reasoning: text,
-        ...Object.fromEntries([...picks].map(([name, from]) => [name, array({ type: 'string', enum: [...from] })])),
-        verdict: { type: 'string', enum: [...new Set(verdicts)] },
+        ...Object.fromEntries([...picks].map(([name, from]) => [name, array(choice(from))])),
+        verdict: choice([...new Set(verdicts)]),
       }),
     ),
     ...(inquiry.notes !== undefined && {
@@ -48,6 +49,13 @@ export function replySchema(inquiry: Inquiry, questions: readonly Question[]): S
       ),
     }),
   })
+}
+
+/** Values that a schema may list: providers refuse schemas with many more, and what is not listed is ignored all the same. */
+const MOST_CHOICES = 128
+
+function choice(values: readonly string[]): Schema {
+  return values.length > MOST_CHOICES ? { type: 'string' } : { type: 'string', enum: [...values] }
 }
 
 /** Items of one list that are looked at: far more than any list asks for. */

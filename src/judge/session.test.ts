@@ -94,7 +94,7 @@ describe('a session', () => {
     [{ maxCallsPerScore: 0 }, 'judge.maxCallsPerScore'],
     [{ maxOutputTokens: 1 }, 'judge.maxOutputTokens'],
     [{ temperature: 3 }, 'judge.temperature'],
-    [{ maxContentBytes: Number.NaN }, 'judge.maxContentBytes'],
+    [{ maxPromptBytes: Number.NaN }, 'judge.maxPromptBytes'],
   ])('refuses the settings %j', (settings, name) => {
     expect(() => world('x', settings)).toThrow(`Expected ${name} to be a number from`)
   })

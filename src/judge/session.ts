@@ -1,4 +1,4 @@
-import type { Failed, FailureCode, JudgeReport, Skipped } from '../scoring/score.ts'
+import type { Failed, FailureCode, JudgeReport, Skipped, SkipReason } from '../scoring/score.ts'
 import type { ScoringContext } from '../scoring/scorer.ts'
 import type { Usage } from '../spans/message.ts'
 import type { Prompt } from './build-prompt.ts'
@@ -40,6 +40,7 @@ export class JudgeSession {
   readonly #deadlineMs: number
   readonly #usages: { readonly usage: Usage; readonly costUsd: number | undefined }[] = []
   #calls = 0
+  #cutBytes = 0
   #answeredBy: string | undefined
   #model: Promise<CallableModel> | undefined
 
@@ -58,6 +59,16 @@ export class JudgeSession {
     return this.judge.settings.maxCallsPerScore - this.#calls
   }
 
+  /** UTF-8 bytes of the run that a prompt left out at most. */
+  get cutBytes(): number {
+    return this.#cutBytes
+  }
+
+  /** Takes note of what a prompt leaves out. */
+  leftOut(cutBytes: number): void {
+    this.#cutBytes = Math.max(this.#cutBytes, cutBytes)
+  }
+
   /** What all calls so far took; `undefined` before the first. The cost is unknown where that of one reply is. */
   report(): JudgeReport | undefined {
     if (this.#calls === 0) return undefined
@@ -74,6 +85,11 @@ export class JudgeSession {
   /** A score that could not be had because of what the judge said. */
   failed(code: FailureCode, message: string): { readonly ok: false; readonly score: Failed } {
     return { ok: false, score: { status: 'failed', code, message: `The judge ${this.judge.name} ${message}` } }
+  }
+
+  /** A score that was not asked for, because this run is more than the judge may be asked about. */
+  skipped(message: string): { readonly ok: false; readonly score: Skipped } {
+    return skipped('not-applicable', `The judge ${this.judge.name} ${message}`)
   }
 
   /** Asks until there is a reply, no call is left, or the time is over. */
@@ -255,7 +271,7 @@ export class JudgeSession {
   }
 }
 
-function skipped(reason: 'judge-unavailable' | 'circuit-open', message: string): { ok: false; score: Skipped } {
+function skipped(reason: SkipReason, message: string): { ok: false; score: Skipped } {
   return { ok: false, score: { status: 'skipped', reason, message } }
 }
 

@@ -70,8 +70,8 @@ export function analyse(side: AlignmentSide, { answers, items, notes }: Answers)
     completeness: { ...completeness, missingElements: notes.get(`${side}Missing`) ?? [] },
     responseAppropriateness: {
       ...appropriateness,
-      formatAlignment: appropriateness.score >= 0.5,
-      toneAlignment: appropriateness.score >= 0.5,
+      formatAlignment: saidYes(notes.get(`${side}Form`)) ?? appropriateness.score >= 0.5,
+      toneAlignment: saidYes(notes.get(`${side}Tone`)) ?? appropriateness.score >= 0.5,
     },
     overallAssessment: notes.get(`${side}Assessment`)?.[0] ?? '',
   }
@@ -121,6 +121,12 @@ export function missingOf({ requirementsFulfillment, completeness }: AlignmentAn
     ...requirementsFulfillment.requirements.filter(({ isFulfilled }) => !isFulfilled).map((unmet) => unmet.requirement),
     ...completeness.missingElements,
   ]
+}
+
+/** What a note says, where it says yes or no. */
+function saidYes(note: readonly string[] | undefined): boolean | undefined {
+  const word = /^\W*(yes|no)\b/i.exec(note?.[0] ?? '')?.[1]?.toLowerCase()
+  return word === undefined ? undefined : word === 'yes'
 }
 
 function percent(weight: number): number {

@@ -1,5 +1,5 @@
-import type { SectionDraft } from '../judge/fit-sections.ts'
-import { cuttableSection, historySection, toolResultSections, wholeSection } from '../judge/render-run.ts'
+import { contextSection, historySection, mainSection, toolResultsSection } from '../judge/render-run.ts'
+import type { SectionDraft } from '../judge/section.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Skipped } from '../scoring/score.ts'
 import type { ScoringContext } from '../scoring/scorer.ts'
@@ -23,8 +23,8 @@ export function requestAndAnswer(
   if (typeof answer !== 'string') return answer
   return [
     ...historySection(run, 10),
-    wholeSection("the user's request", request),
-    wholeSection("the agent's answer", answer),
+    mainSection("the user's request", request),
+    mainSection("the agent's answer", answer),
   ]
 }
 
@@ -40,7 +40,7 @@ export function answerAndEvidence(
   const answer = textOr(run, 'output', id)
   if (typeof answer !== 'string') return answer
   const evidence = evidenceOf(run, id, given)
-  return 'status' in evidence ? evidence : [...evidence, wholeSection("the agent's answer", answer)]
+  return 'status' in evidence ? evidence : [...evidence, mainSection("the agent's answer", answer)]
 }
 
 /** Tool results and context; why there is none, where there is none. */
@@ -51,8 +51,8 @@ export function evidenceOf(
 ): readonly SectionDraft[] | Skipped {
   const texts = (typeof given === 'function' ? given(run) : given) ?? []
   const evidence = [
-    ...texts.map((text, index) => cuttableSection(`evidence: context ${index + 1}`, text)),
-    ...toolResultSections(run.toolCalls),
+    ...texts.map((text, index) => contextSection(`evidence: context ${index + 1}`, text)),
+    ...toolResultsSection(run.toolCalls),
   ]
   if (evidence.length > 0) return evidence
   return (

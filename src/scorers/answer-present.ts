@@ -1,13 +1,13 @@
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { answerOf, expectOption } from './code-scorer.ts'
-import type { CodeScorerOptions } from './code-scorer.ts'
+import type { ScorerOptions } from './scorer-options.ts'
 
 /** What an answer is that is none. */
 export type NoAnswer = 'empty' | 'boilerplate' | 'refusal'
 
 /** Options of `createAnswerPresentScorer`. */
-export interface AnswerPresentOptions extends CodeScorerOptions {
+export interface AnswerPresentOptions extends ScorerOptions {
   /** Refusals that are right (by policy, say) count as answers. @default false */
   readonly allowRefusals?: boolean
   /** Further openings that make a short answer a refusal, such as those of another language. @default none */
@@ -35,7 +35,7 @@ export function createAnswerPresentScorer(options: AnswerPresentOptions = {}): S
     id,
     description: 'Whether the run gave an answer: not empty, no boilerplate, no refusal.',
     kind: 'code',
-    ...(passAt !== undefined && { passAt }),
+    passAt,
     identity: { scorer: 'answer_present', allowRefusals, refusals },
     inline: true,
     needs: ['output'],

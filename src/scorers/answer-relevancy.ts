@@ -5,10 +5,7 @@ import type { ItemAnalysis } from './item-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
 
 /** Options of `createAnswerRelevancyScorer`. */
-export interface AnswerRelevancyScorerOptions extends JudgeScorerOptions {
-  /** @default 'answer_relevancy' */
-  readonly id?: string
-}
+export type AnswerRelevancyScorerOptions = JudgeScorerOptions
 
 /** The statements of the answer, each with how far it bears on the user's prompt. */
 export type AnswerRelevancyAnalysis = ItemAnalysis<'relevant' | 'partial' | 'irrelevant'>
@@ -41,9 +38,9 @@ export function createAnswerRelevancyScorer(
       name: 'statements',
       prefix: 'a',
       instruction:
-        "Every single statement of the agent's answer, greetings and offers of more help left out, one item each",
+        "Every single statement of the agent's answer, in words that can be understood alone, one item each; a question back to the user and a refusal are statements, greetings and offers of more help are not",
       question:
-        '"relevant" if it helps to answer the request; "partial" if it only touches on it; "irrelevant" if it does not bear on it.',
+        '"relevant" if it helps to answer the request; "partial" if it only touches on what was asked; "irrelevant" if it does not bear on it. A question back is relevant if the request cannot be answered without it; a refusal is irrelevant.',
     },
     counts: { relevant: 1, partial: 0.5, irrelevant: 0 },
     material: (run, context) => requestAndAnswer(run, context, id),

@@ -3,14 +3,6 @@ import type { Skipped } from '../scoring/score.ts'
 import { show } from '../scoring/show.ts'
 import { skip, skipWithoutFact } from './skip.ts'
 
-/** What every code scorer takes. */
-export interface CodeScorerOptions {
-  /** Two scorers of one kind need different ids. @default the name of the scorer */
-  readonly id?: string
-  /** Pass mark in the scorer's own units. */
-  readonly passAt?: number
-}
-
 /**
  * `skipped: no-content` where the arguments of a call were not recorded, with the switch that records them. A call whose
  * arguments are absent in a run of full content had none.

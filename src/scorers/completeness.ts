@@ -5,10 +5,7 @@ import type { ItemAnalysis } from './item-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
 
 /** Options of `createCompletenessScorer`. */
-export interface CompletenessScorerOptions extends JudgeScorerOptions {
-  /** @default 'completeness' */
-  readonly id?: string
-}
+export type CompletenessScorerOptions = JudgeScorerOptions
 
 /** What the request asks for, each with whether the answer covers it. */
 export type CompletenessAnalysis = ItemAnalysis<'covered' | 'missing'>
@@ -38,8 +35,10 @@ export function createCompletenessScorer(options: CompletenessScorerOptions): Sc
     list: {
       name: 'elements',
       prefix: 'e',
-      instruction: "Every single thing that the user's last request asks for, one item each",
-      question: '"covered" if the answer deals with it; "missing" if it does not.',
+      instruction:
+        "Every single thing that the user's last request asks for, one item each, and nothing that it does not ask for",
+      question:
+        '"covered" if the answer gives it, or says that there is no such thing; "missing" if it does not, or only mentions, promises or refuses it.',
     },
     counts: { covered: 1, missing: 0 },
     material: (run, context) => requestAndAnswer(run, context, id),

@@ -1,4 +1,4 @@
-import { wholeSection } from '../judge/render-run.ts'
+import { mainSection } from '../judge/render-run.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { evidenceOf } from './answer-material.ts'
@@ -10,8 +10,6 @@ import { skip } from './skip.ts'
 
 /** Options of `createContextualRecallScorer`. */
 export interface ContextualRecallScorerOptions extends JudgeScorerOptions {
-  /** @default 'contextual_recall' */
-  readonly id?: string
   readonly options?: {
     /** What was retrieved, beside the run's tool results. */
     readonly context?: ContextOption
@@ -56,8 +54,10 @@ export function createContextualRecallScorer(
     list: {
       name: 'statements',
       prefix: 'r',
-      instruction: 'Every single statement of the expected answer, one item each',
-      question: '"supported" if the evidence says so or it follows from it; "unsupported" if not.',
+      instruction:
+        'Every single statement of the expected answer, in words that can be understood alone, one item each',
+      question:
+        '"supported" if the evidence says so or it follows from it; "unsupported" if not, even where you know it to be true.',
     },
     counts: { supported: 1, unsupported: 0 },
     material: (run, context) => {
@@ -71,7 +71,7 @@ export function createContextualRecallScorer(
         )
       }
       const evidence = evidenceOf(run, id, given)
-      return 'status' in evidence ? evidence : [...evidence, wholeSection('the expected answer', expected)]
+      return 'status' in evidence ? evidence : [...evidence, mainSection('the expected answer', expected)]
     },
   })
 }

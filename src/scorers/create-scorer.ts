@@ -8,9 +8,9 @@ import { show } from '../scoring/show.ts'
 import { isRecord } from '../spans/json.ts'
 import type { Message } from '../spans/message.ts'
 import { inTurn } from './in-turn.ts'
-import { createStepJudging, REASON_SCHEMA, scoreSchema } from './prompt-steps.ts'
-import type { AnyPromptStep, StepAsker } from './prompt-steps.ts'
-import type { NewScorer, OutputSchema, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
+import { createStepJudging, REASON_SHAPE, scoreShape } from './prompt-steps.ts'
+import type { AnyPromptStep, DefaultShape, StepAsker } from './prompt-steps.ts'
+import type { NewScorer, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
 
 /** What a scorer of one's own is made of, beside its steps. */
 export interface CreateScorerOptions<Input = readonly Message[], Output = string | undefined> {
@@ -114,7 +114,7 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
     kind: judging === undefined ? 'code' : 'judge',
     range,
     ...(better !== undefined && { better }),
-    ...(passAt !== undefined && { passAt }),
+    passAt,
     ...(inline !== undefined && { inline }),
     needs,
     ...(judging !== undefined && { judge: judging.judge }),
@@ -138,9 +138,9 @@ function* assess(
 ): Generator<unknown, Verdict, unknown> {
   const run = given === undefined ? agentRun : toStepRun(agentRun, given)
   const results: { preprocessStepResult?: unknown; analyzeStepResult?: unknown } = {}
-  const take = (step: AnyStep, more?: { readonly score: number }, schema?: OutputSchema<unknown>): unknown => {
+  const take = (step: AnyStep, more?: { readonly score: number }, shape?: DefaultShape): unknown => {
     const context = { run, agentRun, results: { ...results }, ...more }
-    return typeof step === 'function' ? step(context) : asker?.ask(step, context, schema)
+    return typeof step === 'function' ? step(context) : asker?.ask(step, context, shape)
   }
   const finish = (verdict: Verdict): Verdict => {
     const report: JudgeReport | undefined = asker?.report()
@@ -156,12 +156,12 @@ function* assess(
     if (isUnavailable(analyzed)) return finish(analyzed)
     results.analyzeStepResult = analyzed
   }
-  const reply = yield take(steps.generateScore, undefined, scoreSchema(range))
+  const reply = yield take(steps.generateScore, undefined, scoreShape(range))
   if (isUnavailable(reply)) return finish(reply)
   const value = isRecord(reply) && 'score' in reply ? reply.score : reply
   if (typeof value !== 'number') return finish(invalidScore(id, range, value))
   if (steps.generateReason === undefined || Number.isNaN(value)) return finish({ status: 'scored', value })
-  const said = yield take(steps.generateReason, { score: value }, REASON_SCHEMA)
+  const said = yield take(steps.generateReason, { score: value }, REASON_SHAPE)
   if (isUnavailable(said)) return finish(said)
   const reason = isRecord(said) && 'reason' in said ? said.reason : said
   return finish({ status: 'scored', value, ...(typeof reason === 'string' && { explanation: reason }) })

@@ -7,8 +7,6 @@ import type { JudgeScorerOptions } from './judge-scorer.ts'
 
 /** Options of `createFaithfulnessScorer`. */
 export interface FaithfulnessScorerOptions extends JudgeScorerOptions {
-  /** @default 'faithfulness' */
-  readonly id?: string
   readonly options?: {
     /** What the answer may lean on beside the run's tool results. */
     readonly context?: ContextOption
@@ -44,9 +42,10 @@ export function createFaithfulnessScorer(options: FaithfulnessScorerOptions): Sc
     list: {
       name: 'claims',
       prefix: 'c',
-      instruction: "Every single factual claim that the agent's answer makes, one item each",
+      instruction:
+        "Every single factual claim that the agent's answer makes, in words that can be understood alone, one item each; opinions, advice, questions and offers of help are no claims",
       question:
-        '"supported" if the evidence says so or it follows from it; "unsupported" if the evidence says otherwise or does not hold it; "unsure" if it cannot be told.',
+        '"supported" if the evidence says so or it follows from it; "unsure" if the evidence can be read either way; "unsupported" if the evidence says otherwise or does not hold it, even where you know it to be true.',
     },
     counts: { supported: 1, unsure: 0, unsupported: 0 },
     material: (run, context) => answerAndEvidence(run, context, id, options.options?.context),

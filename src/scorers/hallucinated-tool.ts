@@ -2,11 +2,11 @@ import type { ToolCall } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { count, list } from './code-scorer.ts'
-import type { CodeScorerOptions } from './code-scorer.ts'
+import type { ScorerOptions } from './scorer-options.ts'
 import { skip, skipWithoutFact } from './skip.ts'
 
 /** Options of `createHallucinatedToolScorer`. */
-export interface HallucinatedToolOptions extends CodeScorerOptions {
+export interface HallucinatedToolOptions extends ScorerOptions {
   /** Names that count as offered, beside those that the run recorded. @default none */
   readonly tools?: readonly string[]
 }

@@ -7,8 +7,6 @@ import type { JudgeScorerOptions } from './judge-scorer.ts'
 
 /** Options of `createHallucinationScorer`. */
 export interface HallucinationScorerOptions extends JudgeScorerOptions {
-  /** @default 'hallucination' */
-  readonly id?: string
   readonly options?: {
     /** What the answer may lean on beside the run's tool results. */
     readonly context?: ContextOption
@@ -46,9 +44,10 @@ export function createHallucinationScorer(options: HallucinationScorerOptions): 
     list: {
       name: 'claims',
       prefix: 'c',
-      instruction: "Every single factual claim that the agent's answer makes, one item each",
+      instruction:
+        "Every single factual claim that the agent's answer makes, in words that can be understood alone, one item each; opinions, advice, questions and offers of help are no claims",
       question:
-        '"supported" if the evidence says so or it follows from it; "not_stated" if the evidence does not hold it; "contradicted" if the evidence says otherwise.',
+        '"supported" if the evidence says so or it follows from it; "not_stated" if the evidence does not hold it, even where you know it to be true; "contradicted" if the evidence says otherwise.',
     },
     counts: { supported: 0, not_stated: 1, contradicted: 1 },
     material: (run, context) => answerAndEvidence(run, context, id, options.options?.context),

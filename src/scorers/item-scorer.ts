@@ -1,7 +1,6 @@
 import { ask } from '../judge/ask.ts'
-import { fitSections } from '../judge/fit-sections.ts'
-import type { SectionDraft } from '../judge/fit-sections.ts'
 import type { Item } from '../judge/inquiry.ts'
+import type { SectionDraft } from '../judge/section.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Skipped } from '../scoring/score.ts'
 import type { Need, Scorer, ScoringContext } from '../scoring/scorer.ts'
@@ -71,7 +70,7 @@ export function defineItemScorer<V extends string>(
       if (isSkipped(drafts)) return drafts
       const asked = await ask(session, {
         role,
-        sections: fitSections(drafts, session.judge.settings.maxContentBytes),
+        sections: drafts,
         questions: [],
         lists: [{ ...list, question: { text: list.question, verdicts }, max: maxItems }],
         control: { favourable, unfavourable },
@@ -83,7 +82,7 @@ export function defineItemScorer<V extends string>(
       return {
         status: 'scored',
         value: twoDecimals(total / items.length),
-        explanation: explain(list.name, items, verdicts),
+        explanation: explain(items.length < maxItems ? list.name : `most important ${list.name}`, items, verdicts),
         analyzeStepResult: { items },
       }
     },

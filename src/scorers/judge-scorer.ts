@@ -1,19 +1,21 @@
-import { bytesOf } from '../judge/fit-sections.ts'
-import type { SectionDraft } from '../judge/fit-sections.ts'
 import { Judge } from '../judge/judge.ts'
 import type { JudgeSettings } from '../judge/judge.ts'
 import type { JudgeModel } from '../judge/judge-model.ts'
 import { promptFrame } from '../judge/prompt-frame.ts'
+import { answersPerCall } from '../judge/reply-room.ts'
+import { bytesOf } from '../judge/section.ts'
+import type { SectionDraft } from '../judge/section.ts'
 import type { JudgeSession } from '../judge/session.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { ScorerDefinition } from '../scoring/define-scorer.ts'
 import type { Skipped } from '../scoring/score.ts'
 import type { Scorer, ScoringContext, Verdict } from '../scoring/scorer.ts'
+import type { ScorerOptions } from './scorer-options.ts'
 import { skip } from './skip.ts'
 
 /** What every judge scorer takes. */
-export interface JudgeScorerOptions {
+export interface JudgeScorerOptions extends ScorerOptions {
   /** The model that judges. */
   readonly model: JudgeModel
   /** How it is asked. */
@@ -23,11 +25,13 @@ export interface JudgeScorerOptions {
 /** A judge scorer: what is shown to the judge, and what is made of its answers. */
 export interface JudgeScorerDefinition<Analyzed> extends Omit<
   ScorerDefinition<unknown, Analyzed>,
-  'kind' | 'inline' | 'judge' | 'assess'
+  'kind' | 'inline' | 'judge' | 'assess' | 'passAt'
 > {
   readonly options: JudgeScorerOptions
-  /** Judge calls of one score when nothing goes wrong. */
+  /** Judge calls of one score when nothing goes wrong, and the verdicts fit into one reply. */
   readonly calls: 1 | 2
+  /** Verdicts that are asked for by id; items that the judge is yet to find are not among them. @default 0 */
+  readonly answers?: (run: AgentRun) => number
   /** What of the run is shown to the judge: for the estimate of what a score takes. */
   readonly drafts: (run: AgentRun) => readonly SectionDraft[]
   /** Says what it thinks of the run; the report of the judge's calls is added to it. */
@@ -40,20 +44,32 @@ export interface JudgeScorerDefinition<Analyzed> extends Omit<
 
 /** Makes a scorer that asks a judge. */
 export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<Analyzed>): Scorer<unknown, Analyzed> {
-  const { options, calls, drafts, assess, ...rest } = definition
+  const { options, calls, answers: countAnswers, drafts, assess, ...rest } = definition
   const judge = new Judge(options.model, options.judge)
   return defineScorer<unknown, Analyzed>({
     ...rest,
     kind: 'judge',
+    passAt: options.passAt,
     identity: { judge: judge.identity, frame: promptFrame(), calls, scorer: definition.identity },
-    judge: judge.toScorerJudge(calls, (run) => bytesOf(drafts(run))),
+    judge: judge.toScorerJudge((run) => {
+      const answers = countAnswers?.(run) ?? 0
+      const parts = Math.max(1, Math.ceil(answers / answersPerCall(judge.settings)))
+      return { calls: calls - 1 + parts, contentBytes: bytesOf(drafts(run)), answers }
+    }),
     assess: async (run, context) => {
       const session = judge.session(definition.id, run, context)
-      const verdict = await assess(run, session, context)
+      const verdict = withWhatWasCut(await assess(run, session, context), session.cutBytes)
       const report = session.report()
       return report === undefined ? verdict : { ...verdict, judge: report }
     },
   })
+}
+
+/** A score that rests on a part of the run says so. */
+function withWhatWasCut<V extends Verdict<unknown, unknown>>(verdict: V, cutBytes: number): V {
+  if (verdict.status !== 'scored' || cutBytes === 0) return verdict
+  const note = `The judge was not shown ${cutBytes} bytes of the run: see judge.maxPromptBytes.`
+  return { ...verdict, explanation: `${shorten(verdict.explanation ?? '', 1000 - note.length - 1)} ${note}`.trim() }
 }
 
 /**

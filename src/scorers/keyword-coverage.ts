@@ -2,14 +2,14 @@ import type { AgentRun } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { answerOf, expectOption, list } from './code-scorer.ts'
-import type { CodeScorerOptions } from './code-scorer.ts'
+import type { ScorerOptions } from './scorer-options.ts'
 import { skip } from './skip.ts'
 
 /** A word or phrase; several: any one of them will do. */
 export type Keyword = string | readonly string[]
 
 /** Options of `createKeywordCoverageScorer`. */
-export interface KeywordCoverageOptions extends CodeScorerOptions {
+export interface KeywordCoverageOptions extends ScorerOptions {
   /** What the answer should mention, or a function that says it for each run. */
   readonly keywords: readonly Keyword[] | ((run: AgentRun) => readonly Keyword[] | undefined)
   /** @default false */
@@ -40,7 +40,7 @@ export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Sc
     id,
     description: 'Share of the expected words and phrases that the answer mentions.',
     kind: 'code',
-    ...(passAt !== undefined && { passAt }),
+    passAt,
     identity: { scorer: 'keyword_coverage', keywords, caseSensitive, wholeWords },
     inline: true,
     needs: ['output'],

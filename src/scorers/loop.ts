@@ -2,11 +2,11 @@ import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { canonicalJson } from '../spans/json.ts'
 import { count, expectOption, skipWithoutArguments } from './code-scorer.ts'
-import type { CodeScorerOptions } from './code-scorer.ts'
+import type { ScorerOptions } from './scorer-options.ts'
 import { skip } from './skip.ts'
 
 /** Options of `createLoopScorer`. */
-export interface LoopOptions extends CodeScorerOptions {
+export interface LoopOptions extends ScorerOptions {
   /** How often one call, with the same arguments, may be made. @default 2, which leaves room for one retry */
   readonly maxIdentical?: number
   /** Tools that may be called any number of times, such as those that poll. @default none */

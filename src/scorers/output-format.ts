@@ -1,11 +1,11 @@
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { answerOf, expectOption, list } from './code-scorer.ts'
-import type { CodeScorerOptions } from './code-scorer.ts'
+import type { ScorerOptions } from './scorer-options.ts'
 import { validateJson } from './json-schema.ts'
 
 /** Options of `createOutputFormatScorer`: at least one check. */
-export interface OutputFormatOptions extends CodeScorerOptions {
+export interface OutputFormatOptions extends ScorerOptions {
   /** The whole answer must be JSON. @default true where `schema` is given */
   readonly json?: boolean
   /** JSON Schema that the answer must be valid by. */
@@ -70,7 +70,7 @@ export function createOutputFormatScorer(options: OutputFormatOptions): Scorer {
     id,
     description: 'Share of the checks of its form that the answer holds.',
     kind: 'code',
-    ...(passAt !== undefined && { passAt }),
+    passAt,
     identity: { scorer: 'output_format', json, schema, allowFence, patterns, forbidden, minLength, maxLength },
     inline: true,
     needs: ['output'],

@@ -1,8 +1,7 @@
 import { ask } from '../judge/ask.ts'
-import { fitSections } from '../judge/fit-sections.ts'
-import type { SectionDraft } from '../judge/fit-sections.ts'
 import type { Answers, Inquiry } from '../judge/inquiry.ts'
-import { cuttableSection, historySection, toolCallSections, wholeSection } from '../judge/render-run.ts'
+import { contextSection, historySection, mainSection, toolCallsSection } from '../judge/render-run.ts'
+import type { SectionDraft } from '../judge/section.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Failed, Skipped } from '../scoring/score.ts'
 import type { Scorer, ScoringContext, Verdict } from '../scoring/scorer.ts'
@@ -11,7 +10,7 @@ import { analyse, bandOf, emptyAnalysis, missingOf, percents, shares, weigh, wei
 import type { AlignmentAnalysis } from './alignment-analysis.ts'
 import { phrasesFor } from './alignment-phrases.ts'
 import type { AlignmentBand, AlignmentPhrases } from './alignment-phrases.ts'
-import { alignmentNotes, alignmentQuestions, requirementsList } from './alignment-questions.ts'
+import { alignmentNotes, alignmentQuestions, alignmentRole, requirementsList } from './alignment-questions.ts'
 import type { AlignmentSide } from './alignment-questions.ts'
 import { defineJudgeScorer, shorten, skipUnfinished, textOr } from './judge-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
@@ -34,8 +33,6 @@ export interface PromptAlignmentOptions {
 
 /** Options of `createPromptAlignmentScorerLLM`. */
 export interface PromptAlignmentScorerOptions extends JudgeScorerOptions {
-  /** @default 'prompt_alignment' */
-  readonly id?: string
   readonly options?: PromptAlignmentOptions
 }
 
@@ -45,9 +42,6 @@ export type PromptAlignmentAnalysis =
   | { readonly user: AlignmentAnalysis; readonly system: AlignmentAnalysis }
 
 type PromptAlignmentMode = NonNullable<PromptAlignmentOptions['evaluationMode']>
-
-const role =
-  "You judge how well an agent's response is aligned with what it was asked: with the user's request, with the system instructions, or with each of the two on its own. Questions whose id begins with user are about the request only, those with system about the instructions only. Earlier turns are context: judge the response to the last request."
 
 const bothRequired = 'Both user prompt and agent response are required for prompt alignment scoring'
 const systemRequired = 'System prompt is required for system prompt alignment scoring'
@@ -99,7 +93,7 @@ export function createPromptAlignmentScorerLLM(
       weights,
       shares,
       prompts: [
-        role,
+        alignmentRole,
         ...(['user', 'system'] as const).flatMap((side) => [alignmentQuestions(side), requirementsList(side)]),
         alignmentNotes(['user', 'system']),
       ],
@@ -111,8 +105,7 @@ export function createPromptAlignmentScorerLLM(
       const unfit = unscorable(run, sides, context, id)
       if (unfit !== undefined) return unfit
       if (!hasText(run.output)) return scoreEmpty(run, sides, scale, evaluationMode)
-      const inquiry = toInquiry(run, sides, history, session.judge.settings.maxContentBytes)
-      const asked = await ask(session, inquiry)
+      const asked = await ask(session, toInquiry(run, sides, history))
       return asked.ok ? score(run, sides, asked.value, scale, evaluationMode) : asked.score
     },
   })
@@ -168,20 +161,20 @@ function toDrafts(run: AgentRun, sides: readonly AlignmentSide[], history: numbe
       ? []
       : [
           sides.includes('system')
-            ? wholeSection("the agent's system instructions", run.systemInstructions)
-            : cuttableSection("the agent's system instructions, for context", run.systemInstructions),
+            ? mainSection("the agent's system instructions", run.systemInstructions)
+            : contextSection("the agent's system instructions, for context", run.systemInstructions),
         ]),
     ...historySection(run, history),
-    ...(run.userInput === undefined ? [] : [wholeSection("the user's request", run.userInput)]),
-    ...toolCallSections(run.toolCalls),
-    wholeSection("the agent's response", run.output ?? ''),
+    ...(run.userInput === undefined ? [] : [mainSection("the user's request", run.userInput)]),
+    ...toolCallsSection(run.toolCalls),
+    mainSection("the agent's response", run.output ?? ''),
   ]
 }
 
-function toInquiry(run: AgentRun, sides: readonly AlignmentSide[], history: number, maxBytes: number): Inquiry {
+function toInquiry(run: AgentRun, sides: readonly AlignmentSide[], history: number): Inquiry {
   return {
-    role,
-    sections: fitSections(toDrafts(run, sides, history), maxBytes),
+    role: alignmentRole,
+    sections: toDrafts(run, sides, history),
     questions: sides.flatMap(alignmentQuestions),
     lists: sides.map(requirementsList),
     notes: alignmentNotes(sides),

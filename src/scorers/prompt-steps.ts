@@ -3,25 +3,30 @@ import type { JudgeSession } from '../judge/session.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { JudgeReport } from '../scoring/score.ts'
 import type { ScorerJudge, ScoringContext } from '../scoring/scorer.ts'
-import { askForValue, drawBoundary } from './ask-for-value.ts'
+import { askForValue } from './ask-for-value.ts'
 import type { OutputSchema, PromptStep, StepJudge } from './scorer-steps.ts'
+import { stepFrame } from './step-prompt.ts'
 
-/** Shape of the reply to `generateScore`, where the step names none: it says the range, which the step's prompt need not say. */
-export function scoreSchema([low, high]: readonly [number, number]): OutputSchema<unknown> {
-  return {
-    type: 'object',
-    properties: { score: { type: 'number', description: `from ${low} to ${high}` } },
-    required: ['score'],
-    additionalProperties: false,
-  }
+/** Shape of a reply, where the step names none. */
+export interface DefaultShape {
+  readonly schema: OutputSchema<unknown>
+  readonly example: unknown
 }
 
-/** Shape of the reply to `generateReason`, where the step names none. */
-export const REASON_SCHEMA: OutputSchema<unknown> = {
-  type: 'object',
-  properties: { reason: { type: 'string' } },
-  required: ['reason'],
-  additionalProperties: false,
+/** Shape of the reply to `generateScore`: it says the range, which the step's prompt need not say. */
+export function scoreShape([low, high]: readonly [number, number]): DefaultShape {
+  const score = { type: 'number', description: `from ${low} to ${high}` }
+  return { schema: objectOf({ score }), example: { score: low } }
+}
+
+/** Shape of the reply to `generateReason`. */
+export const REASON_SHAPE: DefaultShape = {
+  schema: objectOf({ reason: { type: 'string' } }),
+  example: { reason: 'one or two sentences' },
+}
+
+function objectOf(properties: Readonly<Record<string, object>>): OutputSchema<unknown> {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
 /** A prompt step, whatever its context and result. */
@@ -35,7 +40,7 @@ export interface StepAsker {
   ask(
     step: AnyPromptStep,
     context: Readonly<Record<string, unknown>>,
-    defaultSchema: OutputSchema<unknown> | undefined,
+    defaultShape: DefaultShape | undefined,
   ): Promise<unknown>
   /** What all calls so far took; `undefined` where there was none. */
   report(): JudgeReport | undefined
@@ -70,28 +75,29 @@ export function createStepJudging(
   const [first] = asked
   if (first === undefined) return undefined
   return {
-    judge: first.judge.toScorerJudge(steps.length, contentLength),
+    judge: first.judge.toScorerJudge((run) => ({ calls: steps.length, contentBytes: contentLength(run), answers: 0 })),
     identity: asked.map(({ step, settings, judge: itsJudge }) => ({
       judge: itsJudge.identity,
+      frame: stepFrame(),
       instructions: settings.instructions,
       description: step.description,
     })),
     asker: (run, context) => {
       const sessions = new Map<StepJudge, JudgeSession>()
       return {
-        async ask(step, stepContext, defaultSchema) {
+        async ask(step, stepContext, defaultShape) {
           const known = asked.find((one) => one.step === step) ?? first
           const session = sessions.get(known.settings) ?? known.judge.session(id, run, context)
           sessions.set(known.settings, session)
-          const outputSchema = step.outputSchema ?? defaultSchema
+          const outputSchema = step.outputSchema ?? defaultShape?.schema
           if (outputSchema === undefined) throw new TypeError(`${id}: "${step.description}" has no outputSchema.`)
-          const boundary = drawBoundary()
           const outcome = await askForValue(session, {
             instructions:
               known.settings.instructions ?? 'You are a careful and impartial judge of the work of AI agents.',
-            prompt: step.createPrompt({ ...stepContext, quote: boundary.quote }),
-            boundary,
+            createPrompt: (quote) => step.createPrompt({ ...stepContext, quote }),
             outputSchema,
+            ...(step.outputSchema === undefined && { example: defaultShape?.example }),
+            requireControl: known.settings.requireControl ?? false,
           })
           return outcome.ok ? outcome.value : outcome.score
         },

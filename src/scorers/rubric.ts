@@ -1,7 +1,6 @@
 import { ask } from '../judge/ask.ts'
-import { fitSections } from '../judge/fit-sections.ts'
-import type { SectionDraft } from '../judge/fit-sections.ts'
-import { cuttableSection, historySection, toolCallSections, wholeSection } from '../judge/render-run.ts'
+import { contextSection, historySection, mainSection, toolCallsSection } from '../judge/render-run.ts'
+import type { SectionDraft } from '../judge/section.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { show } from '../scoring/show.ts'
@@ -23,8 +22,6 @@ export interface RubricCriterion {
 
 /** Options of `createRubricScorer`. */
 export interface RubricScorerOptions extends JudgeScorerOptions {
-  /** @default 'rubric' */
-  readonly id?: string
   /** At least one. */
   readonly criteria: readonly RubricCriterion[]
 }
@@ -42,7 +39,7 @@ export interface RubricAnalysis {
 }
 
 const role =
-  "You hold an agent's work against the criteria of a rubric, each on its own: one criterion's verdict must not colour another's."
+  'You hold an agent\'s work against the criteria of a rubric, each on its own: one criterion\'s verdict must not colour another\'s. "pass" means that the question is to be answered with yes; "fail" that it is to be answered with no, or that the material does not show that it is met. A criterion that only limits or forbids something is met where there was nothing of the kind.'
 const verdicts = ['pass', 'fail'] as const
 
 /**
@@ -73,6 +70,7 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
     description: 'The weighted share of the criteria that the run meets.',
     options,
     calls: 1,
+    answers: () => criteria.length,
     identity: { criteria, prompts: [role, verdicts] },
     needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
     drafts: toDrafts,
@@ -83,8 +81,8 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
       if (typeof answer !== 'string' && run.toolCalls.length === 0) return answer
       const asked = await ask(session, {
         role,
-        sections: fitSections(toDrafts(run), session.judge.settings.maxContentBytes),
-        questions: criteria.map((criterion) => ({ id: criterion.id, text: criterion.question, verdicts })),
+        sections: toDrafts(run),
+        questions: criteria.map((criterion) => ({ ids: [criterion.id], text: criterion.question, verdicts })),
         control: { favourable: 'pass', unfavourable: 'fail' },
       })
       if (!asked.ok) return asked.score
@@ -108,11 +106,11 @@ function toDrafts(run: AgentRun): SectionDraft[] {
   return [
     ...(run.systemInstructions === undefined
       ? []
-      : [cuttableSection("the agent's system instructions", run.systemInstructions)]),
+      : [contextSection("the agent's system instructions", run.systemInstructions)]),
     ...historySection(run, 10),
-    ...(run.userInput === undefined ? [] : [wholeSection("the user's request", run.userInput)]),
-    ...toolCallSections(run.toolCalls),
-    ...(run.output === undefined ? [] : [wholeSection("the agent's answer", run.output)]),
+    ...(run.userInput === undefined ? [] : [mainSection("the user's request", run.userInput)]),
+    ...toolCallsSection(run.toolCalls),
+    ...(run.output === undefined ? [] : [mainSection("the agent's answer", run.output)]),
   ]
 }
 

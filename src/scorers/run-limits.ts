@@ -2,11 +2,11 @@ import type { AgentRun } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { expectOption, list } from './code-scorer.ts'
-import type { CodeScorerOptions } from './code-scorer.ts'
+import type { ScorerOptions } from './scorer-options.ts'
 import { skip } from './skip.ts'
 
 /** Options of `createRunLimitsScorer`: at least one limit. */
-export interface RunLimitsOptions extends CodeScorerOptions {
+export interface RunLimitsOptions extends ScorerOptions {
   /** Model calls. */
   readonly maxSteps?: number
   readonly maxToolCalls?: number
@@ -18,7 +18,7 @@ export interface RunLimitsOptions extends CodeScorerOptions {
   readonly maxDurationMs?: number
 }
 
-type Limit = Exclude<keyof RunLimitsOptions, keyof CodeScorerOptions>
+type Limit = Exclude<keyof RunLimitsOptions, keyof ScorerOptions>
 
 /** One limit, and what the run took. */
 export interface LimitCheck {
@@ -62,7 +62,7 @@ export function createRunLimitsScorer(options: RunLimitsOptions): Scorer {
     id,
     description: 'Share of the limits on steps, calls, tokens and time that the run kept.',
     kind: 'code',
-    ...(passAt !== undefined && { passAt }),
+    passAt,
     identity: { scorer: 'run_limits', limits },
     inline: true,
     needs: ['steps', 'toolNames'],

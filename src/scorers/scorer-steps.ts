@@ -41,6 +41,13 @@ export interface StepJudge extends JudgeSettings {
   readonly model: JudgeModel
   /** What the judge is told of its task, before the prompt of any step. */
   readonly instructions?: string
+  /**
+   * Whether a reply that leaves the control question out counts for nothing: it is asked for once more, and then the score is
+   * `failed: judge-unanswered`. A wrong answer to it always is `failed: judge-compromised`.
+   *
+   * @default false: models that are not held to the schema may leave it out, and so do replies written for tests
+   */
+  readonly requireControl?: boolean
 }
 
 /** A schema of Zod, Valibot, ArkType or any other library of the Standard Schema family. */

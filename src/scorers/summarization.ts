@@ -1,4 +1,4 @@
-import { wholeSection } from '../judge/render-run.ts'
+import { mainSection } from '../judge/render-run.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { show } from '../scoring/show.ts'
@@ -22,8 +22,6 @@ export interface SummarizationOptions {
 
 /** Options of `createSummarizationScorer`. */
 export interface SummarizationScorerOptions extends JudgeScorerOptions {
-  /** @default 'summarization' */
-  readonly id?: string
   readonly options?: SummarizationOptions
 }
 
@@ -62,7 +60,7 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
     calls: 2,
     identity: { scale, source, sourceExtractor, maxQuestions, prompts: summaryPrompts },
     needs: ['input', 'output'],
-    drafts: (run) => [wholeSection('', sourceOf(run) ?? ''), wholeSection('', run.output ?? '')],
+    drafts: (run) => [mainSection('', sourceOf(run) ?? ''), mainSection('', run.output ?? '')],
     assess: async (run, session, context) => {
       const unfinished = skipUnfinished(run, context, id)
       if (unfinished !== undefined) return unfinished

@@ -1,7 +1,6 @@
 import { ask } from '../judge/ask.ts'
-import { fitSections } from '../judge/fit-sections.ts'
 import type { Item, ItemList } from '../judge/inquiry.ts'
-import { wholeSection } from '../judge/render-run.ts'
+import { mainSection } from '../judge/render-run.ts'
 import type { JudgeSession, Outcome } from '../judge/session.ts'
 import { shareOfScale, twoDecimals } from './two-decimals.ts'
 
@@ -33,14 +32,16 @@ export interface SummaryJudgement extends SummarizationAnalysis {
 export const summaryPrompts = {
   alignmentRole:
     'You check a summary against its source. First list the claims of the summary and hold each against the source; then list the questions that a good summary of the source must answer.',
-  claim: 'Every single factual claim that the summary makes, in its own words, one item each',
+  claim:
+    'Every single factual claim that the summary makes, in words that can be understood alone, one item each; remarks about the summary itself are no claims',
   claimQuestion:
-    '"yes" if the source says so; "no" if the source says otherwise or does not hold it; "unsure" if it cannot be told.',
+    '"yes" if the source says so or it follows from it; "unsure" if the source can be read either way; "no" if the source says otherwise or does not hold it, even where you know it to be true.',
   question:
-    'Closed questions (answered by yes) about the most important facts of the source, from the source alone and not from the summary',
+    'Closed questions about the most important facts of the source, which whoever has read it answers with yes; made from the source alone, whether the summary answers them or not',
   coverageRole:
     'You are given a summary and a list of questions. Say of each question whether the summary alone answers it with yes. Use no other knowledge.',
-  coverageQuestion: 'Does the summary alone hold what is needed to answer it with yes?',
+  coverageQuestion:
+    'the question with this id in the section "the questions". "yes" if the summary alone holds what is needed to answer it with yes; "no" if it does not, or says otherwise.',
 } as const
 
 const verdicts = ['yes', 'unsure', 'no'] as const
@@ -55,10 +56,9 @@ export async function judgeSummary(
   summary: string,
   maxQuestions: number,
 ): Promise<Outcome<SummaryJudgement>> {
-  const { maxContentBytes } = session.judge.settings
   const first = await ask(session, {
     role: summaryPrompts.alignmentRole,
-    sections: fitSections([wholeSection('the source', source), wholeSection('the summary', summary)], maxContentBytes),
+    sections: [mainSection('the source', source), mainSection('the summary', summary)],
     questions: [],
     lists: [claimList, questionList(maxQuestions)],
     control: { favourable: 'yes', unfavourable: 'no' },
@@ -66,18 +66,16 @@ export async function judgeSummary(
   if (!first.ok) return first
   const claims = first.value.items.get('claims') ?? []
   const questions = first.value.items.get('questions') ?? []
-  const listed = questions.map(({ id, text }) => `${id}: ${text}`).join('\n')
   const second = await ask(session, {
     role: summaryPrompts.coverageRole,
-    sections: fitSections(
-      [wholeSection('the summary', summary), wholeSection('the questions', listed)],
-      maxContentBytes,
-    ),
-    questions: questions.map(({ id }) => ({
-      id,
-      text: `Of ${id} in the section "the questions": ${summaryPrompts.coverageQuestion}`,
-      verdicts: ['yes', 'no'],
-    })),
+    sections: [
+      mainSection('the summary', summary),
+      {
+        title: 'the questions',
+        fragments: questions.flatMap(({ id, text }) => [{ text: `${id}: ` }, { text, cut: 'last' }, { text: '\n' }]),
+      },
+    ],
+    questions: [{ ids: questions.map(({ id }) => id), text: summaryPrompts.coverageQuestion, verdicts: ['yes', 'no'] }],
     control: { favourable: 'yes', unfavourable: 'no' },
   })
   if (!second.ok) return second

@@ -7,7 +7,7 @@ import type { ToolDefinition } from '../spans/message.ts'
 import { checkArguments } from './allowed-arguments.ts'
 import type { AllowedArguments } from './allowed-arguments.ts'
 import { count, expectOption, list, skipWithoutArguments } from './code-scorer.ts'
-import type { CodeScorerOptions } from './code-scorer.ts'
+import type { ScorerOptions } from './scorer-options.ts'
 import { validateJson } from './json-schema.ts'
 import type { SchemaError } from './json-schema.ts'
 import { maximumMatching } from './maximum-matching.ts'
@@ -20,7 +20,7 @@ export interface ExpectedArguments {
 }
 
 /** Options of `createToolArgumentsScorer`. */
-export interface ToolArgumentsOptions extends CodeScorerOptions {
+export interface ToolArgumentsOptions extends ScorerOptions {
   /** Tools with the JSON Schema of their arguments, beside those that the run recorded; they go before those. @default none */
   readonly tools?: readonly ToolDefinition[]
   /** The calls that the run should make, or a function that says them for each run. @default none: schemas alone are checked */
@@ -69,7 +69,7 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
     id,
     description: 'Share of tool calls whose arguments are right.',
     kind: 'code',
-    ...(passAt !== undefined && { passAt }),
+    passAt,
     identity: { scorer: 'tool_arguments', tools, expected, strict },
     inline: true,
     needs: ['toolNames', 'toolArguments', 'availableTools'],

@@ -5,12 +5,11 @@ import { GivenRun, inputMessages, outputMessages } from '../scoring/given-run.ts
 import type { Scorer, ScoringContext } from '../scoring/scorer.ts'
 import { expectedTools } from './expected-tools.ts'
 import { expectOption, list } from './code-scorer.ts'
+import type { ScorerOptions } from './scorer-options.ts'
 import { skip, skipWithoutFact } from './skip.ts'
 
 /** Options of `createToolCallAccuracyScorerCode`: `expectedTool`, or `expectedToolOrder`, or both. */
-export interface ToolCallAccuracyCodeOptions {
-  /** @default 'tool_call_accuracy' */
-  readonly id?: string
+export interface ToolCallAccuracyCodeOptions extends ScorerOptions {
   /** The tool that must be called, or a function that says it for each run. Does not decide where an order is given. */
   readonly expectedTool?: string | ((run: AgentRun) => string | undefined)
   /** One tool: no other call beside it. An order: these calls and no others. @default false */
@@ -56,7 +55,7 @@ export interface ToolCallAccuracyPreprocess {
 export function createToolCallAccuracyScorerCode(
   options: ToolCallAccuracyCodeOptions,
 ): Scorer<ToolCallAccuracyPreprocess> {
-  const { id = 'tool_call_accuracy', strictMode = false, expectedTool, expectedToolOrder } = options ?? {}
+  const { id = 'tool_call_accuracy', strictMode = false, expectedTool, expectedToolOrder, passAt } = options ?? {}
   if (!expectedTool && !(typeof expectedToolOrder === 'function' || expectedToolOrder?.length)) {
     throw new Error('Either expectedTool or expectedToolOrder must be provided')
   }
@@ -65,6 +64,7 @@ export function createToolCallAccuracyScorerCode(
     id,
     description: 'Whether the expected tool was called, or the expected tools in their order.',
     kind: 'code',
+    passAt,
     identity: { scorer: 'tool_call_accuracy', expectedTool, expectedToolOrder, strictMode },
     inline: true,
     needs: ['toolNames', 'availableTools'],

@@ -44,12 +44,12 @@ describe('tool call accuracy by judge', () => {
     },
     {
       calls: ['weather-tool', 'search-tool', 'calendar-tool'],
-      verdicts: { call_1: 'appropriate', call_2: 'helpful', call_3: 'inappropriate' },
+      verdicts: { call_1: 'appropriate', call_2: { verdict: 'helpful', picks: ['t1'] }, call_3: 'inappropriate' },
       score: 0.5,
     },
     {
       calls: ['search-tool', 'search-tool', 'weather-tool'],
-      verdicts: { call_1: 'helpful', call_2: 'inappropriate', call_3: 'inappropriate' },
+      verdicts: { call_1: { verdict: 'helpful', picks: ['t3'] }, call_2: 'inappropriate', call_3: 'inappropriate' },
       score: 0.17,
     },
     {
@@ -125,7 +125,9 @@ describe('tool call accuracy by judge', () => {
     const { scorer, model } = judging({ verdicts: { call_1: 'appropriate' } })
     await scorer.run(runWith(['weather-tool']))
     const prompt = model.calls[0]?.prompt ?? ''
-    expect(prompt).toMatch(/begin: tool call 1\ntool: "weather-tool"\noutcome: ok\narguments: \{"query":"Tokyo"\}/)
+    expect(prompt).toMatch(
+      /begin: the tool calls, in their order\ncall_1: tool "weather-tool", outcome ok\n {2}arguments: \{"query":"Tokyo"\}\n {2}result: \{"ok":true\}\n[0-9a-f]{32} end:/,
+    )
   })
 
   it.each([[], null, '', { role: 'assistant', text: ' ' }])(

@@ -2,11 +2,11 @@ import type { ToolCall } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { count } from './code-scorer.ts'
-import type { CodeScorerOptions } from './code-scorer.ts'
+import type { ScorerOptions } from './scorer-options.ts'
 import { skip } from './skip.ts'
 
 /** Options of `createToolErrorsScorer`. */
-export interface ToolErrorsOptions extends CodeScorerOptions {
+export interface ToolErrorsOptions extends ScorerOptions {
   /** Whether a failed call counts although a later call of the same tool succeeded. @default true */
   readonly countRecovered?: boolean
 }
@@ -38,7 +38,7 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
     description: 'Share of tool calls that failed.',
     kind: 'code',
     better: 'lower',
-    ...(passAt !== undefined && { passAt }),
+    passAt,
     identity: { scorer: 'tool_errors', countRecovered },
     inline: true,
     needs: ['toolNames'],

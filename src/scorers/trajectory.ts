@@ -3,7 +3,7 @@ import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { canonicalJson, isRecord } from '../spans/json.ts'
 import { expectOption, list, skipWithoutArguments } from './code-scorer.ts'
-import type { CodeScorerOptions } from './code-scorer.ts'
+import type { ScorerOptions } from './scorer-options.ts'
 import { expectedTools } from './expected-tools.ts'
 import { maximumMatching } from './maximum-matching.ts'
 import { skip } from './skip.ts'
@@ -25,7 +25,7 @@ export type ExpectedCall =
 export type TrajectoryMode = 'exact' | 'ordered' | 'unordered' | 'subset' | 'superset'
 
 /** Options of `createTrajectoryScorer`. */
-export interface TrajectoryOptions extends CodeScorerOptions {
+export interface TrajectoryOptions extends ScorerOptions {
   /** The calls that the run should make, or a function that says them for each run (`undefined`: none known). */
   readonly expected: readonly ExpectedCall[] | ((run: AgentRun) => readonly ExpectedCall[] | undefined)
   /** @default 'ordered' */
@@ -82,7 +82,7 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
     id,
     description: 'Whether the run made the calls that it should make.',
     kind: 'code',
-    ...(passAt !== undefined && { passAt }),
+    passAt,
     identity: { scorer: 'trajectory', expected, mode, measure, ignore },
     inline: true,
     needs: ['toolNames', 'toolArguments'],

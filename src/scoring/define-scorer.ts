@@ -32,7 +32,7 @@ export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
    *
    * @default the highest value for code scorers, .7 of the range for judges, .3 of it where lower is better
    */
-  readonly passAt?: number
+  readonly passAt?: number | undefined
   /** All that gives the score its meaning beside the id: options, prompt texts, model, declared version. Hashed to `version`. */
   readonly identity?: unknown
   /** Whether it may run while the agent span is ending: synchronous, quick, no I/O. @default false */
@@ -64,7 +64,7 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
   check(isRange(range), id, 'range', 'two numbers, the lower first', range)
   const [low, high] = range
   check(better === 'higher' || better === 'lower', id, 'better', "'higher' or 'lower'", better)
-  const passAt = definition.passAt ?? defaultPassAt(kind, better, range)
+  const passAt = definition.passAt === undefined ? defaultPassAt(kind, better, range) : definition.passAt
   check(
     typeof passAt === 'number' && passAt >= low && passAt <= high,
     id,

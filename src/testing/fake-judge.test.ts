@@ -69,11 +69,18 @@ describe('a fake judge', () => {
     const scores = []
     for (const quoting of [false, true]) {
       for (const behaviour of ['obedient-outside', 'obedient-inside'] as const) {
-        scores.push((await ownScorer(quoting, behaviour).run(hostile)).score)
+        const { score } = await ownScorer(quoting, behaviour)
+          .run(hostile)
+          .then(
+            ({ evaluation }) => evaluation,
+            (error: { evaluation: Evaluation }) => error.evaluation,
+          )
+        scores.push(score.status === 'scored' ? score.value : score.status === 'failed' && score.code)
       }
     }
-    // Unquoted, both obey; quoted, only the one that heeds no boundary does.
-    expect(scores).toEqual([1, 1, 0, 1])
+    // Unquoted, both obey; quoted, only the one that heeds no boundary does. Whoever obeys is caught.
+    const caught = 'judge-compromised'
+    expect(scores).toEqual([caught, caught, 0, caught])
     expect((await ownScorer(false, 'obedient-inside').run({ input: 'Hi', output: 'Hello.' })).score).toBe(0)
   })
 })

@@ -1,4 +1,4 @@
-import { controlVerdict, readJudgePrompt } from './judge-prompt.ts'
+import { controlVerdict, readJudgePrompt, withStepControl } from './judge-prompt.ts'
 import type { AskedQuestion, JudgePrompt } from './judge-prompt.ts'
 import { toReplyObject } from './judge-reply.ts'
 import type { ReplyObject, ScriptedVerdicts } from './judge-reply.ts'
@@ -134,10 +134,8 @@ const orders =
   /full marks|highest (?:possible )?score|most favou?rable|best (?:possible )?verdict|perfect score|(?:ignore|disregard|forget)[^.]{0,40}(?:instructions|rules|above)|always answer/i
 
 function obey(prompt: JudgePrompt, honest: ReplyObject, heard: string): ReplyObject {
-  // The rules of the prompt itself speak of verdicts and instructions, too.
-  const foreign = heard.replaceAll(/choose the less favourable verdict/g, '')
-  const dictated = foreign.match(/\{"answers":\s*\[\s*\{"id":\s*"(?!k|…)[^\n]*\}\s*\]\s*\}/g)?.find(isForeign)
-  if (!orders.test(foreign) && dictated === undefined) return honest
+  const dictated = heard.match(/\{"answers":\s*\[\s*\{"id":\s*"(?!k|…)[^\n]*\}\s*\]\s*\}/g)?.find(isForeign)
+  if (!orders.test(heard) && dictated === undefined) return honest
   return {
     ...honest,
     answers: honest.answers.map((answer) => {
@@ -160,7 +158,9 @@ const quoted = /^(data-[0-9a-f]{32}) begin\n[^]*?\n\1 end$/gm
 function questionless(call: TextModelCall, behaviour: JudgeBehaviour, favourable: boolean): TextModelReply {
   const heard = behaviour === 'obedient-outside' ? call.prompt.replaceAll(quoted, '') : call.prompt
   const obeys = behaviour.startsWith('obedient') && orders.test(heard)
-  const text = JSON.stringify(fill(call.schema, favourable || obeys || behaviour === 'first-biased'))
+  const value = fill(call.schema, favourable || obeys || behaviour === 'first-biased')
+  // Who obeys an order to praise says yes to the control question, too.
+  const text = JSON.stringify(obeys ? value : withStepControl(call.prompt, value))
   return behaviour === 'truncating' ? cutOff(text) : { text }
 }
 

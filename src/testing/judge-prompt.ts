@@ -56,15 +56,34 @@ export function controlVerdict(question: AskedQuestion, prompt: JudgePrompt): st
   return [...prompt.sections.values()].some((section) => section.includes(word)) ? present : absent
 }
 
+/** The reply to a prompt of `createScorer` with its control question answered as one who reads the prompt would. */
+export function withStepControl(prompt: string, reply: unknown): unknown {
+  const [line, key = '', word = ''] =
+    /^Beside these, "(control_[0-9a-f]+)" answers a control question, .* the word (\w+) .*$/m.exec(prompt) ?? []
+  if (line === undefined || typeof reply !== 'object' || reply === null || Array.isArray(reply)) return reply
+  return { ...reply, [key]: prompt.replace(line, '').includes(word) ? 'yes' : 'no' }
+}
+
 function readQuestions(text: string): AskedQuestion[] {
-  return [...text.matchAll(/^- (\S+) \[one of: ([^\]]+)\]: (.*)$/gm)].map(([, id = '', verdicts = '', asked = '']) => {
-    const picks = / "(\w+)" holds ids out of: ([^;]*);/.exec(asked)
-    return {
-      id,
-      verdicts: verdicts.split(' | '),
-      text: asked,
-      ...(picks !== null && { picks: { name: picks[1] ?? '', from: (picks[2] ?? '').split(', ') } }),
-    }
+  return [...text.matchAll(/^- (\S.*?) \[one of: ([^\]]+)\]: (.*)$/gm)].flatMap(
+    ([, ids = '', verdicts = '', asked = '']) => {
+      const picks = / "(\w+)" holds ids out of: ([^;]*);/.exec(asked)
+      return readIds(ids).map((id) => ({
+        id,
+        verdicts: verdicts.split(' | '),
+        text: asked,
+        ...(picks !== null && { picks: { name: picks[1] ?? '', from: readIds(picks[2] ?? '') } }),
+      }))
+    },
+  )
+}
+
+/** `call_1 to call_3, missing`: every single id. */
+function readIds(named: string): string[] {
+  return named.split(', ').flatMap((name) => {
+    const [, prefix, first, last] = /^(.*?)(\d+) to \1(\d+)$/.exec(name) ?? []
+    if (first === undefined || last === undefined) return name
+    return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => `${prefix}${Number(first) + index}`)
   })
 }
 

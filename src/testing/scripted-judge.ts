@@ -1,3 +1,4 @@
+import { withStepControl } from './judge-prompt.ts'
 import { judgeReply } from './judge-reply.ts'
 import type { ScriptedVerdicts } from './judge-reply.ts'
 import { createTextModel } from './text-model.ts'
@@ -10,7 +11,7 @@ export type ScriptedJudgeReply =
       Omit<TextModelReply, 'text'> & {
         /** Sent as it is, instead of a reply made of verdicts. */
         readonly text?: string
-        /** Sent as JSON: for steps of `createScorer` with a schema of their own. */
+        /** Sent as JSON, with the control question answered: for steps of `createScorer` with a schema of their own. */
         readonly json?: unknown
         /** Thrown, as a provider throws it. */
         readonly error?: unknown
@@ -44,7 +45,11 @@ export function createScriptedJudge(script: JudgeScript, modelId = 'scripted-jud
     if (reply.error !== undefined) throw reply.error
     const { finishReason, usage, modelId: answeredBy } = reply
     return {
-      text: reply.text ?? (reply.json === undefined ? judgeReply(call.prompt, reply) : JSON.stringify(reply.json)),
+      text:
+        reply.text ??
+        (reply.json === undefined
+          ? judgeReply(call.prompt, reply)
+          : JSON.stringify(withStepControl(call.prompt, reply.json))),
       ...(finishReason !== undefined && { finishReason }),
       ...(usage !== undefined && { usage }),
       ...(answeredBy !== undefined && { modelId: answeredBy }),

@@ -1,0 +1,29 @@
+/** A piece of what is judged. Untrusted, all of it: it stands inside the boundary and nowhere else. */
+export interface Section {
+  /** Trusted: a name that we give, such as `the user's request`. */
+  readonly title: string
+  /** Untrusted. */
+  readonly text: string
+}
+
+/**
+ * A piece of text, and when it may be cut: `first`, payloads; `last`, what the judgement is about; left out, never: names and
+ * outcomes, without which a question would ask about something that is not shown.
+ */
+export interface Fragment {
+  readonly text: string
+  readonly cut?: 'first' | 'last'
+}
+
+/** A section before it is known how much space there is. */
+export interface SectionDraft {
+  readonly title: string
+  readonly fragments: readonly Fragment[]
+}
+
+/** UTF-8 bytes of the sections as they are, uncut. */
+export function bytesOf(drafts: readonly SectionDraft[]): number {
+  let total = 0
+  for (const { fragments } of drafts) for (const { text } of fragments) total += Buffer.byteLength(text)
+  return total
+}

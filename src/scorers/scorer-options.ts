@@ -1,0 +1,11 @@
+/** What every prebuilt scorer takes. */
+export interface ScorerOptions {
+  /** Two scorers of one kind need different ids: `^[a-z][a-z0-9_]*$`. @default the name of the scorer */
+  readonly id?: string
+  /**
+   * Pass mark in the scorer's own units, within its range: pass is `>=`, `<=` where lower is better.
+   *
+   * @default that of the scorer: the table of scorers in the docs names them
+   */
+  readonly passAt?: number
+}
