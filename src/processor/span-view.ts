@@ -53,7 +53,12 @@ export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): 
 }
 
 /** Events in which instrumentations write content: exceptions quote arguments, message events are content. */
-const EXCEPTION_TEXT: ReadonlySet<string> = new Set(['exception.message', 'exception.stacktrace'])
+const EXCEPTION_TEXT: ReadonlySet<string> = new Set([
+  'exception.message',
+  'exception.stacktrace',
+  'error.message',
+  'error.stack',
+])
 const CONTENT_EVENT = /^gen_ai\.(?:content\.|system\.|user\.|assistant\.|tool\.|choice$|client\.inference)/
 
 type SpanEvent = EndedSpan['events'][number]

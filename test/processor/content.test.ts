@@ -18,6 +18,8 @@ function runWithSecrets(tracer: Parameters<typeof open>[0]): void {
     'gen_ai.tool.definitions': message,
     'input.value': SECRET,
     'ai.prompt': SECRET,
+    'error.message': SECRET,
+    'error.type': 'Error',
   })
   agent.addLink({ context: agent.spanContext(), attributes: { 'input.value': SECRET, kind: 'retry' } })
   const tool = open(
