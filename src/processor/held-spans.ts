@@ -1,4 +1,5 @@
 import type { ScoreAttributes } from '../emit/score-attributes.ts'
+import { putScores } from './put-scores.ts'
 import type { EndedSpan } from './sdk-types.ts'
 
 /** Bounds of holding, and where the spans go. */
@@ -65,7 +66,7 @@ export class HeldSpans {
       },
       stamp: (attributes) => {
         if (!isHeld()) return false
-        Object.assign(entry.scores, attributes)
+        putScores(entry.scores, attributes)
         return true
       },
       scoreIsIn: () => {

@@ -9,6 +9,7 @@ import type { AgentRun } from '../runs/agent-run.ts'
 import type { Ledger } from '../scoring/ledger.ts'
 import type { Evaluation } from '../scoring/score.ts'
 import type { ResolvedOptions } from './options.ts'
+import { putScores } from './put-scores.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoredRun } from './scored-run.ts'
 import type { OpenSpan } from './sdk-types.ts'
@@ -58,6 +59,9 @@ export class ScoreWriter {
       const words = `${scorer.id} gave no score: ${score.code}. Its message may quote content; onScore has it.`
       reporter.warnOnce(`failed:${scorer.id}:${score.code}`, options.stripContent ? words : score.message)
     }
+    if (score.status === 'skipped' && score.reason === 'judge-unavailable') {
+      reporter.errorOnce(`judge:${scorer.id}`, `${scorer.id} cannot ask its judge: ${score.message}`)
+    }
     if (onScore !== undefined && run !== undefined && !isSilent(evaluation)) {
       reporter.callBack('onScore', () => onScore(evaluation, run))
     }
@@ -88,7 +92,7 @@ export class ScoreWriter {
     if (scored.writable !== undefined && setAll(scored.writable, attributes)) return true
     if (next === undefined) return false
     if (scored.isHandedOn) return scored.held?.stamp(attributes) ?? false
-    Object.assign(scored.forNext, attributes)
+    putScores(scored.forNext, attributes)
     scored.hasScoresForNext = true
     return true
   }

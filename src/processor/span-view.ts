@@ -1,5 +1,6 @@
 import type { ScoreAttributes } from '../emit/score-attributes.ts'
 import { isContentAttribute } from '../spans/content-attributes.ts'
+import { putScores } from './put-scores.ts'
 import type { EndedSpan } from './sdk-types.ts'
 
 /** What a view changes of the span that it stands for. */
@@ -19,7 +20,8 @@ export interface ViewChanges {
  */
 export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): EndedSpan {
   if (!stripContent && (scores === undefined || Object.keys(scores).length === 0)) return span
-  const attributes = { ...(stripContent ? withoutContent(span.attributes) : span.attributes), ...scores }
+  const attributes = stripContent ? withoutContent(span.attributes) : { ...span.attributes }
+  if (scores !== undefined) putScores(attributes, scores)
   const context = span.spanContext()
   const values: Record<keyof EndedSpan | 'isRecording', unknown> = {
     name: span.name,

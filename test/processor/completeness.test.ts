@@ -2,6 +2,7 @@ import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterEach, expect, test, vi } from 'vitest'
 
+import { attachScoring } from '../../src/processor/attach.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import type { ScoringOptions } from '../../src/processor/scoring-options.ts'
 import type { AgentRun } from '../../src/runs/agent-run.ts'
@@ -155,6 +156,36 @@ test('judges wait for spans that are open below, and a code score that changes i
     ({ name, attributes }) => name === 'spanscore.evaluations' && attributes['gen_ai.evaluation.name'] === 'calls',
   )
   expect(counted.at(-1)?.value).toBe(1)
+})
+
+test('a scorer that had nothing to score at first, and then had, leaves its score alone on the span', async () => {
+  const { tracer, provider, receiver } = await createPipeline({ processors: (batch) => [batch] })
+  const scoring = attachScoring({
+    scorers: [
+      codeScorer('calls', {
+        assess: (run) =>
+          run.toolCalls.length === 0
+            ? { status: 'skipped', reason: 'not-applicable', message: 'No call.' }
+            : { status: 'scored', value: 1 },
+      }),
+      judgeScorer('judged'),
+    ],
+  })
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  const tool = open(tracer, 'execute_tool t', toolAttributes('t'), agent)
+  agent.end()
+  tool.end()
+  await scoring.forceFlush()
+  await provider.forceFlush()
+  const { attributes } = receiver.spans.find(({ name }) => name === 'invoke_agent a') ?? { attributes: {} }
+  expect(attributes).toMatchObject({
+    'spanscore.calls.score': 1,
+    'spanscore.revision': 2,
+    'spanscore.judged.score': 0.75,
+  })
+  expect(attributes).not.toHaveProperty('spanscore.calls.status')
+  expect(attributes).not.toHaveProperty('spanscore.calls.status_reason')
+  await scoring.detach()
 })
 
 test('an open span is waited for no longer than settleMs; what comes after is late, and makes no run', async () => {
