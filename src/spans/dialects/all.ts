@@ -13,6 +13,7 @@ import { openInferenceLangChain } from './openinference-langchain.ts'
 import { openInferenceOpenAiAgents } from './openinference-openai-agents.ts'
 import { openInference } from './openinference.ts'
 import { openLlmetry } from './openllmetry.ts'
+import { otelOpenAiAgents } from './otel-openai-agents.ts'
 import { pydanticAi } from './pydantic-ai.ts'
 import { sentry } from './sentry.ts'
 import { strands } from './strands.ts'
@@ -39,6 +40,7 @@ export const allDialects: readonly Dialect[] = [
   strands,
   pydanticAi,
   microsoft,
+  otelOpenAiAgents,
   sentry,
   genAi,
 ]

@@ -19,7 +19,7 @@ export const genAi: Dialect = {
   name: 'gen-ai',
 
   recognises: (scopeName, attributes, spanName) =>
-    scopeName === '@opentelemetry/instrumentation-openai' ||
+    OFFICIAL_SCOPE.test(scopeName) ||
     attributes['gen_ai.operation.name'] !== undefined ||
     attributes['gen_ai.provider.name'] !== undefined ||
     attributes['gen_ai.system'] !== undefined ||
@@ -94,6 +94,10 @@ export const genAi: Dialect = {
     .concat(['gen_ai.request.messages', 'gen_ai.response.text', 'gen_ai.response.tool_calls', 'gen_ai.tool.args'])
     .concat(['gen_ai.tool.input', 'gen_ai.tool.output', 'gen_ai.memory.query.text', 'gen_ai.memory.records']),
 }
+
+/** OpenTelemetry's own instrumentations, whose spans may have no attributes when they start. */
+const OFFICIAL_SCOPE =
+  /^(?:@opentelemetry\/instrumentation-openai$|opentelemetry\.(?:util\.genai\.|instrumentation\.(?:genai\.|openai_v2$)))/
 
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['invoke_agent', 'agent'],

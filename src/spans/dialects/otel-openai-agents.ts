@@ -1,0 +1,61 @@
+import type { Dialect, SpanRole } from '../dialect.ts'
+import type { Message } from '../message.ts'
+import { operationOf } from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
+import { genAi } from './gen-ai.ts'
+
+/**
+ * OpenTelemetry's own instrumentations of the OpenAI Agents SDK for Python. The SDK's trace is a workflow, in which agents stand
+ * side by side and hand over to one another. The older package (`…-openai-agents-v2`) gives every span the name of a
+ * configured agent, says the true one on agents alone, and writes what a model said other than text as Python prints it.
+ */
+export const otelOpenAiAgents: Dialect = {
+  ...genAi,
+
+  recognises: (scopeName, attributes) =>
+    scopeName === 'opentelemetry.instrumentation.genai.openai_agents' ||
+    (scopeName === OLDER &&
+      attributes['traceloop.span.kind'] === undefined &&
+      attributes['gen_ai.system'] !== undefined),
+
+  roleOf(span): SpanRole {
+    const operation = operationOf(span.attributes)
+    if (operation === 'unknown') return 'step'
+    if (operation === 'agent_handoff') return 'handoff'
+    return isTrace(span) ? 'entry' : genAi.roleOf(span)
+  },
+
+  holdsOneRun: (span) => operationOf(span.attributes) === 'invoke_workflow' || isTrace(span),
+
+  agent: (span) => (genAi.roleOf(span) === 'agent' ? genAi.agent?.(span) : undefined),
+
+  tool: (span) => (operationOf(span.attributes) === 'agent_handoff' ? { name: span.name } : genAi.tool?.(span)),
+
+  input: (span, logs) => spoken(genAi.input?.(span, logs)),
+  output: (span, logs) => spoken(genAi.output?.(span, logs)),
+
+  // The older package does not write the instructions of the Responses API.
+  absence: (span, fact, logs) =>
+    genAi.absence?.(span, fact, logs) ?? (isOlder(span) ? { why: 'not-recorded' } : undefined),
+}
+
+function isOlder(span: SourceSpan): boolean {
+  return span.scope.name === OLDER
+}
+
+const OLDER = 'opentelemetry.instrumentation.openai_agents'
+
+/** The older package's outermost span, an `invoke_agent` of nobody. */
+function isTrace(span: SourceSpan): boolean {
+  return (
+    operationOf(span.attributes) === 'invoke_agent' &&
+    span.attributes['gen_ai.agent.name'] === undefined &&
+    !span.name.startsWith('invoke_agent')
+  )
+}
+
+/** Without what Python printed of objects. */
+function spoken(messages: readonly Message[] | undefined): readonly Message[] | undefined {
+  const left = messages?.filter(({ text = '' }) => !/^(?:Response\w+\(\w+=|\{'\w+': )/.test(text))
+  return left?.length === 0 ? undefined : left
+}
