@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -180,5 +180,19 @@ describe('spanscore inspect', () => {
     child.stdout.destroy()
     const [code]: unknown[] = await once(child, 'exit')
     expect({ code, stderr: await text(child.stderr) }).toEqual({ code: 0, stderr: '' })
+  })
+
+  it.runIf(existsSync('/dev/full'))('says in one line that its output cannot be written, and exits 2', async () => {
+    const main = join(import.meta.dirname, '../src/cli/main.ts')
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, [main, 'inspect', file('weather.json', weatherText)], {
+      stdio: ['ignore', full, 'pipe'],
+    })
+    const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')])
+    closeSync(full)
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/^spanscore: cannot write the output: ENOSPC.*\n$/),
+    })
   })
 })
