@@ -1,3 +1,4 @@
+import { isRecord } from '../spans/json.ts'
 import type { Message, ToolCallPart } from '../spans/message.ts'
 import { toolCallsIn } from '../spans/messages.ts'
 import type { PlannedModel, PlannedTool } from './plan.ts'
@@ -16,6 +17,8 @@ export function askedCalls(
     const calls = callsOf(model)
     // Some record no calls at all, and repeat them to the next model.
     if (calls.length === 0) return step === models.length - 1 ? calls : repeatedCalls(models, step)
+    const whole = calls.some(hasNoArguments) ? repeatedCalls(models, step) : []
+    if (whole.length === calls.length && whole.every((call, index) => call.id === calls[index]?.id)) return whole
     // Without ids and without tool spans, the answers can be found by the ids in the repetition alone.
     const lacksIds = tools.length === 0 && calls.some((call) => call.id === undefined)
     if (!lacksIds && !calls.some(isBroken)) return calls
@@ -37,6 +40,11 @@ function callsOf(model: PlannedModel): readonly ToolCallPart[] {
 /** Arguments that begin as JSON and are not. */
 function isBroken(call: ToolCallPart): boolean {
   return typeof call.arguments === 'string' && /^\s*[{[]/.test(call.arguments)
+}
+
+/** Written so of calls without arguments, and by some of streams, whose arguments come later. */
+function hasNoArguments({ id, arguments: given }: ToolCallPart): boolean {
+  return id !== undefined && isRecord(given) && Object.keys(given).length === 0
 }
 
 /** The calls in what the next model's input has more than this one's, where it goes on from there. */

@@ -68,7 +68,9 @@ export class ReconstructedToolCall implements ToolCall {
   get arguments(): unknown {
     const { asked, tool } = this.#call
     const given = asked?.arguments
-    if (given !== undefined && typeof given !== 'string') return given
+    // Hand-offs take none, and their spans have others than the model's.
+    const isWhole = !isEmpty(given) || tool?.node.facts.role === 'handoff'
+    if (given !== undefined && typeof given !== 'string' && isWhole) return given
     return this.#fromSpan(tool, 'toolArguments') ?? given
   }
 
@@ -167,4 +169,9 @@ function protocolError(result: unknown): RunError | undefined {
   if (!isRecord(result) || result.isError !== true || !Array.isArray(result.content)) return undefined
   const message = textOf(toJsonText(unwrapBlocks(result.content)))
   return message === undefined ? {} : { message }
+}
+
+/** Of streams some write the arguments as they stand before their first part. */
+function isEmpty(value: unknown): boolean {
+  return isRecord(value) && Object.keys(value).length === 0
 }
