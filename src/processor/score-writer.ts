@@ -8,13 +8,14 @@ import { NO_ATTRIBUTES } from '../emit/score-metrics.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Ledger } from '../scoring/ledger.ts'
 import type { Evaluation } from '../scoring/score.ts'
+import { isRecord } from './option-checks.ts'
 import type { ResolvedOptions } from './options.ts'
 import { putScores } from './put-scores.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoredRun } from './scored-run.ts'
 import type { OpenSpan } from './sdk-types.ts'
 
-/** The SDK's default limit. It cannot be read off a span, and an attribute over it would be counted as dropped. */
+/** The SDK's default limit: an attribute over it would be counted as dropped. */
 const ATTRIBUTE_COUNT_LIMIT = 128
 
 /** Values of a metric attribute that are told apart. */
@@ -117,12 +118,19 @@ export class ScoreWriter {
 function setAll(span: OpenSpan, attributes: ScoreAttributes): boolean {
   const names = Object.keys(attributes)
   if (span.droppedAttributesCount > 0) return false
-  if (Object.keys(span.attributes).length + names.length > ATTRIBUTE_COUNT_LIMIT) return false
+  if (Object.keys(span.attributes).length + names.length > attributeLimitOf(span)) return false
   for (const name of names) {
     const value = attributes[name]
     if (value !== undefined) span.setAttribute(name, value)
   }
   return names.every((name) => span.attributes[name] !== undefined)
+}
+
+/** The property is private in all SDK lines; there is no public way to ask a span for its limits. */
+function attributeLimitOf(span: OpenSpan): number {
+  const limits: unknown = Reflect.get(span, '_spanLimits')
+  const limit = isRecord(limits) ? limits['attributeCountLimit'] : undefined
+  return typeof limit === 'number' ? limit : ATTRIBUTE_COUNT_LIMIT
 }
 
 function rethrow(error: unknown): never {

@@ -1,4 +1,5 @@
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import type { TracerConfig } from '@opentelemetry/sdk-trace-base'
 import { expect, test, vi } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -18,7 +19,7 @@ function waitingJudge(id = 'fitting') {
   return { scorer, waiting }
 }
 
-function createHolding(options: Partial<ScoringOptions> & Pick<ScoringOptions, 'scorers'>) {
+function createHolding(options: Partial<ScoringOptions> & Pick<ScoringOptions, 'scorers'>, config: TracerConfig = {}) {
   const handedOn: EndedSpan[] = []
   const started: OpenSpan[] = []
   const scoring = new ScoringSpanProcessor({
@@ -30,7 +31,7 @@ function createHolding(options: Partial<ScoringOptions> & Pick<ScoringOptions, '
       shutdown: () => Promise.resolve(),
     },
   })
-  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  const provider = new BasicTracerProvider({ ...config, spanProcessors: [scoring] })
   cleanup(async () => {
     await provider.shutdown()
     expectBalanced(scoring.ledger())
@@ -178,9 +179,12 @@ test('where onEnding is not forwarded, code scores stand on the view that next g
   expect(handedOn.at(-1)?.attributes).toHaveProperty('spanscore.exact.score', 1)
 })
 
-test('a span that has no room for attributes gets none; next gets them', () => {
-  const { tracer, handedOn } = createHolding({ scorers: [codeScorer('exact')] })
-  const full = Object.fromEntries(Array.from({ length: 127 }, (_, index) => [`key.${index}`, index]))
+test.each([
+  [127, {}],
+  [16, { spanLimits: { attributeCountLimit: 20 } }],
+])('a span with %i attributes that has no room for ours (%j) gets none; next gets them', (count, config) => {
+  const { tracer, handedOn } = createHolding({ scorers: [codeScorer('exact')] }, config)
+  const full = Object.fromEntries(Array.from({ length: count }, (_, index) => [`key.${index}`, index]))
   const agent = open(tracer, 'invoke_agent a', { 'gen_ai.operation.name': 'invoke_agent', ...full })
   agent.end()
   expect((agent as unknown as EndedSpan).attributes).not.toHaveProperty('spanscore.exact.score')
