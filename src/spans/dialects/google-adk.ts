@@ -5,13 +5,15 @@ import type { Message, Part } from '../message.ts'
 import { makeMessage } from '../messages.ts'
 import { outcomeOf } from '../outcome.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../payloads.ts'
+import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinitions } from '../semconv-content.ts'
 import { makeUsage, semconvConversationId, semconvModel, semconvTool, semconvUsage, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
  * Google's Agent Development Kit: scope `gcp.vertex.agent`. Requests and replies of the model stand as JSON on `call_llm`, arguments
- * and results on `execute_tool`. Attributes come after the work: a failed call has none, nor a status.
+ * and results on `execute_tool`. Attributes come after the work: a failed call has none, nor a status. Python's version 2 writes
+ * the conventions' attributes or log records instead, where it is told to.
  */
 export const googleAdk: Dialect = {
   name: 'google-adk',
@@ -30,12 +32,19 @@ export const googleAdk: Dialect = {
   },
 
   agent: (span) => genAi.agent?.(span),
+  // Agents that hand over to one another stand side by side in Python.
+  holdsOneRun: (span) => span.name.startsWith('invoke_workflow'),
+
   conversationId: (span) =>
     semconvConversationId(span.attributes) ?? textOf(span.attributes['gcp.vertex.agent.session_id']),
   userId: (span) => semconvUserId(span.attributes),
 
   outcome(span): Outcome {
     const outcome = outcomeOf(span)
+    if (outcome.error !== undefined) {
+      const told = errorIn(jsonAttribute(span, 'gen_ai.tool.call.result'))
+      if (told !== undefined) return { ...outcome, error: { ...outcome.error, message: told } }
+    }
     if (outcome.error !== undefined || !span.name.startsWith('call_llm')) return outcome
     const reply = jsonAttribute(span, REPLY)
     if (reply === undefined) return { status: 'error', error: {} }
@@ -48,14 +57,14 @@ export const googleAdk: Dialect = {
     }
   },
 
-  systemInstructions(span) {
-    const text = requestInstructions(shown(span, REQUEST))
+  systemInstructions(span, logs) {
+    const text = requestInstructions(shown(span, REQUEST)) ?? semconvInstructions(span, logs)
     return text === undefined ? undefined : textOf(withoutEnvelope(text))
   },
 
-  input: (span) => requestMessages(shown(span, REQUEST))?.map(withErrors),
-  output: (span) => replyMessages(shown(span, REPLY)),
-  toolDefinitions: (span) => requestTools(shown(span, REQUEST)),
+  input: (span, logs) => (requestMessages(shown(span, REQUEST)) ?? semconvInput(span, logs))?.map(withErrors),
+  output: (span, logs) => replyMessages(shown(span, REPLY)) ?? semconvOutput(span, logs),
+  toolDefinitions: (span, logs) => requestTools(shown(span, REQUEST)) ?? semconvToolDefinitions(span, logs),
 
   model: (span) => semconvModel(span.attributes),
   usage(span) {
@@ -74,12 +83,17 @@ export const googleAdk: Dialect = {
     const name = /^execute_tool (\S.*)$/.exec(span.name)?.[1]
     return semconvTool(span.attributes) ?? (name === undefined ? undefined : { name })
   },
-  toolArguments: (span) => shown(span, 'gcp.vertex.agent.tool_call_args'),
-  toolResult: (span) => unwrapResult(shown(span, 'gcp.vertex.agent.tool_response')),
+  toolArguments: (span) =>
+    shown(span, 'gcp.vertex.agent.tool_call_args') ?? jsonAttribute(span, 'gen_ai.tool.call.arguments'),
+  toolResult: (span) =>
+    unwrapResult(shown(span, 'gcp.vertex.agent.tool_response') ?? jsonAttribute(span, 'gen_ai.tool.call.result')),
 
-  absence(span, fact) {
+  absence(span, fact, logs) {
     const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
-    if (isOptional && shown(span, REQUEST) !== undefined) return undefined
+    if (isOptional && (shown(span, REQUEST) !== undefined || semconvInput(span, logs) !== undefined)) return undefined
+    if (isConventional(span)) {
+      return { why: 'not-captured', switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY' }
+    }
     // A failed call has no attributes at all.
     const isFailed = span.attributes[REQUEST] === undefined
     return isFailed
@@ -87,11 +101,10 @@ export const googleAdk: Dialect = {
       : { why: 'not-captured', switch: 'ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true' }
   },
 
-  contentKeys: ['gcp.vertex.agent.llm_request', 'gcp.vertex.agent.llm_response'].concat([
+  contentKeys: [...(genAi.contentKeys ?? []), 'gcp.vertex.agent.llm_request', 'gcp.vertex.agent.llm_response'].concat([
     'gcp.vertex.agent.tool_call_args',
     'gcp.vertex.agent.tool_response',
     'gcp.vertex.agent.data',
-    'gen_ai.tool.description',
   ]),
 }
 
@@ -107,17 +120,31 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['invoke_workflow', 'entry'],
 ])
 
+/** True for the spans of Python's version 2, which leaves the attributes of `call_llm` out. */
+function isConventional(span: SourceSpan): boolean {
+  const isModel = span.name.startsWith('generate_content')
+  return (
+    isModel ||
+    (span.name.startsWith('execute_tool') && span.attributes['gcp.vertex.agent.tool_call_args'] === undefined)
+  )
+}
+
+/** The text of a tool's answer that says that it threw. */
+function errorIn(value: unknown): string | undefined {
+  return isRecord(value) && Object.keys(value).length === 1 ? textOf(value.error) : undefined
+}
+
 /** With content capture off every content is `{}`. A tool that takes or gives nothing is in the model's messages too. */
 function shown(span: SourceSpan, key: string): unknown {
   const value = span.attributes[key]
   return value === '{}' || value === 'N/A' ? undefined : jsonAttribute(span, key)
 }
 
-/** ADK puts who the agent is before the instruction, and to whom it may transfer after it. */
+/** ADK puts who the agent is before the instruction, in Python after it, and to whom it may transfer at the end. */
 function withoutEnvelope(text: string): string {
   return text
     .replace(
-      /^You are an agent\. Your internal name is "[^"]*"\.(?:\s+The description about you is "[^"]*"\.?)?\s*/,
+      /(?:^|\s+)You are an agent\. Your internal name is "[^"]*"\.(?:\s+The description about you is "[^"]*"\.?)?\s*/,
       '',
     )
     .replace(/\s*You have a list of other agents to transfer to:[\s\S]*$/, '')
@@ -134,9 +161,10 @@ function unwrapResult(value: unknown): unknown {
 function withErrors(message: Message): Message {
   const parts = message.parts.map((part): Part => {
     if (part.type !== 'tool_call_response' || !isRecord(part.response)) return part
-    const { error } = part.response
-    const isError = typeof error === 'string' && Object.keys(part.response).length === 1
-    return isError ? { ...part, response: error, isError } : { ...part, response: unwrapResult(part.response) }
+    const error = errorIn(part.response)
+    return error !== undefined
+      ? { ...part, response: error, isError: true }
+      : { ...part, response: unwrapResult(part.response) }
   })
   return makeMessage(message.role, parts, message.name)
 }
