@@ -130,8 +130,10 @@ export class ReconstructedRun implements AgentRun {
       if (last !== undefined && !isFailed(last.node.facts.outcome)) {
         const answer = pick(last, (facts) => facts.output)
         if (answer !== undefined) {
-          const text = pick(last, callsOrNone) === undefined ? assistantText(answer) : textAfterCalls(answer)
-          if (text !== undefined) return text
+          const asks = pick(last, callsOrNone) !== undefined
+          const text = asks ? textAfterCalls(answer) : assistantText(answer)
+          // What a model says before it calls tools is no answer, and its own span has no other.
+          if (text !== undefined || (asks && last.node === this.#plan.root)) return text
         }
       }
       return assistantText(this.#root.output) ?? assistantText(this.#lastAgent()?.facts.output)

@@ -80,8 +80,12 @@ export const langSmith: Dialect = {
     )
   },
 
-  tool: (span) => (span.name === '' ? undefined : { name: span.name }),
-  toolArguments: (span) => promptOf(span),
+  tool(span) {
+    if (span.name === '') return undefined
+    const id = textOf(aiSdkCall(span)?.options.toolCallId)
+    return { name: span.name, ...(id !== undefined && { id }) }
+  },
+  toolArguments: (span) => (aiSdkCall(span) ?? { input: promptOf(span) }).input,
   toolResult(span) {
     const value = unwrap(completionOf(span), span)
     const message = isRecord(value) && 'tool_call_id' in value ? toMessages([{ ...value, role: 'tool' }]) : undefined
@@ -124,6 +128,14 @@ function promptOf(span: SourceSpan): unknown {
 
 function completionOf(span: SourceSpan): unknown {
   return shown(span, 'gen_ai.completion')
+}
+
+/** What the AI SDK calls a tool with, as its wrapper writes it: `{ args: [input, { toolCallId, messages }] }`. */
+function aiSdkCall(span: SourceSpan): { input: unknown; options: Record<string, unknown> } | undefined {
+  const written = span.attributes['gen_ai.prompt']
+  const value = typeof written === 'string' && written.includes('"toolCallId"') ? promptOf(span) : undefined
+  const [input, options] = isRecord(value) && Array.isArray(value.args) ? (value.args as readonly unknown[]) : []
+  return isRecord(options) && 'toolCallId' in options ? { input, options } : undefined
 }
 
 /** `{}` is how hidden content is written. A tool that takes or gives nothing is in the messages too. */
