@@ -72,11 +72,8 @@ export { prices, pricesAsOf } from '../judge/prices.ts'
 export type { Price } from '../judge/prices.ts'
 export { createPromptAlignmentScorerLLM } from '../scorers/prompt-alignment.ts'
 export type { AlignmentAnalysis } from '../scorers/alignment-analysis.ts'
-export type {
-  PromptAlignmentAnalysis,
-  PromptAlignmentOptions,
-  PromptAlignmentScorerOptions,
-} from '../scorers/prompt-alignment.ts'
+export type { PromptAlignmentAnalysis } from '../scorers/alignment-verdict.ts'
+export type { PromptAlignmentOptions, PromptAlignmentScorerOptions } from '../scorers/prompt-alignment.ts'
 export { createRubricScorer } from '../scorers/rubric.ts'
 export type { RubricAnalysis, RubricCriterion, RubricScorerOptions } from '../scorers/rubric.ts'
 export { createSummarizationScorer } from '../scorers/summarization.ts'

@@ -1,9 +1,8 @@
-import { createRequire } from 'node:module'
-
 import { nodeCrypto } from '../spans/node-crypto.ts'
 import { isRecord } from '../spans/json.ts'
 import { isCallableModel } from './judge-model.ts'
 import type { CallableModel, ModelReference } from './judge-model.ts'
+import { loadAi, loadProvider } from './packages.ts'
 import { providerEntry } from './providers.ts'
 
 /** Environment variables. */
@@ -44,7 +43,7 @@ export function connect(reference: ModelReference, environment: Environment): Co
       missingKey: () => undefined,
       unavailable: () => missingPackage('ai', name),
       open: async () => {
-        const { createGateway } = await import('ai')
+        const { createGateway } = await loadAi()
         return createGateway({ apiKey: gatewayKey, ...withHeaders(config.headers) })(config.id)
       },
       endpointKey: endpointKey('gateway', name, gatewayKey),
@@ -59,7 +58,7 @@ export function connect(reference: ModelReference, environment: Environment): Co
     missingKey: noKey,
     unavailable: () => missingPackage('ai', name) ?? missingPackage(packageName, name) ?? noKey(),
     open: async () => {
-      const module: unknown = await import(packageName)
+      const module = await loadProvider(packageName)
       const factory = config.url === undefined ? entry.factory : 'createOpenAI'
       const made = makeProvider(module, factory, packageName, {
         // A server of one's own that needs no key gets a word in its place: the provider insists on one.
@@ -111,7 +110,11 @@ function missingPackage(name: string, model: string): string | undefined {
 
 function isFound(specifier: string): boolean {
   try {
-    createRequire(import.meta.url).resolve(specifier)
+    // Not imported: bundlers that find `createRequire` in a module try to follow it.
+    process
+      .getBuiltinModule('node:module')
+      .createRequire(import.meta.url)
+      .resolve(specifier)
     return true
   } catch (error) {
     // A package that only ESM may import is there all the same.

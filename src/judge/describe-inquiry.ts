@@ -3,10 +3,9 @@ import { nameIds } from './name-ids.ts'
 
 /** Lists and questions in words. */
 export function describeQuestions(lists: readonly ItemList[], questions: readonly Question[]): string {
-  return [
-    ...(lists.length > 0 ? [`Make these lists first:\n${lists.map(describeList).join('\n')}`] : []),
-    `Then answer these questions:\n${questions.map(describeQuestion).join('\n')}`,
-  ].join('\n\n')
+  const asked = questions.map(describeQuestion).join('\n')
+  if (lists.length === 0) return `Answer these questions:\n${asked}`
+  return `Make these lists first:\n${lists.map(describeList).join('\n')}\n\nThen answer these questions:\n${asked}`
 }
 
 /** `- <ids> [one of: a | b]: text`: the form that behavioural fake judges read, too. */

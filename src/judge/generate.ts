@@ -4,6 +4,7 @@ import { isolated } from '../scoring/isolation.ts'
 import type { Usage } from '../spans/message.ts'
 import { isCallableModel } from './judge-model.ts'
 import type { CallableModel } from './judge-model.ts'
+import { loadAi } from './packages.ts'
 import { quietModel } from './quiet-model.ts'
 
 /** One call of a model: what is sent. */
@@ -35,7 +36,7 @@ export interface Generated {
  */
 export function generate(model: CallableModel, request: GenerateRequest): Promise<Generated> {
   return isolated(async () => {
-    const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await import('ai')
+    const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await loadAi()
     const quiet: unknown = quietModel(model)
     if (!isLanguageModel(quiet)) throw new TypeError('expected a language model')
     try {

@@ -47,12 +47,12 @@ export function toolCallsSection(calls: readonly ToolCall[]): SectionDraft[] {
   if (calls.length === 0) return []
   return [
     {
-      title: 'the tool calls, in their order',
+      title: 'the tool calls, in their order (id, tool, outcome)',
       fragments: calls.flatMap((call, index) => [
-        { text: `${callId(index)}: tool ${name(call.name)}, outcome ${call.status}\n` },
+        { text: `${callId(index)}: ${name(call.name)}, ${call.status}\n` },
         ...payload('  arguments: ', call.arguments),
-        ...payload('  result: ', call.result),
-        ...payload('  error: ', errorOf(call)),
+        ...payload('  result: ', call.result, callId(index)),
+        ...payload('  error: ', errorOf(call), callId(index)),
       ]),
     },
   ]
@@ -82,9 +82,10 @@ function errorOf({ error }: ToolCall): string | undefined {
   return parts.length === 0 ? undefined : parts.join(': ')
 }
 
-function payload(label: string, value: unknown): Fragment[] {
+function payload(label: string, value: unknown, about?: string): Fragment[] {
   if (value === undefined) return []
-  return [{ text: label }, { text: quoted(value), cut: 'first' }, { text: '\n' }]
+  const fragments: Fragment[] = [{ text: label }, { text: quoted(value), cut: 'first' }, { text: '\n' }]
+  return about === undefined ? fragments : fragments.map((fragment) => ({ ...fragment, about }))
 }
 
 /** Names are never cut by space, and so must be short by themselves: models invent long ones. */

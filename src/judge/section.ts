@@ -13,6 +13,8 @@ export interface Section {
 export interface Fragment {
   readonly text: string
   readonly cut?: 'first' | 'last'
+  /** Only shown in a prompt that asks about this id: what would not fit if it were shown for all of them. */
+  readonly about?: string
 }
 
 /** A section before it is known how much space there is. */

@@ -1,6 +1,5 @@
 import type { Failed, FailureCode, JudgeReport, Skipped, SkipReason } from '../scoring/score.ts'
 import type { ScoringContext } from '../scoring/scorer.ts'
-import type { Usage } from '../spans/message.ts'
 import type { Prompt } from './build-prompt.ts'
 import type { Connection } from './connection.ts'
 import { costUsd } from './cost.ts'
@@ -9,6 +8,8 @@ import { generate } from './generate.ts'
 import type { Generated } from './generate.ts'
 import type { Judge } from './judge.ts'
 import type { CallableModel } from './judge-model.ts'
+import { sumSpending } from './sum-reports.ts'
+import type { Spending } from './sum-reports.ts'
 import { toTrouble } from './trouble.ts'
 import type { Trouble } from './trouble.ts'
 
@@ -38,7 +39,7 @@ export class JudgeSession {
   readonly #deadline: AbortSignal
   readonly #signal: AbortSignal
   readonly #deadlineMs: number
-  readonly #usages: { readonly usage: Usage; readonly costUsd: number | undefined }[] = []
+  readonly #spent: Spending[] = []
   #calls = 0
   #cutBytes = 0
   #answeredBy: string | undefined
@@ -72,14 +73,7 @@ export class JudgeSession {
   /** What all calls so far took; `undefined` before the first. The cost is unknown where that of one reply is. */
   report(): JudgeReport | undefined {
     if (this.#calls === 0) return undefined
-    const costs = this.#usages.map((taken) => taken.costUsd)
-    const cost = costs.every((one) => one !== undefined) ? costs.reduce((sum, one) => sum + one, 0) : undefined
-    return {
-      model: this.#answeredBy ?? this.judge.name,
-      calls: this.#calls,
-      usage: sumUsage(this.#usages.map(({ usage }) => usage)),
-      ...(cost !== undefined && costs.length > 0 && { costUsd: cost }),
-    }
+    return { model: this.#answeredBy ?? this.judge.name, calls: this.#calls, ...sumSpending(this.#spent) }
   }
 
   /** A score that could not be had because of what the judge said. */
@@ -175,7 +169,7 @@ export class JudgeSession {
       endpoint.succeeded()
       const { usage, modelId, text } = settled.value
       const cost = costUsd(name, usage)
-      this.#usages.push({ usage, costUsd: cost })
+      this.#spent.push({ usage, ...(cost !== undefined && { costUsd: cost }) })
       if (modelId !== undefined) this.#answeredBy = modelId
       this.#tell({ ...base, model: modelId ?? name, reply: text, usage, ...(cost !== undefined && { costUsd: cost }) })
       return { ok: true, value: settled.value }
@@ -281,16 +275,5 @@ function isScore(reason: unknown): reason is Skipped | Failed {
     reason !== null &&
     'status' in reason &&
     (reason.status === 'skipped' || reason.status === 'failed')
-  )
-}
-
-const counts = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const
-
-function sumUsage(usages: readonly Usage[]): Usage {
-  return Object.fromEntries(
-    counts.flatMap((key) => {
-      const known = usages.flatMap((usage) => usage[key] ?? [])
-      return known.length === 0 ? [] : [[key, known.reduce((sum, count) => sum + count, 0)]]
-    }),
   )
 }

@@ -1,4 +1,5 @@
 import type { Inquiry, Question } from './inquiry.ts'
+import type { SectionDraft } from './section.ts'
 
 /** Answers that an inquiry asks for by id; items that the judge is yet to find are not among them. */
 export function countAnswers({ questions }: Pick<Inquiry, 'questions'>): number {
@@ -6,8 +7,8 @@ export function countAnswers({ questions }: Pick<Inquiry, 'questions'>): number 
 }
 
 /**
- * An inquiry in as few parts as can be, each of which asks for no more answers than fit into one reply. All of them show the
- * same material; lists and notes are asked for in the first.
+ * An inquiry in as few parts as can be, each of which asks for no more answers than fit into one reply, and shows what is
+ * about other ids not at all. Lists and notes are asked for in the first.
  */
 export function splitInquiry(inquiry: Inquiry, answersPerPart: number): readonly Inquiry[] {
   const total = countAnswers(inquiry)
@@ -15,12 +16,26 @@ export function splitInquiry(inquiry: Inquiry, answersPerPart: number): readonly
   if (parts <= 1) return [inquiry]
   const size = Math.ceil(total / parts)
   const { lists, notes, ...shared } = inquiry
-  return Array.from({ length: parts }, (_, index) => ({
-    ...shared,
-    questions: slice(inquiry.questions, index * size, (index + 1) * size),
-    ...(index === 0 && lists !== undefined && { lists }),
-    ...(index === 0 && notes !== undefined && { notes }),
-  }))
+  return Array.from({ length: parts }, (_, index) => {
+    const questions = slice(inquiry.questions, index * size, (index + 1) * size)
+    return {
+      ...shared,
+      sections: sectionsAbout(inquiry.sections, new Set(questions.flatMap(({ ids }) => ids))),
+      questions,
+      ...(index === 0 && lists !== undefined && { lists }),
+      ...(index === 0 && notes !== undefined && { notes }),
+    }
+  })
+}
+
+/** The sections without what is about other ids; their titles say so. */
+function sectionsAbout(sections: readonly SectionDraft[], ids: ReadonlySet<string>): SectionDraft[] {
+  return sections.map((section) => {
+    const fragments = section.fragments.filter(({ about }) => about === undefined || ids.has(about))
+    return fragments.length === section.fragments.length
+      ? section
+      : { title: `${section.title}; details of those that are not asked about are left out`, fragments }
+  })
 }
 
 /** The questions of the ids from `start` to `end`, counted over all questions. */

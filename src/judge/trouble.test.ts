@@ -35,6 +35,14 @@ describe('toTrouble', () => {
     })
   })
 
+  it('says which setting to lower for a model that writes no replies as long', () => {
+    const responseBody = '{"error":{"message":"max_tokens is too large: 8192. This model supports at most 4096."}}'
+    expect(answered(400, { responseBody }).message).toMatch(/Lower judge\.maxOutputTokens\.$/)
+    expect(answered(400, { responseBody: '{"error":{"message":"Unsupported value: temperature"}}' })).toMatchObject({
+      drop: 'temperature',
+    })
+  })
+
   it('keeps colours, line ends and keys out of the message, and keeps it short', () => {
     const { message } = toTrouble(
       new Error(`\u001b[31mno\u001b[39m\nkey sk-proj-abcdef123456, Bearer abc.def ${'x'.repeat(900)}`),

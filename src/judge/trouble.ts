@@ -33,69 +33,93 @@ interface Facts {
 export function toTrouble(error: unknown, facts: Facts): Trouble {
   const cause = innermost(error)
   const text = cleanMessage(messageOf(cause))
-  const status = isRecord(cause) && typeof cause.statusCode === 'number' ? cause.statusCode : undefined
-  const base = { retryable: false, rateLimited: false, opensCircuit: false }
-  const { model, keyHint } = facts
+  const { model } = facts
   if (nameOf(cause).includes('LoadAPIKeyError')) {
-    return { ...base, code: 'unavailable', message: `The judge ${model} has no API key: ${text}` }
+    return { ...calm, code: 'unavailable', message: `The judge ${model} has no API key: ${text}` }
   }
   const lost = missingPackage(cause)
   if (lost !== undefined) {
     const message = `The judge ${model} needs the package ${lost}, which is not installed: npm install ${lost}`
-    return { ...base, code: 'unavailable', message }
+    return { ...calm, code: 'unavailable', message }
   }
-  if (status === undefined) {
-    const code = errorCode(cause)
-    const retryable = code !== undefined || (isRecord(cause) && cause.isRetryable === true) || isNetworkMessage(text)
-    const advice = retryable ? 'Check the network, and the URL of the judge.' : 'Try the model with generateText alone.'
-    const what = code === undefined ? text : `${code}: ${text}`
-    return {
-      ...base,
-      code: 'judge-http',
-      retryable,
-      message: `The judge ${model} could not be asked (${what}). ${advice}`,
-    }
+  const response = isRecord(cause) ? cause : {}
+  if (typeof response.statusCode !== 'number') return fromNetwork(cause, text, facts)
+  return fromResponse(
+    {
+      status: response.statusCode,
+      text,
+      body: typeof response.responseBody === 'string' ? response.responseBody : '',
+      waitMs: serverWait(response.responseHeaders, facts.nowMs),
+    },
+    facts,
+  )
+}
+
+const calm = { retryable: false, rateLimited: false, opensCircuit: false }
+
+/** No answer came. */
+function fromNetwork(cause: unknown, text: string, { model }: Facts): Trouble {
+  const code = errorCode(cause)
+  const retryable = code !== undefined || (isRecord(cause) && cause.isRetryable === true) || isNetworkMessage(text)
+  const advice = retryable ? 'Check the network, and the URL of the judge.' : 'Try the model with generateText alone.'
+  const what = code === undefined ? text : `${code}: ${text}`
+  return {
+    ...calm,
+    code: 'judge-http',
+    retryable,
+    message: `The judge ${model} could not be asked (${what}). ${advice}`,
   }
-  const body = isRecord(cause) && typeof cause.responseBody === 'string' ? cause.responseBody : ''
+}
+
+/** A server's refusal, as far as it says why. */
+interface Refusal {
+  readonly status: number
+  readonly text: string
+  readonly body: string
+  readonly waitMs: number | undefined
+}
+
+/** A server answered, and not with a reply. */
+function fromResponse({ status, text, body, waitMs }: Refusal, { model, keyHint }: Facts): Trouble {
+  const words = `${text} ${body}`
   const said = `The judge ${model} answered ${status} (${text}).`
-  const waitMs = serverWait(isRecord(cause) ? cause.responseHeaders : undefined, facts.nowMs)
   const wait = waitMs !== undefined && { waitMs }
-  if (status === 402 || quotaExhausted.test(`${text} ${body}`)) {
-    return {
-      ...base,
-      code: 'judge-quota',
-      opensCircuit: true,
-      message: `${said} Check the account's credit and billing.`,
-    }
+  if (status === 402 || quotaExhausted.test(words)) {
+    const message = `${said} Check the account's credit and billing.`
+    return { ...calm, code: 'judge-quota', opensCircuit: true, message }
   }
   if (status === 401 || status === 403) {
-    return { ...base, code: 'judge-auth', opensCircuit: true, message: `${said} Check ${keyHint}.` }
+    return { ...calm, code: 'judge-auth', opensCircuit: true, message: `${said} Check ${keyHint}.` }
   }
   if (status === 404) {
-    return { ...base, code: 'judge-http', opensCircuit: true, message: `${said} Check the model's id and the URL.` }
+    return { ...calm, code: 'judge-http', opensCircuit: true, message: `${said} Check the model's id and the URL.` }
   }
   if (status === 429) {
     const message = `${said} Lower budget.callsPerMinute or concurrency, or raise the account's rate limit.`
-    return { ...base, ...wait, code: 'judge-quota', retryable: true, rateLimited: true, message }
+    return { ...calm, ...wait, code: 'judge-quota', retryable: true, rateLimited: true, message }
   }
-  if (status >= 400 && status < 500 && filtered.test(`${text} ${body}`)) {
-    return { ...base, code: 'judge-refused', message: `${said} The provider's content filter stands before the judge.` }
+  if (status >= 400 && status < 500 && filtered.test(words)) {
+    return { ...calm, code: 'judge-refused', message: `${said} The provider's content filter stands before the judge.` }
   }
   if (status === 400 || status === 422) {
-    const drop = /response_format|json_schema|response_schema|structured output/i.test(`${text} ${body}`)
-      ? 'schema'
-      : /temperature/i.test(`${text} ${body}`)
-        ? 'temperature'
-        : undefined
-    return { ...base, code: 'judge-http', ...(drop && { drop }), message: `${said} Check the model and its settings.` }
+    const drop = refusedSetting(words)
+    const setting = tooManyTokens.test(words) ? 'Lower judge.maxOutputTokens.' : 'Check the model and its settings.'
+    return { ...calm, code: 'judge-http', ...(drop && { drop }), message: `${said} ${setting}` }
   }
   const retryable = status >= 500 || status === 408 || status === 409 || status === 425 || status < 400
   const advice = retryable
     ? 'If it lasts, look at the status page of the provider.'
     : 'Check the model and its settings.'
-  return { ...base, ...wait, code: 'judge-http', retryable, message: `${said} ${advice}` }
+  return { ...calm, ...wait, code: 'judge-http', retryable, message: `${said} ${advice}` }
 }
 
+/** The setting without which the call may succeed. */
+function refusedSetting(words: string): Trouble['drop'] {
+  if (/response_format|json_schema|response_schema|structured output/i.test(words)) return 'schema'
+  return /temperature/i.test(words) ? 'temperature' : undefined
+}
+
+const tooManyTokens = /max_?(?:completion_?|output_?)?tokens/i
 const quotaExhausted = /insufficient_quota|billing_hard_limit|credit balance|out of credits|payment required/i
 const filtered = /content_filter|content management policy|ResponsibleAIPolicyViolation|safety system/i
 

@@ -52,7 +52,7 @@ type Taken = ReturnType<typeof takeControl>
 
 async function askOnce(
   session: JudgeSession,
-  { instructions, createPrompt, outputSchema, example = undefined, requireControl }: ValueRequest,
+  { instructions, createPrompt, outputSchema, example, requireControl }: ValueRequest,
   schema: Readonly<Record<string, unknown>>,
 ): Promise<Outcome<Taken | undefined>> {
   const { world, settings } = session.judge

@@ -66,7 +66,7 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
 }
 
 /** A score that rests on a part of the run says so. */
-function withWhatWasCut<V extends Verdict<unknown, unknown>>(verdict: V, cutBytes: number): V {
+function withWhatWasCut<V extends Verdict>(verdict: V, cutBytes: number): V {
   if (verdict.status !== 'scored' || cutBytes === 0) return verdict
   const note = `The judge was not shown ${cutBytes} bytes of the run: see judge.maxPromptBytes.`
   return { ...verdict, explanation: `${shorten(verdict.explanation ?? '', 1000 - note.length - 1)} ${note}`.trim() }

@@ -1,3 +1,4 @@
+import { loadAi } from '../judge/packages.ts'
 import type { Parsed } from '../judge/parse-reply.ts'
 import { isRecord } from '../spans/json.ts'
 import { validateJson } from './json-schema.ts'
@@ -9,7 +10,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** JSON Schema as it is; of a schema library through `ai`, which knows them all. */
 export async function toJsonSchema(schema: OutputSchema<unknown>): Promise<JsonSchema> {
   if (!isStandardSchema(schema)) return schema
-  const { asSchema } = await import('ai')
+  const { asSchema } = await loadAi()
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our structural type of the same standard
   const converted: unknown = await asSchema(schema as Parameters<typeof asSchema>[0]).jsonSchema
   if (isRecord(converted)) return converted

@@ -85,6 +85,15 @@ describe('prompt alignment', () => {
     )
   })
 
+  it('tells form and tone apart where the judge does, and goes by the level where it does not', async () => {
+    const notes = { userForm: 'No.', userTone: '"yes"', systemForm: 'hardly' }
+    const { scorer } = judging({ ...perfect, notes })
+    expect((await scorer.run({ input: withSystem, output })).analyzeStepResult).toMatchObject({
+      user: { responseAppropriateness: { score: 1, formatAlignment: false, toneAlignment: true } },
+      system: { responseAppropriateness: { score: 1, formatAlignment: true, toneAlignment: true } },
+    })
+  })
+
   it('both without system instructions is scored as user, flat, and says so', async () => {
     const { scorer } = judging(perfect)
     const result = await scorer.run({ input: [request], output })

@@ -1,20 +1,18 @@
 import { ask } from '../judge/ask.ts'
-import type { Answers, Inquiry } from '../judge/inquiry.ts'
+import type { Inquiry } from '../judge/inquiry.ts'
 import { contextSection, historySection, mainSection, toolCallsSection } from '../judge/render-run.ts'
 import type { SectionDraft } from '../judge/section.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Failed, Skipped } from '../scoring/score.ts'
-import type { Scorer, ScoringContext, Verdict } from '../scoring/scorer.ts'
+import type { Scorer, ScoringContext } from '../scoring/scorer.ts'
 import { show } from '../scoring/show.ts'
-import { analyse, bandOf, emptyAnalysis, missingOf, percents, shares, weigh, weights } from './alignment-analysis.ts'
-import type { AlignmentAnalysis } from './alignment-analysis.ts'
-import { phrasesFor } from './alignment-phrases.ts'
-import type { AlignmentBand, AlignmentPhrases } from './alignment-phrases.ts'
+import { shares, weights } from './alignment-analysis.ts'
 import { alignmentNotes, alignmentQuestions, alignmentRole, requirementsList } from './alignment-questions.ts'
 import type { AlignmentSide } from './alignment-questions.ts'
-import { defineJudgeScorer, shorten, skipUnfinished, textOr } from './judge-scorer.ts'
+import { scoreAlignment, scoreEmpty } from './alignment-verdict.ts'
+import type { PromptAlignmentAnalysis } from './alignment-verdict.ts'
+import { defineJudgeScorer, skipUnfinished, textOr } from './judge-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
-import { twoDecimals } from './two-decimals.ts'
 
 /** What prompt alignment is measured by. */
 export interface PromptAlignmentOptions {
@@ -35,13 +33,6 @@ export interface PromptAlignmentOptions {
 export interface PromptAlignmentScorerOptions extends JudgeScorerOptions {
   readonly options?: PromptAlignmentOptions
 }
-
-/** Flat where one side is judged, by side where both are. */
-export type PromptAlignmentAnalysis =
-  | AlignmentAnalysis
-  | { readonly user: AlignmentAnalysis; readonly system: AlignmentAnalysis }
-
-type PromptAlignmentMode = NonNullable<PromptAlignmentOptions['evaluationMode']>
 
 const bothRequired = 'Both user prompt and agent response are required for prompt alignment scoring'
 const systemRequired = 'System prompt is required for system prompt alignment scoring'
@@ -106,7 +97,7 @@ export function createPromptAlignmentScorerLLM(
       if (unfit !== undefined) return unfit
       if (!hasText(run.output)) return scoreEmpty(run, sides, scale, evaluationMode)
       const asked = await ask(session, toInquiry(run, sides, history))
-      return asked.ok ? score(run, sides, asked.value, scale, evaluationMode) : asked.score
+      return asked.ok ? scoreAlignment(run, sides, asked.value, scale, evaluationMode) : asked.score
     },
   })
 }
@@ -182,96 +173,7 @@ function toInquiry(run: AgentRun, sides: readonly AlignmentSide[], history: numb
   }
 }
 
-function score(
-  run: AgentRun,
-  sides: readonly AlignmentSide[],
-  answers: Answers,
-  scale: number,
-  mode: PromptAlignmentMode,
-): Verdict<unknown, PromptAlignmentAnalysis> {
-  const analyses = sides.map((side) => ({ side, analysis: analyse(side, answers) }))
-  const weighted = analyses.map(({ side, analysis }) => ({ side, value: weigh(side, analysis) }))
-  const [only] = weighted
-  const total =
-    weighted.length === 1 && only !== undefined
-      ? only.value
-      : weighted.reduce((sum, { side, value }) => sum + shares[side] * value, 0)
-  const value = twoDecimals(total * scale)
-  const band = bandOf(value, scale)
-  const missing = [...new Set(analyses.flatMap(({ analysis }) => missingOf(analysis)))]
-  const findings = (phrases: AlignmentPhrases) => [
-    ...analyses.map(({ analysis }) => analysis.overallAssessment),
-    ...(missing.length > 0 ? [`${phrases.missing}: ${missing.join('; ')}`] : []),
-  ]
-  return {
-    status: 'scored',
-    value,
-    band,
-    explanation: explain(run, sides, mode, { value, scale, band }, findings),
-    analyzeStepResult: toResult(analyses),
-  }
-}
-
-function scoreEmpty(
-  run: AgentRun,
-  sides: readonly AlignmentSide[],
-  scale: number,
-  mode: PromptAlignmentMode,
-): Verdict<unknown, PromptAlignmentAnalysis> {
-  const { emptyResponse } = phrasesOf(run)
-  const analyses = sides.map((side) => ({ side, analysis: emptyAnalysis(emptyResponse) }))
-  return {
-    status: 'scored',
-    value: 0,
-    band: 'very poor',
-    explanation: explain(run, sides, mode, { value: 0, scale, band: 'very poor' }, () => [emptyResponse]),
-    analyzeStepResult: toResult(analyses),
-  }
-}
-
-/** Score and maximum, what was found, and what counted how much, in the language of the prompt. */
-function explain(
-  run: AgentRun,
-  sides: readonly AlignmentSide[],
-  mode: PromptAlignmentMode,
-  { value, scale, band }: { readonly value: number; readonly scale: number; readonly band: AlignmentBand },
-  findings: (phrases: AlignmentPhrases) => readonly string[],
-): string {
-  const phrases = phrasesOf(run)
-  const sentences = [
-    `${phrases.score(value, scale)} - ${phrases.bands[band]}`,
-    ...findings(phrases),
-    ...(mode === 'both' && sides.length === 1 ? [phrases.noSystem] : []),
-    ...(sides.length > 1 ? [phrases.both] : []),
-    ...sides.map((side) => phrases.weights(phrases[side], percents(side))),
-  ]
-  return shorten(
-    sentences
-      .filter(hasText)
-      .map((sentence) => withStop(sentence, phrases))
-      .join(''),
-  )
-}
-
-function phrasesOf(run: AgentRun): AlignmentPhrases {
-  return phrasesFor(run.userInput ?? run.systemInstructions ?? '')
-}
-
-function toResult(
-  analyses: readonly { readonly side: AlignmentSide; readonly analysis: AlignmentAnalysis }[],
-): PromptAlignmentAnalysis {
-  const of = (side: AlignmentSide) => analyses.find((entry) => entry.side === side)?.analysis
-  const [user, system] = [of('user'), of('system')]
-  if (user !== undefined && system !== undefined) return { user, system }
-  return user ?? system ?? emptyAnalysis('')
-}
-
-/** A sentence that the judge ended itself keeps its own end. */
-function withStop(sentence: string, { stop }: AlignmentPhrases): string {
-  const text = sentence.trim()
-  return /[.!?。！？]$/.test(text) ? `${text} ` : `${text}${stop}`
-}
-
+/** Whether there is anything to read in it. */
 function hasText(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== ''
 }

@@ -1,5 +1,6 @@
 import { Judge } from '../judge/judge.ts'
 import type { JudgeSession } from '../judge/session.ts'
+import { sumReports } from '../judge/sum-reports.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { JudgeReport } from '../scoring/score.ts'
 import type { ScorerJudge, ScoringContext } from '../scoring/scorer.ts'
@@ -80,6 +81,7 @@ export function createStepJudging(
       judge: itsJudge.identity,
       frame: stepFrame(),
       instructions: settings.instructions,
+      requireControl: settings.requireControl,
       description: step.description,
     })),
     asker: (run, context) => {
@@ -104,23 +106,6 @@ export function createStepJudging(
         report: () => sumReports([...sessions.values()].flatMap((session) => session.report() ?? [])),
       }
     },
-  }
-}
-
-/** What steps with judges of their own took together, under the first one's name. */
-function sumReports(reports: readonly JudgeReport[]): JudgeReport | undefined {
-  const [first, ...others] = reports
-  if (first === undefined || others.length === 0) return first
-  const counts = new Map<string, number>()
-  for (const { usage } of reports) {
-    for (const [key, count] of Object.entries(usage)) counts.set(key, (counts.get(key) ?? 0) + Number(count))
-  }
-  const costs = reports.flatMap(({ costUsd }) => costUsd ?? [])
-  return {
-    model: first.model,
-    calls: reports.reduce((sum, { calls }) => sum + calls, 0),
-    usage: Object.fromEntries(counts),
-    ...(costs.length === reports.length && { costUsd: costs.reduce((sum, cost) => sum + cost, 0) }),
   }
 }
 

@@ -15,7 +15,7 @@ export interface Boundary {
 /** Draws the boundary of one prompt: 128 bits, which nobody who wrote the text can have known. */
 export function drawBoundary(randomness: Randomness, maxBytes: number): Boundary {
   const mark = `data-${randomness.hex(16)}`
-  return { mark, quote: (text) => `${mark} begin\n${cutText(cleanText(String(text)), maxBytes)}\n${mark} end` }
+  return { mark, quote: (text) => `${mark} begin\n${cutText(cleanText(text), maxBytes)}\n${mark} end` }
 }
 
 /** What the prompt of a step is made of, beside the words of its author. */

@@ -126,7 +126,7 @@ describe('tool call accuracy by judge', () => {
     await scorer.run(runWith(['weather-tool']))
     const prompt = model.calls[0]?.prompt ?? ''
     expect(prompt).toMatch(
-      /begin: the tool calls, in their order\ncall_1: tool "weather-tool", outcome ok\n {2}arguments: \{"query":"Tokyo"\}\n {2}result: \{"ok":true\}\n[0-9a-f]{32} end:/,
+      /begin: the tool calls, in their order \(id, tool, outcome\)\ncall_1: "weather-tool", ok\n {2}arguments: \{"query":"Tokyo"\}\n {2}result: \{"ok":true\}\n[0-9a-f]{32} end:/,
     )
   })
 

@@ -109,8 +109,13 @@ function honestReply(prompt: JudgePrompt, truth: 'favourable' | 'unfavourable' |
 /** The verdict at one end of the scale; with a pick where it would make no sense without one. */
 function verdictAt(question: AskedQuestion, end: number): { verdict: string; picks: readonly string[] } {
   const verdict = question.verdicts.at(end) ?? ''
-  const picks = question.picks !== undefined && verdict === 'some' ? question.picks.from.slice(0, 1) : []
-  return { verdict, picks }
+  return { verdict, picks: picksFor(question, verdict) }
+}
+
+/** One pick where the question asks for one with this verdict: an answer that contradicts itself is none. */
+function picksFor({ text, picks }: AskedQuestion, verdict: string): readonly string[] {
+  const needing = / at least one with ("[^;,.]*")/.exec(text)?.[1] ?? ''
+  return picks !== undefined && needing.includes(`"${verdict}"`) ? picks.from.slice(0, 1) : []
 }
 
 /** Every verdict but those on control questions, seen again. */
@@ -124,7 +129,9 @@ function change(
     if (question !== undefined && controlVerdict(question, prompt) !== undefined) return answer
     const verdicts =
       question?.verdicts ?? prompt.lists.find(({ prefix }) => answer.id.startsWith(prefix))?.verdicts ?? []
-    return { ...answer, verdict: see(verdicts, answer.verdict) ?? answer.verdict }
+    const verdict = see(verdicts, answer.verdict) ?? answer.verdict
+    const picks = question?.picks !== undefined && { [question.picks.name]: picksFor(question, verdict) }
+    return { ...answer, ...picks, verdict }
   })
   return { ...reply, answers }
 }

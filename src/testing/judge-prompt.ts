@@ -65,7 +65,7 @@ export function withStepControl(prompt: string, reply: unknown): unknown {
 }
 
 function readQuestions(text: string): AskedQuestion[] {
-  return [...text.matchAll(/^- (\S.*?) \[one of: ([^\]]+)\]: (.*)$/gm)].flatMap(
+  return [...text.matchAll(/^- ([^"\s][^"[]*) \[one of: ([^\]]+)\]: (.*)$/gm)].flatMap(
     ([, ids = '', verdicts = '', asked = '']) => {
       const picks = / "(\w+)" holds ids out of: ([^;]*);/.exec(asked)
       return readIds(ids).map((id) => ({

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 
 import { createAnswerRelevancyScorer } from '../../src/scorers/answer-relevancy.ts'
 import { createCompletenessScorer } from '../../src/scorers/completeness.ts'
 import { createContextualRecallScorer } from '../../src/scorers/contextual-recall.ts'
+import { createScorer } from '../../src/scorers/create-scorer.ts'
 import { createFaithfulnessScorer } from '../../src/scorers/faithfulness.ts'
 import { createHallucinationScorer } from '../../src/scorers/hallucination.ts'
 import { createPromptAlignmentScorerLLM } from '../../src/scorers/prompt-alignment.ts'
@@ -96,5 +98,31 @@ describe.each(Object.entries(makers))('%s against 200 hostile texts', (_, make) 
     expect(raised).toEqual([])
     // What the judge does not understand in its disguise, it does not obey; all that it obeys is caught.
     expect(caught).toBeGreaterThanOrEqual(180)
+  })
+})
+
+const makeOwn = (model: TextModel) =>
+  createScorer({ id: 'mine', description: 'Good or bad.', version: 1, judge: { model } })
+    .analyze({
+      description: 'Good or bad.',
+      outputSchema: z.object({ verdict: z.enum(['good', 'bad']) }),
+      createPrompt: ({ agentRun, quote }) => `Is this answer good?\n${quote(agentRun.output ?? '')}`,
+    })
+    .generateScore(({ results }) => (results.analyzeStepResult.verdict === 'good' ? 1 : 0))
+
+describe("a scorer of one's own, its prompt step quoting, against 200 hostile texts", () => {
+  it.each([
+    ['obedient-outside', ['scored 0']],
+    ['obedient-inside', ['failed judge-compromised', 'scored 0']],
+  ] as const)('is raised by none of them with a judge that is %s', async (behaviour, outcomes) => {
+    const scorer = makeOwn(createFakeJudge(behaviour))
+    const seen = new Set<string>()
+    for (const text of hostileTexts('f'.repeat(32))) {
+      const { score } = await evaluate(scorer, runWith(text))
+      seen.add(
+        `${score.status} ${score.status === 'scored' ? score.value : score.status === 'failed' ? score.code : ''}`,
+      )
+    }
+    expect([...seen].toSorted()).toEqual(outcomes)
   })
 })

@@ -1,0 +1,81 @@
+import { describe, expect, expectTypeOf, it } from 'vitest'
+
+import * as prebuilt from '../entries/scorers.ts'
+import type { ScorerOptions } from '../entries/scorers.ts'
+import type { Scorer } from '../scoring/scorer.ts'
+import { createScriptedJudge } from '../testing/scripted-judge.ts'
+
+const model = createScriptedJudge({})
+
+/** Every prebuilt factory, with what it cannot be made without. */
+const factories = {
+  createAnswerPresentScorer: (options) => prebuilt.createAnswerPresentScorer(options),
+  createAnswerRelevancyScorer: (options) => prebuilt.createAnswerRelevancyScorer({ model, ...options }),
+  createCompletenessScorer: (options) => prebuilt.createCompletenessScorer({ model, ...options }),
+  createContextualRecallScorer: (options) => prebuilt.createContextualRecallScorer({ model, ...options }),
+  createFaithfulnessScorer: (options) => prebuilt.createFaithfulnessScorer({ model, ...options }),
+  createHallucinatedToolScorer: (options) => prebuilt.createHallucinatedToolScorer(options),
+  createHallucinationScorer: (options) => prebuilt.createHallucinationScorer({ model, ...options }),
+  createKeywordCoverageScorer: (options) => prebuilt.createKeywordCoverageScorer({ keywords: ['Oslo'], ...options }),
+  createLoopScorer: (options) => prebuilt.createLoopScorer(options),
+  createOutputFormatScorer: (options) => prebuilt.createOutputFormatScorer({ json: true, ...options }),
+  createPromptAlignmentScorerLLM: (options) => prebuilt.createPromptAlignmentScorerLLM({ model, ...options }),
+  createRubricScorer: (options) =>
+    prebuilt.createRubricScorer({ model, criteria: [{ id: 'a', question: 'Is it good?' }], ...options }),
+  createRunLimitsScorer: (options) => prebuilt.createRunLimitsScorer({ maxSteps: 3, ...options }),
+  createScorer: (options) => prebuilt.createScorer({ id: 'mine', description: 'x', ...options }).generateScore(() => 1),
+  createSummarizationScorer: (options) => prebuilt.createSummarizationScorer({ model, ...options }),
+  createToolArgumentsScorer: (options) => prebuilt.createToolArgumentsScorer(options),
+  createToolCallAccuracyScorerCode: (options) =>
+    prebuilt.createToolCallAccuracyScorerCode({ expectedTool: 'weather', ...options }),
+  createToolCallAccuracyScorerLLM: (options) => prebuilt.createToolCallAccuracyScorerLLM({ model, ...options }),
+  createToolErrorsScorer: (options) => prebuilt.createToolErrorsScorer(options),
+  createTrajectoryScorer: (options) => prebuilt.createTrajectoryScorer({ expected: ['weather'], ...options }),
+} satisfies Record<string, (options: ScorerOptions) => Scorer>
+
+it('every factory of the entry is held against these tests', () => {
+  const exported = Object.keys(prebuilt).filter((name) => /^create\w*Scorer/.test(name))
+  expect(Object.keys(factories).toSorted()).toEqual(exported.toSorted())
+})
+
+it('id and passAt are typed alike in every factory', () => {
+  expectTypeOf<prebuilt.ToolCallAccuracyCodeOptions>().toExtend<ScorerOptions>()
+  expectTypeOf<prebuilt.JudgeScorerOptions>().toExtend<ScorerOptions>()
+  expectTypeOf<prebuilt.LoopOptions>().toExtend<ScorerOptions>()
+  expectTypeOf<ScorerOptions['passAt']>().toEqualTypeOf<number | undefined>()
+  // @ts-expect-error -- a text is no pass mark
+  expect(() => prebuilt.createLoopScorer({ passAt: '0.5' })).toThrow('expected passAt')
+  // @ts-expect-error -- nor is it one for judges
+  expect(() => prebuilt.createCompletenessScorer({ model, passAt: '0.5' })).toThrow('expected passAt')
+})
+
+describe.each(Object.entries(factories))('%s', (_, create) => {
+  it('takes a pass mark and an id, and has its own where it is given none', () => {
+    const plain = create({})
+    expect(create({ id: 'mine', passAt: 0.4 })).toMatchObject({ id: 'mine', passAt: 0.4, version: expect.any(String) })
+    expect(plain.passAt).toBe(
+      plain.better === 'higher'
+        ? plain.kind === 'code'
+          ? 1
+          : 0.7
+        : ['loop', 'hallucinated_tool'].includes(plain.id)
+          ? 0
+          : 0.3,
+    )
+    // The pass mark says how a score is read, not what it is.
+    expect(create({ passAt: 0.4 }).version).toBe(plain.version)
+  })
+
+  it.each([7, -0.1, Number.NaN, Infinity, '1', null])('refuses %j as a pass mark', (passAt) => {
+    expect(() => create({ passAt: passAt as number })).toThrow(/expected passAt to be a number from 0 to 1, got /)
+  })
+})
+
+it("a pass mark is in the scorer's own units", async () => {
+  const scaled = (passAt: number) => prebuilt.createPromptAlignmentScorerLLM({ model, passAt, options: { scale: 10 } })
+  expect(scaled(8.5).passAt).toBe(8.5)
+  expect(() => scaled(11)).toThrow('expected passAt to be a number from 0 to 10, got 11')
+  const lenient = prebuilt.createPromptAlignmentScorerLLM({ model, passAt: 0, options: { evaluationMode: 'user' } })
+  const { evaluation } = await lenient.run({ input: 'Hi', output: '' })
+  expect(evaluation).toMatchObject({ score: { value: 0, label: 'pass' }, scorer: { passAt: 0 } })
+})
