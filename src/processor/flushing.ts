@@ -34,7 +34,7 @@ export class Flushing {
 
   async flush(): Promise<void> {
     const { options, jobs, held, providers, siblings } = this.#parts
-    if (options.flushTimeoutMs > 0) await settlesWithin(jobs.idle(), options.flushTimeoutMs, 'application')
+    if (options.flushTimeoutMs > 0) await settlesWithin(jobs.settled(), options.flushTimeoutMs, 'application')
     held.releaseAll()
     const behind: readonly Flushable[] = options.next === undefined ? siblings() : [options.next]
     await this.#all('forceFlush', behind)
@@ -54,7 +54,7 @@ export class Flushing {
   async drain(): Promise<void> {
     const { options, jobs, held, reporter } = this.#parts
     reporter.guard('shutdown', () => jobs.beginShutdown())
-    if (options.shutdownTimeoutMs > 0) await settlesWithin(jobs.idle(), options.shutdownTimeoutMs, 'application')
+    if (options.shutdownTimeoutMs > 0) await settlesWithin(jobs.settled(), options.shutdownTimeoutMs, 'application')
     reporter.guard('shutdown', () => jobs.endShutdown())
     held.releaseAll()
   }

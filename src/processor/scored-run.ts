@@ -26,6 +26,8 @@ export class ScoredRun {
   upstream: number | undefined
   /** Scores that are not in. */
   awaited = 0
+  /** When the first of them was announced, as a flush counts time. */
+  generation: number | undefined
   /** The live span while its `onEnding` runs: the one time that it can be written. */
   writable: OpenSpan | undefined
   /** Scores for the span that is handed to `next`, gathered until it is. */

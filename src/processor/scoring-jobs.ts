@@ -5,6 +5,7 @@ import { ScoringQueue } from '../scoring/queue.ts'
 import type { Evaluation, Score, Skipped } from '../scoring/score.ts'
 import { decideByRun, filtered, isForAgent } from './admission.ts'
 import type { ResolvedOptions, ResolvedScorer } from './options.ts'
+import { PendingScores } from './pending-scores.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoreWriter } from './score-writer.ts'
 import type { ScoredRun } from './scored-run.ts'
@@ -40,8 +41,7 @@ export class ScoringJobs {
   readonly #unfinished = new Set<ScoringJob>()
   /** The lowest rate that each scorer's `sample` function has given: what is kept more often is rare, and goes first. */
   readonly #lowestRates = new Map<string, number>()
-  readonly #idleListeners = new Set<() => void>()
-  #pending = 0
+  readonly #pending = new PendingScores()
   #contentBytes = 0
   #isAdmitting = false
 
@@ -61,7 +61,7 @@ export class ScoringJobs {
   /** Announces a score that is going to be asked for, so that the span can be held, and a flush waits for it. */
   expect(scored: ScoredRun): void {
     scored.awaited += 1
-    this.#pending += 1
+    scored.generation = this.#pending.begin(scored.generation)
   }
 
   /** Puts a score in line that was announced before. */
@@ -84,10 +84,9 @@ export class ScoringJobs {
     void evaluation.then((result) => this.#conclude(scored, result, run, true))
   }
 
-  /** Resolves when every announced score is in. */
-  idle(): Promise<void> {
-    if (this.#pending === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#idleListeners.add(resolve))
+  /** Resolves when every score that is announced by now is in. */
+  settled(): Promise<void> {
+    return this.#pending.settled()
   }
 
   /** Gives up what is not awaited by a held span, and scores at once what code can. Called synchronously by `shutdown`. */
@@ -191,10 +190,7 @@ export class ScoringJobs {
     const told = run ?? reporter.guard('Putting a run together', () => scored.live.current())
     writer.write(scored, evaluation, told, counted)
     scored.awaited -= 1
-    this.#pending -= 1
     reporter.guard('Handing on a held span', () => scored.held?.scoreIsIn())
-    if (this.#pending > 0) return
-    for (const listener of this.#idleListeners) listener()
-    this.#idleListeners.clear()
+    if (scored.generation !== undefined) this.#pending.end(scored.generation)
   }
 }
