@@ -8,7 +8,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { trace } from '@opentelemetry/api'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -87,6 +87,27 @@ test('the score of deferred code is not lost in a shutdown: it is given before l
   expect(receiver.logs).toHaveLength(1)
   expect(receiver.metrics.map(({ name }) => name)).toContain('spanscore.score')
   expect(scoring.ledger().scorers['later']).toMatchObject({ scored: 1, pending: 0 })
+})
+
+test('a flush ends when the scores of before are in, though others go on being asked for', async () => {
+  const answers: (() => void)[] = []
+  const judge = judgeScorer('fitting', {
+    assess: () =>
+      new Promise((resolve) => {
+        answers.push(() => resolve({ status: 'scored', value: 1 }))
+      }),
+  })
+  const scoring = new ScoringSpanProcessor({ scorers: [judge], flushTimeoutMs: 60_000 })
+  const { tracer } = await createPipeline({ processors: (batch) => [scoring, batch] })
+  runAgent(tracer)
+  await vi.waitFor(() => expect(answers).toHaveLength(1))
+  const flushed = scoring.forceFlush()
+  runAgent(tracer)
+  await vi.waitFor(() => expect(answers).toHaveLength(2))
+  answers[0]?.()
+  await flushed
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ scored: 1, pending: 1 })
+  answers[1]?.()
 })
 
 test('flush and shutdown are bounded when a judge hangs, and shutdown is idempotent', async () => {
