@@ -102,6 +102,7 @@ test('a flush ends when the scores of before are in, though others go on being a
   runAgent(tracer)
   await vi.waitFor(() => expect(answers).toHaveLength(1))
   const flushed = scoring.forceFlush()
+  await new Promise((resolve) => setImmediate(resolve))
   runAgent(tracer)
   await vi.waitFor(() => expect(answers).toHaveLength(2))
   answers[0]?.()
