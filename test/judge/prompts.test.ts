@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+
+import { createAnswerRelevancyScorer } from '../../src/scorers/answer-relevancy.ts'
+import { createCompletenessScorer } from '../../src/scorers/completeness.ts'
+import { createContextualRecallScorer } from '../../src/scorers/contextual-recall.ts'
+import { createFaithfulnessScorer } from '../../src/scorers/faithfulness.ts'
+import { createHallucinationScorer } from '../../src/scorers/hallucination.ts'
+import { createPromptAlignmentScorerLLM } from '../../src/scorers/prompt-alignment.ts'
+import { createRubricScorer } from '../../src/scorers/rubric.ts'
+import { createSummarizationScorer } from '../../src/scorers/summarization.ts'
+import { createToolCallAccuracyScorerLLM } from '../../src/scorers/tool-call-accuracy-llm.ts'
+import type { Scorer } from '../../src/scoring/scorer.ts'
+import { createFakeJudge } from '../../src/testing/fake-judge.ts'
+import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
+import type { TextModel } from '../../src/testing/text-model.ts'
+
+const options = { context: ['It rains.'], groundTruth: 'It rains.' }
+const makers: Record<string, (model: TextModel) => Scorer> = {
+  answer_relevancy: (model) => createAnswerRelevancyScorer({ model }),
+  completeness: (model) => createCompletenessScorer({ model }),
+  contextual_recall: (model) => createContextualRecallScorer({ model, options }),
+  faithfulness: (model) => createFaithfulnessScorer({ model, options }),
+  hallucination: (model) => createHallucinationScorer({ model, options }),
+  prompt_alignment: (model) => createPromptAlignmentScorerLLM({ model }),
+  rubric: (model) => createRubricScorer({ model, criteria: [{ id: 'a', question: 'Is it good?' }] }),
+  summarization: (model) => createSummarizationScorer({ model }),
+  tool_call_accuracy_llm: (model) => createToolCallAccuracyScorerLLM({ model, availableTools: [{ name: 'weather' }] }),
+}
+
+const call = { type: 'tool-call', toolCallId: '1', toolName: 'weather', args: {} }
+const given = {
+  input: {
+    systemMessages: [{ role: 'system', content: 'Be brief.' }],
+    inputMessages: [
+      { role: 'user', content: 'Where is Oslo?' },
+      { role: 'assistant', content: 'In Norway.' },
+      { role: 'user', content: 'And its weather?' },
+    ],
+  },
+  output: [{ role: 'assistant', content: [call, { type: 'text', text: 'It rains.' }] }],
+}
+
+/** Every prompt of one score of the run, with tool calls and without. */
+async function promptsOf(make: (model: TextModel) => Scorer) {
+  const model = createFakeJudge('lenient', { rate: 0 })
+  const scorer = make(model)
+  await scorer.run(given)
+  await scorer.run({ ...given, output: 'It rains.' })
+  return model.calls
+}
+
+describe.each(Object.entries(makers))('the prompts of %s', (_, make) => {
+  it('speak of no verdict that a question does not have', async () => {
+    for (const { prompt } of await promptsOf(make)) {
+      const lines = prompt.split('\n').filter((line) => /^- .*\[one of: /.test(line))
+      expect(lines.length).toBeGreaterThan(1)
+      for (const line of lines) {
+        const [, verdicts = '', text = ''] = /\[one of: ([^\]]+)\]: (.*)$/.exec(line) ?? []
+        const named = [...text.matchAll(/"([\w.]+)"/g)].map(([, word]) => word)
+        const known = [...verdicts.split(' | '), 'tools']
+        expect(named.filter((word) => !known.includes(word ?? ''))).toEqual([])
+      }
+    }
+  })
+
+  it('say of every verdict in words when it is given', async () => {
+    for (const { prompt, instructions } of await promptsOf(make)) {
+      const { questions, lists } = readJudgePrompt(prompt)
+      for (const verdict of [...questions, ...lists].flatMap(({ verdicts }) => verdicts)) {
+        // What yes and no say is clear from a question; a level is explained once, with its number.
+        const isClear = ['yes', 'no'].includes(verdict) || instructions.includes(`${verdict} = `)
+        expect(isClear || `${instructions}${prompt}`.includes(`"${verdict}"`), verdict).toBe(true)
+      }
+    }
+  })
+
+  it('hold the rules in the system message, and none of the run', async () => {
+    for (const { instructions } of await promptsOf(make)) {
+      expect(instructions).not.toMatch(/Oslo|Norway|rains|Be brief/)
+      expect(instructions).toContain('give the one that stands later in the list')
+      expect(instructions).toContain("in the language of the user's request")
+    }
+  })
+
+  it('do not hold an example that would earn anything if it were copied', async () => {
+    for (const { prompt } of await promptsOf(make)) {
+      const { questions, lists } = readJudgePrompt(prompt)
+      const example: { answers: { id: string; verdict: string }[] } = JSON.parse(
+        prompt.split('\n').findLast((line) => line.startsWith('{')) ?? '',
+      )
+      expect(example.answers.length).toBeGreaterThan(0)
+      for (const { id, verdict } of example.answers) {
+        const asked =
+          questions.find((question) => question.id === id) ?? lists.find(({ prefix }) => id === `${prefix}1`)
+        expect(verdict).toBe(asked?.verdicts.at(-1))
+      }
+    }
+  })
+})
