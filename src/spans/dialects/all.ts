@@ -7,6 +7,8 @@ import { genkit } from './genkit.ts'
 import { googleAdk } from './google-adk.ts'
 import { langSmith } from './langsmith.ts'
 import { langfuse } from './langfuse.ts'
+import { logfireOpenAiAgents } from './logfire-openai-agents.ts'
+import { logfire } from './logfire.ts'
 import { mastra } from './mastra.ts'
 import { microsoft } from './microsoft.ts'
 import { openInferenceLangChain } from './openinference-langchain.ts'
@@ -40,6 +42,8 @@ export const allDialects: readonly Dialect[] = [
   strands,
   pydanticAi,
   microsoft,
+  logfire,
+  logfireOpenAiAgents,
   otelOpenAiAgents,
   sentry,
   genAi,
