@@ -45,7 +45,9 @@ interface Found {
 }
 
 async function askAll(session: JudgeSession, parts: readonly Inquiry[], found: Found): Promise<Outcome<void>> {
-  for (const part of parts) {
+  for (const [index, part] of parts.entries()) {
+    // What repairs and retries of the parts before have used up is left open.
+    if (index > 0 && session.callsLeft <= 0) break
     const reply = await askOnce(session, part)
     if (!reply.ok) return reply
     if (reply.value !== undefined) merge(part, found, reply.value)
@@ -153,7 +155,7 @@ function unanswered(session: JudgeSession, open: Inquiry): Outcome<never> {
   const shown = ids.length > 5 ? `${named} and ${ids.length - 5} more` : named
   return session.failed(
     'judge-unanswered',
-    `left ${shown} unanswered. Take a stronger model, or raise judge.maxOutputTokens.`,
+    `left ${shown} unanswered. Take a stronger model, or raise judge.maxOutputTokens or judge.maxCallsPerScore.`,
   )
 }
 

@@ -8,10 +8,14 @@ export function describeQuestions(lists: readonly ItemList[], questions: readonl
   return `Make these lists first:\n${lists.map(describeList).join('\n')}\n\nThen answer these questions:\n${asked}`
 }
 
+/** With more answers than this to one question, reasonings that nobody reads would be most of the reply. */
+const MOST_REASONED = 20
+
 /** `- <ids> [one of: a | b]: text`: the form that behavioural fake judges read, too. */
 function describeQuestion({ ids, verdicts, text, picks }: Question): string {
   const each = ids.length > 1 ? `For each of these ${ids.length} ids: ` : ''
-  return `- ${nameIds(ids)} [one of: ${verdicts.join(' | ')}]: ${each}${text}${describePicks(picks)}`
+  const brief = ids.length > MOST_REASONED ? ` Leave "reasoning" empty with "${verdicts[0]}".` : ''
+  return `- ${nameIds(ids)} [one of: ${verdicts.join(' | ')}]: ${each}${text}${brief}${describePicks(picks)}`
 }
 
 /** An answer that contradicts itself does not count: which verdicts go with ids, and which without, must be said. */

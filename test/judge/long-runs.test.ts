@@ -173,6 +173,26 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
     })
   })
 
+  it('fails where repairs of the first parts leave no call for the last', async () => {
+    const model = createScriptedJudge(({ index, prompt }) =>
+      index % 2 === 0 ? 'All of them are fine.' : { json: toReplyObject(readJudgePrompt(prompt), found(300)) },
+    )
+    const scorer = createToolCallAccuracyScorerLLM({ model, availableTools })
+    expect(await evaluate(scorer, runOf(300))).toMatchObject({
+      score: { status: 'failed', code: 'judge-unanswered', message: expect.stringContaining('maxCallsPerScore') },
+      judge: { calls: 4 },
+    })
+  })
+
+  it('asks for a reasoning where it is read: not for each of many good calls', async () => {
+    const prompts = [judging(20), judging(21)]
+    await Promise.all(prompts.map(({ scorer }, index) => evaluate(scorer, runOf(20 + index))))
+    expect(prompts.map(({ model }) => model.calls[0]?.prompt.includes('Leave "reasoning" empty'))).toEqual([
+      false,
+      true,
+    ])
+  })
+
   it('is void where one part of several answers its control question wrongly', async () => {
     const { scorer, model } = judging(300, {}, (answers, { index }) =>
       answers.map((answer) =>
@@ -191,6 +211,8 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
       message: expect.stringMatching(/401 verdicts .* may give 360.*Raise judge\.maxCallsPerScore/),
     })
     expect(few.model.calls).toHaveLength(0)
+    expect((await evaluate(judging(360).scorer, runOf(360))).score.status).toBe('skipped')
+    expect((await evaluate(judging(359).scorer, runOf(359))).score.status).toBe('scored')
     const more = judging(400, { maxCallsPerScore: 6 })
     expect((await evaluate(more.scorer, runOf(400))).score).toMatchObject({ status: 'scored', value: 0.67 })
   })

@@ -66,11 +66,13 @@ describe.each(Object.entries(makers))('the prompts of %s', (_, make) => {
   it('say of every verdict in words when it is given', async () => {
     for (const { prompt, instructions } of await promptsOf(make)) {
       const { questions, lists } = readJudgePrompt(prompt)
-      for (const verdict of [...questions, ...lists].flatMap(({ verdicts }) => verdicts)) {
-        // What yes and no say is clear from a question; a level is explained once, with its number.
-        const isClear = ['yes', 'no'].includes(verdict) || instructions.includes(`${verdict} = `)
-        expect(isClear || `${instructions}${prompt}`.includes(`"${verdict}"`), verdict).toBe(true)
-      }
+      // What yes and no say is clear from a question; a level is explained once, with its number.
+      const isExplained = (verdict: string) =>
+        ['yes', 'no'].includes(verdict) ||
+        instructions.includes(`${verdict} = `) ||
+        `${instructions}${prompt}`.includes(`"${verdict}"`)
+      const verdicts = [...questions, ...lists].flatMap((asked) => asked.verdicts)
+      expect(verdicts.filter((verdict) => !isExplained(verdict))).toEqual([])
     }
   })
 
