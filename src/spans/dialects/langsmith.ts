@@ -5,6 +5,7 @@ import type { Message } from '../message.ts'
 import { systemTextOf, textMessage, toMessages, toolCallsIn } from '../messages.ts'
 import { outcomeWithExceptions } from '../outcome.ts'
 import { replyMessages, requestMessages, requestTools } from '../payloads.ts'
+import { semconvToolDefinitions } from '../semconv-content.ts'
 import { makeUsage, semconvConversationId, semconvModel, semconvUsage, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 
@@ -61,7 +62,8 @@ export const langSmith: Dialect = {
     return reply === undefined || isGlued ? undefined : [...(requestMessages(promptOf(span)) ?? []), ...reply]
   },
 
-  toolDefinitions: (span) => requestTools(promptOf(span)),
+  // In Python they stand beside the prompt.
+  toolDefinitions: (span, logs) => requestTools(promptOf(span)) ?? semconvToolDefinitions(span, logs),
 
   model: (span) => semconvModel(span.attributes),
 
@@ -100,7 +102,12 @@ export const langSmith: Dialect = {
     return fact === 'output' && completionOf(span) !== undefined ? { why: 'not-recorded' } : absenceOf(fact)
   },
 
-  contentKeys: ['gen_ai.prompt', 'gen_ai.completion', 'langsmith.metadata.ls_invocation_params'],
+  contentKeys: [
+    'gen_ai.prompt',
+    'gen_ai.completion',
+    'gen_ai.tool.definitions',
+    'langsmith.metadata.ls_invocation_params',
+  ],
 }
 
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
