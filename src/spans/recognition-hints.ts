@@ -84,6 +84,8 @@ const KINDS = [
   'langsmith.span.kind',
   'mastra.span.type',
   'mcp.method.name',
+  // Laminar's spans have their type from the start, where they have one.
+  'lmnr.span.path',
 ] as const
 
 /** Whether a recognised span says by now what it is; many say it only when they end. */

@@ -5,6 +5,7 @@ import { anthropicSdk } from './anthropic-sdk.ts'
 import { genAi } from './gen-ai.ts'
 import { genkit } from './genkit.ts'
 import { googleAdk } from './google-adk.ts'
+import { laminar } from './laminar.ts'
 import { langSmith } from './langsmith.ts'
 import { langfuse } from './langfuse.ts'
 import { logfireOpenAiAgents } from './logfire-openai-agents.ts'
@@ -46,5 +47,6 @@ export const allDialects: readonly Dialect[] = [
   logfireOpenAiAgents,
   otelOpenAiAgents,
   sentry,
+  laminar,
   genAi,
 ]

@@ -26,19 +26,19 @@ export const langfuse: Dialect = {
     const role = typeof type === 'string' ? (ROLES.get(type) ?? 'step') : 'entry'
     if (role !== 'entry') return role
     // LangChain's handler says which span is an agent's graph, and which a node of one.
-    if (span.attributes[`${METADATA}lc_agent_name`] === span.name) return 'agent'
-    if (span.attributes[`${METADATA}langgraph_node`] === span.name) return 'step'
+    if (span.attributes[AGENT_NAME] === span.name) return 'agent'
+    if (span.attributes[GRAPH_NODE] === span.name) return 'step'
     return isModelCall(span) ? 'model' : role
   },
 
   // A graph of agents: they hand over to one another.
-  holdsOneRun: (span) => span.attributes[`${METADATA}ls_integration`] === 'langgraph',
+  holdsOneRun: (span) => span.attributes[INTEGRATION] === 'langgraph',
 
   agent(span) {
     const role = langfuse.roleOf(span)
     if (role === 'agent' || role === 'entry') return { name: span.name }
     // `lc_agent_name` may be that of the agent whose tool started this one.
-    const name = role === 'step' ? agentOfNode(span.attributes[`${METADATA}langgraph_checkpoint_ns`]) : undefined
+    const name = role === 'step' ? agentOfNode(span.attributes[CHECKPOINT]) : undefined
     return name === undefined ? undefined : { name }
   },
   conversationId: (span) => semconvConversationId(span.attributes),
@@ -121,7 +121,11 @@ export const langfuse: Dialect = {
   ].concat(['langfuse.trace.input', 'langfuse.trace.output', 'langfuse.observation.metadata.*']),
 }
 
-const METADATA = 'langfuse.observation.metadata.'
+/** What LangChain's handler knows of a span. */
+const AGENT_NAME = 'langfuse.observation.metadata.lc_agent_name'
+const GRAPH_NODE = 'langfuse.observation.metadata.langgraph_node'
+const CHECKPOINT = 'langfuse.observation.metadata.langgraph_checkpoint_ns'
+const INTEGRATION = 'langfuse.observation.metadata.ls_integration'
 
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['agent', 'agent'],

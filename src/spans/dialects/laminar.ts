@@ -1,0 +1,67 @@
+import type { Dialect, SpanRole } from '../dialect.ts'
+import { jsonAttribute } from '../json-attribute.ts'
+import { parseJson, textOf, toJsonText } from '../json.ts'
+import { textMessage } from '../messages.ts'
+import { outcomeWithExceptions } from '../outcome.ts'
+import { replyMessages, requestMessages } from '../payloads.ts'
+import { genAi } from './gen-ai.ts'
+
+/**
+ * Laminar's own spans, which `observe` writes: `lmnr.span.type` where they are more than a function, input and output as text
+ * or as JSON. Its model spans are those of the instrumentations that it brings.
+ */
+export const laminar: Dialect = {
+  ...genAi,
+  name: 'laminar',
+
+  recognises: (scopeName) => scopeName === 'lmnr.tracer',
+
+  roleOf(span): SpanRole {
+    const type = span.attributes['lmnr.span.type']
+    return typeof type === 'string' ? (ROLES.get(type) ?? 'entry') : 'entry'
+  },
+
+  agent: (span) => (laminar.roleOf(span) === 'entry' && span.name !== '' ? { name: span.name } : undefined),
+  conversationId: (span) => textOf(span.attributes['lmnr.association.properties.session_id']),
+  userId: (span) => textOf(span.attributes['lmnr.association.properties.user_id']),
+
+  // What threw has an exception event, and no status.
+  outcome: (span) => outcomeWithExceptions(span),
+
+  input(span) {
+    const value = jsonAttribute(span, 'lmnr.span.input')
+    const text = textOf(value)
+    return text === undefined ? (requestMessages(value) ?? genAi.input?.(span, [])) : [textMessage('user', text)]
+  },
+
+  output(span) {
+    const value = jsonAttribute(span, 'lmnr.span.output')
+    const text = textOf(value)
+    if (text !== undefined) return [textMessage('assistant', text)]
+    const json = toJsonText(value)
+    return replyMessages(value) ?? (json === undefined ? genAi.output?.(span, []) : [textMessage('assistant', json)])
+  },
+
+  tool: (span) => (span.name === '' ? undefined : { name: span.name }),
+  toolArguments: (span) => parseJson(span.attributes['lmnr.span.input']),
+  toolResult: (span) => parseJson(span.attributes['lmnr.span.output']),
+
+  absence: (_span, fact) => ({
+    why: 'not-captured',
+    switch:
+      fact === 'output' || fact === 'toolResult'
+        ? 'observe({ ignoreOutput: false })'
+        : 'observe({ ignoreInput: false })',
+  }),
+
+  contentKeys: ['lmnr.span.input', 'lmnr.span.output'],
+}
+
+const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['LLM', 'model'],
+  ['CACHED', 'model'],
+  ['TOOL', 'tool'],
+  ['EVALUATOR', 'evaluator'],
+  ['HUMAN_EVALUATOR', 'evaluator'],
+  ['EVALUATION', 'evaluator'],
+])
