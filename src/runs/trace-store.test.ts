@@ -179,7 +179,10 @@ const ONLY_IN_FILES = new Set([
   ].map((id) => `traceloop-langchain-createReactAgent-0.27.0/${id}`),
 ])
 
-describe.each(libraryNames())('Spans of %s that end in a process', (library) => {
+/** LangSmith for Python makes its spans from batches, after the work: an outer one has ended before an inner one begins. */
+const livingNames = libraryNames().filter((name) => !name.startsWith('python-langsmith'))
+
+describe.each(livingNames)('Spans of %s that end in a process', (library) => {
   const scenarios = loadLibrary(library).filter(
     (scenario) => !ONLY_IN_FILES.has(`${library}/${scenario.id}`) && !isSpread(scenario),
   )
