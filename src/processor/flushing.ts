@@ -27,6 +27,8 @@ export interface FlushingParts {
  */
 export class Flushing {
   readonly #parts: FlushingParts
+  /** A batch processor's second flush is over while its first one still exports: whoever flushes waits for both. */
+  readonly #underWay = new Set<Promise<boolean>>()
 
   constructor(parts: FlushingParts) {
     this.#parts = parts
@@ -72,8 +74,13 @@ export class Flushing {
 
   async #all(what: string, targets: readonly Flushable[]): Promise<void> {
     const { reporter } = this.#parts
+    const before = [...this.#underWay]
     const flushes = targets.map((target) => attempt(reporter, what, () => target.forceFlush?.()))
-    const done = await settlesWithin(Promise.all(flushes), DOWNSTREAM_TIMEOUT_MS)
+    const flush = settlesWithin(Promise.all(flushes), DOWNSTREAM_TIMEOUT_MS)
+    this.#underWay.add(flush)
+    const done = await flush
+    this.#underWay.delete(flush)
+    await Promise.all(before)
     if (!done) reporter.warnOnce('flush-timeout', `A ${what} behind took more than ${DOWNSTREAM_TIMEOUT_MS} ms.`)
   }
 }

@@ -166,7 +166,6 @@ export class ScoringJobs {
     const { budget, reporter } = this.#parts
     const unavailable = reporter.guard(`${id}: judge.unavailable`, () => judge.unavailable())
     if (unavailable !== undefined) {
-      reporter.errorOnce(`judge:${id}`, `${id} cannot ask its judge: ${unavailable}`)
       return { status: 'skipped', reason: 'judge-unavailable', message: unavailable }
     }
     scored.budgetFactor ??= budget.factor()

@@ -7,6 +7,8 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { SpanExporter } from '@opentelemetry/sdk-trace-base'
+import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import { trace } from '@opentelemetry/api'
 import { expect, test, vi } from 'vitest'
 
@@ -36,6 +38,28 @@ test('one flush delivers the scored span, the event and the metric, in front', a
   expect(receiver.spans.at(-1)?.attributes).toHaveProperty('spanscore.fitting.score', 0.75)
   expect(receiver.logs).toHaveLength(1)
   expect(receiver.metrics.map(({ name }) => name)).toContain('spanscore.score')
+})
+
+test('a flush that comes while another one is exporting is not over before that one', async () => {
+  const exports: (() => void)[] = []
+  const exporter: SpanExporter = {
+    export: (_spans, done) => void exports.push(() => done({ code: 0 })),
+    shutdown: () => Promise.resolve(),
+  }
+  const next = new BatchSpanProcessor(exporter)
+  const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('exact')], next })
+  runAgent(new NodeTracerProvider({ spanProcessors: [scoring] }).getTracer('agents'))
+  const over: string[] = []
+  const first = scoring.forceFlush().then(() => over.push('first'))
+  const second = scoring.forceFlush().then(() => over.push('second'))
+  await vi.waitFor(() => expect(exports).toHaveLength(1))
+  // The batch processor's queue is empty by now: for it alone the second flush would be over.
+  await next.forceFlush()
+  await new Promise(setImmediate)
+  expect(over).toEqual([])
+  exports[0]?.()
+  await Promise.all([first, second])
+  await scoring.shutdown()
 })
 
 test('what was scored before NodeSDK.shutdown arrives, and the rest is counted in the last export of metrics', async () => {

@@ -9,6 +9,22 @@ test('the entry for edge runtimes and browsers has the names of the main one', (
   expect(Object.keys(noop).toSorted()).toEqual(Object.keys(main).toSorted())
 })
 
+test('every entry that an application imports has it in its place there', () => {
+  const { exports }: { exports: Record<string, Record<string, unknown>> } = JSON.parse(
+    readFileSync('package.json', 'utf8'),
+  )
+  // `register` is for `node --import`, and the other two are for tools and tests.
+  const forNode = ['./register', './runs', './testing', './package.json']
+  for (const [name, conditions] of Object.entries(exports)) {
+    if (forNode.includes(name)) continue
+    // The first condition that fits is taken: the default must stand behind these.
+    expect([name, ...Object.keys(conditions)]).toEqual([name, 'edge-light', 'browser', 'types', 'default'])
+    for (const runtime of ['edge-light', 'browser']) {
+      expect(conditions[runtime]).toEqual({ types: conditions['types'], default: './dist/entries/noop.js' })
+    }
+  }
+})
+
 test('scorers can be made there, and put into options', () => {
   const { createScorer }: { createScorer: unknown } = noop
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the types of the package say it is
