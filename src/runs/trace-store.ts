@@ -10,6 +10,7 @@ import { LiveRun } from './live-run.ts'
 import type { LiveRunSource } from './live-run.ts'
 import { recogniseSpan } from './recognise-span.ts'
 import { isUnderUnknown, placeOf } from './run-place.ts'
+import { Settlement } from './settlement.ts'
 import { SpanGroups } from './span-groups.ts'
 import { SpanLinks } from './span-links.ts'
 import type { Link, LocalSpan } from './span-links.ts'
@@ -38,7 +39,7 @@ export class TraceStore {
   readonly #told = new ToldResponses()
   readonly #source: LiveRunSource
   readonly #bare: BareRuns
-  #unsettled = 0
+  readonly #settlement: Settlement
   #started = 0
 
   constructor(options: TraceStoreOptions) {
@@ -61,11 +62,18 @@ export class TraceStore {
       onSettled: (run) => options.onSettled(run, true),
       close: (group) => this.#close(group),
     })
+    this.#settlement = new Settlement({
+      deadlines: this.#deadlines,
+      rescore: options.rescore,
+      onSettled: options.onSettled,
+      close: (group) => this.#close(group),
+      forget: (agent) => this.#forget(agent),
+    })
   }
 
   /** Runs that have begun and are not closed. */
   get openRuns(): number {
-    let open = this.#unsettled
+    let open = this.#settlement.waiting
     for (const group of this.#groups) if (!group.hasRun) open += 1
     return open
   }
@@ -132,7 +140,7 @@ export class TraceStore {
     for (const node of group.undecided.filter((undecided) => !this.#isUndecided(undecided))) {
       group.undecided.splice(group.undecided.indexOf(node), 1)
       node.run = this.#runOf(node)
-      if (node.run !== undefined) this.#await(node.run)
+      if (node.run !== undefined) this.#settlement.wait(node.run)
     }
   }
 
@@ -261,6 +269,7 @@ export class TraceStore {
     const { group } = node
     const place = group.wanted && isFlat(node) ? this.#placeInRuns(node) : placeOf(node, this.#links)
     if (place === undefined || group.closed) return undefined
+    if (place === 'nested' && !this.#options.countsNested) return undefined
     if (place === 'run') group.hasRun = true
     const models = group.nodes.filter((other) => other.role === 'model' && this.#isBelow(other, node))
     if (
@@ -295,40 +304,11 @@ export class TraceStore {
   #advance(node: SpanNode): void {
     const { group, run } = node
     if (run !== undefined) {
-      if (run.hasOpenSpans) this.#await(run)
-      else this.#settle(group, run)
+      if (run.hasOpenSpans) this.#settlement.wait(run)
+      else this.#settlement.settle(group, run)
     }
-    if (group.waiting.length > 0) this.#settleRuns(group, (waiting) => !waiting.hasOpenSpans)
+    this.#settlement.settleDue(group)
     if (group.openCount === 0 && !group.closed) this.#finish(group)
-  }
-
-  #await(run: LiveRun): void {
-    const { group } = run.node
-    this.#unsettled += run.nested ? 0 : 1
-    group.waiting.push(run)
-    if (run.hasOpenSpans) this.#deadlines.add(() => this.#settleByClock(group, run))
-  }
-
-  #settleByClock(group: SpanGroup, run: LiveRun): void {
-    if (this.#options.rescore && group.waiting.includes(run)) this.#options.onSettled(run, false)
-    else this.#settleRuns(group, (waiting) => waiting === run)
-  }
-
-  #settleRuns(group: SpanGroup, isDue: (run: LiveRun) => boolean): void {
-    for (const run of group.waiting.filter(isDue)) {
-      group.waiting.splice(group.waiting.indexOf(run), 1)
-      this.#unsettled -= run.nested ? 0 : 1
-      this.#settle(group, run)
-    }
-  }
-
-  #settle(group: SpanGroup, run: LiveRun): void {
-    const isRoot = group.nodes[0]?.run === run
-    const agent = isRoot ? group.nodes[0] : group.nodes.find((node) => node.run === run)
-    run.freeze()
-    this.#options.onSettled(run, true)
-    if (isRoot && !group.closed) this.#close(group)
-    else if (agent !== undefined && !run.nested) this.#forget(agent)
   }
 
   /** A run within a group that goes on (a workflow, a loop) is over: its spans are let go of. */
@@ -336,7 +316,7 @@ export class TraceStore {
     const { group } = agent
     // What stands beside a graph is of its run, unless another one is at work.
     const isBeside = isFlat(agent) && !hasOpenGraph(group)
-    if (isBeside) this.#settleRuns(group, (waiting) => !waiting.hasOpenSpans)
+    if (isBeside) this.#settlement.settleDue(group)
     this.#groups.forget(group, (node) => this.#isBelow(node, agent) || (isBeside && !node.open && isFlat(node)))
   }
 
@@ -353,7 +333,7 @@ export class TraceStore {
     const { oldest } = this.#groups
     if (oldest === undefined) return false
     const [agent] = oldest.nodes
-    if (oldest.waiting.length > 0) this.#settleRuns(oldest, () => true)
+    if (oldest.waiting.length > 0) this.#settlement.settleAllOf(oldest)
     else if (agent !== undefined && !oldest.hasRun) {
       this.#options.onEvicted(new LiveRun(agent, 'run', { ...this.#source, build: () => undefined }))
     }
@@ -362,7 +342,7 @@ export class TraceStore {
   }
 
   #close(group: SpanGroup): void {
-    if (group.waiting.length > 0) this.#settleRuns(group, () => true)
+    this.#settlement.settleAllOf(group)
     if (!group.closed) this.#groups.close(group)
   }
 }

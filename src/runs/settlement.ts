@@ -1,0 +1,72 @@
+import type { Deadlines } from './deadlines.ts'
+import type { LiveRun } from './live-run.ts'
+import type { SpanGroup, SpanNode } from './span-node.ts'
+
+/** What a settled run does to the store. */
+export interface SettlementParts {
+  readonly deadlines: Deadlines
+  /** True where a run that is told by the clock is told again when its last span has ended. */
+  readonly rescore: boolean
+  /** `isFinal` is false where the run is to be told again. */
+  readonly onSettled: (run: LiveRun, isFinal: boolean) => void
+  /** The run of a group's outermost span is over, and the group with it. */
+  readonly close: (group: SpanGroup) => void
+  /** A run within a group that goes on is over. */
+  readonly forget: (agent: SpanNode) => void
+}
+
+/** Runs whose agent has ended: each is settled when no recognised span below it is open, or when the clock says so. */
+export class Settlement {
+  readonly #parts: SettlementParts
+  #waiting = 0
+
+  constructor(parts: SettlementParts) {
+    this.#parts = parts
+  }
+
+  /** How many runs wait for spans, nested ones not counted. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /** Lets a run wait for the spans below it. */
+  wait(run: LiveRun): void {
+    const { group } = run.node
+    this.#waiting += run.nested ? 0 : 1
+    group.waiting.push(run)
+    if (run.hasOpenSpans) this.#parts.deadlines.add(() => this.#settleByClock(group, run))
+  }
+
+  /** Settles the runs of a group below which nothing is open any more. */
+  settleDue(group: SpanGroup): void {
+    if (group.waiting.length > 0) this.#settleWaiting(group, (waiting) => !waiting.hasOpenSpans)
+  }
+
+  /** Settles all runs of a group that wait. */
+  settleAllOf(group: SpanGroup): void {
+    if (group.waiting.length > 0) this.#settleWaiting(group, () => true)
+  }
+
+  /** Settles a run: from now on it is what it is. */
+  settle(group: SpanGroup, run: LiveRun): void {
+    const isRoot = group.nodes[0]?.run === run
+    const agent = isRoot ? group.nodes[0] : group.nodes.find((node) => node.run === run)
+    run.freeze()
+    this.#parts.onSettled(run, true)
+    if (isRoot && !group.closed) this.#parts.close(group)
+    else if (agent !== undefined && !run.nested) this.#parts.forget(agent)
+  }
+
+  #settleByClock(group: SpanGroup, run: LiveRun): void {
+    if (this.#parts.rescore && group.waiting.includes(run)) this.#parts.onSettled(run, false)
+    else this.#settleWaiting(group, (waiting) => waiting === run)
+  }
+
+  #settleWaiting(group: SpanGroup, isDue: (run: LiveRun) => boolean): void {
+    for (const run of group.waiting.filter(isDue)) {
+      group.waiting.splice(group.waiting.indexOf(run), 1)
+      this.#waiting -= run.nested ? 0 : 1
+      this.settle(group, run)
+    }
+  }
+}
