@@ -12,7 +12,9 @@ import { logfireOpenAiAgents } from './logfire-openai-agents.ts'
 import { logfire } from './logfire.ts'
 import { mastra } from './mastra.ts'
 import { microsoft } from './microsoft.ts'
+import { openInferenceCrewAi } from './openinference-crewai.ts'
 import { openInferenceLangChain } from './openinference-langchain.ts'
+import { openInferenceLlamaIndex } from './openinference-llama-index.ts'
 import { openInferenceOpenAiAgents } from './openinference-openai-agents.ts'
 import { openInference } from './openinference.ts'
 import { openLlmetry } from './openllmetry.ts'
@@ -32,6 +34,8 @@ export const allDialects: readonly Dialect[] = [
   mastra,
   langfuse,
   openInferenceLangChain,
+  openInferenceCrewAi,
+  openInferenceLlamaIndex,
   openInferenceOpenAiAgents,
   openInference,
   langSmith,
