@@ -15,6 +15,11 @@ export class CounterSeries {
     else this.#overflow(value)
   }
 
+  /** Adds all that was counted here to another one, perhaps of another copy of the package. */
+  addTo(other: CounterSeries): void {
+    for (const [key, { attributes, value }] of this.#series) other.add(value, key, () => attributes)
+  }
+
   observe(report: (value: number, attributes: ScoreAttributes) => void): void {
     for (const { attributes, value } of this.#series.values()) report(value, attributes)
   }

@@ -60,7 +60,7 @@ export class Emitter {
   emit(emission: Emission): void {
     const { evaluation, run, counted, extra } = emission
     if (counted && this.#options.metrics) {
-      this.#metrics.record(evaluation, run, extra, this.#providers.meterProvider())
+      this.#metrics.record(evaluation, run, extra)
     }
     if (run === undefined || isSilent(evaluation)) return
     const logger = this.#wantsEvent(evaluation) ? this.#logger() : undefined
@@ -121,9 +121,9 @@ export class Emitter {
       {
         startTime: [...endTime],
         attributes: {
-          ...attributes,
-          ...scoreAttributes(evaluation, this.#options.explanations),
           'gen_ai.operation.name': 'evaluation',
+          ...scoreAttributes(evaluation, this.#options.explanations),
+          ...attributes,
         },
       },
       this.#contextOf(target),

@@ -1,6 +1,6 @@
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Evaluation } from '../scoring/score.ts'
-import { explanationOf } from './score-attributes.ts'
+import { explanationOf, MAX_NAME_LENGTH, shortened } from './score-attributes.ts'
 import type { ExplanationPolicy, ScoreAttributes } from './score-attributes.ts'
 
 /** What an event's attributes depend on beside the evaluation and its run. */
@@ -25,16 +25,9 @@ export function eventAttributes(
 ): ScoreAttributes {
   const { score, scorer, judge } = evaluation
   const attributes: ScoreAttributes = {
-    ...details.extra,
     'gen_ai.evaluation.name': scorer.id,
-    'spanscore.scorer.version': scorer.version,
-    'spanscore.scorer.kind': scorer.kind,
-    'spanscore.score.min': scorer.range[0],
-    'spanscore.score.max': scorer.range[1],
-    'spanscore.score.better': scorer.better,
-    'spanscore.complete': evaluation.complete,
-    'spanscore.revision': evaluation.revision,
   }
+  // What matters most comes first: a limit on attributes drops what comes last.
   if (score.status === 'scored') {
     attributes['gen_ai.evaluation.score.value'] = score.value
     attributes['gen_ai.evaluation.score.label'] = score.label
@@ -42,11 +35,21 @@ export function eventAttributes(
   } else if (score.status === 'failed') {
     attributes['error.type'] = score.code
   }
+  if (run) {
+    set(attributes, 'gen_ai.agent.name', short(run.agent.name))
+    set(attributes, 'gen_ai.conversation.id', short(run.conversationId))
+    const { responseId } = run.steps.findLast((step) => step.responseId !== undefined) ?? {}
+    set(attributes, 'gen_ai.response.id', short(responseId))
+  }
+  attributes['spanscore.scorer.version'] = scorer.version
+  attributes['spanscore.scorer.kind'] = scorer.kind
+  attributes['spanscore.score.min'] = scorer.range[0]
+  attributes['spanscore.score.max'] = scorer.range[1]
+  attributes['spanscore.score.better'] = scorer.better
+  attributes['spanscore.complete'] = evaluation.complete
+  attributes['spanscore.revision'] = evaluation.revision
   set(attributes, 'spanscore.probability', evaluation.probability)
   if (run) {
-    set(attributes, 'gen_ai.agent.name', run.agent.name)
-    set(attributes, 'gen_ai.conversation.id', run.conversationId)
-    set(attributes, 'gen_ai.response.id', run.steps.findLast((step) => step.responseId !== undefined)?.responseId)
     attributes['spanscore.verdict_delay_ms'] = Math.max(0, Math.round(details.verdictTimeMs - run.endTimeMs))
   }
   if (judge) {
@@ -55,7 +58,13 @@ export function eventAttributes(
     set(attributes, 'spanscore.judge.output_tokens', judge.usage.outputTokens)
     set(attributes, 'spanscore.judge.cost_usd', judge.costUsd)
   }
+  for (const name in details.extra) attributes[name] ??= details.extra[name] ?? ''
   return attributes
+}
+
+/** Names and ids are the application's, and may be of any length. */
+function short(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : shortened(text, MAX_NAME_LENGTH)
 }
 
 function set(attributes: ScoreAttributes, name: string, value: string | number | undefined): void {

@@ -12,6 +12,9 @@ export type ExplanationPolicy = 'all' | 'code' | 'none'
 /** Characters of an explanation that are kept. */
 export const MAX_EXPLANATION_LENGTH = 1024
 
+/** Characters of names and ids that are kept: of agents, conversations, responses. */
+export const MAX_NAME_LENGTH = 256
+
 /** Runs that were left out on purpose: they are counted, and nothing is written on their spans. */
 const SILENT: ReadonlySet<SkipReason> = new Set(['sampled-out', 'filtered', 'over-budget', 'already-scored'])
 
@@ -78,8 +81,10 @@ function namesOf(scorerId: string): Names {
 export function explanationOf({ score, scorer }: Evaluation, explanations: ExplanationPolicy): string | undefined {
   if (score.status !== 'scored' || score.explanation === undefined) return undefined
   if (explanations === 'none' || (explanations === 'code' && scorer.kind === 'judge')) return undefined
-  // Not through the middle of a surrogate pair: half a character is not valid UTF-8 on the wire.
-  return score.explanation.length <= MAX_EXPLANATION_LENGTH
-    ? score.explanation
-    : score.explanation.slice(0, MAX_EXPLANATION_LENGTH).replace(/[\uD800-\uDBFF]$/, '')
+  return shortened(score.explanation, MAX_EXPLANATION_LENGTH)
+}
+
+/** The first characters of a text, not through the middle of a surrogate pair: half a character is not valid UTF-8 on the wire. */
+export function shortened(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')
 }

@@ -109,7 +109,7 @@ export class RunScoring {
       this.#parts.jobs.add(scored, scorer)
       if (!isFinal) scored.again.push(scorer)
     }
-    if (!isFinal || scored.again.length === 0 || live.current()?.revision !== 2) return
+    if (!isFinal || scored.again.length === 0 || this.#current(live)?.revision !== 2) return
     // Spans came after these were asked: their second scores are written, and not counted again.
     for (const scorer of scored.again.splice(0)) {
       this.#parts.jobs.expect(scored)
@@ -152,7 +152,7 @@ export class RunScoring {
     }
     // What is large is not even put together while the span is ending.
     const isSmall = live.effortBytes <= this.#parts.options.maxSyncBytes
-    const run = isSmall ? live.current() : undefined
+    const run = isSmall ? this.#current(live) : undefined
     if (isSmall && run === undefined) {
       this.#settle(scored, scorer, NO_RUN, undefined)
       return
@@ -183,6 +183,10 @@ export class RunScoring {
     return scorer.inline && scorer.kind === 'code' && !live.bare && !this.#deferred.has(id)
   }
 
+  #current(live: LiveRun): AgentRun | undefined {
+    return this.#parts.reporter.guard('Putting a run together', () => live.current())
+  }
+
   #wait(scored: ScoredRun, scorer: ResolvedScorer): void {
     this.#parts.jobs.expect(scored)
     scored.waiting.push(scorer)
@@ -196,7 +200,7 @@ export class RunScoring {
       if (evaluation instanceof Promise) {
         // It says that it is synchronous, and is not: its result is awaited this once, and from now on it runs later.
         this.#defer(scorer.id, 'returned a promise')
-        this.#parts.jobs.adopt(scored, run, evaluation)
+        this.#parts.jobs.adopt(scored, scorer, run, evaluation)
         continue
       }
       this.#parts.writer.write(scored, evaluation, run)
@@ -205,7 +209,7 @@ export class RunScoring {
   }
 
   #scoreAgain(scored: ScoredRun, { scorer, rate, evaluation }: ScoredRun['provisional'][number]): void {
-    const run = scored.live.current()
+    const run = this.#current(scored.live)
     if (run === undefined || run.revision === evaluation.revision) return
     const again = isolated(() => this.#evaluate(scored, { scorer, run, rate }))
     const write = (next: Evaluation) => {

@@ -39,6 +39,8 @@ export class ScoringJobs {
   readonly #judges: ScoringQueue
   readonly #code: ScoringQueue
   readonly #unfinished = new Set<ScoringJob>()
+  /** Of scores that were being worked on when they were taken over: what gives each of them up. */
+  readonly #adopted = new Set<() => void>()
   /** The lowest rate that each scorer's `sample` function has given: what is kept more often is rare, and goes first. */
   readonly #lowestRates = new Map<string, number>()
   readonly #pending = new PendingScores()
@@ -79,9 +81,14 @@ export class ScoringJobs {
   }
 
   /** Takes over a score that is being worked on already. */
-  adopt(scored: ScoredRun, run: AgentRun, evaluation: Promise<Evaluation>): void {
+  adopt(scored: ScoredRun, scorer: ResolvedScorer, run: AgentRun, evaluation: Promise<Evaluation>): void {
     this.expect(scored)
-    void evaluation.then((result) => this.#conclude(scored, result, run, true))
+    const conclude = (result: Evaluation): void => {
+      if (this.#adopted.delete(abandon)) this.#conclude(scored, result, run, true)
+    }
+    const abandon = (): void => conclude(evaluationOf(scored, scorer, DROPPED.shutdown, run))
+    this.#adopted.add(abandon)
+    void evaluation.then(conclude)
   }
 
   /** Resolves when every score that is announced by now is in. */
@@ -101,6 +108,7 @@ export class ScoringJobs {
 
   /** Gives up what is left. */
   endShutdown(): void {
+    for (const abandon of this.#adopted) abandon()
     for (const job of this.#unfinished) job.abandon()
   }
 

@@ -62,12 +62,13 @@ export class ScoringPipeline {
       now,
       release: (span, scores) => this.#toNext(span, { scores, stripContent: options.stripContent }),
     })
-    this.#metrics = new ScoreMetrics({
+    const gauges = {
       queueSize: () => jobs.queued,
       openRuns: () => this.#store.openRuns,
       heldSpans: () => this.#held.size,
       budgetUsedRatio: () => budget.usedRatio(),
-    })
+    }
+    this.#metrics = new ScoreMetrics(gauges, () => this.#providers.meterProvider())
     const writer = new ScoreWriter({
       options,
       ledger: this.#ledger,
@@ -180,6 +181,7 @@ export class ScoringPipeline {
     this.#timer.stop()
     this.#forgetExit()
     await this.#flushing.drain()
+    this.#metrics.stop()
     this.#reporter.info(formatLedger(this.ledger()))
   }
 
@@ -224,14 +226,18 @@ export class ScoringPipeline {
     this.#reporter.guard('Looking at a run', () => {
       const run = live.wanted ? live.current() : undefined
       if (run !== undefined) this.#contentNotice.look(run)
-      if (!live.nested) this.#metrics.countRun('closed', run?.agent.name)
+      if (!live.nested) this.#countRun('closed', run?.agent.name)
     })
+  }
+
+  #countRun(outcome: 'closed' | 'evicted', agentName: string | undefined): void {
+    if (this.#options.emit.metrics) this.#metrics.countRun(outcome, agentName)
   }
 
   #evicted(live: LiveRun): void {
     this.#ledger.runEvicted()
     const name = live.span.attributes['gen_ai.agent.name']
-    this.#metrics.countRun('evicted', typeof name === 'string' ? name : undefined)
+    this.#countRun('evicted', typeof name === 'string' ? name : undefined)
     this.#reporter.guard('Giving up a run', () => this.#runs.runEvicted(live))
     this.#reporter.warnOnce(
       'evicted',
