@@ -1,5 +1,5 @@
 import type { Absence, ContentFact, Dialect, SpanRole } from '../dialect.ts'
-import { parseJson, parseJsonTwice, textOf } from '../json.ts'
+import { isRecord, parseJson, parseJsonTwice, textOf } from '../json.ts'
 import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinitions } from '../semconv-content.ts'
 import {
   operationOf,
@@ -79,7 +79,11 @@ export const genAi: Dialect = {
     return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }
   },
   toolArguments: (span) => parseJsonTwice(firstOf(span, ARGUMENT_KEYS)),
-  toolResult: (span) => parseJson(firstOf(span, RESULT_KEYS)),
+  toolResult(span) {
+    const written = firstOf(span, RESULT_KEYS)
+    // Who writes arguments as a value writes results so too: a text is a text then.
+    return isRecord(firstOf(span, ARGUMENT_KEYS)) ? written : parseJson(written)
+  },
 
   absence: absenceOf,
 
