@@ -223,11 +223,9 @@ export class ScoringPipeline {
 
   /** What is said of every run once it is settled, scored or not. */
   #lookAt(live: LiveRun): void {
-    this.#reporter.guard('Looking at a run', () => {
-      const run = live.wanted ? live.current() : undefined
-      if (run !== undefined) this.#contentNotice.look(run)
-      if (!live.nested) this.#countRun('closed', run?.agent.name)
-    })
+    const run = live.wanted ? this.#reporter.guard('Putting a run together', () => live.current()) : undefined
+    if (run !== undefined) this.#reporter.guard('Looking for content', () => this.#contentNotice.look(run))
+    if (!live.nested) this.#countRun('closed', run?.agent.name)
   }
 
   #countRun(outcome: 'closed' | 'evicted', agentName: string | undefined): void {

@@ -12,7 +12,7 @@ async function createMetrics() {
   return {
     ...pipeline,
     /** The latest value that arrived of a metric with one series. */
-    async total(name: string): Promise<number | undefined> {
+    total: async (name: string): Promise<number | undefined> => {
       await pipeline.flush()
       return pipeline.receiver.metrics.findLast((metric) => metric.name === name)?.value
     },
