@@ -16,6 +16,7 @@ import { openInferenceCrewAi } from './openinference-crewai.ts'
 import { openInferenceLangChain } from './openinference-langchain.ts'
 import { openInferenceLlamaIndex } from './openinference-llama-index.ts'
 import { openInferenceOpenAiAgents } from './openinference-openai-agents.ts'
+import { openInferenceSmolagents } from './openinference-smolagents.ts'
 import { openInference } from './openinference.ts'
 import { openLlmetry } from './openllmetry.ts'
 import { otelOpenAiAgents } from './otel-openai-agents.ts'
@@ -36,6 +37,7 @@ export const allDialects: readonly Dialect[] = [
   openInferenceLangChain,
   openInferenceCrewAi,
   openInferenceLlamaIndex,
+  openInferenceSmolagents,
   openInferenceOpenAiAgents,
   openInference,
   langSmith,

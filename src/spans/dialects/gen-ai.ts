@@ -103,6 +103,9 @@ export const genAi: Dialect = {
 const OFFICIAL_SCOPE =
   /^(?:@opentelemetry\/instrumentation-openai$|opentelemetry\.(?:util\.genai\.|instrumentation\.(?:genai\.|openai_v2$)))/
 
+/** Those of Python that name the place where content goes. */
+const PYTHON_SCOPE = /^opentelemetry\.(?:util\.genai\.|instrumentation\.genai\.)/
+
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['invoke_agent', 'agent'],
   ['invoke_workflow', 'entry'],
