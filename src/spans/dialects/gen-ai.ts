@@ -136,6 +136,9 @@ function absenceOf(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog
   const hasWords = fact === 'systemInstructions' && semconvInput(span, logs)?.some((item) => item.text !== undefined)
   if (hasWords === true) return undefined
   if (fact === 'toolDefinitions') return { why: 'not-recorded' }
+  if (PYTHON_SCOPE.test(span.scope.name)) {
+    return { why: 'not-captured', switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_only' }
+  }
   // The AWS SDK's records no content, whatever is set.
   const mayRecord = span.scope.name.includes('instrumentation') && !span.scope.name.endsWith('instrumentation-aws-sdk')
   if (!mayRecord) return { why: 'not-recorded' }
