@@ -3,6 +3,8 @@ import type { Message, RunError, Usage } from '../spans/message.ts'
 import type { ModelCall } from './agent-run.ts'
 import type { PlannedModel } from './plan.ts'
 
+const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
+
 /** A model call whose messages are read when they are asked for. */
 export class ReconstructedModelCall implements ModelCall {
   readonly toolCallIds: readonly string[]
@@ -49,6 +51,11 @@ export class ReconstructedModelCall implements ModelCall {
 
   get error(): RunError | undefined {
     return this.#model.node.facts.outcome.error
+  }
+
+  /** What `console.log` shows. */
+  [INSPECT](): ModelCall {
+    return this.toJSON()
   }
 
   /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */

@@ -12,7 +12,7 @@ import { endingOf, isFailed } from './run-ending.ts'
 import { ReconstructedToolCall } from './reconstructed-tool-call.ts'
 import { Responses } from './responses.ts'
 import type { TreeSpan } from './tree.ts'
-import { assistantText, lastUserText, textAfterCalls, withoutSystem } from './words.ts'
+import { assistantText, emptyText, lastUserText, textAfterCalls, withoutSystem } from './words.ts'
 
 /** Where each fact is kept once it is read: an array is several times faster than a map here. */
 const SLOT = {
@@ -39,6 +39,8 @@ const SLOT = {
   agentNames: 20,
   asked: 21,
 } as const
+
+const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 
 const NOTHING: unique symbol = Symbol('nothing')
 
@@ -136,8 +138,19 @@ export class ReconstructedRun implements AgentRun {
           if (text !== undefined || (asks && last.node === this.#plan.root)) return text
         }
       }
-      return assistantText(this.#root.output) ?? assistantText(this.#lastAgent()?.facts.output)
+      return assistantText(this.#root.output) ?? assistantText(this.#lastAgent()?.facts.output) ?? this.#emptyOutput()
     })
+  }
+
+  /** An answer without a word is one all the same, where it is recorded. */
+  #emptyOutput(): string | undefined {
+    const { models, tools } = this.#plan
+    const last = models.at(-1)
+    if (isFailed(this.#root.outcome)) return undefined
+    if (last === undefined) return emptyText(this.#root.output)
+    const asksForMore = pick(last, callsOrNone) !== undefined || tools.some(({ node }) => node.index > last.node.index)
+    if (asksForMore || isFailed(last.node.facts.outcome)) return undefined
+    return emptyText(pick(last, (facts) => facts.output) ?? this.#root.output)
   }
 
   get toolCalls(): readonly ToolCall[] {
@@ -279,6 +292,11 @@ export class ReconstructedRun implements AgentRun {
     return this.#plan.root.span.scope
   }
 
+  /** What `console.log` shows. */
+  [INSPECT](): AgentRun {
+    return this.toJSON()
+  }
+
   /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
   toJSON(): AgentRun {
     const { conversationId, userId, systemInstructions, userInput, output, availableTools, parent, error } = this
@@ -391,6 +409,8 @@ export class ReconstructedRun implements AgentRun {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each slot is read by the getter of its name alone
     if (known !== undefined) return (known === NOTHING ? undefined : known) as T
     const value = read()
+    // Lists are shared by all scorers: one that sorts its own is told, and spoils nothing for the next.
+    if (Array.isArray(value)) Object.freeze(value)
     this.#known[slot] = value === undefined ? NOTHING : value
     return value
   }

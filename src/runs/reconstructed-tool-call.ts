@@ -5,6 +5,8 @@ import type { ToolCall } from './agent-run.ts'
 import { idOf, type JoinedCall } from './join-tool-calls.ts'
 import type { Responses } from './responses.ts'
 
+const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
+
 /** What a tool call needs to know of its run. */
 export interface CallContext {
   readonly responses: Responses
@@ -103,6 +105,11 @@ export class ReconstructedToolCall implements ToolCall {
     if (this.error !== undefined) return 'error'
     if (this.#call.tool !== undefined || this.#answer() !== undefined) return 'ok'
     return this.providerExecuted ? 'unknown' : this.#context.toolSpans === 'always' ? 'not-executed' : 'unknown'
+  }
+
+  /** What `console.log` shows. */
+  [INSPECT](): ToolCall {
+    return this.toJSON()
   }
 
   /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */

@@ -19,6 +19,12 @@ export function assistantText(messages: readonly Message[] | undefined): string 
   return all === '' ? undefined : all
 }
 
+/** `''` where the last that the assistant said is recorded, and is empty. */
+export function emptyText(messages: readonly Message[] | undefined): '' | undefined {
+  const last = messages?.findLast(({ role }) => role === 'assistant')
+  return last?.text === '' && !hasCall(last) ? '' : undefined
+}
+
 /** What was said after the tool calls: the provider ran them, or they were the form of the answer. */
 export function textAfterCalls(messages: readonly Message[]): string | undefined {
   return assistantText(messages.slice(messages.findLastIndex(hasCall) + 1))

@@ -63,9 +63,12 @@ export const aiSdk: Dialect = {
     const parts: Part[] = []
     const reasoning = textOf(attributes['ai.response.reasoning'])
     if (reasoning !== undefined) parts.push({ type: 'reasoning', content: reasoning })
+    const calls = callsOf(span)
     const text = textOf(attributes['ai.response.text']) ?? textOf(attributes['ai.response.object'])
     if (text !== undefined) parts.push({ type: 'text', content: text })
-    parts.push(...callsOf(span))
+    // Beside calls an empty text says nothing; alone it is the answer.
+    else if (attributes['ai.response.text'] === '' && calls.length === 0) parts.push({ type: 'text', content: '' })
+    parts.push(...calls)
     return parts.length === 0 ? undefined : [makeMessage('assistant', parts)]
   },
 
