@@ -39,7 +39,9 @@ export function toTrouble(error: unknown, facts: Facts): Trouble {
   }
   const lost = missingPackage(cause)
   if (lost !== undefined) {
-    const message = `The judge ${model} needs the package ${lost}, which is not installed: npm install ${lost}`
+    const message =
+      `The judge ${model} needs the package ${lost}, which was not found: npm install ${lost}. ` +
+      "In a bundled application, pass an instance of the provider's model instead of its id."
     return { ...calm, code: 'unavailable', message }
   }
   const response = isRecord(cause) ? cause : {}

@@ -1,6 +1,7 @@
 import { diag } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 
+import { globalSlot } from '../scoring/global-slot.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import type { AttachedScoring } from './attach.ts'
 import type { LogRecordProcessorLike } from './log-capture.ts'
@@ -15,16 +16,21 @@ const UNREAD: LogRecordProcessorLike = {
   shutdown: () => Promise.resolve(),
 }
 
-let isSaid = false
+/** Next.js alone has a copy of this module for each route. */
+const said = globalSlot('unscored', () => new Set<string>(), isSet)
 
 function sayOnce(): void {
-  if (isSaid) return
-  isSaid = true
+  if (said.size > 0) return
+  said.add('unscored')
   diag
     .createComponentLogger({ namespace: 'spanscore' })
     .warn(
       'Nothing is scored in this runtime: spanscore needs Node.js. Spans go their way; attach it where Node.js runs.',
     )
+}
+
+function isSet(value: unknown): value is Set<string> {
+  return value instanceof Set
 }
 
 /** `ScoringSpanProcessor` for edge runtimes and browsers: hands spans on to `next`, and scores nothing. */

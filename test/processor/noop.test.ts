@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 
-import { expect, test } from 'vitest'
+import { diag } from '@opentelemetry/api'
+import { expect, test, vi } from 'vitest'
 
 import * as main from '../../src/entries/main.ts'
 import * as noop from '../../src/entries/noop.ts'
@@ -32,6 +33,19 @@ test('scorers can be made there, and put into options', () => {
   expect(() => make({ id: 'a', description: 'x' }).generateScore(() => 1)).not.toThrow()
 })
 
+test('however many copies of it there are, as a bundler makes one for each route, one line says so', async () => {
+  const warn = vi.fn<(...words: unknown[]) => void>()
+  diag.setLogger({ error: warn, warn, info: warn, debug() {}, verbose() {} })
+  Reflect.deleteProperty(globalThis, Symbol.for('spanscore.unscored'))
+  for (let copy = 0; copy < 3; copy++) {
+    vi.resetModules()
+    const { attachScoring } = await import('../../src/entries/noop.ts')
+    attachScoring({ scorers: [] })
+  }
+  diag.disable()
+  expect(warn.mock.calls).toEqual([['spanscore', expect.stringMatching(/^Nothing is scored in this runtime/)]])
+})
+
 test('it hands spans on, scores nothing, and loads nothing of Node.js', async () => {
   const seen: string[] = []
   const next = {
@@ -49,5 +63,7 @@ test('it hands spans on, scores nothing, and loads nothing of Node.js', async ()
   await processor.shutdown()
   expect(seen).toEqual(['start', 'ending', 'end', 'flush', 'shutdown'])
   expect(noop.attachScoring({ scorers: [] }).ledger().runs.seen).toBe(0)
-  expect(readFileSync('src/processor/unscored.ts', 'utf8')).not.toMatch(/^import (?!type)(?!.*@opentelemetry\/api)/m)
+  const loaded = /^import (?!type)(?!.*@opentelemetry\/api)(?!.*\/global-slot\.ts)/m
+  expect(readFileSync('src/processor/unscored.ts', 'utf8')).not.toMatch(loaded)
+  expect(readFileSync('src/scoring/global-slot.ts', 'utf8')).not.toMatch(/^import/m)
 })

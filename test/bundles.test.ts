@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { createContext, runInContext } from 'node:vm'
+
+import { build } from 'esbuild'
+import type { BuildOptions } from 'esbuild'
+import { createScriptedOpenAIServer, judgeReply, readJudgePrompt } from 'spanscore/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const run = promisify(execFile)
+const folder = mkdtempSync(join(tmpdir(), 'spanscore-bundles-'))
+const withoutPeers = join(folder, 'without')
+const withPeers = join(folder, 'with')
+const elsewhere = join(folder, 'elsewhere')
+
+/** One score by code, and one by a judge that is known by its id alone. */
+const application = `
+  import { createAnswerPresentScorer, createRubricScorer } from 'spanscore'
+  const run = { input: 'How warm is it?', output: 'It is 4 °C.' }
+  const judge = createRubricScorer({ model: 'openai/gpt-5-mini', criteria: [{ id: 'warm', question: 'Does it name a temperature?' }] })
+  createAnswerPresentScorer().run(run)
+    .then(({ score }) => console.log('code', score))
+    .then(() => judge.run(run))
+    .then(({ score }) => console.log('judge', score), (error) => console.log(error.message))
+`
+
+/** The package as it is built, in an application that has these packages too. */
+function install(at: string, packages: readonly string[]): void {
+  const modules = join(at, 'node_modules')
+  mkdirSync(join(modules, 'spanscore'), { recursive: true })
+  cpSync('package.json', join(modules, 'spanscore/package.json'))
+  cpSync('dist', join(modules, 'spanscore/dist'), { recursive: true, filter: (path) => !/\.(?:ts|map)$/.test(path) })
+  for (const name of packages) {
+    const link = join(modules, name)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(resolve('node_modules', name), link)
+  }
+}
+
+const createsRequire =
+  "import { createRequire as creating } from 'node:module'; const require = creating(import.meta.url);"
+
+const formats = [
+  { format: 'cjs', extension: 'cjs', banner: {} },
+  // Packages in CommonJS that `ai` depends on ask for `require`, which the bundler does not give them by itself.
+  { format: 'esm', extension: 'mjs', banner: { js: createsRequire } },
+] as const
+
+/** Bundles an application into one file, without a word of warning, and away from all packages. */
+async function bundle(at: string, { extension, ...options }: (typeof formats)[number], code: string): Promise<string> {
+  const outfile = join(elsewhere, `${basename(at)}.${extension}`)
+  await bundled(at, code, { platform: 'node', target: 'node22', outfile, ...options })
+  return outfile
+}
+
+async function bundled(at: string, code: string, options: BuildOptions): Promise<string> {
+  writeFileSync(join(at, 'app.mjs'), code)
+  const { warnings, outputFiles } = await build({
+    absWorkingDir: at,
+    entryPoints: ['app.mjs'],
+    bundle: true,
+    logLevel: 'silent',
+    ...options,
+  })
+  expect(warnings).toEqual([])
+  return outputFiles?.[0]?.text ?? ''
+}
+
+beforeAll(() => {
+  install(withoutPeers, ['@opentelemetry/api'])
+  install(withPeers, ['@opentelemetry/api', 'ai', 'zod', '@ai-sdk/openai'])
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('an application in one file', () => {
+  it.each(formats)('is made as $format without the packages of judges, and says what they need', async (how) => {
+    const file = await bundle(withoutPeers, how, application)
+    const { stdout } = await run('node_modules/.bin/node', [file], { env: { OPENAI_API_KEY: 'none' } })
+    expect(stdout).toMatch(/^code 1\n.*npm install @ai-sdk\/openai.*pass an instance/)
+  })
+
+  it.each(formats)('asks a judge by its id, with all packages in the file, as $format', async (how) => {
+    await using server = await createScriptedOpenAIServer(({ userText }) => {
+      const { questions } = readJudgePrompt(userText)
+      const verdicts = Object.fromEntries(questions.map((question) => [question.id, question.verdicts[0] ?? '']))
+      return judgeReply(userText, { verdicts })
+    })
+    const file = await bundle(withPeers, how, application)
+    const env = { OPENAI_API_KEY: 'none', OPENAI_BASE_URL: server.url }
+    const { stdout } = await run('node_modules/.bin/node', [file], { env })
+    expect(stdout).toMatch(/^code 1\njudge [\d.]+\n$/)
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it.each(['browser', 'edge-light'])('holds the no-op and nothing of Node.js for %s', async (runtime) => {
+    const code = `
+      import { diag } from '@opentelemetry/api'
+      import { attachScoring } from 'spanscore'
+      import { createRubricScorer } from 'spanscore/scorers/prebuilt'
+      const said = []
+      const say = (...words) => said.push(words.join(' '))
+      diag.setLogger({ error: say, warn: say, info: say, debug: () => {}, verbose: () => {} })
+      const scorers = [createRubricScorer({ model: 'openai/gpt-5-mini', criteria: [{ id: 'kind', question: 'Is it kind?' }] })]
+      attachScoring({ scorers })
+      globalThis.told = { said, seen: attachScoring({ scorers }).ledger().runs.seen }
+    `
+    const text = await bundled(withoutPeers, code, {
+      platform: 'neutral',
+      mainFields: ['module'],
+      format: 'iife',
+      conditions: [runtime],
+      write: false,
+    })
+    expect(text).not.toContain('node:')
+    const world: { told?: { said: string[]; seen: number } } = {}
+    runInContext(text, createContext(world))
+    expect(world.told).toEqual({ said: [expect.stringContaining('Nothing is scored in this runtime')], seen: 0 })
+  })
+})
