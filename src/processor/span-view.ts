@@ -1,5 +1,7 @@
 import type { ScoreAttributes } from '../emit/score-attributes.ts'
 import { isContentAttribute } from '../spans/content-attributes.ts'
+import type { Dialect } from '../spans/dialect.ts'
+import { recognise } from '../spans/recognise.ts'
 import { putScores } from './put-scores.ts'
 import type { EndedSpan } from './sdk-types.ts'
 
@@ -20,7 +22,7 @@ export interface ViewChanges {
  */
 export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): EndedSpan {
   if (!stripContent && (scores === undefined || Object.keys(scores).length === 0)) return span
-  const attributes = stripContent ? withoutContent(span.attributes) : { ...span.attributes }
+  const attributes = stripContent ? withoutContent(span.attributes, dialectOf(span)) : { ...span.attributes }
   if (scores !== undefined) putScores(attributes, scores)
   const context = span.spanContext()
   const values: Record<keyof EndedSpan | 'isRecording', unknown> = {
@@ -77,10 +79,15 @@ function linkWithoutContent(link: SpanLink): SpanLink {
   return link.attributes === undefined ? link : { ...link, attributes: withoutContent(link.attributes) }
 }
 
-function withoutContent(attributes: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function withoutContent(attributes: Readonly<Record<string, unknown>>, dialect?: Dialect): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(attributes).filter(([key]) => !isContentAttribute(key) && !EXCEPTION_TEXT.has(key)),
+    Object.entries(attributes).filter(([key]) => !isContentAttribute(key, dialect) && !EXCEPTION_TEXT.has(key)),
   )
+}
+
+function dialectOf(span: EndedSpan): Dialect | undefined {
+  const scope = span.instrumentationScope ?? span.instrumentationLibrary
+  return recognise(scope?.name ?? '', span.attributes, span.name)
 }
 
 /** Of an event that is a message: what kind it is, and nothing of what was said. */

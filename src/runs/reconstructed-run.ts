@@ -278,7 +278,7 @@ export class ReconstructedRun implements AgentRun {
       const kept: Record<string, unknown> = {}
       for (const key in attributes) {
         // `__proto__` is no attribute that anybody needs, and the only key that would not stay one.
-        if (!isContentAttribute(key) && key !== '__proto__') kept[key] = attributes[key]
+        if (!isContentAttribute(key, this.#root.dialect) && key !== '__proto__') kept[key] = attributes[key]
       }
       return kept
     })

@@ -1,10 +1,14 @@
+import type { Dialect } from './dialect.ts'
 import { allDialects } from './dialects/all.ts'
 
 /**
  * True for attribute keys under which an instrumentation writes what was said: messages, arguments, results, tool
  * schemas. The dialects say which; whoever wants spans or runs without content asks here.
+ *
+ * @param dialect The span's, where it has one: some keys are content on its spans alone.
  */
-export function isContentAttribute(key: string): boolean {
+export function isContentAttribute(key: string, dialect?: Dialect): boolean {
+  if (dialect?.ownContentKeys?.includes(key) === true) return true
   const known = KNOWN.get(key)
   if (known !== undefined) return known
   const { exact, prefixes } = contentKeys()

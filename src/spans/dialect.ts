@@ -155,4 +155,6 @@ export interface Dialect {
   absence?(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog[]): Absence | undefined
   /** Attribute keys with message or tool content; a key ending in `*` stands for all that begin with what is before it. */
   readonly contentKeys?: readonly string[]
+  /** Keys that hold content on spans of this dialect, and are too common to be taken for it on others'. */
+  readonly ownContentKeys?: readonly string[]
 }

@@ -73,7 +73,8 @@ export const logfireOpenAiAgents: Dialect = {
   },
 
   // Not `response`, `events` and `error`, which stand on spans of anybody: these spans come out of Python, where nothing strips them.
-  contentKeys: ['input', 'output', 'raw_input', 'request_data'],
+  contentKeys: ['input', 'output', 'raw_input', 'request_data', 'logfire.msg'],
+  ownContentKeys: ['response', 'events', 'error'],
 }
 
 /** By how the templates begin. */

@@ -113,7 +113,8 @@ export const mastra: Dialect = {
     'mastra.model_step.input',
   ]
     .concat(['mastra.model_step.output', 'mastra.metadata.body', 'mastra.metadata.args', 'mastra.tool_call.*'])
-    .concat(['mastra.mcp_tool_call.*', 'mastra.workflow_run.*', 'mastra.workflow_step.*', 'mastra.generic.*']),
+    .concat(['mastra.mcp_tool_call.*', 'mastra.workflow_run.*', 'mastra.workflow_step.*', 'mastra.generic.*'])
+    .concat(['mastra.mapping.*', 'mastra.metadata.providerMetadata']),
 }
 
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([

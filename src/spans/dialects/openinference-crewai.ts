@@ -25,6 +25,8 @@ export const openInferenceCrewAi: Dialect = {
   input: (span) => (kindOf(span) === 'AGENT' ? fromField('user', outputOf(span, 'description')) : undefined),
   output: (span) => fromField('assistant', outputOf(span, 'raw')),
   systemInstructions: () => undefined,
+
+  contentKeys: ['crew_agents', 'crew_tasks', 'crew_inputs'],
 }
 
 /** A field of the task's output, or of the crew's. */

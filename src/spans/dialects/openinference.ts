@@ -113,7 +113,14 @@ export const openInference: Dialect = {
   absence: (span, fact) => absenceOf(span, fact),
 
   contentKeys: ['input.value', 'output.value', 'llm.input_messages.*', 'llm.output_messages.*', 'llm.tools.*']
-    .concat(['llm.invocation_parameters', 'llm.prompts.*', 'llm.choices.*', 'llm.prompt_template.*', 'tool.parameters'])
+    .concat([
+      'llm.invocation_parameters',
+      'llm.prompts',
+      'llm.prompts.*',
+      'llm.choices.*',
+      'llm.prompt_template.*',
+      'tool.parameters',
+    ])
     .concat(['tool.json_schema', 'tool.description', 'retrieval.documents.*', 'reranker.*', 'embedding.embeddings.*']),
 }
 
