@@ -89,6 +89,7 @@ export class ScoringPipeline {
     })
     this.#store = new TraceStore({
       ...options,
+      sinceMs: Date.now(),
       now,
       countsNested: this.#runs.countsNested,
       isWanted: (traceId) => this.#runs.isWanted(traceId),

@@ -7,6 +7,8 @@ export interface TraceStoreOptions {
   readonly maxContentBytes: number
   /** Milliseconds that a run whose recognised spans are still open is waited for. */
   readonly settleMs: number
+  /** From when on it sees spans start: milliseconds since the epoch. */
+  readonly sinceMs: number
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
   /** Whether any scorer could want a run of this trace: asked once, when its first span starts. */

@@ -86,6 +86,7 @@ function replay(
     maxSpansPerRun: 2000,
     maxContentBytes: Number.POSITIVE_INFINITY,
     settleMs: 2000,
+    sinceMs: 0,
     now: () => nowMs,
     countsNested: true,
     rescore: false,

@@ -3,6 +3,7 @@ import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { assembleRuns, findRun } from './assemble-runs.ts'
 import { BareRuns } from './bare-runs.ts'
+import { beganBefore } from './began-before.ts'
 import { bytesOf, contentBytesOf } from './content-bytes.ts'
 import { Deadlines } from './deadlines.ts'
 import { hasOpenGraph, isAmongOpenGraphs, isFlat } from './flat-graphs.ts'
@@ -209,7 +210,18 @@ export class TraceStore {
       const wrapped = group.nodes.find((node) => node.source.spanId === spanId)
       if (wrapped) return wrapped
     }
-    return null
+    return this.#unseenAbove(parent)
+  }
+
+  /** A span that was open before the store was there: what it is part of has lost its beginning, and says so. */
+  #unseenAbove(parent: ParentSpan): Link {
+    if (!beganBefore(parent, this.#options.sinceMs)) return null
+    const dialect = recogniseSpan(parent)
+    if (dialect === undefined || dialect === 'ordinary') return null
+    const node = this.#startNode(parent, dialect, null)
+    node.group.truncated = true
+    this.#links.set(parent, node)
+    return node
   }
 
   #openGroup(span: SdkSpanLike): SpanGroup {

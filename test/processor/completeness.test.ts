@@ -370,3 +370,24 @@ test('runs of nested agents that no scorer looks at are not put together', async
   expect(seen.map(({ run }) => [run.agent.name, run.children.map((child) => child.agent.name)])).toEqual([['a', ['b']]])
   expect(scoring.ledger().runs).toMatchObject({ seen: 1, closed: 1 })
 })
+
+test('a run that was under way when scoring was attached is one run, and known to be incomplete', async () => {
+  const { tracer, provider } = await createPipeline({ processors: (batch) => [batch] })
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  open(tracer, 'execute_tool lost', toolAttributes('lost'), agent).end()
+  await new Promise((resolve) => setTimeout(resolve, 2))
+  const seen: AgentRun[] = []
+  const scoring = attachScoring({
+    tracerProvider: provider,
+    scorers: [codeScorer('exact')],
+    onScore: (_, run) => void seen.push(run),
+  })
+  open(tracer, 'execute_tool kept', toolAttributes('kept'), agent).end()
+  open(tracer, 'chat gpt-test', chatAttributes(), agent).end()
+  agent.end()
+  await scoring.forceFlush()
+  expect(seen.map((run) => [run.agent.name, run.complete, run.toolCalls.map(({ name }) => name)])).toEqual([
+    ['a', false, ['kept']],
+  ])
+  expect(scoring.ledger().runs).toMatchObject({ seen: 1, closed: 1 })
+})
