@@ -2,11 +2,15 @@ import type { SpanFacts } from '../spans/facts.ts'
 import type { Message, RunError, Usage } from '../spans/message.ts'
 import type { ModelCall } from './agent-run.ts'
 import type { PlannedModel } from './plan.ts'
-
-const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
+import { printAsJson } from './print-as-json.ts'
+import { printAsJson } from './print-as-json.ts'
 
 /** A model call whose messages are read when they are asked for. */
 export class ReconstructedModelCall implements ModelCall {
+  static {
+    printAsJson(this.prototype)
+  }
+
   readonly toolCallIds: readonly string[]
   readonly #model: PlannedModel
   readonly #keepsInput: boolean
@@ -53,11 +57,6 @@ export class ReconstructedModelCall implements ModelCall {
     return this.#model.node.facts.outcome.error
   }
 
-  /** What `console.log` shows. */
-  [INSPECT](): ModelCall {
-    return this.toJSON()
-  }
-
   /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
   toJSON(): ModelCall {
     const { model, responseId, input, output, error } = this
@@ -75,6 +74,8 @@ export class ReconstructedModelCall implements ModelCall {
     }
   }
 }
+
+printAsJson(ReconstructedModelCall)
 
 /** A fact of a model call: from its span, else from one that another instrumentation wrote of the same call. */
 export function pick<T>(model: PlannedModel, read: (facts: SpanFacts) => T | undefined): T | undefined {

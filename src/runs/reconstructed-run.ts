@@ -7,12 +7,14 @@ import { askedCalls, transcriptCalls } from './asked-calls.ts'
 import { joinToolCalls, type JoinedCall } from './join-tool-calls.ts'
 import { contentOf, missingOf } from './missing.ts'
 import { agentOf, type RunPlan } from './plan.ts'
+import { printAsJson } from './print-as-json.ts'
 import { pick, ReconstructedModelCall, usageOf } from './reconstructed-model-call.ts'
 import { endingOf, isFailed } from './run-ending.ts'
 import { ReconstructedToolCall } from './reconstructed-tool-call.ts'
 import { Responses } from './responses.ts'
 import type { TreeSpan } from './tree.ts'
 import { assistantText, emptyText, lastUserText, textAfterCalls, withoutSystem } from './words.ts'
+import { printAsJson } from './print-as-json.ts'
 
 /** Where each fact is kept once it is read: an array is several times faster than a map here. */
 const SLOT = {
@@ -40,8 +42,6 @@ const SLOT = {
   asked: 21,
 } as const
 
-const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
-
 const NOTHING: unique symbol = Symbol('nothing')
 
 const NOBODY = ''
@@ -55,6 +55,10 @@ const CHILDREN_CUT: Missing = { what: 'children', why: 'limit' }
  * the names of tools does not parse what the model was given.
  */
 export class ReconstructedRun implements AgentRun {
+  static {
+    printAsJson(this.prototype)
+  }
+
   readonly traceId: string
   readonly spanId: string
   readonly id: string
@@ -292,11 +296,6 @@ export class ReconstructedRun implements AgentRun {
     return this.#plan.root.span.scope
   }
 
-  /** What `console.log` shows. */
-  [INSPECT](): AgentRun {
-    return this.toJSON()
-  }
-
   /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
   toJSON(): AgentRun {
     const { conversationId, userId, systemInstructions, userInput, output, availableTools, parent, error } = this
@@ -415,6 +414,8 @@ export class ReconstructedRun implements AgentRun {
     return value
   }
 }
+
+printAsJson(ReconstructedRun)
 
 /** `${traceId}:${spanId}` of the span that the run is named after. */
 export function runId(plan: RunPlan): string {

@@ -3,9 +3,9 @@ import type { RunError, ToolCallResponsePart } from '../spans/message.ts'
 import { unwrapBlocks } from '../spans/parts.ts'
 import type { ToolCall } from './agent-run.ts'
 import { idOf, type JoinedCall } from './join-tool-calls.ts'
+import { printAsJson } from './print-as-json.ts'
 import type { Responses } from './responses.ts'
-
-const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
+import { printAsJson } from './print-as-json.ts'
 
 /** What a tool call needs to know of its run. */
 export interface CallContext {
@@ -31,6 +31,10 @@ const TOLD_REFUSAL =
 
 /** A tool call whose arguments and result are read when they are asked for. */
 export class ReconstructedToolCall implements ToolCall {
+  static {
+    printAsJson(this.prototype)
+  }
+
   readonly name: string
   readonly step: number
   readonly #call: JoinedCall
@@ -107,11 +111,6 @@ export class ReconstructedToolCall implements ToolCall {
     return this.providerExecuted ? 'unknown' : this.#context.toolSpans === 'always' ? 'not-executed' : 'unknown'
   }
 
-  /** What `console.log` shows. */
-  [INSPECT](): ToolCall {
-    return this.toJSON()
-  }
-
   /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
   toJSON(): ToolCall {
     const { id, agentName, spanId, childRunId, error, result } = this
@@ -170,6 +169,8 @@ export class ReconstructedToolCall implements ToolCall {
     return this.#response.found
   }
 }
+
+printAsJson(ReconstructedToolCall)
 
 /** The Model Context Protocol says in the result that a tool failed: `{ content: [{ type: 'text', text }], isError: true }`. */
 function protocolError(result: unknown): RunError | undefined {
