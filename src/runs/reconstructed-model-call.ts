@@ -3,14 +3,9 @@ import type { Message, RunError, Usage } from '../spans/message.ts'
 import type { ModelCall } from './agent-run.ts'
 import type { PlannedModel } from './plan.ts'
 import { printAsJson } from './print-as-json.ts'
-import { printAsJson } from './print-as-json.ts'
 
 /** A model call whose messages are read when they are asked for. */
 export class ReconstructedModelCall implements ModelCall {
-  static {
-    printAsJson(this.prototype)
-  }
-
   readonly toolCallIds: readonly string[]
   readonly #model: PlannedModel
   readonly #keepsInput: boolean

@@ -14,7 +14,6 @@ import { ReconstructedToolCall } from './reconstructed-tool-call.ts'
 import { Responses } from './responses.ts'
 import type { TreeSpan } from './tree.ts'
 import { assistantText, emptyText, lastUserText, textAfterCalls, withoutSystem } from './words.ts'
-import { printAsJson } from './print-as-json.ts'
 
 /** Where each fact is kept once it is read: an array is several times faster than a map here. */
 const SLOT = {
@@ -55,10 +54,6 @@ const CHILDREN_CUT: Missing = { what: 'children', why: 'limit' }
  * the names of tools does not parse what the model was given.
  */
 export class ReconstructedRun implements AgentRun {
-  static {
-    printAsJson(this.prototype)
-  }
-
   readonly traceId: string
   readonly spanId: string
   readonly id: string

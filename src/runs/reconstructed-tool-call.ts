@@ -5,7 +5,6 @@ import type { ToolCall } from './agent-run.ts'
 import { idOf, type JoinedCall } from './join-tool-calls.ts'
 import { printAsJson } from './print-as-json.ts'
 import type { Responses } from './responses.ts'
-import { printAsJson } from './print-as-json.ts'
 
 /** What a tool call needs to know of its run. */
 export interface CallContext {
@@ -31,10 +30,6 @@ const TOLD_REFUSAL =
 
 /** A tool call whose arguments and result are read when they are asked for. */
 export class ReconstructedToolCall implements ToolCall {
-  static {
-    printAsJson(this.prototype)
-  }
-
   readonly name: string
   readonly step: number
   readonly #call: JoinedCall
