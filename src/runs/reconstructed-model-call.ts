@@ -70,8 +70,6 @@ export class ReconstructedModelCall implements ModelCall {
   }
 }
 
-printAsJson(ReconstructedModelCall)
-
 /** A fact of a model call: from its span, else from one that another instrumentation wrote of the same call. */
 export function pick<T>(model: PlannedModel, read: (facts: SpanFacts) => T | undefined): T | undefined {
   const own = read(model.node.facts)

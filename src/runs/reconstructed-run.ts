@@ -410,8 +410,6 @@ export class ReconstructedRun implements AgentRun {
   }
 }
 
-printAsJson(ReconstructedRun)
-
 /** `${traceId}:${spanId}` of the span that the run is named after. */
 export function runId(plan: RunPlan): string {
   return `${plan.root.span.traceId}:${plan.root.span.spanId}`

@@ -165,8 +165,6 @@ export class ReconstructedToolCall implements ToolCall {
   }
 }
 
-printAsJson(ReconstructedToolCall)
-
 /** The Model Context Protocol says in the result that a tool failed: `{ content: [{ type: 'text', text }], isError: true }`. */
 function protocolError(result: unknown): RunError | undefined {
   if (!isRecord(result) || result.isError !== true || !Array.isArray(result.content)) return undefined
