@@ -6,6 +6,10 @@ import { printAsJson } from './print-as-json.ts'
 
 /** A model call whose messages are read when they are asked for. */
 export class ReconstructedModelCall implements ModelCall {
+  static {
+    printAsJson(this.prototype)
+  }
+
   readonly toolCallIds: readonly string[]
   readonly #model: PlannedModel
   readonly #keepsInput: boolean

@@ -54,6 +54,10 @@ const CHILDREN_CUT: Missing = { what: 'children', why: 'limit' }
  * the names of tools does not parse what the model was given.
  */
 export class ReconstructedRun implements AgentRun {
+  static {
+    printAsJson(this.prototype)
+  }
+
   readonly traceId: string
   readonly spanId: string
   readonly id: string

@@ -30,6 +30,10 @@ const TOLD_REFUSAL =
 
 /** A tool call whose arguments and result are read when they are asked for. */
 export class ReconstructedToolCall implements ToolCall {
+  static {
+    printAsJson(this.prototype)
+  }
+
   readonly name: string
   readonly step: number
   readonly #call: JoinedCall
