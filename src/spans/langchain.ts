@@ -5,16 +5,20 @@ import { replyMessages } from './payloads.ts'
 
 /** What LangChain and LangGraph write as a run's value, in the shapes of their callbacks: states, tool messages, commands. */
 
-/** The answer in a graph's last state: the structured response, else the last message where the model said it. */
-export function finalAnswer(value: string | undefined): readonly Message[] | undefined {
-  const state = parseJson(value)
-  if (!isRecord(state)) return value === undefined ? undefined : [textMessage('assistant', value)]
+/**
+ * The answer in a graph's last state: the structured response, else the last message where the model said it.
+ *
+ * @param state The parsed value.
+ * @param text The value as it was written.
+ */
+export function finalAnswer(state: unknown, text: string | undefined): readonly Message[] | undefined {
+  if (!isRecord(state)) return text === undefined ? undefined : [textMessage('assistant', text)]
   const structured = state.structuredResponse ?? state.structured_response
   if (structured !== undefined && structured !== null) {
-    const text = toJsonText(structured)
-    return text === undefined ? undefined : [textMessage('assistant', text)]
+    const response = toJsonText(structured)
+    return response === undefined ? undefined : [textMessage('assistant', response)]
   }
-  if (!Array.isArray(state.messages)) return replyMessages(state) ?? [textMessage('assistant', value ?? '')]
+  if (!Array.isArray(state.messages)) return replyMessages(state) ?? [textMessage('assistant', text ?? '')]
   const last = toMessage(state.messages.at(-1))
   return last?.role === 'assistant' ? [last] : undefined
 }

@@ -1,6 +1,8 @@
+import { jsonAttribute } from './json-attribute.ts'
 import { textOf } from './json.ts'
 import type { Message, ToolDefinition } from './message.ts'
 import { toMessage } from './messages.ts'
+import type { SourceSpan } from './source-span.ts'
 import { toToolDefinitions } from './tool-definitions.ts'
 
 type Attributes = Readonly<Record<string, unknown>>
@@ -13,6 +15,11 @@ const REDACTED = '__REDACTED__'
 export function shownText(value: unknown): string | undefined {
   const text = textOf(value)
   return text === REDACTED ? undefined : text
+}
+
+/** An attribute's value, parsed once however many facts are read from it; `undefined` where it is absent, empty or hidden. */
+export function shownJson(span: SourceSpan, key: string): unknown {
+  return shownText(span.attributes[key]) === undefined ? undefined : jsonAttribute(span, key)
 }
 
 /** True where a privacy switch of OpenInference hid the value. */

@@ -14,8 +14,9 @@ export function toToolDefinitions(value: unknown): readonly ToolDefinition[] | u
   if (list === undefined) return undefined
   const tools: ToolDefinition[] = []
   for (const item of list) {
-    const isCut = typeof item === 'string' && isCutJson(item)
-    const found = toTools(isCut ? parseCutJson(item, 1) : item)
+    const value = parseJson(item)
+    const isCut = typeof value === 'string' && isCutJson(value)
+    const found = toTools(isCut ? parseCutJson(value, 1) : value)
     if (isCut && found.length === 0) return undefined
     tools.push(...found)
   }
@@ -38,12 +39,11 @@ function isDefinition(value: Record<string, unknown>): boolean {
   )
 }
 
-function toTools(item: unknown): readonly ToolDefinition[] {
-  const value = parseJson(item)
+function toTools(value: unknown): readonly ToolDefinition[] {
   if (typeof value === 'string') return value === '' ? [] : [{ name: value }]
   if (!isRecord(value)) return []
   const declarations = value.function_declarations ?? value.functionDeclarations
-  if (Array.isArray(declarations)) return declarations.flatMap(toTools)
+  if (Array.isArray(declarations)) return declarations.flatMap((item) => toTools(parseJson(item)))
   const source = [value.function, value.toolSpec].find(isRecord) ?? value
   // Provider tools may have no name: `{ type: 'web_search' }`.
   const name = textOf(source.name) ?? textOf(value.type)

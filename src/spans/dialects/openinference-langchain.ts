@@ -1,9 +1,9 @@
 import type { Dialect, Outcome, SpanRole } from '../dialect.ts'
 import { jsonAttribute } from '../json-attribute.ts'
-import { isRecord, parseJson, parseJsonTwice, textOf } from '../json.ts'
+import { isRecord, parseJsonTwice, textOf } from '../json.ts'
 import { agentOfNode, finalAnswer, toolMessageFields } from '../langchain.ts'
 import { textMessage, toMessages } from '../messages.ts'
-import { flattenedMessages, shownText } from '../openinference-content.ts'
+import { flattenedMessages, shownJson, shownText } from '../openinference-content.ts'
 import { unwrapBlocks } from '../parts.ts'
 import { replyMessages, requestMessages } from '../payloads.ts'
 import type { SourceSpan } from '../source-span.ts'
@@ -44,28 +44,28 @@ export const openInferenceLangChain: Dialect = {
   input(span) {
     const value = shownText(span.attributes['input.value'])
     return (
-      requestMessages(value) ??
+      requestMessages(shownJson(span, 'input.value')) ??
       flattenedMessages(span.attributes, 'llm.input_messages.') ??
       (value === undefined ? undefined : [textMessage('user', value)])
     )
   },
 
   output(span) {
-    const value = shownText(span.attributes['output.value'])
+    const value = shownJson(span, 'output.value')
     if (kindOf(span) === 'LLM') {
       return replyMessages(value) ?? flattenedMessages(span.attributes, 'llm.output_messages.')
     }
-    return finalAnswer(value)
+    return finalAnswer(value, shownText(span.attributes['output.value']))
   },
 
   transcript(span) {
-    const state = parseJson(shownText(span.attributes['output.value']))
+    const state = shownJson(span, 'output.value')
     return isRecord(state) && Array.isArray(state.messages) ? toMessages(state.messages) : undefined
   },
 
   tool(span) {
     const tool = openInference.tool?.(span)
-    const id = textOf(toolMessageFields(shownText(span.attributes['output.value']))?.tool_call_id)
+    const id = textOf(toolMessageFields(shownJson(span, 'output.value'))?.tool_call_id)
     return tool === undefined || id === undefined ? tool : { ...tool, id }
   },
 
@@ -76,9 +76,9 @@ export const openInferenceLangChain: Dialect = {
       : parseJsonTwice(shownText(span.attributes['input.value'])),
 
   toolResult(span) {
-    const message = toolMessageFields(shownText(span.attributes['output.value']))
+    const message = toolMessageFields(shownJson(span, 'output.value'))
     if (message !== undefined) return unwrapBlocks(message.content)
-    const value = parseJson(shownText(span.attributes['output.value']))
+    const value = shownJson(span, 'output.value')
     return isRecord(value) && 'output' in value && Object.keys(value).length === 1 ? value.output : value
   },
 

@@ -2,7 +2,7 @@ import type { Absence, ContentFact, Dialect, Outcome, SpanRole } from '../dialec
 import { isRecord, numberOf, parseJson, parseJsonTwice, textOf } from '../json.ts'
 import type { Message } from '../message.ts'
 import { systemTextOf, textMessage } from '../messages.ts'
-import { flattenedMessages, flattenedTools, isHidden, shownText } from '../openinference-content.ts'
+import { flattenedMessages, flattenedTools, isHidden, shownJson, shownText } from '../openinference-content.ts'
 import { outcomeOf } from '../outcome.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../payloads.ts'
 import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
@@ -30,49 +30,45 @@ export const openInference: Dialect = {
   userId: (span) => semconvUserId(span.attributes),
 
   systemInstructions(span) {
-    const request = shownText(span.attributes['input.value'])
     return (
-      requestInstructions(request) ??
+      requestInstructions(shownJson(span, 'input.value')) ??
       systemTextOf(openInference.input?.(span, [])) ??
       systemTextOf(flattenedMessages(span.attributes, 'llm.input_messages.')) ??
       // Anthropic's system prompt also stands among the parameters, where hidden inputs leave it.
-      requestInstructions(shownText(span.attributes['llm.invocation_parameters'])) ??
+      requestInstructions(shownJson(span, 'llm.invocation_parameters')) ??
       // The Responses API gives the instructions back.
-      (kindOf(span) === 'LLM' ? requestInstructions(shownText(span.attributes['output.value'])) : undefined)
+      (kindOf(span) === 'LLM' ? requestInstructions(shownJson(span, 'output.value')) : undefined)
     )
   },
 
   input(span) {
-    const value = shownText(span.attributes['input.value'])
-    if (kindOf(span) === 'LLM')
-      return requestMessages(value) ?? flattenedMessages(span.attributes, 'llm.input_messages.')
-    return isText(span, 'input') && value !== undefined
-      ? [textMessage('user', value)]
-      : (requestMessages(value) ?? asText('user', value))
+    const text = shownText(span.attributes['input.value'])
+    if (kindOf(span) !== 'LLM' && isText(span, 'input') && text !== undefined) return [textMessage('user', text)]
+    const messages = requestMessages(shownJson(span, 'input.value'))
+    if (messages !== undefined) return messages
+    return kindOf(span) === 'LLM' ? flattenedMessages(span.attributes, 'llm.input_messages.') : asText('user', text)
   },
 
   output(span) {
-    const value = shownText(span.attributes['output.value'])
-    if (kindOf(span) !== 'LLM') return isText(span, 'output') ? asText('assistant', value) : answerOf(value)
+    const reply = isText(span, 'output') ? undefined : replyMessages(shownJson(span, 'output.value'))
+    if (reply !== undefined) return reply
     // Streams: the text alone as value, the calls among the attributes.
-    return (
-      (isText(span, 'output') ? undefined : replyMessages(value)) ??
-      flattenedMessages(span.attributes, 'llm.output_messages.') ??
-      asText('assistant', value)
-    )
+    const flat = kindOf(span) === 'LLM' ? flattenedMessages(span.attributes, 'llm.output_messages.') : undefined
+    return flat ?? asText('assistant', shownText(span.attributes['output.value']))
   },
 
   toolDefinitions: (span) =>
     flattenedTools(span.attributes) ??
-    requestTools(shownText(span.attributes['input.value'])) ??
-    requestTools(shownText(span.attributes['llm.invocation_parameters'])),
+    requestTools(shownJson(span, 'input.value')) ??
+    requestTools(shownJson(span, 'llm.invocation_parameters')),
 
   model(span) {
     const model =
       textOf(span.attributes['llm.response.model_name']) ??
       textOf(span.attributes['llm.model_name']) ??
       textOf(span.attributes['llm.request.model_name'])
-    const reply = parseJson(shownText(span.attributes['output.value']))
+    // Of chains, whose value is a whole state, only the model's name is asked.
+    const reply = kindOf(span) === 'LLM' ? shownJson(span, 'output.value') : undefined
     const responseId = responseIdOf(Array.isArray(reply) ? reply[0] : reply)
     const finishReason = textOf(span.attributes['llm.finish_reason'])
     return {
@@ -166,11 +162,6 @@ function asText(role: string, value: string | undefined): readonly Message[] | u
   return value === undefined ? undefined : [textMessage(role, value)]
 }
 
-/** An answer that is written as a message or a reply; else the text as it stands. */
-function answerOf(value: string | undefined): readonly Message[] | undefined {
-  return replyMessages(value) ?? asText('assistant', value)
-}
-
 function responseIdOf(reply: unknown): string | undefined {
   if (typeof reply !== 'object' || reply === null || !('id' in reply)) return undefined
   return textOf(reply.id)
@@ -214,7 +205,7 @@ function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {
   if (span.droppedAttributesCount > 0) return { why: 'truncated', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT' }
   // A request that is there whole, and names no instructions and no tools, had none.
   const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
-  return isOptional && requestMessages(span.attributes['input.value']) !== undefined
+  return isOptional && requestMessages(shownJson(span, 'input.value')) !== undefined
     ? undefined
     : { why: 'not-recorded' }
 }

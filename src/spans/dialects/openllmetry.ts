@@ -80,7 +80,7 @@ export const openLlmetry: Dialect = {
     const entity = textOf(span.attributes['traceloop.entity.output'])
     if (entity === undefined) return genAi.output?.(span, logs)
     const value = jsonAttribute(span, 'traceloop.entity.output')
-    return typeof value === 'string' ? [textMessage('assistant', value)] : finalAnswer(entity)
+    return typeof value === 'string' ? [textMessage('assistant', value)] : finalAnswer(value, entity)
   },
 
   transcript(span) {
