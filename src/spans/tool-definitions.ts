@@ -14,9 +14,9 @@ export function toToolDefinitions(value: unknown): readonly ToolDefinition[] | u
   if (list === undefined) return undefined
   const tools: ToolDefinition[] = []
   for (const item of list) {
-    const value = parseJson(item)
-    const isCut = typeof value === 'string' && isCutJson(value)
-    const found = toTools(isCut ? parseCutJson(value, 1) : value)
+    const written = parseJson(item)
+    const isCut = typeof written === 'string' && isCutJson(written)
+    const found = toTools(isCut ? parseCutJson(written, 1) : written)
     if (isCut && found.length === 0) return undefined
     tools.push(...found)
   }
