@@ -80,24 +80,30 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 const QUOTE = 34
+// What closes them are the codes two further on.
 const OPEN_BRACE = 123
 const OPEN_BRACKET = 91
 
-/** One look at the first character saves the thrown error for plain text, which most answers are. */
+/** A look at both ends saves the thrown error for plain text, which most answers are, and for JSON that was cut. */
 function mayBeJson(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code === 32 || code === 9 || code === 10 || code === 13) continue
-    return (
-      code === OPEN_BRACE ||
-      code === OPEN_BRACKET ||
-      code === QUOTE ||
-      code === 45 ||
-      (code >= 48 && code <= 57) ||
-      ((code === 116 || code === 102 || code === 110) && isJsonWord(text))
-    )
-  }
-  return false
+  let start = 0
+  while (isSpace(text.charCodeAt(start))) start++
+  const first = text.charCodeAt(start)
+  let end = text.length - 1
+  while (isSpace(text.charCodeAt(end))) end--
+  const last = text.charCodeAt(end)
+  if (first === QUOTE) return last === QUOTE
+  if (first === OPEN_BRACE || first === OPEN_BRACKET) return last === first + 2
+  if (first === 45 || isDigit(first)) return isDigit(last)
+  return (first === 116 || first === 102 || first === 110) && isJsonWord(text)
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9 || code === 10 || code === 13
 }
 
 function isJsonWord(text: string): boolean {

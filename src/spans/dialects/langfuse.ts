@@ -182,10 +182,12 @@ function toInput(written: unknown): readonly Message[] | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? [textMessage('user', String(value))] : undefined
 }
 
+const USUAL_ROLES: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
+
 /** LangChain's handler writes the name of the tool as the role of its answer, and leaves out which call it answers. */
 function withToolRoles(value: unknown): unknown {
   const list = isRecord(value) ? value.messages : value
-  if (!Array.isArray(list) || !list.some((item) => isRecord(item) && Array.isArray(item.tool_calls))) return value
+  if (!Array.isArray(list) || !list.some((item) => isRecord(item) && !USUAL_ROLES.has(item.role))) return value
   const waiting: { readonly name: string; readonly id: string }[] = []
   return list.map((item: unknown) => {
     if (!isRecord(item)) return item
