@@ -43,8 +43,20 @@ describe('a model', () => {
     {},
     { doGenerate: () => {} },
     { id: 'x', url: 'no url' },
+    { id: 'a/b', apiKey: 5 },
+    { id: 'a/b', headers: { 'x-team': 5 } },
   ])('is refused as %j', (model) => {
     expect(() => toModelReference(model)).toThrow(/^Expected model/)
+  })
+
+  it('is refused with a setting that is not known: a misspelt URL would send what is judged elsewhere', () => {
+    expect(() => toModelReference({ id: 'a/b', baseURL: 'http://127.0.0.1:1/v1' })).toThrow(
+      'Expected model to hold id, url, apiKey, headers, got an option that is not known: "baseURL".',
+    )
+  })
+
+  it('is refused without its key being told', () => {
+    expect(() => toModelReference({ model: 'a/b', apiKey: 'secret' })).toThrow(/got an object with model, apiKey\.$/)
   })
 
   it('is refused with a specification that is not known', () => {

@@ -42,38 +42,64 @@ export interface CallableModel extends LanguageModelInstance {
 /**
  * Checks what was given as a model.
  *
+ * @param expected how messages begin
  * @throws TypeError where it is none: `expected … got …`
  */
-export function toModelReference(model: unknown): ModelReference {
-  if (typeof model === 'string') return configured({ id: model })
+export function toModelReference(model: unknown, expected = 'Expected'): ModelReference {
+  if (typeof model === 'string') return configured({ id: model }, expected)
   if (typeof model === 'object' && model !== null) {
-    if ('doGenerate' in model) return instance(model)
-    if (isModelConfig(model)) return configured(model)
+    if ('doGenerate' in model) return instance(model, expected)
+    if (isModelConfig(model)) return configured(model, expected)
   }
+  // Of an object the names alone: what it holds may be a key.
+  const got = isRecord(model) ? `an object with ${Object.keys(model).join(', ') || 'nothing'}` : show(model)
   throw new TypeError(
-    `Expected model to be an AI SDK model, '<provider>/<model>' or { id, url?, apiKey?, headers? }, got ${show(model)}.`,
+    `${expected} model to be an AI SDK model, '<provider>/<model>' or { id, url?, apiKey?, headers? }, got ${got}.`,
   )
 }
 
-function configured(config: ModelConfig): ModelReference {
+function configured(config: ModelConfig, expected: string): ModelReference {
+  checkConfig(config, expected)
   const slash = config.id.indexOf('/')
   if (config.url === undefined && (slash < 1 || slash === config.id.length - 1)) {
     throw new TypeError(
-      `Expected model to be '<provider>/<model>', 'openai/gpt-5-mini' for example, got ${show(config.id)}.`,
+      `${expected} model to be '<provider>/<model>', 'openai/gpt-5-mini' for example, got ${show(config.id)}.`,
     )
-  }
-  if (config.url !== undefined && !URL.canParse(config.url)) {
-    throw new TypeError(`Expected model.url to be a URL, got ${show(config.url)}.`)
   }
   const provider = slash < 1 ? 'openai-compatible' : config.id.slice(0, slash)
   return { kind: 'config', name: slash < 1 ? `${provider}/${config.id}` : config.id, provider, config }
 }
 
-function instance(model: object): ModelReference {
+const CONFIG_KEYS: Readonly<Record<keyof ModelConfig, true>> = { id: true, url: true, apiKey: true, headers: true }
+
+/** A URL under another name would send what is judged to the provider; keys and headers are not shown. */
+function checkConfig(config: ModelConfig, expected: string): void {
+  const { url, apiKey, headers } = config
+  const unknown = Object.keys(config).find((key) => !Object.hasOwn(CONFIG_KEYS, key))
+  if (unknown !== undefined) {
+    const names = Object.keys(CONFIG_KEYS).join(', ')
+    throw new TypeError(`${expected} model to hold ${names}, got an option that is not known: ${show(unknown)}.`)
+  }
+  if (url !== undefined && !URL.canParse(url)) {
+    throw new TypeError(`${expected} model.url to be a URL, got ${show(url)}.`)
+  }
+  if (apiKey !== undefined && typeof apiKey !== 'string') {
+    throw new TypeError(`${expected} model.apiKey to be a text, got ${typeof apiKey}.`)
+  }
+  if (headers !== undefined && !isRecord(headers)) {
+    throw new TypeError(`${expected} model.headers to be an object, got ${typeof headers}.`)
+  }
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (typeof value === 'string') continue
+    throw new TypeError(`${expected} model.headers[${show(name)}] to be a text, got ${typeof value}.`)
+  }
+}
+
+function instance(model: object, expected: string): ModelReference {
   if (!isCallableModel(model)) {
     const version = 'specificationVersion' in model ? model.specificationVersion : undefined
     throw new TypeError(
-      `Expected model to be an AI SDK language model of specification v2, v3 or v4, got specification ${show(version)}.`,
+      `${expected} model to be an AI SDK language model of specification v2, v3 or v4, got specification ${show(version)}.`,
     )
   }
   // 'openai.responses' and 'openai.chat' are one provider.

@@ -83,16 +83,25 @@ export class Judge {
   readonly world: JudgeWorld
   readonly #reference: ModelReference
 
-  /** @throws TypeError where the model or a setting is wrong: `expected … got …` */
-  constructor(model: JudgeModel, settings: JudgeSettings = {}, world: JudgeWorld = realWorld) {
-    this.#reference = toModelReference(model)
+  /**
+   * @param expected how messages begin, which is where they say whose judge it is
+   * @throws TypeError where the model or a setting is wrong: `expected … got …`
+   */
+  constructor(
+    model: JudgeModel,
+    settings: JudgeSettings = {},
+    expected: string = 'Expected',
+    world: JudgeWorld = realWorld,
+  ) {
+    const { maxCallsPerScore = 4, maxOutputTokens = 4096, temperature = 0, maxPromptBytes = 49_152 } = settings
+    this.#reference = toModelReference(model, expected)
     this.name = this.#reference.name
     this.world = world
     this.settings = {
-      maxCallsPerScore: inRange('maxCallsPerScore', settings.maxCallsPerScore ?? 4, 1, 20),
-      maxOutputTokens: inRange('maxOutputTokens', settings.maxOutputTokens ?? 4096, 64, 1_000_000),
-      temperature: inRange('temperature', settings.temperature ?? 0, 0, 2),
-      maxPromptBytes: inRange('maxPromptBytes', settings.maxPromptBytes ?? 49_152, 8192, 10_000_000),
+      maxCallsPerScore: countIn(`${expected} judge.maxCallsPerScore`, maxCallsPerScore, 1, 20),
+      maxOutputTokens: countIn(`${expected} judge.maxOutputTokens`, maxOutputTokens, 64, 1_000_000),
+      temperature: numberIn(`${expected} judge.temperature to be a number`, temperature, 0, 2),
+      maxPromptBytes: countIn(`${expected} judge.maxPromptBytes`, maxPromptBytes, 8192, 10_000_000),
     }
   }
 
@@ -139,7 +148,17 @@ export class Judge {
   }
 }
 
-function inRange(name: string, value: unknown, low: number, high: number): number {
+function countIn(subject: string, value: unknown, low: number, high: number): number {
+  const expected = `${subject} to be a whole number`
+  if (Number.isInteger(value)) return numberIn(expected, value, low, high)
+  throw outside(expected, value, low, high)
+}
+
+function numberIn(expected: string, value: unknown, low: number, high: number): number {
   if (typeof value === 'number' && value >= low && value <= high) return value
-  throw new TypeError(`Expected judge.${name} to be a number from ${low} to ${high}, got ${show(value)}.`)
+  throw outside(expected, value, low, high)
+}
+
+function outside(expected: string, value: unknown, low: number, high: number): TypeError {
+  return new TypeError(`${expected} from ${low} to ${high}, got ${show(value)}.`)
 }

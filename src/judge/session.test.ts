@@ -16,7 +16,7 @@ function world(script: JudgeScript, settings: JudgeSettings = {}) {
   let nowMs = 0
   const waits: number[] = []
   const model = createScriptedJudge(script)
-  const judge = new Judge(model, settings, {
+  const judge = new Judge(model, settings, 'Expected', {
     environment: {},
     now: () => nowMs,
     wait: (ms) => {
@@ -91,11 +91,12 @@ describe('a session', () => {
   })
 
   it.each([
-    [{ maxCallsPerScore: 0 }, 'judge.maxCallsPerScore'],
-    [{ maxOutputTokens: 1 }, 'judge.maxOutputTokens'],
-    [{ temperature: 3 }, 'judge.temperature'],
-    [{ maxPromptBytes: Number.NaN }, 'judge.maxPromptBytes'],
-  ])('refuses the settings %j', (settings, name) => {
-    expect(() => world('x', settings)).toThrow(`Expected ${name} to be a number from`)
+    [{ maxCallsPerScore: 0 }, 'judge.maxCallsPerScore to be a whole number from 1 to 20'],
+    [{ maxCallsPerScore: 2.5 }, 'judge.maxCallsPerScore to be a whole number from 1 to 20'],
+    [{ maxOutputTokens: 1 }, 'judge.maxOutputTokens to be a whole number from 64'],
+    [{ temperature: 3 }, 'judge.temperature to be a number from 0 to 2'],
+    [{ maxPromptBytes: Number.NaN }, 'judge.maxPromptBytes to be a whole number from 8192'],
+  ])('refuses the settings %j', (settings, message) => {
+    expect(() => world('x', settings)).toThrow(`Expected ${message}`)
   })
 })

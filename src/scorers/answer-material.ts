@@ -4,10 +4,17 @@ import type { AgentRun } from '../runs/agent-run.ts'
 import type { Skipped } from '../scoring/score.ts'
 import type { ScoringContext } from '../scoring/scorer.ts'
 import { skipUnfinished, textOr } from './judge-scorer.ts'
+import { areTexts, expectOption } from './read-options.ts'
 import { skip, skipWithoutFact } from './skip.ts'
 
 /** Texts that an answer may lean on, or a function that finds them for each run. */
 export type ContextOption = readonly string[] | ((run: AgentRun) => readonly string[] | undefined)
+
+/** @throws TypeError where the option is neither texts nor a function */
+export function expectContext(factory: string, context: unknown): void {
+  const isContext = context === undefined || typeof context === 'function' || areTexts(context)
+  expectOption(isContext, factory, 'options.context to be a list of texts, or a function', context)
+}
 
 /** Request and answer of a finished run, with the turns before. */
 export function requestAndAnswer(

@@ -1,6 +1,9 @@
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
-import { answerOf, expectOption } from './code-scorer.ts'
+import { answerOf } from './code-scorer.ts'
+import { expectFlags, expectOption, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
+import { scorerKeys } from './scorer-options.ts'
 import type { ScorerOptions } from './scorer-options.ts'
 
 /** What an answer is that is none. */
@@ -14,6 +17,8 @@ export interface AnswerPresentOptions extends ScorerOptions {
   readonly refusals?: readonly RegExp[]
 }
 
+const KNOWN: KeysOf<AnswerPresentOptions> = { ...scorerKeys, allowRefusals: true, refusals: true }
+
 /**
  * Answer present, by code: 1 where the run gave an answer, 0 where it is empty (blanks and punctuation only), boilerplate (an
  * opening such as "Thought process:" with nothing after it), or a refusal.
@@ -26,11 +31,15 @@ export interface AnswerPresentOptions extends ScorerOptions {
  * ```ts
  * const scorer = createAnswerPresentScorer()
  * ```
+ *
+ * @throws TypeError where an option is wrong or not known
  */
 export function createAnswerPresentScorer(options: AnswerPresentOptions = {}): Scorer {
-  const { id = 'answer_present', allowRefusals = false, refusals = [], passAt } = options
+  const factory = 'createAnswerPresentScorer'
+  const { id = 'answer_present', allowRefusals = false, refusals = [], passAt } = readOptions(factory, options, KNOWN)
+  expectFlags(factory, { allowRefusals })
   const areRefusals = Array.isArray(refusals) && refusals.every((pattern) => pattern instanceof RegExp)
-  expectOption(areRefusals, 'createAnswerPresentScorer', 'refusals to be a list of RegExp', refusals)
+  expectOption(areRefusals, factory, 'refusals to be a list of RegExp', refusals)
   return defineScorer({
     id,
     description: 'Whether the run gave an answer: not empty, no boilerplate, no refusal.',

@@ -2,6 +2,7 @@ import type { Scorer } from '../scoring/scorer.ts'
 import { requestAndAnswer } from './answer-material.ts'
 import { defineItemScorer } from './item-scorer.ts'
 import type { ItemAnalysis } from './item-scorer.ts'
+import { judgeKeys, readJudgeOptions } from './judge-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
 
 /** Options of `createAnswerRelevancyScorer`. */
@@ -22,11 +23,13 @@ export type AnswerRelevancyAnalysis = ItemAnalysis<'relevant' | 'partial' | 'irr
  * const { score } = await scorer.run({ input: 'When was Oslo founded?', output: 'Around 1049. Oslo is cold in winter.' })
  * // score: 0.5
  * ```
+ *
+ * @throws TypeError where the model or an option is wrong or not known
  */
 export function createAnswerRelevancyScorer(
   options: AnswerRelevancyScorerOptions,
 ): Scorer<unknown, AnswerRelevancyAnalysis> {
-  const { id = 'answer_relevancy' } = options
+  const { id = 'answer_relevancy' } = readJudgeOptions('createAnswerRelevancyScorer', options, judgeKeys)
   return defineItemScorer({
     id,
     description: "How much of the answer bears on the user's request.",

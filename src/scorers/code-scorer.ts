@@ -1,6 +1,5 @@
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Skipped } from '../scoring/score.ts'
-import { show } from '../scoring/show.ts'
 import { skip, skipWithoutFact } from './skip.ts'
 
 /**
@@ -37,9 +36,4 @@ export function count(number: number, noun: string): string {
 /** At most five of many, in words. */
 export function list(items: readonly string[]): string {
   return items.length <= 5 ? items.join(', ') : `${items.slice(0, 5).join(', ')} and ${items.length - 5} more`
-}
-
-/** @throws TypeError `expected … got …` */
-export function expectOption(holds: boolean, factory: string, expected: string, got: unknown): void {
-  if (!holds) throw new TypeError(`${factory}: expected ${expected}, got ${show(got)}.`)
 }

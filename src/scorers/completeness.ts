@@ -2,6 +2,7 @@ import type { Scorer } from '../scoring/scorer.ts'
 import { requestAndAnswer } from './answer-material.ts'
 import { defineItemScorer } from './item-scorer.ts'
 import type { ItemAnalysis } from './item-scorer.ts'
+import { judgeKeys, readJudgeOptions } from './judge-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
 
 /** Options of `createCompletenessScorer`. */
@@ -22,9 +23,11 @@ export type CompletenessAnalysis = ItemAnalysis<'covered' | 'missing'>
  * const { score } = await scorer.run({ input: 'Name the capital and the population of Norway.', output: 'Oslo.' })
  * // score: 0.5
  * ```
+ *
+ * @throws TypeError where the model or an option is wrong or not known
  */
 export function createCompletenessScorer(options: CompletenessScorerOptions): Scorer<unknown, CompletenessAnalysis> {
-  const { id = 'completeness' } = options
+  const { id = 'completeness' } = readJudgeOptions('createCompletenessScorer', options, judgeKeys)
   return defineItemScorer({
     id,
     description: 'The share of what the request asks for that the answer covers.',

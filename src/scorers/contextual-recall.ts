@@ -1,11 +1,14 @@
 import { mainSection } from '../judge/render-run.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Scorer } from '../scoring/scorer.ts'
-import { evidenceOf } from './answer-material.ts'
+import { evidenceOf, expectContext } from './answer-material.ts'
 import type { ContextOption } from './answer-material.ts'
 import { defineItemScorer } from './item-scorer.ts'
 import type { ItemAnalysis } from './item-scorer.ts'
+import { judgeKeys, readJudgeOptions } from './judge-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
+import { expectOption, isTextOrNone, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
 import { skip } from './skip.ts'
 
 /** Options of `createContextualRecallScorer`. */
@@ -17,6 +20,8 @@ export interface ContextualRecallScorerOptions extends JudgeScorerOptions {
     readonly groundTruth?: string | ((run: AgentRun) => string | undefined)
   }
 }
+
+const KNOWN: KeysOf<ContextualRecallScorerOptions> = { ...judgeKeys, options: true }
 
 /** The statements of the expected answer, each with whether the context supports it. */
 export type ContextualRecallAnalysis = ItemAnalysis<'supported' | 'unsupported'>
@@ -37,12 +42,18 @@ export type ContextualRecallAnalysis = ItemAnalysis<'supported' | 'unsupported'>
  * })
  * // score: 0.5
  * ```
+ *
+ * @throws TypeError where the model or an option is wrong or not known
  */
 export function createContextualRecallScorer(
   options: ContextualRecallScorerOptions,
 ): Scorer<unknown, ContextualRecallAnalysis> {
-  const { id = 'contextual_recall' } = options
-  const { context: given, groundTruth } = options.options ?? {}
+  const factory = 'createContextualRecallScorer'
+  const { id = 'contextual_recall', options: more = {} } = readJudgeOptions(factory, options, KNOWN)
+  const { context: given, groundTruth } = readOptions(`${factory} options`, more, { context: true, groundTruth: true })
+  expectContext(factory, given)
+  const isAnswer = isTextOrNone(groundTruth) || typeof groundTruth === 'function'
+  expectOption(isAnswer, factory, 'options.groundTruth to be a text, or a function', groundTruth)
   return defineItemScorer({
     id,
     description: 'The share of the expected answer that the retrieved context supports.',

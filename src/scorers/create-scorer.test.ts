@@ -183,7 +183,7 @@ describe('createScorer', () => {
       /expected passAt to be a number from 0 to 1, got "1"/,
     ],
     // @ts-expect-error no options
-    [() => createScorer(undefined), /expected options/],
+    [() => createScorer(undefined), /expected an object of options, got undefined/],
   ])('says what is wrong with a wrong option or step (%#)', (make, message) => {
     expect(make).toThrow(message)
   })

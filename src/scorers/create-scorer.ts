@@ -8,8 +8,10 @@ import { show } from '../scoring/show.ts'
 import { isRecord } from '../spans/json.ts'
 import type { Message } from '../spans/message.ts'
 import { inTurn } from './in-turn.ts'
-import { createStepJudging, REASON_SHAPE, scoreShape } from './prompt-steps.ts'
+import { createStepJudging, readStepJudge, REASON_SHAPE, scoreShape } from './prompt-steps.ts'
 import type { AnyPromptStep, DefaultShape, StepAsker } from './prompt-steps.ts'
+import { areTexts, expectFlags, expectOption, isTextOrNone, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
 import type { NewScorer, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
 
 /** What a scorer of one's own is made of, beside its steps. */
@@ -48,6 +50,20 @@ export interface CreateScorerOptions<Input = readonly Message[], Output = string
   readonly needs?: readonly Need[]
 }
 
+const KNOWN: KeysOf<CreateScorerOptions> = {
+  id: true,
+  name: true,
+  description: true,
+  type: true,
+  range: true,
+  better: true,
+  passAt: true,
+  version: true,
+  judge: true,
+  inline: true,
+  needs: true,
+}
+
 /**
  * Makes a scorer of one's own, step by step: `preprocess`, `analyze`, `generateScore`, `generateReason`, of which only
  * `generateScore` must be there. Each step is a function `({ run, results, score }) => …` or a prompt for the judge
@@ -64,17 +80,34 @@ export interface CreateScorerOptions<Input = readonly Message[], Output = string
  *   .generateReason(({ score }) => `${Math.round(score * 100)} % of the sentences name a source.`)
  * ```
  *
- * @throws TypeError where an option or a step is wrong: `expected … got …`
+ * @throws TypeError where an option or a step is wrong or not known: `expected … got …`
  */
 export function createScorer<Input = readonly Message[], Output = string | undefined>(
   options: CreateScorerOptions<Input, Output>,
 ): NewScorer<StepRun<Input, Output>> {
-  if (!isRecord(options)) throw new TypeError(`createScorer: expected options, got ${show(options)}.`)
+  const { id = idOf(options.name), ...more } = readOptions('createScorer', options, KNOWN)
+  checkDeclaration(more)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the steps' types exist at compile time only
-  return withoutScore(options, {}) as NewScorer<StepRun<Input, Output>>
+  return withoutScore({ ...more, id }, {}) as NewScorer<StepRun<Input, Output>>
 }
 
-type Untyped = Omit<CreateScorerOptions, 'type'>
+/** What `defineScorer` and the judge of the steps do not look at themselves. */
+function checkDeclaration(declaration: Omit<CreateScorerOptions<unknown, unknown>, 'id'>): void {
+  const factory = 'createScorer'
+  const { name, description, type = 'agent', version, judge, inline = false, needs = ALL_NEEDS } = declaration
+  expectOption(isTextOrNone(name), factory, 'name to be a text', name)
+  expectOption(isTextOrNone(description), factory, 'description to be a text', description)
+  const isType = type === 'agent' || (isRecord(type) && 'input' in type && 'output' in type)
+  expectOption(isType, factory, "type to be 'agent', or { input, output } with a schema each", type)
+  const isVersion = isTextOrNone(version) || typeof version === 'number'
+  expectOption(isVersion, factory, 'version to be a text or a number', version)
+  expectFlags(factory, { inline })
+  const areNeeds = areTexts(needs) && needs.every((need) => ALL_NEEDS.includes(need))
+  expectOption(areNeeds, factory, `needs to be a list of ${ALL_NEEDS.join(', ')}`, needs)
+  if (judge !== undefined) readStepJudge(factory, judge)
+}
+
+type Untyped = Omit<CreateScorerOptions, 'type' | 'id'> & { readonly id: string }
 type StepName = 'preprocess' | 'analyze' | 'generateScore' | 'generateReason'
 type AnyContext = Readonly<Record<string, unknown>>
 type AnyStep = ((context: AnyContext) => unknown) | AnyPromptStep
@@ -98,7 +131,7 @@ function withoutScore(options: Untyped, steps: Steps): unknown {
 }
 
 function build(options: Untyped, steps: ScoredSteps): Scorer {
-  const id = options.id ?? idOf(options.name)
+  const { id } = options
   const judging = createStepJudging(
     id,
     Object.values(steps).filter((step) => typeof step !== 'function'),
@@ -198,10 +231,14 @@ function isUnavailable(value: unknown): value is Skipped | Failed {
 }
 
 function checked(name: StepName, step: unknown): AnyStep {
-  if (isStep(step)) return step
-  const expected = 'a function or { description, outputSchema, createPrompt }'
-  throw new TypeError(`createScorer: expected ${name} to be given ${expected}, got ${show(step)}.`)
+  if (!isStep(step)) {
+    const expected = 'a function or { description, outputSchema, createPrompt }'
+    throw new TypeError(`createScorer: expected ${name} to be given ${expected}, got ${show(step)}.`)
+  }
+  return typeof step === 'function' ? step : readOptions(`createScorer ${name}`, step, PROMPT_KEYS)
 }
+
+const PROMPT_KEYS: KeysOf<AnyPromptStep> = { description: true, outputSchema: true, createPrompt: true, judge: true }
 
 function isStep(step: unknown): step is AnyStep {
   return typeof step === 'function' || (isRecord(step) && typeof step.createPrompt === 'function')

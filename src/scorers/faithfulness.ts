@@ -1,9 +1,12 @@
 import type { Scorer } from '../scoring/scorer.ts'
-import { answerAndEvidence } from './answer-material.ts'
+import { answerAndEvidence, expectContext } from './answer-material.ts'
 import type { ContextOption } from './answer-material.ts'
 import { defineItemScorer } from './item-scorer.ts'
 import type { ItemAnalysis } from './item-scorer.ts'
+import { judgeKeys, readJudgeOptions } from './judge-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
+import { readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
 
 /** Options of `createFaithfulnessScorer`. */
 export interface FaithfulnessScorerOptions extends JudgeScorerOptions {
@@ -12,6 +15,8 @@ export interface FaithfulnessScorerOptions extends JudgeScorerOptions {
     readonly context?: ContextOption
   }
 }
+
+const KNOWN: KeysOf<FaithfulnessScorerOptions> = { ...judgeKeys, options: true }
 
 /** The claims of the answer, each with whether the evidence holds it. */
 export type FaithfulnessAnalysis = ItemAnalysis<'supported' | 'unsure' | 'unsupported'>
@@ -28,16 +33,21 @@ export type FaithfulnessAnalysis = ItemAnalysis<'supported' | 'unsure' | 'unsupp
  * const { score } = await scorer.run({ input: 'How old is Oslo?', output: 'Oslo was founded around 1049, by a fisherman.' })
  * // score: 0.5
  * ```
+ *
+ * @throws TypeError where the model or an option is wrong or not known
  */
 export function createFaithfulnessScorer(options: FaithfulnessScorerOptions): Scorer<unknown, FaithfulnessAnalysis> {
-  const { id = 'faithfulness' } = options
+  const factory = 'createFaithfulnessScorer'
+  const { id = 'faithfulness', options: more = {} } = readJudgeOptions(factory, options, KNOWN)
+  const { context: given } = readOptions(`${factory} options`, more, { context: true })
+  expectContext(factory, given)
   return defineItemScorer({
     id,
     description: "The share of the answer's claims that tool results and context support.",
     options,
     better: 'higher',
     needs: ['output', 'toolNames', 'toolResults'],
-    identity: { context: options.options?.context },
+    identity: { context: given },
     role: "You check the claims of an agent's answer against the evidence, and against nothing else: what you know yourself does not count.",
     list: {
       name: 'claims',
@@ -48,6 +58,6 @@ export function createFaithfulnessScorer(options: FaithfulnessScorerOptions): Sc
         '"supported" if the evidence says so or it follows from it; "unsure" if the evidence can be read either way; "unsupported" if the evidence says otherwise or does not hold it, even where you know it to be true.',
     },
     counts: { supported: 1, unsure: 0, unsupported: 0 },
-    material: (run, context) => answerAndEvidence(run, context, id, options.options?.context),
+    material: (run, context) => answerAndEvidence(run, context, id, given),
   })
 }

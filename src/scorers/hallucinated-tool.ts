@@ -2,6 +2,9 @@ import type { ToolCall } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { count, list } from './code-scorer.ts'
+import { expectTexts, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
+import { scorerKeys } from './scorer-options.ts'
 import type { ScorerOptions } from './scorer-options.ts'
 import { skip, skipWithoutFact } from './skip.ts'
 
@@ -10,6 +13,8 @@ export interface HallucinatedToolOptions extends ScorerOptions {
   /** Names that count as offered, beside those that the run recorded. @default none */
   readonly tools?: readonly string[]
 }
+
+const KNOWN: KeysOf<HallucinatedToolOptions> = { ...scorerKeys, tools: true }
 
 /**
  * Hallucinated tools, by code: the share of calls to a tool that the model was not offered, or that was refused because there is
@@ -22,9 +27,13 @@ export interface HallucinatedToolOptions extends ScorerOptions {
  * ```ts
  * const scorer = createHallucinatedToolScorer()
  * ```
+ *
+ * @throws TypeError where an option is wrong or not known
  */
 export function createHallucinatedToolScorer(options: HallucinatedToolOptions = {}): Scorer {
-  const { id = 'hallucinated_tool', tools = [], passAt = 0 } = options
+  const factory = 'createHallucinatedToolScorer'
+  const { id = 'hallucinated_tool', tools = [], passAt = 0 } = readOptions(factory, options, KNOWN)
+  expectTexts(factory, 'tools', tools)
   return defineScorer({
     id,
     description: 'Share of tool calls to tools that there are not.',

@@ -11,6 +11,9 @@ import { defineScorer } from '../scoring/define-scorer.ts'
 import type { ScorerDefinition } from '../scoring/define-scorer.ts'
 import type { Skipped } from '../scoring/score.ts'
 import type { Scorer, ScoringContext, Verdict } from '../scoring/scorer.ts'
+import { readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
+import { scorerKeys } from './scorer-options.ts'
 import type { ScorerOptions } from './scorer-options.ts'
 import { skip } from './skip.ts'
 
@@ -20,6 +23,32 @@ export interface JudgeScorerOptions extends ScorerOptions {
   readonly model: JudgeModel
   /** How it is asked. */
   readonly judge?: JudgeSettings
+}
+
+/** The names of these options. */
+export const judgeKeys: KeysOf<JudgeScorerOptions> = { ...scorerKeys, model: true, judge: true }
+
+/** The names of the settings of a judge. */
+export const judgeSettingKeys: KeysOf<JudgeSettings> = {
+  maxCallsPerScore: true,
+  maxOutputTokens: true,
+  temperature: true,
+  maxPromptBytes: true,
+}
+
+/**
+ * `readOptions`, for the settings of the judge too.
+ *
+ * @throws TypeError where there are no options, or one is not known
+ */
+export function readJudgeOptions<Options extends JudgeScorerOptions>(
+  factory: string,
+  options: Options,
+  known: KeysOf<NoInfer<Options>>,
+): Options {
+  const { judge } = readOptions(factory, options, known)
+  if (judge !== undefined) readOptions(`${factory} judge`, judge, judgeSettingKeys)
+  return options
 }
 
 /** A judge scorer: what is shown to the judge, and what is made of its answers. */
@@ -45,7 +74,7 @@ export interface JudgeScorerDefinition<Analyzed> extends Omit<
 /** Makes a scorer that asks a judge. */
 export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<Analyzed>): Scorer<unknown, Analyzed> {
   const { options, calls, answers: countAnswers, drafts, assess, ...rest } = definition
-  const judge = new Judge(options.model, options.judge)
+  const judge = new Judge(options.model, options.judge, `Scorer ${definition.id}: expected`)
   return defineScorer<unknown, Analyzed>({
     ...rest,
     kind: 'judge',

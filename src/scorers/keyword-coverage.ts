@@ -1,7 +1,10 @@
 import type { AgentRun } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
-import { answerOf, expectOption, list } from './code-scorer.ts'
+import { answerOf, list } from './code-scorer.ts'
+import { expectFlags, expectOption, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
+import { scorerKeys } from './scorer-options.ts'
 import type { ScorerOptions } from './scorer-options.ts'
 import { skip } from './skip.ts'
 
@@ -18,6 +21,8 @@ export interface KeywordCoverageOptions extends ScorerOptions {
   readonly wholeWords?: boolean
 }
 
+const KNOWN: KeysOf<KeywordCoverageOptions> = { ...scorerKeys, keywords: true, caseSensitive: true, wholeWords: true }
+
 /**
  * Keyword coverage, by code: the share of the given words and phrases that the answer mentions. Passes at 1.
  *
@@ -29,13 +34,15 @@ export interface KeywordCoverageOptions extends ScorerOptions {
  * const scorer = createKeywordCoverageScorer({ keywords: ['refund', ['14 days', 'two weeks']] })
  * ```
  *
- * @throws TypeError where a keyword is no text, or blank
+ * @throws TypeError where a keyword is no text, or blank, or an option is wrong or not known
  */
 export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Scorer {
-  const { id = 'keyword_coverage', keywords, caseSensitive = false, wholeWords = true, passAt } = options
+  const factory = 'createKeywordCoverageScorer'
+  const { id = 'keyword_coverage', keywords, ...more } = readOptions(factory, options, KNOWN)
+  const { caseSensitive = false, wholeWords = true, passAt } = more
   const expected = 'keywords to be words, phrases or lists of alternatives'
-  if (typeof keywords !== 'function')
-    expectOption(areKeywords(keywords), 'createKeywordCoverageScorer', expected, keywords)
+  if (typeof keywords !== 'function') expectOption(areKeywords(keywords), factory, expected, keywords)
+  expectFlags(factory, { caseSensitive, wholeWords })
   return defineScorer({
     id,
     description: 'Share of the expected words and phrases that the answer mentions.',

@@ -1,7 +1,10 @@
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { canonicalJson } from '../spans/json.ts'
-import { count, expectOption, skipWithoutArguments } from './code-scorer.ts'
+import { count, skipWithoutArguments } from './code-scorer.ts'
+import { expectOption, expectTexts, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
+import { scorerKeys } from './scorer-options.ts'
 import type { ScorerOptions } from './scorer-options.ts'
 import { skip } from './skip.ts'
 
@@ -12,6 +15,8 @@ export interface LoopOptions extends ScorerOptions {
   /** Tools that may be called any number of times, such as those that poll. @default none */
   readonly ignore?: readonly string[]
 }
+
+const KNOWN: KeysOf<LoopOptions> = { ...scorerKeys, maxIdentical: true, ignore: true }
 
 /** A sequence of calls that came several times in a row. */
 export interface Cycle {
@@ -31,12 +36,14 @@ export interface Cycle {
  * const scorer = createLoopScorer({ maxIdentical: 3, ignore: ['get_job_status'] })
  * ```
  *
- * @throws TypeError where `maxIdentical` is no whole number from 1
+ * @throws TypeError where an option is wrong or not known
  */
 export function createLoopScorer(options: LoopOptions = {}): Scorer {
-  const { id = 'loop', maxIdentical = 2, ignore = [], passAt = 0 } = options
+  const factory = 'createLoopScorer'
+  const { id = 'loop', maxIdentical = 2, ignore = [], passAt = 0 } = readOptions(factory, options, KNOWN)
   const isCount = Number.isInteger(maxIdentical) && maxIdentical >= 1
-  expectOption(isCount, 'createLoopScorer', 'maxIdentical to be a whole number from 1', maxIdentical)
+  expectOption(isCount, factory, 'maxIdentical to be a whole number from 1', maxIdentical)
+  expectTexts(factory, 'ignore', ignore)
   return defineScorer({
     id,
     description: 'Share of tool calls that repeat an identical call once too often.',

@@ -1,6 +1,9 @@
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
-import { answerOf, expectOption, list } from './code-scorer.ts'
+import { answerOf, list } from './code-scorer.ts'
+import { expectAmounts, expectFlags, expectOption, isJsonSchema, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
+import { scorerKeys } from './scorer-options.ts'
 import type { ScorerOptions } from './scorer-options.ts'
 import { validateJson } from './json-schema.ts'
 
@@ -22,6 +25,17 @@ export interface OutputFormatOptions extends ScorerOptions {
   readonly maxLength?: number
 }
 
+const KNOWN: KeysOf<OutputFormatOptions> = {
+  ...scorerKeys,
+  json: true,
+  schema: true,
+  allowFence: true,
+  pattern: true,
+  forbidden: true,
+  minLength: true,
+  maxLength: true,
+}
+
 /** One check of the format, and what is wrong where it does not hold. */
 export interface FormatCheck {
   readonly check: string
@@ -39,12 +53,20 @@ export interface FormatCheck {
  * })
  * ```
  *
- * @throws TypeError where there is no check, or one is wrong
+ * @throws TypeError where there is no check, one is wrong, or an option is not known
  */
 export function createOutputFormatScorer(options: OutputFormatOptions): Scorer {
-  const { id = 'output_format', schema, json = schema !== undefined, allowFence = false, passAt } = options
-  const { minLength, maxLength } = options
   const factory = 'createOutputFormatScorer'
+  const { id = 'output_format', schema, passAt, minLength, maxLength } = readOptions(factory, options, KNOWN)
+  const { json = schema !== undefined, allowFence = false } = options
+  expectFlags(factory, { json, allowFence })
+  expectAmounts(factory, { minLength, maxLength })
+  const [least = 0, most = Infinity] = [minLength, maxLength]
+  expectOption(least <= most, factory, `maxLength to be minLength, ${least}, or more`, maxLength)
+  if (schema !== undefined) {
+    expectOption(isJsonSchema(schema), factory, 'schema to be JSON Schema (of Zod: z.toJSONSchema(schema))', schema)
+    expectOption(json, factory, 'json to be true where a schema is given', json)
+  }
   const patterns = toPatterns(options.pattern, 'pattern')
   const forbidden = toPatterns(options.forbidden, 'forbidden')
   const checks: ((answer: string) => FormatCheck)[] = [

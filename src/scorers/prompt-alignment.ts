@@ -11,8 +11,10 @@ import { alignmentNotes, alignmentQuestions, alignmentRole, requirementsList } f
 import type { AlignmentSide } from './alignment-questions.ts'
 import { scoreAlignment, scoreEmpty } from './alignment-verdict.ts'
 import type { PromptAlignmentAnalysis } from './alignment-verdict.ts'
-import { defineJudgeScorer, skipUnfinished, textOr } from './judge-scorer.ts'
+import { defineJudgeScorer, judgeKeys, readJudgeOptions, skipUnfinished, textOr } from './judge-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
+import { readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
 
 /** What prompt alignment is measured by. */
 export interface PromptAlignmentOptions {
@@ -33,6 +35,9 @@ export interface PromptAlignmentOptions {
 export interface PromptAlignmentScorerOptions extends JudgeScorerOptions {
   readonly options?: PromptAlignmentOptions
 }
+
+const KNOWN: KeysOf<PromptAlignmentScorerOptions> = { ...judgeKeys, options: true }
+const NESTED: KeysOf<PromptAlignmentOptions> = { scale: true, evaluationMode: true, includeConversationHistory: true }
 
 const bothRequired = 'Both user prompt and agent response are required for prompt alignment scoring'
 const systemRequired = 'System prompt is required for system prompt alignment scoring'
@@ -60,13 +65,15 @@ const systemRequired = 'System prompt is required for system prompt alignment sc
  * })
  * ```
  *
- * @throws TypeError where the model or an option is wrong
+ * @throws TypeError where the model or an option is wrong or not known
  */
 export function createPromptAlignmentScorerLLM(
   options: PromptAlignmentScorerOptions,
 ): Scorer<unknown, PromptAlignmentAnalysis> {
-  const { id = 'prompt_alignment' } = options
-  const { scale = 1, evaluationMode = 'both', includeConversationHistory = true } = options.options ?? {}
+  const factory = 'createPromptAlignmentScorerLLM'
+  const { id = 'prompt_alignment', options: given = {} } = readJudgeOptions(factory, options, KNOWN)
+  const more = readOptions(`${factory} options`, given, NESTED)
+  const { scale = 1, evaluationMode = 'both', includeConversationHistory = true } = more
   checkOptions(id, scale, evaluationMode, includeConversationHistory)
   const history = includeConversationHistory === true ? 10 : Number(includeConversationHistory)
   const sidesOf = (run: AgentRun): readonly AlignmentSide[] =>

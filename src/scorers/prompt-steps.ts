@@ -5,6 +5,9 @@ import type { AgentRun } from '../runs/agent-run.ts'
 import type { JudgeReport } from '../scoring/score.ts'
 import type { ScorerJudge, ScoringContext } from '../scoring/scorer.ts'
 import { askForValue } from './ask-for-value.ts'
+import { judgeSettingKeys } from './judge-scorer.ts'
+import { expectFlags, expectOption, isTextOrNone, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
 import type { OutputSchema, PromptStep, StepJudge } from './scorer-steps.ts'
 import { stepFrame } from './step-prompt.ts'
 
@@ -33,6 +36,20 @@ function objectOf(properties: Readonly<Record<string, object>>): OutputSchema<un
 /** A prompt step, whatever its context and result. */
 export type AnyPromptStep = Omit<PromptStep<Readonly<Record<string, unknown>>, unknown>, 'outputSchema'> & {
   readonly outputSchema?: OutputSchema<unknown>
+}
+
+const JUDGE_KEYS: KeysOf<StepJudge> = { ...judgeSettingKeys, model: true, instructions: true, requireControl: true }
+
+/**
+ * The judge of a scorer, or of one step.
+ *
+ * @throws TypeError where it is none, or holds a setting that is not known
+ */
+export function readStepJudge(subject: string, judge: StepJudge): StepJudge {
+  const { instructions, requireControl = false } = readOptions(`${subject} judge`, judge, JUDGE_KEYS)
+  expectOption(isTextOrNone(instructions), subject, 'judge.instructions to be a text', instructions)
+  expectFlags(subject, { 'judge.requireControl': requireControl })
+  return judge
 }
 
 /** Asks the judge for the prompt steps of one score. */
@@ -71,7 +88,8 @@ export function createStepJudging(
         `createScorer ${id}: expected judge: { model } for the prompt "${step.description}", got none.`,
       )
     }
-    return { step, settings: itsJudge, judge: new Judge(itsJudge.model, itsJudge) }
+    const settings = readStepJudge(`createScorer ${id}`, itsJudge)
+    return { step, settings, judge: new Judge(settings.model, settings, `createScorer ${id}: expected`) }
   })
   const [first] = asked
   if (first === undefined) return undefined

@@ -4,8 +4,10 @@ import type { SectionDraft } from '../judge/section.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { show } from '../scoring/show.ts'
-import { defineJudgeScorer, shorten, skipUnfinished, textOr } from './judge-scorer.ts'
+import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, skipUnfinished, textOr } from './judge-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
+import { readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
 import { twoDecimals } from './two-decimals.ts'
 
 /** One criterion of a rubric: a question that is answered by pass or fail. */
@@ -25,6 +27,9 @@ export interface RubricScorerOptions extends JudgeScorerOptions {
   /** At least one. */
   readonly criteria: readonly RubricCriterion[]
 }
+
+const KNOWN: KeysOf<RubricScorerOptions> = { ...judgeKeys, criteria: true }
+const NESTED: KeysOf<RubricCriterion> = { id: true, question: true, weight: true, required: true }
 
 /** Every criterion, with its verdict. */
 export interface RubricAnalysis {
@@ -59,11 +64,11 @@ const verdicts = ['pass', 'fail'] as const
  * })
  * ```
  *
- * @throws TypeError where the model or a criterion is wrong
+ * @throws TypeError where the model or a criterion is wrong, or an option is not known
  */
 export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown, RubricAnalysis> {
-  const { id = 'rubric' } = options
-  const criteria = checkCriteria(id, options.criteria)
+  const { id = 'rubric', criteria: list } = readJudgeOptions('createRubricScorer', options, KNOWN)
+  const criteria = checkCriteria(id, list)
   const totalWeight = criteria.reduce((sum, { weight }) => sum + weight, 0)
   return defineJudgeScorer<RubricAnalysis>({
     id,
@@ -130,16 +135,21 @@ function checkCriteria(scorerId: string, criteria: unknown): Required<RubricCrit
     throw new TypeError(`Scorer ${scorerId}: expected criteria to be a list of at least one, got ${show(criteria)}.`)
   }
   const seen = new Set<string>()
-  return criteria.map((criterion: Partial<RubricCriterion> | undefined, index) => {
-    const { id = '', question = '', weight = 1, required = false } = criterion ?? {}
+  return criteria.map((criterion: RubricCriterion, index) => {
+    const given = readOptions(`createRubricScorer criteria[${index}]`, criterion, NESTED)
+    const { id, question, weight = 1, required = false } = given
     const at = `Scorer ${scorerId}: expected criteria[${index}]`
-    if (!/^[\w.-]{1,64}$/.test(id)) throw new TypeError(`${at}.id to be letters, digits, _, - and ., got ${show(id)}.`)
+    const isId = typeof id === 'string' && /^[\w.-]{1,64}$/.test(id)
+    if (!isId) throw new TypeError(`${at}.id to be letters, digits, _, - and ., got ${show(id)}.`)
     if (seen.has(id.toLowerCase())) throw new TypeError(`${at}.id to differ from the others', got ${show(id)} again.`)
     if (typeof question !== 'string' || question.trim() === '') {
       throw new TypeError(`${at}.question to be a text, got ${show(question)}.`)
     }
     if (typeof weight !== 'number' || !(weight > 0) || !Number.isFinite(weight)) {
       throw new TypeError(`${at}.weight to be a positive number, got ${show(weight)}.`)
+    }
+    if (typeof required !== 'boolean') {
+      throw new TypeError(`${at}.required to be true or false, got ${show(required)}.`)
     }
     seen.add(id.toLowerCase())
     return { id, question: question.replaceAll(/\s+/g, ' ').trim(), weight, required }

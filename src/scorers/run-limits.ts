@@ -1,7 +1,10 @@
 import type { AgentRun } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
-import { expectOption, list } from './code-scorer.ts'
+import { list } from './code-scorer.ts'
+import { expectAmounts, expectOption, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
+import { scorerKeys } from './scorer-options.ts'
 import type { ScorerOptions } from './scorer-options.ts'
 import { skip } from './skip.ts'
 
@@ -30,6 +33,15 @@ export interface LimitCheck {
 
 const LIMITS: readonly Limit[] = ['maxSteps', 'maxToolCalls', 'maxInputTokens', 'maxOutputTokens', 'maxDurationMs']
 
+const KNOWN: KeysOf<RunLimitsOptions> = {
+  ...scorerKeys,
+  maxSteps: true,
+  maxToolCalls: true,
+  maxInputTokens: true,
+  maxOutputTokens: true,
+  maxDurationMs: true,
+}
+
 const ACTUAL: Readonly<Record<Limit, (run: AgentRun) => number | undefined>> = {
   maxSteps: (run) => (run.steps.length > 0 ? run.steps.length : undefined),
   maxToolCalls: (run) => run.toolCalls.length,
@@ -49,15 +61,14 @@ const ACTUAL: Readonly<Record<Limit, (run: AgentRun) => number | undefined>> = {
  * const scorer = createRunLimitsScorer({ maxSteps: 8, maxToolCalls: 12, maxDurationMs: 30_000 })
  * ```
  *
- * @throws TypeError where there is no limit, or one is no number from 0
+ * @throws TypeError where there is no limit, one is no number from 0, or an option is not known
  */
 export function createRunLimitsScorer(options: RunLimitsOptions): Scorer {
-  const { id = 'run_limits', passAt } = options
-  const limits = LIMITS.flatMap((limit) => (options[limit] === undefined ? [] : [{ limit, allowed: options[limit] }]))
-  expectOption(limits.length > 0, 'createRunLimitsScorer', `at least one of ${LIMITS.join(', ')}`, options)
-  for (const { limit, allowed } of limits) {
-    expectOption(allowed >= 0, 'createRunLimitsScorer', `${limit} to be a number from 0`, allowed)
-  }
+  const factory = 'createRunLimitsScorer'
+  const { id = 'run_limits', passAt, ...given } = readOptions(factory, options, KNOWN)
+  const limits = LIMITS.flatMap((limit) => (given[limit] === undefined ? [] : [{ limit, allowed: given[limit] }]))
+  expectOption(limits.length > 0, factory, `at least one of ${LIMITS.join(', ')}`, options)
+  expectAmounts(factory, given)
   return defineScorer({
     id,
     description: 'Share of the limits on steps, calls, tokens and time that the run kept.',

@@ -1,3 +1,5 @@
+import type { KeysOf } from './read-options.ts'
+
 /** What every prebuilt scorer takes. */
 export interface ScorerOptions {
   /** Two scorers of one kind need different ids: `^[a-z][a-z0-9_]*$`. @default the name of the scorer */
@@ -9,3 +11,6 @@ export interface ScorerOptions {
    */
   readonly passAt?: number
 }
+
+/** The names of these options. */
+export const scorerKeys: KeysOf<ScorerOptions> = { id: true, passAt: true }

@@ -5,7 +5,9 @@ import { JudgeSession } from '../judge/session.ts'
 import { nodeCrypto } from '../spans/node-crypto.ts'
 import { show } from '../scoring/show.ts'
 import { stayAlive } from '../scoring/stay-alive.ts'
-import { shorten } from './judge-scorer.ts'
+import { judgeSettingKeys, shorten } from './judge-scorer.ts'
+import { expectOption, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
 import { checkScale, emptySummary } from './summarization.ts'
 import { explainSummary, judgeSummary } from './summary-judgement.ts'
 import { twoDecimals } from './two-decimals.ts'
@@ -19,6 +21,8 @@ export interface SummarizationMetricOptions {
   /** Milliseconds that all judge calls of one measurement may take together. @default 60000 */
   readonly timeoutMs?: number
 }
+
+const KNOWN: KeysOf<SummarizationMetricOptions> = { scale: true, judge: true, timeoutMs: true }
 
 /** What `measure` gives. */
 export interface SummarizationMetricResult {
@@ -47,11 +51,15 @@ export class SummarizationMetric {
   readonly #scale: number
   readonly #timeoutMs: number
 
-  /** @throws TypeError where the model or an option is wrong */
+  /** @throws TypeError where the model or an option is wrong or not known */
   constructor(model: JudgeModel, options: SummarizationMetricOptions = {}) {
-    const { scale = 1, judge, timeoutMs = 60_000 } = options
-    checkScale('Expected SummarizationMetric scale', scale)
-    this.#judge = new Judge(model, judge)
+    const subject = 'SummarizationMetric'
+    const { scale = 1, judge, timeoutMs = 60_000 } = readOptions(subject, options, KNOWN)
+    if (judge !== undefined) readOptions(`${subject} judge`, judge, judgeSettingKeys)
+    checkScale(`${subject}: expected scale`, scale)
+    const isTime = typeof timeoutMs === 'number' && timeoutMs > 0
+    expectOption(isTime, subject, 'timeoutMs to be milliseconds above 0', timeoutMs)
+    this.#judge = new Judge(model, judge, `${subject}: expected`)
     this.#scale = scale
     this.#timeoutMs = timeoutMs
   }

@@ -2,8 +2,10 @@ import { mainSection } from '../judge/render-run.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { show } from '../scoring/show.ts'
-import { defineJudgeScorer, shorten, skipUnfinished, textOr } from './judge-scorer.ts'
+import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, skipUnfinished, textOr } from './judge-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
+import { expectOption, isTextOrNone, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
 import { explainSummary, judgeSummary, summaryBand, summaryPrompts } from './summary-judgement.ts'
 import type { SummarizationAnalysis } from './summary-judgement.ts'
 import { twoDecimals } from './two-decimals.ts'
@@ -25,6 +27,9 @@ export interface SummarizationScorerOptions extends JudgeScorerOptions {
   readonly options?: SummarizationOptions
 }
 
+const KNOWN: KeysOf<SummarizationScorerOptions> = { ...judgeKeys, options: true }
+const NESTED: KeysOf<SummarizationOptions> = { scale: true, source: true, sourceExtractor: true, maxQuestions: true }
+
 /**
  * Summarization, by a judge: whether a summary says what its source says, and holds what matters of it.
  *
@@ -40,17 +45,22 @@ export interface SummarizationScorerOptions extends JudgeScorerOptions {
  * })
  * ```
  *
- * @throws TypeError where the model or an option is wrong
+ * @throws TypeError where the model or an option is wrong or not known
  */
 export function createSummarizationScorer(options: SummarizationScorerOptions): Scorer<unknown, SummarizationAnalysis> {
-  const { id = 'summarization' } = options
-  const { scale = 1, source, sourceExtractor, maxQuestions = 10 } = options.options ?? {}
+  const factory = 'createSummarizationScorer'
+  const { id = 'summarization', options: given = {} } = readJudgeOptions(factory, options, KNOWN)
+  const more = readOptions(`${factory} options`, given, NESTED)
+  const { scale = 1, source, sourceExtractor, maxQuestions = 10 } = more
   checkScale(`Scorer ${id}: expected options.scale`, scale)
   if (!Number.isInteger(maxQuestions) || maxQuestions < 1 || maxQuestions > 50) {
     throw new TypeError(
       `Scorer ${id}: expected options.maxQuestions to be a whole number from 1 to 50, got ${show(maxQuestions)}.`,
     )
   }
+  expectOption(isTextOrNone(source), factory, 'options.source to be a text', source)
+  const isExtractor = sourceExtractor === undefined || typeof sourceExtractor === 'function'
+  expectOption(isExtractor, factory, 'options.sourceExtractor to be a function of the run', sourceExtractor)
   const sourceOf = (run: AgentRun): string | undefined => sourceExtractor?.(run) ?? source ?? run.userInput
   return defineJudgeScorer<SummarizationAnalysis>({
     id,

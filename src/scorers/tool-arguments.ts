@@ -6,7 +6,10 @@ import { isRecord } from '../spans/json.ts'
 import type { ToolDefinition } from '../spans/message.ts'
 import { checkArguments } from './allowed-arguments.ts'
 import type { AllowedArguments } from './allowed-arguments.ts'
-import { count, expectOption, list, skipWithoutArguments } from './code-scorer.ts'
+import { count, list, skipWithoutArguments } from './code-scorer.ts'
+import { expectFlags, expectOption, isJsonSchema, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
+import { scorerKeys } from './scorer-options.ts'
 import type { ScorerOptions } from './scorer-options.ts'
 import { validateJson } from './json-schema.ts'
 import type { SchemaError } from './json-schema.ts'
@@ -31,6 +34,8 @@ export interface ToolArgumentsOptions extends ScorerOptions {
    */
   readonly strict?: boolean
 }
+
+const KNOWN: KeysOf<ToolArgumentsOptions> = { ...scorerKeys, tools: true, expected: true, strict: true }
 
 /** One call, and what is wrong with its arguments. */
 export interface CheckedCall {
@@ -57,13 +62,16 @@ export interface CheckedCall {
  * })
  * ```
  *
- * @throws TypeError where `expected` is wrong
+ * @throws TypeError where an option is wrong or not known
  */
 export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): Scorer {
-  const { id = 'tool_arguments', tools = [], expected, strict = false, passAt } = options
+  const factory = 'createToolArgumentsScorer'
+  const { id = 'tool_arguments', tools = [], expected, strict = false, passAt } = readOptions(factory, options, KNOWN)
+  expectFlags(factory, { strict })
+  expectOption(areTools(tools), factory, 'tools to be a list of { name, parameters: JSON Schema }', tools)
   if (expected !== undefined && typeof expected !== 'function') {
     const shape = 'expected to be calls { name, arguments: { <argument>: [allowed, …] } }'
-    expectOption(areExpectedCalls(expected), 'createToolArgumentsScorer', shape, expected)
+    expectOption(areExpectedCalls(expected), factory, shape, expected)
   }
   return defineScorer({
     id,
@@ -153,6 +161,19 @@ function byValues(
     explanation: `${matched} of ${count(wanted.length, 'expected call')} made with allowed arguments, ${made.length} made in all.${notMade}${firstFault(checked)}`,
     details: { calls: checked, missing },
   }
+}
+
+/** A schema under another name than `parameters` would hide the one that the run recorded. */
+function areTools(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every(
+      (tool: unknown) =>
+        isRecord(tool) &&
+        typeof tool.name === 'string' &&
+        (tool.parameters === undefined ? !('inputSchema' in tool) : isJsonSchema(tool.parameters)),
+    )
+  )
 }
 
 function areExpectedCalls(value: unknown): boolean {

@@ -4,7 +4,10 @@ import type { ToolCallInfo } from '../scoring/given-calls.ts'
 import { GivenRun, inputMessages, outputMessages } from '../scoring/given-run.ts'
 import type { Scorer, ScoringContext } from '../scoring/scorer.ts'
 import { expectedTools } from './expected-tools.ts'
-import { expectOption, list } from './code-scorer.ts'
+import { list } from './code-scorer.ts'
+import { areTexts, expectFlags, expectOption, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
+import { scorerKeys } from './scorer-options.ts'
 import type { ScorerOptions } from './scorer-options.ts'
 import { skip, skipWithoutFact } from './skip.ts'
 
@@ -16,6 +19,13 @@ export interface ToolCallAccuracyCodeOptions extends ScorerOptions {
   readonly strictMode?: boolean
   /** The tools that must be called, in this order, or a function that says them for each run. */
   readonly expectedToolOrder?: readonly string[] | ((run: AgentRun) => readonly string[] | undefined)
+}
+
+const KNOWN: KeysOf<ToolCallAccuracyCodeOptions> = {
+  ...scorerKeys,
+  expectedTool: true,
+  strictMode: true,
+  expectedToolOrder: true,
 }
 
 /** What `createToolCallAccuracyScorerCode` found before it scored. */
@@ -50,16 +60,22 @@ export interface ToolCallAccuracyPreprocess {
  * // score: 1
  * ```
  *
- * @throws Error where neither `expectedTool` nor a non-empty `expectedToolOrder` is given, TypeError where an option is wrong
+ * @throws Error where neither `expectedTool` nor a non-empty `expectedToolOrder` is given, TypeError where an option is
+ * wrong or not known
  */
 export function createToolCallAccuracyScorerCode(
   options: ToolCallAccuracyCodeOptions,
 ): Scorer<ToolCallAccuracyPreprocess> {
-  const { id = 'tool_call_accuracy', strictMode = false, expectedTool, expectedToolOrder, passAt } = options ?? {}
+  const factory = 'createToolCallAccuracyScorerCode'
+  // Nothing given is neither of the two given: `undefined` is answered in the words of the reference.
+  const given = options === undefined ? {} : readOptions(factory, options, KNOWN)
+  const { id = 'tool_call_accuracy', passAt, ...more } = given
+  const { strictMode = false, expectedTool, expectedToolOrder } = more
   if (!expectedTool && !(typeof expectedToolOrder === 'function' || expectedToolOrder?.length)) {
     throw new Error('Either expectedTool or expectedToolOrder must be provided')
   }
-  checkOptions(expectedTool, expectedToolOrder, strictMode)
+  expectNames(factory, expectedTool, expectedToolOrder)
+  expectFlags(factory, { strictMode })
   return defineScorer<ToolCallAccuracyPreprocess>({
     id,
     description: 'Whether the expected tool was called, or the expected tools in their order.',
@@ -93,14 +109,11 @@ export function createToolCallAccuracyScorerCode(
   })
 }
 
-function checkOptions(tool: unknown, order: unknown, strictMode: unknown): void {
-  const factory = 'createToolCallAccuracyScorerCode'
+function expectNames(factory: string, tool: unknown, order: unknown): void {
   const isName = tool === undefined || typeof tool === 'string' || typeof tool === 'function'
   expectOption(isName, factory, 'expectedTool to be the name of a tool, or a function', tool)
-  const isOrder = Array.isArray(order) && order.every((name) => typeof name === 'string')
-  const areNames = order === undefined || typeof order === 'function' || isOrder
+  const areNames = order === undefined || typeof order === 'function' || areTexts(order)
   expectOption(areNames, factory, 'expectedToolOrder to be a list of names, or a function', order)
-  expectOption(typeof strictMode === 'boolean', factory, 'strictMode to be true or false', strictMode)
 }
 
 function lookAt(

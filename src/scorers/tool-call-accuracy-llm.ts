@@ -3,9 +3,12 @@ import { catalogueSection, historySection, mainSection, toolCallsSection } from 
 import type { SectionDraft } from '../judge/section.ts'
 import type { AgentRun } from '../runs/agent-run.ts'
 import type { Scorer } from '../scoring/scorer.ts'
+import { isRecord } from '../spans/json.ts'
 import type { ToolDefinition } from '../spans/message.ts'
-import { defineJudgeScorer, skipUnfinished, textOr } from './judge-scorer.ts'
+import { defineJudgeScorer, judgeKeys, readJudgeOptions, skipUnfinished, textOr } from './judge-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
+import { expectOption, isTextOrNone } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
 import { skip, skipWithoutFact } from './skip.ts'
 import { callVerdicts, toolCallInquiry, toolCallPrompts } from './tool-call-questions.ts'
 import { scoreCalls, scoreNoCall } from './tool-call-verdicts.ts'
@@ -18,6 +21,8 @@ export interface ToolCallAccuracyLLMOptions extends JudgeScorerOptions {
   /** Whether tools that should have been called, and were not, lower the score. @default 'count' */
   readonly missingTools?: 'count' | 'report'
 }
+
+const KNOWN: KeysOf<ToolCallAccuracyLLMOptions> = { ...judgeKeys, availableTools: true, missingTools: true }
 
 /**
  * Tool call accuracy, by a judge: whether the tools that were called were right for what the user asked.
@@ -38,15 +43,18 @@ export interface ToolCallAccuracyLLMOptions extends JudgeScorerOptions {
  * const { score, reason } = await scorer.run(run)
  * ```
  *
- * @throws TypeError where the model or an option is wrong
+ * @throws TypeError where the model or an option is wrong or not known
  */
 export function createToolCallAccuracyScorerLLM(
   options: ToolCallAccuracyLLMOptions,
 ): Scorer<unknown, ToolCallAccuracyAnalysis> {
-  const { id = 'tool_call_accuracy_llm', availableTools, missingTools = 'count' } = options
-  if (missingTools !== 'count' && missingTools !== 'report') {
-    throw new TypeError(`Scorer ${id}: expected missingTools to be 'count' or 'report', got ${String(missingTools)}.`)
-  }
+  const factory = 'createToolCallAccuracyScorerLLM'
+  const { id = 'tool_call_accuracy_llm', ...more } = readJudgeOptions(factory, options, KNOWN)
+  const { availableTools, missingTools = 'count' } = more
+  const isKnown = missingTools === 'count' || missingTools === 'report'
+  expectOption(isKnown, factory, "missingTools to be 'count' or 'report'", missingTools)
+  const areTools = availableTools === undefined || isCatalogue(availableTools)
+  expectOption(areTools, factory, 'availableTools to be a list of { name, description? }', availableTools)
   const catalogue = (run: AgentRun): readonly ToolDefinition[] => distinct(availableTools ?? run.availableTools ?? [])
   return defineJudgeScorer<ToolCallAccuracyAnalysis>({
     id,
@@ -100,6 +108,14 @@ function toDrafts(run: AgentRun, request: string, tools: readonly ToolDefinition
     ...toolCallsSection(run.toolCalls),
     ...(run.output === undefined ? [] : [mainSection("the agent's answer", run.output)]),
   ]
+}
+
+/** Tools may hold more than is asked for: those of an agent come as they are. */
+function isCatalogue(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every((tool) => isRecord(tool) && typeof tool.name === 'string' && isTextOrNone(tool.description))
+  )
 }
 
 /** A tool that is listed twice could be picked twice. */

@@ -2,6 +2,9 @@ import type { ToolCall } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { count } from './code-scorer.ts'
+import { expectFlags, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
+import { scorerKeys } from './scorer-options.ts'
 import type { ScorerOptions } from './scorer-options.ts'
 import { skip } from './skip.ts'
 
@@ -10,6 +13,8 @@ export interface ToolErrorsOptions extends ScorerOptions {
   /** Whether a failed call counts although a later call of the same tool succeeded. @default true */
   readonly countRecovered?: boolean
 }
+
+const KNOWN: KeysOf<ToolErrorsOptions> = { ...scorerKeys, countRecovered: true }
 
 /** One call that failed. */
 export interface FailedCall {
@@ -30,9 +35,13 @@ export interface FailedCall {
  * ```ts
  * const scorer = createToolErrorsScorer({ countRecovered: false })
  * ```
+ *
+ * @throws TypeError where an option is wrong or not known
  */
 export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer {
-  const { id = 'tool_errors', countRecovered = true, passAt } = options
+  const factory = 'createToolErrorsScorer'
+  const { id = 'tool_errors', countRecovered = true, passAt } = readOptions(factory, options, KNOWN)
+  expectFlags(factory, { countRecovered })
   return defineScorer({
     id,
     description: 'Share of tool calls that failed.',

@@ -2,7 +2,10 @@ import type { AgentRun, ToolCall } from '../runs/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import type { Scorer } from '../scoring/scorer.ts'
 import { canonicalJson, isRecord } from '../spans/json.ts'
-import { expectOption, list, skipWithoutArguments } from './code-scorer.ts'
+import { list, skipWithoutArguments } from './code-scorer.ts'
+import { expectOption, expectTexts, readOptions } from './read-options.ts'
+import type { KeysOf } from './read-options.ts'
+import { scorerKeys } from './scorer-options.ts'
 import type { ScorerOptions } from './scorer-options.ts'
 import { expectedTools } from './expected-tools.ts'
 import { maximumMatching } from './maximum-matching.ts'
@@ -36,6 +39,8 @@ export interface TrajectoryOptions extends ScorerOptions {
   readonly ignore?: readonly string[]
 }
 
+const KNOWN: KeysOf<TrajectoryOptions> = { ...scorerKeys, expected: true, mode: true, measure: true, ignore: true }
+
 /** What `createTrajectoryScorer` found. */
 export interface TrajectoryDetails {
   readonly matches: boolean
@@ -65,17 +70,15 @@ export interface TrajectoryDetails {
  * })
  * ```
  *
- * @throws TypeError where an option is wrong
+ * @throws TypeError where an option is wrong or not known
  */
 export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
-  const { id = 'trajectory', expected, mode = 'ordered', measure = 'match', ignore = [], passAt } = options
   const factory = 'createTrajectoryScorer'
-  expectOption(
-    typeof expected === 'function' || isCallList(expected),
-    factory,
-    'expected to be calls or a function',
-    expected,
-  )
+  const { id = 'trajectory', expected, passAt, ...more } = readOptions(factory, options, KNOWN)
+  const { mode = 'ordered', measure = 'match', ignore = [] } = more
+  const shape = "expected to be calls (a tool's name, or { name, arguments }) or a function"
+  expectOption(typeof expected === 'function' || areCalls(expected), factory, shape, expected)
+  expectTexts(factory, 'ignore', ignore)
   expectOption(Object.hasOwn(MODES, mode), factory, `mode to be one of ${Object.keys(MODES).join(', ')}`, mode)
   expectOption(MEASURES.includes(measure), factory, `measure to be one of ${MEASURES.join(', ')}`, measure)
   return defineScorer({
@@ -157,11 +160,16 @@ function nameOf(call: ExpectedCall): string {
   return typeof call === 'string' ? call : call.name
 }
 
-function isCallList(value: unknown): boolean {
-  return (
-    Array.isArray(value) &&
-    value.every((call) => typeof call === 'string' || (isRecord(call) && typeof call.name === 'string'))
-  )
+function areCalls(value: unknown): boolean {
+  return Array.isArray(value) && value.every((call) => typeof call === 'string' || isCall(call))
+}
+
+/** Arguments under another name, `args` for example, would let any arguments pass. */
+function isCall(call: unknown): boolean {
+  if (!isRecord(call)) return false
+  const { name, arguments: args, ...others } = call
+  const areArguments = args === undefined || typeof args === 'function' || isRecord(args)
+  return typeof name === 'string' && areArguments && Object.keys(others).length === 0
 }
 
 function explain({ matches, missing, unexpected, precision, recall }: TrajectoryDetails, mode: TrajectoryMode): string {

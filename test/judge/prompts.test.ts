@@ -14,11 +14,12 @@ import { createFakeJudge } from '../../src/testing/fake-judge.ts'
 import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
 import type { TextModel } from '../../src/testing/text-model.ts'
 
-const options = { context: ['It rains.'], groundTruth: 'It rains.' }
+const options = { context: ['It rains.'] }
 const makers: Record<string, (model: TextModel) => Scorer> = {
   answer_relevancy: (model) => createAnswerRelevancyScorer({ model }),
   completeness: (model) => createCompletenessScorer({ model }),
-  contextual_recall: (model) => createContextualRecallScorer({ model, options }),
+  contextual_recall: (model) =>
+    createContextualRecallScorer({ model, options: { ...options, groundTruth: 'It rains.' } }),
   faithfulness: (model) => createFaithfulnessScorer({ model, options }),
   hallucination: (model) => createHallucinationScorer({ model, options }),
   prompt_alignment: (model) => createPromptAlignmentScorerLLM({ model }),
