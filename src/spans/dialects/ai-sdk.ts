@@ -140,20 +140,11 @@ function metadataKeys(...keys: string[]): readonly string[] {
 }
 
 function metadata({ attributes }: SourceSpan, keys: readonly string[]): string | undefined {
-  if (!hasMetadata(attributes)) return undefined
   for (const key of keys) {
     const value = textOf(attributes[key])
     if (value !== undefined) return value
   }
   return undefined
-}
-
-/** Most spans have none, and a dozen keys that are not there cost more than one look at those that are. */
-function hasMetadata(attributes: SourceSpan['attributes']): boolean {
-  for (const key in attributes) {
-    if (key.startsWith('ai.telemetry.metadata.') || key.startsWith('ai.settings.context.')) return true
-  }
-  return false
 }
 
 /** "ai.toolCall weather-agent" → "ai.toolCall", for spans at their start or without attributes. */
