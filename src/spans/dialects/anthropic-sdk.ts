@@ -1,5 +1,6 @@
 import type { Dialect } from '../dialect.ts'
-import { parseJson, textOf } from '../json.ts'
+import { jsonAttribute } from '../json-attribute.ts'
+import { textOf } from '../json.ts'
 import { outcomeOf } from '../outcome.ts'
 import { unwrapBlocks } from '../parts.ts'
 import { toFinishReasons } from '../semconv.ts'
@@ -23,7 +24,7 @@ export const anthropicSdk: Dialect = {
     return { ...genAi.model?.(span), ...(finishReasons !== undefined && { finishReasons }) }
   },
 
-  toolResult: (span) => unwrapBlocks(parseJson(span.attributes['anthropic.tool_result.content'])),
+  toolResult: (span) => unwrapBlocks(jsonAttribute(span, 'anthropic.tool_result.content')),
 
   // The error's text is the tool's result; the status has none.
   outcome(span) {
@@ -45,5 +46,5 @@ export const anthropicSdk: Dialect = {
 }
 
 function errorTextOf(span: SourceSpan): string | undefined {
-  return textOf(unwrapBlocks(parseJson(span.attributes['anthropic.tool_result.content'])))
+  return textOf(unwrapBlocks(jsonAttribute(span, 'anthropic.tool_result.content')))
 }

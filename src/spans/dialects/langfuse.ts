@@ -146,7 +146,8 @@ const INPUT_FACTS: ReadonlySet<ContentFact> = new Set<ContentFact>([
 /** LangChain's handler writes the message that a tool gave back. */
 function toolMessageOf(span: SourceSpan): Readonly<Record<string, unknown>> | undefined {
   const output = span.attributes['langfuse.observation.output']
-  return typeof output === 'string' && output.includes('"tool_call_id"') ? toolMessageFields(output) : undefined
+  if (typeof output !== 'string' || !output.includes('"tool_call_id"')) return undefined
+  return toolMessageFields(jsonAttribute(span, 'langfuse.observation.output'))
 }
 
 /** A plain span whose output is an assistant's message was around a call of a model; of one that failed the input tells. */
