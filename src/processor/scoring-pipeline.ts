@@ -15,6 +15,7 @@ import { DeadlineTimer } from './deadline-timer.ts'
 import { describeDestinations } from './destinations.ts'
 import { Flushing } from './flushing.ts'
 import { HeldSpans } from './held-spans.ts'
+import { complainOfNode } from './node-version.ts'
 import type { ResolvedOptions } from './options.ts'
 import { Providers } from './providers.ts'
 import { Reporter } from './reporter.ts'
@@ -53,6 +54,8 @@ export class ScoringPipeline {
   constructor(options: ResolvedOptions, self: SpanProcessorLike) {
     this.#options = options
     const reporter = this.#reporter
+    const complaint = complainOfNode(process.version)
+    if (complaint !== undefined) reporter.errorOnce('node', complaint)
     const budget = new Budget(options.budget, now)
     this.#ledger = new Ledger(options.scorers.map(({ id }) => id))
     this.#providers = new Providers(options)

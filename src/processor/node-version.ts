@@ -1,0 +1,10 @@
+/** What `package.json` says under `engines`. */
+const NEEDED = [22, 15] as const
+
+/** What is wrong with the version of Node.js that this runs on, and what to do; `undefined` where nothing is. */
+export function complainOfNode(version: string): string | undefined {
+  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number)
+  const isEnough = major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])
+  if (isEnough) return undefined
+  return `Expected Node.js ${NEEDED.join('.')} or later, got ${version}: runs may stay without scores. Start the application with a newer Node.js.`
+}
