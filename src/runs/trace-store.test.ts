@@ -8,7 +8,7 @@ import type { AgentRun } from './agent-run.ts'
 import { buildRuns } from './build-runs.ts'
 import type { LiveRun } from './live-run.ts'
 import { TraceStore } from './trace-store.ts'
-import type { ParentSpan } from './trace-store.ts'
+import type { ParentSpan } from './span-intake.ts'
 import { compareSpans } from './tree.ts'
 
 /** A recorded span as an SDK would hand it out: open until its end, with the attributes that were there at its start. */
