@@ -373,9 +373,9 @@ test('runs of nested agents that no scorer looks at are not put together', async
 
 test('a run that was under way when scoring was attached is one run, and known to be incomplete', async () => {
   const { tracer, provider } = await createPipeline({ processors: (batch) => [batch] })
-  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  const startTime = Date.now() - 1000
+  const agent = tracer.startSpan('invoke_agent a', { attributes: agentAttributes('a'), startTime }, ROOT_CONTEXT)
   open(tracer, 'execute_tool lost', toolAttributes('lost'), agent).end()
-  await new Promise((resolve) => setTimeout(resolve, 2))
   const seen: AgentRun[] = []
   const scoring = attachScoring({
     tracerProvider: provider,
