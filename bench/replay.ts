@@ -5,7 +5,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api'
 
-import { readOtlpJson } from '../src/runs/otlp-json.ts'
+import { readOtlpJson } from '../src/otlp/json.ts'
 import type { SourceSpan } from '../src/spans/source-span.ts'
 
 const recordings = join(import.meta.dirname, '../test/corpus/recordings')

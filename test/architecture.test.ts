@@ -4,17 +4,31 @@ import { describe, expect, it } from 'vitest'
 
 /** The rooms, in the order in which data goes through them, and the rooms that each may know of. */
 const knows: Record<string, readonly string[]> = {
-  spans: [],
-  runs: ['spans'],
-  sampling: ['spans', 'runs'],
-  scoring: ['spans', 'runs', 'sampling'],
-  judge: ['spans', 'runs', 'scoring'],
-  scorers: ['spans', 'runs', 'scoring', 'judge'],
-  emit: ['spans', 'runs', 'scoring'],
-  processor: ['spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit'],
-  cli: ['spans', 'runs', 'scoring', 'scorers'],
-  testing: ['spans', 'runs', 'scoring', 'judge', 'scorers'],
-  entries: ['spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit', 'processor', 'testing'],
+  model: [],
+  spans: ['model'],
+  runs: ['model', 'spans'],
+  otlp: ['model', 'spans', 'runs'],
+  sampling: ['model', 'spans', 'runs'],
+  scoring: ['model', 'spans', 'runs', 'sampling'],
+  judge: ['model', 'spans', 'runs', 'scoring'],
+  scorers: ['model', 'spans', 'runs', 'scoring', 'judge'],
+  emit: ['model', 'spans', 'runs', 'scoring'],
+  processor: ['model', 'spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit'],
+  cli: ['model', 'spans', 'runs', 'otlp', 'scoring', 'scorers'],
+  testing: ['model', 'spans', 'runs', 'otlp', 'scoring', 'judge', 'scorers'],
+  entries: [
+    'model',
+    'spans',
+    'runs',
+    'otlp',
+    'sampling',
+    'scoring',
+    'judge',
+    'scorers',
+    'emit',
+    'processor',
+    'testing',
+  ],
 }
 
 const sources = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'))

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { buildRuns } from '../src/runs/build-runs.ts'
-import type { AgentRun } from '../src/runs/agent-run.ts'
-import { isContentAttribute } from '../src/spans/content-attributes.ts'
+import type { AgentRun } from '../src/model/agent-run.ts'
+import { isContentAttribute } from '../src/spans/content/content-attributes.ts'
 import { recognise } from '../src/spans/recognise.ts'
 import type { SourceSpan } from '../src/spans/source-span.ts'
 import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'

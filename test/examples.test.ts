@@ -1,17 +1,24 @@
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { createScriptedOpenAIServer, judgeReply, readJudgePrompt } from 'spanscore/testing'
 import type { ScriptedOpenAIServer, ScriptedVerdicts } from 'spanscore/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 const folder = '.cache/examples'
 
+/** The path below `src/`, as one word. */
+const nameOf = (file: string) =>
+  file
+    .replace(/^src\//, '')
+    .replace(/\.ts$/, '')
+    .replaceAll('/', '-')
+
 /** Every `@example` of what the package exports for scoring and testing. */
-const examples = globSync(['src/scorers/*.ts', 'src/testing/*.ts'])
+const examples = globSync(['src/scorers/**/*.ts', 'src/testing/*.ts'])
   .filter((file) => !file.endsWith('.test.ts'))
   .flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/@example\n((?: \*.*\n)*?) \* ```\n/g)].map((match, index) => ({
-      name: `${basename(file, '.ts')}-${index + 1}`,
+      name: `${nameOf(file)}-${index + 1}`,
       code: (match[1] ?? '')
         .split('\n')
         .map((line) => line.replace(/^ \* ?/, ''))
@@ -66,13 +73,11 @@ afterAll(async () => {
 
 describe('the examples in the source', () => {
   it('are there, for every scorer', () => {
-    const scorers = globSync('src/scorers/*.ts').filter((file) =>
+    const scorers = globSync('src/scorers/**/*.ts').filter((file) =>
       /export (?:function create\w*Scorer|class \w+Metric)/.test(readFileSync(file, 'utf8')),
     )
-    const without = scorers
-      .map((file) => basename(file, '.ts'))
-      .filter((name) => !examples.some((example) => example.name === `${name}-1`))
-    expect(without.filter((name) => name !== 'item-scorer' && name !== 'judge-scorer')).toEqual([])
+    const without = scorers.map(nameOf).filter((name) => !examples.some((example) => example.name === `${name}-1`))
+    expect(without.filter((name) => !/-(?:item-scorer|judge-scorer)$/.test(name))).toEqual([])
   })
 
   it.each(examples)('$name runs', async ({ name }) => {
@@ -81,6 +86,6 @@ describe('the examples in the source', () => {
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     )
     // The one example that shows a rejection rejects.
-    expect(outcome).toMatch(name.startsWith('fake-judge') ? /control question/ : /^ran$/)
+    expect(outcome).toMatch(name.includes('fake-judge') ? /control question/ : /^ran$/)
   })
 })

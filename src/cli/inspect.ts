@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
-import { readRuns } from '../runs/read-runs.ts'
-import type { OtlpDamage, OtlpInput, OtlpSummary } from '../runs/read-runs.ts'
+import { readRuns } from '../otlp/read-runs.ts'
+import type { OtlpDamage, OtlpInput, OtlpSummary } from '../otlp/read-runs.ts'
 import { createPaint, write } from './output.ts'
 import type { OutputStream } from './output.ts'
 import { createProgress } from './progress.ts'

@@ -1,5 +1,5 @@
-import type { AgentRun, Missing, ModelCall, ToolCall } from '../runs/agent-run.ts'
-import type { RunError } from '../spans/message.ts'
+import type { AgentRun, Missing, ModelCall, ToolCall } from '../model/agent-run.ts'
+import type { RunError } from '../model/message.ts'
 import type { Paint } from './output.ts'
 import { columnsOf, cutLine, safeJson, safeLine, safeText, wrap } from './text.ts'
 

@@ -1,5 +1,5 @@
-import type { AgentRun } from '../runs/agent-run.ts'
-import type { Evaluation } from '../scoring/score.ts'
+import type { AgentRun } from '../model/agent-run.ts'
+import type { Evaluation } from '../model/score.ts'
 import { explanationOf, MAX_NAME_LENGTH, shortened } from './score-attributes.ts'
 import type { ExplanationPolicy, ScoreAttributes } from './score-attributes.ts'
 

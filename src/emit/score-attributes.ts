@@ -1,4 +1,4 @@
-import type { Evaluation, SkipReason } from '../scoring/score.ts'
+import type { Evaluation, SkipReason } from '../model/score.ts'
 
 /** A span or log attribute, as every SDK line takes it. */
 export type AttributeValue = string | number | boolean

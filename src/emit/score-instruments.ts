@@ -1,7 +1,7 @@
 import type { Histogram, Meter, MeterProvider, ObservableResult } from '@opentelemetry/api'
 
 import { globalSlot } from '../scoring/global-slot.ts'
-import { SCOPE_NAME, SCOPE_VERSION } from './providers.ts'
+import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
 import { ScoreTotals, SUMS } from './score-totals.ts'
 
 /** Of one processor, read when metrics are collected. */

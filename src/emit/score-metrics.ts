@@ -1,7 +1,7 @@
 import type { MeterProvider } from '@opentelemetry/api'
 
-import type { AgentRun } from '../runs/agent-run.ts'
-import type { Evaluation } from '../scoring/score.ts'
+import type { AgentRun } from '../model/agent-run.ts'
+import type { Evaluation } from '../model/score.ts'
 import type { ScoreAttributes } from './score-attributes.ts'
 import { instrumentsOf } from './score-instruments.ts'
 import type { Gauges, ScoreInstruments } from './score-instruments.ts'

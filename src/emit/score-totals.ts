@@ -1,5 +1,5 @@
-import type { AgentRun } from '../runs/agent-run.ts'
-import type { Evaluation, JudgeReport } from '../scoring/score.ts'
+import type { AgentRun } from '../model/agent-run.ts'
+import type { Evaluation, JudgeReport } from '../model/score.ts'
 import { BoundedNames } from './bounded-names.ts'
 import { CounterSeries } from './counter-series.ts'
 import type { ScoreAttributes } from './score-attributes.ts'

@@ -1,5 +1,5 @@
-export type { AgentRun, Missing, ModelCall, ToolCall } from '../runs/agent-run.ts'
-export type { Message, Part, RunError, ToolDefinition, Usage } from '../spans/message.ts'
+export type { AgentRun, Missing, ModelCall, ToolCall } from '../model/agent-run.ts'
+export type { Message, Part, RunError, ToolDefinition, Usage } from '../model/message.ts'
 export type {
   Evaluation,
   FailureCode,
@@ -9,20 +9,20 @@ export type {
   Scored,
   Skipped,
   SkipReason,
-} from '../scoring/score.ts'
+} from '../model/score.ts'
 export type { JudgeCall, Need, ScorerJudge, ScoringContext, Verdict } from '../scoring/scorer.ts'
-export { attachScoring } from '../processor/attach.ts'
-export type { AttachedScoring } from '../processor/attach.ts'
+export { attachScoring } from '../processor/attach/attach.ts'
+export type { AttachedScoring } from '../processor/attach/attach.ts'
 export { ScoringSpanProcessor } from '../processor/scoring-span-processor.ts'
-export type { Sample, Scope, ScorerEntry, ScoringOptions } from '../processor/scoring-options.ts'
+export type { Sample, Scope, ScorerEntry, ScoringOptions } from '../processor/config/scoring-options.ts'
 export type { EndedSpan, OpenSpan, SpanProcessorLike } from '../processor/sdk-types.ts'
 export type { LedgerSnapshot, RunCounts, ScorerCounts } from '../scoring/ledger.ts'
 export type { BudgetLimits } from '../sampling/budget.ts'
 export type { EmitOptions } from '../emit/emitter.ts'
-export { defineConfig } from '../processor/define-config.ts'
+export { defineConfig } from '../processor/config/define-config.ts'
 export { weightedMean } from '../sampling/weighted-mean.ts'
 export type { WeightedMean, WeightedSums } from '../sampling/weighted-mean.ts'
 export * from './scorers.ts'
-export type { EmittedLogRecord, LogRecordProcessorLike } from '../processor/log-capture.ts'
-export type { LoggerLike, LoggerProviderLike, LogRecordLike } from '../emit/providers.ts'
+export type { EmittedLogRecord, LogRecordProcessorLike } from '../processor/deliver/log-capture.ts'
+export type { LoggerLike, LoggerProviderLike, LogRecordLike } from '../emit/signal-providers.ts'
 export type { ExplanationPolicy } from '../emit/score-attributes.ts'

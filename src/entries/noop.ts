@@ -1,5 +1,8 @@
-export { attachNothing as attachScoring, UnscoredSpanProcessor as ScoringSpanProcessor } from '../processor/unscored.ts'
-export { defineConfig } from '../processor/define-config.ts'
+export {
+  attachNothing as attachScoring,
+  UnscoredSpanProcessor as ScoringSpanProcessor,
+} from '../processor/attach/noop.ts'
+export { defineConfig } from '../processor/config/define-config.ts'
 export { weightedMean } from '../sampling/weighted-mean.ts'
 export {
   inert as ScoreUnavailableError,
@@ -27,4 +30,4 @@ export {
   inert as evaluate,
   inert as prices,
   inert as pricesAsOf,
-} from '../processor/unscored.ts'
+} from '../processor/attach/noop.ts'

@@ -1,3 +1,3 @@
-import { register } from '../processor/register.ts'
+import { register } from '../processor/attach/register.ts'
 
 register()

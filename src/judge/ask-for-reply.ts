@@ -1,6 +1,6 @@
-import type { Prompt } from './build-prompt.ts'
-import type { Parsed } from './parse-reply.ts'
-import { largestRoom } from './reply-room.ts'
+import type { Prompt } from './prompt/build-prompt.ts'
+import type { Parsed } from './reply/parse-reply.ts'
+import { largestRoom } from './transport/token-budget.ts'
 import type { JudgeSession, Outcome } from './session.ts'
 
 /** What is asked, and how the reply is read. */

@@ -1,9 +1,9 @@
-import { align, countNames, itemQuestion, lacksPicks, numberItems } from './align.ts'
+import { align, countNames, itemQuestion, lacksPicks, numberItems } from './reply/align.ts'
 import { askOnce } from './ask-once.ts'
 import type { Answer, Answers, Inquiry, Item } from './inquiry.ts'
-import { nameIds } from './name-ids.ts'
-import { answersPerCall } from './reply-room.ts'
-import type { RawReply } from './reply-schema.ts'
+import { nameIds } from './prompt/name-ids.ts'
+import { answersPerCall } from './transport/token-budget.ts'
+import type { RawReply } from './reply/reply-schema.ts'
 import type { JudgeSession, Outcome } from './session.ts'
 import { countAnswers, splitInquiry } from './split-inquiry.ts'
 

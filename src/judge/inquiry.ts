@@ -1,4 +1,4 @@
-import type { SectionDraft } from './section.ts'
+import type { SectionDraft } from './prompt/section.ts'
 
 /** A question with a closed set of verdicts. All of it is trusted text: it must quote nothing of what is judged. */
 export interface Question {

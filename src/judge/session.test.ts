@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { createScriptedJudge } from '../testing/scripted-judge.ts'
 import type { JudgeScript } from '../testing/scripted-judge.ts'
-import { secureRandomness } from './control-question.ts'
+import { secureRandomness } from './prompt/control-question.ts'
 import { Judge } from './judge.ts'
 import type { JudgeSettings } from './judge.ts'
 

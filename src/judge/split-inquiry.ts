@@ -1,5 +1,5 @@
 import type { Inquiry, Question } from './inquiry.ts'
-import type { SectionDraft } from './section.ts'
+import type { SectionDraft } from './prompt/section.ts'
 
 /** Answers that an inquiry asks for by id; items that the judge is yet to find are not among them. */
 export function countAnswers({ questions }: Pick<Inquiry, 'questions'>): number {

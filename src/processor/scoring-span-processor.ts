@@ -2,14 +2,14 @@ import { trace } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
-import { createLogCapture } from './log-capture.ts'
-import type { LogRecordProcessorLike } from './log-capture.ts'
-import { resolveOptions } from './options.ts'
-import type { ScoredRun } from './scored-run.ts'
+import { createLogCapture } from './deliver/log-capture.ts'
+import type { LogRecordProcessorLike } from './deliver/log-capture.ts'
+import { resolveOptions } from './config/options.ts'
+import type { ScoredRun } from './run/scored-run.ts'
 import { ScoringPipeline } from './scoring-pipeline.ts'
-import type { ScoringOptions } from './scoring-options.ts'
+import type { ScoringOptions } from './config/scoring-options.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
-import { markAsScoring } from './siblings.ts'
+import { markAsScoring } from './attach/other-processors.ts'
 
 /**
  * A span processor, for OpenTelemetry JS SDK 1.30, 2.x and 3.x, that puts agent runs together from their spans and scores

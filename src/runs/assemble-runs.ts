@@ -1,8 +1,8 @@
 import type { SourceLog } from '../spans/source-span.ts'
-import type { AgentRun } from './agent-run.ts'
+import type { AgentRun } from '../model/agent-run.ts'
 import { buildRuns } from './build-runs.ts'
-import type { SpanLinks } from './span-links.ts'
-import type { SpanNode } from './span-node.ts'
+import type { SpanLinks } from './live/span-links.ts'
+import type { SpanNode } from './live/span-node.ts'
 
 /** What the runs of some spans of this process are put together from. */
 export interface Assembly {

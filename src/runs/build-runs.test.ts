@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
-import type { AgentRun } from './agent-run.ts'
+import type { AgentRun } from '../model/agent-run.ts'
 import { buildRuns } from './build-runs.ts'
 
 const recorded = libraryNames().flatMap((name) => loadLibrary(name).map(readScenario))

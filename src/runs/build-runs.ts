@@ -1,12 +1,12 @@
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
-import type { AgentRun } from './agent-run.ts'
-import type { RunPlan } from './plan.ts'
-import { nestBareRuns } from './nest-bare-runs.ts'
-import { planRuns } from './plan-runs.ts'
-import { ReconstructedRun } from './reconstructed-run.ts'
-import { joinSpread } from './spread-runs.ts'
-import { buildTree, compareSpans, type TreeSpan } from './tree.ts'
-import { dropTwins } from './twins.ts'
+import type { AgentRun } from '../model/agent-run.ts'
+import type { RunPlan } from './layout/run-layout.ts'
+import { nestBareRuns } from './layout/nest-agentless-runs.ts'
+import { planRuns } from './layout/assign-spans.ts'
+import { ReconstructedRun } from './view/run.ts'
+import { joinSpread } from './layout/merge-split-traces.ts'
+import { buildTree, compareSpans, type TreeSpan } from './layout/tree.ts'
+import { dropTwins } from './layout/duplicate-runs.ts'
 
 /** What is known beside the ended spans. */
 export interface BuildRunsOptions {

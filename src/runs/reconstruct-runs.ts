@@ -1,7 +1,7 @@
 import { toSourceSpan } from '../spans/from-sdk-span.ts'
 import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
-import type { AgentRun } from './agent-run.ts'
+import type { AgentRun } from '../model/agent-run.ts'
 import { buildRuns } from './build-runs.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { show } from '../scoring/show.ts'
+import { show } from '../scoring/format-value.ts'
 import { isRecord } from '../spans/json.ts'
 
 /** The names of all options: the compiler refuses a list that lacks one, or has one too many. */

@@ -1,5 +1,5 @@
-import type { AgentRun } from '../runs/agent-run.ts'
-import type { Skipped, SkipReason } from '../scoring/score.ts'
+import type { AgentRun } from '../model/agent-run.ts'
+import type { Skipped, SkipReason } from '../model/score.ts'
 
 /** No score, with the reason and what to do about it. */
 export function skip(reason: SkipReason, message: string): Skipped {

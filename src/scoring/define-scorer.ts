@@ -1,6 +1,6 @@
-import type { AgentRun } from '../runs/agent-run.ts'
+import type { AgentRun } from '../model/agent-run.ts'
 import { evaluateInFull } from './evaluate.ts'
-import { toRunInput } from './run-input.ts'
+import { toRunInput } from './given/run-input.ts'
 import { ScoreUnavailableError } from './score-unavailable-error.ts'
 import type {
   Need,
@@ -13,8 +13,8 @@ import type {
   Verdict,
 } from './scorer.ts'
 import { scorerVersion } from './scorer-version.ts'
-import { show } from './show.ts'
-import { stayAlive } from './stay-alive.ts'
+import { show } from './format-value.ts'
+import { stayAlive } from './keep-process-alive.ts'
 
 /** What a scorer is made of. */
 export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {

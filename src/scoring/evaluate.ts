@@ -1,7 +1,7 @@
-import type { AgentRun } from '../runs/agent-run.ts'
-import type { Evaluation, Failed, Score, Scored, Skipped } from './score.ts'
+import type { AgentRun } from '../model/agent-run.ts'
+import type { Evaluation, Failed, Score, Scored, Skipped } from '../model/score.ts'
 import type { GivenInput, JudgeCall, Scorer, ScoringContext, Verdict } from './scorer.ts'
-import { show } from './show.ts'
+import { show } from './format-value.ts'
 import { isThenable } from './thenable.ts'
 
 /** How one evaluation is done; what is left out is the scorer's own, or not known. */

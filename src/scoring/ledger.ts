@@ -1,4 +1,4 @@
-import type { Score, SkipReason } from './score.ts'
+import type { Score, SkipReason } from '../model/score.ts'
 
 /** What became of the runs that were offered to one scorer: `runs = scored + skipped + failed + pending`. */
 export interface ScorerCounts {

@@ -1,4 +1,4 @@
-import type { Evaluation } from './score.ts'
+import type { Evaluation } from '../model/score.ts'
 
 /**
  * What `.run()` rejects with where there is no score: the message of the `skipped` or `failed` score, which stands whole in

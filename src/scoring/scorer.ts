@@ -1,6 +1,6 @@
-import type { AgentRun } from '../runs/agent-run.ts'
-import type { Usage } from '../spans/message.ts'
-import type { Evaluation, Failed, JudgeReport, Skipped } from './score.ts'
+import type { AgentRun } from '../model/agent-run.ts'
+import type { Usage } from '../model/message.ts'
+import type { Evaluation, Failed, JudgeReport, Skipped } from '../model/score.ts'
 
 /** A value before it is held against range and pass mark. */
 export interface ScoredVerdict {

@@ -1,4 +1,4 @@
-import type { Message, RunError, ToolCallPart, ToolDefinition, Usage } from './message.ts'
+import type { Message, RunError, ToolCallPart, ToolDefinition, Usage } from '../model/message.ts'
 import type { SourceLog, SourceSpan } from './source-span.ts'
 
 /**

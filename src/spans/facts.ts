@@ -9,8 +9,8 @@ import type {
   ToolIdentity,
 } from './dialect.ts'
 import { isCutJson } from './json.ts'
-import type { Message, ToolCallPart, ToolDefinition, Usage } from './message.ts'
-import { systemTextOf, toolCallsIn } from './messages.ts'
+import type { Message, ToolCallPart, ToolDefinition, Usage } from '../model/message.ts'
+import { systemTextOf, toolCallsIn } from './content/messages.ts'
 import { outcomeOf } from './outcome.ts'
 import type { SourceLog, SourceSpan } from './source-span.ts'
 

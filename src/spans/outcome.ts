@@ -1,6 +1,6 @@
 import type { Outcome } from './dialect.ts'
 import { textOf } from './json.ts'
-import type { RunError } from './message.ts'
+import type { RunError } from '../model/message.ts'
 import type { SourceSpan } from './source-span.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { ModelIdentity, ToolIdentity } from './dialect.ts'
 import { numberOf, parseJson, textOf } from './json.ts'
-import type { Usage } from './message.ts'
+import type { Usage } from '../model/message.ts'
 
 /**
  * The GenAI conventions' own attributes, which most dialects write beside theirs. Names are spelled out because the npm

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
-import { createScorer } from '../scorers/create-scorer.ts'
-import { createRubricScorer } from '../scorers/rubric.ts'
-import type { Evaluation } from '../scoring/score.ts'
+import { createScorer } from '../scorers/create/create-scorer.ts'
+import { createRubricScorer } from '../scorers/judge/rubric.ts'
+import type { Evaluation } from '../model/score.ts'
 import { createFakeJudge } from './fake-judge.ts'
 import type { FakeJudgeOptions, JudgeBehaviour } from './fake-judge.ts'
 import { createScriptedJudge } from './scripted-judge.ts'

@@ -1,4 +1,4 @@
-import { toAttributes } from '../runs/otlp-json.ts'
+import { toAttributes } from '../otlp/json.ts'
 import { isRecord, numberOf, textOf } from '../spans/json.ts'
 
 /** One data point of a metric as it arrived. */

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
 
-import { readOtlpJson } from '../runs/otlp-json.ts'
+import { readOtlpJson } from '../otlp/json.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { listenOnLoopback } from './listen-on-loopback.ts'
 import { readOtlpMetrics } from './otlp-metrics.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { createToolCallAccuracyScorerCode } from '../scorers/tool-call-accuracy-code.ts'
+import { createToolCallAccuracyScorerCode } from '../scorers/code/tool-call-accuracy.ts'
 import { createAgentTestRun, createTestMessage, createTestRun, createToolInvocation } from './test-messages.ts'
 
 const invocation = createToolInvocation({

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { AgentRun, ToolCall } from '../../src/runs/agent-run.ts'
+import type { AgentRun, ToolCall } from '../../src/model/agent-run.ts'
 import type { ExpectedCall, ExpectedRun, ExpectedScenario, Scenario } from './load.ts'
 
 /** A fact in which the reconstructed run is not what was played. */

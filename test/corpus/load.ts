@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import type { SourceLog, SourceSpan } from '../../src/spans/source-span.ts'
-import { readOtlpJson } from '../../src/runs/otlp-json.ts'
+import { readOtlpJson } from '../../src/otlp/json.ts'
 
 /** One recorded scenario: what a real library wrote, and what the script that was played says happened. */
 export interface Scenario {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
-import { createRubricScorer } from '../../src/scorers/rubric.ts'
+import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
 import type { ScriptedJudgeReply } from '../../src/testing/scripted-judge.ts'
 

@@ -2,7 +2,7 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-import { createRubricScorer } from '../../src/scorers/rubric.ts'
+import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import type { JudgeCall } from '../../src/scoring/scorer.ts'
 import { judgeReply } from '../../src/testing/judge-reply.ts'
 import { createScriptedOpenAIServer } from '../../src/testing/scripted-openai-server.ts'

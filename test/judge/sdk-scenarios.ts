@@ -5,8 +5,8 @@ import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { isIsolated } from '../../src/scoring/isolation.ts'
-import { createRubricScorer } from '../../src/scorers/rubric.ts'
-import type { LanguageModelInstance } from '../../src/judge/judge-model.ts'
+import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
+import type { LanguageModelInstance } from '../../src/judge/transport/judge-model.ts'
 import { judgeReply } from '../../src/testing/judge-reply.ts'
 import { createScriptedOpenAIServer } from '../../src/testing/scripted-openai-server.ts'
 

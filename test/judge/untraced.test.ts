@@ -7,7 +7,7 @@ import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import { generateText, registerTelemetry } from 'ai'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-import { createRubricScorer } from '../../src/scorers/rubric.ts'
+import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import { judgeReply } from '../../src/testing/judge-reply.ts'
 import { createScriptedOpenAIServer } from '../../src/testing/scripted-openai-server.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { attachScoring } from '../../src/processor/attach.ts'
-import { createToolCallAccuracyScorerCode } from '../../src/scorers/tool-call-accuracy-code.ts'
+import { attachScoring } from '../../src/processor/attach/attach.ts'
+import { createToolCallAccuracyScorerCode } from '../../src/scorers/code/tool-call-accuracy.ts'
 import { createPipeline, expectBalanced, judgeScorer } from './harness.ts'
 import { askWeatherAgent } from './weather-agent.ts'
 

@@ -2,11 +2,11 @@ import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { attachScoring } from '../../src/processor/attach.ts'
+import { attachScoring } from '../../src/processor/attach/attach.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
-import type { ScoringOptions } from '../../src/processor/scoring-options.ts'
-import type { AgentRun } from '../../src/runs/agent-run.ts'
-import type { Evaluation } from '../../src/scoring/score.ts'
+import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import type { AgentRun } from '../../src/model/agent-run.ts'
+import type { Evaluation } from '../../src/model/score.ts'
 import {
   agentAttributes,
   chatAttributes,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { attachScoring } from '../../src/processor/attach.ts'
+import { attachScoring } from '../../src/processor/attach/attach.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
-import type { AgentRun } from '../../src/runs/agent-run.ts'
+import type { AgentRun } from '../../src/model/agent-run.ts'
 import { codeScorer, createPipeline, expectBalanced, judgeScorer, open, toolAttributes } from './harness.ts'
 
 const SECRET = 'the-secret-of-the-user'

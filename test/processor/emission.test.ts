@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { SCOPE_NAME, SCOPE_VERSION } from '../../src/emit/providers.ts'
-import { attachScoring } from '../../src/processor/attach.ts'
+import { SCOPE_NAME, SCOPE_VERSION } from '../../src/emit/signal-providers.ts'
+import { attachScoring } from '../../src/processor/attach/attach.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { codeScorer, createPipeline, expectBalanced, judgeScorer, runAgent } from './harness.ts'
 

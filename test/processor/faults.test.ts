@@ -4,9 +4,9 @@ import { BasicTracerProvider, BatchSpanProcessor, SimpleSpanProcessor } from '@o
 import { expect, test, vi } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
-import type { ScoringOptions } from '../../src/processor/scoring-options.ts'
-import type { AgentRun } from '../../src/runs/agent-run.ts'
-import type { Evaluation } from '../../src/scoring/score.ts'
+import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import type { AgentRun } from '../../src/model/agent-run.ts'
+import type { Evaluation } from '../../src/model/score.ts'
 import {
   agentAttributes,
   cleanup,
@@ -319,7 +319,7 @@ test('a processor behind us that throws does not reach the application, nor keep
     forceFlush: () => Promise.reject(new Error('forceFlush')),
     shutdown: () => Promise.reject(new Error('shutdown')),
   }
-  const { attachScoring } = await import('../../src/processor/attach.ts')
+  const { attachScoring } = await import('../../src/processor/attach/attach.ts')
   const provider = new BasicTracerProvider({
     spanProcessors: [
       throwing,
@@ -373,10 +373,10 @@ test('two scoring processors on one provider score once, each by its own books',
 })
 
 test('a second copy of the package knows what the first has attached, claimed, and isolated', async () => {
-  const first = await import('../../src/processor/attach.ts')
+  const first = await import('../../src/processor/attach/attach.ts')
   const isolation = await import('../../src/scoring/isolation.ts')
   vi.resetModules()
-  const second = await import('../../src/processor/attach.ts')
+  const second = await import('../../src/processor/attach/attach.ts')
   const secondIsolation = await import('../../src/scoring/isolation.ts')
   expect(second.attachScoring).not.toBe(first.attachScoring)
   const provider = new BasicTracerProvider()
@@ -427,7 +427,7 @@ class EmptyProvider {
 }
 
 test('a provider without processors is scored beside those that it gets later', async () => {
-  const { attachScoring } = await import('../../src/processor/attach.ts')
+  const { attachScoring } = await import('../../src/processor/attach/attach.ts')
   const tracerProvider = new EmptyProvider()
   const scoring = attachScoring({ scorers: [codeScorer('exact'), judgeScorer('judged')], tracerProvider })
   const { tracer, receiver, flush } = await createPipeline({ processors: (batch) => [...tracerProvider.added, batch] })
@@ -446,7 +446,7 @@ test('a provider without processors is scored beside those that it gets later', 
 })
 
 test('a provider without processors is not attached to where content is to be stripped', async () => {
-  const { attachScoring } = await import('../../src/processor/attach.ts')
+  const { attachScoring } = await import('../../src/processor/attach/attach.ts')
   const { diagnostics } = await createPipeline({ processors: (batch) => [batch] })
   const tracerProvider = new EmptyProvider()
   const scoring = attachScoring({ scorers: [codeScorer('exact')], tracerProvider, stripContent: true })
@@ -458,7 +458,7 @@ test('a provider without processors is not attached to where content is to be st
 })
 
 test('a provider that cannot be attached to is left alone, with one line that says what to do', async () => {
-  const { attachScoring } = await import('../../src/processor/attach.ts')
+  const { attachScoring } = await import('../../src/processor/attach/attach.ts')
   const { diagnostics } = await createPipeline({ processors: (batch) => [batch] })
   class SentryTracerProvider {
     getTracer() {

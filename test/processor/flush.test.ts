@@ -12,7 +12,7 @@ import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import { trace } from '@opentelemetry/api'
 import { expect, test, vi } from 'vitest'
 
-import { attachScoring } from '../../src/processor/attach.ts'
+import { attachScoring } from '../../src/processor/attach/attach.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { createOtlpReceiver } from '../../src/testing/otlp-receiver.ts'
 import { codeScorer, createPipeline, expectBalanced, judgeScorer, runAgent } from './harness.ts'

@@ -3,7 +3,7 @@ import type { TracerConfig } from '@opentelemetry/sdk-trace-base'
 import { expect, test, vi } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
-import type { ScoringOptions } from '../../src/processor/scoring-options.ts'
+import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
 import type { EndedSpan, OpenSpan } from '../../src/processor/sdk-types.ts'
 import { cleanup, codeScorer, expectBalanced, judgeScorer, open, runAgent } from './harness.ts'
 

@@ -1,8 +1,8 @@
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 import { expect, test } from 'vitest'
 
-import { attachScoring } from '../../src/processor/attach.ts'
-import type { ScoringOptions } from '../../src/processor/scoring-options.ts'
+import { attachScoring } from '../../src/processor/attach/attach.ts'
+import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
 import { codeScorer, createPipeline, runAgent } from './harness.ts'
 
 const options = (more: Partial<ScoringOptions> = {}): ScoringOptions => ({ scorers: [codeScorer('exact')], ...more })

@@ -64,6 +64,6 @@ test('it hands spans on, scores nothing, and loads nothing of Node.js', async ()
   expect(seen).toEqual(['start', 'ending', 'end', 'flush', 'shutdown'])
   expect(noop.attachScoring({ scorers: [] }).ledger().runs.seen).toBe(0)
   const loaded = /^import (?!type)(?!.*@opentelemetry\/api)(?!.*\/global-slot\.ts)/m
-  expect(readFileSync('src/processor/unscored.ts', 'utf8')).not.toMatch(loaded)
+  expect(readFileSync('src/processor/attach/noop.ts', 'utf8')).not.toMatch(loaded)
   expect(readFileSync('src/scoring/global-slot.ts', 'utf8')).not.toMatch(/^import/m)
 })

@@ -2,9 +2,9 @@ import { createTraceState } from '@opentelemetry/api'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
-import type { ScoringOptions } from '../../src/processor/scoring-options.ts'
+import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
 import { decide } from '../../src/sampling/decide.ts'
-import type { Evaluation } from '../../src/scoring/score.ts'
+import type { Evaluation } from '../../src/model/score.ts'
 import {
   agentAttributes,
   cleanup,

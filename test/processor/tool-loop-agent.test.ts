@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
-import { createToolCallAccuracyScorerCode } from '../../src/scorers/tool-call-accuracy-code.ts'
+import { createToolCallAccuracyScorerCode } from '../../src/scorers/code/tool-call-accuracy.ts'
 import { createPipeline, expectBalanced, judgeScorer } from './harness.ts'
 import { askWeatherAgent } from './weather-agent.ts'
 

@@ -3,7 +3,7 @@ import type { Attributes, Span, Tracer } from '@opentelemetry/api'
 import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { expect, test } from 'vitest'
 
-import { attachScoring } from '../../src/processor/attach.ts'
+import { attachScoring } from '../../src/processor/attach/attach.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import type { ReceivedSpan } from '../../src/testing/otlp-receiver.ts'
 import {

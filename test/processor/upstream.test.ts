@@ -10,9 +10,9 @@ import {
 import type { Sampler } from '@opentelemetry/sdk-trace-base'
 import { expect, test } from 'vitest'
 
-import { attachScoring } from '../../src/processor/attach.ts'
+import { attachScoring } from '../../src/processor/attach/attach.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
-import type { Evaluation } from '../../src/scoring/score.ts'
+import type { Evaluation } from '../../src/model/score.ts'
 import { codeScorer } from './harness.ts'
 
 const caller = { traceId: '1'.repeat(32), spanId: '2'.repeat(16), traceFlags: TraceFlags.SAMPLED, isRemote: true }

@@ -1,6 +1,6 @@
 import type { Absence, ContentFact, Dialect, SpanRole } from '../dialect.ts'
 import { isRecord, parseJson, parseJsonTwice, textOf } from '../json.ts'
-import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinitions } from '../semconv-content.ts'
+import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinitions } from '../content/semconv-content.ts'
 import {
   operationOf,
   semconvConversationId,

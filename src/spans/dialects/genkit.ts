@@ -1,9 +1,9 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
-import { jsonAttribute } from '../json-attribute.ts'
+import { jsonAttribute } from '../content/json-attribute.ts'
 import { isRecord, numberOf, textOf, toJsonText } from '../json.ts'
-import type { Message } from '../message.ts'
-import { systemTextOf, textMessage } from '../messages.ts'
-import { replyMessages, requestMessages, requestTools } from '../payloads.ts'
+import type { Message } from '../../model/message.ts'
+import { systemTextOf, textMessage } from '../content/messages.ts'
+import { replyMessages, requestMessages, requestTools } from '../content/payloads.ts'
 import { makeUsage, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 

@@ -1,9 +1,9 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
-import { jsonAttribute } from '../json-attribute.ts'
+import { jsonAttribute } from '../content/json-attribute.ts'
 import { parseJson, textOf, toJsonText } from '../json.ts'
-import { textMessage } from '../messages.ts'
+import { textMessage } from '../content/messages.ts'
 import { outcomeWithExceptions } from '../outcome.ts'
-import { replyMessages, requestMessages } from '../payloads.ts'
+import { replyMessages, requestMessages } from '../content/payloads.ts'
 import { genAi } from './gen-ai.ts'
 
 /**

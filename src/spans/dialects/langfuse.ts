@@ -1,14 +1,14 @@
 import type { ContentFact, Dialect, Outcome, SpanRole } from '../dialect.ts'
 import { isRecord, numberOf, parseJson, textOf, toJsonText } from '../json.ts'
-import { jsonAttribute } from '../json-attribute.ts'
-import { agentOfNode, toolMessageFields } from '../langchain.ts'
-import type { Message, Usage } from '../message.ts'
-import { textMessage, toMessage, toMessages } from '../messages.ts'
+import { jsonAttribute } from '../content/json-attribute.ts'
+import { agentOfNode, toolMessageFields } from '../content/langchain.ts'
+import type { Message, Usage } from '../../model/message.ts'
+import { textMessage, toMessage, toMessages } from '../content/messages.ts'
 import { outcomeOf } from '../outcome.ts'
-import { unwrapBlocks } from '../parts.ts'
+import { unwrapBlocks } from '../content/parts.ts'
 import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
-import { toToolDefinitions } from '../tool-definitions.ts'
+import { toToolDefinitions } from '../content/tool-definitions.ts'
 
 /**
  * Langfuse's own tracing: `langfuse.observation.type` says what an observation is, its input and output are whatever the

@@ -1,12 +1,12 @@
 import type { Dialect, Outcome, SpanRole } from '../dialect.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
-import type { Message, Part } from '../message.ts'
-import { makeMessage, textMessage, toMessages } from '../messages.ts'
+import type { Message, Part } from '../../model/message.ts'
+import { makeMessage, textMessage, toMessages } from '../content/messages.ts'
 import { outcomeOf } from '../outcome.ts'
-import { toToolCallPart } from '../parts.ts'
+import { toToolCallPart } from '../content/parts.ts'
 import { semconvConversationId, semconvModel, semconvUsage, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
-import { toToolDefinitions } from '../tool-definitions.ts'
+import { toToolDefinitions } from '../content/tool-definitions.ts'
 
 /**
  * Mastra, through its OpenTelemetry exporter and its bridge, which name the same spans differently: `mastra.span.type`

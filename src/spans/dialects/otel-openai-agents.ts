@@ -1,5 +1,5 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
-import type { Message } from '../message.ts'
+import type { Message } from '../../model/message.ts'
 import { operationOf } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'

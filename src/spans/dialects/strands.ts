@@ -1,9 +1,9 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
-import { textMessage, toInstructions, toolCallsIn } from '../messages.ts'
-import { unwrapBlocks } from '../parts.ts'
+import { textMessage, toInstructions, toolCallsIn } from '../content/messages.ts'
+import { unwrapBlocks } from '../content/parts.ts'
 import type { SourceSpan } from '../source-span.ts'
-import { toToolDefinitions } from '../tool-definitions.ts'
+import { toToolDefinitions } from '../content/tool-definitions.ts'
 import { genAi } from './gen-ai.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
 import { numberOf, parseJson, textOf, toJsonText } from '../json.ts'
-import { systemTextOf, textMessage, toMessages } from '../messages.ts'
+import { systemTextOf, textMessage, toMessages } from '../content/messages.ts'
 import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 

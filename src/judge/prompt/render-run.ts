@@ -1,0 +1,108 @@
+import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
+import { toJsonText } from '../../spans/json.ts'
+import type { Message, ToolDefinition } from '../../model/message.ts'
+import { cutText } from './cut-text.ts'
+import type { Fragment, SectionDraft } from './section.ts'
+
+/** What the judgement is about, such as request and answer: cut only where nothing else is left to cut. */
+export function mainSection(title: string, text: string): SectionDraft {
+  return { title, fragments: [{ text, cut: 'last' }] }
+}
+
+/** What helps to judge: cut before anything else. */
+export function contextSection(title: string, text: string): SectionDraft {
+  return { title, fragments: [{ text, cut: 'first' }] }
+}
+
+/**
+ * The messages before the last user message, the latest `count` of them; no section where there are none. Each stands on one
+ * line, as JSON, so that no message can pretend to be two.
+ */
+export function historySection(run: AgentRun, count: number): SectionDraft[] {
+  const last = run.input.findLastIndex(({ role, text }) => role === 'user' && text !== undefined)
+  const before = run.input.slice(0, Math.max(0, last)).slice(count > 0 ? -count : run.input.length)
+  if (before.length === 0) return []
+  return [
+    {
+      title: 'earlier turns of the conversation, for context',
+      fragments: before.flatMap((message) => [
+        { text: `${oneWord(message.role)}: ` },
+        { text: quoted(contentOf(message)), cut: 'first' as const },
+        { text: '\n' },
+      ]),
+    },
+  ]
+}
+
+/** The id of the tool call at that index: how the material names it, and how the judge is asked about it. */
+export function callId(index: number): string {
+  return `call_${index + 1}`
+}
+
+/**
+ * All tool calls, in their order: id, name and status of each whole; arguments, result and error as JSON on one line each, cut
+ * where the space does not do. No section where there are none.
+ */
+export function toolCallsSection(calls: readonly ToolCall[]): SectionDraft[] {
+  if (calls.length === 0) return []
+  return [
+    {
+      title: 'the tool calls, in their order (id, tool, outcome)',
+      fragments: calls.flatMap((call, index) => [
+        { text: `${callId(index)}: ${name(call.name)}, ${call.status}\n` },
+        ...payload('  arguments: ', call.arguments),
+        ...payload('  result: ', call.result, callId(index)),
+        ...payload('  error: ', errorOf(call), callId(index)),
+      ]),
+    },
+  ]
+}
+
+/** The tools of a catalogue, under the ids t1, t2, …; names whole. */
+export function catalogueSection(tools: readonly ToolDefinition[]): SectionDraft {
+  return {
+    title: 'the tools that the agent was offered',
+    fragments: tools.flatMap(({ name: tool, description }, index) => [
+      { text: `t${index + 1}: ${name(tool)}${description === undefined ? '\n' : ''}` },
+      ...payload(' ', description),
+    ]),
+  }
+}
+
+/** What tools gave back, as evidence; calls without a result have none. No section where no call has one. */
+export function toolResultsSection(calls: readonly ToolCall[]): SectionDraft[] {
+  const fragments = calls.flatMap((call, index) =>
+    call.result === undefined ? [] : payload(`${callId(index)}, ${name(call.name)}: `, call.result),
+  )
+  return fragments.length === 0 ? [] : [{ title: 'evidence: results of tool calls', fragments }]
+}
+
+function errorOf({ error }: ToolCall): string | undefined {
+  const parts = [error?.type, error?.message].filter((part) => part !== undefined)
+  return parts.length === 0 ? undefined : parts.join(': ')
+}
+
+function payload(label: string, value: unknown, about?: string): Fragment[] {
+  if (value === undefined) return []
+  const fragments: Fragment[] = [{ text: label }, { text: quoted(value), cut: 'first' }, { text: '\n' }]
+  return about === undefined ? fragments : fragments.map((fragment) => ({ ...fragment, about }))
+}
+
+/** Names are never cut by space, and so must be short by themselves: models invent long ones. */
+function name(text: string): string {
+  return quoted(cutText(text, 160))
+}
+
+/** One line, whatever the value is: JSON has no raw line ends. */
+function quoted(value: unknown): string {
+  return (typeof value === 'string' ? JSON.stringify(value) : toJsonText(value)) ?? '(no JSON form)'
+}
+
+function contentOf(message: Message): string {
+  if (message.text !== undefined && message.text !== '') return message.text
+  return message.parts.map((part) => ('name' in part ? `[${part.type} ${part.name}]` : `[${part.type}]`)).join(' ')
+}
+
+function oneWord(role: string): string {
+  return /^\w+$/.test(role) ? role : 'other'
+}

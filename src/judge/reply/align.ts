@@ -1,0 +1,107 @@
+import type { Answer, Item, ItemList, Picks, Question } from '../inquiry.ts'
+import type { RawAnswer } from './reply-schema.ts'
+
+/**
+ * Holds the answers of a reply against the questions: whatever order they come in, however often, and whatever stands beside
+ * them. An id that was not asked is ignored. An id whose answers contradict one another, or give a verdict that it does not
+ * have, has no answer.
+ */
+export function align(questions: readonly Question[], given: readonly RawAnswer[]): Map<string, Answer> {
+  const byId = Map.groupBy(given, ({ id }) => normalId(id))
+  const answers = new Map<string, Answer>()
+  for (const question of questions) {
+    for (const id of question.ids) {
+      const own = (byId.get(normalId(id)) ?? []).map((raw) => toAnswer(question, raw))
+      const [first] = own
+      if (first !== undefined && own.every((answer) => answer !== undefined && agrees(first, answer))) {
+        answers.set(id, first)
+      }
+    }
+  }
+  return answers
+}
+
+/** Whether the answer lacks picks that its verdict should come with. */
+export function lacksPicks({ picks }: Question, answer: Answer): boolean {
+  return answer.picks.length === 0 && picks?.wanted?.includes(answer.verdict) === true
+}
+
+/** An item under an id of ours, and the id under which the reply answers for it, where that names nothing else. */
+export interface NumberedItem extends Item {
+  readonly givenId?: string
+}
+
+/**
+ * The items of a list under ids of ours: what the judge calls an item may be put into its mouth, and must not find its way into
+ * the next prompt. Items of the same words are one.
+ *
+ * @param names how many things each id of the reply names, in all of its lists and questions
+ */
+export function numberItems(
+  list: ItemList,
+  given: readonly { readonly id: string; readonly text: string }[],
+  names: ReadonlyMap<string, number>,
+): NumberedItem[] {
+  return distinctItems(given)
+    .slice(0, list.max)
+    .map(({ id, text }, index) => ({
+      id: `${list.prefix}${index + 1}`,
+      text,
+      ...(names.get(normalId(id)) === 1 && { givenId: id }),
+    }))
+}
+
+/** How many things each id names. */
+export function countNames(
+  lists: Iterable<readonly { readonly id: string; readonly text: string }[]>,
+  questions: readonly Question[],
+): Map<string, number> {
+  const names = new Map<string, number>()
+  const ids = [...lists].flatMap(distinctItems).map(({ id }) => id)
+  for (const id of [...ids, ...questions.flatMap((question) => question.ids)]) {
+    names.set(normalId(id), (names.get(normalId(id)) ?? 0) + 1)
+  }
+  return names
+}
+
+function distinctItems<T extends { readonly text: string }>(given: readonly T[]): T[] {
+  return given.filter(({ text }, index) => given.findIndex((other) => other.text === text) === index)
+}
+
+/** The question that is asked of items, by their ids. */
+export function itemQuestion(list: ItemList, ids: readonly string[]): Question | undefined {
+  return list.question && { ids, ...list.question }
+}
+
+function toAnswer(question: Question, raw: RawAnswer): Answer | undefined {
+  const verdict = question.verdicts.find((allowed) => isSameVerdict(allowed, raw.verdict))
+  if (verdict === undefined) return undefined
+  const { picks } = question
+  const picked = [...new Set(raw.picks.flatMap((pick) => toPick(picks, pick)))].toSorted()
+  if (picks?.required?.includes(verdict) === true && picked.length === 0) return undefined
+  if (picks?.forbidden?.includes(verdict) === true && picked.length > 0) return undefined
+  return { verdict, reasoning: raw.reasoning.trim(), picks: picked }
+}
+
+/** What was picked, by id or else by name; nothing where it was not among what there is. */
+function toPick(picks: Picks | undefined, pick: string): string | [] {
+  if (picks?.from.includes(pick) === true) return pick
+  return picks?.byName?.get(pick.trim()) ?? []
+}
+
+/** Case and blanks do not matter; a number is the number that it is; true and false are yes and no, pass and fail. */
+function isSameVerdict(allowed: string, given: unknown): boolean {
+  if (typeof given === 'boolean') return (given ? ['yes', 'pass'] : ['no', 'fail']).includes(allowed)
+  if (typeof given !== 'string' && typeof given !== 'number') return false
+  const text = String(given).trim().toLowerCase()
+  if (text === allowed.toLowerCase()) return true
+  return /^[\d.]+$/.test(text) && /^[\d.]+$/.test(allowed) && Number(text) === Number(allowed)
+}
+
+function normalId(id: string): string {
+  return id.trim().toLowerCase()
+}
+
+function agrees(one: Answer, other: Answer): boolean {
+  return one.verdict === other.verdict && one.picks.join('\n') === other.picks.join('\n')
+}

@@ -1,0 +1,33 @@
+import type { JudgeReport } from '../../model/score.ts'
+import type { Usage } from '../../model/message.ts'
+
+/** Usage and cost of one thing: a call, or all calls of a judge. */
+export type Spending = Pick<JudgeReport, 'usage' | 'costUsd'>
+
+/** All of it together. What nobody counted stays absent; the cost is unknown where that of one part is, or there is no part. */
+export function sumSpending(parts: readonly Spending[]): Spending {
+  const costs = parts.flatMap(({ costUsd }) => costUsd ?? [])
+  const isKnown = parts.length > 0 && costs.length === parts.length
+  return {
+    usage: sumUsage(parts.map(({ usage }) => usage)),
+    ...(isKnown && { costUsd: costs.reduce((sum, cost) => sum + cost, 0) }),
+  }
+}
+
+/** What several judges took together, under the first one's name; `undefined` where none was asked. */
+export function sumReports(reports: readonly JudgeReport[]): JudgeReport | undefined {
+  const [first] = reports
+  if (first === undefined) return undefined
+  return { model: first.model, calls: reports.reduce((sum, { calls }) => sum + calls, 0), ...sumSpending(reports) }
+}
+
+const counts = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const
+
+function sumUsage(usages: readonly Usage[]): Usage {
+  return Object.fromEntries(
+    counts.flatMap((key) => {
+      const known = usages.flatMap((usage) => usage[key] ?? [])
+      return known.length === 0 ? [] : [[key, known.reduce((sum, count) => sum + count, 0)]]
+    }),
+  )
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+
+import { toTrouble } from './call-error.ts'
+
+const facts = { model: 'openai/m', keyHint: 'OPENAI_API_KEY', nowMs: Date.parse('2026-01-01T00:00:00Z') }
+const answered = (statusCode: number, more: object = {}) =>
+  toTrouble(Object.assign(new Error('It said no.'), { statusCode, ...more }), facts)
+
+describe('toTrouble', () => {
+  it.each([
+    [{ 'retry-after-ms': '20' }, 20],
+    [{ 'retry-after-ms': '20', 'retry-after': '9' }, 20],
+    [{ 'retry-after': '3' }, 3000],
+    [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:05 GMT' }, 5000],
+    [{ 'retry-after': 'Wed, 31 Dec 2025 00:00:00 GMT' }, 0],
+    [{ 'retry-after': 'soon' }, undefined],
+    [{}, undefined],
+  ])('reads the wait of %j as %s ms', (responseHeaders, waitMs) => {
+    expect(answered(429, { responseHeaders }).waitMs).toBe(waitMs)
+  })
+
+  it('finds the error inside of a retry error', () => {
+    const lastError = Object.assign(new Error('Busy.'), { statusCode: 503 })
+    expect(toTrouble(Object.assign(new Error('Failed after 3 attempts'), { lastError }), facts)).toMatchObject({
+      code: 'judge-http',
+      retryable: true,
+      message: expect.stringContaining('503 (Busy.)'),
+    })
+  })
+
+  it('names what to look at for a refused key', () => {
+    expect(answered(401)).toMatchObject({
+      code: 'judge-auth',
+      message: expect.stringMatching(/Check OPENAI_API_KEY\.$/),
+    })
+  })
+
+  it('says which setting to lower for a model that writes no replies as long', () => {
+    const responseBody = '{"error":{"message":"max_tokens is too large: 8192. This model supports at most 4096."}}'
+    expect(answered(400, { responseBody }).message).toMatch(/Lower judge\.maxOutputTokens\.$/)
+    expect(answered(400, { responseBody: '{"error":{"message":"Unsupported value: temperature"}}' })).toMatchObject({
+      drop: 'temperature',
+    })
+  })
+
+  it('keeps colours, line ends and keys out of the message, and keeps it short', () => {
+    const { message } = toTrouble(
+      new Error(`\u001b[31mno\u001b[39m\nkey sk-proj-abcdef123456, Bearer abc.def ${'x'.repeat(900)}`),
+      facts,
+    )
+    expect(message).toMatch(/\(no key sk-…, Bearer … x+…\)/)
+    expect(message.length).toBeLessThan(500)
+  })
+
+  it.each([
+    [
+      Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error('x'), { code: 'ECONNRESET' }) }),
+      true,
+    ],
+    [new TypeError('terminated'), true],
+    [new TypeError('undefined is not a function'), false],
+    ['a string', false],
+    [undefined, false],
+  ])('knows which errors without a status are the network (%s)', (error, retryable) => {
+    expect(toTrouble(error, facts)).toMatchObject({ code: 'judge-http', retryable })
+  })
+})

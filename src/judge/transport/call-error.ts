@@ -1,0 +1,176 @@
+import { isRecord } from '../../spans/json.ts'
+import type { FailureCode } from '../../model/score.ts'
+import { cleanMessage } from '../prompt/clean-text.ts'
+
+/** What went wrong with one call of the judge, and what that means for the next. */
+export interface Trouble {
+  /** `unavailable`: nothing was asked, because a key or a package is missing. */
+  readonly code: FailureCode | 'unavailable'
+  readonly message: string
+  /** Whether the same call may well succeed later. */
+  readonly retryable: boolean
+  /** Milliseconds that the server asks to be left alone. */
+  readonly waitMs?: number
+  /** The server says that it is asked too often. */
+  readonly rateLimited: boolean
+  /** Nothing will change until somebody changes it: do not ask again for a while. */
+  readonly opensCircuit: boolean
+  /** A setting that this model does not take; without it the call may succeed. */
+  readonly drop?: 'temperature' | 'schema'
+}
+
+interface Facts {
+  readonly model: string
+  readonly keyHint: string
+  /** Milliseconds since the epoch, for `retry-after` dates. */
+  readonly nowMs: number
+}
+
+/**
+ * Reads an error of the AI SDK, of a provider, or of the network. Decided by its facts (status, headers, body), never by the
+ * class that threw: a process may hold several copies of a package.
+ */
+export function toTrouble(error: unknown, facts: Facts): Trouble {
+  const cause = innermost(error)
+  const text = cleanMessage(messageOf(cause))
+  const { model } = facts
+  if (nameOf(cause).includes('LoadAPIKeyError')) {
+    return { ...calm, code: 'unavailable', message: `The judge ${model} has no API key: ${text}` }
+  }
+  const lost = missingPackage(cause)
+  if (lost !== undefined) {
+    const message =
+      `The judge ${model} needs the package ${lost}, which was not found: npm install ${lost}. ` +
+      "In a bundled application, pass an instance of the provider's model instead of its id."
+    return { ...calm, code: 'unavailable', message }
+  }
+  const response = isRecord(cause) ? cause : {}
+  if (typeof response.statusCode !== 'number') return fromNetwork(cause, text, facts)
+  return fromResponse(
+    {
+      status: response.statusCode,
+      text,
+      body: typeof response.responseBody === 'string' ? response.responseBody : '',
+      waitMs: serverWait(response.responseHeaders, facts.nowMs),
+    },
+    facts,
+  )
+}
+
+const calm = { retryable: false, rateLimited: false, opensCircuit: false }
+
+/** No answer came. */
+function fromNetwork(cause: unknown, text: string, { model }: Facts): Trouble {
+  const code = errorCode(cause)
+  const retryable = code !== undefined || (isRecord(cause) && cause.isRetryable === true) || isNetworkMessage(text)
+  const advice = retryable ? 'Check the network, and the URL of the judge.' : 'Try the model with generateText alone.'
+  const what = code === undefined ? text : `${code}: ${text}`
+  return {
+    ...calm,
+    code: 'judge-http',
+    retryable,
+    message: `The judge ${model} could not be asked (${what}). ${advice}`,
+  }
+}
+
+/** A server's refusal, as far as it says why. */
+interface Refusal {
+  readonly status: number
+  readonly text: string
+  readonly body: string
+  readonly waitMs: number | undefined
+}
+
+/** A server answered, and not with a reply. */
+function fromResponse({ status, text, body, waitMs }: Refusal, { model, keyHint }: Facts): Trouble {
+  const words = `${text} ${body}`
+  const said = `The judge ${model} answered ${status} (${text}).`
+  const wait = waitMs !== undefined && { waitMs }
+  if (status === 402 || quotaExhausted.test(words)) {
+    const message = `${said} Check the account's credit and billing.`
+    return { ...calm, code: 'judge-quota', opensCircuit: true, message }
+  }
+  if (status === 401 || status === 403) {
+    return { ...calm, code: 'judge-auth', opensCircuit: true, message: `${said} Check ${keyHint}.` }
+  }
+  if (status === 404) {
+    return { ...calm, code: 'judge-http', opensCircuit: true, message: `${said} Check the model's id and the URL.` }
+  }
+  if (status === 429) {
+    const message = `${said} Lower budget.callsPerMinute or concurrency, or raise the account's rate limit.`
+    return { ...calm, ...wait, code: 'judge-quota', retryable: true, rateLimited: true, message }
+  }
+  if (status >= 400 && status < 500 && filtered.test(words)) {
+    return { ...calm, code: 'judge-refused', message: `${said} The provider's content filter stands before the judge.` }
+  }
+  if (status === 400 || status === 422) {
+    const drop = refusedSetting(words)
+    const setting = tooManyTokens.test(words) ? 'Lower judge.maxOutputTokens.' : 'Check the model and its settings.'
+    return { ...calm, code: 'judge-http', ...(drop && { drop }), message: `${said} ${setting}` }
+  }
+  const retryable = status >= 500 || status === 408 || status === 409 || status === 425 || status < 400
+  const advice = retryable
+    ? 'If it lasts, look at the status page of the provider.'
+    : 'Check the model and its settings.'
+  return { ...calm, ...wait, code: 'judge-http', retryable, message: `${said} ${advice}` }
+}
+
+/** The setting without which the call may succeed. */
+function refusedSetting(words: string): Trouble['drop'] {
+  if (/response_format|json_schema|response_schema|structured output/i.test(words)) return 'schema'
+  return /temperature/i.test(words) ? 'temperature' : undefined
+}
+
+const tooManyTokens = /max_?(?:completion_?|output_?)?tokens/i
+const quotaExhausted = /insufficient_quota|billing_hard_limit|credit balance|out of credits|payment required/i
+const filtered = /content_filter|content management policy|ResponsibleAIPolicyViolation|safety system/i
+
+/** The last error of a `RetryError`, or the error itself. */
+function innermost(error: unknown): unknown {
+  return isRecord(error) && isRecord(error.lastError) ? error.lastError : error
+}
+
+function nameOf(error: unknown): string {
+  return isRecord(error) && typeof error.name === 'string' ? error.name : ''
+}
+
+function messageOf(error: unknown): string {
+  if (isRecord(error) && typeof error.message === 'string') return error.message
+  return String(error)
+}
+
+/** The code of a network error, wherever in the chain of causes it stands. */
+function errorCode(error: unknown): string | undefined {
+  let at: unknown = error
+  for (let depth = 0; depth < 5 && isRecord(at); depth++) {
+    if (typeof at.code === 'string' && /^(E[A-Z]{3,}|UND_ERR_\w+)$/.test(at.code)) return at.code
+    at = at.cause
+  }
+  return undefined
+}
+
+/** The package that an `import()` did not find, as Node and as bundlers say it. */
+function missingPackage(error: unknown): string | undefined {
+  const text = messageOf(error)
+  const isLost = isRecord(error) && (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND')
+  if (!isLost && !/^(?:Cannot find (?:package|module)|Failed to (?:load url|resolve)|Could not resolve)/.test(text)) {
+    return undefined
+  }
+  return /(?:package|module|url|resolve(?: import)?) ['"]?((?:@[\w.-]+\/)?[\w.-]+)/.exec(text)?.[1]
+}
+
+function isNetworkMessage(text: string): boolean {
+  return /fetch failed|terminated|socket hang up|other side closed|network|cannot connect/i.test(text)
+}
+
+/** `retry-after-ms`, or `retry-after` in seconds or as a date, in milliseconds. */
+function serverWait(headers: unknown, nowMs: number): number | undefined {
+  if (!isRecord(headers)) return undefined
+  const exact = Number.parseFloat(String(headers['retry-after-ms']))
+  if (exact >= 0) return exact
+  const after = headers['retry-after']
+  if (typeof after !== 'string') return undefined
+  const seconds = Number(after)
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(after) - nowMs
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}

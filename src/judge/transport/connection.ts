@@ -1,0 +1,156 @@
+import { nodeCrypto } from '../../spans/node-crypto.ts'
+import { isRecord } from '../../spans/json.ts'
+import { isCallableModel } from './judge-model.ts'
+import type { CallableModel, ModelReference } from './judge-model.ts'
+import { loadAi, loadProvider } from './packages.ts'
+import { providerEntry } from './model-providers.ts'
+
+/** Environment variables. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** How a model is reached; decided without any I/O but a look at which packages are installed. */
+export interface Connection {
+  /** Why no call can be made for want of a key, with what to do; `undefined` where there is one, or none is needed. */
+  missingKey(): string | undefined
+  /** As `missingKey`, and for want of a package: a look into `node_modules`, and no more. */
+  unavailable(): string | undefined
+  /** Loads what is needed and gives the model. */
+  open(): Promise<CallableModel>
+  /** The same for connections that share a key and a server. An instance is its own. */
+  readonly endpointKey: object | string
+  /** What a person would look at when the server refuses the key. */
+  readonly keyHint: string
+}
+
+/** Decides how the model is reached: as it is, at a URL, through its provider's package, or through the AI Gateway. */
+export function connect(reference: ModelReference, environment: Environment): Connection {
+  if (reference.kind === 'instance') {
+    const { instance } = reference
+    return {
+      missingKey: () => undefined,
+      unavailable: () => missingPackage('ai', reference.name),
+      open: () => Promise.resolve(instance),
+      endpointKey: instance,
+      keyHint: 'the API key that the model was made with',
+    }
+  }
+  const { config, provider, name } = reference
+  const entry = providerEntry(provider)
+  const { key, variable } = findKey(provider, entry.key, config.apiKey, environment)
+  const gatewayKey = environment.AI_GATEWAY_API_KEY
+  if (config.url === undefined && key === undefined && entry.key !== undefined && gatewayKey) {
+    return {
+      missingKey: () => undefined,
+      unavailable: () => missingPackage('ai', name),
+      open: async () => {
+        const { createGateway } = await loadAi()
+        return createGateway({ apiKey: gatewayKey, ...withHeaders(config.headers) })(config.id)
+      },
+      endpointKey: endpointKey('gateway', name, gatewayKey),
+      keyHint: 'AI_GATEWAY_API_KEY',
+    }
+  }
+  const url = config.url ?? (provider === 'openai' ? openAIBaseUrl(environment) : undefined)
+  const packageName = config.url === undefined ? `@ai-sdk/${provider}` : '@ai-sdk/openai'
+  const lacksKey = key === undefined && entry.key !== undefined && config.url === undefined
+  const noKey = (): string | undefined => (lacksKey ? missingKey(name, entry.key ?? '') : undefined)
+  return {
+    missingKey: noKey,
+    unavailable: () => missingPackage('ai', name) ?? missingPackage(packageName, name) ?? noKey(),
+    open: async () => {
+      const module = await loadProvider(packageName)
+      const factory = config.url === undefined ? entry.factory : 'createOpenAI'
+      const made = makeProvider(module, factory, packageName, {
+        // A server of one's own that needs no key gets a word in its place: the provider insists on one.
+        ...(key === undefined ? config.url !== undefined && { apiKey: 'none' } : { apiKey: key }),
+        ...(url !== undefined && { baseURL: url }),
+        ...withHeaders(config.headers),
+      })
+      const modelId = config.id.slice(config.id.indexOf('/') + 1)
+      // Servers that call themselves OpenAI-compatible mean the chat completions API; OpenAI itself has more to offer.
+      const isOpenAICompatible = url !== undefined && !url.startsWith('https://api.openai.com/')
+      return toCallable(isOpenAICompatible ? chatModel(made, modelId) : made(modelId), packageName)
+    },
+    endpointKey: endpointKey(url ?? provider, name, key),
+    keyHint: config.url === undefined || config.apiKey !== undefined ? variable : `model.apiKey, or ${variable}`,
+  }
+}
+
+function findKey(
+  provider: string,
+  variable: string | undefined,
+  given: string | undefined,
+  environment: Environment,
+): { key: string | undefined; variable: string } {
+  if (given !== undefined) return { key: given, variable: 'model.apiKey' }
+  const own = environment.SPANSCORE_OPENAI_API_KEY
+  if (provider === 'openai' && own) return { key: own, variable: 'SPANSCORE_OPENAI_API_KEY' }
+  const key = variable === undefined ? undefined : environment[variable]
+  return { key: key === '' ? undefined : key, variable: variable ?? `the credentials of ${provider}` }
+}
+
+function openAIBaseUrl(environment: Environment): string | undefined {
+  return environment.SPANSCORE_OPENAI_BASE_URL || environment.OPENAI_BASE_URL || undefined
+}
+
+function withHeaders(headers: Readonly<Record<string, string>> | undefined): { headers?: Record<string, string> } {
+  return headers === undefined ? {} : { headers: { ...headers } }
+}
+
+/** A key that does not itself tell the secret. */
+function endpointKey(...parts: readonly (string | undefined)[]): string {
+  return nodeCrypto().createHash('sha256').update(JSON.stringify(parts)).digest('base64')
+}
+
+function missingPackage(name: string, model: string): string | undefined {
+  // Where not even we are found, a bundler has put all of it into one file, and what it holds cannot be seen from here.
+  if (isFound(name) || !isFound('spanscore/package.json')) return undefined
+  return `The judge ${model} needs the package ${name}, which is not installed: npm install ${name}`
+}
+
+function isFound(specifier: string): boolean {
+  try {
+    // Not imported: bundlers that find `createRequire` in a module try to follow it.
+    process
+      .getBuiltinModule('node:module')
+      .createRequire(import.meta.url)
+      .resolve(specifier)
+    return true
+  } catch (error) {
+    // A package that only ESM may import is there all the same.
+    return !isRecord(error) || error.code !== 'MODULE_NOT_FOUND'
+  }
+}
+
+function missingKey(model: string, variable: string): string {
+  const own = variable === 'OPENAI_API_KEY' ? 'SPANSCORE_OPENAI_API_KEY or OPENAI_API_KEY' : variable
+  return `The judge ${model} has no API key: set ${own}, or AI_GATEWAY_API_KEY to go through the AI Gateway.`
+}
+
+/** Anything that makes a model out of an id. */
+type MakeModel = (modelId: string) => unknown
+
+function makeProvider(module: unknown, factory: string, packageName: string, settings: object): MakeModel {
+  // A module's namespace has no prototype, and is a record all the same.
+  const make: unknown = isRecord(module) ? module[factory] : undefined
+  const made: unknown = typeof make === 'function' ? make(settings) : undefined
+  if (!isMakeModel(made)) {
+    throw new TypeError(`Expected ${packageName} to export ${factory}; pass an instance of its model instead of an id.`)
+  }
+  return made
+}
+
+function isMakeModel(value: unknown): value is MakeModel {
+  return typeof value === 'function'
+}
+
+function chatModel(provider: MakeModel, modelId: string): unknown {
+  return 'chat' in provider && isMakeModel(provider.chat) ? provider.chat(modelId) : undefined
+}
+
+function toCallable(model: unknown, packageName: string): CallableModel {
+  if (isCallableModel(model)) return model
+  throw new TypeError(
+    `Expected ${packageName} to give a language model; pass an instance of its model instead of an id.`,
+  )
+}

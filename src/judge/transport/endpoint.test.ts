@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+
+import { Endpoint, endpointOf } from './endpoint.ts'
+import type { Trouble } from './call-error.ts'
+
+const trouble: Trouble = {
+  code: 'judge-http',
+  message: 'It failed.',
+  retryable: true,
+  rateLimited: false,
+  opensCircuit: false,
+}
+const refused: Trouble = { ...trouble, code: 'judge-auth', message: 'Key refused.', opensCircuit: true }
+const limited: Trouble = { ...trouble, code: 'judge-quota', rateLimited: true }
+
+describe('an endpoint', () => {
+  it('opens at once on what no retry cures, lets one call through after a minute, and waits twice as long each time', () => {
+    const endpoint = new Endpoint()
+    expect(endpoint.admit(0)).toEqual({ state: 'go' })
+    endpoint.troubled(refused, 0)
+    expect(endpoint.admit(59_999)).toEqual({ state: 'open', untilMs: 60_000, why: 'Key refused.' })
+    expect(endpoint.admit(60_000)).toEqual({ state: 'go' })
+    expect(endpoint.admit(60_001)).toMatchObject({ state: 'open', untilMs: 90_000 })
+    endpoint.troubled(refused, 61_000)
+    expect(endpoint.admit(180_999)).toMatchObject({ state: 'open', untilMs: 181_000 })
+    expect(endpoint.admit(181_000)).toEqual({ state: 'go' })
+    endpoint.succeeded()
+    expect(endpoint.admit(181_001)).toEqual({ state: 'go' })
+  })
+
+  it('opens after eight other failures in a row, and forgets them at a success', () => {
+    const endpoint = new Endpoint()
+    for (let count = 0; count < 7; count++) endpoint.troubled(trouble, 0)
+    endpoint.succeeded()
+    for (let count = 0; count < 7; count++) endpoint.troubled(trouble, 0)
+    expect(endpoint.admit(0)).toEqual({ state: 'go' })
+    endpoint.troubled(trouble, 0)
+    expect(endpoint.admit(0)).toMatchObject({ state: 'open' })
+  })
+
+  it('waits after a 429 as the server says, asks less often, and comes back to speed', () => {
+    const endpoint = new Endpoint()
+    endpoint.troubled({ ...limited, waitMs: 2000 }, 0)
+    expect(endpoint.admit(500)).toEqual({ state: 'wait', ms: 1500 })
+    expect(endpoint.admit(2000)).toEqual({ state: 'go' })
+    expect(endpoint.admit(2000)).toEqual({ state: 'wait', ms: 250 })
+    endpoint.troubled(limited, 2000)
+    expect(endpoint.admit(2000)).toEqual({ state: 'wait', ms: 500 })
+    let nowMs = 10_000
+    for (let count = 0; count < 40; count++) {
+      endpoint.admit(nowMs)
+      endpoint.succeeded()
+      nowMs += 1000
+    }
+    expect([endpoint.admit(nowMs), endpoint.admit(nowMs)]).toEqual([{ state: 'go' }, { state: 'go' }])
+  })
+
+  it('is one for one key, and for one model instance', () => {
+    const [instance, other] = [{}, {}]
+    expect(endpointOf('a')).toBe(endpointOf('a'))
+    expect(endpointOf('a')).not.toBe(endpointOf('b'))
+    expect(endpointOf(instance)).toBe(endpointOf(instance))
+    expect(endpointOf(instance)).not.toBe(endpointOf(other))
+  })
+})

@@ -1,0 +1,93 @@
+import type { Trouble } from './call-error.ts'
+
+/** Whether a call may go out now, has to wait, or should not be made at all. */
+export type Admission =
+  | { readonly state: 'go' }
+  | { readonly state: 'wait'; readonly ms: number }
+  | { readonly state: 'open'; readonly untilMs: number; readonly why: string }
+
+const FIRST_OPEN_MS = 60_000
+const LONGEST_OPEN_MS = 30 * 60_000
+/** Two scores' worth of calls that all failed: the server is down, and asking on only costs time. */
+const FAILURES_TO_OPEN = 8
+/** While one call finds out whether the server is back, the others stay away. */
+const PROBE_MS = 30_000
+const SLOWEST_INTERVAL_MS = 10_000
+const FASTEST_INTERVAL_MS = 20
+
+/**
+ * What is known of one model at one server, shared by all scorers that ask it: a circuit breaker, and a pace.
+ *
+ * The circuit opens at once on what no retry cures (a refused key, an empty account, a model that is not there), and after
+ * eight failures in a row on anything else. It lets one call through when its time is over, and stays open twice as long each
+ * time that call fails too. And it keeps a pace: every 429 doubles the interval between calls, every success shortens it
+ * by a tenth, until none is left.
+ */
+export class Endpoint {
+  /** Settings that the server refused; not sent again. */
+  readonly dropped: Set<'temperature' | 'schema'> = new Set()
+  #openUntilMs = 0
+  #openForMs = FIRST_OPEN_MS
+  #why = ''
+  #failures = 0
+  #intervalMs = 0
+  #nextMs = 0
+
+  /** Whether a call may go out; `go` takes its place in the pace. */
+  admit(nowMs: number): Admission {
+    if (this.#why !== '') {
+      if (nowMs < this.#openUntilMs) return { state: 'open', untilMs: this.#openUntilMs, why: this.#why }
+      this.#openUntilMs = nowMs + PROBE_MS
+    }
+    if (nowMs < this.#nextMs) return { state: 'wait', ms: this.#nextMs - nowMs }
+    this.#nextMs = nowMs + this.#intervalMs
+    return { state: 'go' }
+  }
+
+  /** A reply came, whatever it says. */
+  succeeded(): void {
+    this.#failures = 0
+    this.#why = ''
+    this.#openForMs = FIRST_OPEN_MS
+    const next = this.#intervalMs * 0.9
+    this.#intervalMs = next < FASTEST_INTERVAL_MS ? 0 : next
+  }
+
+  /** A call failed. */
+  troubled(trouble: Trouble, nowMs: number): void {
+    if (trouble.drop !== undefined) {
+      this.dropped.add(trouble.drop)
+      return
+    }
+    if (trouble.rateLimited) {
+      this.#intervalMs = Math.min(SLOWEST_INTERVAL_MS, Math.max(250, this.#intervalMs * 2))
+      this.#nextMs = Math.max(this.#nextMs, nowMs + (trouble.waitMs ?? this.#intervalMs))
+      return
+    }
+    this.#failures += 1
+    const probeFailed = this.#why !== ''
+    if (!trouble.opensCircuit && !probeFailed && this.#failures < FAILURES_TO_OPEN) return
+    if (probeFailed) this.#openForMs = Math.min(LONGEST_OPEN_MS, this.#openForMs * 2)
+    this.#openUntilMs = nowMs + this.#openForMs
+    this.#why = trouble.message
+  }
+}
+
+const byKey = new Map<string, Endpoint>()
+const byInstance = new WeakMap<object, Endpoint>()
+/** More servers than anybody asks; the oldest is forgotten, which costs one call at most. */
+const MOST_ENDPOINTS = 1000
+
+/** The endpoint of a connection's key: the same for the same key. */
+export function endpointOf(key: object | string): Endpoint {
+  if (typeof key === 'object') {
+    const known = byInstance.get(key) ?? new Endpoint()
+    byInstance.set(key, known)
+    return known
+  }
+  const known = byKey.get(key) ?? new Endpoint()
+  byKey.set(key, known)
+  const oldest = byKey.size > MOST_ENDPOINTS ? byKey.keys().next().value : undefined
+  if (oldest !== undefined) byKey.delete(oldest)
+  return known
+}

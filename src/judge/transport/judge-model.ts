@@ -1,0 +1,125 @@
+import { show } from '../../scoring/format-value.ts'
+import { isRecord } from '../../spans/json.ts'
+
+/**
+ * An AI SDK language model, of specification v2, v3 or v4, as far as spanscore looks at it. Instances of every `@ai-sdk/…`
+ * provider are.
+ */
+export interface LanguageModelInstance {
+  readonly specificationVersion: string
+  readonly provider: string
+  readonly modelId: string
+}
+
+/** A model by its id, with what is needed to reach it. */
+export interface ModelConfig {
+  /** `<provider>/<model>`. With `url`, what stands before the first slash is a name only and is not sent. */
+  readonly id: string
+  /** Base URL of an OpenAI-compatible API (chat completions), `http://127.0.0.1:11434/v1` for example. */
+  readonly url?: string
+  /** @default the provider's environment variable */
+  readonly apiKey?: string
+  /** HTTP headers sent with each call. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * A judge's model, wherever a scorer takes one: an AI SDK model instance; `'<provider>/<model>'`, through the package
+ * `@ai-sdk/<provider>`; or `{ id, url?, apiKey?, headers? }`.
+ */
+export type JudgeModel = LanguageModelInstance | string | ModelConfig
+
+/** A model reference, checked. */
+export type ModelReference =
+  | { readonly kind: 'instance'; readonly name: string; readonly instance: CallableModel }
+  | { readonly kind: 'config'; readonly name: string; readonly provider: string; readonly config: ModelConfig }
+
+/** A model instance that can be called; its options and results are the AI SDK's own. */
+export interface CallableModel extends LanguageModelInstance {
+  doGenerate(options: unknown): PromiseLike<unknown>
+}
+
+/**
+ * Checks what was given as a model.
+ *
+ * @param expected how messages begin
+ * @throws TypeError where it is none: `expected … got …`
+ */
+export function toModelReference(model: unknown, expected = 'Expected'): ModelReference {
+  if (typeof model === 'string') return configured({ id: model }, expected)
+  if (typeof model === 'object' && model !== null) {
+    if ('doGenerate' in model) return instance(model, expected)
+    if (isModelConfig(model)) return configured(model, expected)
+  }
+  // Of an object the names alone: what it holds may be a key.
+  const got = isRecord(model) ? `an object with ${Object.keys(model).join(', ') || 'nothing'}` : show(model)
+  throw new TypeError(
+    `${expected} model to be an AI SDK model, '<provider>/<model>' or { id, url?, apiKey?, headers? }, got ${got}.`,
+  )
+}
+
+function configured(config: ModelConfig, expected: string): ModelReference {
+  checkConfig(config, expected)
+  const slash = config.id.indexOf('/')
+  if (config.url === undefined && (slash < 1 || slash === config.id.length - 1)) {
+    throw new TypeError(
+      `${expected} model to be '<provider>/<model>', 'openai/gpt-5-mini' for example, got ${show(config.id)}.`,
+    )
+  }
+  const provider = slash < 1 ? 'openai-compatible' : config.id.slice(0, slash)
+  return { kind: 'config', name: slash < 1 ? `${provider}/${config.id}` : config.id, provider, config }
+}
+
+const CONFIG_KEYS: Readonly<Record<keyof ModelConfig, true>> = { id: true, url: true, apiKey: true, headers: true }
+
+/** A URL under another name would send what is judged to the provider; keys and headers are not shown. */
+function checkConfig(config: ModelConfig, expected: string): void {
+  const { url, apiKey, headers } = config
+  const unknown = Object.keys(config).find((key) => !Object.hasOwn(CONFIG_KEYS, key))
+  if (unknown !== undefined) {
+    const names = Object.keys(CONFIG_KEYS).join(', ')
+    throw new TypeError(`${expected} model to hold ${names}, got an option that is not known: ${show(unknown)}.`)
+  }
+  if (url !== undefined && !URL.canParse(url)) {
+    throw new TypeError(`${expected} model.url to be a URL, got ${show(url)}.`)
+  }
+  if (apiKey !== undefined && typeof apiKey !== 'string') {
+    throw new TypeError(`${expected} model.apiKey to be a text, got ${typeof apiKey}.`)
+  }
+  if (headers !== undefined && !isRecord(headers)) {
+    throw new TypeError(`${expected} model.headers to be an object, got ${typeof headers}.`)
+  }
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (typeof value === 'string') continue
+    throw new TypeError(`${expected} model.headers[${show(name)}] to be a text, got ${typeof value}.`)
+  }
+}
+
+function instance(model: object, expected: string): ModelReference {
+  if (!isCallableModel(model)) {
+    const version = 'specificationVersion' in model ? model.specificationVersion : undefined
+    throw new TypeError(
+      `${expected} model to be an AI SDK language model of specification v2, v3 or v4, got specification ${show(version)}.`,
+    )
+  }
+  // 'openai.responses' and 'openai.chat' are one provider.
+  const vendor = model.provider.split('.')[0]
+  // The AI Gateway's ids name their provider themselves.
+  const name = vendor === 'gateway' && model.modelId.includes('/') ? model.modelId : `${vendor}/${model.modelId}`
+  return { kind: 'instance', name, instance: model }
+}
+
+/** Whether the value is a model of a specification that we know. */
+export function isCallableModel(value: unknown): value is CallableModel {
+  return (
+    isRecord(value) &&
+    typeof value.doGenerate === 'function' &&
+    typeof value.provider === 'string' &&
+    typeof value.modelId === 'string' &&
+    ['v2', 'v3', 'v4'].includes(String(value.specificationVersion))
+  )
+}
+
+function isModelConfig(value: object): value is ModelConfig {
+  return 'id' in value && typeof value.id === 'string'
+}

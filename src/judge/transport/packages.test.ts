@@ -1,0 +1,29 @@
+import { globSync, readFileSync } from 'node:fs'
+
+import { expect, it } from 'vitest'
+
+import { loadProvider } from './packages.ts'
+
+it('is the one place that imports packages which may be missing, and in a way that bundlers know', () => {
+  const importing = globSync('src/**/*.ts')
+    .filter((file) => !file.endsWith('.test.ts'))
+    .flatMap((file) => {
+      const text = readFileSync(file, 'utf8')
+      return [...text.matchAll(/(.*)\bimport\((.*)\)$/gm)].map(([line]) => ({ file, line: line.trim() }))
+    })
+    // A dependency of ours is always there.
+    .filter(({ line }) => !line.includes('@bufbuild/protobuf') && !line.includes('type '))
+  expect(new Set(importing.map(({ file }) => file))).toEqual(new Set(['src/judge/transport/packages.ts']))
+  const text = readFileSync('src/judge/transport/packages.ts', 'utf8')
+  const inTry = [...text.matchAll(/\btry \{([^}]*)\}/g)].map(([, body]) => body).join('')
+  for (const { line } of importing) {
+    expect(inTry).toContain(line)
+    expect(line).toMatch(/import\(('[^']+'|\/\* webpackIgnore: true \*\/ \/\* turbopackIgnore: true \*\/ .*)\)/)
+  }
+})
+
+it('finds a provider that only its name says', async () => {
+  await expect(loadProvider('@ai-sdk/openai-compatible')).resolves.toHaveProperty('createOpenAICompatible')
+  await expect(loadProvider('@ai-sdk/openai')).resolves.toHaveProperty('createOpenAI')
+  await expect(loadProvider('@ai-sdk/nobody-made-this')).rejects.toThrow(/@ai-sdk\/nobody-made-this/)
+})

@@ -1,0 +1,99 @@
+import type { Message, RunError, ToolDefinition, Usage } from './message.ts'
+
+/**
+ * One run of an agent, put together from its spans.
+ *
+ * Absent means absent: never `null`, never invented. What the spans do not hold is named in `missing`. Content is parsed
+ * when it is asked for; `JSON.stringify` of a run gives all of it.
+ */
+export interface AgentRun {
+  /** `${traceId}:${spanId}` of the agent span. */
+  readonly id: string
+  readonly traceId: string
+  readonly spanId: string
+  /** Who wrote the agent span: `gen-ai`, `ai-sdk`, `openinference`, `openllmetry`, `mastra`, … */
+  readonly dialect: string
+  readonly agent: { readonly name?: string; readonly id?: string; readonly version?: string }
+  readonly conversationId?: string | undefined
+  readonly userId?: string | undefined
+  readonly systemInstructions?: string | undefined
+  /** What the run was given: history included, system instructions excluded. */
+  readonly input: readonly Message[]
+  /** Text of the last user message of `input`. */
+  readonly userInput?: string | undefined
+  /** The final answer's text; JSON text for structured output. */
+  readonly output?: string | undefined
+  /** In the model's order, not by time: parallel calls tie. */
+  readonly toolCalls: readonly ToolCall[]
+  /** The tools that the model was offered; `undefined` where that is not recorded. */
+  readonly availableTools?: readonly ToolDefinition[] | undefined
+  readonly steps: readonly ModelCall[]
+  /** Where another agent's run started this one. */
+  readonly parent?: { readonly runId: string; readonly toolCallId?: string } | undefined
+  readonly children: readonly AgentRun[]
+  readonly models: readonly string[]
+  readonly usage: Usage
+  readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
+  readonly error?: RunError | undefined
+  /** Milliseconds since the epoch. */
+  readonly startTimeMs: number
+  /** Milliseconds since the epoch. */
+  readonly endTimeMs: number
+  /** How much of messages, arguments and results the spans hold. */
+  readonly content: 'full' | 'partial' | 'none'
+  readonly missing: readonly Missing[]
+  /** False where spans of the run were still open, or lost. Speaks of the spans that this process (or file) saw. */
+  readonly complete: boolean
+  /** 1, or 2 where spans came after the run was first closed. */
+  readonly revision: number
+  /** Of the agent span, content excluded. */
+  readonly attributes: Readonly<Record<string, unknown>>
+  readonly resource: Readonly<Record<string, unknown>>
+  readonly scope: { readonly name: string; readonly version?: string }
+}
+
+/** One call of a tool, as the model asked for it and as it was executed. */
+export interface ToolCall {
+  /** The model's id of the call. */
+  readonly id?: string | undefined
+  readonly name: string
+  /** Parsed where it was JSON, else the text as written. */
+  readonly arguments?: unknown
+  /** Parsed where it was JSON, else the text as written. */
+  readonly result?: unknown
+  readonly error?: RunError | undefined
+  /** `not-executed`: the model asked, no tool ran (unknown tool, refused arguments, a client's tool). */
+  readonly status: 'ok' | 'error' | 'not-executed' | 'unknown'
+  /** Index of the model call that asked for it, from 0. Calls of one step are parallel. */
+  readonly step: number
+  readonly spanId?: string | undefined
+  /** The agent that made the call, where a hand-off changed it. */
+  readonly agentName?: string | undefined
+  readonly providerExecuted: boolean
+  /** The run that this call started, where the tool is an agent. */
+  readonly childRunId?: string | undefined
+}
+
+/** One call of a model. */
+export interface ModelCall {
+  readonly spanId?: string | undefined
+  readonly model?: string | undefined
+  readonly responseId?: string | undefined
+  /** Kept for the first and the latest call of the run; the others repeat the history. */
+  readonly input?: readonly Message[] | undefined
+  readonly output?: readonly Message[] | undefined
+  readonly toolCallIds: readonly string[]
+  readonly usage: Usage
+  readonly finishReasons: readonly string[]
+  readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
+  readonly error?: RunError | undefined
+}
+
+/** A fact that the spans do not hold, and why. */
+export interface Missing {
+  /** `input`, `output`, `systemInstructions`, `toolCalls[2].arguments`, … */
+  readonly what: string
+  readonly why: 'not-captured' | 'redacted' | 'truncated' | 'not-recorded' | 'span-lost' | 'limit'
+  /** The setting of the instrumentation that records it, where there is one. */
+  readonly switch?: string
+}

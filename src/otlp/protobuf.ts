@@ -1,0 +1,300 @@
+import type { BinaryReader as Reader } from '@bufbuild/protobuf/wire'
+import type { SourceEvent, SourceLog, SourceSpan } from '../spans/source-span.ts'
+import { createBatch, isParentRemote, setAttribute, toStatusCode } from './batch.ts'
+import type { OtlpBatch } from './batch.ts'
+
+type Attributes = Record<string, unknown>
+type Scope = SourceSpan['scope']
+
+/** Deeper values are cut: they come from damaged or hostile bytes only. */
+const MAX_DEPTH = 200
+
+/** Wire types of protobuf's encoding that are told apart here. */
+const VARINT = 0
+const FIXED_64 = 1
+const LENGTH_DELIMITED = 2
+
+/**
+ * Loads the protobuf wire reader. It is loaded when protobuf is first met, not with the package.
+ *
+ * The decoder below knows the field numbers of `opentelemetry/proto` v1 (trace, logs, common, resource) and reads straight
+ * into the flat form, so that neither generated code nor a descriptor is needed.
+ */
+export async function createProtobufDecoder(): Promise<(bytes: Uint8Array) => OtlpBatch> {
+  const { BinaryReader } = await import('@bufbuild/protobuf/wire')
+  return (bytes) => readRequest(new BinaryReader(bytes))
+}
+
+/** `ExportTraceServiceRequest` and `ExportLogsServiceRequest`: both are field 1, repeated, of entries with a resource. */
+function readRequest(reader: Reader): OtlpBatch {
+  const batch = createBatch()
+  eachField(reader, reader.len, (field, wireType) => {
+    if (field !== 1 || wireType !== LENGTH_DELIMITED) return false
+    readResourceEntry(reader, endOf(reader), batch)
+    return true
+  })
+  return batch
+}
+
+/** `ResourceSpans` and `ResourceLogs`: 1 resource, 2 the entries of each scope. */
+function readResourceEntry(reader: Reader, end: number, batch: OtlpBatch): void {
+  let resource: Attributes = {}
+  const scopes: { start: number; end: number }[] = []
+  eachField(reader, end, (field, wireType) => {
+    if (wireType !== LENGTH_DELIMITED || field > 2) return false
+    const entryEnd = endOf(reader)
+    if (field === 1) resource = readAttributeList(reader, entryEnd, 1)
+    else scopes.push({ start: reader.pos, end: entryEnd })
+    reader.pos = entryEnd
+    return true
+  })
+  for (const scope of scopes) {
+    reader.pos = scope.start
+    readScopeEntry(reader, scope.end, resource, batch)
+  }
+  reader.pos = end
+}
+
+/** `ScopeSpans` and `ScopeLogs`: 1 scope, 2 the spans or log records. */
+function readScopeEntry(reader: Reader, end: number, resource: Attributes, batch: OtlpBatch): void {
+  let scope: Scope = { name: '' }
+  const records: { start: number; end: number }[] = []
+  eachField(reader, end, (field, wireType) => {
+    if (wireType !== LENGTH_DELIMITED || field > 2) return false
+    const entryEnd = endOf(reader)
+    if (field === 1) scope = readScope(reader, entryEnd)
+    else records.push({ start: reader.pos, end: entryEnd })
+    reader.pos = entryEnd
+    return true
+  })
+  for (const record of records) {
+    reader.pos = record.start
+    readRecord(reader, record.end, resource, scope, batch)
+  }
+}
+
+/**
+ * Spans, log records and metrics stand in the same place of their requests. The type of the first fields tells them apart:
+ * field 1 of a span is a trace id of 16 bytes and its field 7 a fixed time, field 1 of a log record is a fixed time.
+ */
+function readRecord(reader: Reader, end: number, resource: Attributes, scope: Scope, batch: OtlpBatch): void {
+  const start = reader.pos
+  let kind: 'span' | 'log' | 'metric' | undefined
+  eachField(reader, end, (field, wireType) => {
+    if (field === 1 && wireType === LENGTH_DELIMITED) kind ??= 'metric'
+    else if ((field === 7 || field === 8) && wireType === FIXED_64 && kind === 'metric') kind = 'span'
+    else if ((field === 1 || field === 11) && wireType === FIXED_64) kind ??= 'log'
+    else if (field === 2 && wireType === VARINT) kind ??= 'log'
+    return false
+  })
+  reader.pos = start
+  if (kind === 'span') {
+    const span = readSpan(reader, end, resource, scope)
+    if (span === undefined) batch.invalid++
+    else batch.spans.push(span)
+  } else if (kind === 'log') {
+    batch.logs.push(readLog(reader, end, scope))
+  }
+  reader.pos = end
+}
+
+function readSpan(reader: Reader, end: number, resource: Attributes, scope: Scope): SourceSpan | undefined {
+  const attributes: Attributes = {}
+  const events: SourceEvent[] = []
+  const span = { traceId: '', spanId: '', parentSpanId: '', name: '', kind: 0, startTimeMs: 0, endTimeMs: 0 }
+  let status: SourceSpan['status'] = { code: 'unset' }
+  let droppedAttributesCount = 0
+  let flags = 0
+  eachField(reader, end, (field, wireType) => {
+    if (field === 1) span.traceId = readId(reader, 16)
+    else if (field === 2) span.spanId = readId(reader, 8)
+    else if (field === 4) span.parentSpanId = readId(reader, 8)
+    else if (field === 5) span.name = reader.string()
+    else if (field === 6) span.kind = reader.uint32()
+    else if (field === 7) span.startTimeMs = readTime(reader, wireType)
+    else if (field === 8) span.endTimeMs = readTime(reader, wireType)
+    else if (field === 9) readKeyValue(reader, endOf(reader), attributes, false, 0)
+    else if (field === 10) droppedAttributesCount = reader.uint32()
+    else if (field === 11) events.push(readEvent(reader, endOf(reader)))
+    else if (field === 15) status = readStatus(reader, endOf(reader))
+    else if (field === 16) flags = reader.fixed32()
+    else return false
+    return true
+  })
+  if (span.traceId === '' || span.spanId === '') return undefined
+  const { parentSpanId, ...rest } = span
+  return {
+    ...rest,
+    ...(parentSpanId !== '' && { parentSpanId }),
+    ...(isParentRemote(flags) && { parentIsRemote: true }),
+    endTimeMs: span.endTimeMs || span.startTimeMs,
+    scope,
+    attributes,
+    events,
+    status,
+    resource,
+    droppedAttributesCount,
+  }
+}
+
+function readEvent(reader: Reader, end: number): SourceEvent {
+  const attributes: Attributes = {}
+  let timeMs = 0
+  let name = ''
+  eachField(reader, end, (field, wireType) => {
+    if (field === 1) timeMs = readTime(reader, wireType)
+    else if (field === 2) name = reader.string()
+    else if (field === 3) readKeyValue(reader, endOf(reader), attributes, false, 0)
+    else return false
+    return true
+  })
+  return { name, timeMs, attributes }
+}
+
+function readStatus(reader: Reader, end: number): SourceSpan['status'] {
+  let message = ''
+  let code = 0
+  eachField(reader, end, (field) => {
+    if (field === 2) message = reader.string()
+    else if (field === 3) code = reader.uint32()
+    else return false
+    return true
+  })
+  return message === '' ? { code: toStatusCode(code) } : { code: toStatusCode(code), message }
+}
+
+function readLog(reader: Reader, end: number, scope: Scope): SourceLog {
+  const attributes: Attributes = {}
+  const log = { traceId: '', spanId: '', eventName: '' }
+  let timeMs = 0
+  let observedTimeMs = 0
+  let body: unknown
+  eachField(reader, end, (field, wireType) => {
+    if (field === 1) timeMs = readTime(reader, wireType)
+    else if (field === 5) body = readValue(reader, endOf(reader), 0)
+    else if (field === 6) readKeyValue(reader, endOf(reader), attributes, false, 0)
+    else if (field === 9) log.traceId = readId(reader, 16)
+    else if (field === 10) log.spanId = readId(reader, 8)
+    else if (field === 11) observedTimeMs = readTime(reader, wireType)
+    else if (field === 12) log.eventName = reader.string()
+    else return false
+    return true
+  })
+  const eventName = log.eventName || attributes['event.name']
+  return {
+    traceId: log.traceId,
+    spanId: log.spanId,
+    ...(typeof eventName === 'string' && eventName !== '' && { eventName }),
+    timeMs: timeMs || observedTimeMs,
+    attributes,
+    ...(body !== undefined && { body }),
+    scope,
+  }
+}
+
+function readScope(reader: Reader, end: number): Scope {
+  let name = ''
+  let version = ''
+  eachField(reader, end, (field) => {
+    if (field === 1) name = reader.string()
+    else if (field === 2) version = reader.string()
+    else return false
+    return true
+  })
+  return version === '' ? { name } : { name, version }
+}
+
+function readAttributeList(reader: Reader, end: number, listField: number): Attributes {
+  const attributes: Attributes = {}
+  eachField(reader, end, (field, wireType) => {
+    if (field !== listField || wireType !== LENGTH_DELIMITED) return false
+    readKeyValue(reader, endOf(reader), attributes, false, 0)
+    return true
+  })
+  return attributes
+}
+
+/** In attributes an empty value is none; inside a structured value it is null. */
+function readKeyValue(reader: Reader, end: number, into: Attributes, keepsNull: boolean, depth: number): void {
+  let key = ''
+  let value: unknown
+  eachField(reader, end, (field) => {
+    if (field === 1) key = reader.string()
+    else if (field === 2) value = readValue(reader, endOf(reader), depth)
+    else return false
+    return true
+  })
+  if (value !== undefined) setAttribute(into, key, value)
+  else if (keepsNull) setAttribute(into, key, null)
+}
+
+function readValue(reader: Reader, end: number, depth: number): unknown {
+  let value: unknown
+  eachField(reader, end, (field) => {
+    if (field === 1) value = reader.string()
+    else if (field === 2) value = reader.bool()
+    else if (field === 3) value = toInteger(reader.int64())
+    else if (field === 4) value = reader.double()
+    else if (field === 5) value = readArray(reader, endOf(reader), depth + 1)
+    else if (field === 6) value = readObject(reader, endOf(reader), depth + 1)
+    else if (field === 7) value = Buffer.from(reader.bytes()).toString('base64')
+    else return false
+    return true
+  })
+  return value
+}
+
+function readArray(reader: Reader, end: number, depth: number): unknown[] {
+  const values: unknown[] = []
+  if (depth > MAX_DEPTH) reader.pos = end
+  eachField(reader, end, (field) => {
+    if (field !== 1) return false
+    values.push(readValue(reader, endOf(reader), depth) ?? null)
+    return true
+  })
+  return values
+}
+
+function readObject(reader: Reader, end: number, depth: number): Attributes {
+  const object: Attributes = {}
+  if (depth > MAX_DEPTH) reader.pos = end
+  eachField(reader, end, (field) => {
+    if (field !== 1) return false
+    readKeyValue(reader, endOf(reader), object, true, depth)
+    return true
+  })
+  return object
+}
+
+/** Calls `visit` for each field up to `end`; what it does not read (false) is skipped. */
+function eachField(reader: Reader, end: number, visit: (field: number, wireType: number) => boolean): void {
+  while (reader.pos < end) {
+    const [field, wireType] = reader.tag()
+    if (!visit(field, wireType)) reader.skip(wireType, field)
+  }
+  if (reader.pos !== end) throw new RangeError(`a field runs past the end of its message at byte ${end}`)
+}
+
+/** Reads the length of a message and says where it ends. */
+function endOf(reader: Reader): number {
+  const length = reader.uint32()
+  const end = reader.pos + length
+  if (end > reader.len) throw new RangeError(`a message of ${length} bytes at byte ${reader.pos} runs past the end`)
+  return end
+}
+
+function readId(reader: Reader, byteLength: 8 | 16): string {
+  const bytes = reader.bytes()
+  if (bytes.length !== byteLength || bytes.every((byte) => byte === 0)) return ''
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+}
+
+function readTime(reader: Reader, wireType: number): number {
+  if (wireType !== FIXED_64) throw new RangeError(`expected a 64-bit time at byte ${reader.pos}`)
+  return Number(reader.fixed64()) / 1e6
+}
+
+function toInteger(value: bigint | string): number | string {
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : String(value)
+}

@@ -1,0 +1,109 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { OtlpRecord } from './records.ts'
+import { readOtlpRecords } from './records.ts'
+
+async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+async function read(bytes: Uint8Array | string, chunkSize = 7): Promise<OtlpRecord[]> {
+  const records: OtlpRecord[] = []
+  const chunks = inChunks(typeof bytes === 'string' ? Buffer.from(bytes) : bytes, chunkSize)
+  for await (const record of readOtlpRecords(chunks)) records.push(record)
+  return records
+}
+
+function valuesOf(records: readonly OtlpRecord[]): unknown[] {
+  return records.flatMap((record) => (record.kind === 'json' ? [record.value] : []))
+}
+
+const request = (name: string): object => ({ resourceSpans: [{ name }] })
+
+describe('cutting a stream into records', () => {
+  it('reads a pretty document, a line each, a list, and documents one after the other', async () => {
+    const documents = [request('a'), request('b')]
+    for (const text of [
+      documents.map((item) => JSON.stringify(item)).join('\n'),
+      documents.map((item) => JSON.stringify(item, null, 1)).join('\n'),
+      `\uFEFF${documents.map((item) => JSON.stringify(item)).join('\r\n')}\r\n`,
+    ]) {
+      expect(valuesOf(await read(text))).toEqual(documents)
+    }
+    expect(valuesOf(await read(JSON.stringify(documents, null, 2)))).toEqual([documents])
+    expect(valuesOf(await read(`[\n${documents.map((item) => JSON.stringify(item)).join(',\n')}\n]`))).toEqual([
+      documents,
+    ])
+  })
+
+  it('names the line of what is damaged and reads on', async () => {
+    const good = JSON.stringify(request('good'))
+    const records = await read([good, good.slice(0, 20), good, 'not json', '', good].join('\n'))
+    expect(records.map((record) => `${record.kind} ${record.place}`)).toEqual([
+      'json line 1',
+      'damaged line 2',
+      'json line 3',
+      'damaged line 4',
+      'json line 6',
+    ])
+  })
+
+  it('does not take a document that never ends for all that follows', async () => {
+    const cut = JSON.stringify(request('cut'), null, 1).split('\n').slice(0, 3).join('\n')
+    const records = await read(`${cut}\n${JSON.stringify(request('next'))}\n`)
+    expect(records).toEqual([
+      { kind: 'damaged', place: 'lines 1-3', reason: 'the JSON is cut off' },
+      { kind: 'json', place: 'line 4', value: request('next') },
+    ])
+  })
+
+  it('says nothing of what a damaged line holds', async () => {
+    const [record] = await read('{"resourceSpans": secret-token}')
+    expect(record).toMatchObject({ kind: 'damaged' })
+    expect(JSON.stringify(record)).not.toContain('secret')
+  })
+
+  it('reads protobuf behind lengths, empty records too, and stops where a length is none', async () => {
+    const message = Uint8Array.of(0x0a, 2, 0x12, 0)
+    const record = Uint8Array.of(0, 0, 0, 4, ...message)
+    const records = await read(Uint8Array.of(...record, 0, 0, 0, 0, ...record, 1, 2, 3, 4, 5))
+    expect(records.map((item) => [item.kind, item.place])).toEqual([
+      ['protobuf', 'byte 0'],
+      ['protobuf', 'byte 8'],
+      ['protobuf', 'byte 12'],
+      ['damaged', 'byte 20'],
+    ])
+  })
+
+  it('gives the entries of one protobuf request one by one', async () => {
+    const records = await read(Uint8Array.of(0x0a, 2, 0x12, 0, 0x0a, 0))
+    expect(records.map((item) => item.kind === 'protobuf' && [...item.bytes])).toEqual([
+      [0x0a, 2, 0x12, 0],
+      [0x0a, 0],
+    ])
+  })
+
+  it('tells compressed files how to be unpacked', async () => {
+    expect(await read(Uint8Array.of(0x1f, 0x8b, 8, 0))).toMatchObject([
+      { kind: 'damaged', reason: expect.stringContaining('gzip -dc') },
+    ])
+    expect(await read(Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd))).toMatchObject([
+      { reason: expect.stringContaining('zstd -dc') },
+    ])
+  })
+
+  it('gives the same records however the bytes are cut, and never throws', async () => {
+    const json = fc.array(fc.oneof(fc.constant(JSON.stringify(request('ü日本'))), fc.string(), fc.json()), {
+      maxLength: 8,
+    })
+    const bytes = fc.oneof(
+      json.map((lines) => Buffer.from(lines.join('\n'))),
+      fc.uint8Array({ maxLength: 400 }),
+    )
+    await fc.assert(
+      fc.asyncProperty(bytes, fc.integer({ min: 1, max: 50 }), async (input, size) => {
+        expect(await read(input, size)).toEqual(await read(input, 1000))
+      }),
+    )
+  })
+})

@@ -1,0 +1,130 @@
+import { diag } from '@opentelemetry/api'
+
+import { globalSlot } from '../../scoring/global-slot.ts'
+import type { LedgerSnapshot } from '../../scoring/ledger.ts'
+import { CompositeProcessor } from './composite-processor.ts'
+import type { LogRecordProcessorLike } from '../deliver/log-capture.ts'
+import { resolveOptions } from '../config/options.ts'
+import { addProcessor, processorsOf } from './provider-processors.ts'
+import { globalTracerProvider, unwrapped } from './tracer-providers.ts'
+import type { ScoringOptions } from '../config/scoring-options.ts'
+import { ScoringSpanProcessor } from '../scoring-span-processor.ts'
+import type { SpanProcessorLike } from '../sdk-types.ts'
+
+/** Scoring that was attached to a tracer provider. */
+export interface AttachedScoring {
+  /** What became of every run and every score, up to now. */
+  ledger(): LedgerSnapshot
+  /** Waits for judges, `flushTimeoutMs` at most, then flushes the provider's processors, loggers and meters. Never rejects. */
+  forceFlush(): Promise<void>
+  /** Ends scoring, and leaves the provider's processors at work. Idempotent; never rejects. */
+  shutdown(): Promise<void>
+  /** Puts the provider back as it was; held spans go on. Never rejects. */
+  detach(): Promise<void>
+  /** For the application's logger provider, where an instrumentation writes messages as log records. */
+  readonly logRecordProcessor: LogRecordProcessorLike
+}
+
+/** Found by every copy of the package: a hot reload must not score twice. */
+const attached = globalSlot('attached', () => new WeakMap<object, AttachedScoring>(), isWeakMap)
+
+/** What stands behind a processor of ours that was shut down: who attaches anew takes its place. */
+const behindStopped = new WeakMap<SpanProcessorLike, readonly SpanProcessorLike[]>()
+
+/**
+ * Adds scoring to a tracer provider that exists, whoever built it: its processors become `next`, in place. Call it after the
+ * SDK has started. Attaching to the same provider again gives what the first call gave, until that is shut down or detached.
+ *
+ * Where the provider cannot be attached to, one line of `diag` says why and what to do, and nothing is scored.
+ *
+ * @example
+ * sdk.start()
+ * const scoring = attachScoring({ scorers: [createToolCallAccuracyScorerCode({ expectedTool: 'weather' })] })
+ *
+ * @throws TypeError where an option is wrong: `<path>: expected …, got …`
+ */
+export function attachScoring(options: ScoringOptions): AttachedScoring {
+  resolveOptions(options, true)
+  const provider = options.tracerProvider === undefined ? globalTracerProvider() : unwrapped(options.tracerProvider)
+  const known = provider === undefined ? undefined : attached.get(provider)
+  if (known) return known
+  const processors = provider === undefined ? undefined : processorsOf(provider)
+  const behind = (processors ?? []).flatMap((each) => behindStopped.get(each) ?? [each])
+  const processor = createProcessor(options, behind)
+  if (provider !== undefined && processors !== undefined) {
+    // In one step, between two spans: nothing runs in the middle of it.
+    processors.splice(0, processors.length, processor)
+  } else if (provider === undefined || stripsNothing(options) || !addProcessor(provider, processor)) {
+    diag.createComponentLogger({ namespace: 'spanscore' }).error(`Nothing is scored: ${whyNot(provider, options)}`)
+    return handleOf(processor, ignore, ignore)
+  }
+  const handle = handleOf(
+    processor,
+    () => {
+      behindStopped.set(processor, behind)
+      if (attached.get(provider) === handle) attached.delete(provider)
+    },
+    () => {
+      const index = processors?.indexOf(processor) ?? -1
+      if (index !== -1) processors?.splice(index, 1, ...behind)
+    },
+  )
+  attached.set(provider, handle)
+  return handle
+}
+
+function ignore(): void {}
+
+function createProcessor(options: ScoringOptions, behind: readonly SpanProcessorLike[]): ScoringSpanProcessor {
+  const all = options.next === undefined ? behind : [...behind, options.next]
+  const [only] = all
+  // With nothing to stand in front of it stands beside what comes later: scores that it gave to nobody would be lost.
+  if (only === undefined && options.stripContent !== true) return new ScoringSpanProcessor(options)
+  return new ScoringSpanProcessor({
+    ...options,
+    next: all.length === 1 && only !== undefined ? only : new CompositeProcessor(all),
+  })
+}
+
+function handleOf(processor: ScoringSpanProcessor, stopping: () => void, restore: () => void): AttachedScoring {
+  return {
+    ledger: () => processor.ledger(),
+    forceFlush: () => processor.forceFlush(),
+    shutdown: () => {
+      stopping()
+      return processor.stopScoring()
+    },
+    detach: async () => {
+      stopping()
+      restore()
+      await processor.stopScoring()
+    },
+    logRecordProcessor: processor.logRecordProcessor,
+  }
+}
+
+/** Content is taken out of spans on their way to `next`: what a provider adds later stands beside, and gets them whole. */
+function stripsNothing({ stripContent, next }: ScoringOptions): boolean {
+  return stripContent === true && next === undefined
+}
+
+function whyNot(provider: object | undefined, options: ScoringOptions): string {
+  if (provider === undefined) {
+    return (
+      'no tracer provider is registered. Call attachScoring after the SDK has started (sdk.start()), or pass tracerProvider. ' +
+      "Mastra's OtelExporter registers none: use @mastra/otel-bridge."
+    )
+  }
+  const name = provider.constructor?.name ?? 'The tracer provider'
+  if ('addSpanProcessor' in provider && stripsNothing(options)) {
+    return `${name} has no span processors yet that stripContent could take content from. Attach after they have been added.`
+  }
+  const advice = name.startsWith('Sentry')
+    ? 'Sentry from version 11 on has no span processors; run an OpenTelemetry SDK of your own beside it, or keep Sentry 10.'
+    : 'Put a ScoringSpanProcessor into its spanProcessors where you build it.'
+  return `${name} does not show its span processors. ${advice}`
+}
+
+function isWeakMap(value: unknown): value is WeakMap<object, AttachedScoring> {
+  return value instanceof WeakMap
+}

@@ -1,0 +1,44 @@
+import type { Context } from '@opentelemetry/api'
+
+import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../sdk-types.ts'
+
+/** Several processors as one. What one of them throws reaches its caller after the others have had the span. */
+export class CompositeProcessor implements SpanProcessorLike {
+  readonly processors: readonly SpanProcessorLike[]
+
+  constructor(processors: readonly SpanProcessorLike[]) {
+    this.processors = processors
+  }
+
+  onStart(span: OpenSpan, parentContext: Context): void {
+    this.#each((processor) => processor.onStart(span, parentContext))
+  }
+
+  onEnding(span: OpenSpan): void {
+    this.#each((processor) => processor.onEnding?.(span))
+  }
+
+  onEnd(span: EndedSpan): void {
+    this.#each((processor) => processor.onEnd(span))
+  }
+
+  async forceFlush(): Promise<void> {
+    await Promise.all(this.processors.map(async (processor) => processor.forceFlush()))
+  }
+
+  async shutdown(): Promise<void> {
+    await Promise.all(this.processors.map(async (processor) => processor.shutdown()))
+  }
+
+  #each(call: (processor: SpanProcessorLike) => void): void {
+    let thrown: { readonly error: unknown } | undefined
+    for (const processor of this.processors) {
+      try {
+        call(processor)
+      } catch (error) {
+        thrown ??= { error }
+      }
+    }
+    if (thrown) throw thrown.error
+  }
+}

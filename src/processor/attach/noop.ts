@@ -1,0 +1,96 @@
+import { diag } from '@opentelemetry/api'
+import type { Context } from '@opentelemetry/api'
+
+import { globalSlot } from '../../scoring/global-slot.ts'
+import type { LedgerSnapshot } from '../../scoring/ledger.ts'
+import type { AttachedScoring } from './attach.ts'
+import type { LogRecordProcessorLike } from '../deliver/log-capture.ts'
+import type { ScoringOptions } from '../config/scoring-options.ts'
+import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../sdk-types.ts'
+
+const NOTHING: LedgerSnapshot = { runs: { seen: 0, closed: 0, open: 0, evicted: 0, late: 0 }, scorers: {} }
+
+const UNREAD: LogRecordProcessorLike = {
+  onEmit: () => undefined,
+  forceFlush: () => Promise.resolve(),
+  shutdown: () => Promise.resolve(),
+}
+
+/** Next.js alone has a copy of this module for each route. */
+const said = globalSlot('unscored', () => new Set<string>(), isSet)
+
+function sayOnce(): void {
+  if (said.size > 0) return
+  said.add('unscored')
+  diag
+    .createComponentLogger({ namespace: 'spanscore' })
+    .warn(
+      'Nothing is scored in this runtime: spanscore needs Node.js. Spans go their way; attach it where Node.js runs.',
+    )
+}
+
+function isSet(value: unknown): value is Set<string> {
+  return value instanceof Set
+}
+
+/** `ScoringSpanProcessor` for edge runtimes and browsers: hands spans on to `next`, and scores nothing. */
+export class UnscoredSpanProcessor implements SpanProcessorLike {
+  readonly #next: SpanProcessorLike | undefined
+  readonly logRecordProcessor: LogRecordProcessorLike = UNREAD
+
+  constructor(options: ScoringOptions) {
+    this.#next = options.next
+    sayOnce()
+  }
+
+  onStart(span: OpenSpan, parentContext: Context): void {
+    this.#next?.onStart(span, parentContext)
+  }
+
+  onEnding(span: OpenSpan): void {
+    this.#next?.onEnding?.(span)
+  }
+
+  onEnd(span: EndedSpan): void {
+    this.#next?.onEnd(span)
+  }
+
+  async forceFlush(): Promise<void> {
+    await this.#next?.forceFlush()
+  }
+
+  async shutdown(): Promise<void> {
+    await this.#next?.shutdown()
+  }
+
+  stopScoring(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  ledger(): LedgerSnapshot {
+    return NOTHING
+  }
+}
+
+/** `attachScoring` for edge runtimes and browsers: leaves the provider as it is. */
+export function attachNothing(_options: ScoringOptions): AttachedScoring {
+  sayOnce()
+  return {
+    ledger: () => NOTHING,
+    forceFlush: () => Promise.resolve(),
+    shutdown: () => Promise.resolve(),
+    detach: () => Promise.resolve(),
+    logRecordProcessor: UNREAD,
+  }
+}
+
+/**
+ * Stands for scorers, factories and metrics where nothing is scored: it can be called, constructed and asked for any
+ * property, and gives itself, so that a configuration that both runtimes load is loaded here too. Awaited, it is itself.
+ */
+export const inert: unknown = new Proxy(function inert() {}, {
+  get: (target, name) =>
+    name === 'then' ? undefined : name === Symbol.toPrimitive ? () => '' : (Reflect.get(target, name) ?? inert),
+  apply: () => inert,
+  construct: (target) => target,
+})

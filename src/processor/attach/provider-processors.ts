@@ -1,0 +1,32 @@
+import { isRecord } from '../config/option-checks.ts'
+import type { SpanProcessorLike } from '../sdk-types.ts'
+
+/**
+ * The list of processors that a tracer provider of SDK 1.30, 2.x or 3.x hands its spans to: the list itself, which the
+ * provider reads at each span. `undefined` where the provider is of another make.
+ *
+ * The property is private: there is no public way to reach a provider's processors, and none to add one from SDK 2.0 on.
+ */
+export function processorsOf(provider: object): SpanProcessorLike[] | undefined {
+  // 2.x and 3.x, and 1.30, which is without a list until the first processor is added.
+  const active: unknown = Reflect.get(provider, '_activeSpanProcessor') ?? Reflect.get(provider, 'activeSpanProcessor')
+  if (!isRecord(active)) return undefined
+  const processors = active['_spanProcessors']
+  return isProcessorList(processors) ? processors : undefined
+}
+
+/** Adds a processor to a provider of SDK 1.30 that has none yet; false where it cannot be done. */
+export function addProcessor(provider: object, processor: SpanProcessorLike): boolean {
+  const add: unknown = Reflect.get(provider, 'addSpanProcessor')
+  if (typeof add !== 'function') return false
+  Reflect.apply(add, provider, [processor])
+  return true
+}
+
+function isProcessorList(value: unknown): value is SpanProcessorLike[] {
+  return Array.isArray(value) && value.every(isProcessor)
+}
+
+function isProcessor(value: unknown): value is SpanProcessorLike {
+  return isRecord(value) && typeof value['onStart'] === 'function' && typeof value['onEnd'] === 'function'
+}

@@ -1,0 +1,104 @@
+import type { MeterProvider, TracerProvider } from '@opentelemetry/api'
+
+import type { EmissionProviders, LoggerProviderLike } from '../../emit/signal-providers.ts'
+import type { Flushable } from '../sdk-types.ts'
+
+/** Providers that the application passed, or that `attachScoring` found. */
+export interface GivenProviders {
+  readonly tracerProvider?: TracerProvider
+  readonly meterProvider?: MeterProvider
+  readonly loggerProvider?: LoggerProviderLike
+}
+
+/** Where every copy of `@opentelemetry/api` 1.x keeps what was registered; from 1.10 on the logger provider too. */
+const API: unique symbol = Symbol.for('opentelemetry.js.api.1')
+
+/** Where every copy of `@opentelemetry/api-logs` keeps it, as a function of its compatibility version. */
+const LOGS_API: unique symbol = Symbol.for('io.opentelemetry.js.api.logs')
+const LOGS_API_COMPATIBILITY_VERSION = 1
+
+interface Globals {
+  readonly [API]?: Readonly<Record<string, unknown>>
+  readonly [LOGS_API]?: unknown
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the global object has whatever anybody put there
+const globals = globalThis as Globals
+
+/**
+ * The providers of tracers, meters and loggers, looked up each time: given ones, else the global ones.
+ *
+ * The globals are read where the API keeps them and not through our own copy of it: a copy that is newer than the one that
+ * registered gets no-ops, and the two Logs APIs (`api-logs` for SDK 2.x, `api` 1.10 for 3.x) do not see each other.
+ */
+export class Providers implements EmissionProviders {
+  readonly #given: GivenProviders
+
+  constructor(given: GivenProviders) {
+    this.#given = given
+  }
+
+  tracerProvider(): TracerProvider | undefined {
+    const provider = this.#given.tracerProvider ?? registered('trace')
+    return isTracerProvider(provider) && isTracerProvider(unwrapped(provider)) ? provider : undefined
+  }
+
+  meterProvider(): MeterProvider | undefined {
+    const provider = this.#given.meterProvider ?? registered('metrics')
+    return isMeterProvider(provider) ? provider : undefined
+  }
+
+  loggerProvider(): LoggerProviderLike | undefined {
+    const provider = this.#given.loggerProvider ?? registered('logs') ?? registeredLogs()
+    return isLoggerProvider(provider) ? provider : undefined
+  }
+
+  /** Those that can be flushed, and are not the tracer provider, which flushes us. */
+  flushable(): readonly Flushable[] {
+    return [this.loggerProvider(), this.meterProvider()].filter((provider) => isFlushable(provider))
+  }
+}
+
+/** The global tracer provider itself, taken out of the API's proxy; `undefined` where none is registered. */
+export function globalTracerProvider(): object | undefined {
+  return unwrapped(registered('trace'))
+}
+
+/** What stands behind the API's proxy tracer provider; the provider itself where it is none. */
+export function unwrapped(provider: unknown): object | undefined {
+  if (typeof provider !== 'object' || provider === null) return undefined
+  if (!('getDelegate' in provider) || typeof provider.getDelegate !== 'function') return provider
+  const delegate: unknown = provider.getDelegate()
+  const isNoop = typeof delegate === 'object' && delegate?.constructor.name === 'NoopTracerProvider'
+  return typeof delegate === 'object' && delegate !== null && !isNoop ? delegate : undefined
+}
+
+function registered(name: 'trace' | 'metrics' | 'logs'): unknown {
+  return globals[API]?.[name]
+}
+
+function registeredLogs(): unknown {
+  const get = globals[LOGS_API]
+  return typeof get === 'function' ? get(LOGS_API_COMPATIBILITY_VERSION) : undefined
+}
+
+function isTracerProvider(provider: unknown): provider is TracerProvider {
+  return hasMethod(provider, 'getTracer')
+}
+
+function isMeterProvider(provider: unknown): provider is MeterProvider {
+  return hasMethod(provider, 'getMeter')
+}
+
+function isLoggerProvider(provider: unknown): provider is LoggerProviderLike {
+  return hasMethod(provider, 'getLogger')
+}
+
+function isFlushable(provider: unknown): provider is Required<Flushable> {
+  return hasMethod(provider, 'forceFlush')
+}
+
+function hasMethod(value: unknown, name: string): boolean {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any object may be asked for a property
+  return typeof value === 'object' && value !== null && typeof (value as Record<string, unknown>)[name] === 'function'
+}

@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { extname, resolve } from 'node:path'
+
+import { show } from '../../scoring/format-value.ts'
+import { disown, isThenable } from '../../scoring/thenable.ts'
+import { isRecord, wrong } from './option-checks.ts'
+
+/** Looked for in this order. */
+const NAMES = ['spanscore.config.ts', 'spanscore.config.mjs', 'spanscore.config.js'] as const
+
+/** Where to look for the file, and how this Node loads it. */
+export interface ConfigFileHost {
+  readonly cwd: string
+  /** `SPANSCORE_CONFIG`: a path, absolute or from `cwd`. Blank is unset. */
+  readonly path: string | undefined
+  /** Loads a module, synchronously: the application's first line may not wait for us. */
+  readonly load: (path: string) => unknown
+  /** Whether this Node runs TypeScript as it is: 22.18 and later, or earlier ones by a flag. */
+  readonly runsTypeScript: boolean
+  /** Such as `v22.15.0`. */
+  readonly nodeVersion: string
+}
+
+/** This process. */
+export function thisProcess(): ConfigFileHost {
+  return {
+    cwd: process.cwd(),
+    path: process.env['SPANSCORE_CONFIG'],
+    load: (path) => createRequire(path)(path),
+    runsTypeScript: Boolean(process.features.typescript),
+    nodeVersion: process.version,
+  }
+}
+
+/**
+ * Reads the options that `spanscore.config.{ts,mjs,js}` exports.
+ *
+ * @throws Error where there is none, where this Node cannot load it, or where it does not export options: what was
+ * expected, what came, and what to do.
+ */
+export function loadConfigFile(host: ConfigFileHost): Readonly<Record<string, unknown>> {
+  const path = findConfigFile(host)
+  if (/^\.[cm]?ts$/.test(extname(path)) && !host.runsTypeScript) {
+    throw new Error(
+      `${path}: expected Node 22.18 or later, which runs TypeScript, got ${host.nodeVersion}; ` +
+        'write it as spanscore.config.mjs, or start node with --experimental-strip-types.',
+    )
+  }
+  const options = exported(load(host, path))
+  const expected = 'export default defineConfig({ scorers: […] })'
+  if (isThenable(options)) {
+    disown(options)
+    throw wrong(path, `${expected}, which cannot be async`, 'a promise')
+  }
+  if (isModule(options) && !('scorers' in options)) throw wrong(path, expected, 'no default export')
+  if (!isRecord(options)) throw wrong(path, expected, options)
+  return options
+}
+
+function findConfigFile({ cwd, path }: ConfigFileHost): string {
+  const given = path?.trim() ?? ''
+  if (given !== '') {
+    const named = resolve(cwd, given)
+    if (existsSync(named)) return named
+    throw new Error(`SPANSCORE_CONFIG: expected the path of a configuration file, got ${named}, which does not exist.`)
+  }
+  const found = NAMES.map((name) => resolve(cwd, name)).find((candidate) => existsSync(candidate))
+  if (found !== undefined) return found
+  throw new Error(
+    `Expected one of ${NAMES.join(', ')} in ${cwd}, got none of them; write one that exports ` +
+      'defineConfig({ scorers: […] }), or name it in SPANSCORE_CONFIG.',
+  )
+}
+
+function load({ load: loadModule }: ConfigFileHost, path: string): unknown {
+  try {
+    return loadModule(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_REQUIRE_ASYNC_MODULE') {
+      throw new Error(
+        `${path}: expected a module without top-level await, which cannot be loaded before the application starts; ` +
+          'got one with it, in the file itself or in what it imports.',
+        { cause: error },
+      )
+    }
+    // Node does not say where in an ES module that is required.
+    const advice = error instanceof SyntaxError ? `; node --check ${path} says where` : ''
+    throw new Error(`${path}: expected a module that loads, got ${show(error, 500)}${advice}`, { cause: error })
+  }
+}
+
+/** A whole ES module: one without a default export. */
+function isModule(value: unknown): value is object {
+  return Object.prototype.toString.call(value) === '[object Module]'
+}
+
+/** The default export, of an ES module as of a CommonJS one; a CommonJS module may be the options itself. */
+function exported(module: unknown): unknown {
+  if (!isRecord(module) || !('default' in module)) return module
+  const value = module['default']
+  // TypeScript's CommonJS output, seen through an ES module: default.default.
+  return isRecord(value) && 'default' in value && !('scorers' in value) ? value['default'] : value
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+
+import { show } from '../../scoring/format-value.ts'
+import { isOn, optionsFromEnvironment, withEnvironment } from './environment.ts'
+
+function read(environment: Record<string, string>) {
+  const warnings: string[] = []
+  const options = optionsFromEnvironment(environment, (message) => warnings.push(message))
+  return { options, warnings }
+}
+
+describe('The SPANSCORE_* variables', () => {
+  test('set options, those of an object together', () => {
+    expect(
+      read({
+        SPANSCORE_SAMPLE: '0.05',
+        SPANSCORE_SCOPE: 'every-agent',
+        SPANSCORE_TIMEOUT_MS: ' 1500 ',
+        SPANSCORE_STRIP_CONTENT: 'TRUE',
+        SPANSCORE_RESCORE: 'false',
+        SPANSCORE_METRIC_ATTRIBUTES: 'service.version, tenant ,',
+        SPANSCORE_BUDGET_USD_PER_DAY: 'Infinity',
+        SPANSCORE_BUDGET_SHARE: '0.025',
+        SPANSCORE_EMIT_LATE_SPANS: 'always',
+        UNRELATED: '1',
+      }),
+    ).toEqual({
+      options: {
+        sample: 0.05,
+        scope: 'every-agent',
+        timeoutMs: 1500,
+        stripContent: true,
+        rescore: false,
+        metricAttributes: ['service.version', 'tenant'],
+        budget: { usdPerDay: Number.POSITIVE_INFINITY, share: 0.025 },
+        emit: { lateSpans: 'always' },
+      },
+      warnings: [],
+    })
+  })
+
+  test('that are blank are unset', () => {
+    expect(read({ SPANSCORE_SAMPLE: '', SPANSCORE_STRICT: '  ' })).toEqual({ options: {}, warnings: [] })
+  })
+
+  test.each([
+    ['SPANSCORE_SAMPLE', '5', 'a number from 0 to 1'],
+    ['SPANSCORE_SAMPLE', 'five', 'a number from 0 to 1'],
+    ['SPANSCORE_UPSTREAM_PROBABILITY', '0', 'a number above 0 and at most 1'],
+    ['SPANSCORE_STRICT', 'yes', 'true or false'],
+    ['SPANSCORE_HOLD_MS', '5s', 'whole milliseconds, from 0 to 2147483647'],
+    ['SPANSCORE_TIMEOUT_MS', '2147483648', 'whole milliseconds, from 0 to 2147483647'],
+    ['SPANSCORE_QUEUE_SIZE', '9'.repeat(400), 'a whole number, 0 or more'],
+    ['SPANSCORE_CONCURRENCY', '0', 'a whole number, 1 or more'],
+    ['SPANSCORE_SCOPE', 'all', 'root or every-agent'],
+  ])('%s=%s is said to be wrong, and ignored', (variable, text, expected) => {
+    expect(read({ [variable]: text })).toEqual({
+      options: {},
+      warnings: [`${variable}: expected ${expected}, got ${show(text)}; it is ignored.`],
+    })
+  })
+
+  test('have the last word over the file, one limit at a time', () => {
+    const file = { sample: 1, budget: { usdPerDay: 5, callsPerMinute: 30 }, emit: { events: false } }
+    expect(withEnvironment(file, { sample: 0.1, budget: { usdPerDay: 1 } })).toEqual({
+      sample: 0.1,
+      budget: { usdPerDay: 1, callsPerMinute: 30 },
+      emit: { events: false },
+    })
+  })
+
+  test('that switch something on are read as the specification reads booleans', () => {
+    expect(['true', 'TRUE', ' True '].map(isOn)).toEqual([true, true, true])
+    expect([undefined, '', 'false', '1', 'yes'].map(isOn)).toEqual([false, false, false, false, false])
+  })
+})

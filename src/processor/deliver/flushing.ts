@@ -1,0 +1,96 @@
+import type { HeldSpans } from './held-spans.ts'
+import type { ResolvedOptions } from '../config/options.ts'
+import type { Providers } from '../attach/tracer-providers.ts'
+import type { Reporter } from '../run/reporter.ts'
+import type { ScoringJobs } from '../run/scoring-jobs.ts'
+import type { Flushable } from '../sdk-types.ts'
+import { settlesWithin } from './timeout.ts'
+
+/** What the processors behind get to flush or shut down in, as the SDK's own time limit of a flush. */
+const DOWNSTREAM_TIMEOUT_MS = 30_000
+
+/** What is flushed and shut down, and in which order. */
+export interface FlushingParts {
+  readonly options: ResolvedOptions
+  readonly jobs: ScoringJobs
+  readonly held: HeldSpans
+  readonly providers: Providers
+  readonly reporter: Reporter
+  /** The provider's other processors, which flush what we wrote beside them. */
+  readonly siblings: () => readonly Flushable[]
+}
+
+/**
+ * Flush and shutdown, in the order that loses nothing: first the judges, whose scores become spans, events and metrics,
+ * then the processors behind, then the loggers and meters. A provider flushes all its processors at once, so that what
+ * we write while we drain would else stay in their queues.
+ */
+export class Flushing {
+  readonly #parts: FlushingParts
+  /** A batch processor's second flush is over while its first one still exports: whoever flushes waits for both. */
+  readonly #underWay = new Set<Promise<boolean>>()
+
+  constructor(parts: FlushingParts) {
+    this.#parts = parts
+  }
+
+  async flush(): Promise<void> {
+    const { options, jobs, held, providers, siblings } = this.#parts
+    if (options.flushTimeoutMs > 0) await settlesWithin(jobs.settled(), options.flushTimeoutMs, 'application')
+    held.releaseAll()
+    const behind: readonly Flushable[] = options.next === undefined ? siblings() : [options.next]
+    await this.#all('forceFlush', behind)
+    await this.#all('forceFlush', providers.flushable())
+  }
+
+  /** Flushes the processors behind alone. */
+  async flushNext(): Promise<void> {
+    const { next } = this.#parts.options
+    if (next !== undefined) await this.#all('forceFlush', [next])
+  }
+
+  /**
+   * Ends all jobs, `shutdownTimeoutMs` at most. The first part runs before the first `await`: loggers and meters that are shut
+   * down at the same time still take what it writes.
+   */
+  async drain(): Promise<void> {
+    const { options, jobs, held, reporter } = this.#parts
+    reporter.guard('shutdown', () => jobs.beginShutdown())
+    if (options.shutdownTimeoutMs > 0) await settlesWithin(jobs.settled(), options.shutdownTimeoutMs, 'application')
+    reporter.guard('shutdown', () => jobs.endShutdown())
+    held.releaseAll()
+  }
+
+  async shutdownNext(): Promise<void> {
+    const { options, reporter } = this.#parts
+    const { next } = options
+    if (next === undefined) return
+    const done = await settlesWithin(
+      attempt(reporter, 'next.shutdown', () => next.shutdown()),
+      DOWNSTREAM_TIMEOUT_MS,
+    )
+    if (!done) reporter.warnOnce('shutdown-timeout', `next.shutdown() took more than ${DOWNSTREAM_TIMEOUT_MS} ms.`)
+  }
+
+  async #all(what: string, targets: readonly Flushable[]): Promise<void> {
+    const { reporter } = this.#parts
+    const before = [...this.#underWay]
+    const flushes = targets.map((target) => attempt(reporter, what, () => target.forceFlush?.()))
+    const flush = settlesWithin(Promise.all(flushes), DOWNSTREAM_TIMEOUT_MS)
+    this.#underWay.add(flush)
+    const done = await flush
+    this.#underWay.delete(flush)
+    await Promise.all(before)
+    if (!done) reporter.warnOnce('flush-timeout', `A ${what} behind took more than ${DOWNSTREAM_TIMEOUT_MS} ms.`)
+  }
+}
+
+async function attempt(reporter: Reporter, what: string, run: () => Promise<void> | undefined): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    reporter.guard(what, () => {
+      throw error
+    })
+  }
+}

@@ -1,0 +1,102 @@
+import type { ScoreAttributes } from '../../emit/score-attributes.ts'
+import { isContentAttribute } from '../../spans/content/content-attributes.ts'
+import type { Dialect } from '../../spans/dialect.ts'
+import { recognise } from '../../spans/recognise.ts'
+import { putScores } from './replace-score-attributes.ts'
+import type { EndedSpan } from '../sdk-types.ts'
+
+/** What a view changes of the span that it stands for. */
+export interface ViewChanges {
+  /** Attributes that are added. */
+  readonly scores?: ScoreAttributes
+  /** Whether message and tool content is left out. */
+  readonly stripContent: boolean
+}
+
+/**
+ * An ended span as the processors behind get it: the span itself where nothing is to be changed, else a view of it. The
+ * original is never written, since processors beside us hold the same object.
+ *
+ * Every property that the SDK's `ReadableSpan` has is the view's own, so that processors which write to spans (there are
+ * some) write to the view; whatever else they look for is found on the original.
+ */
+export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): EndedSpan {
+  if (!stripContent && (scores === undefined || Object.keys(scores).length === 0)) return span
+  const attributes = stripContent ? withoutContent(span.attributes, dialectOf(span)) : { ...span.attributes }
+  if (scores !== undefined) putScores(attributes, scores)
+  const context = span.spanContext()
+  const values: Record<keyof EndedSpan | 'isRecording', unknown> = {
+    name: span.name,
+    kind: span.kind,
+    spanContext: () => context,
+    isRecording: () => false,
+    parentSpanContext: span.parentSpanContext,
+    parentSpanId: span.parentSpanId,
+    startTime: span.startTime,
+    endTime: span.endTime,
+    status: stripContent ? withoutMessage(span.status) : span.status,
+    attributes,
+    links: stripContent ? span.links.map(linkWithoutContent) : span.links,
+    events: stripContent ? span.events.map(eventWithoutContent) : span.events,
+    duration: span.duration,
+    ended: span.ended,
+    resource: span.resource,
+    instrumentationScope: span.instrumentationScope,
+    instrumentationLibrary: span.instrumentationLibrary,
+    droppedAttributesCount: span.droppedAttributesCount,
+    droppedEventsCount: span.droppedEventsCount,
+    droppedLinksCount: span.droppedLinksCount,
+  }
+  const view: EndedSpan = Object.create(span)
+  for (const [name, value] of Object.entries(values)) {
+    // What the span's SDK line does not have (1.30 and 2.x name parent and scope differently) the view does not have either.
+    if (value === undefined) continue
+    Object.defineProperty(view, name, { value, writable: true, enumerable: true, configurable: true })
+  }
+  return view
+}
+
+/** Events in which instrumentations write content: exceptions quote arguments, message events are content. */
+const EXCEPTION_TEXT: ReadonlySet<string> = new Set([
+  'exception.message',
+  'exception.stacktrace',
+  'error.message',
+  'error.stack',
+])
+const CONTENT_EVENT = /^gen_ai\.(?:content\.|system\.|user\.|assistant\.|tool\.|choice$|client\.inference)/
+
+type SpanEvent = EndedSpan['events'][number]
+
+function eventWithoutContent(event: SpanEvent): SpanEvent {
+  const { attributes } = event
+  if (attributes === undefined) return event
+  return { ...event, attributes: CONTENT_EVENT.test(event.name) ? onlyNames(attributes) : withoutContent(attributes) }
+}
+
+type SpanLink = EndedSpan['links'][number]
+
+function linkWithoutContent(link: SpanLink): SpanLink {
+  return link.attributes === undefined ? link : { ...link, attributes: withoutContent(link.attributes) }
+}
+
+function withoutContent(attributes: Readonly<Record<string, unknown>>, dialect?: Dialect): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(attributes).filter(([key]) => !isContentAttribute(key, dialect) && !EXCEPTION_TEXT.has(key)),
+  )
+}
+
+function dialectOf(span: EndedSpan): Dialect | undefined {
+  const scope = span.instrumentationScope ?? span.instrumentationLibrary
+  return recognise(scope?.name ?? '', span.attributes, span.name)
+}
+
+/** Of an event that is a message: what kind it is, and nothing of what was said. */
+function onlyNames(attributes: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(attributes).filter(([key]) => key === 'gen_ai.system' || key === 'event.name' || key === 'role'),
+  )
+}
+
+function withoutMessage(status: EndedSpan['status']): EndedSpan['status'] {
+  return { code: status.code }
+}

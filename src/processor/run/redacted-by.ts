@@ -1,0 +1,27 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import { show } from '../../scoring/format-value.ts'
+import { disown, isThenable } from '../../scoring/thenable.ts'
+import { isRecord } from '../config/option-checks.ts'
+
+/**
+ * What `redact` makes of a run. It is given a plain copy: runs read their spans when they are asked, so that `{ ...run }` of one
+ * would be empty, and what is written to the copy is seen by nobody but judges.
+ *
+ * @throws what `redact` throws, and TypeError where it does not give a run: no judge may be shown anything else.
+ */
+export function redactedBy(redact: (run: AgentRun) => AgentRun, run: AgentRun): AgentRun {
+  const redacted: unknown = redact(JSON.parse(JSON.stringify(run)))
+  if (isThenable(redacted)) {
+    disown(redacted)
+    throw new TypeError('expected redact to return a run, got a promise; it cannot be async')
+  }
+  if (isRun(redacted)) return redacted
+  throw new TypeError(`expected redact to return the run that judges may see, got ${show(redacted)}`)
+}
+
+/** The lists that every reader of a run goes through. */
+const LISTS = ['input', 'toolCalls', 'steps', 'children', 'models', 'missing'] as const
+
+function isRun(value: unknown): value is AgentRun {
+  return isRecord(value) && LISTS.every((name) => Array.isArray(value[name]))
+}

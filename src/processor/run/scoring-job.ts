@@ -1,0 +1,172 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import type { Reservation } from '../../sampling/budget.ts'
+import { evaluate } from '../../scoring/evaluate.ts'
+import { isolated } from '../../scoring/isolation.ts'
+import type { DropReason, QueueJob } from '../../scoring/queue.ts'
+import type { Evaluation, Score, Skipped } from '../../model/score.ts'
+import { show } from '../../scoring/format-value.ts'
+import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
+import type { Reporter } from './reporter.ts'
+import type { ScoredRun } from './scored-run.ts'
+
+/** One score that is to be asked for; `counted` false where it is a second one. */
+export interface Intake {
+  readonly scored: ScoredRun
+  readonly scorer: ResolvedScorer
+  readonly counted: boolean
+}
+
+/** What a job is made of. */
+export interface ScoringJobParts extends Intake {
+  readonly run: AgentRun
+  /** The rate that the run was held against. */
+  readonly rate: number
+  readonly reservation: Reservation | undefined
+  readonly priority: 0 | 1 | 2
+  readonly options: ResolvedOptions
+  readonly reporter: Reporter
+  /** Books the result. Called once. */
+  readonly onFinished: (job: ScoringJob, evaluation: Evaluation) => void
+}
+
+/** One score that is given after its span has ended. It ends with exactly one result. */
+export class ScoringJob implements QueueJob {
+  readonly parts: ScoringJobParts
+  readonly #controller = new AbortController()
+  #hasBegun = false
+  #isFinished = false
+
+  constructor(parts: ScoringJobParts) {
+    this.parts = parts
+  }
+
+  get priority(): 0 | 1 | 2 {
+    return this.parts.priority
+  }
+
+  async start(): Promise<void> {
+    // In a turn of its own: a scorer that computes for long delays neither the span's end nor the next scorer's start.
+    await new Promise((resolve) => setImmediate(resolve))
+    if (this.#hasBegun || this.#isFinished) return
+    this.#hasBegun = true
+    const timer = setTimeout(() => this.#controller.abort(), this.parts.options.timeoutMs).unref()
+    const evaluation = await this.#evaluate()
+    clearTimeout(timer)
+    this.finish(evaluation)
+  }
+
+  /** Does the work in this turn of the event loop, if it has not begun. */
+  startNow(): void {
+    if (this.#hasBegun || this.#isFinished) return
+    this.#hasBegun = true
+    const evaluation = this.#evaluate()
+    if (evaluation instanceof Promise) void evaluation.then((result) => this.finish(result))
+    else this.finish(evaluation)
+  }
+
+  dropped(reason: DropReason | 'shutdown'): void {
+    const { scored, scorer, run } = this.parts
+    this.finish(evaluationOf(scored, scorer, DROPPED[reason], run))
+  }
+
+  /** Gives the score up, whether it has begun or not. */
+  abandon(): void {
+    this.dropped('shutdown')
+    this.#controller.abort(DROPPED.shutdown)
+  }
+
+  /** Takes a result; what comes after the first is ignored. */
+  finish(evaluation: Evaluation): void {
+    if (this.#isFinished) return
+    this.#isFinished = true
+    this.#settleBudget(evaluation)
+    this.parts.onFinished(this, evaluation)
+  }
+
+  #evaluate(): Evaluation | Promise<Evaluation> {
+    const { scored, scorer, run, rate, options, reporter } = this.parts
+    const { id, passAt } = scorer
+    const { onJudgeCall, timeoutMs } = options
+    const probability = probabilityOf(scored, rate)
+    let seen = run
+    if (scorer.scorer.kind === 'judge') {
+      try {
+        seen = scored.redacted(run, options.redact)
+      } catch (error) {
+        const message = `redact threw ${show(error, 300)}; nothing was sent to the judge.`
+        return evaluationOf(scored, scorer, { status: 'failed', code: 'redact-failed', message }, run)
+      }
+    }
+    return isolated(() =>
+      evaluate(scorer.scorer, seen, {
+        id,
+        passAt,
+        timeoutMs,
+        signal: this.#controller.signal,
+        ...(probability !== undefined && { probability }),
+        ...(onJudgeCall !== undefined && {
+          onJudgeCall: (call) => {
+            reporter.callBack('onJudgeCall', () => onJudgeCall({ ...call, scorerId: id }))
+          },
+        }),
+      }),
+    )
+  }
+
+  #settleBudget({ judge, score }: Evaluation): void {
+    const { reservation } = this.parts
+    if (judge) {
+      const tokens = (judge.usage.inputTokens ?? 0) + (judge.usage.outputTokens ?? 0)
+      reservation?.settle({
+        calls: judge.calls,
+        tokens,
+        ...(judge.costUsd !== undefined && { costUsd: judge.costUsd }),
+      })
+    } else if (score.status === 'skipped' || (score.status === 'failed' && score.code === 'redact-failed')) {
+      reservation?.settle({ calls: 0, tokens: 0, costUsd: 0 })
+    }
+    // Else it failed and does not say what it took: the estimate stands.
+  }
+}
+
+/** The probability with which a run is among the scored ones; `undefined` where nobody says what the tracer's sampler keeps. */
+export function probabilityOf({ upstream }: ScoredRun, rate: number): number | undefined {
+  return upstream === undefined ? undefined : upstream * rate
+}
+
+/** An evaluation that no scorer was asked for. */
+export function evaluationOf(
+  scored: ScoredRun,
+  scorer: ResolvedScorer,
+  score: Score,
+  run: AgentRun | undefined,
+): Evaluation {
+  const { traceId, spanId } = scored.target
+  return {
+    scorer: scorer.about,
+    runId: run?.id ?? `${traceId}:${spanId}`,
+    revision: run?.revision ?? 1,
+    complete: run?.complete ?? false,
+    durationMs: 0,
+    score,
+  }
+}
+
+/** Why a score that was to be asked for was not. */
+export const DROPPED: Readonly<Record<DropReason | 'shutdown', Skipped>> = {
+  'queue-full': {
+    status: 'skipped',
+    reason: 'queue-full',
+    message: 'More runs are to be scored than the queue holds; lower sample, or raise queueSize or concurrency.',
+  },
+  expired: {
+    status: 'skipped',
+    reason: 'expired',
+    message: 'The score waited for longer than anybody looks at its run; lower sample, or raise concurrency.',
+  },
+  shutdown: {
+    status: 'skipped',
+    reason: 'shutdown',
+    message: 'The process was shut down before the score was in; await forceFlush() first.',
+  },
+}

@@ -1,0 +1,203 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import type { Budget, Cost, Reservation } from '../../sampling/budget.ts'
+import { detached } from '../../scoring/isolation.ts'
+import { ScoringQueue } from '../../scoring/queue.ts'
+import type { Evaluation, Score, Skipped } from '../../model/score.ts'
+import { decideByRun, filtered, isForAgent } from './admission.ts'
+import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
+import { PendingScores } from '../deliver/pending-scores.ts'
+import type { Reporter } from './reporter.ts'
+import type { ScoreWriter } from '../deliver/score-writer.ts'
+import type { ScoredRun } from './scored-run.ts'
+import { DROPPED, evaluationOf, ScoringJob } from './scoring-job.ts'
+import type { Intake } from './scoring-job.ts'
+
+/** A score that has waited this long is about a run that nobody looks at any more. */
+const MAX_AGE_MS = 300_000
+
+/** Milliseconds that admitting runs may take of one turn of the event loop. */
+const ADMISSION_SLICE_MS = 5
+
+/** What jobs are done with. */
+export interface ScoringJobsParts {
+  readonly options: ResolvedOptions
+  readonly budget: Budget
+  readonly writer: ScoreWriter
+  readonly reporter: Reporter
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+}
+
+/**
+ * Scores that are not given while a span is ending: judges', and those of code that is slow, asynchronous, or has much to
+ * read. They run in a clean async context, untraced, within time limits and budgets, and each ends with one result.
+ */
+export class ScoringJobs {
+  readonly #parts: ScoringJobsParts
+  /** Runs that are settled, and have not been held against filters, samples and budgets. */
+  readonly #intake: Intake[] = []
+  readonly #judges: ScoringQueue
+  readonly #code: ScoringQueue
+  readonly #unfinished = new Set<ScoringJob>()
+  /** Of scores that were being worked on when they were taken over: what gives each of them up. */
+  readonly #adopted = new Set<() => void>()
+  /** The lowest rate that each scorer's `sample` function has given: what is kept more often is rare, and goes first. */
+  readonly #lowestRates = new Map<string, number>()
+  readonly #pending = new PendingScores()
+  #contentBytes = 0
+  #isAdmitting = false
+
+  constructor(parts: ScoringJobsParts) {
+    this.#parts = parts
+    const { concurrency, queueSize } = parts.options
+    const bounds = { concurrency, capacity: queueSize, maxAgeMs: MAX_AGE_MS, now: parts.now }
+    this.#judges = new ScoringQueue(bounds)
+    this.#code = new ScoringQueue(bounds)
+  }
+
+  /** Scores that wait for their turn. */
+  get queued(): number {
+    return this.#intake.length + this.#judges.size + this.#code.size
+  }
+
+  /** Announces a score that is going to be asked for, so that the span can be held, and a flush waits for it. */
+  expect(scored: ScoredRun): void {
+    scored.awaited += 1
+    scored.generation = this.#pending.begin(scored.generation)
+  }
+
+  /** Puts a score in line that was announced before. */
+  add(scored: ScoredRun, scorer: ResolvedScorer, counted = true): void {
+    const { concurrency, maxContentBytes, queueSize } = this.#parts.options
+    // What can be worked on at once need not wait: the queue has the last word on it.
+    if (this.#intake.length >= queueSize + concurrency || this.#contentBytes > maxContentBytes) {
+      this.#conclude(scored, evaluationOf(scored, scorer, DROPPED['queue-full'], undefined), undefined, counted)
+      return
+    }
+    this.#intake.push({ scored, scorer, counted })
+    if (this.#isAdmitting) return
+    this.#isAdmitting = true
+    detached(() => setImmediate(() => this.#admitSome()))
+  }
+
+  /** Takes over a score that is being worked on already. */
+  adopt(scored: ScoredRun, scorer: ResolvedScorer, run: AgentRun, evaluation: Promise<Evaluation>): void {
+    this.expect(scored)
+    const conclude = (result: Evaluation): void => {
+      if (this.#adopted.delete(abandon)) this.#conclude(scored, result, run, true)
+    }
+    const abandon = (): void => conclude(evaluationOf(scored, scorer, DROPPED.shutdown, run))
+    this.#adopted.add(abandon)
+    void evaluation.then(conclude)
+  }
+
+  /** Resolves when every score that is announced by now is in. */
+  settled(): Promise<void> {
+    return this.#pending.settled()
+  }
+
+  /** Gives up what is not awaited by a held span, and scores at once what code can. Called synchronously by `shutdown`. */
+  beginShutdown(): void {
+    for (const intake of this.#intake.splice(0)) this.#admit(intake)
+    for (const job of this.#unfinished) {
+      // Code that has not begun is done now: later its score would find loggers and meters shut down.
+      if (job.parts.scorer.scorer.kind === 'code') job.startNow()
+      else if (job.parts.scored.held?.isHeld !== true) job.abandon()
+    }
+  }
+
+  /** Gives up what is left. */
+  endShutdown(): void {
+    for (const abandon of this.#adopted) abandon()
+    for (const job of this.#unfinished) job.abandon()
+  }
+
+  #admitSome(): void {
+    const endMs = this.#parts.now() + ADMISSION_SLICE_MS
+    do {
+      const next = this.#intake.shift()
+      if (next) this.#admit(next)
+    } while (this.#intake.length > 0 && this.#parts.now() < endMs)
+    this.#isAdmitting = this.#intake.length > 0
+    if (this.#isAdmitting) setImmediate(() => this.#admitSome())
+  }
+
+  #admit({ scored, scorer, counted }: Intake): void {
+    const run = this.#parts.reporter.guard('Putting a run together', () => scored.live.current())
+    const give = (score: Score) => this.#conclude(scored, evaluationOf(scored, scorer, score, run), run, counted)
+    if (run === undefined) {
+      give({ status: 'skipped', reason: 'incomplete', message: 'The spans that were kept do not make a run.' })
+      return
+    }
+    const decision = isForAgent(scorer, run) ? decideByRun(scorer, run, scored.place) : filtered('agent')
+    if (decision.status !== 'chosen') {
+      give(decision)
+      return
+    }
+    const admission = this.#admitJudge(scored, scorer, run, decision.rate)
+    if (admission.status === 'skipped') {
+      give(admission)
+      return
+    }
+    const bytes = scored.live.contentBytes
+    this.#contentBytes += bytes
+    const job = new ScoringJob({
+      scored,
+      scorer,
+      counted,
+      run,
+      rate: admission.rate,
+      reservation: admission.reservation,
+      priority: this.#priority(scorer, run, decision.rate),
+      options: this.#parts.options,
+      reporter: this.#parts.reporter,
+      onFinished: (finished, evaluation) => {
+        this.#unfinished.delete(finished)
+        this.#contentBytes -= bytes
+        this.#conclude(scored, evaluation, run, counted)
+      },
+    })
+    this.#unfinished.add(job)
+    const queue = scorer.scorer.kind === 'judge' ? this.#judges : this.#code
+    queue.add(job)
+  }
+
+  /** Judges must be there, and within budget: reserved before it is spent. */
+  #admitJudge(
+    scored: ScoredRun,
+    { scorer, id }: ResolvedScorer,
+    run: AgentRun,
+    rate: number,
+  ): Skipped | { readonly status: 'admitted'; readonly rate: number; readonly reservation?: Reservation } {
+    const { judge } = scorer
+    if (judge === undefined) return { status: 'admitted', rate }
+    const { budget, reporter } = this.#parts
+    const unavailable = reporter.guard(`${id}: judge.unavailable`, () => judge.unavailable())
+    if (unavailable !== undefined) {
+      return { status: 'skipped', reason: 'judge-unavailable', message: unavailable }
+    }
+    scored.budgetFactor ??= budget.factor()
+    const estimate: Cost = reporter.guard(`${id}: judge.estimate`, () => judge.estimate(run)) ?? { calls: 1, tokens: 0 }
+    const admission = budget.admit({ place: scored.place.value, rate, factor: scored.budgetFactor, estimate })
+    return admission.admitted
+      ? { status: 'admitted', rate: admission.rate, reservation: admission.reservation }
+      : { status: 'skipped', reason: 'over-budget', message: admission.message }
+  }
+
+  #priority({ id, sample }: ResolvedScorer, run: AgentRun, rate: number): 0 | 1 | 2 {
+    if (run.status === 'error') return 2
+    if (typeof sample === 'number') return 0
+    const lowest = Math.min(rate, this.#lowestRates.get(id) ?? 1)
+    this.#lowestRates.set(id, lowest)
+    return rate > lowest ? 1 : 0
+  }
+
+  #conclude(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
+    const { reporter, writer } = this.#parts
+    const told = run ?? reporter.guard('Putting a run together', () => scored.live.current())
+    writer.write(scored, evaluation, told, counted)
+    scored.awaited -= 1
+    reporter.guard('Handing on a held span', () => scored.held?.scoreIsIn())
+    if (scored.generation !== undefined) this.#pending.end(scored.generation)
+  }
+}

@@ -1,0 +1,233 @@
+import { answeredIds, isQuestion, repeats } from './continuity.ts'
+import { newPlan, type RunPlan } from './run-layout.ts'
+import { compareSpans, type TreeSpan } from './tree.ts'
+
+/** A model or tool span with no agent above it, or none between it and the tool that it runs in. */
+export interface BareSpan {
+  readonly node: TreeSpan
+  readonly kind: 'model' | 'tool'
+  /** The run in whose tool it stands. */
+  readonly plan: RunPlan | undefined
+  readonly tool: TreeSpan | undefined
+  /** Spans of the same call, written inside by other instrumentations. */
+  readonly inner: TreeSpan[]
+}
+
+/** Model calls that continue one another. */
+interface Chain {
+  readonly plan: RunPlan
+  readonly place: TreeSpan | undefined
+  last: TreeSpan
+  hasCallIds: boolean
+}
+
+/** How many of the latest runs at a place are compared by their words; by id all are. */
+const MAX_COMPARED = 32
+
+/** Beyond this many comparisons in a trace, orphans are not given to a run by time alone. */
+const MAX_GUESSES = 1_000_000
+
+/**
+ * Makes runs of the model calls that no agent stands above. A call that continues an earlier one (it answers that call's
+ * tool calls by id, else it repeats that call's words and goes on without a new question) is of the same run, any other
+ * begins its own. Tool spans go to the run that asked for them; orphans, whose parent never came, also to a run that is
+ * there already. Returns the new top-level runs; those below a tool become children.
+ */
+export function chainBareSpans(bare: readonly BareSpan[], plans: readonly RunPlan[]): readonly RunPlan[] {
+  if (bare.length === 0) return []
+  const models = sorted(bare, 'model')
+  const tools = sorted(bare, 'tool')
+  const orphans = bare.filter((item) => item.node.isOrphan).length
+  const adopters = orphans * plans.length > MAX_GUESSES ? [] : plans
+  const touched = new Set<RunPlan>()
+  const chains = chainModels(models, adopters, touched)
+  const owners = attachTools(tools, chains, plans, adopters, touched)
+  for (const plan of touched) sortByStart(plan)
+  const tops: RunPlan[] = []
+  for (const { plan, place } of chains) {
+    const owner = place && owners.get(place)
+    if (plan.parent === undefined && owner !== undefined) plan.parent = { plan: owner, tool: place }
+    if (plan.parent === undefined) tops.push(plan)
+    else plan.parent.plan.children.push(plan)
+  }
+  return tops
+}
+
+function sortByStart(plan: RunPlan): void {
+  plan.models.sort((left, right) => compareSpans(left.node.span, right.node.span))
+  plan.tools.sort((left, right) => compareSpans(left.node.span, right.node.span))
+}
+
+function sorted(bare: readonly BareSpan[], kind: BareSpan['kind']): readonly BareSpan[] {
+  return bare
+    .filter((item) => item.kind === kind)
+    .toSorted((left, right) => compareSpans(left.node.span, right.node.span))
+}
+
+function chainModels(
+  models: readonly BareSpan[],
+  adopters: readonly RunPlan[],
+  touched: Set<RunPlan>,
+): readonly Chain[] {
+  const chains: Chain[] = []
+  const byPlace = new Map<TreeSpan | undefined, Chain[]>()
+  const byCallId = new Map<string, Chain>()
+  for (const item of models) {
+    const { node, plan, tool } = item
+    const adopter = node.isOrphan && plan === undefined ? enclosing(node, adopters) : undefined
+    if (adopter !== undefined) {
+      adopt(adopter, item, touched)
+      continue
+    }
+    if (node.isOpen) continue
+    const latest = byPlace.get(tool) ?? []
+    byPlace.set(tool, latest)
+    let chain = findChain(node, tool, latest, byCallId)
+    if (chain === undefined) {
+      const parent = plan === undefined ? undefined : { plan, tool }
+      chain = { plan: newPlan(node, parent), place: tool, last: node, hasCallIds: false }
+      chains.push(chain)
+      latest.push(chain)
+      if (latest.length > MAX_COMPARED) latest.shift()
+    }
+    chain.plan.models.push({ node, inner: item.inner })
+    chain.last = node
+    for (const call of node.facts.toolCalls) {
+      if (call.id === undefined) continue
+      byCallId.set(call.id, chain)
+      chain.hasCallIds = true
+    }
+  }
+  return chains
+}
+
+function adopt(plan: RunPlan, { node, kind, inner }: BareSpan, touched: Set<RunPlan>): void {
+  const list = kind === 'model' ? plan.models : plan.tools
+  if (!node.isOpen) list.push({ node, inner })
+  plan.isComplete = false
+  touched.add(plan)
+}
+
+function findChain(
+  node: TreeSpan,
+  place: TreeSpan | undefined,
+  latest: readonly Chain[],
+  byCallId: ReadonlyMap<string, Chain>,
+): Chain | undefined {
+  const { input } = node.facts
+  if (input === undefined) return latest.findLast((chain) => continuesUnseen(chain.last, node))
+  const answered = answeredIds(input)
+  for (const id of answered.toReversed()) {
+    const chain = byCallId.get(id)
+    if (chain !== undefined && chain.place === place) return chain
+  }
+  if (isQuestion(input.at(-1))) return undefined
+  // Ids on both sides that do not meet: another conversation.
+  return latest.findLast((chain) => !(chain.hasCallIds && answered.length > 0) && repeats(input, chain.last))
+}
+
+/** Without content: the next call of the same parent after one that ended with tool calls. */
+function continuesUnseen(last: TreeSpan, node: TreeSpan): boolean {
+  const finished = last.facts.model?.finishReasons ?? []
+  return (
+    last.topId === node.topId &&
+    last.span.traceId === node.span.traceId &&
+    last.span.endTimeMs <= node.span.startTimeMs + 1 &&
+    finished.some((reason) => /tool/i.test(reason))
+  )
+}
+
+/** The one run whose agent was at work when the span began; of several the one of the same agent; else none can be told. */
+function enclosing(node: TreeSpan, plans: readonly RunPlan[]): RunPlan | undefined {
+  const { startTimeMs, traceId } = node.span
+  const found = plans.filter(
+    ({ root }) =>
+      root.facts.role !== 'model' &&
+      root.facts.dialect.name === node.facts.dialect.name &&
+      root.span.traceId === traceId &&
+      root.span.startTimeMs <= startTimeMs &&
+      root.span.endTimeMs + 1 >= startTimeMs,
+  )
+  if (found.length <= 1) return found[0]
+  const name = node.facts.agent?.name
+  const sameName = found.filter((plan) => name !== undefined && plan.root.facts.agent?.name === name)
+  return sameName.length === 1 ? sameName[0] : undefined
+}
+
+function attachTools(
+  tools: readonly BareSpan[],
+  chains: readonly Chain[],
+  plans: readonly RunPlan[],
+  adopters: readonly RunPlan[],
+  touched: Set<RunPlan>,
+): ReadonlyMap<TreeSpan, RunPlan> {
+  const owners = new Map<TreeSpan, RunPlan>()
+  const places = Map.groupBy(chains, (chain) => chain.place)
+  const indices = new Map<TreeSpan | undefined, CallIndex>()
+  const ofTrace = tools.some((item) => item.node.isOrphan) ? new CallIndex(plans) : undefined
+  for (const item of tools) {
+    const { node, tool: place } = item
+    let index = indices.get(place)
+    if (index === undefined) {
+      index = new CallIndex((places.get(place) ?? []).map((chain) => chain.plan))
+      indices.set(place, index)
+    }
+    const own = index.askedBy(node) ?? index.nearest(node)
+    if (own !== undefined) {
+      own.tools.push({ node, inner: item.inner })
+      owners.set(node, own)
+      continue
+    }
+    if (!node.isOrphan || place !== undefined) continue
+    const adopter = ofTrace?.askedBy(node) ?? enclosing(node, adopters)
+    if (adopter === undefined) continue
+    adopt(adopter, item, touched)
+    owners.set(node, adopter)
+  }
+  return owners
+}
+
+/** Which run asked for which tool call. */
+class CallIndex {
+  readonly #byId = new Map<string, RunPlan>()
+  /** `undefined` where several runs asked for a tool of the name. */
+  readonly #byName = new Map<string, RunPlan | undefined>()
+  readonly #byParent = new Map<string, { startMs: number; plan: RunPlan }[]>()
+
+  constructor(plans: readonly RunPlan[]) {
+    for (const plan of plans) {
+      for (const { node } of plan.models) {
+        for (const call of node.facts.toolCalls) {
+          if (call.id !== undefined) this.#byId.set(call.id, plan)
+          const other = this.#byName.has(call.name) ? this.#byName.get(call.name) : plan
+          this.#byName.set(call.name, other === plan ? plan : undefined)
+        }
+        const list = this.#byParent.get(node.topId)
+        const entry = { startMs: node.span.startTimeMs, plan }
+        if (list === undefined) this.#byParent.set(node.topId, [entry])
+        else list.push(entry)
+      }
+    }
+    for (const list of this.#byParent.values()) list.sort((left, right) => left.startMs - right.startMs)
+  }
+
+  /** The run that asked for this call: by id, else the only one that asked for a tool of this name. */
+  askedBy(node: TreeSpan): RunPlan | undefined {
+    const { tool } = node.facts
+    if (tool === undefined) return undefined
+    return (tool.id === undefined ? undefined : this.#byId.get(tool.id)) ?? this.#byName.get(tool.name)
+  }
+
+  /** The run under the same parent whose last call before this one is the latest. */
+  nearest(node: TreeSpan): RunPlan | undefined {
+    const list = this.#byParent.get(node.topId) ?? []
+    let low = 0
+    let high = list.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((list[middle]?.startMs ?? 0) <= node.span.startTimeMs) low = middle + 1
+      else high = middle
+    }
+    return list[low - 1]?.plan
+  }
+}

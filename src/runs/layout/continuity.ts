@@ -1,0 +1,54 @@
+import { canonicalJson } from '../../spans/json.ts'
+import type { Message } from '../../model/message.ts'
+import type { TreeSpan } from './tree.ts'
+
+/** The ids of the tool calls that messages answer since the last question, in order: those before it are history. */
+export function answeredIds(messages: readonly Message[]): readonly string[] {
+  const ids: string[] = []
+  for (const message of messages.slice(messages.findLastIndex(isQuestion) + 1)) {
+    for (const part of message.parts) {
+      if (part.type === 'tool_call_response' && part.id !== undefined) ids.push(part.id)
+    }
+  }
+  return ids
+}
+
+/** A user's words, and no tool's answer beside them. */
+export function isQuestion(message: Message | undefined): boolean {
+  return message?.role === 'user' && !message.parts.some((part) => part.type === 'tool_call_response')
+}
+
+/**
+ * True where a model call's input repeats an earlier call: what that was given, then what it said. Of an answer with tool
+ * calls it is enough that tool calls follow: streams are recorded with the parallel calls of an answer glued into one, or
+ * without its calls.
+ */
+export function repeats(input: readonly Message[], earlier: TreeSpan): boolean {
+  const said = earlier.facts.output?.at(-1)
+  const given = earlier.facts.input ?? []
+  const next = input[given.length]
+  const lastGiven = given.at(-1)
+  const saidCalls = said === undefined || isSilent(said) ? earlier.facts.outcome.error === undefined : hasCalls(said)
+  if (lastGiven !== undefined && next?.role === 'assistant' && saidCalls && hasCalls(next)) {
+    const same = input[given.length - 1]
+    if (same !== undefined && messageKey(same) === messageKey(lastGiven)) return true
+  }
+  if (said === undefined) return false
+  const key = messageKey(said)
+  const from = input.slice(Math.min(given.length, input.length - 1))
+  return from.some((message) => message.role === 'assistant' && messageKey(message) === key)
+}
+
+/** Nothing was recorded of what the model said. */
+function isSilent(message: Message): boolean {
+  return !hasCalls(message) && (message.text ?? '') === ''
+}
+
+function hasCalls(message: Message): boolean {
+  return message.parts.some((part) => part.type === 'tool_call')
+}
+
+function messageKey(message: Message): string {
+  const calls = message.parts.filter((part) => part.type === 'tool_call')
+  return canonicalJson([message.text ?? '', calls.map((call) => [call.name, call.arguments])])
+}

@@ -1,0 +1,132 @@
+import type { RunPlan } from './run-layout.ts'
+
+/**
+ * Takes away runs that another instrumentation tells of too, at the top and below every tool call: AI SDK 7 with its new
+ * and its legacy telemetry both on writes each run twice, at the top in two traces; an instrumented client below a framework
+ * that does not hand its context on leaves bare model calls beside the framework's run. The ids of the model's responses
+ * tell; where there are none, because the first call failed, agent, question and time do.
+ */
+export function dropTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
+  const kept = plans.length > 1 ? withoutTwins(plans) : plans
+  const waiting = [...kept]
+  for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
+    if (plan.children.length > 1) {
+      const children = withoutTwins(plan.children)
+      if (children.length < plan.children.length) plan.children.splice(0, plan.children.length, ...children)
+    }
+    waiting.push(...plan.children)
+  }
+  return kept
+}
+
+function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
+  const legacy = plans.filter(isLegacy)
+  const current = legacy.length === 0 ? [] : plans.filter(isCurrent)
+  const bare = plans.filter(isBare)
+  const agents = bare.length === 0 || bare.length === plans.length ? [] : plans.filter((plan) => !isBare(plan))
+  const twins = new Map<RunPlan, RunPlan>()
+  if (current.length > 0) {
+    const bySecond = Map.groupBy(current, secondOf)
+    const indices = new Map([...bySecond].map(([second, ofSecond]) => [second, indexByResponse(ofSecond)]))
+    for (const plan of legacy) {
+      const ids = responseIds(plan)
+      const near = [0, -1, 1].flatMap((offset) => indices.get(secondOf(plan) + offset) ?? [])
+      const other =
+        ids.length > 0
+          ? near.map((index) => toldBy(ids, index)).find((found) => found !== undefined && isOneCall(found, plan))
+          : toldInTime(plan, current)
+      if (other !== undefined) twins.set(plan, other)
+    }
+  }
+  if (agents.length > 0) {
+    const byTrace = Map.groupBy(agents, (plan) => plan.root.span.traceId)
+    const indices = new Map([...byTrace].map(([traceId, ofTrace]) => [traceId, indexByResponse(ofTrace)]))
+    for (const plan of bare) {
+      const index = indices.get(plan.root.span.traceId)
+      const other = index && toldBy(responseIds(plan), index)
+      if (other !== undefined) twins.set(plan, other)
+    }
+  }
+  for (const [twin, other] of clientTwins(bare)) twins.set(twin, other)
+  for (const [twin, other] of twins) handOver(twin.children, other)
+  return twins.size === 0 ? plans : plans.filter((plan) => !twins.has(plan))
+}
+
+/** What a client's own spans tell, in a trace of their own, of calls that an instrumentation of the client tells of too. */
+function clientTwins(bare: readonly RunPlan[]): readonly (readonly [RunPlan, RunPlan])[] {
+  const [told = [], others = []] = [true, false].map((isOfClient) =>
+    bare.filter((plan) => (plan.root.facts.dialect.isOfClient === true) === isOfClient),
+  )
+  if (told.length === 0 || others.length === 0) return []
+  const bySecond = Map.groupBy(others, secondOf)
+  const indices = new Map([...bySecond].map(([second, ofSecond]) => [second, indexByResponse(ofSecond)]))
+  return told.flatMap((plan) => {
+    const ids = responseIds(plan)
+    if (ids.length === 0) return []
+    const near = [0, -1, 1].flatMap((offset) => indices.get(secondOf(plan) + offset) ?? [])
+    const other = near.map((index) => toldBy(ids, index)).find((found) => found !== undefined)
+    return other === undefined ? [] : [[plan, other] as const]
+  })
+}
+
+/** What a tool of the twin started, the same call's tool started: below which of the two spans it hangs is chance. */
+function handOver(children: readonly RunPlan[], other: RunPlan): void {
+  for (const child of children) {
+    const id = child.parent?.tool?.facts.tool?.id
+    const tool = other.tools.find(({ node }) => id !== undefined && node.facts.tool?.id === id)?.node
+    child.parent = { plan: other, tool }
+    other.children.push(child)
+  }
+}
+
+/** The AI SDK's older form, which version 7 writes beside its own when asked to. */
+function isLegacy(plan: RunPlan): boolean {
+  return plan.root.span.scope.name === 'ai'
+}
+
+function isCurrent(plan: RunPlan): boolean {
+  return plan.root.span.scope.name === 'gen_ai'
+}
+
+function isBare(plan: RunPlan): boolean {
+  return plan.root.facts.role === 'model'
+}
+
+/** The same agent, begun at the same moment: the ids of a server in a test repeat. */
+function isOneCall({ root }: RunPlan, other: RunPlan): boolean {
+  const apartMs = Math.abs(root.span.startTimeMs - other.root.span.startTimeMs)
+  return apartMs <= 5 * MAX_APART_MS && root.facts.agent?.name === other.root.facts.agent?.name
+}
+
+/** By which current runs are found: two records of one call begin within a moment. */
+function secondOf(plan: RunPlan): number {
+  return Math.floor(plan.root.span.startTimeMs / 1000)
+}
+
+function responseIds(plan: RunPlan): readonly string[] {
+  return plan.models.flatMap((model) => model.node.facts.model?.responseId ?? [])
+}
+
+function indexByResponse(plans: readonly RunPlan[]): ReadonlyMap<string, RunPlan> {
+  return new Map(plans.flatMap((plan) => responseIds(plan).map((id) => [id, plan] as const)))
+}
+
+function toldBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>): RunPlan | undefined {
+  const other = index.get(ids[0] ?? '')
+  return ids.every((id) => index.get(id) === other) ? other : undefined
+}
+
+/** How far the two records of one call may lie apart. */
+const MAX_APART_MS = 20
+
+function toldInTime(plan: RunPlan, others: readonly RunPlan[]): RunPlan | undefined {
+  const { span, facts } = plan.root
+  return others.find(
+    (other) =>
+      Math.abs(other.root.span.startTimeMs - span.startTimeMs) <= MAX_APART_MS &&
+      Math.abs(other.root.span.endTimeMs - span.endTimeMs) <= MAX_APART_MS &&
+      responseIds(other).length === 0 &&
+      other.root.facts.agent?.name === facts.agent?.name &&
+      other.root.facts.input?.at(-1)?.text === facts.input?.at(-1)?.text,
+  )
+}

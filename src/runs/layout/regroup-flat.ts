@@ -1,0 +1,98 @@
+import { toolCallsIn } from '../../spans/content/messages.ts'
+import type { TreeSpan } from './tree.ts'
+import { lastUserText } from '../view/message-text.ts'
+
+/** Beyond this, a trace of flat spans is left as it is. */
+const MAX_COMPARISONS = 1_000_000
+const MAX_STEPS = 2000
+
+/**
+ * Gives flat spans the parents that they ought to have. Some libraries write all spans of a run side by side, and under load
+ * some of them below another run's span (`Dialect.isFlat`); what they say tells where they belong: a tool's execution to
+ * the graph that lists its call, a model's call to the graph that was at work and was asked the same, a graph to the tool
+ * or graph inside which it ran. Where a trace holds no graph, everything stays as it is.
+ */
+export function regroupFlat(nodes: readonly TreeSpan[]): void {
+  const flat = nodes.filter(({ facts, span }) => facts.dialect.isFlat?.(span) === true)
+  const graphs = flat.filter((node) => node.facts.role === 'agent').toSorted(byLength)
+  if (graphs.length === 0 || graphs.length * flat.length > MAX_COMPARISONS) return
+  const tools = flat.filter((node) => node.facts.role === 'tool')
+  const graphsByCall = graphs.length === 1 ? undefined : indexCalls(graphs)
+  for (const tool of tools) {
+    const id = graphsByCall === undefined ? undefined : tool.facts.tool?.id
+    tool.parent = (id === undefined ? innermost(tool, graphs) : graphsByCall?.get(id)) ?? tool.parent
+  }
+  const wrappers = nodes.filter((node) => node.facts.role === 'entry' && !flat.includes(node))
+  for (const graph of graphs) graph.parent = parentOfGraph(graph, graphs, tools, wrappers)
+  const steps = flat.filter((node) => node.facts.role === 'step').toSorted(byLength)
+  for (const step of steps) step.parent = innermost(step, sameQuestion(step, graphs))
+  for (const node of flat) {
+    if (node.facts.role !== 'model') continue
+    const graph = innermost(node, sameQuestion(node, graphs))
+    // The step around a model's call names the agent where a graph has several.
+    const step =
+      steps.length > MAX_STEPS
+        ? undefined
+        : steps.find((other) => other.parent === graph && encloses(other, node) && hasAgent(other))
+    node.parent = step ?? graph ?? node.parent
+  }
+}
+
+function hasAgent(node: TreeSpan): boolean {
+  return node.facts.agent?.name !== undefined
+}
+
+function byLength(left: TreeSpan, right: TreeSpan): number {
+  return left.span.endTimeMs - left.span.startTimeMs - (right.span.endTimeMs - right.span.startTimeMs)
+}
+
+/** By the id of a call, the innermost graph that lists it. */
+function indexCalls(graphs: readonly TreeSpan[]): ReadonlyMap<string, TreeSpan> {
+  const index = new Map<string, TreeSpan>()
+  for (const graph of graphs) {
+    for (const call of toolCallsIn(graph.facts.transcript)) {
+      if (call.id !== undefined && !index.has(call.id)) index.set(call.id, graph)
+    }
+  }
+  return index
+}
+
+/** The first of the graphs, the shortest first, that was at work when the span began; the only one in any case. */
+function innermost(node: TreeSpan, graphs: readonly TreeSpan[]): TreeSpan | undefined {
+  return graphs.length === 1 ? graphs[0] : graphs.find((graph) => graph !== node && encloses(graph, node))
+}
+
+function encloses(outer: TreeSpan, inner: TreeSpan): boolean {
+  return outer.span.startTimeMs <= inner.span.startTimeMs && outer.span.endTimeMs >= inner.span.endTimeMs
+}
+
+function sameQuestion(node: TreeSpan, graphs: readonly TreeSpan[]): readonly TreeSpan[] {
+  if (graphs.length === 1) return graphs
+  const question = questionOf(node)
+  const same = graphs.filter((graph) => questionOf(graph) === question)
+  return same.length === 0 ? graphs : same
+}
+
+function questionOf(node: TreeSpan): string | undefined {
+  return lastUserText(node.facts.input)
+}
+
+/** The graph around it that was asked the same; the tool in which it ran; the wrapper that was asked the same. */
+function parentOfGraph(
+  graph: TreeSpan,
+  graphs: readonly TreeSpan[],
+  tools: readonly TreeSpan[],
+  wrappers: readonly TreeSpan[],
+): TreeSpan | undefined {
+  if (graphs.length === 1) return graph.parent
+  const question = questionOf(graph)
+  const isAround = (other: TreeSpan): boolean => other !== graph && encloses(other, graph)
+  const outer = graphs.find((other) => isAround(other) && questionOf(other) === question)
+  if (outer !== undefined) return outer
+  const around = tools.filter((tool) => tool.parent !== graph && isAround(tool))
+  const asked = around.filter(
+    (tool) => question !== undefined && JSON.stringify(tool.facts.toolArguments)?.includes(JSON.stringify(question)),
+  )
+  const started = asked[0] ?? (around.length === 1 ? around[0] : undefined)
+  return started ?? wrappers.find((wrapper) => questionOf(wrapper) === question) ?? graph.parent
+}

@@ -1,0 +1,81 @@
+import { isRecord } from '../../spans/json.ts'
+import type { Message, ToolCallPart } from '../../model/message.ts'
+import { toolCallsIn } from '../../spans/content/messages.ts'
+import type { PlannedModel, PlannedTool } from '../layout/run-layout.ts'
+
+/**
+ * The tool calls that each model of a run asked for. Where the record of an answer is broken (some instrumentations glue
+ * the parallel calls of a stream into one), the next model's input, which repeats the answer, is asked instead; where
+ * that is not there either, the spans of the tools that ran are the better witness, and the broken calls are dropped.
+ */
+export function askedCalls(
+  models: readonly PlannedModel[],
+  tools: readonly PlannedTool[],
+): readonly (readonly ToolCallPart[])[] {
+  let ranNames: ReadonlySet<string | undefined> | undefined
+  return models.map((model, step) => {
+    const calls = callsOf(model)
+    // Some record no calls at all, and repeat them to the next model.
+    if (calls.length === 0) return step === models.length - 1 ? calls : repeatedCalls(models, step)
+    const whole = calls.some(hasNoArguments) ? repeatedCalls(models, step) : []
+    if (whole.length === calls.length && whole.every((call, index) => call.id === calls[index]?.id)) return whole
+    // Without ids and without tool spans, the answers can be found by the ids in the repetition alone.
+    const lacksIds = tools.length === 0 && calls.some((call) => call.id === undefined)
+    if (!lacksIds && !calls.some(isBroken)) return calls
+    ranNames ??= new Set(tools.map((tool) => tool.node.facts.tool?.name))
+    const names = ranNames
+    const repeated = repeatedCalls(models, step)
+    if (repeated.length > 0) return repeated
+    return tools.length === 0 ? calls : calls.filter((call) => !isBroken(call) && names.has(call.name))
+  })
+}
+
+/** From the outer span, else from one of the same call inside it. */
+function callsOf(model: PlannedModel): readonly ToolCallPart[] {
+  const own = model.node.facts.toolCalls
+  if (own.length > 0 || model.inner.length === 0) return own
+  return model.inner.map((node) => node.facts.toolCalls).find((calls) => calls.length > 0) ?? own
+}
+
+/** Arguments that begin as JSON and are not. */
+function isBroken(call: ToolCallPart): boolean {
+  return typeof call.arguments === 'string' && /^\s*[{[]/.test(call.arguments)
+}
+
+/** Written so of calls without arguments, and by some of streams, whose arguments come later. */
+function hasNoArguments({ id, arguments: given }: ToolCallPart): boolean {
+  return id !== undefined && isRecord(given) && Object.keys(given).length === 0
+}
+
+/** The calls in what the next model's input has more than this one's, where it goes on from there. */
+function repeatedCalls(models: readonly PlannedModel[], step: number): readonly ToolCallPart[] {
+  const before = models[step]?.node.facts.input ?? []
+  const after = models[step + 1]?.node.facts.input ?? []
+  const last = before.at(-1)
+  const same = after[before.length - 1]
+  const goesOn = last !== undefined && last.role === same?.role && last.text === same.text
+  return goesOn ? toolCallsIn(after.slice(before.length)) : []
+}
+
+/**
+ * The calls in a transcript, by the assistant message that made them: for libraries that list a run's messages on the
+ * agent's span and have no usable model spans.
+ */
+export function transcriptCalls(transcript: readonly Message[] | undefined): readonly (readonly ToolCallPart[])[] {
+  // LangGraph repeats the message that hands over.
+  const seen = new Set<string>()
+  const isNew = ({ id }: ToolCallPart): boolean => id === undefined || (!seen.has(id) && seen.add(id).has(id))
+  return ownTurns(transcript).flatMap((message) => {
+    if (message.role !== 'assistant') return []
+    const calls = toolCallsIn([message])
+    const fresh = calls.filter(isNew)
+    return calls.length > 0 && fresh.length === 0 ? [] : [fresh]
+  })
+}
+
+/** The messages of a transcript that this run added to what it was given. */
+function ownTurns(transcript: readonly Message[] | undefined): readonly Message[] {
+  if (transcript === undefined) return []
+  const question = transcript.findLastIndex((message) => message.role === 'user' && message.text !== undefined)
+  return transcript.slice(question + 1)
+}

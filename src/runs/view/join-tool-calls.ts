@@ -1,0 +1,144 @@
+import { canonicalJson } from '../../spans/json.ts'
+import type { Message, ToolCallPart, ToolCallResponsePart } from '../../model/message.ts'
+import type { SourceSpan } from '../../spans/source-span.ts'
+import type { PlannedModel, PlannedTool } from '../layout/run-layout.ts'
+import type { TreeSpan } from '../layout/tree.ts'
+
+/** One tool call: as the model asked for it, as it ran, or both. */
+export interface JoinedCall {
+  /** As the model asked for it; `undefined` where only the execution was recorded. */
+  readonly asked: ToolCallPart | undefined
+  readonly tool: PlannedTool | undefined
+  /** Index of the model call that asked for it. */
+  readonly step: number
+  /** The model call that asked for it, else the span of its execution: below the agent on whose behalf it was made. */
+  readonly by: TreeSpan | undefined
+}
+
+interface Draft {
+  asked: ToolCallPart | undefined
+  tool: PlannedTool | undefined
+  step: number
+  by: TreeSpan | undefined
+}
+
+/**
+ * Tool calls in the model's order. What the models asked for is joined to the tool spans by id, then by name and
+ * arguments, then by name and order; spans that no model asked for (because that was not recorded) stand after the calls
+ * of the model call before them.
+ *
+ * @param askedBy The calls that each model asked for, by index of the model (or of the turn in a transcript).
+ */
+export function joinToolCalls(
+  models: readonly PlannedModel[],
+  tools: readonly PlannedTool[],
+  askedBy: readonly (readonly ToolCallPart[])[],
+): readonly JoinedCall[] {
+  const drafts: Draft[] = []
+  for (const [step, calls] of askedBy.entries()) {
+    const by = models[step]?.node
+    for (const asked of calls) drafts.push({ asked, tool: undefined, step, by })
+  }
+  const left = joinInOrder(joinByArguments(joinById(tools, drafts), drafts), drafts)
+  if (left.length === 0) return drafts
+  for (const tool of left) {
+    const step = Math.max(0, lastBefore(models, tool.node.span))
+    drafts.push({ asked: undefined, tool, step, by: tool.node })
+  }
+  // Stable: the model's own order stays, and what only spans know comes after it.
+  return drafts.toSorted((one, other) => one.step - other.step)
+}
+
+function joinById(tools: readonly PlannedTool[], drafts: readonly Draft[]): readonly PlannedTool[] {
+  const byId = new Map<string, Draft[]>()
+  for (const draft of drafts) {
+    const id = draft.asked?.id
+    if (id === undefined) continue
+    const list = byId.get(id)
+    if (list === undefined) byId.set(id, [draft])
+    else list.push(draft)
+  }
+  return tools.filter((tool) => {
+    const id = idOf(tool)
+    const draft = id === undefined ? undefined : byId.get(id)?.shift()
+    if (draft !== undefined) draft.tool = tool
+    return draft === undefined
+  })
+}
+
+/** The id of the call, from the outer span or one inside. */
+export function idOf(tool: PlannedTool): string | undefined {
+  return tool.node.facts.tool?.id ?? tool.inner.find((node) => node.facts.tool?.id !== undefined)?.facts.tool?.id
+}
+
+/** Only where a name stands for several calls or spans: arguments need not be read to join one to one. */
+function joinByArguments(tools: readonly PlannedTool[], drafts: readonly Draft[]): readonly PlannedTool[] {
+  if (tools.length === 0) return tools
+  const spansOf = Map.groupBy(tools, (tool) => tool.node.facts.tool?.name)
+  const callsOf = Map.groupBy(freeDrafts(drafts), (draft) => draft.asked?.name)
+  const joined = new Set<PlannedTool>()
+  for (const [name, spans] of spansOf) {
+    // A span that does not say its tool may be of any call.
+    const calls = name === undefined ? freeDrafts(drafts) : (callsOf.get(name) ?? [])
+    if (calls.length === 0 || (calls.length === 1 && spans.length === 1 && name !== undefined)) continue
+    const byArguments = Map.groupBy(calls, (draft) => canonicalJson(draft.asked?.arguments))
+    for (const tool of spans) {
+      const draft = byArguments.get(canonicalJson(tool.node.facts.toolArguments))?.shift()
+      if (draft === undefined) continue
+      draft.tool = tool
+      joined.add(tool)
+    }
+  }
+  return joined.size === 0 ? tools : tools.filter((tool) => !joined.has(tool))
+}
+
+/** By name and order; hand-offs by order alone, since libraries name their spans otherwise than the model's call. */
+function joinInOrder(tools: readonly PlannedTool[], drafts: readonly Draft[]): readonly PlannedTool[] {
+  if (tools.length === 0) return tools
+  const free = Map.groupBy(freeDrafts(drafts), (draft) => draft.asked?.name)
+  const left = tools.filter((tool) => {
+    const draft = free.get(tool.node.facts.tool?.name)?.shift()
+    if (draft !== undefined) draft.tool = tool
+    return draft === undefined
+  })
+  return left.filter((tool) => {
+    if (tool.node.facts.role !== 'handoff') return true
+    const draft = drafts.find((candidate) => candidate.tool === undefined && isHandoff(candidate.asked?.name))
+    if (draft !== undefined) draft.tool = tool
+    return draft === undefined
+  })
+}
+
+function freeDrafts(drafts: readonly Draft[]): readonly Draft[] {
+  return drafts.filter((draft) => draft.tool === undefined)
+}
+
+function isHandoff(name: string | undefined): boolean {
+  return name !== undefined && /^(transfer|hand_?off)/i.test(name)
+}
+
+/** The last model call before a tool. Start times tie: of two that start at once, the tool's is the later where it ends later. */
+function lastBefore(models: readonly PlannedModel[], tool: SourceSpan): number {
+  let low = 0
+  let high = models.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((models[middle]?.node.span.startTimeMs ?? 0) <= tool.startTimeMs) low = middle + 1
+    else high = middle
+  }
+  let last = low - 1
+  for (; last > 0; last--) {
+    const model = models[last]?.node.span
+    if (model === undefined || model.startTimeMs < tool.startTimeMs || model.endTimeMs <= tool.endTimeMs) break
+  }
+  return last
+}
+
+/** The answers to tool calls in messages, in order. */
+export function responsesIn(messages: readonly Message[] | undefined): readonly ToolCallResponsePart[] {
+  const responses: ToolCallResponsePart[] = []
+  for (const message of messages ?? []) {
+    for (const part of message.parts) if (part.type === 'tool_call_response') responses.push(part)
+  }
+  return responses
+}

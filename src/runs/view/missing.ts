@@ -1,0 +1,92 @@
+import { isContentAttribute } from '../../spans/content/content-attributes.ts'
+import type { Absence, ContentFact } from '../../spans/dialect.ts'
+import type { SourceSpan } from '../../spans/source-span.ts'
+import type { AgentRun, Missing, ToolCall } from '../../model/agent-run.ts'
+import type { RunPlan } from '../layout/run-layout.ts'
+import type { TreeSpan } from '../layout/tree.ts'
+
+/** Facts that the spans do not hold although a run has them, and the switch that records each. */
+export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
+  const missing: Missing[] = []
+  const firstModel = plan.models[0]?.node ?? plan.root
+  const lastModel = plan.models.at(-1)?.node ?? plan.root
+  if (run.userInput === undefined) missing.push(explain('input', plan.root, 'input', firstModel))
+  if (run.output === undefined && run.status !== 'error' && run.status !== 'aborted') {
+    missing.push(explain('output', plan.root, 'output', lastModel))
+  }
+  if (run.systemInstructions === undefined) addOptional(missing, 'systemInstructions', 'systemInstructions', firstModel)
+  if (run.availableTools === undefined) addOptional(missing, 'availableTools', 'toolDefinitions', firstModel)
+  const spans = new Map(plan.tools.map((tool) => [tool.node.span.spanId, tool.node]))
+  for (const [index, call] of run.toolCalls.entries()) {
+    const node = spans.get(call.spanId ?? '') ?? lastModel
+    if (call.arguments === undefined)
+      missing.push(explain(`toolCalls[${index}].arguments`, node, 'toolArguments', node))
+    if (lacksResult(call, run)) missing.push(explain(`toolCalls[${index}].result`, node, 'toolResult', node))
+  }
+  if (!plan.isComplete) missing.push({ what: 'spans', why: 'span-lost' })
+  return missing
+}
+
+/** How much of what was said and done the spans hold. */
+export function contentOf(run: AgentRun): AgentRun['content'] {
+  const calls = run.toolCalls
+  const hasAny =
+    run.userInput !== undefined ||
+    run.output !== undefined ||
+    run.systemInstructions !== undefined ||
+    calls.some((call) => call.arguments !== undefined || call.result !== undefined)
+  if (!hasAny) return 'none'
+  return run.missing.some(isContent) ? 'partial' : 'full'
+}
+
+/** A tool may return nothing: that is missing only where other content is missing too. */
+function lacksResult(call: ToolCall, run: AgentRun): boolean {
+  if (call.result !== undefined) return false
+  if (call.status === 'unknown') return call.providerExecuted
+  return call.status === 'ok' && (call.arguments === undefined || run.output === undefined)
+}
+
+function isContent({ what }: Missing): boolean {
+  return what !== 'spans' && what !== 'availableTools'
+}
+
+/** Facts that a run need not have: where the record of one was cut off, it had it. */
+function addOptional(missing: Missing[], what: string, fact: ContentFact, node: TreeSpan): void {
+  const isLost = isCut(node.span, fact === 'toolDefinitions' ? /tool/ : /system|prompt|input/)
+  const absence = isLost ? TRUNCATED : node.facts.optionalAbsence(fact)
+  if (absence !== undefined) missing.push({ what, ...absence })
+}
+
+const TRUNCATED: Absence = {
+  why: 'truncated',
+  switch: 'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT (or attributeValueLengthLimit), higher',
+}
+
+function explain(what: string, node: TreeSpan, fact: ContentFact, other: TreeSpan): Missing {
+  for (const { span } of [node, other]) {
+    if (isCut(span, /./)) return { what, ...TRUNCATED }
+    if (span.droppedAttributesCount > 0) {
+      return { what, why: 'limit', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (or attributeCountLimit), higher' }
+    }
+  }
+  const own = node.facts.absence(fact)
+  // Of an agent that the application writes itself, the instrumentation of its models may know the setting.
+  const named = own.switch === undefined ? other.facts.optionalAbsence(fact) : undefined
+  return { what, ...(named?.switch === undefined ? own : named) }
+}
+
+/** True where a content attribute begins as JSON and does not end as such: the SDK's length limit cut it. */
+function isCut(span: SourceSpan, keys: RegExp): boolean {
+  for (const key in span.attributes) {
+    if (!isContentAttribute(key) || !keys.test(key)) continue
+    const value = span.attributes[key]
+    if (Array.isArray(value) ? value.some(isHalf) : isHalf(value)) return true
+  }
+  return false
+}
+
+function isHalf(value: unknown): boolean {
+  if (typeof value !== 'string') return false
+  const last = value.at(-1)
+  return (value.startsWith('{') && last !== '}') || (value.startsWith('[') && last !== ']')
+}

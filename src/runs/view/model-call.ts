@@ -1,0 +1,91 @@
+import type { SpanFacts } from '../../spans/facts.ts'
+import type { Message, RunError, Usage } from '../../model/message.ts'
+import type { ModelCall } from '../../model/agent-run.ts'
+import type { PlannedModel } from '../layout/run-layout.ts'
+import { printAsJson } from './print-as-json.ts'
+
+/** A model call whose messages are read when they are asked for. */
+export class ReconstructedModelCall implements ModelCall {
+  static {
+    printAsJson(this.prototype)
+  }
+
+  readonly toolCallIds: readonly string[]
+  readonly #model: PlannedModel
+  readonly #keepsInput: boolean
+
+  constructor(model: PlannedModel, toolCallIds: readonly string[], keepsInput: boolean) {
+    this.#model = model
+    this.toolCallIds = toolCallIds
+    this.#keepsInput = keepsInput
+  }
+
+  get spanId(): string {
+    return this.#model.node.span.spanId
+  }
+
+  get model(): string | undefined {
+    return pick(this.#model, (facts) => facts.model?.model)
+  }
+
+  get responseId(): string | undefined {
+    return pick(this.#model, (facts) => facts.model?.responseId)
+  }
+
+  get finishReasons(): readonly string[] {
+    return pick(this.#model, (facts) => facts.model?.finishReasons) ?? []
+  }
+
+  get input(): readonly Message[] | undefined {
+    return this.#keepsInput ? pick(this.#model, (facts) => facts.input) : undefined
+  }
+
+  get output(): readonly Message[] | undefined {
+    return pick(this.#model, (facts) => facts.output)
+  }
+
+  get usage(): Usage {
+    return usageOf(this.#model)
+  }
+
+  get status(): ModelCall['status'] {
+    return this.#model.node.facts.outcome.status
+  }
+
+  get error(): RunError | undefined {
+    return this.#model.node.facts.outcome.error
+  }
+
+  /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
+  toJSON(): ModelCall {
+    const { model, responseId, input, output, error } = this
+    return {
+      spanId: this.spanId,
+      model,
+      responseId,
+      input,
+      output,
+      toolCallIds: this.toolCallIds,
+      usage: this.usage,
+      finishReasons: this.finishReasons,
+      status: this.status,
+      error,
+    }
+  }
+}
+
+/** A fact of a model call: from its span, else from one that another instrumentation wrote of the same call. */
+export function pick<T>(model: PlannedModel, read: (facts: SpanFacts) => T | undefined): T | undefined {
+  const own = read(model.node.facts)
+  if (own !== undefined || model.inner.length === 0) return own
+  for (const node of model.inner) {
+    const value = read(node.facts)
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+/** The tokens of one call, counted once however many spans tell of it. */
+export function usageOf(model: PlannedModel): Usage {
+  return pick(model, ({ usage }) => (Object.keys(usage).length === 0 ? undefined : usage)) ?? {}
+}

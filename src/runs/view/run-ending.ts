@@ -1,0 +1,48 @@
+import type { Outcome } from '../../spans/dialect.ts'
+import type { SpanFacts } from '../../spans/facts.ts'
+
+/**
+ * How a run ended. The agent's own word first; where it says nothing, that of the last model call, which streams leave on
+ * the step only; a final answer with nothing against it is a good end.
+ *
+ * @param last The last model call, where it is not the run's own span.
+ * @param agent The agent that worked last, where it is not the run's own span.
+ */
+export function endingOf(
+  root: SpanFacts,
+  last: SpanFacts | undefined,
+  agent: SpanFacts | undefined,
+  hasAnswer: () => boolean,
+): Outcome {
+  if (isFailed(root.outcome)) return root.outcome
+  if (root.outcome.status === 'unknown' && agent !== undefined && isFailed(agent.outcome)) return agent.outcome
+  if (last !== undefined && isFailed(last.outcome)) return last.outcome
+  if (last !== undefined && isCutShort(root, last)) return { status: 'error', error: {} }
+  if (root.outcome.status === 'ok' || last?.outcome.status === 'ok') return { status: 'ok' }
+  const call = last ?? root
+  // Ended, no error, and nothing that could tell more was recorded: OpenTelemetry's "unset" is a good end.
+  if (call.role === 'model' && call.output === undefined && call.input === undefined) return { status: 'ok' }
+  const reasons = call.model?.finishReasons ?? []
+  return { status: reasons.some(isFinal) || hasAnswer() ? 'ok' : 'unknown' }
+}
+
+/** Whether the work failed or was given up. */
+export function isFailed(outcome: Outcome): boolean {
+  return outcome.status === 'error' || outcome.status === 'aborted'
+}
+
+/** The agent's span ended on tool calls without summing up: the next model call failed, and its span never came. */
+function isCutShort(root: SpanFacts, last: SpanFacts): boolean {
+  return (
+    root.dialect.sumsUsageAtEnd === true && last.toolCalls.length > 0 && isEmpty(root.usage) && !isEmpty(last.usage)
+  )
+}
+
+/** `tool_calls`, `toolUse`, `function_call` and their like: the model waits for an answer. */
+function isFinal(reason: string): boolean {
+  return !/tool|function/i.test(reason)
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0
+}

@@ -1,0 +1,182 @@
+import { isRecord, textOf, toJsonText } from '../../spans/json.ts'
+import type { RunError, ToolCallResponsePart } from '../../model/message.ts'
+import { unwrapBlocks } from '../../spans/content/parts.ts'
+import type { ToolCall } from '../../model/agent-run.ts'
+import { idOf, type JoinedCall } from './join-tool-calls.ts'
+import { printAsJson } from './print-as-json.ts'
+import type { Responses } from './responses.ts'
+
+/** What a tool call needs to know of its run. */
+export interface CallContext {
+  readonly responses: Responses
+  /** What it means when a call has no span. */
+  readonly toolSpans: 'always' | 'sometimes' | 'unless-failed'
+  /** The agent that made the call, where the run has several. */
+  readonly agentName: () => string | undefined
+  readonly childRunId: string | undefined
+  /** How many calls were asked for before this one. */
+  readonly position: number
+}
+
+/** How answers read that stand for the span of a tool that threw. */
+const LOST_ERROR = /^(\w*Error|\w*Exception)\b/
+
+/** How answers read, of tools without spans, in which applications tell a model of what a tool threw. */
+const TOLD_ERROR = /^(?:\w*(?:Error|Exception): \S|Error invoking tool )/
+
+/** How LangGraph tells a model that no tool ran: of unknown tools, and of arguments that do not fit. */
+const TOLD_REFUSAL =
+  /^Error: (?:\S+ is not a valid tool, try|Tool "[^"]*" not found\.|Received tool input did not match)|^Error invoking tool .*did not match expected schema/s
+
+/** A tool call whose arguments and result are read when they are asked for. */
+export class ReconstructedToolCall implements ToolCall {
+  static {
+    printAsJson(this.prototype)
+  }
+
+  readonly name: string
+  readonly step: number
+  readonly #call: JoinedCall
+  readonly #context: CallContext
+  #response: { readonly found: ToolCallResponsePart | undefined } | undefined
+
+  constructor(call: JoinedCall, context: CallContext) {
+    this.name = call.asked?.name ?? call.tool?.node.facts.tool?.name ?? call.tool?.node.span.name ?? ''
+    this.step = call.step
+    this.#call = call
+    this.#context = context
+  }
+
+  get id(): string | undefined {
+    const { asked, tool } = this.#call
+    return asked?.id ?? (tool && idOf(tool))
+  }
+
+  get spanId(): string | undefined {
+    return this.#call.tool?.node.span.spanId
+  }
+
+  get agentName(): string | undefined {
+    return this.#context.agentName()
+  }
+
+  get childRunId(): string | undefined {
+    return this.#context.childRunId
+  }
+
+  get providerExecuted(): boolean {
+    const { asked, tool } = this.#call
+    return (tool === undefined && asked?.providerExecuted === true) || tool?.node.facts.tool?.providerExecuted === true
+  }
+
+  /** As the model wrote them; the span's where the model's are not recorded, or are not JSON and the span's are. */
+  get arguments(): unknown {
+    const { asked, tool } = this.#call
+    const given = asked?.arguments
+    // Hand-offs take none, and their spans have others than the model's.
+    const isWhole = !isEmpty(given) || tool?.node.facts.role === 'handoff'
+    if (given !== undefined && typeof given !== 'string' && isWhole) return given
+    return this.#fromSpan(tool, 'toolArguments') ?? given
+  }
+
+  get result(): unknown {
+    if (this.#wasRefused() || this.#spanError() !== undefined) return undefined
+    const result = this.#fromSpan(this.#call.tool, 'toolResult')
+    if (result !== undefined) return protocolError(result) === undefined ? result : undefined
+    const response = this.#answer()
+    if (response === undefined || this.#isErrorAnswer(response)) return undefined
+    // With content capture off the arguments are left out, and the response is null.
+    if (response.response === null && this.arguments === undefined) return undefined
+    // What JavaScript tells a model of a tool that returned nothing.
+    return response.response === 'undefined' && this.#call.tool !== undefined ? undefined : response.response
+  }
+
+  get error(): RunError | undefined {
+    const error = this.#spanError()
+    if (error !== undefined) return error.message === undefined ? { ...error, ...this.#toldMessage() } : error
+    // A span that ended well, with a result: the messages have nothing to add.
+    const result = this.#fromSpan(this.#call.tool, 'toolResult')
+    if (result !== undefined && !this.#wasRefused()) return protocolError(result)
+    const response = this.#answer()
+    if (response === undefined || !(this.#isErrorAnswer(response) || this.#wasRefused())) return undefined
+    const message = textOf(toJsonText(response.response))
+    return message === undefined ? {} : { message }
+  }
+
+  get status(): ToolCall['status'] {
+    if (this.#wasRefused()) return 'not-executed'
+    if (this.error !== undefined) return 'error'
+    if (this.#call.tool !== undefined || this.#answer() !== undefined) return 'ok'
+    return this.providerExecuted ? 'unknown' : this.#context.toolSpans === 'always' ? 'not-executed' : 'unknown'
+  }
+
+  /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
+  toJSON(): ToolCall {
+    const { id, agentName, spanId, childRunId, error, result } = this
+    const given = this.arguments
+    return {
+      id,
+      name: this.name,
+      arguments: given,
+      result,
+      error,
+      status: this.status,
+      step: this.step,
+      spanId,
+      agentName,
+      providerExecuted: this.providerExecuted,
+      childRunId,
+    }
+  }
+
+  /** The model asked, and no tool ran: the library always writes a span, or says so on it. */
+  #wasRefused(): boolean {
+    const { tool } = this.#call
+    if (tool !== undefined) return tool.node.facts.tool?.executed === false
+    if (this.providerExecuted) return false
+    const told = this.#context.toolSpans === 'always' ? undefined : this.#answer()?.response
+    return this.#context.toolSpans === 'always' || (typeof told === 'string' && TOLD_REFUSAL.test(told))
+  }
+
+  #isErrorAnswer({ isError, response }: ToolCallResponsePart): boolean {
+    if (isError === true) return true
+    if (this.#call.tool !== undefined || typeof response !== 'string') return false
+    return (this.#context.toolSpans === 'unless-failed' ? LOST_ERROR : TOLD_ERROR).test(response)
+  }
+
+  /** What the model was told of an error whose own words the span does not have. */
+  #toldMessage(): RunError {
+    const message = textOf(this.#answer()?.response)
+    return message === undefined ? {} : { message }
+  }
+
+  #spanError(): RunError | undefined {
+    const { tool } = this.#call
+    if (tool === undefined) return undefined
+    const { status, error } = tool.node.facts.outcome
+    return status === 'error' || status === 'aborted' ? (error ?? {}) : undefined
+  }
+
+  #fromSpan(tool: JoinedCall['tool'], fact: 'toolArguments' | 'toolResult'): unknown {
+    if (tool === undefined) return undefined
+    const own = tool.node.facts[fact]
+    return own === undefined ? tool.inner.map((node) => node.facts[fact]).find((value) => value !== undefined) : own
+  }
+
+  #answer(): ToolCallResponsePart | undefined {
+    this.#response ??= { found: this.#context.responses.find(this.#call, this.#context.position) }
+    return this.#response.found
+  }
+}
+
+/** The Model Context Protocol says in the result that a tool failed: `{ content: [{ type: 'text', text }], isError: true }`. */
+function protocolError(result: unknown): RunError | undefined {
+  if (!isRecord(result) || result.isError !== true || !Array.isArray(result.content)) return undefined
+  const message = textOf(toJsonText(unwrapBlocks(result.content)))
+  return message === undefined ? {} : { message }
+}
+
+/** Of streams some write the arguments as they stand before their first part. */
+function isEmpty(value: unknown): boolean {
+  return isRecord(value) && Object.keys(value).length === 0
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+
+import { call, notRecorded, runOf, saying } from '../../../test/fixtures/code-runs.ts'
+import type { AgentRun } from '../../model/agent-run.ts'
+import { evaluate } from '../../scoring/evaluate.ts'
+import { createAnswerPresentScorer } from './answer-present.ts'
+
+describe('answer present', () => {
+  it.each([
+    ['', 'empty'],
+    [' \n…', 'empty'],
+    [':', 'empty'],
+    ['Thought process:', 'boilerplate'],
+    ["Let's think step by step.", 'boilerplate'],
+    ['Sure! Here is the answer:', 'boilerplate'],
+    ['解', 'boilerplate'],
+    ["I'm sorry, but I can't help with that.", 'refusal'],
+    ['I’m sorry, but I cannot assist with that request.', 'refusal'],
+    ['As an AI language model, I cannot answer this.', 'refusal'],
+    ['Es tut mir leid, aber dabei kann ich nicht helfen.', 'refusal'],
+    ['申し訳ありませんが、その質問にはお答えできません。', 'refusal'],
+    ['很抱歉,我无法提供这些信息。', 'refusal'],
+    ['42', 'answer'],
+    ['Yes.', 'answer'],
+    ['👍', 'answer'],
+    ["I'm sorry to hear that. Your refund is on its way.", 'answer'],
+    ['Sure! Here is the plan: first mix, then bake.', 'answer'],
+    [`I'm sorry, but I can't open the file. ${'Here is what to do instead. '.repeat(20)}`, 'answer'],
+  ])('takes %j for %s', (answer, kind) => {
+    expect(saying(createAnswerPresentScorer(), answer)).toMatchObject({
+      value: kind === 'answer' ? 1 : 0,
+      details: { kind },
+    })
+  })
+
+  it('takes a refusal for an answer where told to, and knows further ones', () => {
+    expect(saying(createAnswerPresentScorer({ allowRefusals: true }), "I can't help with that.")).toMatchObject({
+      value: 1,
+    })
+    const scorer = createAnswerPresentScorer({ refusals: [/beklager/giy] })
+    expect(saying(scorer, 'Beklager, det går ikke.')).toMatchObject({ value: 0 })
+    expect(saying(scorer, 'Beklager, det går ikke.')).toMatchObject({ value: 0 })
+  })
+
+  it.each<[string, Partial<AgentRun>, string]>([
+    ['failed', { status: 'error' }, 'run-failed'],
+    ['was not recorded', notRecorded('output'), 'no-content'],
+    [
+      'waits for a client',
+      {
+        steps: [{ toolCallIds: ['c1'], usage: {}, finishReasons: [], status: 'ok' }],
+        toolCalls: [call('a', {}, { id: 'c1', status: 'not-executed' })],
+      },
+      'not-finished',
+    ],
+    ['said nothing', {}, 'no-output'],
+  ])('is skipped where the run %s', (_what, more, reason) => {
+    const { output: _output, ...run } = runOf(more)
+    expect(evaluate(createAnswerPresentScorer(), run)).toMatchObject({ score: { status: 'skipped', reason } })
+  })
+})

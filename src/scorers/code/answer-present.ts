@@ -1,0 +1,119 @@
+import { defineScorer } from '../../scoring/define-scorer.ts'
+import type { Scorer } from '../../scoring/scorer.ts'
+import { answerOf } from './code-scorer.ts'
+import { expectFlags, expectOption, readOptions } from '../read-options.ts'
+import type { KeysOf } from '../read-options.ts'
+import { scorerKeys } from '../scorer-options.ts'
+import type { ScorerOptions } from '../scorer-options.ts'
+
+/** What an answer is that is none. */
+export type NoAnswer = 'empty' | 'boilerplate' | 'refusal'
+
+/** Options of `createAnswerPresentScorer`. */
+export interface AnswerPresentOptions extends ScorerOptions {
+  /** Refusals that are right (by policy, say) count as answers. @default false */
+  readonly allowRefusals?: boolean
+  /** Further openings that make a short answer a refusal, such as those of another language. @default none */
+  readonly refusals?: readonly RegExp[]
+}
+
+const KNOWN: KeysOf<AnswerPresentOptions> = { ...scorerKeys, allowRefusals: true, refusals: true }
+
+/**
+ * Answer present, by code: 1 where the run gave an answer, 0 where it is empty (blanks and punctuation only), boilerplate (an
+ * opening such as "Thought process:" with nothing after it), or a refusal.
+ *
+ * A refusal is a short answer that opens with one, in English, German, French, Spanish, Portuguese, Italian, Japanese, Chinese or
+ * Korean: what a longer answer declines before it helps is none. These are the texts that win points from careless judges
+ * (arXiv 2507.08794), and cost nothing to find. Runs that failed or wait for somebody are `skipped`.
+ *
+ * @example
+ * ```ts
+ * const scorer = createAnswerPresentScorer()
+ * ```
+ *
+ * @throws TypeError where an option is wrong or not known
+ */
+export function createAnswerPresentScorer(options: AnswerPresentOptions = {}): Scorer {
+  const factory = 'createAnswerPresentScorer'
+  const { id = 'answer_present', allowRefusals = false, refusals = [], passAt } = readOptions(factory, options, KNOWN)
+  expectFlags(factory, { allowRefusals })
+  const areRefusals = Array.isArray(refusals) && refusals.every((pattern) => pattern instanceof RegExp)
+  expectOption(areRefusals, factory, 'refusals to be a list of RegExp', refusals)
+  return defineScorer({
+    id,
+    description: 'Whether the run gave an answer: not empty, no boilerplate, no refusal.',
+    kind: 'code',
+    passAt,
+    identity: { scorer: 'answer_present', allowRefusals, refusals },
+    inline: true,
+    needs: ['output'],
+    assess: (run) => {
+      const answer = answerOf(run, id)
+      if (typeof answer !== 'string') return answer
+      const kind = kindOf(answer, refusals)
+      const isAnswer = kind === undefined || (kind === 'refusal' && allowRefusals)
+      const words = kind === undefined ? 'an answer' : WORDS[kind]
+      return {
+        status: 'scored',
+        value: isAnswer ? 1 : 0,
+        explanation: `The run gave ${words}${kind === undefined || kind === 'empty' ? '' : `: ${JSON.stringify(answer.trim().slice(0, 120))}`}.`,
+        details: { kind: kind ?? 'answer' },
+      }
+    },
+  })
+}
+
+const WORDS: Readonly<Record<NoAnswer, string>> = {
+  empty: 'an empty answer',
+  boilerplate: 'an opening and nothing after it',
+  refusal: 'a refusal',
+}
+
+/** Longer answers that begin with a refusal go on to say something. */
+const LONGEST_REFUSAL = 400
+
+function kindOf(answer: string, refusals: readonly RegExp[]): NoAnswer | undefined {
+  const text = answer.normalize('NFKC').replaceAll('’', "'").trim()
+  if (!/[\p{L}\p{N}\p{So}\p{Emoji_Presentation}]/u.test(text)) return 'empty'
+  if (BOILERPLATE.test(text)) return 'boilerplate'
+  if (Array.from(text).length > LONGEST_REFUSAL) return undefined
+  // Patterns of others may have `g` or `y`, whose `test` remembers where it was; `search` does not.
+  return [REFUSAL, ...refusals].some((pattern) => text.search(pattern) === 0) ? 'refusal' : undefined
+}
+
+/** The whole text is an opening: nothing follows it. */
+const BOILERPLATE = new RegExp(
+  [
+    '(?:thought process|reasoning|solution|answer|final answer|response|output|解|解答|回答|思考過程)',
+    "let'?s (?:think|solve)(?: (?:about )?(?:this|the) problem| this)?(?: step[ -]by[ -]step)?",
+    '(?:sure|certainly|of course|okay)',
+    // What is announced has to be announced, by a colon: "Here is your ticket." may well be the answer.
+    "(?:(?:sure|certainly|of course|okay)[!,. ]*)?(?:here (?:is|are)|let me|i will|i'll)\\b[^.:!?\\n]{0,80}(?=[:：…])",
+  ]
+    .map((opening) => `^${opening}\\s*[:：.。!！…]*$`)
+    .join('|'),
+  'iu',
+)
+
+const REFUSAL = new RegExp(
+  [
+    "(?:i'm|i am) (?:very |really |so |truly )?(?:sorry|afraid),? ?(?:but )?(?:that )?(?:i|this|we)\\b.{0,40}(?:can'?t|cannot|unable|not able|won'?t|don'?t)",
+    "(?:sorry|apologies|i apologi[sz]e),? (?:but )?(?:i|we) (?:can'?t|cannot|am unable|are unable|am not able|won'?t)",
+    "(?:i|we) (?:can'?t|cannot|won'?t|am unable to|am not able to|are unable to|must decline to) (?:help|assist|provide|comply|answer|do that|fulfil|support|share|discuss|create|generate|continue)",
+    "as an ai\\b.{0,60}(?:can'?t|cannot|unable|not able|don'?t)",
+    '(?:es )?tut mir leid,? (?:aber )?.{0,60}(?:nicht|kein)',
+    'ich kann (?:dir|ihnen|dabei|das|diese).{0,60}nicht',
+    "(?:je suis )?désolée?,? (?:mais )?.{0,60}(?:ne |n')",
+    "je ne (?:peux|suis) pas (?:vous |t'|en mesure)",
+    'lo siento,? (?:pero )?.{0,60}no ',
+    'no puedo (?:ayudar|proporcionar|responder|hacer)',
+    '(?:desculpe|sinto muito|lamento),? (?:mas )?.{0,60}não',
+    'mi dispiace,? (?:ma )?.{0,60}non ',
+    '(?:申し訳(?:ございません|ありません)|すみません|恐れ入りますが).{0,80}(?:できません|できかねます|お答えできません|致しかねます|いたしかねます)',
+    '(?:很?抱歉|对不起|對不起).{0,60}(?:无法|無法|不能|不可以)',
+    '我(?:无法|無法|不能)(?:提供|协助|協助|帮助|幫助|回答|满足|滿足)',
+    '(?:죄송합니다|죄송하지만).{0,80}(?:수 없|어렵습니다)',
+  ].join('|'),
+  'iu',
+)

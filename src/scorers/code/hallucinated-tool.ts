@@ -1,0 +1,84 @@
+import type { ToolCall } from '../../model/agent-run.ts'
+import { defineScorer } from '../../scoring/define-scorer.ts'
+import type { Scorer } from '../../scoring/scorer.ts'
+import { count, list } from './code-scorer.ts'
+import { expectTexts, readOptions } from '../read-options.ts'
+import type { KeysOf } from '../read-options.ts'
+import { scorerKeys } from '../scorer-options.ts'
+import type { ScorerOptions } from '../scorer-options.ts'
+import { skip, skipWithoutFact } from '../skip.ts'
+
+/** Options of `createHallucinatedToolScorer`. */
+export interface HallucinatedToolOptions extends ScorerOptions {
+  /** Names that count as offered, beside those that the run recorded. @default none */
+  readonly tools?: readonly string[]
+}
+
+const KNOWN: KeysOf<HallucinatedToolOptions> = { ...scorerKeys, tools: true }
+
+/**
+ * Hallucinated tools, by code: the share of calls to a tool that the model was not offered, or that was refused because there is
+ * no such tool. Lower is better; passes at 0.
+ *
+ * Tools that the provider runs itself count as offered. Where the offered tools were not recorded, only refusals can be seen: a
+ * run without any is then `skipped: no-content`. A run without calls is `skipped: not-applicable`.
+ *
+ * @example
+ * ```ts
+ * const scorer = createHallucinatedToolScorer()
+ * ```
+ *
+ * @throws TypeError where an option is wrong or not known
+ */
+export function createHallucinatedToolScorer(options: HallucinatedToolOptions = {}): Scorer {
+  const factory = 'createHallucinatedToolScorer'
+  const { id = 'hallucinated_tool', tools = [], passAt = 0 } = readOptions(factory, options, KNOWN)
+  expectTexts(factory, 'tools', tools)
+  return defineScorer({
+    id,
+    description: 'Share of tool calls to tools that there are not.',
+    kind: 'code',
+    better: 'lower',
+    passAt,
+    identity: { scorer: 'hallucinated_tool', tools },
+    inline: true,
+    needs: ['toolNames', 'availableTools'],
+    assess: (run) => {
+      const calls = run.toolCalls
+      if (calls.length === 0) return skip('not-applicable', `${id}: no tool was called.`)
+      const recorded = run.availableTools?.map(({ name }) => name)
+      const offered =
+        recorded === undefined && tools.length === 0 ? undefined : new Set([...tools, ...(recorded ?? [])])
+      const hallucinated = calls.filter((call) =>
+        offered === undefined ? isUnknownTool(call) : !offered.has(call.name) && !call.providerExecuted,
+      )
+      if (offered === undefined && hallucinated.length === 0) {
+        return (
+          skipWithoutFact(run, 'availableTools', id) ??
+          skip(
+            'no-content',
+            `${id}: the tools that the model was offered were not recorded. Name them in the option tools.`,
+          )
+        )
+      }
+      const names = [...new Set(hallucinated.map(({ name }) => name))]
+      return {
+        status: 'scored',
+        value: hallucinated.length / calls.length,
+        explanation:
+          names.length === 0
+            ? `All of ${count(calls.length, 'call')} went to tools that were offered.`
+            : `${hallucinated.length} of ${count(calls.length, 'call')} went to tools that there are not: ${list(names)}.`,
+        details: { hallucinated: names, ...(offered !== undefined && { offered: [...offered] }) },
+      }
+    },
+  })
+}
+
+/** What runtimes say of a call to a tool that they do not know: AI SDK, LangGraph, OpenAI Agents, MCP. */
+const UNKNOWN_TOOL =
+  /NoSuchTool|UnknownTool|ToolNotFound|unknown tool|no such tool|unavailable tool|not a valid tool|tool\b.{0,80}\b(?:not found|does not exist|is not available)/i
+
+function isUnknownTool({ status, error }: ToolCall): boolean {
+  return status !== 'ok' && UNKNOWN_TOOL.test(`${error?.type ?? ''} ${error?.message?.slice(0, 500) ?? ''}`)
+}

@@ -1,0 +1,116 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import { defineScorer } from '../../scoring/define-scorer.ts'
+import type { Scorer } from '../../scoring/scorer.ts'
+import { answerOf, list } from './code-scorer.ts'
+import { expectFlags, expectOption, readOptions } from '../read-options.ts'
+import type { KeysOf } from '../read-options.ts'
+import { scorerKeys } from '../scorer-options.ts'
+import type { ScorerOptions } from '../scorer-options.ts'
+import { skip } from '../skip.ts'
+
+/** A word or phrase; several: any one of them will do. */
+export type Keyword = string | readonly string[]
+
+/** Options of `createKeywordCoverageScorer`. */
+export interface KeywordCoverageOptions extends ScorerOptions {
+  /** What the answer should mention, or a function that says it for each run. */
+  readonly keywords: readonly Keyword[] | ((run: AgentRun) => readonly Keyword[] | undefined)
+  /** @default false */
+  readonly caseSensitive?: boolean
+  /** Finds `cat` in `cat.` and not in `catalogue`; of no effect in scripts that write without blanks. @default true */
+  readonly wholeWords?: boolean
+}
+
+const KNOWN: KeysOf<KeywordCoverageOptions> = { ...scorerKeys, keywords: true, caseSensitive: true, wholeWords: true }
+
+/**
+ * Keyword coverage, by code: the share of the given words and phrases that the answer mentions. Passes at 1.
+ *
+ * Widths and composed characters do not matter (Unicode NFKC), nor do the kind and number of blanks. Runs without keywords are
+ * `skipped: not-applicable`.
+ *
+ * @example
+ * ```ts
+ * const scorer = createKeywordCoverageScorer({ keywords: ['refund', ['14 days', 'two weeks']] })
+ * ```
+ *
+ * @throws TypeError where a keyword is no text, or blank, or an option is wrong or not known
+ */
+export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Scorer {
+  const factory = 'createKeywordCoverageScorer'
+  const { id = 'keyword_coverage', keywords, ...more } = readOptions(factory, options, KNOWN)
+  const { caseSensitive = false, wholeWords = true, passAt } = more
+  const expected = 'keywords to be words, phrases or lists of alternatives'
+  if (typeof keywords !== 'function') expectOption(areKeywords(keywords), factory, expected, keywords)
+  expectFlags(factory, { caseSensitive, wholeWords })
+  return defineScorer({
+    id,
+    description: 'Share of the expected words and phrases that the answer mentions.',
+    kind: 'code',
+    passAt,
+    identity: { scorer: 'keyword_coverage', keywords, caseSensitive, wholeWords },
+    inline: true,
+    needs: ['output'],
+    assess: (run) => {
+      const wanted = typeof keywords === 'function' ? keywords(run) : keywords
+      if (wanted === undefined || wanted.length === 0) {
+        return skip('not-applicable', `${id}: no keywords are expected of this run.`)
+      }
+      expectOption(areKeywords(wanted), id, expected, wanted)
+      const answer = answerOf(run, id)
+      if (typeof answer !== 'string') return answer
+      const text = plain(answer, caseSensitive)
+      const missing = wanted.filter(
+        (keyword) => !alternatives(keyword).some((phrase) => mentions(text, plain(phrase, caseSensitive), wholeWords)),
+      )
+      const names = missing.map((keyword) => alternatives(keyword).join(' or '))
+      return {
+        status: 'scored',
+        value: (wanted.length - missing.length) / wanted.length,
+        explanation: `${wanted.length - missing.length} of ${wanted.length} keywords are mentioned${names.length === 0 ? '' : `; missing: ${list(names)}`}.`,
+        details: { missing: names },
+      }
+    },
+  })
+}
+
+function alternatives(keyword: Keyword): readonly string[] {
+  return typeof keyword === 'string' ? [keyword] : keyword
+}
+
+function areKeywords(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every(
+      (keyword) => isPhrase(keyword) || (Array.isArray(keyword) && keyword.length > 0 && keyword.every(isPhrase)),
+    )
+  )
+}
+
+function isPhrase(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== ''
+}
+
+function plain(text: string, caseSensitive: boolean): string {
+  const normal = text.normalize('NFKC').replaceAll(/\s+/g, ' ').trim()
+  return caseSensitive ? normal : normal.toLowerCase()
+}
+
+function mentions(text: string, phrase: string, wholeWords: boolean): boolean {
+  for (let at = text.indexOf(phrase); at !== -1; at = text.indexOf(phrase, at + 1)) {
+    if (!wholeWords) return true
+    const [first = '', last = ''] = [Array.from(phrase)[0], Array.from(phrase).at(-1)]
+    const before = Array.from(text.slice(Math.max(0, at - 2), at)).at(-1) ?? ''
+    const after = Array.from(text.slice(at + phrase.length, at + phrase.length + 2))[0] ?? ''
+    if (!joins(before, first) && !joins(last, after)) return true
+  }
+  return false
+}
+
+/** Whether two neighbours belong to one word: both are letters or digits, and of a script that puts blanks between words. */
+function joins(one: string, other: string): boolean {
+  return WORD.test(one) && WORD.test(other) && !UNSPACED.test(one) && !UNSPACED.test(other)
+}
+
+const WORD = /^[\p{L}\p{N}\p{M}_]$/u
+const UNSPACED = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]$/u

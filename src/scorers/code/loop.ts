@@ -1,0 +1,110 @@
+import { defineScorer } from '../../scoring/define-scorer.ts'
+import type { Scorer } from '../../scoring/scorer.ts'
+import { canonicalJson } from '../../spans/json.ts'
+import { count, skipWithoutArguments } from './code-scorer.ts'
+import { expectOption, expectTexts, readOptions } from '../read-options.ts'
+import type { KeysOf } from '../read-options.ts'
+import { scorerKeys } from '../scorer-options.ts'
+import type { ScorerOptions } from '../scorer-options.ts'
+import { skip } from '../skip.ts'
+
+/** Options of `createLoopScorer`. */
+export interface LoopOptions extends ScorerOptions {
+  /** How often one call, with the same arguments, may be made. @default 2, which leaves room for one retry */
+  readonly maxIdentical?: number
+  /** Tools that may be called any number of times, such as those that poll. @default none */
+  readonly ignore?: readonly string[]
+}
+
+const KNOWN: KeysOf<LoopOptions> = { ...scorerKeys, maxIdentical: true, ignore: true }
+
+/** A sequence of calls that came several times in a row. */
+export interface Cycle {
+  readonly calls: readonly string[]
+  readonly times: number
+}
+
+/**
+ * Loops, by code: the share of calls that repeat an identical call (name and arguments) once too often. Lower is better; passes
+ * at 0.
+ *
+ * Details name the repeated calls and the longest cycle: a sequence of calls made at least three times in a row. A run without
+ * calls is `skipped: not-applicable`, one whose arguments were not recorded `skipped: no-content`.
+ *
+ * @example
+ * ```ts
+ * const scorer = createLoopScorer({ maxIdentical: 3, ignore: ['get_job_status'] })
+ * ```
+ *
+ * @throws TypeError where an option is wrong or not known
+ */
+export function createLoopScorer(options: LoopOptions = {}): Scorer {
+  const factory = 'createLoopScorer'
+  const { id = 'loop', maxIdentical = 2, ignore = [], passAt = 0 } = readOptions(factory, options, KNOWN)
+  const isCount = Number.isInteger(maxIdentical) && maxIdentical >= 1
+  expectOption(isCount, factory, 'maxIdentical to be a whole number from 1', maxIdentical)
+  expectTexts(factory, 'ignore', ignore)
+  return defineScorer({
+    id,
+    description: 'Share of tool calls that repeat an identical call once too often.',
+    kind: 'code',
+    better: 'lower',
+    passAt,
+    identity: { scorer: 'loop', maxIdentical, ignore },
+    inline: true,
+    needs: ['toolNames', 'toolArguments'],
+    assess: (run) => {
+      const calls = run.toolCalls.filter(({ name }) => !ignore.includes(name))
+      if (calls.length === 0) return skip('not-applicable', `${id}: no tool was called.`)
+      const unknown = skipWithoutArguments(run, id)
+      if (unknown !== undefined) return unknown
+      const keys = calls.map((call) => `${call.name}(${canonicalJson(call.arguments ?? {})})`)
+      const times = new Map<string, number>()
+      for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1)
+      const repeated = [...times].filter(([, made]) => made > maxIdentical)
+      const tooMany = repeated.reduce((sum, [, made]) => sum + made - maxIdentical, 0)
+      const cycle = longestCycle(
+        keys,
+        calls.map(({ name }) => name),
+      )
+      const [worst] = repeated.toSorted(([, one], [, other]) => other - one)
+      const inCycle = cycle === undefined ? '' : ` ${cycle.calls.join(', ')} came ${cycle.times} times in a row.`
+      return {
+        status: 'scored',
+        value: tooMany / calls.length,
+        explanation:
+          worst === undefined
+            ? `No call was made more than ${count(maxIdentical, 'time')} with the same arguments.${inCycle}`
+            : `${tooMany} of ${count(calls.length, 'call')} repeat an identical one: ${worst[0].slice(0, 200)} ${worst[1]} times.${inCycle}`,
+        details: {
+          repeated: repeated.map(([call, made]) => ({ call: call.slice(0, 200), times: made })),
+          ...(cycle !== undefined && { cycle }),
+        },
+      }
+    },
+  })
+}
+
+const MIN_TIMES = 3
+/** Longer cycles are no habit of agents, and looking for them costs the square. */
+const MAX_PERIOD = 8
+
+/** The cycle that covers the most calls; of equal ones the shortest. */
+function longestCycle(keys: readonly string[], names: readonly string[]): Cycle | undefined {
+  let best: { readonly start: number; readonly period: number; readonly times: number } | undefined
+  for (let period = 1; period <= Math.min(MAX_PERIOD, Math.floor(keys.length / MIN_TIMES)); period++) {
+    let run = 0
+    for (let index = period; index <= keys.length; index++) {
+      if (index < keys.length && keys[index] === keys[index - period]) {
+        run++
+        continue
+      }
+      const times = Math.floor(run / period) + 1
+      if (times >= MIN_TIMES && times * period > (best?.times ?? 0) * (best?.period ?? 0)) {
+        best = { start: index - run - period, period, times }
+      }
+      run = 0
+    }
+  }
+  return best && { calls: names.slice(best.start, best.start + best.period), times: best.times }
+}

@@ -1,0 +1,43 @@
+import { loadAi } from '../../judge/transport/packages.ts'
+import type { Parsed } from '../../judge/reply/parse-reply.ts'
+import { isRecord } from '../../spans/json.ts'
+import { validateJson } from './json-schema.ts'
+import type { OutputSchema, StandardSchema } from '../create/scorer-steps.ts'
+
+/** A JSON Schema, parsed. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** JSON Schema as it is; of a schema library through `ai`, which knows them all. */
+export async function toJsonSchema(schema: OutputSchema<unknown>): Promise<JsonSchema> {
+  if (!isStandardSchema(schema)) return schema
+  const { asSchema } = await loadAi()
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our structural type of the same standard
+  const converted: unknown = await asSchema(schema as Parameters<typeof asSchema>[0]).jsonSchema
+  if (isRecord(converted)) return converted
+  throw new TypeError('Expected outputSchema to be JSON Schema, or a schema that can be written as JSON Schema.')
+}
+
+/** The value as the schema gives it, or what is wrong with it. */
+export function validateOutput(
+  outputSchema: OutputSchema<unknown>,
+  schema: JsonSchema,
+  value: unknown,
+): Parsed<unknown> {
+  if (!isStandardSchema(outputSchema)) {
+    const [error] = validateJson(schema, value)
+    return error === undefined ? { ok: true, value } : { ok: false, message: error.message }
+  }
+  const result = outputSchema['~standard'].validate(value)
+  if (result instanceof Promise) {
+    throw new TypeError('Expected outputSchema to validate at once, got a promise: leave out its asynchronous checks.')
+  }
+  if (isRecord(result) && result.issues === undefined) return { ok: true, value: result.value }
+  const issues: unknown = isRecord(result) ? result.issues : undefined
+  const first: unknown = Array.isArray(issues) ? issues[0] : undefined
+  const path = isRecord(first) && Array.isArray(first.path) ? `${first.path.map(String).join('.')}: ` : ''
+  return { ok: false, message: `${path}${isRecord(first) ? String(first.message) : 'the schema refused it'}` }
+}
+
+function isStandardSchema(schema: OutputSchema<unknown>): schema is StandardSchema {
+  return '~standard' in schema
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+
+import { calls, score } from '../../../test/fixtures/code-runs.ts'
+import { createRunLimitsScorer } from './run-limits.ts'
+
+describe('run limits', () => {
+  const step = { toolCallIds: [], usage: {}, finishReasons: [], status: 'ok' } as const
+  const run = {
+    steps: [step, step, step],
+    toolCalls: calls('ab'),
+    usage: { inputTokens: 100 },
+    startTimeMs: 1000,
+    endTimeMs: 3000,
+  }
+
+  it('gives the share of limits that were kept, and names the others and what is not known', () => {
+    const scorer = createRunLimitsScorer({
+      maxSteps: 2,
+      maxToolCalls: 2,
+      maxInputTokens: 200,
+      maxOutputTokens: 5,
+      maxDurationMs: 1500,
+    })
+    expect(score(scorer, run)).toMatchObject({
+      value: 0.5,
+      explanation: 'Over the limit: maxSteps 2, took 3, maxDurationMs 1500, took 2000. Not recorded: maxOutputTokens.',
+    })
+    expect(score(createRunLimitsScorer({ maxSteps: 3 }), run)).toMatchObject({ value: 1, label: 'pass' })
+  })
+
+  it('is skipped where nothing is known, as of the time of a run made of messages', () => {
+    expect(score(createRunLimitsScorer({ maxDurationMs: 5 }))).toMatchObject({
+      status: 'skipped',
+      reason: 'no-content',
+    })
+  })
+
+  it('refuses no limit, and one that is none', () => {
+    expect(() => createRunLimitsScorer({})).toThrow(/at least one of maxSteps/)
+    expect(() => createRunLimitsScorer({ maxSteps: -1 })).toThrow(/maxSteps to be a number from 0/)
+  })
+})

@@ -1,0 +1,101 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import { defineScorer } from '../../scoring/define-scorer.ts'
+import type { Scorer } from '../../scoring/scorer.ts'
+import { list } from './code-scorer.ts'
+import { expectAmounts, expectOption, readOptions } from '../read-options.ts'
+import type { KeysOf } from '../read-options.ts'
+import { scorerKeys } from '../scorer-options.ts'
+import type { ScorerOptions } from '../scorer-options.ts'
+import { skip } from '../skip.ts'
+
+/** Options of `createRunLimitsScorer`: at least one limit. */
+export interface RunLimitsOptions extends ScorerOptions {
+  /** Model calls. */
+  readonly maxSteps?: number
+  readonly maxToolCalls?: number
+  /** Tokens of all model calls of the run, cached ones included. */
+  readonly maxInputTokens?: number
+  /** Tokens of all model calls of the run, reasoning included. */
+  readonly maxOutputTokens?: number
+  /** Milliseconds from the start of the run to its end. */
+  readonly maxDurationMs?: number
+}
+
+type Limit = Exclude<keyof RunLimitsOptions, keyof ScorerOptions>
+
+/** One limit, and what the run took. */
+export interface LimitCheck {
+  readonly limit: Limit
+  readonly allowed: number
+  /** Absent where the spans do not hold it. */
+  readonly actual?: number
+}
+
+const LIMITS: readonly Limit[] = ['maxSteps', 'maxToolCalls', 'maxInputTokens', 'maxOutputTokens', 'maxDurationMs']
+
+const KNOWN: KeysOf<RunLimitsOptions> = {
+  ...scorerKeys,
+  maxSteps: true,
+  maxToolCalls: true,
+  maxInputTokens: true,
+  maxOutputTokens: true,
+  maxDurationMs: true,
+}
+
+const ACTUAL: Readonly<Record<Limit, (run: AgentRun) => number | undefined>> = {
+  maxSteps: (run) => (run.steps.length > 0 ? run.steps.length : undefined),
+  maxToolCalls: (run) => run.toolCalls.length,
+  maxInputTokens: (run) => run.usage.inputTokens,
+  maxOutputTokens: (run) => run.usage.outputTokens,
+  // A run made of messages has no times.
+  maxDurationMs: (run) => (run.endTimeMs > 0 ? run.endTimeMs - run.startTimeMs : undefined),
+}
+
+/**
+ * Run limits, by code: the share of the given limits that the run kept. Passes at 1, which is all of them.
+ *
+ * Limits whose figure the spans do not hold do not count, and are named; where none is left the score is `skipped: no-content`.
+ *
+ * @example
+ * ```ts
+ * const scorer = createRunLimitsScorer({ maxSteps: 8, maxToolCalls: 12, maxDurationMs: 30_000 })
+ * ```
+ *
+ * @throws TypeError where there is no limit, one is no number from 0, or an option is not known
+ */
+export function createRunLimitsScorer(options: RunLimitsOptions): Scorer {
+  const factory = 'createRunLimitsScorer'
+  const { id = 'run_limits', passAt, ...given } = readOptions(factory, options, KNOWN)
+  const limits = LIMITS.flatMap((limit) => (given[limit] === undefined ? [] : [{ limit, allowed: given[limit] }]))
+  expectOption(limits.length > 0, factory, `at least one of ${LIMITS.join(', ')}`, options)
+  expectAmounts(factory, given)
+  return defineScorer({
+    id,
+    description: 'Share of the limits on steps, calls, tokens and time that the run kept.',
+    kind: 'code',
+    passAt,
+    identity: { scorer: 'run_limits', limits },
+    inline: true,
+    needs: ['steps', 'toolNames'],
+    assess: (run) => {
+      const checks = limits.map(({ limit, allowed }): LimitCheck => {
+        const actual = ACTUAL[limit](run)
+        return { limit, allowed, ...(actual !== undefined && { actual }) }
+      })
+      const known = checks.filter(({ actual }) => actual !== undefined)
+      const unknown = checks.filter(({ actual }) => actual === undefined).map(({ limit }) => limit)
+      if (known.length === 0) {
+        return skip('no-content', `${id}: the spans hold nothing to hold against ${list(unknown)}.`)
+      }
+      const broken = known.filter(({ actual = 0, allowed }) => actual > allowed)
+      const words = broken.map(({ limit, allowed, actual = 0 }) => `${limit} ${allowed}, took ${Math.round(actual)}`)
+      const rest = unknown.length === 0 ? '' : ` Not recorded: ${list(unknown)}.`
+      return {
+        status: 'scored',
+        value: (known.length - broken.length) / known.length,
+        explanation: `${words.length === 0 ? `All limits kept (${known.length}).` : `Over the limit: ${list(words)}.`}${rest}`,
+        details: { checks },
+      }
+    },
+  })
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+
+import { call, cities, notRecorded, score } from '../../../test/fixtures/code-runs.ts'
+import { createToolArgumentsScorer } from './tool-arguments.ts'
+
+describe('tool arguments', () => {
+  const weather = {
+    name: 'weather',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  }
+  const offered = { availableTools: [weather] }
+
+  it('gives the share of calls that are valid by the recorded schema, and says what is wrong', () => {
+    const toolCalls = [call('weather', { city: 'Oslo' }), call('weather', { city: 5 }), call('other', { anything: 1 })]
+    expect(score(createToolArgumentsScorer(), { ...offered, toolCalls })).toMatchObject({
+      value: 0.5,
+      label: 'fail',
+      explanation: '1 of 2 calls fit the schema. weather: city must be string, is 5 (type_error).',
+      details: {
+        calls: [
+          { index: 0, errors: [] },
+          { index: 1, errors: [{ path: 'city', code: 'type_error' }] },
+        ],
+      },
+    })
+  })
+
+  it('takes text that is no JSON for what it is', () => {
+    expect(score(createToolArgumentsScorer(), { ...offered, toolCalls: [call('weather', '{"city":')] })).toMatchObject({
+      value: 0,
+    })
+  })
+
+  it('lets pass what the schema lets pass, but not in strict mode', () => {
+    const run = { ...offered, toolCalls: [call('weather', { city: 'Oslo', unit: 'C' })] }
+    expect(score(createToolArgumentsScorer(), run)).toMatchObject({ value: 1 })
+    expect(score(createToolArgumentsScorer({ strict: true }), run)).toMatchObject({ value: 0 })
+  })
+
+  it('takes the tools of its options where the run recorded none', () => {
+    const run = { toolCalls: [call('weather', {})] }
+    expect(score(createToolArgumentsScorer({ tools: [weather] }), run)).toMatchObject({ value: 0 })
+    expect(score(createToolArgumentsScorer(), run)).toMatchObject({ status: 'skipped', reason: 'no-content' })
+  })
+
+  it('gives the share of expected calls that were made with allowed values, each paired once', () => {
+    const expected = [
+      { name: 'weather', arguments: { city: ['Oslo', 'Bergen'] } },
+      { name: 'weather', arguments: { city: ['Oslo'] } },
+    ]
+    const scorer = createToolArgumentsScorer({ expected })
+    expect(score(scorer, cities('oslo', 'bergen'))).toMatchObject({ value: 1 })
+    expect(score(scorer, cities('Oslo'))).toMatchObject({ value: 0.5, details: { missing: ['weather'] } })
+    expect(score(scorer, cities('Oslo', 'Bergen', 'Rome', 'Paris'))).toMatchObject({ value: 0.5 })
+    expect(score(scorer)).toMatchObject({ value: 0 })
+    expect(score(scorer, cities('Rome', 'Oslo'))).toMatchObject({
+      value: 0.5,
+      details: { calls: [{ errors: [{ code: 'value_error', path: 'city' }] }, { errors: [] }] },
+    })
+  })
+
+  it('is skipped without calls, without an expectation, and without recorded arguments', () => {
+    expect(score(createToolArgumentsScorer(), offered)).toMatchObject({ reason: 'not-applicable' })
+    expect(score(createToolArgumentsScorer({ expected: () => undefined }))).toMatchObject({ reason: 'not-applicable' })
+    const unknown = { name: 'weather', status: 'ok', step: 0, providerExecuted: false } as const
+    const run = { ...offered, toolCalls: [unknown], ...notRecorded('toolCalls[0].arguments') }
+    expect(score(createToolArgumentsScorer(), run)).toMatchObject({ status: 'skipped', reason: 'no-content' })
+    // A call without arguments in a run of full content had none.
+    expect(score(createToolArgumentsScorer(), { ...offered, toolCalls: [unknown] })).toMatchObject({ value: 0 })
+  })
+
+  it('refuses values that are no lists', () => {
+    // @ts-expect-error a value, where a list of values is to stand
+    expect(() => createToolArgumentsScorer({ expected: [{ name: 'a', arguments: { city: 'Oslo' } }] })).toThrow(
+      /\[allowed/,
+    )
+  })
+})

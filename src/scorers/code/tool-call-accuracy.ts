@@ -1,0 +1,187 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import { defineScorer } from '../../scoring/define-scorer.ts'
+import type { ToolCallInfo } from '../../scoring/given/calls.ts'
+import { GivenRun, inputMessages, outputMessages } from '../../scoring/given/run.ts'
+import type { Scorer, ScoringContext } from '../../scoring/scorer.ts'
+import { expectedTools } from './expected-tools.ts'
+import { list } from './code-scorer.ts'
+import { areTexts, expectFlags, expectOption, readOptions } from '../read-options.ts'
+import type { KeysOf } from '../read-options.ts'
+import { scorerKeys } from '../scorer-options.ts'
+import type { ScorerOptions } from '../scorer-options.ts'
+import { skip, skipWithoutFact } from '../skip.ts'
+
+/** Options of `createToolCallAccuracyScorerCode`: `expectedTool`, or `expectedToolOrder`, or both. */
+export interface ToolCallAccuracyCodeOptions extends ScorerOptions {
+  /** The tool that must be called, or a function that says it for each run. Does not decide where an order is given. */
+  readonly expectedTool?: string | ((run: AgentRun) => string | undefined)
+  /** One tool: no other call beside it. An order: these calls and no others. @default false */
+  readonly strictMode?: boolean
+  /** The tools that must be called, in this order, or a function that says them for each run. */
+  readonly expectedToolOrder?: readonly string[] | ((run: AgentRun) => readonly string[] | undefined)
+}
+
+const KNOWN: KeysOf<ToolCallAccuracyCodeOptions> = {
+  ...scorerKeys,
+  expectedTool: true,
+  strictMode: true,
+  expectedToolOrder: true,
+}
+
+/** What `createToolCallAccuracyScorerCode` found before it scored. */
+export interface ToolCallAccuracyPreprocess {
+  readonly expectedTool?: string
+  readonly actualTools: readonly string[]
+  readonly strictMode: boolean
+  readonly expectedToolOrder?: readonly string[]
+  readonly hasToolCalls: boolean
+  /** By `expectedTool`, even where an order decides; false without one. */
+  readonly correctToolCalled: boolean
+  /** `null` without an order. */
+  readonly correctOrderCalled: boolean | null
+  readonly toolCallInfos: readonly ToolCallInfo[]
+}
+
+/**
+ * Tool call accuracy, by code: 1 where the expected tool, or the expected tools in their order, were called, else 0.
+ *
+ * Names compare exactly. Without calls the score is 0. With an order, `strictMode` asks for exactly these calls, else the
+ * order must be a subsequence of the calls, repeats included. Without an order, `strictMode` asks for exactly one call.
+ * A run may carry its own expectation in the attribute `spanscore.expected_tools` of its agent span, which goes before the
+ * options'. Runs with no expectation, or that were offered no tools, are `skipped: not-applicable`.
+ *
+ * @example
+ * ```ts
+ * const scorer = createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' })
+ * const { score } = await scorer.run({
+ *   input: 'Is it raining in Oslo?',
+ *   output: { role: 'assistant', content: [{ type: 'tool-call', toolCallId: '1', toolName: 'weather-tool', args: {} }] },
+ * })
+ * // score: 1
+ * ```
+ *
+ * @throws Error where neither `expectedTool` nor a non-empty `expectedToolOrder` is given, TypeError where an option is
+ * wrong or not known
+ */
+export function createToolCallAccuracyScorerCode(
+  options: ToolCallAccuracyCodeOptions,
+): Scorer<ToolCallAccuracyPreprocess> {
+  const factory = 'createToolCallAccuracyScorerCode'
+  // Nothing given is neither of the two given: `undefined` is answered in the words of the reference.
+  const given = options === undefined ? {} : readOptions(factory, options, KNOWN)
+  const { id = 'tool_call_accuracy', passAt, ...more } = given
+  const { strictMode = false, expectedTool, expectedToolOrder } = more
+  if (!expectedTool && !(typeof expectedToolOrder === 'function' || expectedToolOrder?.length)) {
+    throw new Error('Either expectedTool or expectedToolOrder must be provided')
+  }
+  expectNames(factory, expectedTool, expectedToolOrder)
+  expectFlags(factory, { strictMode })
+  return defineScorer<ToolCallAccuracyPreprocess>({
+    id,
+    description: 'Whether the expected tool was called, or the expected tools in their order.',
+    kind: 'code',
+    passAt,
+    identity: { scorer: 'tool_call_accuracy', expectedTool, expectedToolOrder, strictMode },
+    inline: true,
+    needs: ['toolNames', 'availableTools'],
+    assess: (run, context) => {
+      if (isGivenEmpty(context)) {
+        return { status: 'failed', code: 'scorer-threw', message: 'Input and output messages cannot be null or empty' }
+      }
+      const expected = expectedTools(run) ?? {
+        tool: typeof expectedTool === 'function' ? expectedTool(run) : expectedTool,
+        order: typeof expectedToolOrder === 'function' ? expectedToolOrder(run) : expectedToolOrder,
+      }
+      const order = expected.order?.length ? expected.order : undefined
+      if (expected.tool === undefined && order === undefined) {
+        return skip('not-applicable', `${id}: no tool is expected of this run.`)
+      }
+      const calls = run instanceof GivenRun ? run.toolCallInfos : toInfos(run)
+      if (calls.length === 0) {
+        if (run.availableTools?.length === 0) return skip('not-applicable', `${id}: the run was offered no tools.`)
+        const unknown = skipWithoutFact(run, 'toolCalls', id)
+        if (unknown !== undefined) return unknown
+      }
+      const found = lookAt(calls, expected.tool, order, strictMode)
+      const value = isAccurate(found) ? 1 : 0
+      return { status: 'scored', value, explanation: explain(found, value), preprocessStepResult: found }
+    },
+  })
+}
+
+function expectNames(factory: string, tool: unknown, order: unknown): void {
+  const isName = tool === undefined || typeof tool === 'string' || typeof tool === 'function'
+  expectOption(isName, factory, 'expectedTool to be the name of a tool, or a function', tool)
+  const areNames = order === undefined || typeof order === 'function' || areTexts(order)
+  expectOption(areNames, factory, 'expectedToolOrder to be a list of names, or a function', order)
+}
+
+function lookAt(
+  toolCallInfos: readonly ToolCallInfo[],
+  expectedTool: string | undefined,
+  expectedToolOrder: readonly string[] | undefined,
+  strictMode: boolean,
+): ToolCallAccuracyPreprocess {
+  const actualTools = toolCallInfos.map(({ toolName }) => toolName)
+  const called = expectedTool !== undefined && actualTools.includes(expectedTool)
+  return {
+    ...(expectedTool !== undefined && { expectedTool }),
+    actualTools,
+    strictMode,
+    ...(expectedToolOrder !== undefined && { expectedToolOrder }),
+    hasToolCalls: actualTools.length > 0,
+    correctToolCalled: strictMode ? called && actualTools.length === 1 : called,
+    correctOrderCalled:
+      expectedToolOrder === undefined
+        ? null
+        : strictMode
+          ? isSame(expectedToolOrder, actualTools)
+          : isSubsequence(expectedToolOrder, actualTools),
+    toolCallInfos,
+  }
+}
+
+function isAccurate({ hasToolCalls, correctOrderCalled, correctToolCalled }: ToolCallAccuracyPreprocess): boolean {
+  return hasToolCalls && (correctOrderCalled ?? correctToolCalled)
+}
+
+function explain(found: ToolCallAccuracyPreprocess, value: number): string {
+  const { expectedTool, expectedToolOrder, strictMode, actualTools } = found
+  const wanted =
+    expectedToolOrder === undefined
+      ? `${expectedTool}${strictMode ? ' and nothing else' : ''}`
+      : `${expectedToolOrder.join(', ')} in this order${strictMode ? ' and nothing else' : ''}`
+  const called = actualTools.length === 0 ? 'no tool was called' : `called: ${list(actualTools)}`
+  return `${value === 1 ? 'As expected' : 'Not as expected'}: wanted ${wanted}; ${called}.`
+}
+
+function toInfos(run: AgentRun): ToolCallInfo[] {
+  let [messageIndex, invocationIndex] = [-1, 0]
+  return run.toolCalls.map(({ name, id, step }) => {
+    // Calls of one step stand together: they come in the model's order.
+    invocationIndex = step === messageIndex ? invocationIndex + 1 : 0
+    messageIndex = step
+    return { toolName: name, toolCallId: id ?? '', messageIndex, invocationIndex }
+  })
+}
+
+function isSame(expected: readonly string[], actual: readonly string[]): boolean {
+  return expected.length === actual.length && expected.every((name, index) => name === actual[index])
+}
+
+function isSubsequence(expected: readonly string[], actual: readonly string[]): boolean {
+  let found = 0
+  for (const name of actual) if (name === expected[found]) found++
+  return found >= expected.length
+}
+
+/** The message form needs messages on both sides; a run made from spans may well have no content recorded. */
+function isGivenEmpty({ given }: ScoringContext): boolean {
+  return given !== undefined && (isEmpty(inputMessages(given.input)) || isEmpty(outputMessages(given.output)))
+}
+
+function isEmpty(messages: unknown): boolean {
+  if (messages === undefined || messages === null) return true
+  if (typeof messages === 'string') return messages.trim() === ''
+  return Array.isArray(messages) && messages.length === 0
+}

@@ -1,0 +1,88 @@
+import type { ToolCall } from '../../model/agent-run.ts'
+import { defineScorer } from '../../scoring/define-scorer.ts'
+import type { Scorer } from '../../scoring/scorer.ts'
+import { count } from './code-scorer.ts'
+import { expectFlags, readOptions } from '../read-options.ts'
+import type { KeysOf } from '../read-options.ts'
+import { scorerKeys } from '../scorer-options.ts'
+import type { ScorerOptions } from '../scorer-options.ts'
+import { skip } from '../skip.ts'
+
+/** Options of `createToolErrorsScorer`. */
+export interface ToolErrorsOptions extends ScorerOptions {
+  /** Whether a failed call counts although a later call of the same tool succeeded. @default true */
+  readonly countRecovered?: boolean
+}
+
+const KNOWN: KeysOf<ToolErrorsOptions> = { ...scorerKeys, countRecovered: true }
+
+/** One call that failed. */
+export interface FailedCall {
+  readonly name: string
+  readonly error?: string
+  /** Whether a later call of the same tool succeeded. */
+  readonly recovered: boolean
+}
+
+/**
+ * Tool errors, by code: the share of executed or refused calls that failed. Lower is better; passes at .3.
+ *
+ * Details and explanation say which calls failed, and whether the run recovered: a later call of the same tool succeeded. Calls
+ * of which the spans do not tell how they ended, and calls that wait for a client, do not count; where none is left the score is
+ * `skipped`.
+ *
+ * @example
+ * ```ts
+ * const scorer = createToolErrorsScorer({ countRecovered: false })
+ * ```
+ *
+ * @throws TypeError where an option is wrong or not known
+ */
+export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer {
+  const factory = 'createToolErrorsScorer'
+  const { id = 'tool_errors', countRecovered = true, passAt } = readOptions(factory, options, KNOWN)
+  expectFlags(factory, { countRecovered })
+  return defineScorer({
+    id,
+    description: 'Share of tool calls that failed.',
+    kind: 'code',
+    better: 'lower',
+    passAt,
+    identity: { scorer: 'tool_errors', countRecovered },
+    inline: true,
+    needs: ['toolNames'],
+    assess: (run) => {
+      if (run.toolCalls.length === 0) return skip('not-applicable', `${id}: no tool was called.`)
+      const ended = run.toolCalls.filter((call) => call.status === 'ok' || isFailed(call))
+      if (ended.length === 0) {
+        return skip('no-content', `${id}: the spans do not tell how the ${count(run.toolCalls.length, 'call')} ended.`)
+      }
+      const failed = ended.flatMap((call, index): FailedCall[] => {
+        if (!isFailed(call)) return []
+        const recovered = ended.slice(index + 1).some(({ name, status }) => name === call.name && status === 'ok')
+        const error = call.error?.message ?? call.error?.type
+        return [{ name: call.name, ...(error !== undefined && { error: error.slice(0, 200) }), recovered }]
+      })
+      const recovered = failed.filter((call) => call.recovered).length
+      const counted = countRecovered ? failed.length : failed.length - recovered
+      return {
+        status: 'scored',
+        value: counted / ended.length,
+        explanation: explain(failed, recovered, ended.length),
+        details: { calls: ended.length, failed, recovered },
+      }
+    },
+  })
+}
+
+/** A call that was refused (`not-executed` with an error) failed; one that waits for a client did not. */
+function isFailed({ status, error }: ToolCall): boolean {
+  return status === 'error' || (status === 'not-executed' && error !== undefined)
+}
+
+function explain(failed: readonly FailedCall[], recovered: number, ended: number): string {
+  const [first] = failed
+  if (first === undefined) return `None of ${count(ended, 'call')} failed.`
+  const example = first.error === undefined ? first.name : `${first.name} (${first.error})`
+  return `${failed.length} of ${count(ended, 'call')} failed, ${recovered} of them recovered from; the first: ${example}.`
+}

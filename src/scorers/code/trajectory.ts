@@ -1,0 +1,184 @@
+import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
+import { defineScorer } from '../../scoring/define-scorer.ts'
+import type { Scorer } from '../../scoring/scorer.ts'
+import { canonicalJson, isRecord } from '../../spans/json.ts'
+import { list, skipWithoutArguments } from './code-scorer.ts'
+import { expectOption, expectTexts, readOptions } from '../read-options.ts'
+import type { KeysOf } from '../read-options.ts'
+import { scorerKeys } from '../scorer-options.ts'
+import type { ScorerOptions } from '../scorer-options.ts'
+import { expectedTools } from './expected-tools.ts'
+import { maximumMatching } from './maximum-matching.ts'
+import { skip } from '../skip.ts'
+
+/** A call that the run should make: a tool's name, or name and arguments. */
+export type ExpectedCall =
+  | string
+  | {
+      readonly name: string
+      /** Values that arguments must have (others are free), or a function that says whether they will do. Left out: any. */
+      readonly arguments?: Readonly<Record<string, unknown>> | ((args: unknown) => boolean)
+    }
+
+/**
+ * How the calls are held against the expected ones: `exact` the same in the same order; `ordered` the expected ones in their
+ * order, others between them; `unordered` the same in any order; `subset` no others than the expected; `superset` all of the
+ * expected, and others.
+ */
+export type TrajectoryMode = 'exact' | 'ordered' | 'unordered' | 'subset' | 'superset'
+
+/** Options of `createTrajectoryScorer`. */
+export interface TrajectoryOptions extends ScorerOptions {
+  /** The calls that the run should make, or a function that says them for each run (`undefined`: none known). */
+  readonly expected: readonly ExpectedCall[] | ((run: AgentRun) => readonly ExpectedCall[] | undefined)
+  /** @default 'ordered' */
+  readonly mode?: TrajectoryMode
+  /** What the score is: whether the calls match in that mode (0 or 1), or a share, whatever the mode. @default 'match' */
+  readonly measure?: 'match' | 'precision' | 'recall' | 'f1'
+  /** Tools whose calls do not count, such as those that only read. @default none */
+  readonly ignore?: readonly string[]
+}
+
+const KNOWN: KeysOf<TrajectoryOptions> = { ...scorerKeys, expected: true, mode: true, measure: true, ignore: true }
+
+/** What `createTrajectoryScorer` found. */
+export interface TrajectoryDetails {
+  readonly matches: boolean
+  /** Matched calls ÷ calls made; 1 where none was made. */
+  readonly precision: number
+  /** Matched calls ÷ calls expected; 1 where none was expected. */
+  readonly recall: number
+  readonly f1: number
+  /** Expected calls that were not made. */
+  readonly missing: readonly string[]
+  /** Calls that were made and not expected. */
+  readonly unexpected: readonly string[]
+}
+
+/**
+ * Trajectory, by code: the calls of the run against those that it should make.
+ *
+ * Expected and made calls are paired one to one, as many as can be (maximum matching); precision, recall and F1 count those
+ * pairs, repeats included. The attribute `spanscore.expected_tools` of the agent span goes before `expected`. Runs without an
+ * expectation are `skipped: not-applicable`.
+ *
+ * @example
+ * ```ts
+ * const scorer = createTrajectoryScorer({
+ *   expected: ['search_flights', { name: 'book_flight', arguments: { flight: 'LH 870' } }],
+ *   mode: 'ordered',
+ * })
+ * ```
+ *
+ * @throws TypeError where an option is wrong or not known
+ */
+export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
+  const factory = 'createTrajectoryScorer'
+  const { id = 'trajectory', expected, passAt, ...more } = readOptions(factory, options, KNOWN)
+  const { mode = 'ordered', measure = 'match', ignore = [] } = more
+  const shape = "expected to be calls (a tool's name, or { name, arguments }) or a function"
+  expectOption(typeof expected === 'function' || areCalls(expected), factory, shape, expected)
+  expectTexts(factory, 'ignore', ignore)
+  expectOption(Object.hasOwn(MODES, mode), factory, `mode to be one of ${Object.keys(MODES).join(', ')}`, mode)
+  expectOption(MEASURES.includes(measure), factory, `measure to be one of ${MEASURES.join(', ')}`, measure)
+  return defineScorer({
+    id,
+    description: 'Whether the run made the calls that it should make.',
+    kind: 'code',
+    passAt,
+    identity: { scorer: 'trajectory', expected, mode, measure, ignore },
+    inline: true,
+    needs: ['toolNames', 'toolArguments'],
+    assess: (run) => {
+      const { tool, order = tool === undefined ? undefined : [tool] } = expectedTools(run) ?? {}
+      const wanted: readonly ExpectedCall[] | undefined =
+        order ?? (typeof expected === 'function' ? expected(run) : expected)
+      if (wanted === undefined) return skip('not-applicable', `${id}: no calls are expected of this run.`)
+      const unknown = wanted.some((call) => typeof call !== 'string' && call.arguments !== undefined)
+        ? skipWithoutArguments(run, id)
+        : undefined
+      if (unknown !== undefined) return unknown
+      const made = run.toolCalls.filter(({ name }) => !ignore.includes(name))
+      const details = compare(wanted, made, mode)
+      const value = measure === 'match' ? Number(details.matches) : details[measure]
+      return { status: 'scored', value, explanation: explain(details, mode), details }
+    },
+  })
+}
+
+const MEASURES: readonly string[] = ['match', 'precision', 'recall', 'f1']
+
+interface Comparison {
+  readonly wanted: number
+  readonly made: number
+  readonly pairs: number
+  readonly fits: (wanted: number, made: number) => boolean
+}
+
+const MODES: Readonly<Record<TrajectoryMode, (comparison: Comparison) => boolean>> = {
+  exact: ({ wanted, made, fits }) =>
+    wanted === made && Array.from({ length: wanted }).every((_call, index) => fits(index, index)),
+  ordered: ({ wanted, made, fits }) => {
+    let found = 0
+    for (let index = 0; index < made && found < wanted; index++) if (fits(found, index)) found++
+    return found === wanted
+  },
+  unordered: ({ wanted, made, pairs }) => pairs === wanted && pairs === made,
+  subset: ({ made, pairs }) => pairs === made,
+  superset: ({ wanted, pairs }) => pairs === wanted,
+}
+
+function compare(wanted: readonly ExpectedCall[], made: readonly ToolCall[], mode: TrajectoryMode): TrajectoryDetails {
+  const fits = (left: number, right: number): boolean => isExpected(wanted[left], made[right])
+  const partners = maximumMatching(wanted.length, made.length, fits)
+  const matched = new Set(partners)
+  const pairs = partners.filter((partner) => partner !== undefined).length
+  const precision = made.length === 0 ? 1 : pairs / made.length
+  const recall = wanted.length === 0 ? 1 : pairs / wanted.length
+  return {
+    matches: MODES[mode]({ wanted: wanted.length, made: made.length, pairs, fits }),
+    precision,
+    recall,
+    f1: pairs === 0 ? Number(precision === 1 && recall === 1) : (2 * precision * recall) / (precision + recall),
+    missing: wanted.filter((_call, index) => partners[index] === undefined).map(nameOf),
+    unexpected: made.filter((_call, index) => !matched.has(index)).map(({ name }) => name),
+  }
+}
+
+function isExpected(wanted: ExpectedCall | undefined, made: ToolCall | undefined): boolean {
+  if (wanted === undefined || made === undefined || nameOf(wanted) !== made.name) return false
+  const args = typeof wanted === 'string' ? undefined : wanted.arguments
+  if (args === undefined) return true
+  if (typeof args === 'function') return args(made.arguments)
+  const given = isRecord(made.arguments) ? made.arguments : {}
+  return Object.entries(args).every(
+    ([name, value]) => Object.hasOwn(given, name) && canonicalJson(given[name]) === canonicalJson(value),
+  )
+}
+
+function nameOf(call: ExpectedCall): string {
+  return typeof call === 'string' ? call : call.name
+}
+
+function areCalls(value: unknown): boolean {
+  return Array.isArray(value) && value.every((call) => typeof call === 'string' || isCall(call))
+}
+
+/** Arguments under another name, `args` for example, would let any arguments pass. */
+function isCall(call: unknown): boolean {
+  if (!isRecord(call)) return false
+  const { name, arguments: args, ...others } = call
+  const areArguments = args === undefined || typeof args === 'function' || isRecord(args)
+  return typeof name === 'string' && areArguments && Object.keys(others).length === 0
+}
+
+function explain({ matches, missing, unexpected, precision, recall }: TrajectoryDetails, mode: TrajectoryMode): string {
+  const faults = [
+    ...(missing.length > 0 ? [`not made: ${list(missing)}`] : []),
+    ...(unexpected.length > 0 ? [`not expected: ${list(unexpected)}`] : []),
+  ]
+  const detail =
+    faults.length > 0 ? faults.join('; ') : matches ? 'nothing missing, nothing beside it' : 'the order differs'
+  const shares = `precision ${precision.toFixed(2)}, recall ${recall.toFixed(2)}`
+  return `The calls ${matches ? 'match' : 'do not match'} (${mode}): ${detail}; ${shares}.`
+}

@@ -1,0 +1,190 @@
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+
+import type { AgentRun } from '../../model/agent-run.ts'
+import { evaluate } from '../../scoring/evaluate.ts'
+import { toRunInput } from '../../scoring/given/run-input.ts'
+import type { ScorerRunResult } from '../../scoring/scorer.ts'
+import type { Message } from '../../model/message.ts'
+import { createScorer } from './create-scorer.ts'
+
+const given = { input: 'Name three rivers.', output: 'Rhine, Elbe, Danube' }
+const { run: agentRun } = toRunInput(given)
+
+const rivers = () =>
+  createScorer({ id: 'rivers', description: 'Share of three rivers that are named.', version: 1 })
+    .preprocess(({ run }) => (run.output ?? '').split(', '))
+    .analyze(({ results }) => ({ count: results.preprocessStepResult.length }))
+    .generateScore(({ results }) => Math.min(1, results.analyzeStepResult.count / 3))
+    .generateReason(({ results, score }) => `${results.analyzeStepResult.count} rivers make ${score}.`)
+
+const versionOf = (version: number | undefined, score: () => number): string =>
+  createScorer({ id: 'v', description: '', ...(version !== undefined && { version }) }).generateScore(score).version
+
+describe('createScorer', () => {
+  it('hands the result of each step to the next and gives all of them back', async () => {
+    const result = await rivers().run(given)
+    expect(result).toMatchObject({
+      ...given,
+      score: 1,
+      reason: '3 rivers make 1.',
+      preprocessStepResult: ['Rhine', 'Elbe', 'Danube'],
+      analyzeStepResult: { count: 3 },
+    })
+    expect(result.evaluation.score).toMatchObject({ status: 'scored', value: 1, label: 'pass' })
+  })
+
+  it('types each step by the steps before it', () => {
+    createScorer({ id: 'typed', description: '' })
+      .preprocess(async ({ run, results }) => {
+        expectTypeOf(run.output).toEqualTypeOf<string | undefined>()
+        expectTypeOf(run.input).toEqualTypeOf<readonly Message[]>()
+        expectTypeOf(results.preprocessStepResult).toEqualTypeOf<undefined>()
+        return { words: 3 }
+      })
+      .analyze(({ agentRun: run, results }) => {
+        expectTypeOf(run).toEqualTypeOf<AgentRun>()
+        expectTypeOf(results.preprocessStepResult).toEqualTypeOf<{ words: number }>()
+        return ['a']
+      })
+      .generateScore(({ results }) => {
+        expectTypeOf(results.preprocessStepResult).toEqualTypeOf<{ words: number }>()
+        expectTypeOf(results.analyzeStepResult).toEqualTypeOf<string[]>()
+        return 1
+      })
+      .generateReason(({ score, results }) => {
+        expectTypeOf(score).toEqualTypeOf<number>()
+        expectTypeOf(results.analyzeStepResult).toEqualTypeOf<string[]>()
+        return ''
+      })
+    expectTypeOf<Awaited<ReturnType<ReturnType<typeof rivers>['run']>>>().toEqualTypeOf<
+      ScorerRunResult<string[], { count: number }>
+    >()
+  })
+
+  it('types input and output by the schemas of `type`, and has them as they were given', async () => {
+    const scorer = createScorer({
+      name: 'Echo length',
+      description: 'Whether the answer is as long as the question.',
+      type: { input: z.object({ question: z.string() }), output: z.array(z.string()) },
+    }).generateScore(({ run }) => {
+      expectTypeOf(run.input).toEqualTypeOf<{ question: string }>()
+      expectTypeOf(run.output).toEqualTypeOf<string[]>()
+      return run.output[0] === 'hello' ? 1 : 0
+    })
+    expect(scorer.id).toBe('echo_length')
+    const result = await scorer.run({ input: { question: 'hello' }, output: ['hello'] })
+    expect(result.score).toBe(1)
+  })
+
+  it.each<[unknown, unknown]>([
+    [{ question: 'x' }, { answer: 'y', confidence: 0.5 }],
+    [7, [1, 2]],
+    [null, { messages: [] }],
+  ])('takes input %j and output %j as they are', async (input, output) => {
+    const seen: unknown[] = []
+    const scorer = createScorer({ id: 'free', description: '' }).generateScore(({ run, agentRun: neutral }) => {
+      seen.push(run.input, run.output, neutral.input, neutral.output)
+      return 1
+    })
+    expect(await scorer.run({ input, output })).toMatchObject({ input, output, score: 1 })
+    expect(seen).toEqual([input, output, [], undefined])
+  })
+
+  it('still refuses a promise for an output', async () => {
+    const scorer = createScorer({ id: 'late', description: '' }).generateScore(() => 1)
+    await expect(scorer.run({ input: 'x', output: Promise.resolve('y') })).rejects.toThrow('got a promise')
+  })
+
+  it('has the messages in one form beside the form they were given in, and the expected answer', async () => {
+    const seen: unknown[] = []
+    const scorer = createScorer({ id: 'seen', description: '', type: 'agent' }).generateScore(
+      ({ run, agentRun: neutral }) => {
+        seen.push(run.input, run.output, run.groundTruth, neutral.output, neutral.userInput, run.userInput)
+        return 1
+      },
+    )
+    const output = { role: 'assistant', text: 'Yes.' }
+    await scorer.run({ input: 'Is it?', output, groundTruth: 'yes' })
+    expect(seen).toEqual(['Is it?', output, 'yes', 'Yes.', 'Is it?', 'Is it?'])
+  })
+
+  it('is synchronous when all its steps are', () => {
+    expect(evaluate(rivers(), agentRun)).not.toBeInstanceOf(Promise)
+  })
+
+  it('is asynchronous from the first step that is', async () => {
+    const scorer = createScorer({ id: 'slow', description: '' })
+      .analyze(async () => 0.5)
+      .generateScore(({ results }) => results.analyzeStepResult)
+    const evaluation = evaluate(scorer, agentRun)
+    expect(evaluation).toBeInstanceOf(Promise)
+    expect((await evaluation).score).toMatchObject({ status: 'scored', value: 0.5, label: 'fail' })
+  })
+
+  it('is a scorer without its reason, and stays one when a reason is added', async () => {
+    const bare = createScorer({ id: 'bare', description: '' }).generateScore(() => 1)
+    const reasoned = bare.generateReason(() => 'because')
+    expect((await bare.run(given)).reason).toBeUndefined()
+    expect((await reasoned.run(given)).reason).toBe('because')
+  })
+
+  it('can say that there is nothing to score', async () => {
+    const scorer = createScorer({ id: 'orders', description: '' })
+      .generateScore(() => ({ status: 'skipped', reason: 'not-applicable', message: 'No order was placed.' }))
+      .generateReason(() => 'never asked for')
+    expect(evaluate(scorer, agentRun)).toMatchObject({ score: { status: 'skipped', reason: 'not-applicable' } })
+    await expect(scorer.run(given)).rejects.toThrow('No order was placed.')
+  })
+
+  it.each([Number.NaN, 2, '0.5', undefined, Number.POSITIVE_INFINITY])('fails on %s as a score', (value) => {
+    // @ts-expect-error no number
+    const scorer = createScorer({ id: 'odd', description: '' }).generateScore(() => value)
+    expect(evaluate(scorer, agentRun)).toMatchObject({ score: { status: 'failed', code: 'invalid-score' } })
+  })
+
+  it('turns what a step throws into a failed score, and keeps it as the cause of the rejection', async () => {
+    const boom = new Error('boom')
+    const scorer = createScorer({ id: 'thrower', description: '' })
+      .preprocess(() => {
+        throw boom
+      })
+      .generateScore(() => 1)
+    expect(evaluate(scorer, agentRun)).toMatchObject({ score: { status: 'failed', code: 'scorer-threw' } })
+    await expect(scorer.run(given)).rejects.toMatchObject({ message: expect.stringContaining('boom'), cause: boom })
+  })
+
+  it('has a version that changes with the declared one, and with the steps where none is declared', () => {
+    expect(versionOf(1, () => 1)).toBe(versionOf(1, () => 0))
+    expect(versionOf(1, () => 1)).not.toBe(versionOf(2, () => 1))
+    expect(versionOf(undefined, () => 1)).not.toBe(versionOf(undefined, () => 0))
+    expect(versionOf(1, () => 1)).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  it.each([
+    [() => createScorer({ id: 'Bad Id', description: '' }).generateScore(() => 1), /expected id to be a match/],
+    [() => createScorer({ description: '' }).generateScore(() => 1), /expected an id or a name/],
+    [
+      // @ts-expect-error no function and no prompt
+      () => createScorer({ id: 'x', description: '' }).generateScore('1'),
+      /expected generateScore to be given/,
+    ],
+    [() => createScorer({ id: 'x', description: '', range: [1, 0] }).generateScore(() => 1), /expected range/],
+    [() => createScorer({ id: 'x', description: '', passAt: 7 }).generateScore(() => 1), /expected passAt/],
+    [() => createScorer({ name: '品質', description: '' }).generateScore(() => 1), /expected an id beside a name/],
+    [
+      // @ts-expect-error no range
+      () => createScorer({ id: 'x', description: '', range: 5 }).generateScore(() => 1),
+      /expected range to be two numbers, the lower first, got 5/,
+    ],
+    [
+      // @ts-expect-error no number
+      () => createScorer({ id: 'x', description: '', passAt: '1' }).generateScore(() => 1),
+      /expected passAt to be a number from 0 to 1, got "1"/,
+    ],
+    // @ts-expect-error no options
+    [() => createScorer(undefined), /expected an object of options, got undefined/],
+  ])('says what is wrong with a wrong option or step (%#)', (make, message) => {
+    expect(make).toThrow(message)
+  })
+})

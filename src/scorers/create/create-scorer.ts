@@ -1,0 +1,267 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import { defineScorer } from '../../scoring/define-scorer.ts'
+import { invalidScore } from '../../scoring/evaluate.ts'
+import { plainRun } from '../../scoring/given/run.ts'
+import type { Failed, JudgeReport, Skipped } from '../../model/score.ts'
+import type { GivenInput, Need, Scorer, Verdict } from '../../scoring/scorer.ts'
+import { show } from '../../scoring/format-value.ts'
+import { isRecord } from '../../spans/json.ts'
+import type { Message } from '../../model/message.ts'
+import { inTurn } from './run-sync-or-async.ts'
+import { createStepJudging, readStepJudge, REASON_SHAPE, scoreShape } from './prompt-steps.ts'
+import type { AnyPromptStep, DefaultShape, StepAsker } from './prompt-steps.ts'
+import { areTexts, expectFlags, expectOption, isTextOrNone, readOptions } from '../read-options.ts'
+import type { KeysOf } from '../read-options.ts'
+import type { NewScorer, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
+
+/** What a scorer of one's own is made of, beside its steps. */
+export interface CreateScorerOptions<Input = readonly Message[], Output = string | undefined> {
+  /** `^[a-z][a-z0-9_]*$`. @default made of `name` */
+  readonly id?: string
+  /** For people; needed where there is no `id`. */
+  readonly name?: string
+  /** One sentence: what the score says. */
+  readonly description: string
+  /**
+   * What `run.input` and `run.output` are typed as in the steps: schemas of both, of whatever form they are. `'agent'` is the
+   * default. Not checked at run time.
+   */
+  readonly type?: 'agent' | { readonly input: StandardSchema<Input>; readonly output: StandardSchema<Output> }
+  /** Lowest and highest score. @default [0, 1] */
+  readonly range?: readonly [number, number]
+  /** @default 'higher' */
+  readonly better?: 'higher' | 'lower'
+  /**
+   * Pass mark in the scorer's own units.
+   *
+   * @default the highest score; .7 of the range where a judge is asked, .3 of it where lower is better
+   */
+  readonly passAt?: number
+  /**
+   * Raise it when a step changes its meaning: it is what the scorer's version speaks of. Left out, the source text of the steps
+   * counts instead, which says nothing of what they close over and differs between a minified build and its source.
+   */
+  readonly version?: string | number
+  /** Answers prompt steps that name no judge of their own. */
+  readonly judge?: StepJudge
+  /** Runs while the agent span is ending: for steps that are synchronous, quick and do no I/O. @default false */
+  readonly inline?: boolean
+  /** Facts of the run that the steps read. @default all */
+  readonly needs?: readonly Need[]
+}
+
+const KNOWN: KeysOf<CreateScorerOptions> = {
+  id: true,
+  name: true,
+  description: true,
+  type: true,
+  range: true,
+  better: true,
+  passAt: true,
+  version: true,
+  judge: true,
+  inline: true,
+  needs: true,
+}
+
+/**
+ * Makes a scorer of one's own, step by step: `preprocess`, `analyze`, `generateScore`, `generateReason`, of which only
+ * `generateScore` must be there. Each step is a function `({ run, results, score }) => …` or a prompt for the judge
+ * `{ description, outputSchema, createPrompt }`, typed by the steps before it. The scorer is synchronous when all steps are.
+ *
+ * @example
+ * ```ts
+ * const citesSources = createScorer({ id: 'cites_sources', description: 'Share of sentences with a source.', version: 1 })
+ *   .analyze(({ run }) => (run.output ?? '').split(/(?<=[.!?])\s+/))
+ *   .generateScore(({ results }) => {
+ *     const sentences = results.analyzeStepResult
+ *     return sentences.filter((sentence) => /\[\d+\]/.test(sentence)).length / sentences.length
+ *   })
+ *   .generateReason(({ score }) => `${Math.round(score * 100)} % of the sentences name a source.`)
+ * ```
+ *
+ * @throws TypeError where an option or a step is wrong or not known: `expected … got …`
+ */
+export function createScorer<Input = readonly Message[], Output = string | undefined>(
+  options: CreateScorerOptions<Input, Output>,
+): NewScorer<StepRun<Input, Output>> {
+  const { id = idOf(options.name), ...more } = readOptions('createScorer', options, KNOWN)
+  checkDeclaration(more)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the steps' types exist at compile time only
+  return withoutScore({ ...more, id }, {}) as NewScorer<StepRun<Input, Output>>
+}
+
+/** What `defineScorer` and the judge of the steps do not look at themselves. */
+function checkDeclaration(declaration: Omit<CreateScorerOptions<unknown, unknown>, 'id'>): void {
+  const factory = 'createScorer'
+  const { name, description, type = 'agent', version, judge, inline = false, needs = ALL_NEEDS } = declaration
+  expectOption(isTextOrNone(name), factory, 'name to be a text', name)
+  expectOption(isTextOrNone(description), factory, 'description to be a text', description)
+  const isType = type === 'agent' || (isRecord(type) && 'input' in type && 'output' in type)
+  expectOption(isType, factory, "type to be 'agent', or { input, output } with a schema each", type)
+  const isVersion = isTextOrNone(version) || typeof version === 'number'
+  expectOption(isVersion, factory, 'version to be a text or a number', version)
+  expectFlags(factory, { inline })
+  const areNeeds = areTexts(needs) && needs.every((need) => ALL_NEEDS.includes(need))
+  expectOption(areNeeds, factory, `needs to be a list of ${ALL_NEEDS.join(', ')}`, needs)
+  if (judge !== undefined) readStepJudge(factory, judge)
+}
+
+type Untyped = Omit<CreateScorerOptions, 'type' | 'id'> & { readonly id: string }
+type StepName = 'preprocess' | 'analyze' | 'generateScore' | 'generateReason'
+type AnyContext = Readonly<Record<string, unknown>>
+type AnyStep = ((context: AnyContext) => unknown) | AnyPromptStep
+type Steps = { readonly [Name in StepName]?: AnyStep }
+type ScoredSteps = Steps & { readonly generateScore: AnyStep }
+
+/** The builder; that steps come in their order is the types' business. */
+function withoutScore(options: Untyped, steps: Steps): unknown {
+  return {
+    preprocess: (step: unknown) => withoutScore(options, { ...steps, preprocess: checked('preprocess', step) }),
+    analyze: (step: unknown) => withoutScore(options, { ...steps, analyze: checked('analyze', step) }),
+    generateScore: (step: unknown) => {
+      const scored = { ...steps, generateScore: checked('generateScore', step) }
+      return Object.freeze({
+        ...build(options, scored),
+        generateReason: (reason: unknown) =>
+          build(options, { ...scored, generateReason: checked('generateReason', reason) }),
+      })
+    },
+  }
+}
+
+function build(options: Untyped, steps: ScoredSteps): Scorer {
+  const { id } = options
+  const judging = createStepJudging(
+    id,
+    Object.values(steps).filter((step) => typeof step !== 'function'),
+    options.judge,
+  )
+  if (judging !== undefined && options.inline === true) {
+    throw new TypeError(`createScorer ${id}: expected inline to be false, got true: steps that ask a judge take time.`)
+  }
+  const { range = [0, 1], better, passAt, inline, needs = ALL_NEEDS } = options
+  return defineScorer({
+    id,
+    description: options.description ?? options.name ?? '',
+    kind: judging === undefined ? 'code' : 'judge',
+    range,
+    ...(better !== undefined && { better }),
+    passAt,
+    ...(inline !== undefined && { inline }),
+    needs,
+    ...(judging !== undefined && { judge: judging.judge }),
+    anyForm: true,
+    identity: {
+      version: options.version,
+      judge: judging?.identity,
+      steps: options.version === undefined ? sourceOf(steps) : Object.keys(steps),
+    },
+    assess: (run, context) => inTurn(assess({ id, range }, steps, run, context.given, judging?.asker(run, context))),
+  })
+}
+
+/** Takes the steps one after the other; yields what may be a promise. */
+function* assess(
+  { id, range }: Pick<Scorer, 'id' | 'range'>,
+  steps: ScoredSteps,
+  agentRun: AgentRun,
+  given: GivenInput | undefined,
+  asker: StepAsker | undefined,
+): Generator<unknown, Verdict, unknown> {
+  const run = given === undefined ? agentRun : toStepRun(agentRun, given)
+  const results: { preprocessStepResult?: unknown; analyzeStepResult?: unknown } = {}
+  const take = (step: AnyStep, more?: { readonly score: number }, shape?: DefaultShape): unknown => {
+    const context = { run, agentRun, results: { ...results }, ...more }
+    return typeof step === 'function' ? step(context) : asker?.ask(step, context, shape)
+  }
+  const finish = (verdict: Verdict): Verdict => {
+    const report: JudgeReport | undefined = asker?.report()
+    return { ...verdict, ...results, ...(report !== undefined && { judge: report }) }
+  }
+  if (steps.preprocess !== undefined) {
+    const preprocessed = yield take(steps.preprocess)
+    if (isUnavailable(preprocessed)) return finish(preprocessed)
+    results.preprocessStepResult = preprocessed
+  }
+  if (steps.analyze !== undefined) {
+    const analyzed = yield take(steps.analyze)
+    if (isUnavailable(analyzed)) return finish(analyzed)
+    results.analyzeStepResult = analyzed
+  }
+  const reply = yield take(steps.generateScore, undefined, scoreShape(range))
+  if (isUnavailable(reply)) return finish(reply)
+  const value = isRecord(reply) && 'score' in reply ? reply.score : reply
+  if (typeof value !== 'number') return finish(invalidScore(id, range, value))
+  if (steps.generateReason === undefined || Number.isNaN(value)) return finish({ status: 'scored', value })
+  const said = yield take(steps.generateReason, { score: value }, REASON_SHAPE)
+  if (isUnavailable(said)) return finish(said)
+  const reason = isRecord(said) && 'reason' in said ? said.reason : said
+  return finish({ status: 'scored', value, ...(typeof reason === 'string' && { explanation: reason }) })
+}
+
+/** What can be hashed of steps: source text, and schemas that are JSON; objects of schema libraries are machines without end. */
+function sourceOf(steps: Steps): unknown {
+  return Object.entries(steps).map(([name, step]) => {
+    if (typeof step === 'function') return [name, step]
+    const { description, createPrompt, outputSchema } = step
+    return [
+      name,
+      description,
+      createPrompt,
+      outputSchema !== undefined && '~standard' in outputSchema ? '' : outputSchema,
+    ]
+  })
+}
+
+/** The run with input and output as they were given. */
+function toStepRun(run: AgentRun, given: GivenInput): Readonly<Record<string, unknown>> {
+  const { input, output, groundTruth } = given
+  return { ...plainRun(run), input, output, ...(groundTruth !== undefined && { groundTruth }) }
+}
+
+/** A step that ends the scoring: what it asked the judge for could not be had, or it says itself that there is no score. */
+function isUnavailable(value: unknown): value is Skipped | Failed {
+  return (
+    isRecord(value) &&
+    typeof value.message === 'string' &&
+    ((value.status === 'skipped' && typeof value.reason === 'string') ||
+      (value.status === 'failed' && typeof value.code === 'string'))
+  )
+}
+
+function checked(name: StepName, step: unknown): AnyStep {
+  if (!isStep(step)) {
+    const expected = 'a function or { description, outputSchema, createPrompt }'
+    throw new TypeError(`createScorer: expected ${name} to be given ${expected}, got ${show(step)}.`)
+  }
+  return typeof step === 'function' ? step : readOptions(`createScorer ${name}`, step, PROMPT_KEYS)
+}
+
+const PROMPT_KEYS: KeysOf<AnyPromptStep> = { description: true, outputSchema: true, createPrompt: true, judge: true }
+
+function isStep(step: unknown): step is AnyStep {
+  return typeof step === 'function' || (isRecord(step) && typeof step.createPrompt === 'function')
+}
+
+/** `Code Quality!` → `code_quality`. */
+function idOf(name: string | undefined): string {
+  if (typeof name !== 'string') throw new TypeError(`createScorer: expected an id or a name, got ${show(name)}.`)
+  const id = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^[_0-9]+|_+$/g, '')
+  if (id !== '') return id
+  throw new TypeError(`createScorer: expected an id beside a name without letters from a to z, got ${show(name)}.`)
+}
+
+const ALL_NEEDS: readonly Need[] = [
+  'input',
+  'output',
+  'systemInstructions',
+  'toolNames',
+  'toolArguments',
+  'toolResults',
+  'availableTools',
+  'steps',
+]

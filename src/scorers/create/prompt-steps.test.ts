@@ -1,0 +1,207 @@
+import { afterEach, describe, expect, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+
+import type { Scorer } from '../../scoring/scorer.ts'
+import { createScriptedOpenAIServer } from '../../testing/scripted-openai-server.ts'
+import type { ScriptedOpenAIServer } from '../../testing/scripted-openai-server.ts'
+import { createScriptedJudge } from '../../testing/scripted-judge.ts'
+import type { Script } from '../../testing/scripted-reply.ts'
+import type { TextModel } from '../../testing/text-model.ts'
+import { createScorer } from './create-scorer.ts'
+import type { StepJudge } from './scorer-steps.ts'
+
+let server: ScriptedOpenAIServer | undefined
+afterEach(async () => {
+  await server?.close()
+  server = undefined
+})
+
+const given = { input: 'Name three rivers.', output: 'Rhine, Elbe' }
+
+async function riversBy(script: Script): Promise<Scorer> {
+  server = await createScriptedOpenAIServer(script)
+  return createScorer({
+    id: 'rivers',
+    description: 'Share of three rivers that are named.',
+    version: 1,
+    judge: { model: { id: 'test/judge', url: server.url, apiKey: 'none' }, instructions: 'You know every river.' },
+  })
+    .analyze({
+      description: 'Lists the rivers.',
+      outputSchema: z.object({ rivers: z.array(z.string()) }),
+      createPrompt: ({ run, quote }) => `List the rivers in this answer.\n${quote(run.output ?? '')}`,
+    })
+    .generateScore(({ results }) => {
+      expectTypeOf(results.analyzeStepResult).toEqualTypeOf<{ rivers: string[] }>()
+      return Math.min(1, results.analyzeStepResult.rivers.length / 4)
+    })
+    .generateReason({ description: 'Says why.', createPrompt: ({ score }) => `Why is the score ${score}?` })
+}
+
+const silent = () => createScriptedJudge({ text: '{"verdict":"good"}' })
+
+/** The property of the control question. */
+const keyIn = (prompt: string) => /"(control_[0-9a-f]{6})" answers/.exec(prompt)?.[1] ?? ''
+
+const verdictBy = (model: TextModel, settings: Partial<StepJudge> = {}) =>
+  createScorer({ id: 'verdict', description: 'Good or bad.', version: 1, judge: { model, ...settings } })
+    .analyze({
+      description: 'Good or bad.',
+      outputSchema: z.strictObject({ verdict: z.enum(['good', 'bad']) }),
+      createPrompt: ({ run, quote }) => `Is it good?\n${quote(run.output ?? '')}`,
+    })
+    .generateScore(({ results }) => (results.analyzeStepResult.verdict === 'good' ? 1 : 0))
+
+describe('a scorer with prompt steps', () => {
+  it('asks the judge for each prompt, takes the replies by their schema, and reports what they took', async () => {
+    const scorer = await riversBy(['{"rivers":["Rhine","Elbe"]}', '```json\n{"reason":"Two of four."}\n```'])
+    expect(scorer.kind).toBe('judge')
+    expect(scorer.passAt).toBe(0.7)
+    const result = await scorer.run(given)
+    expect(result).toMatchObject({
+      score: 0.5,
+      reason: 'Two of four.',
+      analyzeStepResult: { rivers: ['Rhine', 'Elbe'] },
+      evaluation: { judge: { calls: 2 }, score: { label: 'fail' } },
+    })
+    const [first] = server?.requests ?? []
+    expect(first?.system).toContain('You know every river.')
+    expect(first?.system).not.toContain('Elbe')
+    expect(first?.userText).toMatch(/(data-[0-9a-f]{32}) begin\nRhine, Elbe\n\1 end/)
+    expect(first?.userText).toContain('"rivers"')
+  })
+
+  it('repairs a reply of the wrong shape once, without the prompt', async () => {
+    const scorer = await riversBy(['{"rivers":"Rhine"}', '{"rivers":["Rhine"]}', '{"reason":"One."}'])
+    await expect(scorer.run(given)).resolves.toMatchObject({ score: 0.25, evaluation: { judge: { calls: 3 } } })
+    expect(server?.requests[1]?.userText).toContain('rivers: ')
+    expect(server?.requests[1]?.userText).not.toContain('Elbe')
+  })
+
+  it.each([
+    ['nonsense, twice', ['no idea', 'none at all'], /could not be read/],
+    ['a refused key', [{ status: 401, error: { message: 'bad key' } }], /401/],
+  ])('fails on %s', async (_, script: Script, message) => {
+    await expect((await riversBy(script)).run(given)).rejects.toThrow(message)
+  })
+
+  it('gives a score out of a prompt alone', async () => {
+    server = await createScriptedOpenAIServer(['{"score":4.5}'])
+    const scorer = createScorer({
+      id: 'tone',
+      description: '',
+      range: [0, 5],
+      judge: { model: { id: 'm', url: server.url } },
+    }).generateScore({
+      description: 'Rates the tone.',
+      createPrompt: ({ run, quote }) => `Rate the tone.\n${quote(String(run.output))}`,
+    })
+    await expect(scorer.run(given)).resolves.toMatchObject({ score: 4.5 })
+    expect(server.requests[0]?.userText).toContain('from 0 to 5')
+  })
+
+  it('takes JSON Schema as the shape of a reply', async () => {
+    server = await createScriptedOpenAIServer(['{"polite":true}'])
+    const scorer = createScorer({ id: 'polite', description: '', judge: { model: { id: 'm', url: server.url } } })
+      .analyze({
+        description: 'Is it polite?',
+        outputSchema: { type: 'object', properties: { polite: { type: 'boolean' } }, required: ['polite'] },
+        createPrompt: () => 'Is it polite?',
+      })
+      .generateScore(({ results }) => (JSON.stringify(results.analyzeStepResult) === '{"polite":true}' ? 1 : 0))
+    await expect(scorer.run(given)).resolves.toMatchObject({ score: 1 })
+  })
+
+  it('shows what a reply looks like, and asks a control question that the schema holds', async () => {
+    const model = createScriptedJudge({ json: { verdict: 'good' } })
+    await verdictBy(model).run(given)
+    const [call] = model.calls
+    expect(call?.prompt).toContain('For example, to show the shape alone: {"verdict":"bad"}')
+    const [, key = '', word = ''] =
+      /"(control_[0-9a-f]{6})" answers a control question.* word (\w+) /.exec(call?.prompt ?? '') ?? []
+    expect(call?.prompt.split(word)).toHaveLength(2)
+    expect(call?.schema).toMatchObject({
+      properties: { verdict: {}, [key]: { enum: ['yes', 'no'] } },
+      required: ['verdict', key],
+    })
+  })
+
+  it('gives the step its reply without the control answer, which strict schemas would refuse', async () => {
+    const result = await verdictBy(createScriptedJudge({ json: { verdict: 'good' } }), { requireControl: true }).run(
+      given,
+    )
+    expect(result.analyzeStepResult).toEqual({ verdict: 'good' })
+  })
+
+  it.each(['yes', ' Yes ', true, 'perhaps', null])('is void where the control answer is %j', async (answer) => {
+    const model = createScriptedJudge(({ prompt }) => ({
+      text: JSON.stringify({ verdict: 'good', [keyIn(prompt)]: answer }),
+    }))
+    await expect(verdictBy(model).run(given)).rejects.toMatchObject({
+      evaluation: { score: { status: 'failed', code: 'judge-compromised' }, judge: { calls: 1 } },
+    })
+  })
+
+  it('takes a reply without the control answer, unless it is required: then it is asked for once more', async () => {
+    expect((await verdictBy(silent()).run(given)).score).toBe(1)
+    await expect(verdictBy(silent(), { requireControl: true }).run(given)).rejects.toMatchObject({
+      evaluation: { score: { status: 'failed', code: 'judge-unanswered' }, judge: { calls: 2 } },
+    })
+    const late = createScriptedJudge(({ index }) =>
+      index === 0 ? { text: '{"verdict":"good"}' } : { json: { verdict: 'bad' } },
+    )
+    expect((await verdictBy(late, { requireControl: true }).run(given)).score).toBe(0)
+  })
+
+  it('does not take the control answer from a repair, which puts in whatever the schema asks for', async () => {
+    const model = createScriptedJudge(({ prompt }) =>
+      prompt.startsWith('This reply could not be read')
+        ? { text: JSON.stringify({ verdict: 'good', [keyIn(model.calls.at(-2)?.prompt ?? '')]: 'no' }) }
+        : 'It is good.',
+    )
+    await expect(verdictBy(model, { requireControl: true }).run(given)).rejects.toMatchObject({
+      evaluation: { score: { code: 'judge-unanswered' }, judge: { calls: 4 } },
+    })
+  })
+
+  it('asks once more where the reply is empty', async () => {
+    const model = createScriptedJudge(({ index }) => (index === 0 ? '' : { json: { verdict: 'good' } }))
+    expect(await verdictBy(model).run(given)).toMatchObject({ score: 1, evaluation: { judge: { calls: 2 } } })
+    await expect(verdictBy(createScriptedJudge('')).run(given)).rejects.toMatchObject({
+      evaluation: { score: { code: 'judge-invalid-reply' }, judge: { calls: 2 } },
+    })
+  })
+
+  it('asks no control question where the reply has no place for one', async () => {
+    const model = createScriptedJudge({ text: '["Rhine"]' })
+    const scorer = createScorer({ id: 'x', description: '', judge: { model, requireControl: true } })
+      .analyze({ description: '', outputSchema: { type: 'array' }, createPrompt: () => 'Which?' })
+      .generateScore(() => 1)
+    expect((await scorer.run(given)).score).toBe(1)
+    expect(model.calls[0]?.prompt).not.toContain('control')
+  })
+
+  it('cuts what is quoted to what a prompt may hold', async () => {
+    const model = createScriptedJudge({ json: { verdict: 'good' } })
+    await verdictBy(model, { maxPromptBytes: 8192 }).run({ input: 'Hi', output: 'x'.repeat(100_000) })
+    expect(Buffer.byteLength(model.calls[0]?.prompt ?? '')).toBeLessThan(10_000)
+    expect(model.calls[0]?.prompt).toMatch(/x\[… \d+ bytes cut …\]x/)
+  })
+
+  it('has a version that changes with what it requires of the judge', () => {
+    const model = createScriptedJudge({})
+    expect(verdictBy(model, { requireControl: true }).version).not.toBe(verdictBy(model).version)
+  })
+
+  it('is refused without a judge, and where it is to run inline', () => {
+    const prompt = { description: 'Rates.', createPrompt: () => '' }
+    expect(() => createScorer({ id: 'x', description: '' }).generateScore(prompt)).toThrow(
+      /expected judge: \{ model \}/,
+    )
+    expect(() =>
+      createScorer({ id: 'x', description: '', inline: true, judge: { model: 'openai/gpt-5-mini' } }).generateScore(
+        prompt,
+      ),
+    ).toThrow(/expected inline to be false/)
+  })
+})

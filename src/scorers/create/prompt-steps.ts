@@ -1,0 +1,133 @@
+import { Judge } from '../../judge/judge.ts'
+import type { JudgeSession } from '../../judge/session.ts'
+import { sumReports } from '../../judge/reply/sum-reports.ts'
+import type { AgentRun } from '../../model/agent-run.ts'
+import type { JudgeReport } from '../../model/score.ts'
+import type { ScorerJudge, ScoringContext } from '../../scoring/scorer.ts'
+import { askForValue } from './ask-for-value.ts'
+import { judgeSettingKeys } from '../judge/judge-scorer.ts'
+import { expectFlags, expectOption, isTextOrNone, readOptions } from '../read-options.ts'
+import type { KeysOf } from '../read-options.ts'
+import type { OutputSchema, PromptStep, StepJudge } from './scorer-steps.ts'
+import { stepFrame } from './step-prompt.ts'
+
+/** Shape of a reply, where the step names none. */
+export interface DefaultShape {
+  readonly schema: OutputSchema<unknown>
+  readonly example: unknown
+}
+
+/** Shape of the reply to `generateScore`: it says the range, which the step's prompt need not say. */
+export function scoreShape([low, high]: readonly [number, number]): DefaultShape {
+  const score = { type: 'number', description: `from ${low} to ${high}` }
+  return { schema: objectOf({ score }), example: { score: low } }
+}
+
+/** Shape of the reply to `generateReason`. */
+export const REASON_SHAPE: DefaultShape = {
+  schema: objectOf({ reason: { type: 'string' } }),
+  example: { reason: 'one or two sentences' },
+}
+
+function objectOf(properties: Readonly<Record<string, object>>): OutputSchema<unknown> {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
+}
+
+/** A prompt step, whatever its context and result. */
+export type AnyPromptStep = Omit<PromptStep<Readonly<Record<string, unknown>>, unknown>, 'outputSchema'> & {
+  readonly outputSchema?: OutputSchema<unknown>
+}
+
+const JUDGE_KEYS: KeysOf<StepJudge> = { ...judgeSettingKeys, model: true, instructions: true, requireControl: true }
+
+/**
+ * The judge of a scorer, or of one step.
+ *
+ * @throws TypeError where it is none, or holds a setting that is not known
+ */
+export function readStepJudge(subject: string, judge: StepJudge): StepJudge {
+  const { instructions, requireControl = false } = readOptions(`${subject} judge`, judge, JUDGE_KEYS)
+  expectOption(isTextOrNone(instructions), subject, 'judge.instructions to be a text', instructions)
+  expectFlags(subject, { 'judge.requireControl': requireControl })
+  return judge
+}
+
+/** Asks the judge for the prompt steps of one score. */
+export interface StepAsker {
+  /** The reply, valid by the step's schema; or the score that says why there is none. */
+  ask(
+    step: AnyPromptStep,
+    context: Readonly<Record<string, unknown>>,
+    defaultShape: DefaultShape | undefined,
+  ): Promise<unknown>
+  /** What all calls so far took; `undefined` where there was none. */
+  report(): JudgeReport | undefined
+}
+
+/** The judge of a scorer with prompt steps. */
+export interface StepJudging {
+  readonly judge: ScorerJudge
+  readonly identity: unknown
+  asker(run: AgentRun, context: ScoringContext): StepAsker
+}
+
+/**
+ * The judge of prompt steps; `undefined` where no step is a prompt.
+ *
+ * @throws TypeError where a step has no judge or no schema
+ */
+export function createStepJudging(
+  id: string,
+  steps: readonly AnyPromptStep[],
+  judge: StepJudge | undefined,
+): StepJudging | undefined {
+  const asked = steps.map((step) => {
+    const itsJudge = step.judge ?? judge
+    if (itsJudge === undefined) {
+      throw new TypeError(
+        `createScorer ${id}: expected judge: { model } for the prompt "${step.description}", got none.`,
+      )
+    }
+    const settings = readStepJudge(`createScorer ${id}`, itsJudge)
+    return { step, settings, judge: new Judge(settings.model, settings, `createScorer ${id}: expected`) }
+  })
+  const [first] = asked
+  if (first === undefined) return undefined
+  return {
+    judge: first.judge.toScorerJudge((run) => ({ calls: steps.length, contentBytes: contentLength(run), answers: 0 })),
+    identity: asked.map(({ step, settings, judge: itsJudge }) => ({
+      judge: itsJudge.identity,
+      frame: stepFrame(),
+      instructions: settings.instructions,
+      requireControl: settings.requireControl,
+      description: step.description,
+    })),
+    asker: (run, context) => {
+      const sessions = new Map<StepJudge, JudgeSession>()
+      return {
+        async ask(step, stepContext, defaultShape) {
+          const known = asked.find((one) => one.step === step) ?? first
+          const session = sessions.get(known.settings) ?? known.judge.session(id, run, context)
+          sessions.set(known.settings, session)
+          const outputSchema = step.outputSchema ?? defaultShape?.schema
+          if (outputSchema === undefined) throw new TypeError(`${id}: "${step.description}" has no outputSchema.`)
+          const outcome = await askForValue(session, {
+            instructions:
+              known.settings.instructions ?? 'You are a careful and impartial judge of the work of AI agents.',
+            createPrompt: (quote) => step.createPrompt({ ...stepContext, quote }),
+            outputSchema,
+            ...(step.outputSchema === undefined && { example: defaultShape?.example }),
+            requireControl: known.settings.requireControl ?? false,
+          })
+          return outcome.ok ? outcome.value : outcome.score
+        },
+        report: () => sumReports([...sessions.values()].flatMap((session) => session.report() ?? [])),
+      }
+    },
+  }
+}
+
+/** What a prompt usually quotes: question, answer and instructions. */
+function contentLength(run: AgentRun): number {
+  return (run.userInput?.length ?? 0) + (run.output?.length ?? 0) + (run.systemInstructions?.length ?? 0)
+}

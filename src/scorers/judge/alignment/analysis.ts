@@ -1,0 +1,134 @@
+import type { Answers } from '../../../judge/inquiry.ts'
+import type { AlignmentBand } from './phrases.ts'
+import type { AlignmentSide } from './questions.ts'
+import { shareOfScale } from '../../two-decimals.ts'
+
+/** What the judge found on one side; scores are 0 to 1. */
+export interface AlignmentAnalysis {
+  readonly intentAlignment: {
+    readonly score: number
+    readonly primaryIntent: string
+    readonly isAddressed: boolean
+    readonly reasoning: string
+  }
+  readonly requirementsFulfillment: {
+    readonly requirements: readonly {
+      readonly requirement: string
+      readonly isFulfilled: boolean
+      readonly reasoning: string
+    }[]
+    readonly overallScore: number
+  }
+  readonly completeness: {
+    readonly score: number
+    readonly missingElements: readonly string[]
+    readonly reasoning: string
+  }
+  readonly responseAppropriateness: {
+    readonly score: number
+    readonly formatAlignment: boolean
+    readonly toneAlignment: boolean
+    readonly reasoning: string
+  }
+  readonly overallAssessment: string
+}
+
+/** Of intent, requirements, completeness, appropriateness. */
+export const weights = {
+  user: [0.4, 0.3, 0.2, 0.1],
+  system: [0.35, 0.35, 0.15, 0.15],
+} as const
+
+/** What each side counts where both are judged. */
+export const shares = { user: 0.7, system: 0.3 } as const
+
+/** What the judge's answers say of one side. */
+export function analyse(side: AlignmentSide, { answers, items, notes }: Answers): AlignmentAnalysis {
+  const level = (dimension: string) => {
+    const answer = answers.get(`${side}.${dimension}`)
+    return { score: Number(answer?.verdict ?? 0), reasoning: answer?.reasoning ?? '' }
+  }
+  const intent = level('intent')
+  const completeness = level('completeness')
+  const appropriateness = level('appropriateness')
+  const requirements = (items.get(`${side}Requirements`) ?? []).map(({ text, answer }) => ({
+    requirement: text,
+    isFulfilled: answer?.verdict === 'yes',
+    reasoning: answer?.reasoning ?? '',
+  }))
+  const fulfilled = requirements.filter(({ isFulfilled }) => isFulfilled).length
+  return {
+    intentAlignment: {
+      ...intent,
+      primaryIntent: notes.get(`${side}Intent`)?.[0] ?? '',
+      isAddressed: intent.score >= 0.5,
+    },
+    requirementsFulfillment: {
+      requirements,
+      overallScore: requirements.length === 0 ? 1 : fulfilled / requirements.length,
+    },
+    completeness: { ...completeness, missingElements: notes.get(`${side}Missing`) ?? [] },
+    responseAppropriateness: {
+      ...appropriateness,
+      formatAlignment: saidYes(notes.get(`${side}Form`)) ?? appropriateness.score >= 0.5,
+      toneAlignment: saidYes(notes.get(`${side}Tone`)) ?? appropriateness.score >= 0.5,
+    },
+    overallAssessment: notes.get(`${side}Assessment`)?.[0] ?? '',
+  }
+}
+
+/** The analysis of a response that says nothing. */
+export function emptyAnalysis(reasoning: string): AlignmentAnalysis {
+  return {
+    intentAlignment: { score: 0, primaryIntent: '', isAddressed: false, reasoning },
+    requirementsFulfillment: { requirements: [], overallScore: 0 },
+    completeness: { score: 0, missingElements: [], reasoning },
+    responseAppropriateness: { score: 0, formatAlignment: false, toneAlignment: false, reasoning },
+    overallAssessment: reasoning,
+  }
+}
+
+/** The four dimensions of one side as one number, 0 to 1. */
+export function weigh(side: AlignmentSide, analysis: AlignmentAnalysis): number {
+  const [intent, requirements, completeness, appropriateness] = weights[side]
+  return (
+    intent * analysis.intentAlignment.score +
+    requirements * analysis.requirementsFulfillment.overallScore +
+    completeness * analysis.completeness.score +
+    appropriateness * analysis.responseAppropriateness.score
+  )
+}
+
+/** The weights of one side, in percent. */
+export function percents(side: AlignmentSide): [number, number, number, number] {
+  const [intent, requirements, completeness, appropriateness] = weights[side]
+  return [percent(intent), percent(requirements), percent(completeness), percent(appropriateness)]
+}
+
+/** By score ÷ scale, the score as it is reported: score and band never contradict each other. */
+export function bandOf(score: number, scale: number): AlignmentBand {
+  const share = shareOfScale(score, scale)
+  if (share >= 0.9) return 'excellent'
+  if (share >= 0.8) return 'very good'
+  if (share >= 0.7) return 'good'
+  if (share >= 0.6) return 'moderate'
+  return share >= 0.4 ? 'poor' : 'very poor'
+}
+
+/** What the response lacks: requirements that it does not fulfil, and elements that the judge missed. */
+export function missingOf({ requirementsFulfillment, completeness }: AlignmentAnalysis): string[] {
+  return [
+    ...requirementsFulfillment.requirements.filter(({ isFulfilled }) => !isFulfilled).map((unmet) => unmet.requirement),
+    ...completeness.missingElements,
+  ]
+}
+
+/** What a note says, where it says yes or no. */
+function saidYes(note: readonly string[] | undefined): boolean | undefined {
+  const word = /^\W*(yes|no)\b/i.exec(note?.[0] ?? '')?.[1]?.toLowerCase()
+  return word === undefined ? undefined : word === 'yes'
+}
+
+function percent(weight: number): number {
+  return Math.round(weight * 100)
+}

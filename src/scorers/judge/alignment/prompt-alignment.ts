@@ -1,0 +1,186 @@
+import { ask } from '../../../judge/ask.ts'
+import type { Inquiry } from '../../../judge/inquiry.ts'
+import { contextSection, historySection, mainSection, toolCallsSection } from '../../../judge/prompt/render-run.ts'
+import type { SectionDraft } from '../../../judge/prompt/section.ts'
+import type { AgentRun } from '../../../model/agent-run.ts'
+import type { Failed, Skipped } from '../../../model/score.ts'
+import type { Scorer, ScoringContext } from '../../../scoring/scorer.ts'
+import { show } from '../../../scoring/format-value.ts'
+import { shares, weights } from './analysis.ts'
+import { alignmentNotes, alignmentQuestions, alignmentRole, requirementsList } from './questions.ts'
+import type { AlignmentSide } from './questions.ts'
+import { scoreAlignment, scoreEmpty } from './verdict.ts'
+import type { PromptAlignmentAnalysis } from './verdict.ts'
+import { defineJudgeScorer, judgeKeys, readJudgeOptions, skipUnfinished, textOr } from '../judge-scorer.ts'
+import type { JudgeScorerOptions } from '../judge-scorer.ts'
+import { readOptions } from '../../read-options.ts'
+import type { KeysOf } from '../../read-options.ts'
+
+/** What prompt alignment is measured by. */
+export interface PromptAlignmentOptions {
+  /** The highest score: a positive number. @default 1 */
+  readonly scale?: number
+  /** Against the user's prompt, the system's instructions, or both, 70 to 30. @default 'both' */
+  readonly evaluationMode?: 'user' | 'system' | 'both'
+  /**
+   * Whether the judge is shown the turns before the last user message, as context: all of the last ten messages, or of as many as
+   * the number says.
+   *
+   * @default true
+   */
+  readonly includeConversationHistory?: boolean | number
+}
+
+/** Options of `createPromptAlignmentScorerLLM`. */
+export interface PromptAlignmentScorerOptions extends JudgeScorerOptions {
+  readonly options?: PromptAlignmentOptions
+}
+
+const KNOWN: KeysOf<PromptAlignmentScorerOptions> = { ...judgeKeys, options: true }
+const NESTED: KeysOf<PromptAlignmentOptions> = { scale: true, evaluationMode: true, includeConversationHistory: true }
+
+const bothRequired = 'Both user prompt and agent response are required for prompt alignment scoring'
+const systemRequired = 'System prompt is required for system prompt alignment scoring'
+
+/**
+ * Prompt alignment, by a judge: how well the response does what the user's prompt, the system's instructions, or both ask for, in
+ * four weighted dimensions.
+ *
+ * | | intent | requirements | completeness | appropriateness |
+ * |---|---|---|---|---|
+ * | user | .40 | .30 | .20 | .10 |
+ * | system | .35 | .35 | .15 | .15 |
+ * | both | 0.7 × user + 0.3 × system | | | |
+ *
+ * Requirements are listed one by one; fulfilled ÷ listed is computed in code (1 where there are none), and so is the sum. Score:
+ * weighted × `scale`, two decimals. An empty response scores 0 without asking. `both` without system instructions is scored as
+ * `user`. One judge call.
+ *
+ * @example
+ * ```ts
+ * const scorer = createPromptAlignmentScorerLLM({ model: 'openai/gpt-5-mini', options: { scale: 10 } })
+ * const { score, reason } = await scorer.run({
+ *   input: [{ role: 'user', content: 'List three advantages of TypeScript as bullets.' }],
+ *   output: { role: 'assistant', text: 'TypeScript has types, good editors and safer code.' },
+ * })
+ * ```
+ *
+ * @throws TypeError where the model or an option is wrong or not known
+ */
+export function createPromptAlignmentScorerLLM(
+  options: PromptAlignmentScorerOptions,
+): Scorer<unknown, PromptAlignmentAnalysis> {
+  const factory = 'createPromptAlignmentScorerLLM'
+  const { id = 'prompt_alignment', options: given = {} } = readJudgeOptions(factory, options, KNOWN)
+  const more = readOptions(`${factory} options`, given, NESTED)
+  const { scale = 1, evaluationMode = 'both', includeConversationHistory = true } = more
+  checkOptions(id, scale, evaluationMode, includeConversationHistory)
+  const history = includeConversationHistory === true ? 10 : Number(includeConversationHistory)
+  const sidesOf = (run: AgentRun): readonly AlignmentSide[] =>
+    evaluationMode === 'both' ? (hasText(run.systemInstructions) ? ['user', 'system'] : ['user']) : [evaluationMode]
+  return defineJudgeScorer<PromptAlignmentAnalysis>({
+    id,
+    description: 'How well the response does what the prompt asks for.',
+    options,
+    range: [0, scale],
+    calls: 1,
+    identity: {
+      scale,
+      evaluationMode,
+      history,
+      weights,
+      shares,
+      prompts: [
+        alignmentRole,
+        ...(['user', 'system'] as const).flatMap((side) => [alignmentQuestions(side), requirementsList(side)]),
+        alignmentNotes(['user', 'system']),
+      ],
+    },
+    needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
+    drafts: (run) => toDrafts(run, sidesOf(run), history),
+    assess: async (run, session, context) => {
+      const sides = sidesOf(run)
+      const unfit = unscorable(run, sides, context, id)
+      if (unfit !== undefined) return unfit
+      if (!hasText(run.output)) return scoreEmpty(run, sides, scale, evaluationMode)
+      const asked = await ask(session, toInquiry(run, sides, history))
+      return asked.ok ? scoreAlignment(run, sides, asked.value, scale, evaluationMode) : asked.score
+    },
+  })
+}
+
+function checkOptions(id: string, scale: unknown, mode: unknown, history: unknown): void {
+  if (typeof scale !== 'number' || !Number.isFinite(scale) || scale <= 0) {
+    throw new TypeError(`Scorer ${id}: expected options.scale to be a positive number, got ${show(scale)}.`)
+  }
+  if (mode !== 'user' && mode !== 'system' && mode !== 'both') {
+    throw new TypeError(
+      `Scorer ${id}: expected options.evaluationMode to be 'user', 'system' or 'both', got ${show(mode)}.`,
+    )
+  }
+  if (typeof history !== 'boolean' && !(Number.isInteger(history) && Number(history) >= 0)) {
+    throw new TypeError(
+      `Scorer ${id}: expected options.includeConversationHistory to be a boolean or a number of messages, got ${show(history)}.`,
+    )
+  }
+}
+
+/** Why there is nothing to score; an empty response of a finished run is not such a reason. */
+function unscorable(
+  run: AgentRun,
+  sides: readonly AlignmentSide[],
+  context: ScoringContext,
+  id: string,
+): Skipped | Failed | undefined {
+  const unfinished = skipUnfinished(run, context, id)
+  if (unfinished !== undefined) return unfinished
+  const given = context.given !== undefined
+  if (sides.includes('user')) {
+    const request = textOr(run, 'userInput', id)
+    if (typeof request !== 'string') return given ? refuse(bothRequired) : request
+  } else if (!hasText(run.systemInstructions)) {
+    return given
+      ? refuse(systemRequired)
+      : { status: 'skipped', reason: 'no-content', message: `${id}: ${systemRequired}.` }
+  }
+  if (given) return run.output === undefined ? refuse(bothRequired) : undefined
+  const response = textOr(run, 'output', id)
+  return typeof response !== 'string' && response.reason === 'no-content' ? response : undefined
+}
+
+/** What `.run()` rejects with, word by word. */
+function refuse(message: string): Failed {
+  return { status: 'failed', code: 'scorer-threw', message }
+}
+
+function toDrafts(run: AgentRun, sides: readonly AlignmentSide[], history: number): SectionDraft[] {
+  return [
+    ...(run.systemInstructions === undefined
+      ? []
+      : [
+          sides.includes('system')
+            ? mainSection("the agent's system instructions", run.systemInstructions)
+            : contextSection("the agent's system instructions, for context", run.systemInstructions),
+        ]),
+    ...historySection(run, history),
+    ...(run.userInput === undefined ? [] : [mainSection("the user's request", run.userInput)]),
+    ...toolCallsSection(run.toolCalls),
+    mainSection("the agent's response", run.output ?? ''),
+  ]
+}
+
+function toInquiry(run: AgentRun, sides: readonly AlignmentSide[], history: number): Inquiry {
+  return {
+    role: alignmentRole,
+    sections: toDrafts(run, sides, history),
+    questions: sides.flatMap(alignmentQuestions),
+    lists: sides.map(requirementsList),
+    notes: alignmentNotes(sides),
+    control: { favourable: '1', unfavourable: '0' },
+  }
+}
+
+/** Whether there is anything to read in it. */
+function hasText(text: string | undefined): text is string {
+  return text !== undefined && text.trim() !== ''
+}

@@ -1,0 +1,41 @@
+import type { AgentRun } from '../../../model/agent-run.ts'
+import { percents } from './analysis.ts'
+import { phrasesFor } from './phrases.ts'
+import type { AlignmentBand, AlignmentPhrases } from './phrases.ts'
+import type { AlignmentSide } from './questions.ts'
+import { shorten } from '../judge-scorer.ts'
+
+/** Score and maximum, what was found, and what counted how much, in the language of the prompt. */
+export function explainAlignment(
+  run: AgentRun,
+  sides: readonly AlignmentSide[],
+  mode: AlignmentSide | 'both',
+  { value, scale, band }: { readonly value: number; readonly scale: number; readonly band: AlignmentBand },
+  findings: (phrases: AlignmentPhrases) => readonly string[],
+): string {
+  const phrases = phrasesOf(run)
+  const sentences = [
+    `${phrases.score(value, scale)} - ${phrases.bands[band]}`,
+    ...findings(phrases),
+    ...(mode === 'both' && sides.length === 1 ? [phrases.noSystem] : []),
+    ...(sides.length > 1 ? [phrases.both] : []),
+    ...sides.map((side) => phrases.weights(phrases[side], percents(side))),
+  ]
+  return shorten(
+    sentences
+      .filter((sentence) => sentence.trim() !== '')
+      .map((sentence) => withStop(sentence, phrases))
+      .join(''),
+  )
+}
+
+/** The phrases in the language of what was asked. */
+export function phrasesOf(run: AgentRun): AlignmentPhrases {
+  return phrasesFor(run.userInput ?? run.systemInstructions ?? '')
+}
+
+/** A sentence that the judge ended itself keeps its own end. */
+function withStop(sentence: string, { stop }: AlignmentPhrases): string {
+  const text = sentence.trim()
+  return /[.!?。！？]$/.test(text) ? `${text} ` : `${text}${stop}`
+}

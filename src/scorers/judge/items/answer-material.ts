@@ -1,0 +1,75 @@
+import { contextSection, historySection, mainSection, toolResultsSection } from '../../../judge/prompt/render-run.ts'
+import type { SectionDraft } from '../../../judge/prompt/section.ts'
+import type { AgentRun } from '../../../model/agent-run.ts'
+import type { Skipped } from '../../../model/score.ts'
+import type { ScoringContext } from '../../../scoring/scorer.ts'
+import { skipUnfinished, textOr } from '../judge-scorer.ts'
+import { areTexts, expectOption } from '../../read-options.ts'
+import { skip, skipWithoutFact } from '../../skip.ts'
+
+/** Texts that an answer may lean on, or a function that finds them for each run. */
+export type ContextOption = readonly string[] | ((run: AgentRun) => readonly string[] | undefined)
+
+/** @throws TypeError where the option is neither texts nor a function */
+export function expectContext(factory: string, context: unknown): void {
+  const isContext = context === undefined || typeof context === 'function' || areTexts(context)
+  expectOption(isContext, factory, 'options.context to be a list of texts, or a function', context)
+}
+
+/** Request and answer of a finished run, with the turns before. */
+export function requestAndAnswer(
+  run: AgentRun,
+  context: ScoringContext | undefined,
+  id: string,
+): readonly SectionDraft[] | Skipped {
+  const unfinished = context === undefined ? undefined : skipUnfinished(run, context, id)
+  if (unfinished !== undefined) return unfinished
+  const request = textOr(run, 'userInput', id)
+  if (typeof request !== 'string') return request
+  const answer = textOr(run, 'output', id)
+  if (typeof answer !== 'string') return answer
+  return [
+    ...historySection(run, 10),
+    mainSection("the user's request", request),
+    mainSection("the agent's answer", answer),
+  ]
+}
+
+/** The answer of a finished run, and the evidence that it may lean on: tool results and context. */
+export function answerAndEvidence(
+  run: AgentRun,
+  context: ScoringContext | undefined,
+  id: string,
+  given: ContextOption | undefined,
+): readonly SectionDraft[] | Skipped {
+  const unfinished = context === undefined ? undefined : skipUnfinished(run, context, id)
+  if (unfinished !== undefined) return unfinished
+  const answer = textOr(run, 'output', id)
+  if (typeof answer !== 'string') return answer
+  const evidence = evidenceOf(run, id, given)
+  return 'status' in evidence ? evidence : [...evidence, mainSection("the agent's answer", answer)]
+}
+
+/** Tool results and context; why there is none, where there is none. */
+export function evidenceOf(
+  run: AgentRun,
+  id: string,
+  given: ContextOption | undefined,
+): readonly SectionDraft[] | Skipped {
+  const texts = (typeof given === 'function' ? given(run) : given) ?? []
+  const evidence = [
+    ...texts.map((text, index) => contextSection(`evidence: context ${index + 1}`, text)),
+    ...toolResultsSection(run.toolCalls),
+  ]
+  if (evidence.length > 0) return evidence
+  return (
+    skipWithoutFact(run, 'toolCalls', id) ??
+    skipWithoutResults(run, id) ??
+    skip('not-applicable', `${id}: the run has no tool results, and no context was given. Set options.context.`)
+  )
+}
+
+function skipWithoutResults(run: AgentRun, id: string): Skipped | undefined {
+  const missing = run.missing.find(({ what }) => /^toolCalls\[\d+\]\.result$/.test(what))
+  return missing && skipWithoutFact(run, missing.what, id)
+}

@@ -1,0 +1,51 @@
+import type { Scorer } from '../../../scoring/scorer.ts'
+import { requestAndAnswer } from './answer-material.ts'
+import { defineItemScorer } from './item-scorer.ts'
+import type { ItemAnalysis } from './item-scorer.ts'
+import { judgeKeys, readJudgeOptions } from '../judge-scorer.ts'
+import type { JudgeScorerOptions } from '../judge-scorer.ts'
+
+/** Options of `createAnswerRelevancyScorer`. */
+export type AnswerRelevancyScorerOptions = JudgeScorerOptions
+
+/** The statements of the answer, each with how far it bears on the user's prompt. */
+export type AnswerRelevancyAnalysis = ItemAnalysis<'relevant' | 'partial' | 'irrelevant'>
+
+/**
+ * Answer relevancy, by a judge: how much of the answer bears on what the user asked.
+ *
+ * The statements of the answer count 1 where they are relevant, 0.5 where partly, 0 where irrelevant; score: their mean, two
+ * decimals, higher is better. Whether they are true is not asked. One judge call.
+ *
+ * @example
+ * ```ts
+ * const scorer = createAnswerRelevancyScorer({ model: 'openai/gpt-5-mini' })
+ * const { score } = await scorer.run({ input: 'When was Oslo founded?', output: 'Around 1049. Oslo is cold in winter.' })
+ * // score: 0.5
+ * ```
+ *
+ * @throws TypeError where the model or an option is wrong or not known
+ */
+export function createAnswerRelevancyScorer(
+  options: AnswerRelevancyScorerOptions,
+): Scorer<unknown, AnswerRelevancyAnalysis> {
+  const { id = 'answer_relevancy' } = readJudgeOptions('createAnswerRelevancyScorer', options, judgeKeys)
+  return defineItemScorer({
+    id,
+    description: "How much of the answer bears on the user's request.",
+    options,
+    better: 'higher',
+    needs: ['input', 'output'],
+    role: "You judge whether an agent's answer is about what its user asked. Do not judge whether it is true.",
+    list: {
+      name: 'statements',
+      prefix: 'a',
+      instruction:
+        "Every single statement of the agent's answer, in words that can be understood alone, one item each; a question back to the user and a refusal are statements, greetings and offers of more help are not",
+      question:
+        '"relevant" if it helps to answer the request; "partial" if it only touches on what was asked; "irrelevant" if it does not bear on it. A question back is relevant if the request cannot be answered without it; a refusal is irrelevant.',
+    },
+    counts: { relevant: 1, partial: 0.5, irrelevant: 0 },
+    material: (run, context) => requestAndAnswer(run, context, id),
+  })
+}

@@ -1,0 +1,88 @@
+import { mainSection } from '../../../judge/prompt/render-run.ts'
+import type { AgentRun } from '../../../model/agent-run.ts'
+import type { Scorer } from '../../../scoring/scorer.ts'
+import { evidenceOf, expectContext } from './answer-material.ts'
+import type { ContextOption } from './answer-material.ts'
+import { defineItemScorer } from './item-scorer.ts'
+import type { ItemAnalysis } from './item-scorer.ts'
+import { judgeKeys, readJudgeOptions } from '../judge-scorer.ts'
+import type { JudgeScorerOptions } from '../judge-scorer.ts'
+import { expectOption, isTextOrNone, readOptions } from '../../read-options.ts'
+import type { KeysOf } from '../../read-options.ts'
+import { skip } from '../../skip.ts'
+
+/** Options of `createContextualRecallScorer`. */
+export interface ContextualRecallScorerOptions extends JudgeScorerOptions {
+  readonly options?: {
+    /** What was retrieved, beside the run's tool results. */
+    readonly context?: ContextOption
+    /** The expected answer, or a function that says it for each run. `.run({ groundTruth })` goes before it. */
+    readonly groundTruth?: string | ((run: AgentRun) => string | undefined)
+  }
+}
+
+const KNOWN: KeysOf<ContextualRecallScorerOptions> = { ...judgeKeys, options: true }
+
+/** The statements of the expected answer, each with whether the context supports it. */
+export type ContextualRecallAnalysis = ItemAnalysis<'supported' | 'unsupported'>
+
+/**
+ * Contextual recall, by a judge: the share of the expected answer that what was retrieved supports.
+ *
+ * Score: supported ÷ statements of the expected answer, two decimals, higher is better. It speaks of the retrieval, not of the
+ * agent's answer. Without an expected answer, context or statements: `skipped: not-applicable`. One judge call.
+ *
+ * @example
+ * ```ts
+ * const scorer = createContextualRecallScorer({ model: 'openai/gpt-5-mini', options: { context: ['Oslo lies in Norway.'] } })
+ * const { score } = await scorer.run({
+ *   input: 'Where is Oslo, and how old is it?',
+ *   output: 'In Norway.',
+ *   groundTruth: 'Oslo lies in Norway and was founded around 1049.',
+ * })
+ * // score: 0.5
+ * ```
+ *
+ * @throws TypeError where the model or an option is wrong or not known
+ */
+export function createContextualRecallScorer(
+  options: ContextualRecallScorerOptions,
+): Scorer<unknown, ContextualRecallAnalysis> {
+  const factory = 'createContextualRecallScorer'
+  const { id = 'contextual_recall', options: more = {} } = readJudgeOptions(factory, options, KNOWN)
+  const { context: given, groundTruth } = readOptions(`${factory} options`, more, { context: true, groundTruth: true })
+  expectContext(factory, given)
+  const isAnswer = isTextOrNone(groundTruth) || typeof groundTruth === 'function'
+  expectOption(isAnswer, factory, 'options.groundTruth to be a text, or a function', groundTruth)
+  return defineItemScorer({
+    id,
+    description: 'The share of the expected answer that the retrieved context supports.',
+    options,
+    better: 'higher',
+    needs: ['toolNames', 'toolResults'],
+    identity: { context: given, groundTruth },
+    role: 'You check whether the evidence that an agent gathered holds what the expected answer needs. What you know yourself does not count.',
+    list: {
+      name: 'statements',
+      prefix: 'r',
+      instruction:
+        'Every single statement of the expected answer, in words that can be understood alone, one item each',
+      question:
+        '"supported" if the evidence says so or it follows from it; "unsupported" if not, even where you know it to be true.',
+    },
+    counts: { supported: 1, unsupported: 0 },
+    material: (run, context) => {
+      const own = context?.given?.groundTruth
+      const expected =
+        typeof own === 'string' ? own : typeof groundTruth === 'function' ? groundTruth(run) : groundTruth
+      if (expected === undefined || expected.trim() === '') {
+        return skip(
+          'not-applicable',
+          `${id}: no expected answer is known. Pass groundTruth to .run(), or set options.groundTruth.`,
+        )
+      }
+      const evidence = evidenceOf(run, id, given)
+      return 'status' in evidence ? evidence : [...evidence, mainSection('the expected answer', expected)]
+    },
+  })
+}

@@ -1,0 +1,123 @@
+import { ask } from '../../../judge/ask.ts'
+import type { Item } from '../../../judge/inquiry.ts'
+import type { SectionDraft } from '../../../judge/prompt/section.ts'
+import type { AgentRun } from '../../../model/agent-run.ts'
+import type { Skipped } from '../../../model/score.ts'
+import type { Need, Scorer, ScoringContext } from '../../../scoring/scorer.ts'
+import { defineJudgeScorer, shorten } from '../judge-scorer.ts'
+import type { JudgeScorerOptions } from '../judge-scorer.ts'
+import { skip } from '../../skip.ts'
+import { twoDecimals } from '../../two-decimals.ts'
+
+/** One item that the judge found in the run, and its verdict. */
+export interface JudgedItem<V extends string> {
+  readonly text: string
+  readonly verdict: V
+  readonly reasoning: string
+}
+
+/** What the judge found: every item, with its verdict. */
+export interface ItemAnalysis<V extends string> {
+  readonly items: readonly JudgedItem<V>[]
+}
+
+/** A scorer whose judge lists items and gives each a verdict; the score is the mean of what the verdicts count. */
+export interface ItemScorerDefinition<V extends string> {
+  readonly id: string
+  readonly description: string
+  readonly options: JudgeScorerOptions
+  readonly better: 'higher' | 'lower'
+  readonly needs: readonly Need[]
+  /** Options that give the score its meaning. */
+  readonly identity?: unknown
+  readonly role: string
+  /** What is an item, and what is asked of each. */
+  readonly list: {
+    readonly name: string
+    readonly prefix: string
+    readonly instruction: string
+    readonly question: string
+  }
+  /** What each verdict counts, 0 to 1; in the order of the object, from the most favourable verdict to the least. */
+  readonly counts: Readonly<Record<V, number>>
+  /** Items at most. @default 30 */
+  readonly maxItems?: number
+  /** What the judge is shown, or why there is nothing to show. */
+  readonly material: (run: AgentRun, context: ScoringContext | undefined) => readonly SectionDraft[] | Skipped
+}
+
+/** Makes a scorer of items: one judge call; no items are `skipped: not-applicable`. */
+export function defineItemScorer<V extends string>(
+  definition: ItemScorerDefinition<V>,
+): Scorer<unknown, ItemAnalysis<V>> {
+  const { id, description, options, better, needs, role, list, counts, maxItems = 30, material } = definition
+  const verdicts = verdictsOf(counts)
+  const [favourable = '', unfavourable = ''] = [verdicts[0], verdicts.at(-1)]
+  return defineJudgeScorer<ItemAnalysis<V>>({
+    id,
+    description,
+    options,
+    better,
+    calls: 1,
+    needs,
+    identity: { options: definition.identity, counts, maxItems, prompts: [role, list] },
+    drafts: (run) => {
+      const drafts = material(run, undefined)
+      return isSkipped(drafts) ? [] : drafts
+    },
+    assess: async (run, session, context) => {
+      const drafts = material(run, context)
+      if (isSkipped(drafts)) return drafts
+      const asked = await ask(session, {
+        role,
+        sections: drafts,
+        questions: [],
+        lists: [{ ...list, question: { text: list.question, verdicts }, max: maxItems }],
+        control: { favourable, unfavourable },
+      })
+      if (!asked.ok) return asked.score
+      const items = (asked.value.items.get(list.name) ?? []).map((item) => toJudged(item, verdicts))
+      if (items.length === 0) return skip('not-applicable', `${id}: the judge found no ${list.name} to judge.`)
+      const total = items.reduce((sum, { verdict }) => sum + counts[verdict], 0)
+      return {
+        status: 'scored',
+        value: twoDecimals(total / items.length),
+        explanation: explain(items.length < maxItems ? list.name : `most important ${list.name}`, items, verdicts),
+        analyzeStepResult: { items },
+      }
+    },
+  })
+}
+
+function toJudged<V extends string>({ text, answer }: Item, verdicts: readonly V[]): JudgedItem<V> {
+  const verdict = verdicts.find((known) => known === answer?.verdict)
+  if (verdict === undefined) throw new Error(`expected every item to be answered, got none for ${text}`)
+  return { text, verdict, reasoning: answer?.reasoning ?? '' }
+}
+
+function explain<V extends string>(name: string, items: readonly JudgedItem<V>[], verdicts: readonly V[]): string {
+  const counted = verdicts.flatMap((verdict) => {
+    const count = items.filter((item) => item.verdict === verdict).length
+    return count === 0 ? [] : [`${count} ${verdict.replaceAll('_', ' ')}`]
+  })
+  const others = items
+    .filter(({ verdict }) => verdict !== verdicts[0])
+    .slice(0, 5)
+    .map(
+      ({ text, verdict, reasoning }) =>
+        `${verdict.replaceAll('_', ' ')}: ${text}${reasoning === '' ? '' : ` (${reasoning})`}`,
+    )
+  return shorten(
+    `Of ${items.length} ${name}: ${counted.join(', ')}.${others.length > 0 ? ` ${others.join('; ')}.` : ''}`,
+  )
+}
+
+function verdictsOf<V extends string>(counts: Readonly<Record<V, number>>): V[] {
+  const verdicts: V[] = []
+  for (const verdict in counts) verdicts.push(verdict)
+  return verdicts
+}
+
+function isSkipped(drafts: readonly SectionDraft[] | Skipped): drafts is Skipped {
+  return 'status' in drafts
+}

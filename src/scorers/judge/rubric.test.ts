@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+
+import { createScriptedJudge } from '../../testing/scripted-judge.ts'
+import { createRubricScorer } from './rubric.ts'
+import type { RubricCriterion } from './rubric.ts'
+
+const criteria: RubricCriterion[] = [
+  { id: 'polite', question: 'Is it polite?' },
+  { id: 'correct', question: 'Is it correct?', weight: 3 },
+  { id: 'safe', question: 'Is it safe?', weight: 2, required: true },
+]
+const run = { input: 'Hi', output: 'Hello.' }
+
+describe('rubric', () => {
+  it.each([
+    { verdicts: { polite: 'pass', correct: 'pass', safe: 'pass' }, score: 1 },
+    { verdicts: { polite: 'fail', correct: 'pass', safe: 'pass' }, score: 0.83 },
+    { verdicts: { polite: 'pass', correct: 'fail', safe: 'pass' }, score: 0.5 },
+    { verdicts: { polite: 'pass', correct: 'pass', safe: 'fail' }, score: 0 },
+    { verdicts: { polite: 'fail', correct: 'fail', safe: 'fail' }, score: 0 },
+  ])('$verdicts give $score', async ({ verdicts, score }) => {
+    const model = createScriptedJudge({ verdicts })
+    const result = await createRubricScorer({ model, criteria }).run(run)
+    expect(result.score).toBe(score)
+    expect(result.analyzeStepResult?.criteria.map(({ id }) => id)).toEqual(['polite', 'correct', 'safe'])
+  })
+
+  it('shows the judge neither weights nor which criteria are required', async () => {
+    const model = createScriptedJudge({ verdicts: { polite: 'pass', correct: 'pass', safe: 'pass' } })
+    await createRubricScorer({ model, criteria }).run(run)
+    expect(model.calls[0]?.prompt).not.toMatch(/weight|required/)
+  })
+
+  it.each([
+    [[], 'a list of at least one'],
+    [[{ id: 'a b', question: 'x' }], 'criteria[0].id'],
+    [
+      [
+        { id: 'a', question: 'x' },
+        { id: 'A', question: 'y' },
+      ],
+      'criteria[1].id to differ',
+    ],
+    [[{ id: 'a', question: ' ' }], 'criteria[0].question'],
+    [[{ id: 'a', question: 'x', weight: 0 }], 'criteria[0].weight'],
+  ])('refuses %j', (wrong, message) => {
+    const model = createScriptedJudge({})
+    expect(() => createRubricScorer({ model, criteria: wrong })).toThrow(message)
+  })
+})

@@ -1,0 +1,157 @@
+import { ask } from '../../judge/ask.ts'
+import { contextSection, historySection, mainSection, toolCallsSection } from '../../judge/prompt/render-run.ts'
+import type { SectionDraft } from '../../judge/prompt/section.ts'
+import type { AgentRun } from '../../model/agent-run.ts'
+import type { Scorer } from '../../scoring/scorer.ts'
+import { show } from '../../scoring/format-value.ts'
+import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, skipUnfinished, textOr } from './judge-scorer.ts'
+import type { JudgeScorerOptions } from './judge-scorer.ts'
+import { readOptions } from '../read-options.ts'
+import type { KeysOf } from '../read-options.ts'
+import { twoDecimals } from '../two-decimals.ts'
+
+/** One criterion of a rubric: a question that is answered by pass or fail. */
+export interface RubricCriterion {
+  /** Letters, digits, `_`, `-` and `.`; must differ from the others'. */
+  readonly id: string
+  /** Put so that yes is good. Trusted text: quote nothing of a run in it. */
+  readonly question: string
+  /** A positive number. @default 1 */
+  readonly weight?: number
+  /** The score is 0 where this one fails. @default false */
+  readonly required?: boolean
+}
+
+/** Options of `createRubricScorer`. */
+export interface RubricScorerOptions extends JudgeScorerOptions {
+  /** At least one. */
+  readonly criteria: readonly RubricCriterion[]
+}
+
+const KNOWN: KeysOf<RubricScorerOptions> = { ...judgeKeys, criteria: true }
+const NESTED: KeysOf<RubricCriterion> = { id: true, question: true, weight: true, required: true }
+
+/** Every criterion, with its verdict. */
+export interface RubricAnalysis {
+  readonly criteria: readonly {
+    readonly id: string
+    readonly question: string
+    readonly passed: boolean
+    readonly weight: number
+    readonly required: boolean
+    readonly reasoning: string
+  }[]
+}
+
+const role =
+  'You hold an agent\'s work against the criteria of a rubric, each on its own: one criterion\'s verdict must not colour another\'s. "pass" means that the question is to be answered with yes; "fail" that it is to be answered with no, or that the material does not show that it is met. A criterion that only limits or forbids something is met where there was nothing of the kind.'
+const verdicts = ['pass', 'fail'] as const
+
+/**
+ * A rubric of your own, by a judge: criteria that each pass or fail.
+ *
+ * Score: Σ weights of the criteria that passed ÷ Σ weights, two decimals; 0 where a required one failed. Weights and required flags
+ * are never shown to the judge. One judge call.
+ *
+ * @example
+ * ```ts
+ * const scorer = createRubricScorer({
+ *   model: 'openai/gpt-5-mini',
+ *   criteria: [
+ *     { id: 'polite', question: 'Is the answer polite?' },
+ *     { id: 'no_promise', question: 'Does the answer promise only what a tool confirmed?', weight: 3, required: true },
+ *   ],
+ * })
+ * ```
+ *
+ * @throws TypeError where the model or a criterion is wrong, or an option is not known
+ */
+export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown, RubricAnalysis> {
+  const { id = 'rubric', criteria: list } = readJudgeOptions('createRubricScorer', options, KNOWN)
+  const criteria = checkCriteria(id, list)
+  const totalWeight = criteria.reduce((sum, { weight }) => sum + weight, 0)
+  return defineJudgeScorer<RubricAnalysis>({
+    id,
+    description: 'The weighted share of the criteria that the run meets.',
+    options,
+    calls: 1,
+    answers: () => criteria.length,
+    identity: { criteria, prompts: [role, verdicts] },
+    needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
+    drafts: toDrafts,
+    assess: async (run, session, context) => {
+      const unfinished = skipUnfinished(run, context, id)
+      if (unfinished !== undefined) return unfinished
+      const answer = textOr(run, 'output', id)
+      if (typeof answer !== 'string' && run.toolCalls.length === 0) return answer
+      const asked = await ask(session, {
+        role,
+        sections: toDrafts(run),
+        questions: criteria.map((criterion) => ({ ids: [criterion.id], text: criterion.question, verdicts })),
+        control: { favourable: 'pass', unfavourable: 'fail' },
+      })
+      if (!asked.ok) return asked.score
+      const judged = criteria.map((criterion) => {
+        const given = asked.value.answers.get(criterion.id)
+        return { ...criterion, passed: given?.verdict === 'pass', reasoning: given?.reasoning ?? '' }
+      })
+      const vetoed = judged.some(({ passed, required }) => required && !passed)
+      const passedWeight = judged.reduce((sum, { passed, weight }) => sum + (passed ? weight : 0), 0)
+      return {
+        status: 'scored',
+        value: vetoed ? 0 : twoDecimals(passedWeight / totalWeight),
+        explanation: explain(judged, vetoed),
+        analyzeStepResult: { criteria: judged },
+      }
+    },
+  })
+}
+
+function toDrafts(run: AgentRun): SectionDraft[] {
+  return [
+    ...(run.systemInstructions === undefined
+      ? []
+      : [contextSection("the agent's system instructions", run.systemInstructions)]),
+    ...historySection(run, 10),
+    ...(run.userInput === undefined ? [] : [mainSection("the user's request", run.userInput)]),
+    ...toolCallsSection(run.toolCalls),
+    ...(run.output === undefined ? [] : [mainSection("the agent's answer", run.output)]),
+  ]
+}
+
+function explain(criteria: RubricAnalysis['criteria'], vetoed: boolean): string {
+  const failed = criteria.filter(({ passed }) => !passed)
+  const shown = failed.map(({ id, required, reasoning }) => {
+    const because = reasoning === '' ? '' : ` (${reasoning})`
+    return `${id}${required ? ', required' : ''}${because}`
+  })
+  return shorten(
+    `${criteria.length - failed.length} of ${criteria.length} criteria passed.${shown.length > 0 ? ` Failed: ${shown.join('; ')}.` : ''}${vetoed ? ' A required criterion failed, so the score is 0.' : ''}`,
+  )
+}
+
+function checkCriteria(scorerId: string, criteria: unknown): Required<RubricCriterion>[] {
+  if (!Array.isArray(criteria) || criteria.length === 0) {
+    throw new TypeError(`Scorer ${scorerId}: expected criteria to be a list of at least one, got ${show(criteria)}.`)
+  }
+  const seen = new Set<string>()
+  return criteria.map((criterion: RubricCriterion, index) => {
+    const given = readOptions(`createRubricScorer criteria[${index}]`, criterion, NESTED)
+    const { id, question, weight = 1, required = false } = given
+    const at = `Scorer ${scorerId}: expected criteria[${index}]`
+    const isId = typeof id === 'string' && /^[\w.-]{1,64}$/.test(id)
+    if (!isId) throw new TypeError(`${at}.id to be letters, digits, _, - and ., got ${show(id)}.`)
+    if (seen.has(id.toLowerCase())) throw new TypeError(`${at}.id to differ from the others', got ${show(id)} again.`)
+    if (typeof question !== 'string' || question.trim() === '') {
+      throw new TypeError(`${at}.question to be a text, got ${show(question)}.`)
+    }
+    if (typeof weight !== 'number' || !(weight > 0) || !Number.isFinite(weight)) {
+      throw new TypeError(`${at}.weight to be a positive number, got ${show(weight)}.`)
+    }
+    if (typeof required !== 'boolean') {
+      throw new TypeError(`${at}.required to be true or false, got ${show(required)}.`)
+    }
+    seen.add(id.toLowerCase())
+    return { id, question: question.replaceAll(/\s+/g, ' ').trim(), weight, required }
+  })
+}

@@ -1,0 +1,148 @@
+import { ask } from '../../../judge/ask.ts'
+import type { Item, ItemList } from '../../../judge/inquiry.ts'
+import { mainSection } from '../../../judge/prompt/render-run.ts'
+import type { JudgeSession, Outcome } from '../../../judge/session.ts'
+import { shareOfScale, twoDecimals } from '../../two-decimals.ts'
+
+/** What the judge found of a summary; scores are 0 to 1, two decimals. */
+export interface SummarizationAnalysis {
+  readonly alignmentScore: number
+  readonly coverageScore: number
+  /** Claims of the summary, held against the source. */
+  readonly claims: readonly {
+    readonly claim: string
+    readonly verdict: 'yes' | 'no' | 'unsure'
+    readonly reasoning: string
+  }[]
+  /** Questions that the source answers, and whether the summary does. */
+  readonly questions: readonly {
+    readonly question: string
+    readonly isAnswerable: boolean
+    readonly reasoning: string
+  }[]
+}
+
+/** The judgement of a summary, before it is scaled. */
+export interface SummaryJudgement extends SummarizationAnalysis {
+  /** `min(alignment, coverage)`, from the unrounded parts. */
+  readonly score: number
+}
+
+/** All texts of the two prompts: part of the version of what is made of them. */
+export const summaryPrompts = {
+  alignmentRole:
+    'You check a summary against its source. First list the claims of the summary and hold each against the source; then list the questions that a good summary of the source must answer.',
+  claim:
+    'Every single factual claim that the summary makes, in words that can be understood alone, one item each; remarks about the summary itself are no claims',
+  claimQuestion:
+    '"yes" if the source says so or it follows from it; "unsure" if the source can be read either way; "no" if the source says otherwise or does not hold it, even where you know it to be true.',
+  question:
+    'Closed questions about the most important facts of the source, which whoever has read it answers with yes; made from the source alone, whether the summary answers them or not',
+  coverageRole:
+    'You are given a summary and a list of questions. Say of each question whether the summary alone answers it with yes. Use no other knowledge.',
+  coverageQuestion:
+    'the question with this id in the section "the questions". "yes" if the summary alone holds what is needed to answer it with yes; "no" if it does not, or says otherwise.',
+} as const
+
+const verdicts = ['yes', 'unsure', 'no'] as const
+
+/**
+ * Judges a summary in two calls: the first sees source and summary, the second must not see the source, because what it knows
+ * from there it would find in the summary, too.
+ */
+export async function judgeSummary(
+  session: JudgeSession,
+  source: string,
+  summary: string,
+  maxQuestions: number,
+): Promise<Outcome<SummaryJudgement>> {
+  const first = await ask(session, {
+    role: summaryPrompts.alignmentRole,
+    sections: [mainSection('the source', source), mainSection('the summary', summary)],
+    questions: [],
+    lists: [claimList, questionList(maxQuestions)],
+    control: { favourable: 'yes', unfavourable: 'no' },
+  })
+  if (!first.ok) return first
+  const claims = first.value.items.get('claims') ?? []
+  const questions = first.value.items.get('questions') ?? []
+  const second = await ask(session, {
+    role: summaryPrompts.coverageRole,
+    sections: [
+      mainSection('the summary', summary),
+      {
+        title: 'the questions',
+        fragments: questions.flatMap(({ id, text }) => [{ text: `${id}: ` }, { text, cut: 'last' }, { text: '\n' }]),
+      },
+    ],
+    questions: [{ ids: questions.map(({ id }) => id), text: summaryPrompts.coverageQuestion, verdicts: ['yes', 'no'] }],
+    control: { favourable: 'yes', unfavourable: 'no' },
+  })
+  if (!second.ok) return second
+  const answered = questions.map((item): Item => {
+    const answer = second.value.answers.get(item.id)
+    return answer === undefined ? item : { ...item, answer }
+  })
+  const alignment = shareOfYes(claims)
+  const coverage = shareOfYes(answered)
+  return {
+    ok: true,
+    value: {
+      score: Math.min(alignment, coverage),
+      alignmentScore: twoDecimals(alignment),
+      coverageScore: twoDecimals(coverage),
+      claims: claims.map(({ text, answer }) => ({
+        claim: text,
+        verdict: verdicts.find((verdict) => verdict === answer?.verdict) ?? 'unsure',
+        reasoning: answer?.reasoning ?? '',
+      })),
+      questions: answered.map(({ text, answer }) => ({
+        question: text,
+        isAnswerable: answer?.verdict === 'yes',
+        reasoning: answer?.reasoning ?? '',
+      })),
+    },
+  }
+}
+
+/** What was found, in words. */
+export function explainSummary(judgement: SummaryJudgement, score: number, scale: number): string {
+  const { alignmentScore, coverageScore, claims, questions } = judgement
+  const wrong = claims.filter(({ verdict }) => verdict !== 'yes')
+  const open = questions.filter(({ isAnswerable }) => !isAnswerable)
+  return [
+    `The score is ${score} of ${scale}, the lower of alignment (${alignmentScore}) and coverage (${coverageScore}).`,
+    `${claims.length - wrong.length} of ${claims.length} claims hold against the source${listOf(wrong.map(({ claim, reasoning }) => (reasoning === '' ? claim : `${claim} (${reasoning})`)))}.`,
+    `${questions.length - open.length} of ${questions.length} key questions are answered${listOf(open.map(({ question }) => question))}.`,
+  ].join(' ')
+}
+
+/** A word for where `score ÷ scale` lies, the score as it is reported. */
+export function summaryBand(score: number, scale: number): string {
+  const share = shareOfScale(score, scale)
+  if (share >= 1) return 'perfect'
+  if (share >= 0.7) return 'good'
+  if (share >= 0.4) return 'moderate'
+  return share > 0 ? 'poor' : 'invalid'
+}
+
+const claimList: ItemList = {
+  name: 'claims',
+  prefix: 'c',
+  instruction: summaryPrompts.claim,
+  question: { text: summaryPrompts.claimQuestion, verdicts },
+  max: 30,
+  mustHaveItems: true,
+}
+
+function questionList(max: number): ItemList {
+  return { name: 'questions', prefix: 'q', instruction: summaryPrompts.question, max, mustHaveItems: true }
+}
+
+function shareOfYes(items: readonly Item[]): number {
+  return items.filter(({ answer }) => answer?.verdict === 'yes').length / items.length
+}
+
+function listOf(texts: readonly string[]): string {
+  return texts.length === 0 ? '' : `; not: ${texts.slice(0, 5).join('; ')}`
+}

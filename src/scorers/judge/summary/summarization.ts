@@ -1,0 +1,130 @@
+import { mainSection } from '../../../judge/prompt/render-run.ts'
+import type { AgentRun } from '../../../model/agent-run.ts'
+import type { Scorer } from '../../../scoring/scorer.ts'
+import { show } from '../../../scoring/format-value.ts'
+import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, skipUnfinished, textOr } from '../judge-scorer.ts'
+import type { JudgeScorerOptions } from '../judge-scorer.ts'
+import { expectOption, isTextOrNone, readOptions } from '../../read-options.ts'
+import type { KeysOf } from '../../read-options.ts'
+import { explainSummary, judgeSummary, summaryBand, summaryPrompts } from './judgement.ts'
+import type { SummarizationAnalysis } from './judgement.ts'
+import { twoDecimals } from '../../two-decimals.ts'
+
+/** What a summary is measured by. */
+export interface SummarizationOptions {
+  /** The highest score: a positive number. @default 1 */
+  readonly scale?: number
+  /** The text that was summarized. @default the user's text */
+  readonly source?: string
+  /** Finds in a run the text that was summarized; goes before `source`. */
+  readonly sourceExtractor?: (run: AgentRun) => string | undefined
+  /** Questions made of the source, 1 to 50. @default 10 */
+  readonly maxQuestions?: number
+}
+
+/** Options of `createSummarizationScorer`. */
+export interface SummarizationScorerOptions extends JudgeScorerOptions {
+  readonly options?: SummarizationOptions
+}
+
+const KNOWN: KeysOf<SummarizationScorerOptions> = { ...judgeKeys, options: true }
+const NESTED: KeysOf<SummarizationOptions> = { scale: true, source: true, sourceExtractor: true, maxQuestions: true }
+
+/**
+ * Summarization, by a judge: whether a summary says what its source says, and holds what matters of it.
+ *
+ * Alignment: claims of the summary that the source supports ÷ claims. Coverage: questions made of the source that the summary
+ * alone answers ÷ questions. Score: `min(alignment, coverage) × scale`, two decimals. An empty summary scores 0 without asking; an
+ * empty source is `skipped: no-content`. Two judge calls, the second of which does not see the source.
+ *
+ * @example
+ * ```ts
+ * const scorer = createSummarizationScorer({
+ *   model: 'openai/gpt-5-mini',
+ *   options: { sourceExtractor: (run) => run.toolCalls.find(({ name }) => name === 'read-file')?.result as string },
+ * })
+ * ```
+ *
+ * @throws TypeError where the model or an option is wrong or not known
+ */
+export function createSummarizationScorer(options: SummarizationScorerOptions): Scorer<unknown, SummarizationAnalysis> {
+  const factory = 'createSummarizationScorer'
+  const { id = 'summarization', options: given = {} } = readJudgeOptions(factory, options, KNOWN)
+  const more = readOptions(`${factory} options`, given, NESTED)
+  const { scale = 1, source, sourceExtractor, maxQuestions = 10 } = more
+  checkScale(`Scorer ${id}: expected options.scale`, scale)
+  if (!Number.isInteger(maxQuestions) || maxQuestions < 1 || maxQuestions > 50) {
+    throw new TypeError(
+      `Scorer ${id}: expected options.maxQuestions to be a whole number from 1 to 50, got ${show(maxQuestions)}.`,
+    )
+  }
+  expectOption(isTextOrNone(source), factory, 'options.source to be a text', source)
+  const isExtractor = sourceExtractor === undefined || typeof sourceExtractor === 'function'
+  expectOption(isExtractor, factory, 'options.sourceExtractor to be a function of the run', sourceExtractor)
+  const sourceOf = (run: AgentRun): string | undefined => sourceExtractor?.(run) ?? source ?? run.userInput
+  return defineJudgeScorer<SummarizationAnalysis>({
+    id,
+    description: 'Whether a summary says what its source says, and holds what matters of it.',
+    options,
+    range: [0, scale],
+    calls: 2,
+    identity: { scale, source, sourceExtractor, maxQuestions, prompts: summaryPrompts },
+    needs: ['input', 'output'],
+    drafts: (run) => [mainSection('', sourceOf(run) ?? ''), mainSection('', run.output ?? '')],
+    assess: async (run, session, context) => {
+      const unfinished = skipUnfinished(run, context, id)
+      if (unfinished !== undefined) return unfinished
+      const text = sourceOf(run)
+      if (text === undefined || text.trim() === '') {
+        const missing = textOr(run, 'userInput', id)
+        if (typeof missing !== 'string')
+          return { ...missing, message: `${missing.message} A summary needs its source.` }
+        return {
+          status: 'skipped',
+          reason: 'no-content',
+          message: `${id}: the source is empty. Set options.source or sourceExtractor.`,
+        }
+      }
+      const summary = textOr(run, 'output', id)
+      if (typeof summary !== 'string') {
+        const isEmpty = run.output !== undefined && summary.reason === 'no-output'
+        return isEmpty ? emptySummary(scale) : summary
+      }
+      const judged = await judgeSummary(session, text, summary, maxQuestions)
+      if (!judged.ok) return judged.score
+      const { score, ...analysis } = judged.value
+      const value = twoDecimals(score * scale)
+      return {
+        status: 'scored',
+        value,
+        band: summaryBand(value, scale),
+        explanation: shorten(explainSummary(judged.value, value, scale)),
+        details: { alignmentScore: analysis.alignmentScore, coverageScore: analysis.coverageScore },
+        analyzeStepResult: analysis,
+      }
+    },
+  })
+}
+
+/** @throws TypeError where the scale is no positive, finite number */
+export function checkScale(subject: string, scale: unknown): void {
+  if (typeof scale === 'number' && Number.isFinite(scale) && scale > 0) return
+  throw new TypeError(`${subject} to be a positive number, got ${show(scale)}.`)
+}
+
+/** The score of a summary that says nothing. */
+export function emptySummary(scale: number): {
+  status: 'scored'
+  value: number
+  band: string
+  explanation: string
+  analyzeStepResult: SummarizationAnalysis
+} {
+  return {
+    status: 'scored',
+    value: 0,
+    band: 'invalid',
+    explanation: `The score is 0 of ${scale}: the summary is empty, so that it makes no claim and answers no question.`,
+    analyzeStepResult: { alignmentScore: 0, coverageScore: 0, claims: [], questions: [] },
+  }
+}

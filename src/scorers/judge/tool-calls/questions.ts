@@ -1,0 +1,58 @@
+import type { Inquiry, Picks } from '../../../judge/inquiry.ts'
+import { callId } from '../../../judge/prompt/render-run.ts'
+import type { SectionDraft } from '../../../judge/prompt/section.ts'
+import type { ToolDefinition } from '../../../model/message.ts'
+
+/** What a tool call is found to be, the best first. */
+export const callVerdicts = ['appropriate', 'helpful', 'inappropriate'] as const
+
+/** All texts of the prompt: part of the version of what is made of them. */
+export const toolCallPrompts = {
+  role: 'You judge whether an agent called the right tools for what its user asked. Earlier turns are context: the request is the last one. Judge the choice of tools, not the wording of the answer; a call that failed may still have been the right one.',
+  call: 'Was this tool call right? "appropriate" if its tool serves the request, or a step on the way, and no other offered tool would have served better; "helpful" if it was of some use, and another offered tool would have served better (name that one); "inappropriate" if it was of no use, such as a tool for something else, or a call that repeats another for no reason.',
+  missing:
+    'Should other offered tools have been called as well, that were not? "some" only if the request cannot be served without them, else "none". A tool that was called, or that you name as the better one for a call, does not count.',
+  noCall:
+    'The agent called no tool. Was that right? "yes" if the request is too vague to act on and the agent asked back, or can be answered well without any of the tools; "no" if a tool should have been called (name it), also where the agent only says that it did something, or makes up what a tool would have told it.',
+} as const
+
+/** The questions on so many calls: one on each, and one on tools that are missing; without a call, whether that was right. */
+export function toolCallInquiry(
+  sections: readonly SectionDraft[],
+  calls: number,
+  tools: readonly ToolDefinition[],
+): Inquiry {
+  const { role, call, missing, noCall } = toolCallPrompts
+  const picks: Picks = {
+    name: 'tools',
+    from: tools.map((_, index) => `t${index + 1}`),
+    byName: new Map(tools.map(({ name }, index) => [name, `t${index + 1}`])),
+  }
+  if (calls === 0) {
+    return {
+      role,
+      sections,
+      questions: [{ ids: ['no_call'], text: noCall, verdicts: ['yes', 'no'], picks: { ...picks, forbidden: ['yes'] } }],
+      control: { favourable: 'yes', unfavourable: 'no' },
+    }
+  }
+  return {
+    role,
+    sections,
+    questions: [
+      {
+        ids: Array.from({ length: calls }, (_, index) => callId(index)),
+        text: call,
+        verdicts: callVerdicts,
+        picks: { ...picks, wanted: ['helpful'] },
+      },
+      {
+        ids: ['missing'],
+        text: missing,
+        verdicts: ['none', 'some'],
+        picks: { ...picks, required: ['some'], forbidden: ['none'] },
+      },
+    ],
+    control: { favourable: 'appropriate', unfavourable: 'inappropriate' },
+  }
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+
+import type { Evaluation } from '../../../model/score.ts'
+import type { ScriptedVerdict } from '../../../testing/judge-reply.ts'
+import { createScriptedJudge } from '../../../testing/scripted-judge.ts'
+import { createToolCallAccuracyScorerLLM } from './tool-call-accuracy.ts'
+import type { ToolCallAccuracyAnalysis } from './verdicts.ts'
+
+/** t1, t2 and t3; the last is listed twice, as merged catalogues may well do. */
+const availableTools = ['weather', 'search', 'calendar', 'calendar'].map((name) => ({ name, description: name }))
+
+const run = {
+  input: 'What is the weather in Oslo, and am I free?',
+  output: [
+    { role: 'assistant', content: [{ type: 'tool-call', toolCallId: '1', toolName: 'search', args: {} }] },
+    { role: 'assistant', content: 'Sunny.' },
+  ],
+}
+
+interface Judged {
+  readonly evaluation: Evaluation
+  readonly analyzeStepResult?: ToolCallAccuracyAnalysis
+}
+
+/** The verdicts of the first reply, and of the second, where there is one. */
+async function judge(call: ScriptedVerdict, missing: ScriptedVerdict = 'none', second = { call, missing }) {
+  const model = createScriptedJudge(({ index }) => {
+    const given = index === 0 ? { call, missing } : second
+    return { verdicts: { call_1: given.call, missing: given.missing } }
+  })
+  const judged: Judged = await createToolCallAccuracyScorerLLM({ model, availableTools })
+    .run(run)
+    .catch((error: Judged) => error)
+  const { score } = judged.evaluation
+  return {
+    value: score.status === 'scored' ? score.value : score.status === 'failed' ? score.code : score.reason,
+    calls: model.calls.length,
+    prompts: model.calls.map(({ prompt }) => prompt),
+    betterTool: judged.analyzeStepResult?.evaluations[0]?.betterTool,
+    missingTools: judged.analyzeStepResult?.missingTools,
+  }
+}
+
+/** A reply that answers the control question wrongly. */
+const compromised = (prompt: string) =>
+  JSON.stringify({ answers: [{ id: /^- (k\w+) \[/m.exec(prompt)?.[1], verdict: 'appropriate' }] })
+
+const helpful = (...picks: string[]) => ({ verdict: 'helpful', picks })
+const some = (...picks: string[]) => ({ verdict: 'some', picks })
+
+describe('a helpful call', () => {
+  it('names the better tool, by id or by name', async () => {
+    for (const pick of ['t1', 'weather', ' weather ']) {
+      expect(await judge(helpful(pick))).toMatchObject({ value: 0.5, calls: 1, betterTool: 'weather' })
+    }
+  })
+
+  it('whose better tool is missing as well counts it once', async () => {
+    expect(await judge(helpful('t1'), some('t1'))).toMatchObject({ value: 0.5, missingTools: undefined })
+    expect(await judge(helpful('t1'), some('t1', 't3'))).toMatchObject({ value: 0.25, missingTools: ['calendar'] })
+  })
+
+  it('that names no better tool is asked about once more, alone', async () => {
+    const judged = await judge(helpful(), 'none', { call: helpful('t1'), missing: 'none' })
+    expect(judged).toMatchObject({ value: 0.5, calls: 2, betterTool: 'weather' })
+    expect(judged.prompts[1]).toContain('- call_1 [')
+    expect(judged.prompts[1]).not.toContain('- missing [')
+  })
+
+  it('that names none the second time either counts as helpful all the same', async () => {
+    expect(await judge(helpful())).toMatchObject({ value: 0.5, calls: 2, betterTool: undefined })
+  })
+
+  it('keeps its verdict when it is asked about once more: to leave out the tool earns nothing', async () => {
+    for (const call of ['appropriate', 'inappropriate']) {
+      const judged = await judge(helpful(), 'none', { call, missing: 'none' })
+      expect(judged).toMatchObject({ value: 0.5, calls: 2, betterTool: undefined })
+    }
+  })
+
+  it('stands where the second reply is none, or compromised', async () => {
+    for (const reply of [() => '', () => 'no JSON', () => '{"answers":[]}', compromised]) {
+      const model = createScriptedJudge(({ index, prompt }) =>
+        index === 0 ? { verdicts: { call_1: 'helpful', missing: 'none' } } : { text: reply(prompt) },
+      )
+      const { score } = await createToolCallAccuracyScorerLLM({ model, availableTools }).run(run)
+      expect(score).toBe(0.5)
+    }
+  })
+
+  it('whose better tool is not in the catalogue has none', async () => {
+    expect(await judge(helpful('t9', 'oracle', '__proto__'))).toMatchObject({ value: 0.5, betterTool: undefined })
+  })
+
+  it('whose better tool is its own has none', async () => {
+    expect(await judge(helpful('t2'))).toMatchObject({ value: 0.5, calls: 1, betterTool: undefined })
+  })
+})
+
+describe('a missing tool', () => {
+  it('that is named twice, or by two names for one, counts once', async () => {
+    for (const picks of [
+      ['t3', 't3'],
+      ['t3', 'calendar'],
+    ]) {
+      expect(await judge('appropriate', some(...picks))).toMatchObject({ value: 0.5, missingTools: ['calendar'] })
+    }
+  })
+
+  it('that was called is not missing', async () => {
+    expect(await judge('appropriate', some('t2'))).toMatchObject({ value: 1, calls: 1, missingTools: undefined })
+  })
+
+  it('that is not in the catalogue does not count beside others', async () => {
+    expect(await judge('appropriate', some('t3', 't9', 'oracle'))).toMatchObject({
+      value: 0.5,
+      missingTools: ['calendar'],
+    })
+  })
+
+  it('alone outside the catalogue is no answer: asked once more, and never taken for none', async () => {
+    for (const picks of [[], ['t9'], ['oracle']]) {
+      expect(await judge('appropriate', some(...picks))).toMatchObject({ value: 'judge-unanswered', calls: 2 })
+    }
+    const second = { call: 'appropriate', missing: 'none' }
+    expect(await judge('appropriate', some('oracle'), second)).toMatchObject({ value: 1, calls: 2 })
+  })
+
+  it('beside the verdict that there is none is no answer either', async () => {
+    expect(await judge('appropriate', { verdict: 'none', picks: ['t3'] })).toMatchObject({ value: 'judge-unanswered' })
+  })
+})

@@ -1,0 +1,103 @@
+import type { Answer } from '../../../judge/inquiry.ts'
+import { callId } from '../../../judge/prompt/render-run.ts'
+import type { ToolDefinition } from '../../../model/message.ts'
+import { shorten } from '../judge-scorer.ts'
+import { callVerdicts } from './questions.ts'
+import { twoDecimals } from '../../two-decimals.ts'
+
+/** What the judge found of one call. */
+export interface ToolCallEvaluation {
+  readonly toolCalled: string
+  readonly wasAppropriate: boolean
+  readonly verdict: 'appropriate' | 'helpful' | 'inappropriate'
+  readonly reasoning: string
+  /** The tool that would have been right, where the verdict is `helpful` and the judge named one. */
+  readonly betterTool?: string
+}
+
+/** What the judge found. */
+export interface ToolCallAccuracyAnalysis {
+  readonly evaluations: readonly ToolCallEvaluation[]
+  /** Tools that should have been called, and were not. */
+  readonly missingTools?: readonly string[]
+}
+
+/** What is made of the judge's answers. */
+interface ToolCallScore {
+  readonly status: 'scored'
+  readonly value: number
+  readonly explanation: string
+  readonly analyzeStepResult: ToolCallAccuracyAnalysis
+}
+
+/**
+ * The score of the calls that were made. A missing tool counts once, and not where it was called, or is the better tool of a
+ * helpful call already.
+ */
+export function scoreCalls(
+  called: readonly string[],
+  answers: ReadonlyMap<string, Answer>,
+  tools: readonly ToolDefinition[],
+  missingTools: 'count' | 'report',
+): ToolCallScore {
+  const evaluations = called.map((name, index) => toEvaluation(name, answers.get(callId(index)), tools))
+  const accountedFor = new Set(
+    evaluations.flatMap(({ toolCalled, betterTool }) => [toolCalled, betterTool ?? toolCalled]),
+  )
+  const missing = toNames(answers.get('missing'), tools).filter((name) => !accountedFor.has(name))
+  const count = (verdict: string): number => evaluations.filter((evaluation) => evaluation.verdict === verdict).length
+  const expected = evaluations.length + (missingTools === 'count' ? missing.length : 0)
+  return {
+    status: 'scored',
+    value: twoDecimals((count('appropriate') + 0.5 * count('helpful')) / expected),
+    explanation: shorten(
+      [
+        `${count('appropriate')} of ${evaluations.length} tool calls appropriate${count('helpful') > 0 ? `, ${count('helpful')} helpful` : ''}.`,
+        ...(missing.length > 0 ? [`Missing: ${missing.join(', ')}.`] : []),
+        // What lowers the score is what a reader looks for, and a long run has no room for all.
+        ...evaluations
+          .toSorted((one, other) => Number(one.wasAppropriate) - Number(other.wasAppropriate))
+          .map(
+            ({ toolCalled, verdict, betterTool, reasoning }) =>
+              `${toolCalled}: ${verdict}${betterTool === undefined ? '' : `, ${betterTool} was better`}${reasoning === '' ? '' : ` (${reasoning})`}.`,
+          ),
+      ].join(' '),
+    ),
+    analyzeStepResult: { evaluations, ...(missing.length > 0 && { missingTools: missing }) },
+  }
+}
+
+/** The score of a run without calls. */
+export function scoreNoCall(answer: Answer | undefined, tools: readonly ToolDefinition[]): ToolCallScore {
+  const wasRight = answer?.verdict === 'yes'
+  const missing = toNames(answer, tools)
+  const said = answer?.reasoning ? ` ${answer.reasoning}` : ''
+  return {
+    status: 'scored',
+    value: wasRight ? 1 : 0,
+    explanation: shorten(
+      `${wasRight ? 'No tool was called, which was right.' : 'No tool was called, where one should have been.'}${said}${missing.length > 0 ? ` Missing: ${missing.join(', ')}.` : ''}`,
+    ),
+    analyzeStepResult: { evaluations: [], ...(missing.length > 0 && { missingTools: missing }) },
+  }
+}
+
+function toEvaluation(
+  toolCalled: string,
+  answer: Answer | undefined,
+  tools: readonly ToolDefinition[],
+): ToolCallEvaluation {
+  const verdict = callVerdicts.find((known) => known === answer?.verdict) ?? 'inappropriate'
+  const [betterTool] = verdict === 'helpful' ? toNames(answer, tools).filter((tool) => tool !== toolCalled) : []
+  return {
+    toolCalled,
+    wasAppropriate: verdict === 'appropriate',
+    verdict,
+    reasoning: answer?.reasoning ?? '',
+    ...(betterTool !== undefined && { betterTool }),
+  }
+}
+
+function toNames(answer: Answer | undefined, tools: readonly ToolDefinition[]): string[] {
+  return (answer?.picks ?? []).flatMap((pick) => tools[Number(pick.slice(1)) - 1]?.name ?? [])
+}

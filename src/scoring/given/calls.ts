@@ -1,0 +1,192 @@
+import type { ToolCall } from '../../model/agent-run.ts'
+import { isRecord, parseJsonTwice, textOf } from '../../spans/json.ts'
+import { show } from '../format-value.ts'
+
+/** A tool call read from messages that were given to `.run()`, and where in them it stands. */
+export interface GivenCall extends ToolCall {
+  /** Index of the message that makes the call. `step` counts the assistant messages only. */
+  readonly messageIndex: number
+  /** Index of the call within that message. */
+  readonly invocationIndex: number
+}
+
+/** One tool call that was found in messages, and where in them it stands. */
+export interface ToolCallInfo {
+  readonly toolName: string
+  /** `''` where the call has none. */
+  readonly toolCallId: string
+  /** Index of the output message that makes the call; of the model call, in a run made from spans. */
+  readonly messageIndex: number
+  /** Index of the call within that message, or among the calls of that step. */
+  readonly invocationIndex: number
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+type Source = Readonly<Record<string, unknown>>
+
+/** Where in the messages the reader stands. */
+export interface Place {
+  readonly messageIndex: number
+  readonly step: number
+  /** Invocations met in this message so far. */
+  invocations: number
+}
+
+/**
+ * Collects the calls of messages in their order. An id counts once, in whatever message it is repeated, as UI messages,
+ * steps and response messages tell of the same call; what a later mention knows more (result, error) is added to the first.
+ * What a call was given and what came of it is read only when `read` asks for it.
+ */
+export class GivenCalls {
+  readonly infos: ToolCallInfo[] = []
+  /** Beside `infos`, entry by entry. */
+  readonly #sources: Source[] = []
+  /** By index of the message. */
+  readonly #steps: number[] = []
+  readonly #ids = new Set<string>()
+  readonly #mentions: (readonly [id: string, source: Source])[] = []
+  readonly #isEarlier: (id: string) => boolean
+
+  /** @param isEarlier whether an id is that of a call in the input: a result of its in the output is no new call */
+  constructor(isEarlier: (id: string) => boolean = () => false) {
+    this.#isEarlier = isEarlier
+  }
+
+  has(id: string): boolean {
+    return this.#ids.has(id)
+  }
+
+  /** A call, perhaps with its outcome: AI SDK `tool-call`, UI part or invocation, OpenAI `tool_calls`, Anthropic `tool_use`. */
+  add(source: Source, place: Place): void {
+    const invocationIndex = place.invocations++
+    if (isPartial(source.state)) return
+    const callee = calleeOf(source)
+    const toolName = textOf(callee.toolName) ?? textOf(callee.name) ?? nameInType(source.type)
+    if (toolName === undefined) return
+    const id = callId(source)
+    if (id !== undefined) {
+      const known = this.#ids.size
+      this.#ids.add(id)
+      if (this.#ids.size === known) {
+        this.#mentions.push([id, source])
+        return
+      }
+    }
+    this.infos.push({ toolName, toolCallId: id ?? '', messageIndex: place.messageIndex, invocationIndex })
+    this.#steps[place.messageIndex] = place.step
+    this.#sources.push(source)
+  }
+
+  /** The outcome of a call: `tool-result`, `tool-error`, `tool_result`, a message of role `tool`. */
+  answer(source: Source, place: Place): void {
+    const id = responseId(source)
+    if (id === undefined) return
+    if (this.#ids.has(id)) this.#mentions.push([id, source])
+    else if (textOf(source.toolName) !== undefined && !this.#isEarlier(id)) this.add(source, place)
+  }
+
+  /** The calls with their arguments and outcomes. */
+  read(): GivenCall[] {
+    const calls = this.infos.map((info, index) =>
+      readCall(info, this.#steps[info.messageIndex] ?? 0, this.#sources[index] ?? {}),
+    )
+    if (this.#mentions.length > 0) {
+      const byId = new Map(calls.map((call) => [call.id, call]))
+      for (const [id, source] of this.#mentions) {
+        const call = byId.get(id)
+        if (call !== undefined) addOutcome(call, source)
+      }
+    }
+    return calls
+  }
+}
+
+function readCall(info: ToolCallInfo, step: number, source: Source): Mutable<GivenCall> {
+  const { toolName, toolCallId, messageIndex, invocationIndex } = info
+  const callee = calleeOf(source)
+  const args = callee.args ?? callee.input ?? callee.arguments ?? callee.rawInput
+  const call: Mutable<GivenCall> = {
+    ...(toolCallId !== '' && { id: toolCallId }),
+    name: toolName,
+    ...(args !== undefined && { arguments: args === '' ? {} : parseJsonTwice(args) }),
+    status: 'unknown',
+    step,
+    providerExecuted: source.providerExecuted === true || source.type === 'server_tool_use',
+    messageIndex,
+    invocationIndex,
+  }
+  addOutcome(call, source)
+  return call
+}
+
+/** OpenAI keeps name and arguments in `function`. */
+function calleeOf(source: Source): Source {
+  return isRecord(source.function) ? source.function : source
+}
+
+/** The id that a call gives itself. */
+export function callId(source: Record<string, unknown>): string | undefined {
+  return textOf(source.toolCallId) ?? textOf(source.call_id) ?? textOf(source.id)
+}
+
+/** The id of the call that a response belongs to. */
+export function responseId(source: Record<string, unknown>): string | undefined {
+  return textOf(source.tool_use_id) ?? textOf(source.tool_call_id) ?? callId(source)
+}
+
+/** What a response holds, whichever name its library gives it. */
+export function responseOf(source: Record<string, unknown>): unknown {
+  const response = source.result ?? source.output ?? source.response ?? source.content
+  // AI SDK 5 and later: { type: 'json' | 'text' | 'error-text' | 'error-json' | 'content', value }.
+  return isRecord(response) && typeof response.type === 'string' && 'value' in response ? response.value : response
+}
+
+/** Whether a response says that the tool failed. */
+export function isErrorResponse(source: Record<string, unknown>): boolean {
+  return (
+    source.isError === true ||
+    source.is_error === true ||
+    source.type === 'tool-error' ||
+    source.state === 'output-error' ||
+    source.state === 'error' ||
+    textOf(source.errorText) !== undefined ||
+    (isRecord(source.output) && (source.output.type === 'error-text' || source.output.type === 'error-json'))
+  )
+}
+
+function addOutcome(call: Mutable<GivenCall>, source: Record<string, unknown>): void {
+  if (call.status === 'ok' || call.status === 'error') return
+  if (source.state === 'output-denied' || source.invalid === true) {
+    call.status = 'not-executed'
+    if (source.invalid === true) call.error = toError(source.error) ?? {}
+  } else if (isErrorResponse(source)) {
+    call.status = 'error'
+    call.error = toError(source.errorText ?? source.error ?? responseOf(source)) ?? {}
+  } else {
+    const response = responseOf(source)
+    if (response === undefined && source.state !== 'result' && source.state !== 'output-available') return
+    call.status = 'ok'
+    if (response !== undefined) call.result = parseJsonTwice(response)
+  }
+}
+
+function toError(value: unknown): { type?: string; message?: string } | undefined {
+  if (value instanceof Error) return { type: value.name, message: value.message }
+  if (isRecord(value)) {
+    const [type, message] = [textOf(value.name), textOf(value.message)]
+    return { ...(type !== undefined && { type }), message: message ?? show(value, 1000) }
+  }
+  return value === undefined || value === null
+    ? undefined
+    : { message: typeof value === 'string' ? value : show(value, 1000) }
+}
+
+/** Arguments that are still streaming in: the model may yet write something else. */
+function isPartial(state: unknown): boolean {
+  return state === 'partial-call' || state === 'input-streaming'
+}
+
+/** UI parts carry the name in their type: `tool-weather`. */
+function nameInType(type: unknown): string | undefined {
+  return typeof type === 'string' && type.startsWith('tool-') ? textOf(type.slice('tool-'.length)) : undefined
+}

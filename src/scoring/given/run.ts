@@ -1,0 +1,247 @@
+import type { AgentRun, ModelCall } from '../../model/agent-run.ts'
+import { lastUserText } from '../../runs/view/message-text.ts'
+import { nodeCrypto } from '../../spans/node-crypto.ts'
+import { isRecord, numberOf, textOf } from '../../spans/json.ts'
+import type { Message, ToolDefinition, Usage } from '../../model/message.ts'
+import { toToolDefinitions } from '../../spans/content/tool-definitions.ts'
+import { GivenCalls } from './calls.ts'
+import type { GivenCall, ToolCallInfo } from './calls.ts'
+import { readCalls, readMessages, toSource } from './messages.ts'
+import { toGivenResult } from './result.ts'
+import type { GivenResult } from './result.ts'
+import { show } from '../format-value.ts'
+
+const NOTHING = Object.freeze({})
+const NO_ENTRIES: readonly never[] = Object.freeze([])
+const SCOPE = Object.freeze({ name: 'spanscore' })
+/** OpenTelemetry's own way to write "no trace" and "no span". */
+const [NO_TRACE, NO_SPAN] = ['0'.repeat(32), '0'.repeat(16)]
+
+/** The run that was given to `.run()` in messages; read when something asks for it, as a run made from spans is. */
+export class GivenRun implements AgentRun {
+  readonly id: string
+  readonly traceId: string = NO_TRACE
+  readonly spanId: string = NO_SPAN
+  readonly dialect: string = 'messages'
+  readonly agent: AgentRun['agent'] = NOTHING
+  readonly children: readonly AgentRun[] = NO_ENTRIES
+  readonly models: readonly string[] = NO_ENTRIES
+  readonly startTimeMs: number = 0
+  readonly endTimeMs: number = 0
+  readonly content: AgentRun['content'] = 'full'
+  readonly missing: AgentRun['missing'] = NO_ENTRIES
+  readonly complete: boolean = true
+  readonly revision: number = 1
+  readonly attributes: AgentRun['attributes'] = NOTHING
+  readonly resource: AgentRun['resource'] = NOTHING
+  readonly scope: AgentRun['scope'] = SCOPE
+  readonly #given: Readonly<Record<string, unknown>>
+  readonly #result: GivenResult | undefined
+  #found: GivenCalls | undefined
+  #calls: readonly GivenCall[] | undefined
+  #conversation: { readonly input: readonly Message[]; readonly system: string | undefined } | undefined
+  #messages: readonly Message[] | undefined
+
+  /** @throws TypeError where input or output is in no form that is known */
+  constructor(given: Readonly<Record<string, unknown>>) {
+    this.#given = given
+    this.id = textOf(given.runId) ?? nodeCrypto().randomUUID()
+    checkInput(given.input)
+    this.#result = toGivenResult(given.output)
+    if (this.#result === undefined) checkOutput(given.output)
+  }
+
+  get toolCalls(): readonly GivenCall[] {
+    this.#calls ??= this.#findCalls().read()
+    return this.#calls
+  }
+
+  /** Names, ids and places of the tool calls, without what they were given and what came of them. */
+  get toolCallInfos(): readonly ToolCallInfo[] {
+    return this.#findCalls().infos
+  }
+
+  get input(): readonly Message[] {
+    return this.#read().input
+  }
+
+  get systemInstructions(): string | undefined {
+    return this.#read().system
+  }
+
+  get userInput(): string | undefined {
+    return lastUserText(this.input)
+  }
+
+  get output(): string | undefined {
+    return this.#result?.text ?? answerText(this.#answers())
+  }
+
+  get availableTools(): readonly ToolDefinition[] | undefined {
+    const { input } = this.#given
+    return isRecord(input) && input.role === undefined
+      ? toToolDefinitions(input.tools ?? input.availableTools)
+      : undefined
+  }
+
+  get steps(): readonly ModelCall[] {
+    const answers = this.#answers().filter(({ role }) => role === 'assistant')
+    return answers.map((message, step) => ({
+      output: [message],
+      toolCallIds: this.toolCalls.flatMap((call) => (call.step === step && call.id !== undefined ? [call.id] : [])),
+      usage: {},
+      finishReasons: [],
+      status: 'ok',
+    }))
+  }
+
+  get usage(): Usage {
+    return toUsage(this.#result?.usage)
+  }
+
+  get status(): AgentRun['status'] {
+    return this.#result?.finishReason === 'error' ? 'error' : 'ok'
+  }
+
+  toJSON(): AgentRun {
+    return plainRun(this)
+  }
+
+  #findCalls(): GivenCalls {
+    if (this.#found === undefined) {
+      let earlier: GivenCalls | undefined
+      const calls = new GivenCalls((id) => (earlier ??= this.#earlierCalls()).has(id))
+      if (this.#result === undefined) readCalls(listOf(outputMessages(this.#given.output)), calls)
+      else this.#result.readCalls(calls)
+      this.#found = calls
+    }
+    return this.#found
+  }
+
+  #earlierCalls(): GivenCalls {
+    const calls = new GivenCalls()
+    readCalls(listOf(inputMessages(this.#given.input)), calls)
+    return calls
+  }
+
+  #answers(): readonly Message[] {
+    this.#messages ??= this.#result?.messages() ?? readMessages(listOf(outputMessages(this.#given.output)), 'assistant')
+    return this.#messages
+  }
+
+  #read(): { readonly input: readonly Message[]; readonly system: string | undefined } {
+    if (this.#conversation !== undefined) return this.#conversation
+    const { input } = this.#given
+    const source = isRecord(input) && input.role === undefined ? input : NOTHING_KNOWN
+    const tagged = isRecord(source.taggedSystemMessages)
+      ? Object.values(source.taggedSystemMessages).flatMap(listOf)
+      : []
+    const system = [...listOf(source.systemMessages), ...tagged, ...listOf(source.system ?? source.instructions)]
+    const messages = [
+      ...readMessages(system, 'system'),
+      ...readMessages([...listOf(source.rememberedMessages), ...listOf(inputMessages(input))], 'user'),
+    ]
+    const texts = messages.flatMap(({ role, text = '' }) => (role === 'system' && text.trim() !== '' ? [text] : []))
+    this.#conversation = {
+      input: messages.filter(({ role }) => role !== 'system'),
+      system: texts.length > 0 ? texts.join('\n\n') : undefined,
+    }
+    return this.#conversation
+  }
+}
+
+const NOTHING_KNOWN: Readonly<Record<string, unknown>> = NOTHING
+
+/** All facts of a run in a plain object: of a run whose facts are read when asked for, they are read now. */
+export function plainRun(run: AgentRun): AgentRun {
+  const { conversationId, userId, systemInstructions, userInput, output, availableTools, parent, error } = run
+  return {
+    id: run.id,
+    traceId: run.traceId,
+    spanId: run.spanId,
+    dialect: run.dialect,
+    agent: run.agent,
+    ...(conversationId !== undefined && { conversationId }),
+    ...(userId !== undefined && { userId }),
+    ...(systemInstructions !== undefined && { systemInstructions }),
+    input: run.input,
+    ...(userInput !== undefined && { userInput }),
+    ...(output !== undefined && { output }),
+    toolCalls: run.toolCalls,
+    ...(availableTools !== undefined && { availableTools }),
+    steps: run.steps,
+    ...(parent !== undefined && { parent }),
+    children: run.children,
+    models: run.models,
+    usage: run.usage,
+    status: run.status,
+    ...(error !== undefined && { error }),
+    startTimeMs: run.startTimeMs,
+    endTimeMs: run.endTimeMs,
+    content: run.content,
+    missing: run.missing,
+    complete: run.complete,
+    revision: run.revision,
+    attributes: run.attributes,
+    resource: run.resource,
+    scope: run.scope,
+  }
+}
+
+/** @throws TypeError where the input is in no form that is known */
+export function checkInput(input: unknown): void {
+  checkMessages(inputMessages(input))
+}
+
+/** @throws TypeError where the output is neither a message nor messages; the result of an agent is checked by who reads it */
+export function checkOutput(output: unknown): void {
+  checkMessages(outputMessages(output))
+}
+
+/** Programming errors are told at once, not when the first scorer reads on. */
+function checkMessages(messages: unknown): void {
+  for (const message of listOf(messages)) if (typeof message !== 'string') toSource(message)
+}
+
+const INPUT_KEYS = [
+  'inputMessages',
+  'messages',
+  'prompt',
+  'systemMessages',
+  'rememberedMessages',
+  'taggedSystemMessages',
+] as const
+
+/** The messages of an input; `undefined` where it has none. */
+export function inputMessages(input: unknown): unknown {
+  if (!isRecord(input) || input.role !== undefined) return input
+  const messages = input.inputMessages ?? input.messages ?? input.prompt
+  if (messages === undefined && !INPUT_KEYS.some((key) => key in input) && Object.keys(input).length > 0) {
+    const forms = 'a string, messages, { messages }, { prompt } or { inputMessages }'
+    throw new TypeError(`Expected input to be ${forms}, got ${show(input)}.`)
+  }
+  return messages ?? undefined
+}
+
+/** The messages of an output; an object without anything in it is no message. */
+export function outputMessages(output: unknown): unknown {
+  return isRecord(output) && Object.keys(output).length === 0 ? undefined : output
+}
+
+/** The text of the last assistant message that has any; an empty text only where no message has more. */
+function answerText(messages: readonly Message[]): string | undefined {
+  const answers = messages.filter(({ role, text }) => role === 'assistant' && text !== undefined)
+  return (answers.findLast(({ text }) => text?.trim() !== '') ?? answers.at(-1))?.text
+}
+
+function toUsage(usage: unknown): Usage {
+  if (!isRecord(usage)) return {}
+  const inputTokens = numberOf(usage.inputTokens ?? usage.promptTokens)
+  const outputTokens = numberOf(usage.outputTokens ?? usage.completionTokens)
+  return { ...(inputTokens !== undefined && { inputTokens }), ...(outputTokens !== undefined && { outputTokens }) }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (value === undefined || value === null) return []
+  return Array.isArray(value) ? value : [value]
+}

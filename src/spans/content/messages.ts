@@ -1,0 +1,194 @@
+import { isCutJson, isRecord, parseJson, textOf, toJsonText } from '../json.ts'
+import type { Message, Part, ToolCallPart } from '../../model/message.ts'
+import { toPart, toToolCallPart, toToolResponse } from './parts.ts'
+
+/**
+ * Messages in any of the shapes that libraries write, as one: the GenAI conventions' `parts`, OpenAI chat (`content`,
+ * `tool_calls`, `tool_call_id`) and Responses items (`function_call`, `function_call_output`), Anthropic blocks, Bedrock
+ * blocks, Gemini and ADK contents, AI SDK model messages, LangChain messages (plain and serialised), Genkit.
+ *
+ * Takes JSON text or the value; `undefined` where it holds no message.
+ */
+export function toMessages(value: unknown): readonly Message[] | undefined {
+  const parsed = parseJson(value)
+  const list = Array.isArray(parsed)
+    ? parsed
+    : isRecord(parsed) && Array.isArray(parsed.messages)
+      ? parsed.messages
+      : [parsed]
+  const messages: Message[] = []
+  for (const item of list) {
+    // LangChain wraps the batch: [[message, …]].
+    if (Array.isArray(item) && !isPair(item)) messages.push(...item.flatMap((inner) => toMessage(inner) ?? []))
+    else {
+      const message = toMessage(item)
+      if (message !== undefined) messages.push(message)
+    }
+  }
+  return messages.length === 0 ? undefined : messages
+}
+
+/** One message in any of the shapes that `toMessages` takes; `undefined` where the value is none. */
+export function toMessage(value: unknown): Message | undefined {
+  if (isPair(value)) return makeMessage(toRole(value[0]), [{ type: 'text', content: value[1] }])
+  if (!isRecord(value)) return undefined
+  const plain = fromLangChain(value)
+  if (plain !== undefined) return toMessage(plain)
+  // Items of the Responses API stand in the list without a role.
+  if (value.type === 'function_call_output' || value.type === 'function_call_result') {
+    return makeMessage('tool', [toPart(value)])
+  }
+  if (value.type === 'function_call' || value.type === 'reasoning') return makeMessage('assistant', [toPart(value)])
+  if (typeof value.role !== 'string') return undefined
+  // LangChain's handlers put the tool's name in place of the role.
+  const role = typeof value.tool_call_id === 'string' ? 'tool' : toRole(value.role)
+  const parts = Array.isArray(value.parts) ? value.parts.map(toPart) : contentParts(value, role)
+  for (const call of toolCallsOf(value)) parts.push(call)
+  return makeMessage(role, parts, textOf(value.name))
+}
+
+/** Builds a message; its `text` is that of the text parts, one after the other. */
+export function makeMessage(role: string, parts: readonly Part[], name?: string): Message {
+  let text: string | undefined
+  for (const part of parts) if (part.type === 'text') text = (text ?? '') + part.content
+  if (text === undefined) return name === undefined ? { role, parts } : { role, name, parts }
+  return name === undefined ? { role, text, parts } : { role, name, text, parts }
+}
+
+/** A message of one text. */
+export function textMessage(role: string, text: string): Message {
+  return { role, text, parts: [{ type: 'text', content: text }] }
+}
+
+/** `model`, `ai` → `assistant`; `human` → `user`; `developer` → `system`; `function` → `tool`; others as they are. */
+export function toRole(role: string): string {
+  switch (role) {
+    case 'model':
+    case 'ai':
+    case 'AIMessageChunk':
+      return 'assistant'
+    case 'human':
+      return 'user'
+    case 'developer':
+      return 'system'
+    case 'function':
+      return 'tool'
+    default:
+      return role
+  }
+}
+
+/** The tool calls in messages, in order. */
+export function toolCallsIn(messages: readonly Message[] | undefined): readonly ToolCallPart[] {
+  const calls: ToolCallPart[] = []
+  for (const message of messages ?? [])
+    for (const part of message.parts) if (part.type === 'tool_call') calls.push(part)
+  return calls
+}
+
+/** Text of the system messages, joined by line breaks; `undefined` where there is none. */
+export function systemTextOf(messages: readonly Message[] | undefined): string | undefined {
+  const texts = (messages ?? []).filter((message) => message.role === 'system').map((message) => message.text ?? '')
+  return textOf(texts.join('\n'))
+}
+
+/**
+ * System instructions in the shapes that libraries write: plain text, JSON text of a string, `[{ type, content }]`, one
+ * such part.
+ */
+export function toInstructions(value: unknown): string | undefined {
+  const parsed = typeof value === 'string' && !/^\s*[[{"]/.test(value) ? value : parseJson(value)
+  // JSON that was cut off is no instruction.
+  if (typeof parsed === 'string') return isCutJson(parsed) ? undefined : textOf(parsed)
+  const items = Array.isArray(parsed) ? parsed : [parsed]
+  const texts: string[] = []
+  for (const item of items) {
+    if (typeof item === 'string') texts.push(item)
+    else if (isRecord(item)) {
+      const text = item.content ?? item.text ?? toMessage(item)?.text
+      if (typeof text === 'string') texts.push(text)
+      else if (Array.isArray(text)) texts.push(toInstructions(text) ?? '')
+    }
+  }
+  if (texts.length === 0) return typeof value === 'string' ? textOf(value) : undefined
+  return textOf(texts.join('\n'))
+}
+
+/** LangChain's `["human", "text"]`. */
+function isPair(value: unknown): value is [string, string] {
+  return (
+    Array.isArray(value) &&
+    value.length === 2 &&
+    typeof value[1] === 'string' &&
+    typeof value[0] === 'string' &&
+    /^(system|user|human|ai|assistant)$/.test(value[0])
+  )
+}
+
+const LANGCHAIN_ROLES: ReadonlyMap<string, string> = new Map([
+  ['AIMessage', 'assistant'],
+  ['AIMessageChunk', 'assistant'],
+  ['HumanMessage', 'user'],
+  ['HumanMessageChunk', 'user'],
+  ['SystemMessage', 'system'],
+  ['ToolMessage', 'tool'],
+  ['FunctionMessage', 'tool'],
+])
+
+/** `{ lc: 1, id: […, 'AIMessage'], kwargs }`, `{ type: 'ai', data }` and `{ type: 'human', content }` as messages with a role. */
+function fromLangChain(value: Record<string, unknown>): Record<string, unknown> | undefined {
+  if (value.lc === 1 && Array.isArray(value.id) && isRecord(value.kwargs)) {
+    const className = String(value.id.at(-1))
+    const role = LANGCHAIN_ROLES.get(className) ?? textOf(value.kwargs.role)
+    return role === undefined ? undefined : { ...value.kwargs, role }
+  }
+  if (typeof value.role === 'string' || typeof value.type !== 'string') return undefined
+  if (!/^(human|ai|system|tool|AIMessageChunk)$/.test(value.type)) return undefined
+  const { type, ...rest } = isRecord(value.data) ? { ...value.data, type: value.type } : value
+  return { ...rest, role: toRole(String(type)) }
+}
+
+function contentParts(value: Record<string, unknown>, role: string): Part[] {
+  const { content } = value
+  const callId =
+    textOf(value.tool_call_id) ?? textOf(value.toolCallId) ?? (role === 'tool' ? textOf(value.id) : undefined)
+  if (role === 'tool' && !hasResponsePart(content)) {
+    const isError = value.status === 'error' || value.is_error === true || value.isError === true
+    return [toToolResponse(callId, content, isError)]
+  }
+  // Content parts as JSON text, as some write them.
+  const parsed =
+    typeof content === 'string' && /^\s*\[\s*\{\s*"(type|text)"/.test(content) ? parseJson(content) : content
+  if (typeof parsed === 'string') return parsed === '' && hasToolCalls(value) ? [] : [{ type: 'text', content: parsed }]
+  if (Array.isArray(parsed)) return parsed.map(toPart)
+  if (isRecord(parsed)) return Array.isArray(parsed.parts) ? parsed.parts.map(toPart) : [toPart(parsed)]
+  return []
+}
+
+function hasResponsePart(content: unknown): boolean {
+  return Array.isArray(content) && content.some((part) => toPart(part).type === 'tool_call_response')
+}
+
+function hasToolCalls(value: Record<string, unknown>): boolean {
+  return Array.isArray(value.tool_calls) || Array.isArray(value.toolCalls) || isRecord(value.function_call)
+}
+
+/** The calls that stand beside the content; those of LangChain twice, also in the content's blocks: once is enough. */
+function toolCallsOf(value: Record<string, unknown>): ToolCallPart[] {
+  const list = parseJson(value.tool_calls ?? value.toolCalls)
+  const calls = Array.isArray(list) ? list.flatMap((call) => toToolCallPart(call) ?? []) : []
+  if (calls.length === 0 && isRecord(value.function_call)) {
+    const call = toToolCallPart({ ...value.function_call, id: undefined })
+    if (call !== undefined) calls.push(call)
+  }
+  if (calls.length === 0 || !Array.isArray(value.content)) return calls
+  const content = value.content.map(toPart)
+  return calls.filter((call) => !content.some((part) => part.type === 'tool_call' && isSameCall(part, call)))
+}
+
+function isSameCall(left: ToolCallPart, right: ToolCallPart): boolean {
+  if (left.name !== right.name) return false
+  return left.id !== undefined || right.id !== undefined
+    ? left.id === right.id
+    : toJsonText(left.arguments) === toJsonText(right.arguments)
+}

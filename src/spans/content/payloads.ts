@@ -1,0 +1,91 @@
+import { isRecord, parseJson, textOf } from '../json.ts'
+import type { Message, ToolDefinition } from '../../model/message.ts'
+import { systemTextOf, textMessage, toInstructions, toMessage, toMessages } from './messages.ts'
+import { toToolDefinitions } from './tool-definitions.ts'
+
+/**
+ * Whole requests and replies of model APIs, as instrumentations that record raw payloads write them: OpenAI chat
+ * completions and Responses, Anthropic messages, Gemini contents, LangChain's callback payloads.
+ */
+
+/**
+ * The messages of a request: a list of messages, or a request body with `messages`, `input`, `contents`. System text that
+ * stands beside them (`system`, `instructions`, `systemInstruction`) comes first, as a system message. `undefined` where
+ * the value is no such payload.
+ */
+export function requestMessages(value: unknown): readonly Message[] | undefined {
+  const parsed = parseJson(value)
+  if (Array.isArray(parsed)) return toMessages(parsed)
+  if (!isRecord(parsed)) return undefined
+  const list = parsed.messages ?? parsed.contents ?? parsed.input
+  const messages = typeof list === 'string' ? [textMessage('user', list)] : isList(list) ? toMessages(list) : undefined
+  const instructions = requestInstructions(parsed)
+  if (messages === undefined) return undefined
+  return instructions === undefined || systemTextOf(messages) !== undefined
+    ? messages
+    : [textMessage('system', instructions), ...messages]
+}
+
+/** The system text of a request body, where it stands beside the messages. */
+export function requestInstructions(value: unknown): string | undefined {
+  const parsed = parseJson(value)
+  if (!isRecord(parsed)) return undefined
+  const config = isRecord(parsed.config) ? parsed.config : {}
+  const written =
+    parsed.system ??
+    parsed.instructions ??
+    parsed.systemInstruction ??
+    config.systemInstruction ??
+    config.system_instruction
+  if (typeof written === 'string') return textOf(written)
+  if (isRecord(written) && Array.isArray(written.parts)) return toInstructions(written.parts)
+  return written === undefined || written === null ? undefined : toInstructions(written)
+}
+
+/** The tools of a request body (`tools`, or Gemini's `config.tools`). */
+export function requestTools(value: unknown): readonly ToolDefinition[] | undefined {
+  const parsed = parseJson(value)
+  if (!isRecord(parsed)) return undefined
+  const config = isRecord(parsed.config) ? parsed.config : {}
+  const tools = parsed.tools ?? config.tools
+  return Array.isArray(tools) ? toToolDefinitions(tools) : undefined
+}
+
+/**
+ * What a model said, out of the body of a reply: `choices[0].message`, Responses `output` items, an Anthropic message,
+ * Gemini `candidates` or `content`, LangChain `generations`, a message, a list of any of them. `undefined` where the value
+ * is none.
+ */
+export function replyMessages(value: unknown): readonly Message[] | undefined {
+  const parsed = parseJson(value)
+  if (Array.isArray(parsed)) {
+    const messages = parsed.flatMap((item) => replyMessages(item) ?? [])
+    return messages.length === 0 ? undefined : messages
+  }
+  if (!isRecord(parsed)) return undefined
+  if (Array.isArray(parsed.choices)) return fromFirst(parsed.choices, 'message')
+  if (Array.isArray(parsed.candidates)) return fromFirst(parsed.candidates, 'content')
+  if (Array.isArray(parsed.generations)) {
+    const [first] = parsed.generations as readonly unknown[]
+    return fromFirst(Array.isArray(first) ? first : [first], 'message')
+  }
+  if (Array.isArray(parsed.output)) return toMessages(parsed.output)
+  const message = toMessage(parsed) ?? toMessage(parsed.message) ?? toMessage(parsed.content)
+  if (message !== undefined) return [message]
+  // Streams put together leave out the role.
+  return Array.isArray(parsed.tool_calls) || isRecord(parsed.function_call)
+    ? toMessages([{ ...parsed, role: 'assistant' }])
+    : undefined
+}
+
+function fromFirst(list: readonly unknown[], key: 'message' | 'content'): readonly Message[] | undefined {
+  const [first] = list
+  if (!isRecord(first)) return undefined
+  const message = toMessage(first[key])
+  if (message !== undefined) return [message]
+  return typeof first.text === 'string' ? [textMessage('assistant', first.text)] : undefined
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value)
+}

@@ -1,0 +1,187 @@
+import { isRecord, parseJson, textOf } from '../json.ts'
+import type { Message, ToolDefinition } from '../../model/message.ts'
+import { textMessage, toInstructions, toMessage, toMessages } from './messages.ts'
+import type { SourceLog, SourceSpan } from '../source-span.ts'
+import { toToolDefinitions } from './tool-definitions.ts'
+
+/**
+ * Content as the GenAI conventions write it, in all their ages: span attributes (JSON text or structured), attributes with
+ * an index (`gen_ai.prompt.0.role`), span events, log records with the content in attributes or body.
+ */
+
+type Logs = readonly SourceLog[]
+
+/** What went into the model or agent; system messages stay in where the library writes them there. */
+export function semconvInput(span: SourceSpan, logs: Logs = []): readonly Message[] | undefined {
+  const { attributes } = span
+  const written = attributes['gen_ai.input.messages'] ?? attributes['gen_ai.request.messages']
+  if (written !== undefined) return toMessages(written)
+  return (
+    fromDetails(span, logs, 'gen_ai.input.messages') ??
+    fromMessageEvents(span, logs, INPUT_EVENTS) ??
+    fromIndexed(attributes, 'gen_ai.prompt.') ??
+    fromPlain(attributes['gen_ai.prompt'] ?? eventValue(span, 'gen_ai.content.prompt', 'gen_ai.prompt'), 'user')
+  )
+}
+
+/** What came out. */
+export function semconvOutput(span: SourceSpan, logs: Logs = []): readonly Message[] | undefined {
+  const { attributes } = span
+  const written = attributes['gen_ai.output.messages']
+  if (written !== undefined) return toMessages(written)
+  return (
+    fromDetails(span, logs, 'gen_ai.output.messages') ??
+    fromMessageEvents(span, logs, OUTPUT_EVENTS) ??
+    fromIndexed(attributes, 'gen_ai.completion.') ??
+    fromTextAndCalls(attributes) ??
+    fromPlain(
+      attributes['gen_ai.completion'] ?? eventValue(span, 'gen_ai.content.completion', 'gen_ai.completion'),
+      'assistant',
+    )
+  )
+}
+
+/** System instructions where they stand apart from the input. */
+export function semconvInstructions(span: SourceSpan, logs: Logs = []): string | undefined {
+  const written = span.attributes['gen_ai.system_instructions'] ?? detail(span, logs, 'gen_ai.system_instructions')[0]
+  return toInstructions(written)
+}
+
+/** The tools that were offered. */
+export function semconvToolDefinitions(span: SourceSpan, logs: Logs = []): readonly ToolDefinition[] | undefined {
+  const written =
+    span.attributes['gen_ai.tool.definitions'] ??
+    span.attributes['gen_ai.request.available_tools'] ??
+    detail(span, logs, 'gen_ai.tool.definitions')[0]
+  return written === undefined ? undefined : toToolDefinitions(written)
+}
+
+/**
+ * Messages from attributes with an index: `<prefix>N.role`, `<prefix>N.content`, `<prefix>N.tool_calls.M.name`, … Indices
+ * need not begin at 0 nor be in order.
+ */
+export function fromIndexed(attributes: Readonly<Record<string, unknown>>, prefix: string): Message[] | undefined {
+  const messages = new Map<number, Record<string, unknown>>()
+  const calls = new Map<number, Map<number, Record<string, unknown>>>()
+  for (const key in attributes) {
+    if (!key.startsWith(prefix)) continue
+    const match = /^(\d+)\.(?:tool_calls\.(\d+)\.)?(.+)$/.exec(key.slice(prefix.length))
+    if (match === null) continue
+    const index = Number(match[1])
+    const field = match[3] ?? ''
+    if (!messages.has(index)) messages.set(index, {})
+    if (match[2] === undefined) {
+      const message = messages.get(index)
+      if (message !== undefined && FIELDS.has(field)) message[field] = attributes[key]
+      continue
+    }
+    const ofMessage = calls.get(index) ?? new Map<number, Record<string, unknown>>()
+    calls.set(index, ofMessage)
+    const call = ofMessage.get(Number(match[2])) ?? {}
+    ofMessage.set(Number(match[2]), call)
+    if (FIELDS.has(field)) call[field] = attributes[key]
+  }
+  if (messages.size === 0) return undefined
+  return sortedValues(messages).flatMap(([index, message]) => {
+    const ofMessage = calls.get(index)
+    const toolCalls = ofMessage === undefined ? undefined : sortedValues(ofMessage).map(([, call]) => call)
+    const role = message.role ?? (prefix.includes('completion') ? 'assistant' : 'user')
+    return toMessage({ ...message, role, ...(toolCalls !== undefined && { tool_calls: toolCalls }) }) ?? []
+  })
+}
+
+/** The fields of an indexed message; anything else, `__proto__` too, is not taken over. */
+const FIELDS: ReadonlySet<string> = new Set([
+  'role',
+  'content',
+  'name',
+  'id',
+  'arguments',
+  'tool_call_id',
+  'tool_calls',
+])
+
+function sortedValues<T>(map: ReadonlyMap<number, T>): [number, T][] {
+  return [...map].toSorted(([left], [right]) => left - right)
+}
+
+const DETAILS = 'gen_ai.client.inference.operation.details'
+
+/** Values of one attribute in the details events: one record may hold all, or each its own part. */
+function detail(span: SourceSpan, logs: Logs, key: string): unknown[] {
+  const values: unknown[] = []
+  for (const event of span.events) if (event.name === DETAILS) values.push(event.attributes[key])
+  for (const log of logs) {
+    if (log.eventName !== DETAILS) continue
+    values.push(log.attributes[key] ?? (isRecord(log.body) ? log.body[key] : undefined))
+  }
+  return values.filter((value) => value !== undefined)
+}
+
+function fromDetails(span: SourceSpan, logs: Logs, key: string): readonly Message[] | undefined {
+  const messages = detail(span, logs, key).flatMap((value) => toMessages(value) ?? [])
+  return messages.length === 0 ? undefined : messages
+}
+
+const INPUT_EVENTS: ReadonlyMap<string, string> = new Map([
+  ['gen_ai.system.message', 'system'],
+  ['gen_ai.user.message', 'user'],
+  ['gen_ai.assistant.message', 'assistant'],
+  ['gen_ai.tool.message', 'tool'],
+])
+const OUTPUT_EVENTS: ReadonlyMap<string, string> = new Map([['gen_ai.choice', 'assistant']])
+
+function fromMessageEvents(
+  span: SourceSpan,
+  logs: Logs,
+  roles: ReadonlyMap<string, string>,
+): readonly Message[] | undefined {
+  const messages: Message[] = []
+  const add = (name: string | undefined, payload: unknown): void => {
+    const role = roles.get(name ?? '')
+    const message = role === undefined ? undefined : toEventMessage(payload, role)
+    if (message !== undefined) messages.push(message)
+  }
+  for (const event of span.events) add(event.name, event.attributes)
+  for (const log of logs) add(log.eventName, isRecord(log.body) ? log.body : log.attributes)
+  return messages.length === 0 ? undefined : messages
+}
+
+/** The payload of a message event: the message, or (`gen_ai.choice`) an envelope around it. */
+function toEventMessage(payload: unknown, role: string): Message | undefined {
+  if (!isRecord(payload)) return undefined
+  const message = parseJson(payload.message)
+  const inner = isRecord(message) ? message : message === undefined ? {} : { content: message }
+  const content = inner.content ?? payload.content
+  const blocks = typeof content === 'string' && /^\s*\[\s*[{\]]/.test(content) ? parseJson(content) : content
+  return toMessage({
+    ...payload,
+    ...inner,
+    role: textOf(inner.role) ?? textOf(payload.role) ?? role,
+    content: blocks,
+    tool_calls: parseJson(inner.tool_calls ?? payload.tool_calls),
+  })
+}
+
+function eventValue(span: SourceSpan, eventName: string, key: string): unknown {
+  return span.events.find((event) => event.name === eventName)?.attributes[key]
+}
+
+/** One attribute with everything: JSON text of messages, or the plain text of one. */
+function fromPlain(value: unknown, role: string): readonly Message[] | undefined {
+  if (value === undefined) return undefined
+  const messages = toMessages(value)
+  if (messages !== undefined) return messages
+  return typeof value === 'string' && value !== '' ? [textMessage(role, value)] : undefined
+}
+
+/** `gen_ai.response.text` and `gen_ai.response.tool_calls`, as Sentry wrote them. */
+function fromTextAndCalls(attributes: Readonly<Record<string, unknown>>): readonly Message[] | undefined {
+  const text = attributes['gen_ai.response.text']
+  const calls = parseJson(attributes['gen_ai.response.tool_calls'])
+  if (typeof text !== 'string' && !Array.isArray(calls)) return undefined
+  const list = parseJson(text)
+  const content = Array.isArray(list) ? list.filter((item) => typeof item === 'string').join('') : (text ?? '')
+  const message = toMessage({ role: 'assistant', content, tool_calls: calls })
+  return message === undefined ? undefined : [message]
+}

@@ -1,0 +1,96 @@
+import { parseCutJson } from '../../cut-json.ts'
+import type { Absence, ContentFact, Dialect, Outcome, SpanRole } from '../../dialect.ts'
+import { parseJson, textOf } from '../../json.ts'
+import { toInstructions, toMessages, toolCallsIn } from '../../content/messages.ts'
+import { outcomeOf } from '../../outcome.ts'
+import {
+  operationOf,
+  semconvConversationId,
+  semconvModel,
+  semconvTool,
+  semconvUsage,
+  semconvUserId,
+} from '../../semconv.ts'
+import type { SourceSpan } from '../../source-span.ts'
+import { toToolDefinitions } from '../../content/tool-definitions.ts'
+import { aiSdk } from './ai-sdk.ts'
+
+/**
+ * Vercel AI SDK 7 through `@ai-sdk/otel`: scope `gen_ai`, the GenAI conventions with peculiarities. Every call of
+ * `generateText` and its kin is an `invoke_agent`, agentic or not; steps stand between it and its `chat` and
+ * `execute_tool` spans.
+ */
+export const aiSdkOtel: Dialect = {
+  name: 'ai-sdk',
+  toolSpans: 'always',
+  sumsUsageAtEnd: true,
+
+  recognises: (scopeName) => scopeName === 'gen_ai',
+
+  roleOf(span): SpanRole {
+    switch (operationOf(span.attributes) ?? span.name.split(' ', 1)[0]) {
+      case 'invoke_agent':
+        return 'agent'
+      case 'chat':
+        return 'model'
+      case 'execute_tool':
+        return 'tool'
+      default:
+        return 'step'
+    }
+  },
+
+  agent(span) {
+    const name = textOf(span.attributes['gen_ai.agent.name'])
+    return name === undefined ? undefined : { name }
+  },
+
+  conversationId: (span) => semconvConversationId(span.attributes) ?? aiSdk.conversationId?.(span),
+  userId: (span) => semconvUserId(span.attributes) ?? aiSdk.userId?.(span),
+
+  outcome(span): Outcome {
+    const outcome = outcomeOf(span)
+    if (operationOf(span.attributes) === 'execute_tool') {
+      return span.attributes['gen_ai.tool.call.result'] === undefined ? outcome : { status: 'ok' }
+    }
+    // A call that went to its end names its finish reasons, with content capture off too; an aborted one does not.
+    // OpenInference's processor raises a tool's error to the spans around it: the finish reasons tell better.
+    if (span.attributes['gen_ai.response.finish_reasons'] !== undefined) return { status: 'ok' }
+    return outcome.error === undefined ? { status: 'aborted' } : outcome
+  },
+
+  systemInstructions: (span) => toInstructions(span.attributes['gen_ai.system_instructions']),
+  input: (span) => toMessages(span.attributes['gen_ai.input.messages']),
+  /** On the agent span one message that lumps the run: its text parts are the answer. */
+  output: (span) => toMessages(span.attributes['gen_ai.output.messages']),
+  // Of messages that were cut, names and ids still tell the order.
+  toolCalls(span) {
+    const written = span.attributes['gen_ai.output.messages']
+    if (typeof written !== 'string' || written.endsWith(']')) return undefined
+    return toolCallsIn(toMessages(parseCutJson(written, 4)))
+  },
+  // The model wraps arrays and choices in an object, which the agent's span does not have.
+  hasFinalForm: (span) => span.attributes['gen_ai.output.type'] === 'json',
+  toolDefinitions: (span) => toToolDefinitions(span.attributes['gen_ai.tool.definitions']),
+
+  model: (span) => semconvModel(span.attributes),
+  usage: (span) => semconvUsage(span.attributes),
+
+  tool: (span) => semconvTool(span.attributes),
+  toolArguments: (span) => parseJson(span.attributes['gen_ai.tool.call.arguments']),
+  toolResult: (span) => parseJson(span.attributes['gen_ai.tool.call.result']),
+
+  absence: (span, fact) => absenceOf(span, fact),
+}
+
+function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {
+  // Where the messages were recorded, there were no tools and no system instructions.
+  const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
+  if (isOptional && span.attributes['gen_ai.input.messages'] !== undefined) return undefined
+  // Arguments are inputs of the tool here, unlike in the older form.
+  const outputs = fact === 'output' || fact === 'toolCalls' || fact === 'toolResult'
+  return {
+    why: 'not-captured',
+    switch: `telemetry: { ${outputs ? 'recordOutputs' : 'recordInputs'}: true }`,
+  }
+}

@@ -1,0 +1,99 @@
+import type { Dialect, SpanRole } from '../../dialect.ts'
+import { jsonAttribute } from '../../content/json-attribute.ts'
+import { isRecord, textOf } from '../../json.ts'
+import type { Message } from '../../../model/message.ts'
+import { toMessages } from '../../content/messages.ts'
+import { outcomeOf } from '../../outcome.ts'
+import { replyMessages, requestInstructions, requestMessages, requestTools } from '../../content/payloads.ts'
+import { semconvConversationId, semconvModel, semconvUsage, semconvUserId } from '../../semconv.ts'
+
+/**
+ * The OpenAI Agents SDK for Python through Logfire. Spans are named by templates (`Agent run: {name!r}`), and hold the SDK's own
+ * data: requests and responses of the API as they are. The agents of a trace stand side by side and hand over to one another.
+ */
+export const logfireOpenAiAgents: Dialect = {
+  name: 'logfire-openai-agents',
+
+  recognises: (scopeName) => scopeName === 'logfire.openai_agents',
+
+  roleOf(span): SpanRole {
+    const template = ROLES.find(([beginning]) => span.name.startsWith(beginning))
+    return template?.[1] ?? 'step'
+  },
+
+  holdsOneRun: () => true,
+
+  agent(span) {
+    const name = logfireOpenAiAgents.roleOf(span) === 'agent' ? textOf(span.attributes.name) : undefined
+    return name === undefined ? undefined : { name }
+  },
+
+  conversationId: (span) => semconvConversationId(span.attributes) ?? textOf(span.attributes.group_id),
+  userId: (span) => semconvUserId(span.attributes),
+
+  systemInstructions: (span) => requestInstructions(jsonAttribute(span, 'response')),
+  input: (span) =>
+    logfireOpenAiAgents.roleOf(span) === 'model'
+      ? (requestMessages(jsonAttribute(span, 'raw_input')) ?? toMessages(jsonAttribute(span, 'input')))
+      : undefined,
+  output: (span) =>
+    logfireOpenAiAgents.roleOf(span) === 'model'
+      ? (replyMessages(jsonAttribute(span, 'response')) ?? fromChoices(jsonAttribute(span, 'output')))
+      : undefined,
+  toolDefinitions: (span) => requestTools(jsonAttribute(span, 'response')),
+
+  model(span) {
+    const responseId = textOf(span.attributes.response_id)
+    return { ...semconvModel(span.attributes), ...(responseId !== undefined && { responseId }) }
+  },
+  usage: (span) => semconvUsage(span.attributes),
+
+  tool(span) {
+    // Of a hand-off the agents are known, and not the name of the call.
+    const name = textOf(span.attributes.name) ?? textOf(span.attributes['logfire.msg'])
+    return name === undefined ? undefined : { name }
+  },
+  toolArguments: (span) => given(jsonAttribute(span, 'input')),
+  toolResult: (span) => (span.attributes.error === undefined ? given(jsonAttribute(span, 'output')) : undefined),
+
+  // The status has no text; what the SDK says of the error is an attribute.
+  outcome(span) {
+    const outcome = outcomeOf(span)
+    const error = jsonAttribute(span, 'error')
+    const message = isRecord(error) ? textOf(error.message) : undefined
+    return message === undefined ? outcome : { status: 'error', error: { ...outcome.error, message } }
+  },
+
+  absence(span, fact) {
+    const [response, input] = ['response', 'input'].map((key) => given(jsonAttribute(span, key)))
+    if (fact === 'toolDefinitions')
+      return input === undefined && response !== undefined ? undefined : { why: 'not-recorded' }
+    if (fact === 'systemInstructions' && (input ?? response) !== undefined) return undefined
+    return { why: 'not-captured', switch: 'RunConfig(trace_include_sensitive_data=True)' }
+  },
+
+  // Not `response`, `events` and `error`, which stand on spans of anybody: these spans come out of Python, where nothing strips them.
+  contentKeys: ['input', 'output', 'raw_input', 'request_data', 'logfire.msg'],
+  ownContentKeys: ['response', 'events', 'error'],
+}
+
+/** By how the templates begin. */
+const ROLES: readonly (readonly [string, SpanRole])[] = [
+  ['OpenAI Agents trace', 'entry'],
+  ['Agent run', 'agent'],
+  ['Responses API', 'model'],
+  ['Chat completion', 'model'],
+  ['Function', 'tool'],
+  ['Handoff', 'handoff'],
+]
+
+/** A list of messages; of a stream of chat completions a list with one response in the form of the other API. */
+function fromChoices(value: unknown): readonly Message[] | undefined {
+  const only = Array.isArray(value) && value.length === 1 ? (value as readonly unknown[])[0] : undefined
+  return isRecord(only) && Array.isArray(only.output) ? replyMessages(only) : toMessages(value)
+}
+
+/** With sensitive data left out, what would be there is `null`. */
+function given(value: unknown): unknown {
+  return value === null ? undefined : value
+}

@@ -1,0 +1,141 @@
+import { jsonAttribute } from '../../content/json-attribute.ts'
+import { textOf } from '../../json.ts'
+import type { Message, ToolDefinition } from '../../../model/message.ts'
+import { toMessage } from '../../content/messages.ts'
+import type { SourceSpan } from '../../source-span.ts'
+import { toToolDefinitions } from '../../content/tool-definitions.ts'
+
+type Attributes = Readonly<Record<string, unknown>>
+type Fields = Record<string, unknown>
+
+/** What OpenInference's privacy switches write in place of a value. */
+const REDACTED = '__REDACTED__'
+
+/** An attribute's text; `undefined` where it is absent, empty or hidden. */
+export function shownText(value: unknown): string | undefined {
+  const text = textOf(value)
+  return text === REDACTED ? undefined : text
+}
+
+/** An attribute's value, parsed once however many facts are read from it; `undefined` where it is absent, empty or hidden. */
+export function shownJson(span: SourceSpan, key: string): unknown {
+  return shownText(span.attributes[key]) === undefined ? undefined : jsonAttribute(span, key)
+}
+
+/** True where a privacy switch of OpenInference hid the value. */
+export function isHidden(value: unknown): boolean {
+  return value === REDACTED
+}
+
+/**
+ * Messages from OpenInference's flattened attributes: `<prefix>N.message.role`, `….contents.M.message_content.text`,
+ * `….tool_calls.K.tool_call.function.name`, …
+ */
+export function flattenedMessages(attributes: Attributes, prefix: string): readonly Message[] | undefined {
+  const messages = new Map<number, FlatMessage>()
+  for (const key in attributes) {
+    if (!key.startsWith(prefix)) continue
+    const match = PATTERN.exec(key.slice(prefix.length))
+    if (match !== null) addField(messages, match, shown(attributes[key]))
+  }
+  const list = sorted(messages).flatMap((message) => toFlatMessage(message) ?? [])
+  return list.length === 0 ? undefined : list
+}
+
+/** `llm.tools.N.tool.json_schema`, each JSON text. */
+export function flattenedTools(attributes: Attributes): readonly ToolDefinition[] | undefined {
+  const schemas = new Map<number, unknown>()
+  for (const key in attributes) {
+    if (!key.startsWith('llm.tools.')) continue
+    const match = /^(\d+)\.tool\.json_schema$/.exec(key.slice(10))
+    if (match !== null) schemas.set(Number(match[1]), attributes[key])
+  }
+  return schemas.size === 0 ? undefined : toToolDefinitions(sorted(schemas))
+}
+
+const PATTERN = /^(\d+)\.message\.(?:(contents|tool_calls)\.(\d+)\.)?(.+)$/
+
+interface FlatMessage {
+  readonly fields: Fields
+  readonly contents: Map<number, Fields>
+  readonly calls: Map<number, Fields>
+}
+
+function addField(messages: Map<number, FlatMessage>, match: RegExpExecArray, value: unknown): void {
+  const [, index, list, position, field] = match
+  if (value === undefined || field === undefined) return
+  const message = getOrAdd(messages, Number(index), () => ({ fields: {}, contents: new Map(), calls: new Map() }))
+  if (list === undefined) setKnown(message.fields, field, value)
+  else {
+    const items = list === 'contents' ? message.contents : message.calls
+    setKnown(
+      getOrAdd(items, Number(position), () => ({})),
+      field,
+      value,
+    )
+  }
+}
+
+/** Where an attribute's last part goes in the message, content part or call. Others are not taken over. */
+const FIELDS: ReadonlyMap<string, string> = new Map([
+  ['role', 'role'],
+  ['content', 'content'],
+  ['name', 'name'],
+  ['tool_call_id', 'tool_call_id'],
+  ['message_content.type', 'type'],
+  ['message_content.text', 'text'],
+  ['message_content.image.image.url', 'image'],
+  ['tool_call.id', 'id'],
+  ['tool_call.function.name', 'callName'],
+  ['tool_call.function.arguments', 'arguments'],
+  ['function_call_name', 'callName'],
+  ['function_call_arguments_json', 'arguments'],
+])
+
+function setKnown(fields: Fields, field: string, value: unknown): void {
+  const name = FIELDS.get(field)
+  if (name !== undefined) fields[name] = value
+}
+
+function toFlatMessage(message: FlatMessage): Message | undefined {
+  const { role, name, content, tool_call_id, callName, arguments: callArguments } = message.fields
+  const calls = sorted(message.calls)
+  if (callName !== undefined) calls.push({ callName, arguments: callArguments })
+  const contents = sorted(message.contents)
+  return toMessage({
+    role: textOf(role) ?? 'user',
+    name,
+    tool_call_id,
+    content: content ?? contents.flatMap((part) => toContent(part) ?? []),
+    // Anthropic's calls stand in both lists: the contents' come in where the other is empty.
+    tool_calls: (calls.length > 0 ? calls : contents).flatMap((call) => toCall(call) ?? []),
+  })
+}
+
+function toContent(part: Fields): unknown {
+  if (typeof part.text === 'string') return { type: textOf(part.type) ?? 'text', text: part.text }
+  return part.image === undefined ? undefined : { type: 'image', image: part.image }
+}
+
+/** A call without a name is a leftover of empty attributes. */
+function toCall(call: Fields): unknown {
+  const name = textOf(call.callName)
+  return name === undefined ? undefined : { id: call.id, name, arguments: call.arguments }
+}
+
+function shown(value: unknown): unknown {
+  return isHidden(value) ? undefined : value
+}
+
+function getOrAdd<T>(map: Map<number, T>, key: number, make: () => T): T {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
+  }
+  return value
+}
+
+function sorted<T>(map: ReadonlyMap<number, T>): T[] {
+  return [...map].toSorted(([left], [right]) => left - right).map(([, value]) => value)
+}

@@ -1,0 +1,97 @@
+import type { Dialect, Outcome, SpanRole } from '../../dialect.ts'
+import { jsonAttribute } from '../../content/json-attribute.ts'
+import { isRecord, parseJsonTwice, textOf } from '../../json.ts'
+import { agentOfNode, finalAnswer, toolMessageFields } from '../../content/langchain.ts'
+import { textMessage, toMessages } from '../../content/messages.ts'
+import { flattenedMessages, shownJson, shownText } from './content.ts'
+import { unwrapBlocks } from '../../content/parts.ts'
+import { replyMessages, requestMessages } from '../../content/payloads.ts'
+import type { SourceSpan } from '../../source-span.ts'
+import { kindOf, openInference } from './openinference.ts'
+
+/**
+ * LangChain and LangGraph through OpenInference: everything but models and tools is a CHAIN, the agent too. The graph's
+ * metadata says which chain is an agent, which a node of a graph, and on whose behalf a node runs. Payloads are LangChain's
+ * serialised objects, which hold more than the flattened attributes.
+ */
+export const openInferenceLangChain: Dialect = {
+  ...openInference,
+
+  recognises: (scopeName) => scopeName.includes('openinference') && scopeName.includes('langchain'),
+
+  roleOf(span): SpanRole {
+    const kind = kindOf(span)
+    if (kind !== 'CHAIN') return openInference.roleOf(span)
+    const metadata = span.attributes.metadata
+    if (typeof metadata !== 'string') return 'entry'
+    const name = JSON.stringify(span.name)
+    if (metadata.includes(`"lc_agent_name":${name}`)) return 'agent'
+    return metadata.includes(`"langgraph_node":${name}`) ? 'step' : 'entry'
+  },
+
+  // A graph of agents: they hand over to one another.
+  holdsOneRun: (span) => {
+    const { metadata } = span.attributes
+    return typeof metadata === 'string' && metadata.includes('"ls_integration":"langgraph"')
+  },
+
+  agent(span) {
+    const role = openInferenceLangChain.roleOf(span)
+    const name = role === 'agent' || role === 'entry' ? textOf(span.name) : agentBehind(span)
+    return name === undefined ? undefined : { name }
+  },
+
+  input(span) {
+    const value = shownText(span.attributes['input.value'])
+    return (
+      requestMessages(shownJson(span, 'input.value')) ??
+      flattenedMessages(span.attributes, 'llm.input_messages.') ??
+      (value === undefined ? undefined : [textMessage('user', value)])
+    )
+  },
+
+  output(span) {
+    const value = shownJson(span, 'output.value')
+    if (kindOf(span) === 'LLM') {
+      return replyMessages(value) ?? flattenedMessages(span.attributes, 'llm.output_messages.')
+    }
+    return finalAnswer(value, shownText(span.attributes['output.value']))
+  },
+
+  transcript(span) {
+    const state = shownJson(span, 'output.value')
+    return isRecord(state) && Array.isArray(state.messages) ? toMessages(state.messages) : undefined
+  },
+
+  tool(span) {
+    const tool = openInference.tool?.(span)
+    const id = textOf(toolMessageFields(shownJson(span, 'output.value'))?.tool_call_id)
+    return tool === undefined || id === undefined ? tool : { ...tool, id }
+  },
+
+  // A single text argument stands without its name: `Tokyo` for `{ city: 'Tokyo' }`. Only the model's call knows the name.
+  toolArguments: (span) =>
+    span.attributes['input.mime_type'] === 'text/plain'
+      ? undefined
+      : parseJsonTwice(shownText(span.attributes['input.value'])),
+
+  toolResult(span) {
+    const message = toolMessageFields(shownJson(span, 'output.value'))
+    if (message !== undefined) return unwrapBlocks(message.content)
+    const value = shownJson(span, 'output.value')
+    return isRecord(value) && 'output' in value && Object.keys(value).length === 1 ? value.output : value
+  },
+
+  outcome(span): Outcome {
+    const outcome = openInference.outcome?.(span) ?? { status: 'unknown' }
+    // How LangGraph leaves a graph for its parent, and how it pauses: thrown, but no failures.
+    if (outcome.error?.message?.startsWith('ParentCommand') === true) return { status: 'ok' }
+    return outcome.error?.message?.startsWith('GraphInterrupt') === true ? { status: 'unknown' } : outcome
+  },
+}
+
+function agentBehind(span: SourceSpan): string | undefined {
+  const metadata = jsonAttribute(span, 'metadata')
+  if (!isRecord(metadata)) return undefined
+  return textOf(metadata.lc_agent_name) ?? agentOfNode(metadata.langgraph_checkpoint_ns)
+}

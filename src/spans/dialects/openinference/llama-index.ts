@@ -1,0 +1,58 @@
+import type { Dialect, Outcome, SpanRole } from '../../dialect.ts'
+import { jsonAttribute } from '../../content/json-attribute.ts'
+import { isRecord, parseJson, textOf, toJsonText } from '../../json.ts'
+import { flattenedMessages, flattenedTools, shownText } from './content.ts'
+import { unwrapBlocks } from '../../content/parts.ts'
+import { kindOf, openInference } from './openinference.ts'
+
+/**
+ * LlamaIndex for Python through OpenInference: spans are named after methods, and most values are what Python prints of objects.
+ * What models are told and say stands in the flattened attributes; who the agent is, in the event that sets it up.
+ */
+export const openInferenceLlamaIndex: Dialect = {
+  ...openInference,
+
+  recognises: (scopeName) => scopeName === 'openinference.instrumentation.llama_index',
+
+  roleOf(span): SpanRole {
+    // Builds the request of the call beside it.
+    if (span.name.includes('._prepare_chat')) return 'step'
+    const role = openInference.roleOf(span)
+    return role === 'entry' && !span.name.endsWith('.run') ? 'step' : role
+  },
+
+  agent(span) {
+    if (!span.name.endsWith('.setup_agent')) return undefined
+    const input = jsonAttribute(span, 'input.value')
+    const event = isRecord(input) && typeof input.ev === 'string' ? input.ev : ''
+    const name = textOf(/current_agent_name='([^']*)'\)$/.exec(event)?.[1])
+    return name === undefined ? undefined : { name }
+  },
+
+  systemInstructions: () => undefined,
+  input: (span) => (kindOf(span) === 'LLM' ? flattenedMessages(span.attributes, 'llm.input_messages.') : undefined),
+  output: (span) => (kindOf(span) === 'LLM' ? flattenedMessages(span.attributes, 'llm.output_messages.') : undefined),
+  toolDefinitions: (span) => flattenedTools(span.attributes),
+
+  toolArguments(span) {
+    const input = parseJson(shownText(span.attributes['input.value']))
+    return isRecord(input) && isRecord(input.kwargs) ? input.kwargs : input
+  },
+  toolResult(span) {
+    const output = parseJson(shownText(span.attributes['output.value']))
+    if (!isRecord(output) || !('raw_output' in output)) return output
+    return isErrorOutput(output) ? undefined : parseJson(output.raw_output)
+  },
+
+  outcome(span): Outcome {
+    const outcome = openInference.outcome?.(span) ?? { status: 'unknown' }
+    const output = kindOf(span) === 'TOOL' ? jsonAttribute(span, 'output.value') : undefined
+    if (outcome.error !== undefined || !isRecord(output) || !isErrorOutput(output)) return outcome
+    const message = textOf(toJsonText(unwrapBlocks(output.blocks)))
+    return { status: 'error', error: message === undefined ? {} : { message } }
+  },
+}
+
+function isErrorOutput(output: Readonly<Record<string, unknown>>): boolean {
+  return output.is_error === true
+}

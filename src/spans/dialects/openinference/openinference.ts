@@ -1,0 +1,211 @@
+import type { Absence, ContentFact, Dialect, Outcome, SpanRole } from '../../dialect.ts'
+import { isRecord, numberOf, parseJson, parseJsonTwice, textOf } from '../../json.ts'
+import type { Message } from '../../../model/message.ts'
+import { systemTextOf, textMessage } from '../../content/messages.ts'
+import { flattenedMessages, flattenedTools, isHidden, shownJson, shownText } from './content.ts'
+import { outcomeOf } from '../../outcome.ts'
+import { replyMessages, requestInstructions, requestMessages, requestTools } from '../../content/payloads.ts'
+import { makeUsage, semconvConversationId, semconvUserId } from '../../semconv.ts'
+import type { SourceSpan } from '../../source-span.ts'
+
+/**
+ * OpenInference (Arize), whatever library it instruments: `openinference.span.kind`. OpenAI and Anthropic are read here, and
+ * spans made by hand with openinference-core; LangChain and the OpenAI Agents SDK, which shape their trees otherwise, build
+ * on it.
+ */
+export const openInference: Dialect = {
+  name: 'openinference',
+
+  recognises: (scopeName, attributes) =>
+    typeof attributes['openinference.span.kind'] === 'string' || isScope(scopeName),
+
+  roleOf: (span) => ROLES.get(kindOf(span)) ?? 'step',
+
+  agent(span) {
+    const name = textOf(span.attributes['agent.name']) ?? (isNamed(span) ? textOf(span.name) : undefined)
+    return name === undefined ? undefined : { name }
+  },
+
+  conversationId: (span) => semconvConversationId(span.attributes),
+  userId: (span) => semconvUserId(span.attributes),
+
+  systemInstructions(span) {
+    return (
+      requestInstructions(shownJson(span, 'input.value')) ??
+      systemTextOf(openInference.input?.(span, [])) ??
+      systemTextOf(flattenedMessages(span.attributes, 'llm.input_messages.')) ??
+      // Anthropic's system prompt also stands among the parameters, where hidden inputs leave it.
+      requestInstructions(shownJson(span, 'llm.invocation_parameters')) ??
+      // The Responses API gives the instructions back.
+      (kindOf(span) === 'LLM' ? requestInstructions(shownJson(span, 'output.value')) : undefined)
+    )
+  },
+
+  input(span) {
+    const text = shownText(span.attributes['input.value'])
+    if (kindOf(span) !== 'LLM' && isText(span, 'input') && text !== undefined) return [textMessage('user', text)]
+    const messages = requestMessages(shownJson(span, 'input.value'))
+    if (messages !== undefined) return messages
+    return kindOf(span) === 'LLM' ? flattenedMessages(span.attributes, 'llm.input_messages.') : asText('user', text)
+  },
+
+  output(span) {
+    const reply = isText(span, 'output') ? undefined : replyMessages(shownJson(span, 'output.value'))
+    if (reply !== undefined) return reply
+    // Streams: the text alone as value, the calls among the attributes.
+    const flat = kindOf(span) === 'LLM' ? flattenedMessages(span.attributes, 'llm.output_messages.') : undefined
+    return flat ?? asText('assistant', shownText(span.attributes['output.value']))
+  },
+
+  toolDefinitions: (span) =>
+    flattenedTools(span.attributes) ??
+    requestTools(shownJson(span, 'input.value')) ??
+    requestTools(shownJson(span, 'llm.invocation_parameters')),
+
+  model(span) {
+    const model =
+      textOf(span.attributes['llm.response.model_name']) ??
+      textOf(span.attributes['llm.model_name']) ??
+      textOf(span.attributes['llm.request.model_name'])
+    // Of chains, whose value is a whole state, only the model's name is asked.
+    const reply = kindOf(span) === 'LLM' ? shownJson(span, 'output.value') : undefined
+    const responseId = responseIdOf(Array.isArray(reply) ? reply[0] : reply)
+    const finishReason = textOf(span.attributes['llm.finish_reason'])
+    return {
+      ...(model !== undefined && { model }),
+      ...(responseId !== undefined && { responseId }),
+      ...(finishReason !== undefined && { finishReasons: [finishReason] }),
+    }
+  },
+
+  usage(span) {
+    const read = (name: string): number | undefined => numberOf(span.attributes[`llm.token_count.${name}`])
+    return makeUsage(
+      read('prompt'),
+      read('completion'),
+      read('prompt_details.cache_read'),
+      read('prompt_details.cache_write'),
+      read('completion_details.reasoning'),
+    )
+  },
+
+  tool(span) {
+    const name = textOf(span.attributes['tool.name']) ?? textOf(span.name)
+    const id = textOf(span.attributes['tool_call.id']) ?? textOf(span.attributes['tool.id'])
+    return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }
+  },
+  toolArguments(span) {
+    const { 'input.value': input, 'tool.parameters': parameters } = span.attributes
+    if (input !== undefined) return parseJsonTwice(shownText(input))
+    const value = parseJsonTwice(shownText(parameters))
+    // Python writes the tool's schema there, JavaScript the arguments.
+    return isRecord(value) && value.type === 'object' && isRecord(value.properties) ? undefined : value
+  },
+  toolResult: (span) =>
+    isHidden(span.attributes['output.value']) ? undefined : parseJson(span.attributes['output.value']),
+
+  outcome: (span) => outcomeWithoutStack(span),
+
+  absence: (span, fact) => absenceOf(span, fact),
+
+  contentKeys: ['input.value', 'output.value', 'llm.input_messages.*', 'llm.output_messages.*', 'llm.tools.*']
+    .concat([
+      'llm.invocation_parameters',
+      'llm.prompts',
+      'llm.prompts.*',
+      'llm.choices.*',
+      'llm.prompt_template.*',
+      'tool.parameters',
+    ])
+    .concat(['tool.json_schema', 'tool.description', 'retrieval.documents.*', 'reranker.*', 'embedding.embeddings.*']),
+}
+
+/** The span's OpenInference kind, `LLM`, `TOOL`, …; empty where there is none yet. */
+export function kindOf(span: SourceSpan): string {
+  const kind = span.attributes['openinference.span.kind']
+  return typeof kind === 'string' ? kind.toUpperCase() : ''
+}
+
+/** True for spans of OpenInference's instrumentations for Python. */
+export function isPython(span: SourceSpan): boolean {
+  return span.scope.name.startsWith('openinference.instrumentation.')
+}
+
+/** True for the scopes of OpenInference's own packages, in JavaScript and in Python. */
+function isScope(scopeName: string): boolean {
+  return (
+    scopeName.startsWith('@arizeai/openinference-instrumentation-') ||
+    scopeName.startsWith('openinference.instrumentation.') ||
+    scopeName === 'openinference-core'
+  )
+}
+
+const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['AGENT', 'agent'],
+  ['CHAIN', 'entry'],
+  ['LLM', 'model'],
+  ['TOOL', 'tool'],
+  ['EVALUATOR', 'evaluator'],
+])
+
+/** An agent's span bears its name; that of a chain may be any function's. */
+function isNamed(span: SourceSpan): boolean {
+  const kind = kindOf(span)
+  return kind === 'AGENT' || kind === 'CHAIN'
+}
+
+function isText(span: SourceSpan, side: 'input' | 'output'): boolean {
+  return span.attributes[`${side}.mime_type`] === 'text/plain'
+}
+
+function asText(role: string, value: string | undefined): readonly Message[] | undefined {
+  return value === undefined ? undefined : [textMessage(role, value)]
+}
+
+function responseIdOf(reply: unknown): string | undefined {
+  if (typeof reply !== 'object' || reply === null || !('id' in reply)) return undefined
+  return textOf(reply.id)
+}
+
+/** Some instrumentations write message, name and stack trace as one text. */
+function outcomeWithoutStack(span: SourceSpan): Outcome {
+  const outcome = outcomeOf(span)
+  const message = outcome.error?.message
+  if (message === undefined || !/\n\s+at /.test(message)) return outcome
+  const first = message.slice(0, message.search(/\n\s+at /)).trim()
+  const [text = first, named] = first.split('\n\n')
+  const type = /^(\w*(?:Error|Exception)): /.exec(named ?? '')?.[1]
+  return { ...outcome, error: { ...(type !== undefined && { type }), ...outcome.error, message: text } }
+}
+
+const SWITCHES: Readonly<Record<ContentFact, string>> = {
+  systemInstructions: 'traceConfig: { hideInputs: false, hideInputMessages: false }',
+  input: 'traceConfig: { hideInputs: false, hideInputMessages: false }',
+  output: 'traceConfig: { hideOutputs: false, hideOutputMessages: false }',
+  toolDefinitions: 'traceConfig: { hideInputs: false, hideLlmTools: false }',
+  toolCalls: 'traceConfig: { hideOutputs: false, hideOutputMessages: false }',
+  toolArguments: 'traceConfig: { hideInputs: false }',
+  toolResult: 'traceConfig: { hideOutputs: false }',
+}
+
+/** Python's instrumentations read the environment too. */
+function pythonSwitch(isInput: boolean): string {
+  return isInput
+    ? 'OPENINFERENCE_HIDE_INPUTS=false (TraceConfig(hide_inputs=False))'
+    : 'OPENINFERENCE_HIDE_OUTPUTS=false (TraceConfig(hide_outputs=False))'
+}
+
+function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {
+  const isInput =
+    fact === 'input' || fact === 'systemInstructions' || fact === 'toolDefinitions' || fact === 'toolArguments'
+  if (isHidden(span.attributes[isInput ? 'input.value' : 'output.value'])) {
+    return { why: 'redacted', switch: isPython(span) ? pythonSwitch(isInput) : SWITCHES[fact] }
+  }
+  // The SDK's limit of 128 attributes: what was set last is gone.
+  if (span.droppedAttributesCount > 0) return { why: 'truncated', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT' }
+  // A request that is there whole, and names no instructions and no tools, had none.
+  const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
+  return isOptional && requestMessages(shownJson(span, 'input.value')) !== undefined
+    ? undefined
+    : { why: 'not-recorded' }
+}
