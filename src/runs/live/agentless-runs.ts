@@ -3,13 +3,13 @@ import { assembleRuns } from '../assemble-runs.ts'
 import type { Deadlines } from './deadlines.ts'
 import { LiveRun } from './live-run.ts'
 import type { SpanGroups } from './span-groups.ts'
-import type { SpanLinks } from './span-links.ts'
+import { beganHere, outermostOpen } from './local-span.ts'
+import type { LocalSpan } from './local-span.ts'
 import type { SpanGroup, SpanNode } from './span-node.ts'
 
 /** The parts of the store that runs without an agent are told by. */
 export interface BareRunsParts {
   readonly groups: SpanGroups
-  readonly links: SpanLinks
   readonly deadlines: Deadlines
   readonly onSettled: (run: LiveRun) => void
   readonly close: (group: SpanGroup) => void
@@ -22,7 +22,7 @@ export interface BareRunsParts {
 export class BareRuns {
   readonly #parts: BareRunsParts
   /** The span that is waited for, and the trace whose calls wait. */
-  readonly #anchored = new Map<object, string>()
+  readonly #anchored = new Map<LocalSpan, string>()
 
   constructor(parts: BareRunsParts) {
     this.#parts = parts
@@ -30,14 +30,14 @@ export class BareRuns {
 
   /** All spans of a group have ended, and none of them is an agent. */
   wait(group: SpanGroup): void {
-    const { links, deadlines } = this.#parts
-    const anchor = links.outermostOpen(group.nodes[0]?.above)
+    const { deadlines } = this.#parts
+    const anchor = outermostOpen(group.nodes[0]?.local.above)
     if (anchor === undefined) deadlines.add(() => this.#settle(group.traceId))
     else this.#anchored.set(anchor, group.traceId)
   }
 
   /** To be called when any span of this process has ended. */
-  spanEnded(span: object): void {
+  spanEnded(span: LocalSpan): void {
     const trace = this.#anchored.size === 0 ? undefined : this.#anchored.get(span)
     if (trace === undefined) return
     this.#anchored.delete(span)
@@ -58,10 +58,10 @@ export class BareRuns {
   }
 
   #settle(traceId: string, evenIfOpen = false): void {
-    const { groups, links, close } = this.#parts
+    const { groups, close } = this.#parts
     const due = groups.ofTrace(traceId).filter(isWaiting)
     const anchor = due
-      .map((group) => links.outermostOpen(group.nodes[0]?.above))
+      .map((group) => outermostOpen(group.nodes[0]?.local.above))
       .find((open) => open !== undefined && !evenIfOpen)
     if (anchor !== undefined) {
       this.#anchored.set(anchor, traceId)
@@ -74,7 +74,7 @@ export class BareRuns {
   #tell(due: readonly SpanGroup[]): void {
     const nodes = due.flatMap((group) => group.nodes)
     const logs = due.flatMap((group) => group.logs)
-    const assembly = { nodes, logs, links: this.#parts.links, revision: 1, lacksSpans: false } as const
+    const assembly = { nodes, logs, revision: 1, lacksSpans: false } as const
     const runs = due[0]?.wanted === true ? assembleRuns(assembly) : [undefined]
     for (const run of runs) {
       const node = lastCall(nodes, run)
@@ -83,7 +83,7 @@ export class BareRuns {
         members: () => nodes,
         build: () => run,
         hasOpenSpans: () => false,
-        beganHere: () => this.#parts.links.beganHere(node),
+        beganHere: () => beganHere(node.local),
       })
       live.freeze()
       this.#parts.onSettled(live)

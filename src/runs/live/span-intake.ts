@@ -1,18 +1,14 @@
 import type { Dialect } from '../../spans/dialect.ts'
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import { beganBefore } from './began-before.ts'
+import { isBelowOver, nearestNode, passes } from './local-span.ts'
+import type { LocalSpan } from './local-span.ts'
 import { recogniseSpan } from './recognise-span.ts'
 import type { SpanGroups } from './span-groups.ts'
-import type { Link, LocalSpan, SpanLinks } from './span-links.ts'
+import type { ParentSpan, SpanLinks } from './span-links.ts'
 import { SpanNode } from './span-node.ts'
 import type { SpanGroup } from './span-node.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
-
-/** A started span, as processors get it. */
-export type StartedSpan = SdkSpanLike & LocalSpan
-
-/** The span that is active where another one starts, of this process or not. */
-export type ParentSpan = LocalSpan & Pick<SdkSpanLike, 'spanContext'>
 
 /**
  * Takes spans in: says of each what is above it and which group it belongs to, whether it is recognised when it starts, by what
@@ -34,63 +30,55 @@ export class SpanIntake {
   }
 
   /** To be called when a span starts, with the span that is active in its parent context. */
-  start(span: StartedSpan, parent: ParentSpan | undefined): void {
-    const above = parent === undefined ? null : (this.#links.below(parent) ?? this.#strangerAbove(parent))
+  start(span: SdkSpanLike, parent: ParentSpan | undefined): void {
+    const above = parent && (this.#links.below(parent, span) ?? this.#unseenAbove(parent))
+    const parentNode = nearestNode(above)
     // Nobody wants to know what is below an agent whose run no scorer wants.
-    if (above instanceof SpanNode && above.group.isSkipped) {
-      this.#links.set(span, above)
+    if (parentNode?.group.isSkipped === true) {
+      this.#links.add(span, parentNode.local, false)
       return
     }
     const dialect = recogniseSpan(span)
     this.#started += 1
-    if (dialect === undefined || dialect === 'ordinary') {
-      this.#links.set(span, above)
-      if (dialect === undefined) this.#links.askAgain(span, this.#started)
-      return
+    const isRecognised = dialect !== undefined && dialect !== 'ordinary'
+    const local = this.#links.add(span, above, isRecognised)
+    if (dialect === undefined) local.askAgain = this.#started
+    if (!isRecognised) return
+    const node = this.#startNode(span, dialect, local)
+    if (parent !== undefined && above === undefined && node !== undefined && this.#links.mayHaveForgotten(parent)) {
+      node.group.truncated = true
     }
-    this.#links.set(span, this.#startNode(span, dialect, above))
   }
 
   /** The node of a span, where a dialect recognises it: at its start, or by what was written on it since. */
   nodeOf(span: SdkSpanLike): SpanNode | undefined {
-    return this.#links.ownNode(span) ?? this.#recogniseLate(span)
+    const local = this.#links.get(span)
+    return local?.node ?? (local && this.#recogniseLate(span, local))
   }
 
-  #startNode(span: StartedSpan, dialect: Dialect, above: Link): SpanNode {
-    const parentNode = this.#links.nearestNode(above)
-    if (parentNode?.closed) {
-      // Linked past the latecomer, so that a chain of them does not grow.
+  #startNode(span: SdkSpanLike, dialect: Dialect, local: LocalSpan): SpanNode | undefined {
+    if (isBelowOver(local.above)) {
       this.#options.onLate()
-      return parentNode
+      return undefined
     }
+    const parentNode = nearestNode(local.above)
     if (parentNode !== undefined)
-      return this.#addNode(new SpanNode(span, dialect, above, parentNode.group, this.#started))
+      return this.#addNode(new SpanNode(span, dialect, local, parentNode.group, this.#started))
     const group = this.#openGroup(span)
-    const root = this.#addNode(new SpanNode(span, dialect, above, group, this.#started))
+    const root = this.#addNode(new SpanNode(span, dialect, local, group, this.#started))
     group.isSkipped = !group.wanted && !this.#options.countsNested && root.currentRole === 'agent'
     return root
   }
 
-  /** Above a span that did not start here: another provider's, or a wrapper that an instrumentation put around one of ours. */
-  #strangerAbove(parent: ParentSpan): Link {
-    if (!parent.isRecording()) return null
-    const { traceId, spanId } = parent.spanContext()
-    for (const group of this.#groups.ofTrace(traceId)) {
-      const wrapped = group.nodes.find((node) => node.source.spanId === spanId)
-      if (wrapped) return wrapped
-    }
-    return this.#unseenAbove(parent)
-  }
-
   /** A span that was open before the store was there: what it is part of has lost its beginning, and says so. */
-  #unseenAbove(parent: ParentSpan): Link {
-    if (!beganBefore(parent, this.#options.sinceMs)) return null
+  #unseenAbove(parent: ParentSpan): LocalSpan | undefined {
+    if (!beganBefore(parent, this.#options.sinceMs)) return undefined
     const dialect = recogniseSpan(parent)
-    if (dialect === undefined || dialect === 'ordinary') return null
-    const node = this.#startNode(parent, dialect, null)
-    node.group.truncated = true
-    this.#links.set(parent, node)
-    return node
+    if (dialect === undefined || dialect === 'ordinary') return undefined
+    const local = this.#links.add(parent, undefined, true)
+    const node = this.#startNode(parent, dialect, local)
+    if (node !== undefined) node.group.truncated = true
+    return local
   }
 
   #openGroup(span: SdkSpanLike): SpanGroup {
@@ -113,19 +101,17 @@ export class SpanIntake {
   }
 
   /** Many instrumentations, and most spans written by hand, set their attributes only after the start. */
-  #recogniseLate(span: SdkSpanLike): SpanNode | undefined {
-    const startOrder = this.#links.takeAsk(span)
-    if (startOrder === undefined) return undefined
+  #recogniseLate(span: SdkSpanLike, local: LocalSpan): SpanNode | undefined {
+    const startOrder = local.askAgain
+    if (startOrder === 0) return undefined
+    local.askAgain = 0
     const dialect = recogniseSpan(span)
     if (dialect === undefined || dialect === 'ordinary') return undefined
-    const above = this.#links.get(span)
-    // One that did not start here has no ancestry to go by; one below a closed run was counted as late when it started.
-    if (above === undefined) return undefined
-    const parentNode = this.#links.nearestNode(above)
-    if (parentNode?.closed) return undefined
-    const group = parentNode?.group ?? this.#openGroup(span)
-    const node = this.#addNode(new SpanNode(span, dialect, above, group, startOrder))
-    this.#links.set(span, node)
+    // One below a closed run was counted as late when it started.
+    if (isBelowOver(local.above)) return undefined
+    const group = nearestNode(local.above)?.group ?? this.#openGroup(span)
+    const node = this.#addNode(new SpanNode(span, dialect, local, group, startOrder))
+    this.#links.recognised(local, span)
     this.#adopt(node)
     return node
   }
@@ -134,7 +120,7 @@ export class SpanIntake {
   #adopt(node: SpanNode): void {
     for (const other of this.#groups.ofTrace(node.group.traceId)) {
       const root = other.nodes[0]
-      if (other === node.group || root === undefined || !this.#links.passes(root.above, node.span)) continue
+      if (other === node.group || root === undefined || !passes(root.local.above, node.local)) continue
       this.#groups.merge(other, node.group)
     }
   }

@@ -1,133 +1,85 @@
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
-import { SpanNode } from './span-node.ts'
+import { LocalSpan } from './local-span.ts'
+import { RecentSpans } from './recent-spans.ts'
 
-/** What is asked of a span that no dialect recognises: whether it is still open. */
-export interface LocalSpan {
-  isRecording(): boolean
+/** The span that is active where another one starts: one of this process, or no more than its ids. */
+export interface ParentSpan {
+  spanContext(): {
+    readonly traceId: string
+    readonly spanId: string
+    readonly traceFlags: number
+    readonly isRemote?: boolean | undefined
+  }
 }
 
-/**
- * What a span's ancestry is told by: the node of a recognised span, or an ordinary span of this process that is open or
- * leads further up; `null` where nothing local is above.
- */
-export type Link = SpanNode | LocalSpan | null
+/** How many of the latest spans are found by their ids. Recognised ones are few, and what is below them is long at work. */
+const MAX_ORDINARY = 32_768
+const MAX_RECOGNISED = 32_768
+const MAX_AGE_SECONDS = 86_400
+
+const SAMPLED = 1
 
 /**
- * The ancestry of open spans, kept on the span objects themselves: one property, written when a span starts and read where
- * a child starts. A map of open spans would cost every span of the application a write, a look-up and a removal.
+ * The ancestry of the spans of this process. What belongs to a span is kept on the span object itself, in one property, which
+ * is read where a child starts. Some instrumentations hand their children no more than the parent's ids, and remote callers
+ * may turn out to be this very process: then the ids are looked up.
  *
- * An ordinary span that has ended is skipped, so that a chain of spans that each outlive their parent (a poller that
- * re-arms itself within its own context) is not kept in memory.
+ * A span that has ended is skipped where it was not recognised, so that a chain of spans that each outlive their parent (a
+ * poller that re-arms itself within its own context) is not kept in memory.
  */
 export class SpanLinks {
   /** A key of this instance: two processors on one provider keep their ancestries apart. */
-  readonly #key: symbol = Symbol('spanscore.link')
+  readonly #key: symbol = Symbol('spanscore.span')
+  readonly #ordinary = new RecentSpans(MAX_ORDINARY, MAX_AGE_SECONDS)
+  readonly #recognised = new RecentSpans(MAX_RECOGNISED, MAX_AGE_SECONDS)
 
-  /** Under which the place of a span in the order of the starts is kept, while it is to be asked again. */
-  readonly #askAgain: symbol = Symbol('spanscore.ask')
-
-  /** The link that was stored on a span; `undefined` where it did not start here. */
-  get(span: object): Link | undefined {
-    return linked<Link>(span)[this.#key]
+  /** What is kept of a span; `undefined` where it did not start here. */
+  get(span: object): LocalSpan | undefined {
+    return linked(span)[this.#key]
   }
 
-  /** The node of a recognised span; `undefined` for every other. */
-  ownNode(span: object): SpanNode | undefined {
-    const link = this.get(span)
-    return link instanceof SpanNode && link.span === span ? link : undefined
+  /** Notes the start of a span. */
+  add(span: SdkSpanLike, above: LocalSpan | undefined, isRecognised: boolean): LocalSpan {
+    const local = new LocalSpan(span, above)
+    linked(span)[this.#key] = local
+    const recent = isRecognised ? this.#recognised : this.#ordinary
+    recent.add(local, span.startTime[0])
+    return local
   }
 
-  /** Keeps what is above a span (or its own node, where it is recognised) on the span. */
-  set(span: object, link: Link): void {
-    linked<Link>(span)[this.#key] = link
+  /** To be called when a span turns out to be recognised: it is found among the others of its kind from now on. */
+  recognised(local: LocalSpan, span: SdkSpanLike): void {
+    this.#recognised.add(local, span.startTime[0])
   }
 
-  /** What a child of this span is linked to; `undefined` where the span did not start here. */
-  below(parent: LocalSpan): Link | undefined {
-    const link = this.get(parent)
-    if (link === undefined || link instanceof SpanNode) return link
-    return parent.isRecording() ? parent : link
+  /** The span of this process that a child of `parent` is below: by the object, else by its ids. */
+  below(parent: ParentSpan, child: SdkSpanLike): LocalSpan | undefined {
+    const local = this.get(parent) ?? this.#find(parent, child)
+    if (local === undefined || local.open || local.node !== undefined || local.isOver) return local
+    return local.above
   }
 
-  /** Marks a span that may be recognised by what is still to be written on it, with its place in the order of the starts. */
-  askAgain(span: object, startOrder: number): void {
-    linked<number>(span)[this.#askAgain] = startOrder
+  /** Whether a parent that was not found may have been a span of this process that has fallen out. */
+  mayHaveForgotten(parent: ParentSpan): boolean {
+    const { traceFlags, isRemote } = parent.spanContext()
+    if (isRemote === true || (traceFlags & SAMPLED) === 0) return false
+    return this.#ordinary.hasForgotten || this.#recognised.hasForgotten
   }
 
-  /** Takes `askAgain` back: the place that was given, `undefined` where it was not called, or is taken back already. */
-  takeAsk(span: object): number | undefined {
-    const kept = linked<number>(span)
-    const startOrder = kept[this.#askAgain]
-    if (startOrder !== undefined) kept[this.#askAgain] = undefined
-    return startOrder
+  /** To be called when a span has ended that nobody recognises: shortens its way up past those that have ended too. */
+  shorten(local: LocalSpan): void {
+    const { above } = local
+    if (above !== undefined && !above.open && above.node === undefined && !above.isOver) local.above = above.above
   }
 
-  /** To be called when an ordinary span ends: shortens its link past ancestors that have ended too. */
-  shorten(span: object): void {
-    const link = this.get(span)
-    if (link === undefined || link === null || link instanceof SpanNode || link.isRecording()) return
-    this.set(span, this.get(link) ?? null)
-  }
-
-  /** The nearest recognised span from a link upwards. */
-  nearestNode(link: Link | undefined): SpanNode | undefined {
-    let current = link
-    while (current !== undefined && current !== null) {
-      if (current instanceof SpanNode) return current
-      current = this.get(current)
-    }
-    return undefined
-  }
-
-  /** The outermost ordinary or recognised span of this process, from a link upwards, that has not ended. */
-  outermostOpen(link: Link | undefined): object | undefined {
-    let found: object | undefined
-    let current = link
-    while (current !== undefined && current !== null) {
-      if (current instanceof SpanNode) {
-        if (current.open) found = current.span
-        current = current.above
-      } else {
-        if (current.isRecording()) found = current
-        current = this.get(current)
-      }
-    }
-    return found
-  }
-
-  /** Whether the trace began in this process: the outermost span that is known above has no parent anywhere. */
-  beganHere(node: SpanNode): boolean {
-    let top: object = node.span
-    let current: Link | undefined = node.above
-    while (current !== undefined && current !== null) {
-      top = current instanceof SpanNode ? current.span : current
-      current = current instanceof SpanNode ? current.above : this.get(current)
-    }
-    return !hasParent(top)
-  }
-
-  /** Whether the ancestry from a link upwards passes through this span object. */
-  passes(link: Link | undefined, ancestor: object): boolean {
-    let current = link
-    while (current !== undefined && current !== null) {
-      if (current === ancestor) return true
-      if (current instanceof SpanNode) {
-        if (current.span === ancestor) return true
-        current = current.above
-      } else {
-        current = this.get(current)
-      }
-    }
-    return false
+  #find(parent: ParentSpan, child: SdkSpanLike): LocalSpan | undefined {
+    const { traceId, spanId } = parent.spanContext()
+    const atSeconds = child.startTime[0]
+    return this.#recognised.find(traceId, spanId, atSeconds) ?? this.#ordinary.find(traceId, spanId, atSeconds)
   }
 }
 
-/** Whether a span of any SDK line has a parent, here or elsewhere. */
-function hasParent(span: Pick<SdkSpanLike, 'parentSpanContext' | 'parentSpanId'>): boolean {
-  return (span.parentSpanContext?.spanId ?? span.parentSpanId) !== undefined
-}
-
-function linked<T>(span: object): Record<symbol, T | undefined> {
+function linked(span: object): Record<symbol, LocalSpan | undefined> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property of our own on someone else's object
-  return span as Record<symbol, T | undefined>
+  return span as Record<symbol, LocalSpan | undefined>
 }

@@ -5,21 +5,18 @@ import { saysItsKind } from '../../spans/recognition-hints.ts'
 import { recognise, roleOf } from '../../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
 import type { LiveRun } from './live-run.ts'
-import type { Link } from './span-links.ts'
+import type { LocalSpan } from './local-span.ts'
 
 /** A span that a dialect recognised, from its start until its run is closed. */
 export class SpanNode {
   readonly span: SdkSpanLike
-  /** What is above it, at the time of its start. */
-  readonly above: Link
+  readonly local: LocalSpan
   group: SpanGroup
   dialect: Dialect
   /** How many spans had started before it: start times tie. */
   readonly #startOrder: number
   /** Whether it was known at its start what it is. */
   readonly saidItsKind: boolean
-  /** By the order of the hooks: false from the span's `onEnding` (or, where that is not called, `onEnd`) on. */
-  open = true
   /** Set when the span has ended: what it is to its run. */
   role: SpanRole | undefined
   /** Bytes of content, once it has ended. */
@@ -28,13 +25,19 @@ export class SpanNode {
   run: LiveRun | undefined
   #source: SourceSpan | undefined
 
-  constructor(span: SdkSpanLike, dialect: Dialect, above: Link, group: SpanGroup, startOrder: number) {
+  constructor(span: SdkSpanLike, dialect: Dialect, local: LocalSpan, group: SpanGroup, startOrder: number) {
     this.span = span
     this.dialect = dialect
-    this.above = above
+    this.local = local
+    local.node = this
     this.group = group
     this.#startOrder = startOrder
     this.saidItsKind = saysItsKind(span.attributes)
+  }
+
+  /** By the order of the hooks: false from the span's `onEnding` (or, where that is not called, `onEnd`) on. */
+  get open(): boolean {
+    return this.local.open
   }
 
   /** Whether its run is closed: spans that start below, or end, are late. */
@@ -49,6 +52,7 @@ export class SpanNode {
 
   /** Lets go of the run that it was part of: the span, which leads here, may lie in an exporter's queue for long. */
   retire(): void {
+    this.local.retire()
     this.group = RETIRED
     this.run = undefined
     this.#source = undefined

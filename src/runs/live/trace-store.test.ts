@@ -8,7 +8,7 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import { buildRuns } from '../build-runs.ts'
 import type { LiveRun } from './live-run.ts'
 import { TraceStore } from './trace-store.ts'
-import type { ParentSpan } from './span-intake.ts'
+import type { ParentSpan } from './span-links.ts'
 import { compareSpans } from '../layout/tree.ts'
 
 /** A recorded span as an SDK would hand it out: open until its end, with the attributes that were there at its start. */
@@ -150,7 +150,7 @@ function orderOf(spans: readonly SourceSpan[], keysAtStart: 'all' | 'none'): Non
 }
 
 function remote({ traceId, parentSpanId = '' }: SourceSpan): ParentSpan {
-  return { isRecording: () => false, spanContext: () => ({ traceId, spanId: parentSpanId, traceFlags: 1 }) }
+  return { spanContext: () => ({ traceId, spanId: parentSpanId, traceFlags: 1 }) }
 }
 
 /** What a run says, but for what only the process or only the file can know. */

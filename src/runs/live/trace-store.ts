@@ -11,8 +11,9 @@ import { isUnderUnknown, placeOf } from './run-place.ts'
 import { Settlement } from './settlement.ts'
 import { SpanGroups } from './span-groups.ts'
 import { SpanIntake } from './span-intake.ts'
-import type { ParentSpan, StartedSpan } from './span-intake.ts'
+import { beganHere, passes } from './local-span.ts'
 import { SpanLinks } from './span-links.ts'
+import type { ParentSpan } from './span-links.ts'
 import type { SpanGroup, SpanNode } from './span-node.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
 import { ToldResponses } from './seen-response-ids.ts'
@@ -42,15 +43,14 @@ export class TraceStore {
       // All of the group, and not only what is below the agent: some libraries write a run's spans side by side.
       members: ({ group }) => group.nodes,
       hasOpenSpans: (run) => this.#hasOpenSpans(run),
-      beganHere: ({ node }) => this.#links.beganHere(node),
+      beganHere: ({ node }) => beganHere(node.local),
       build: ({ node, group }, nodes, revision) => {
         const { logs, truncated: lacksSpans } = group
-        return findRun(assembleRuns({ nodes, logs, links: this.#links, revision, lacksSpans }), node.source.spanId)
+        return findRun(assembleRuns({ nodes, logs, revision, lacksSpans }), node.source.spanId)
       },
     }
     this.#bare = new BareRuns({
       groups: this.#groups,
-      links: this.#links,
       deadlines: this.#deadlines,
       onSettled: (run) => options.onSettled(run, true),
       close: (group) => this.#close(group),
@@ -82,7 +82,7 @@ export class TraceStore {
   }
 
   /** To be called when a span starts, with the span that is active in its parent context. */
-  start(span: StartedSpan, parent: ParentSpan | undefined): void {
+  start(span: SdkSpanLike, parent: ParentSpan | undefined): void {
     this.#intake.start(span, parent)
   }
 
@@ -97,7 +97,7 @@ export class TraceStore {
    */
   ending(node: SpanNode): LiveRun | undefined {
     if (!node.open) return node.run
-    node.open = false
+    node.local.open = false
     node.group.openCount -= 1
     if (node.closed) return undefined
     if (node.group.wanted && !node.saidItsKind) node.recogniseAgain()
@@ -125,20 +125,25 @@ export class TraceStore {
   }
 
   #isUndecided(node: SpanNode): boolean {
-    return isUnderUnknown(node, this.#links) || isAmongOpenGraphs(node)
+    return isUnderUnknown(node) || isAmongOpenGraphs(node)
   }
 
   /** To be called when a recognised span has ended, after `ending`: closes what waited for it. */
   ended(node: SpanNode): void {
     if (node.closed) this.#options.onLate()
     else this.#advance(node)
-    this.#bare.spanEnded(node.span)
+    this.#bare.spanEnded(node.local)
   }
 
   /** To be called when any other span has ended. */
   ordinaryEnded(span: SdkSpanLike): void {
-    this.#links.shorten(span)
-    this.#bare.spanEnded(span)
+    const local = this.#links.get(span)
+    if (local === undefined) return
+    // It was recognised, and its run was closed while it was open.
+    if (local.isOver && local.open) this.#options.onLate()
+    local.open = false
+    this.#links.shorten(local)
+    this.#bare.spanEnded(local)
   }
 
   /** Keeps a log record in which an instrumentation wrote messages, with the span that it belongs to. */
@@ -175,7 +180,7 @@ export class TraceStore {
 
   #runOf(node: SpanNode): LiveRun | undefined {
     const { group } = node
-    const place = group.wanted && isFlat(node) ? this.#placeInRuns(node) : placeOf(node, this.#links)
+    const place = group.wanted && isFlat(node) ? this.#placeInRuns(node) : placeOf(node)
     if (place === undefined || group.closed) return undefined
     if (place === 'nested' && !this.#options.countsNested) return undefined
     if (place === 'run') group.hasRun = true
@@ -193,7 +198,7 @@ export class TraceStore {
   /** Where parents do not tell, the runs that the spans make up by now do. */
   #placeInRuns({ source, group }: SpanNode): 'run' | 'nested' | undefined {
     const { nodes, logs, truncated: lacksSpans } = group
-    const runs = assembleRuns({ nodes, logs, links: this.#links, revision: 1, lacksSpans })
+    const runs = assembleRuns({ nodes, logs, revision: 1, lacksSpans })
     if (runs.some((run) => run.spanId === source.spanId)) return 'run'
     return findRun(runs, source.spanId) === undefined ? undefined : 'nested'
   }
@@ -205,7 +210,7 @@ export class TraceStore {
   }
 
   #isBelow(node: SpanNode, ancestor: SpanNode): boolean {
-    return node === ancestor || this.#links.passes(node.above, ancestor.span)
+    return node === ancestor || passes(node.local.above, ancestor.local)
   }
 
   /** A recognised span has ended: what waited for it is settled, and a group in which nothing is open is closed. */
