@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
-import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
+import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -26,7 +28,126 @@ const message =
     writer.join()
   }
 
+interface Field {
+  readonly number: number
+  readonly wireType: WireType
+  /** The tag and the value. */
+  readonly bytes: Uint8Array
+}
+
+type Arrange = (fields: readonly Field[]) => readonly Field[]
+
+/** Which fields of a message are messages themselves. */
+interface Schema {
+  readonly [field: number]: Schema
+}
+
+/** `AnyValue` and `KeyValue` hold each other. */
+const anyValue: { [field: number]: Schema } = {}
+const pair = { 2: anyValue }
+Object.assign(anyValue, { 5: { 1: anyValue }, 6: { 1: pair } })
+const spanFields = { 9: pair, 11: { 3: pair }, 13: { 4: pair }, 15: {} }
+const traceRequest: Schema = { 1: { 1: { 1: pair }, 2: { 1: { 3: pair }, 2: spanFields } } }
+const logRequest: Schema = { 1: { 1: { 1: pair }, 2: { 1: { 3: pair }, 2: { 5: anyValue, 6: pair } } } }
+
+/** The same message with its fields, and those of the messages in it, in another order. */
+function rearranged(bytes: Uint8Array, schema: Schema, arrange: Arrange): Uint8Array {
+  const reader = new BinaryReader(bytes)
+  const fields: Field[] = []
+  while (reader.pos < reader.len) {
+    const start = reader.pos
+    const [number, wireType] = reader.tag()
+    const inner = schema[number]
+    if (inner === undefined) {
+      reader.skip(wireType, number)
+      fields.push({ number, wireType, bytes: bytes.subarray(start, reader.pos) })
+    } else {
+      const content = rearranged(reader.bytes(), inner, arrange)
+      const writer = new BinaryWriter().tag(number, wireType).bytes(content)
+      fields.push({ number, wireType, bytes: writer.finish() })
+    }
+  }
+  return Buffer.concat(arrange(fields).map((field) => field.bytes))
+}
+
+/** Highest number first, as the Collector writes; the entries of a list keep their order. */
+const descending: Arrange = (fields) => fields.toSorted((left, right) => right.number - left.number)
+
+/** Numbers are shuffled; the entries of a list keep their order. */
+const shuffledBy =
+  (rank: (key: number) => number): Arrange =>
+  (fields) => {
+    const slots = fields
+      .map((field, index) => ({ number: field.number, rank: rank(index * 31 + field.number) }))
+      .toSorted((left, right) => left.rank - right.rank)
+    const queues = Map.groupBy(fields, (field) => field.number)
+    return slots.flatMap(({ number }) => queues.get(number)?.shift() ?? [])
+  }
+
+/** A trace request and a log request of the SDK's serializers, with every kind of field. */
+function serialized(): { traces: Uint8Array; logs: Uint8Array } {
+  const resource = resourceFromAttributes({ 'service.name': 'shop', hosts: ['a', 'b'] })
+  const memory = new InMemorySpanExporter()
+  const provider = new BasicTracerProvider({ resource, spanProcessors: [new SimpleSpanProcessor(memory)] })
+  const parent = provider.getTracer('agents', '1.2.3').startSpan('invoke_agent', { kind: SpanKind.CLIENT })
+  const child = provider
+    .getTracer('tools')
+    .startSpan('execute_tool', { links: [{ context: parent.spanContext() }] }, trace.setSpan(ROOT_CONTEXT, parent))
+  child.setAttributes({ whole: -5, part: 0.25, yes: true, list: ['x', 'y'] }).addEvent('exception', { text: 'broken' })
+  child.setStatus({ code: SpanStatusCode.ERROR, message: 'broken' }).end()
+  parent.end()
+  const logMemory = new InMemoryLogRecordExporter()
+  const logger = new LoggerProvider({ resource, processors: [new SimpleLogRecordProcessor({ exporter: logMemory })] })
+  const context = trace.setSpan(ROOT_CONTEXT, parent)
+  const body = { content: 'hi', parts: [1, 'two', { three: true }] }
+  logger
+    .getLogger('agents')
+    .emit({ eventName: 'gen_ai.user.message', body, attributes: { 'gen_ai.system': 'x' }, context })
+  logger.getLogger('agents').emit({ severityNumber: 9, body: 'second', context })
+  const traces = ProtobufTraceSerializer.serializeRequest(memory.getFinishedSpans())
+  const logs = ProtobufLogsSerializer.serializeRequest(logMemory.getFinishedLogRecords())
+  if (traces === undefined || logs === undefined) throw new Error('expected two requests')
+  return { traces, logs }
+}
+
 describe('OTLP in protobuf', () => {
+  it('reads fields in descending order, as the Collector writes them, and in any other', async () => {
+    const decode = await createProtobufDecoder()
+    const { traces, logs } = serialized()
+    const expected = { traces: decode(traces), logs: decode(logs) }
+    expect(expected.traces.spans).toHaveLength(2)
+    expect(expected.logs.logs).toHaveLength(2)
+    const read = (arrange: Arrange): unknown => ({
+      traces: decode(rearranged(traces, traceRequest, arrange)),
+      logs: decode(rearranged(logs, logRequest, arrange)),
+    })
+    expect(read(descending)).toEqual(expected)
+    const property = fc.property(fc.func(fc.nat()), (rank) => {
+      expect(read(shuffledBy(rank))).toEqual(expected)
+    })
+    fc.assert(property)
+  })
+
+  it('takes metrics for neither spans nor log records, and reads a log record without times', async () => {
+    const decode = await createProtobufDecoder()
+    const metric = (writer: BinaryWriter): void => {
+      message(7, (sum) => sum.tag(2, WireType.Varint).int32(2))(writer)
+      for (const field of [3, 2, 1]) writer.tag(field, WireType.LengthDelimited).string('tokens')
+    }
+    const log = message(5, text('hello'))
+    const batch = new BinaryWriter()
+    message(
+      1,
+      message(2, (entries) => [metric, log].forEach((record) => message(2, record)(entries))),
+    )(batch)
+    const { spans, logs, invalid } = decode(batch.finish())
+    expect({ spans, bodies: logs.map((record) => record.body), invalid }).toEqual({
+      spans: [],
+      bodies: ['hello'],
+      invalid: 0,
+    })
+  })
+
   it('reads what the exporter sends as the same spans that it sends in JSON', async () => {
     const memory = new InMemorySpanExporter()
     const resource = resourceFromAttributes({ 'service.name': 'shop', hosts: ['a', 'b'] })

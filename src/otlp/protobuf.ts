@@ -9,10 +9,18 @@ type Scope = SourceSpan['scope']
 /** Deeper values are cut: they come from damaged or hostile bytes only. */
 const MAX_DEPTH = 200
 
-/** Wire types of protobuf's encoding that are told apart here. */
+/** Wire types of protobuf's encoding. */
 const VARINT = 0
 const FIXED_64 = 1
 const LENGTH_DELIMITED = 2
+const FIXED_32 = 5
+
+/** Fields, by wire type and number, that only spans or only log records have. */
+const KIND_OF_FIELD: Readonly<Record<number, Readonly<Record<number, 'span' | 'log'>>>> = {
+  [VARINT]: { 2: 'log', 6: 'span', 7: 'log', 10: 'span', 12: 'span', 14: 'span' },
+  [FIXED_64]: { 1: 'log', 7: 'span', 8: 'span', 11: 'log' },
+  [FIXED_32]: { 8: 'log', 16: 'span' },
+}
 
 /**
  * Loads the protobuf wire reader. It is loaded when protobuf is first met, not with the package.
@@ -74,19 +82,20 @@ function readScopeEntry(reader: Reader, end: number, resource: Attributes, batch
 }
 
 /**
- * Spans, log records and metrics stand in the same place of their requests. The type of the first fields tells them apart:
- * field 1 of a span is a trace id of 16 bytes and its field 7 a fixed time, field 1 of a log record is a fixed time.
+ * Spans, log records and metrics have the same place in their requests. Writers choose the order of the fields (the Collector
+ * writes the highest number first), so the record's kind is known from any field whose number and wire type only one of them
+ * has. What is left without such a field is a metric where it has a field 1 (its name), else a log record without times.
  */
 function readRecord(reader: Reader, end: number, resource: Attributes, scope: Scope, batch: OtlpBatch): void {
   const start = reader.pos
-  let kind: 'span' | 'log' | 'metric' | undefined
+  let kind: 'span' | 'log' | undefined
+  let hasFirstField = false
   eachField(reader, end, (field, wireType) => {
-    if (field === 1 && wireType === LENGTH_DELIMITED) kind ??= 'metric'
-    else if ((field === 7 || field === 8) && wireType === FIXED_64 && kind === 'metric') kind = 'span'
-    else if ((field === 1 || field === 11) && wireType === FIXED_64) kind ??= 'log'
-    else if (field === 2 && wireType === VARINT) kind ??= 'log'
+    kind ??= KIND_OF_FIELD[wireType]?.[field]
+    hasFirstField ||= field === 1
     return false
   })
+  if (!hasFirstField && end > start) kind ??= 'log'
   reader.pos = start
   if (kind === 'span') {
     const span = readSpan(reader, end, resource, scope)
