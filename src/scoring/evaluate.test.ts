@@ -155,6 +155,78 @@ describe('evaluate', () => {
   })
 })
 
+// The compiler does not see scorers that are written in JavaScript, or that parse what somebody else sends.
+const untyped = (verdict: unknown, more: Partial<ScorerDefinition> = {}) =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  evaluate(
+    scorerOf(() => verdict as Verdict, more),
+    run,
+  )
+const evaluated = (verdict: unknown): Evaluation => {
+  const evaluation = untyped(verdict)
+  if (evaluation instanceof Promise) throw new Error('expected a synchronous evaluation')
+  return evaluation
+}
+
+describe('a verdict that its type does not allow', () => {
+  it.each([
+    [{ status: 'skipped', reason: { toString: (): string => 'x' }, message: 'm' }],
+    [{ status: 'skipped', reason: 'because', message: 'm' }],
+    [{ status: 'skipped', reason: 'toString', message: 'm' }],
+    [{ status: 'failed', code: ['judge-http'], message: 'm' }],
+    [{ status: 'failed', message: 'm' }],
+  ])('has no reason of its own: %j', (verdict) => {
+    expect(evaluated(verdict).score).toMatchObject({ status: 'failed', code: 'invalid-score' })
+  })
+
+  it('holds texts where texts belong', () => {
+    const explanation = { toJSON: () => ({ nested: true }) }
+    expect(evaluated({ status: 'scored', value: 1, band: 7, explanation }).score).toMatchObject({
+      band: '7',
+      explanation: '{"nested":true}',
+    })
+    expect(evaluated({ status: 'skipped', reason: 'no-output', message: ['a'] }).score).toMatchObject({
+      message: '["a"]',
+    })
+    const long = evaluated({ status: 'scored', value: 1, explanation: 'x'.repeat(1e6) }).score
+    expect(long.status === 'scored' && long.explanation?.length).toBe(10_000)
+  })
+
+  it.each([
+    [
+      { model: 'm', calls: 1 },
+      { model: 'm', calls: 1, usage: {} },
+    ],
+    [
+      { calls: Number.NaN, usage: null },
+      { model: 'unknown', calls: 1, usage: {} },
+    ],
+    [
+      { model: 'm', calls: 2, usage: { inputTokens: 1.7e308, outputTokens: 10 }, costUsd: Number.NaN },
+      { model: 'm', calls: 2, usage: { outputTokens: 10 } },
+    ],
+    [
+      { model: 'm', calls: 1e300, usage: { inputTokens: -1 } },
+      { model: 'm', calls: 10_000, usage: {} },
+    ],
+    ['a report', undefined],
+    [null, undefined],
+  ])('reports plausible numbers of its judge, or none: %j', (judge, report) => {
+    expect(evaluated({ status: 'scored', value: 1, judge }).judge).toEqual(report)
+  })
+
+  it('fails as what throws does, where reading it throws', async () => {
+    const verdict = {
+      get status(): never {
+        throw new Error('from a getter')
+      },
+    }
+    const failed = { status: 'failed', code: 'scorer-threw', message: expect.stringContaining('from a getter') }
+    expect(evaluated(verdict).score).toMatchObject(failed)
+    expect((await untyped(Promise.resolve(verdict))).score).toMatchObject(failed)
+  })
+})
+
 describe('.run()', () => {
   it('gives back what it was given, with score, reason and steps', async () => {
     const scorer = scorerOf(() => ({

@@ -2,6 +2,7 @@ import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation, Failed, Score, Scored, Skipped } from '../model/score.ts'
 import type { GivenInput, JudgeCall, Scorer, ScoringContext, Verdict } from './scorer.ts'
 import { show } from './format-value.ts'
+import { isFailureCode, isSkipReason, readJudgeReport, readText } from './read-verdict.ts'
 import { isThenable } from './thenable.ts'
 
 /** How one evaluation is done; what is left out is the scorer's own, or not known. */
@@ -65,9 +66,17 @@ export function evaluateInFull<Preprocessed, Analyzed>(
     verdict,
     ...(thrown.length > 0 && { thrown: thrown[0] }),
   })
+  // A verdict is the scorer's own object: reading it may throw as well.
+  const read = (verdict: Verdict<Preprocessed, Analyzed>): Outcome<Preprocessed, Analyzed> => {
+    try {
+      return finish(verdict)
+    } catch (error) {
+      return finish(verdictOfThrown(scorer.id, error), error)
+    }
+  }
   try {
     const verdict = scorer.assess(run, context)
-    if (!isThenable(verdict)) return finish(verdict)
+    if (!isThenable(verdict)) return read(verdict)
     return new Promise((resolve) => {
       const { signal } = context
       const onAbort = (): void => {
@@ -81,7 +90,7 @@ export function evaluateInFull<Preprocessed, Analyzed>(
       if (signal.aborted) onAbort()
       else signal.addEventListener('abort', onAbort, { once: true })
       verdict.then(
-        (value) => settle(finish(value)),
+        (value) => settle(read(value)),
         (error: unknown) =>
           settle(
             signal.aborted
@@ -135,7 +144,8 @@ function toEvaluation(
     score: toScore(scorer, passAt, verdict),
   }
   if (options.probability !== undefined) evaluation.probability = options.probability
-  if (verdict?.judge !== undefined) evaluation.judge = verdict.judge
+  const judge = readJudgeReport(verdict?.judge, scorer.judge?.model)
+  if (judge !== undefined) evaluation.judge = judge
   return evaluation
 }
 
@@ -146,15 +156,20 @@ function toScore(scorer: Scorer, passAt: number, verdict: Verdict): Score {
       if (value === undefined) return invalidScore(scorer.id, scorer.range, verdict.value)
       const passed = scorer.better === 'higher' ? value >= passAt : value <= passAt
       const scored: Mutable<Scored> = { status: 'scored', value, label: passed ? 'pass' : 'fail' }
-      if (verdict.band !== undefined) scored.band = verdict.band
-      if (verdict.explanation !== undefined) scored.explanation = verdict.explanation
+      const [band, explanation] = [readText(verdict.band), readText(verdict.explanation)]
+      if (band !== undefined) scored.band = band
+      if (explanation !== undefined) scored.explanation = explanation
       if (verdict.details !== undefined) scored.details = verdict.details
       return scored
     }
     case 'skipped':
-      return { status: 'skipped', reason: verdict.reason, message: verdict.message }
+      return isSkipReason(verdict.reason)
+        ? { status: 'skipped', reason: verdict.reason, message: readText(verdict.message) ?? '' }
+        : unknownReason(scorer.id, 'SkipReason', verdict.reason)
     case 'failed':
-      return { status: 'failed', code: verdict.code, message: verdict.message }
+      return isFailureCode(verdict.code)
+        ? { status: 'failed', code: verdict.code, message: readText(verdict.message) ?? '' }
+        : unknownReason(scorer.id, 'FailureCode', verdict.code)
     default:
       return invalidScore(scorer.id, scorer.range, verdict)
   }
@@ -177,6 +192,12 @@ export function invalidScore(id: string, [low, high]: readonly [number, number],
     code: 'invalid-score',
     message: `${id}: expected a number from ${low} to ${high}, got ${show(got)}. Return such a number, or set the scorer's range.`,
   }
+}
+
+/** The score of a scorer that gives no score for a reason that there is not. */
+function unknownReason(id: string, type: string, got: unknown): Failed {
+  const message = `${id}: expected a ${type} such as 'not-applicable' or 'scorer-threw', got ${show(got)}.`
+  return { status: 'failed', code: 'invalid-score', message }
 }
 
 function verdictOfThrown(id: string, error: unknown): Failed {

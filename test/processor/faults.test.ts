@@ -472,3 +472,23 @@ test('a provider that cannot be attached to is left alone, with one line that sa
   ).toHaveLength(1)
   await scoring.shutdown()
 })
+
+test.each([
+  ['no usage', { model: 'm', calls: 1 }],
+  ['absurd token counts', { model: 'm', calls: 1, usage: { inputTokens: 1.7e308, outputTokens: 1.7e308 } }],
+  ['a cost that is no number', { model: 'm', calls: 1, usage: {}, costUsd: Number.NaN }],
+])('a judge that reports %s leaves the weights of later scores finite', async (_, judge) => {
+  const { tracer, flush, scoring, seen } = await createScoring({
+    scorers: [judgeScorer('j', { assess: async () => ({ status: 'scored', value: 1, judge }) as never })],
+    upstreamProbability: 1,
+    budget: { tokensPerHour: 1_000_000, callsPerMinute: 1000 },
+  })
+  for (let count = 0; count < 3; count++) {
+    runAgent(tracer)
+    await flush()
+  }
+  expect(seen.map(({ score, probability }) => [score.status, probability])).toEqual(
+    Array.from({ length: 3 }, () => ['scored', 1]),
+  )
+  expect(scoring.ledger().scorers.j).toMatchObject({ scored: 3, pending: 0 })
+})

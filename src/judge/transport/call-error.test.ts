@@ -14,6 +14,12 @@ describe('toTrouble', () => {
     [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:05 GMT' }, 5000],
     [{ 'retry-after': 'Wed, 31 Dec 2025 00:00:00 GMT' }, 0],
     [{ 'retry-after': 'soon' }, undefined],
+    [{ 'retry-after': '' }, undefined],
+    [{ 'retry-after': '31536000' }, 300_000],
+    [{ 'retry-after': 'Infinity' }, 300_000],
+    [{ 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' }, 300_000],
+    [{ 'retry-after-ms': '1e300' }, 300_000],
+    [{ 'retry-after-ms': '-5' }, undefined],
     [{}, undefined],
   ])('reads the wait of %j as %s ms', (responseHeaders, waitMs) => {
     expect(answered(429, { responseHeaders }).waitMs).toBe(waitMs)

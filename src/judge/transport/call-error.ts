@@ -1,4 +1,5 @@
 import { isRecord } from '../../spans/json.ts'
+import { boundedNumber } from '../../spans/outside-number.ts'
 import type { FailureCode } from '../../model/score.ts'
 import { cleanMessage } from '../prompt/clean-text.ts'
 
@@ -163,14 +164,17 @@ function isNetworkMessage(text: string): boolean {
   return /fetch failed|terminated|socket hang up|other side closed|network|cannot connect/i.test(text)
 }
 
-/** `retry-after-ms`, or `retry-after` in seconds or as a date, in milliseconds. */
+/** A server may be wrong, or a proxy before it: however long it asks to be left alone, it is asked again after five minutes. */
+const LONGEST_SERVER_WAIT_MS = 5 * 60_000
+
+/** `retry-after-ms`, or `retry-after` in seconds or as a date, in milliseconds; five minutes at most. */
 function serverWait(headers: unknown, nowMs: number): number | undefined {
   if (!isRecord(headers)) return undefined
-  const exact = Number.parseFloat(String(headers['retry-after-ms']))
-  if (exact >= 0) return exact
+  const exactMs = Number.parseFloat(String(headers['retry-after-ms']))
+  if (exactMs >= 0) return boundedNumber(exactMs, 0, LONGEST_SERVER_WAIT_MS)
   const after = headers['retry-after']
-  if (typeof after !== 'string') return undefined
+  if (typeof after !== 'string' || after.trim() === '') return undefined
   const seconds = Number(after)
-  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(after) - nowMs
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+  const waitMs = Number.isNaN(seconds) ? Date.parse(after) - nowMs : seconds * 1000
+  return boundedNumber(waitMs, 0, LONGEST_SERVER_WAIT_MS)
 }

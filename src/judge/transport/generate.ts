@@ -1,6 +1,7 @@
 import type { LanguageModel } from 'ai'
 
 import { isolated } from '../../scoring/isolation.ts'
+import { toUsage } from '../../scoring/read-verdict.ts'
 import type { Usage } from '../../model/message.ts'
 import { isCallableModel } from './judge-model.ts'
 import type { CallableModel } from './judge-model.ts'
@@ -85,7 +86,7 @@ function toGenerated(
   return {
     text: text ?? '',
     finishReason: finishReason ?? 'other',
-    usage: present({
+    usage: toUsage({
       inputTokens: usage?.inputTokens,
       outputTokens: usage?.outputTokens,
       cacheReadTokens: usage?.inputTokenDetails?.cacheReadTokens,
@@ -94,9 +95,4 @@ function toGenerated(
     }),
     ...(response?.modelId !== undefined && { modelId: response.modelId }),
   }
-}
-
-/** Absent means absent; what is no count is not counted. */
-function present(counts: Readonly<Record<keyof Usage, unknown>>): Usage {
-  return Object.fromEntries(Object.entries(counts).filter(([, count]) => Number.isFinite(count) && Number(count) >= 0))
 }

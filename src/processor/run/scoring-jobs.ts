@@ -1,7 +1,8 @@
 import type { AgentRun } from '../../model/agent-run.ts'
-import type { Budget, Cost, Reservation } from '../../sampling/budget.ts'
+import type { Budget, Reservation } from '../../sampling/budget.ts'
 import { detached } from '../../scoring/isolation.ts'
 import { ScoringQueue } from '../../scoring/queue.ts'
+import { readEstimate } from '../../scoring/read-verdict.ts'
 import type { Evaluation, Score, Skipped } from '../../model/score.ts'
 import { decideByRun, filtered, isForAgent } from './admission.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
@@ -177,7 +178,7 @@ export class ScoringJobs {
       return { status: 'skipped', reason: 'judge-unavailable', message: unavailable }
     }
     scored.budgetFactor ??= budget.factor()
-    const estimate: Cost = reporter.guard(`${id}: judge.estimate`, () => judge.estimate(run)) ?? { calls: 1, tokens: 0 }
+    const estimate = readEstimate(reporter.guard(`${id}: judge.estimate`, () => judge.estimate(run)))
     const admission = budget.admit({ place: scored.place.value, rate, factor: scored.budgetFactor, estimate })
     return admission.admitted
       ? { status: 'admitted', rate: admission.rate, reservation: admission.reservation }

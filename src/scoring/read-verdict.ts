@@ -1,0 +1,119 @@
+import type { Usage } from '../model/message.ts'
+import type { FailureCode, JudgeReport, SkipReason } from '../model/score.ts'
+import { isRecord } from '../spans/json.ts'
+import { boundedNumber, tokenCount } from '../spans/outside-number.ts'
+import { show } from './format-value.ts'
+
+/**
+ * What scorers return is typed at compile time only. These functions read it at run time, so that nothing but texts, known
+ * reasons and plausible numbers reaches budgets, attributes and metrics.
+ */
+const SKIP_REASONS: Readonly<Record<SkipReason, true>> = {
+  filtered: true,
+  'not-applicable': true,
+  'no-content': true,
+  'no-output': true,
+  'run-failed': true,
+  'not-finished': true,
+  incomplete: true,
+  'sampled-out': true,
+  'over-budget': true,
+  'circuit-open': true,
+  'judge-unavailable': true,
+  unsampled: true,
+  'already-scored': true,
+  'queue-full': true,
+  expired: true,
+  shutdown: true,
+}
+
+const FAILURE_CODES: Readonly<Record<FailureCode, true>> = {
+  'scorer-threw': true,
+  'scorer-timeout': true,
+  'invalid-score': true,
+  'redact-failed': true,
+  'judge-timeout': true,
+  'judge-http': true,
+  'judge-auth': true,
+  'judge-quota': true,
+  'judge-refused': true,
+  'judge-invalid-reply': true,
+  'judge-unanswered': true,
+  'judge-compromised': true,
+}
+
+/** Whether the value is one of the reasons for which a score is skipped. */
+export function isSkipReason(value: unknown): value is SkipReason {
+  return typeof value === 'string' && Object.hasOwn(SKIP_REASONS, value)
+}
+
+/** Whether the value is one of the codes with which a score fails. */
+export function isFailureCode(value: unknown): value is FailureCode {
+  return typeof value === 'string' && Object.hasOwn(FAILURE_CODES, value)
+}
+
+/** The longest text of a verdict that is kept, in UTF-16 code units. */
+const LONGEST_TEXT = 10_000
+
+/** A text of a verdict; what is no text is shown as messages show values. `undefined` stays absent. */
+export function readText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined
+  const text = typeof value === 'string' ? value : show(value)
+  return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…`
+}
+
+/** More judge calls than any score takes, and more US dollars than any costs. */
+const MOST_CALLS = 10_000
+const MOST_USD = 10_000
+
+/**
+ * The report of a judge's calls; `undefined` where it is no object. What in it is no plausible number is absent, and a report
+ * that does not say how many calls were made counts as one.
+ *
+ * @param model the name of the model where the report has none
+ */
+export function readJudgeReport(report: unknown, model: string | undefined): JudgeReport | undefined {
+  if (!isRecord(report)) return undefined
+  const calls = Math.round(boundedNumber(report.calls, 0, MOST_CALLS) ?? 1)
+  const { costUsd } = report
+  const isCost = typeof costUsd === 'number' && costUsd >= 0 && costUsd <= MOST_USD
+  return {
+    model: typeof report.model === 'string' ? report.model : (model ?? 'unknown'),
+    calls,
+    usage: toUsage(isRecord(report.usage) ? report.usage : {}, Math.max(1, calls)),
+    ...(isCost && { costUsd }),
+  }
+}
+
+const USAGE_KEYS: readonly (keyof Usage)[] = [
+  'inputTokens',
+  'outputTokens',
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'reasoningTokens',
+]
+
+/** Token counts as a provider or a scorer gave them; a count that no call can take is absent. */
+export function toUsage(counts: Readonly<Partial<Record<keyof Usage, unknown>>>, calls = 1): Usage {
+  return Object.fromEntries(
+    USAGE_KEYS.flatMap((key) => {
+      const count = tokenCount(counts[key], calls)
+      return count === undefined ? [] : [[key, count]]
+    }),
+  )
+}
+
+/** What a judge estimates that one score takes; what in it is no number is taken for one call without tokens. */
+export function readEstimate(estimate: unknown): {
+  readonly calls: number
+  readonly tokens: number
+  readonly costUsd?: number
+} {
+  const { calls, tokens, costUsd } = isRecord(estimate) ? estimate : {}
+  const cost = boundedNumber(costUsd, 0, MOST_USD)
+  return {
+    calls: boundedNumber(calls, 0, MOST_CALLS) ?? 1,
+    tokens: boundedNumber(tokens, 0, Number.MAX_SAFE_INTEGER) ?? 0,
+    ...(cost !== undefined && { costUsd: cost }),
+  }
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+
+import { boundedNumber, tokenCount } from './outside-number.ts'
+
+describe('a number from outside', () => {
+  it.each([
+    [5, 5],
+    [-1, 0],
+    [1e300, 60],
+    [Infinity, 60],
+    [Number.NaN, undefined],
+    ['5', undefined],
+    [undefined, undefined],
+  ])('is held within its bounds: %s becomes %s', (value, bounded) => {
+    expect(boundedNumber(value, 0, 60)).toBe(bounded)
+  })
+
+  it.each([
+    [0, 0],
+    [12.4, 12],
+    [10_000_000, 10_000_000],
+    [1.7e308, undefined],
+    [-1, undefined],
+    [Number.NaN, undefined],
+    [Infinity, undefined],
+    [10n, undefined],
+    ['10', undefined],
+  ])('is a count of tokens only where a call can take so many: %s becomes %s', (value, count) => {
+    expect(tokenCount(value)).toBe(count)
+  })
+})
