@@ -1,0 +1,78 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { trace } from '@opentelemetry/api'
+import { NodeSDK } from '@opentelemetry/sdk-node'
+import { attachScoring, createAnswerPresentScorer, createAnswerRelevancyScorer, createScorer } from 'spanscore'
+import { createScriptedJudge } from 'spanscore/testing'
+
+/** How long spans of a run may take to end after its program has got its answer. */
+const LIMIT_MS = 5_000
+
+const evaluations = []
+const hooks = []
+let scoring
+let sdk
+
+/** Notes starts and ends in the order of the SDK's hooks. */
+const hookRecorder = {
+  onStart(span) {
+    hooks.push({ ev: 'start', span: span.spanContext().spanId, attrs: Object.keys(span.attributes) })
+  },
+  onEnd(span) {
+    hooks.push({ ev: 'end', span: span.spanContext().spanId })
+  },
+  forceFlush: () => Promise.resolve(),
+  shutdown: () => Promise.resolve(),
+}
+
+/** Starts the SDK as applications do, and attaches spanscore. To record, only the order of the hooks is noted. */
+export async function startTelemetry() {
+  sdk = new NodeSDK({ serviceName: 'live', ...(process.env.LIVE_RECORD === 'true' && (await recordingProcessors())) })
+  sdk.start()
+  if (process.env.LIVE_RECORD !== 'true') scoring = attachScoring({ scorers: scorers(), onScore: noteEvaluation })
+  return trace.getTracerProvider().getDelegate()
+}
+
+async function recordingProcessors() {
+  const { BatchSpanProcessor } = await import('@opentelemetry/sdk-trace-base')
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http')
+  return { spanProcessors: [hookRecorder, new BatchSpanProcessor(new OTLPTraceExporter())] }
+}
+
+/** One by code, one that is inline but a user's own, one by a judge, which waits until a run has settled. */
+function scorers() {
+  return [
+    createAnswerPresentScorer(),
+    createScorer({
+      id: 'calls',
+      description: 'The number of tool calls.',
+      range: [0, 100],
+      inline: true,
+      version: '1',
+    }).generateScore(({ agentRun }) => agentRun.toolCalls.length),
+    createAnswerRelevancyScorer({
+      model: createScriptedJudge({ lists: { statements: [{ text: 'An answer.', verdict: 'relevant' }] } }),
+    }),
+  ]
+}
+
+function noteEvaluation({ scorer, score, revision }, run) {
+  evaluations.push({ scorer: scorer.id, status: score.status, score, revision, run: JSON.parse(JSON.stringify(run)) })
+}
+
+/** Waits until every run is closed and every score is given, exports everything, and gives what was scored. */
+export async function settle() {
+  await (scoring === undefined ? trace.getTracerProvider().getDelegate().forceFlush() : settleScores(scoring))
+  return { evaluations: evaluations.splice(0), hooks: hooks.splice(0), ledger: scoring?.ledger() }
+}
+
+async function settleScores({ ledger, forceFlush }) {
+  const deadline = Date.now() + LIMIT_MS
+  while (ledger().runs.open > 0 && Date.now() < deadline) await wait(20)
+  await forceFlush()
+}
+
+/** Ends the SDK. */
+export async function closeTelemetry() {
+  await sdk.shutdown()
+}

@@ -1,0 +1,68 @@
+/**
+ * Runs real libraries with spanscore attached, against a scripted model: `npm run test:live`; `-- --only LangChain` for those
+ * whose name holds the text, `--scenario 'tool error'` for some scenarios, `--spans` to print what was exported,
+ * `--scores` what was scored.
+ */
+import { parseArgs } from 'node:util'
+
+import { complaintsAbout } from './complaints.ts'
+import { exceptions, explain } from './exceptions.ts'
+import type { Exception } from './exceptions.ts'
+import { createApplication, installLibrary, packForApplications } from './install.ts'
+import { LIBRARIES } from './libraries.ts'
+import type { Library } from './libraries.ts'
+import { runLibrary } from './run-library.ts'
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    scenario: { type: 'string', default: '' },
+    spans: { type: 'boolean', default: false },
+    scores: { type: 'boolean', default: false },
+  },
+})
+const libraries = LIBRARIES.filter(({ name }) => name.includes(values.only))
+const tarball = packForApplications()
+let passed = 0
+let failed = 0
+const used = new Set<Exception>()
+for (const library of libraries) await test(library)
+// Whether an exception is needed is known only where everything ran.
+const isWhole = values.only === '' && values.scenario === ''
+for (const { library, scenario, why } of isWhole ? exceptions.filter((exception) => !used.has(exception)) : []) {
+  console.log(`✗ no difference needs this exception: ${library} ${scenario}, ${why}`)
+  failed += 1
+}
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0
+
+async function test(library: Library): Promise<void> {
+  const started = performance.now()
+  const installed = installLibrary(library)
+  const ready = performance.now()
+  using application = createApplication(installed, tarball)
+  const outcomes = await runLibrary(library, application, { only: values.scenario })
+  const lines: string[] = []
+  let exact = 0
+  for (const outcome of outcomes) {
+    const { complaints, excused } = explain(library, outcome, await complaintsAbout(library, outcome), used)
+    if (values.spans) console.log(JSON.stringify(outcome.exported.traces, undefined, 1))
+    if (values.scores)
+      console.log(JSON.stringify(outcome.evaluations.map(({ run: { id }, ...rest }) => ({ ...rest, id }))))
+    if (complaints.length === 0) passed += 1
+    else failed += 1
+    if (complaints.length + excused.length === 0) exact += 1
+    else lines.push(`  ${outcome.scenario.name}`)
+    lines.push(
+      ...complaints.map((complaint) => `    ✗ ${complaint}`),
+      ...excused.map((reason) => `    not exact: ${reason}`),
+    )
+  }
+  const times = `${seconds(started, ready)} s to install, ${seconds(ready, performance.now())} s to run`
+  console.log(`${library.name}: ${exact} of ${outcomes.length} exact, ${times}`)
+  for (const line of lines) console.log(line)
+}
+
+function seconds(from: number, to: number): string {
+  return ((to - from) / 1_000).toFixed(1)
+}

@@ -1,0 +1,157 @@
+/** A tool call that the scripted model asks for, and what the program's tool does with it. */
+export interface PlayedCall {
+  readonly name: string
+  readonly args: Readonly<Record<string, string>>
+  /** What the tool returns. A nested run's answer where absent. */
+  readonly result?: unknown
+  /** The message of the error that the tool throws. */
+  readonly error?: string
+  /** How long the tool takes, in milliseconds. @default 0 */
+  readonly delayMs?: number
+  /** The agent that the tool runs. */
+  readonly nested?: PlayedRun
+}
+
+/** One answer of the scripted model: tool calls, or the run's last text. */
+export type Turn = { readonly calls: readonly PlayedCall[] } | { readonly answer: string }
+
+/** A tool that takes texts. */
+export interface PlayedTool {
+  readonly name: string
+  readonly description: string
+  /** Names of its parameters. */
+  readonly parameters: readonly string[]
+}
+
+/** Who answers: a name, system instructions, tools. */
+export interface PlayedAgent {
+  readonly agent: string
+  readonly system: string
+  readonly tools: readonly PlayedTool[]
+}
+
+/** One run of an agent, from the question to the answer. */
+export interface PlayedRun extends PlayedAgent {
+  readonly input: string
+  readonly turns: readonly Turn[]
+  /** The agent that the first turn hands over to, which all further turns belong to. */
+  readonly handsOffTo?: PlayedAgent
+}
+
+/** What a program does: one run, or several at once. */
+export interface LiveScenario {
+  readonly name: string
+  /** The program reads the model's answers, and gives its own, as streams. */
+  readonly stream: boolean
+  /** Each under a span of its own of an HTTP server, where there are several. */
+  readonly runs: readonly PlayedRun[]
+}
+
+const getWeather: PlayedTool = {
+  name: 'get_weather',
+  description: 'The weather in a city.',
+  parameters: ['city'],
+}
+const findTrain: PlayedTool = {
+  name: 'find_train',
+  description: 'The next train between two cities.',
+  parameters: ['from', 'to'],
+}
+const search: PlayedTool = { name: 'search', description: 'Searches the library.', parameters: ['query'] }
+const askLibrarian: PlayedTool = {
+  name: 'ask_librarian',
+  description: 'Asks the librarian a question.',
+  parameters: ['question'],
+}
+
+const weatherAgent: PlayedAgent = {
+  agent: 'weather_agent',
+  system: 'You answer questions about weather and trains.',
+  tools: [getWeather, findTrain],
+}
+
+function weatherIn(city: string, celsius: number, delayMs = 0): PlayedCall {
+  return { name: 'get_weather', args: { city }, result: { city, celsius }, delayMs }
+}
+
+function weatherRun(city: string, celsius: number, delayMs = 0): PlayedRun {
+  return {
+    ...weatherAgent,
+    input: `What is the weather in ${city}?`,
+    turns: [{ calls: [weatherIn(city, celsius, delayMs)] }, { answer: `It is ${celsius} degrees in ${city}.` }],
+  }
+}
+
+const question = 'Who wrote Markens Grøde?'
+const librarianRun: PlayedRun = {
+  agent: 'librarian_agent',
+  system: 'You search the library.',
+  tools: [search],
+  input: question,
+  turns: [
+    {
+      calls: [
+        { name: 'search', args: { query: 'Markens Grøde' }, result: { author: 'Knut Hamsun', published: '1917' } },
+      ],
+    },
+    { answer: 'Knut Hamsun wrote it in 1917.' },
+  ],
+}
+
+/** The scenarios that every program plays. */
+export const SCENARIOS: readonly LiveScenario[] = [
+  { name: 'single tool', stream: false, runs: [weatherRun('Oslo', 4)] },
+  {
+    name: 'parallel tools',
+    stream: false,
+    runs: [
+      {
+        ...weatherAgent,
+        input: 'Compare Bergen with Tromsø, and find me a train from Bergen to Oslo.',
+        turns: [
+          {
+            // The first that is asked for is the last that ends.
+            calls: [
+              weatherIn('Bergen', 9, 40),
+              weatherIn('Tromsø', -3, 20),
+              { name: 'find_train', args: { from: 'Bergen', to: 'Oslo' }, result: { departure: '08:03' } },
+            ],
+          },
+          { answer: 'Bergen is 12 degrees warmer, and the train leaves at 08:03.' },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'tool error',
+    stream: false,
+    runs: [
+      {
+        ...weatherAgent,
+        input: 'What is the weather in Atlantis?',
+        turns: [
+          { calls: [{ name: 'get_weather', args: { city: 'Atlantis' }, error: 'no station in Atlantis' }] },
+          { answer: 'I could not find Atlantis.' },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'nested agent',
+    stream: false,
+    runs: [
+      {
+        agent: 'desk_agent',
+        system: 'You pass questions on to the librarian.',
+        tools: [askLibrarian],
+        input: 'I should like to know who wrote Markens Grøde.',
+        turns: [
+          { calls: [{ name: 'ask_librarian', args: { question }, nested: librarianRun }] },
+          { answer: 'The librarian says that it was Knut Hamsun, in 1917.' },
+        ],
+      },
+    ],
+  },
+  { name: 'streaming', stream: true, runs: [weatherRun('Stavanger', 7)] },
+  { name: 'two requests at once', stream: false, runs: [weatherRun('Kirkenes', -9, 30), weatherRun('Mandal', 11, 10)] },
+]
