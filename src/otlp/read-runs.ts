@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { isMovedContent } from '../spans/content/moved-content.ts'
 import { recognise } from '../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import type { AgentRun } from '../model/agent-run.ts'
@@ -212,5 +213,5 @@ function toLink(span: SourceSpan): SourceSpan {
 
 /** Log records with messages of a model call; the application's other ones are left out. */
 function isContentLog(log: SourceLog): boolean {
-  return log.traceId !== '' && log.eventName?.startsWith('gen_ai.') === true
+  return log.traceId !== '' && (log.eventName?.startsWith('gen_ai.') === true || isMovedContent(log))
 }

@@ -39,6 +39,8 @@ export interface ToolIdentity {
   readonly id?: string
   /** True where the model's provider executed it. */
   readonly providerExecuted?: boolean
+  /** The agent that the tool starts, where the call says whom: for agents whose own spans do not say their names. */
+  readonly agentName?: string
   /** False where the span says that the tool did not run (unknown tool, refused arguments). */
   readonly executed?: boolean
 }
@@ -79,7 +81,16 @@ export interface Absence {
 export interface Dialect {
   /** `gen-ai`, `ai-sdk`, `openinference`, … as `AgentRun.dialect` shows it. */
   readonly name: string
-  /** True where the span is this library's, by scope, attributes or, at last, name. */
+  /**
+   * The beginnings of every attribute key that `recognises` looks at, with what separates them from the rest: `gen_ai.`,
+   * `genkit:`. A span of an unknown scope, none of whose keys begins so, is not asked about.
+   */
+  readonly namespaces?: readonly string[]
+  /** The beginnings of the span names by which `recognises` knows a span of an unknown scope that has no attributes yet. */
+  readonly names?: readonly string[]
+  /** The attributes that say what a span is, so that its role is final once one of them is there. */
+  readonly kindKeys?: readonly string[]
+  /** True where the span is this library's, by its scope, its attributes or its name. */
   recognises(scopeName: string, attributes: Readonly<Record<string, unknown>>, spanName: string): boolean
   roleOf(span: SourceSpan): SpanRole
   /**

@@ -11,6 +11,7 @@ import type {
 import { isCutJson } from './json.ts'
 import type { Message, ToolCallPart, ToolDefinition, Usage } from '../model/message.ts'
 import { systemTextOf, toolCallsIn } from './content/messages.ts'
+import { withMovedContent } from './content/moved-content.ts'
 import { outcomeOf } from './outcome.ts'
 import type { SourceLog, SourceSpan } from './source-span.ts'
 
@@ -39,6 +40,7 @@ const NOTHING: unique symbol = Symbol('nothing')
  * dialect cannot read is `undefined`.
  */
 export class SpanFacts {
+  /** The span, with the content that was moved from it to log records. */
   readonly span: SourceSpan
   readonly dialect: Dialect
   readonly role: SpanRole
@@ -47,7 +49,7 @@ export class SpanFacts {
   readonly #read: unknown[] = []
 
   constructor(span: SourceSpan, dialect: Dialect, role: SpanRole, logs: readonly SourceLog[] = NO_LOGS) {
-    this.span = span
+    this.span = logs.length === 0 ? span : withMovedContent(span, logs)
     this.dialect = dialect
     this.role = role
     this.logs = logs

@@ -1,3 +1,4 @@
+import { allDialects } from './dialects/all.ts'
 import { recognise } from './recognise.ts'
 
 /**
@@ -36,59 +37,50 @@ function classify(scopeName: string): ScopeKind {
   return kind
 }
 
-/** The beginnings, up to the first dot or colon, of all attributes by which dialects recognise spans. */
-const NAMESPACES: ReadonlySet<string> = new Set([
-  'ai',
-  'gen_ai',
-  'genkit',
-  'langfuse',
-  'langsmith',
-  'llm',
-  'mastra',
-  'mcp',
-  'openinference',
-  'traceloop',
-])
+/**
+ * The namespaces of all dialects by the code of their first letter: most keys of ordinary spans (`http.…`, `url.…`, `db.…`) are
+ * passed over after one look-up. Keys that begin with a character beyond ASCII are in no dialect's namespace.
+ */
+const namespacesByLetter: readonly (readonly string[] | undefined)[] = byFirstLetter(
+  allDialects.flatMap((dialect) => dialect.namespaces ?? []),
+)
 
-/** Names by which spans are recognised that have no attributes yet. */
-const NAMES = /^(?:ai\.|invoke_agent|execute_tool)/
+/** The names by which dialects recognise spans that have no attributes yet, in the same form. */
+const namesByLetter: readonly (readonly string[] | undefined)[] = byFirstLetter(
+  allDialects.flatMap((dialect) => dialect.names ?? []),
+)
 
-/** Their first letters: a l g m o t. Everything else (`http`, `url`, `server`, `db`, …) is told by one comparison. */
-function mayBegin(code: number): boolean {
-  return code === 97 || code === 103 || code === 108 || code === 109 || code === 111 || code === 116
-}
+/** The attributes that say what a span is, in one dialect or another. */
+const kindKeys: readonly string[] = [...new Set(allDialects.flatMap((dialect) => dialect.kindKeys ?? []))]
 
-function namespaceOf(key: string): string {
-  const dot = key.indexOf('.')
-  const colon = key.indexOf(':')
-  return key.slice(0, colon === -1 || (dot !== -1 && dot < colon) ? dot : colon)
-}
-
-/** Whether a dialect could recognise a span of an `unknown` scope: false is certain, true is to be asked. */
+/**
+ * Whether a dialect could recognise a span of an `unknown` scope: false is certain, true means that the dialects have to be
+ * asked.
+ */
 export function mayBeRecognised(attributes: Readonly<Record<string, unknown>>, spanName: string): boolean {
-  // Own keys and inherited ones alike: attributes are plain objects, and `in` order costs no array.
+  // Own keys and inherited ones alike: attributes are plain objects, and `for…in` costs no array.
   // oxlint-disable-next-line eslint/guard-for-in
-  for (const key in attributes) {
-    if (mayBegin(key.charCodeAt(0)) && NAMESPACES.has(namespaceOf(key))) return true
-  }
-  return NAMES.test(spanName)
+  for (const key in attributes) if (beginsWithOneOf(key, namespacesByLetter)) return true
+  return beginsWithOneOf(spanName, namesByLetter)
 }
-
-/** Attributes that say what a span is, in one dialect or another. */
-const KINDS = [
-  'gen_ai.operation.name',
-  'ai.operationId',
-  'openinference.span.kind',
-  'traceloop.span.kind',
-  'langfuse.observation.type',
-  'langsmith.span.kind',
-  'mastra.span.type',
-  'mcp.method.name',
-  // Laminar's spans have their type from the start, where they have one.
-  'lmnr.span.path',
-] as const
 
 /** Whether a recognised span says by now what it is; many say it only when they end. */
 export function saysItsKind(attributes: Readonly<Record<string, unknown>>): boolean {
-  return KINDS.some((key) => attributes[key] !== undefined)
+  return kindKeys.some((key) => attributes[key] !== undefined)
+}
+
+function byFirstLetter(beginnings: readonly string[]): (readonly string[] | undefined)[] {
+  const table = Array.from<readonly string[] | undefined>({ length: 128 })
+  for (const beginning of new Set(beginnings)) {
+    const code = beginning.charCodeAt(0)
+    table[code] = [...(table[code] ?? []), beginning]
+  }
+  return table
+}
+
+function beginsWithOneOf(text: string, table: readonly (readonly string[] | undefined)[]): boolean {
+  const beginnings = table[text.charCodeAt(0)]
+  if (beginnings === undefined) return false
+  for (const beginning of beginnings) if (text.startsWith(beginning)) return true
+  return false
 }

@@ -33,3 +33,17 @@ export function textAfterCalls(messages: readonly Message[]): string | undefined
 function hasCall(message: Message): boolean {
   return message.parts.some((part) => part.type === 'tool_call')
 }
+
+/**
+ * True where a message is the state of a program, as JSON or as Python prints objects, that holds the question in it: some
+ * libraries record all parameters of the function that ran the agent.
+ *
+ * @param question What the first model was asked.
+ */
+export function isAround(messages: readonly Message[] | undefined, question: () => string | undefined): boolean {
+  const text = messages?.length === 1 ? messages[0]?.text : undefined
+  if (text === undefined || !/^\s{0,8}(?:[{[]|\w{1,80}\()/.test(text)) return false
+  const asked = question()
+  if (asked === undefined || asked === '' || asked.length >= text.length) return false
+  return text.includes(asked) || text.includes(JSON.stringify(asked).slice(1, -1))
+}

@@ -95,3 +95,71 @@ describe('A run that scorers share', () => {
     expect(text).toContain("role: 'assistant'")
   })
 })
+
+function starting(attributes: object) {
+  return { ...tool, attributes: { ...tool.attributes, ...attributes } }
+}
+
+function request(text: string): string {
+  return JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: text }] }])
+}
+
+describe('An agent below a tool whose own span says nothing', () => {
+  const asked = { query: 'Sum?', language: 'en' }
+  const inner = { ...agent, spanId: 'i', parentSpanId: 't' }
+
+  it('has the question, the answer and the name of the tool', () => {
+    const attributes = {
+      'gen_ai.tool.call.arguments': JSON.stringify(asked),
+      'gen_ai.tool.call.result': JSON.stringify({ content: [{ type: 'text', text: '3' }] }),
+    }
+    const [child] = runOf(agent, starting(attributes), inner)?.children ?? []
+    expect(child).toMatchObject({ agent: { name: 'search' }, userInput: 'Sum?', output: '3' })
+  })
+
+  it('has nothing where the tool has nothing that reads as a question', () => {
+    const attributes = { 'gen_ai.tool.call.arguments': JSON.stringify({ a: 1, b: 'x', c: 'y' }) }
+    const [child] = runOf(agent, starting(attributes), inner)?.children ?? []
+    expect(child?.userInput).toBeUndefined()
+    expect(child?.output).toBeUndefined()
+  })
+})
+
+describe('The question', () => {
+  const given = (text: string) => ({
+    ...agent,
+    attributes: { ...agent.attributes, 'gen_ai.input.messages': request(text) },
+  })
+  const call = { ...chat(), attributes: { ...chat().attributes, 'gen_ai.input.messages': request('Warm "now"?') } }
+
+  it("is the model's where the agent's span holds a whole state around it", () => {
+    expect(runOf(given(JSON.stringify({ state: { question: 'Warm "now"?' } })), call)?.userInput).toBe('Warm "now"?')
+    expect(runOf(given(`RunInput(content='Warm "now"?', id=None)`), call)?.userInput).toBe('Warm "now"?')
+  })
+
+  it("is the agent's where that is what was asked", () => {
+    expect(runOf(given('{"city": "Oslo"}'), call)?.userInput).toBe('{"city": "Oslo"}')
+    expect(runOf(given('Is it Warm "now"? Say.'), call)?.userInput).toBe('Is it Warm "now"? Say.')
+  })
+})
+
+describe('Tokens', () => {
+  it('are not those of one step where no model has a span', () => {
+    const step = {
+      spanId: 's',
+      parentSpanId: 'a',
+      attributes: { 'gen_ai.operation.name': 'x', 'gen_ai.usage.input_tokens': 3 },
+    }
+    expect(runOf(agent, step)?.usage).toEqual({})
+  })
+
+  it('are summed over spans of models whose operation has a name of its own', () => {
+    const attributes = { 'gen_ai.operation.name': 'call_llm', 'gen_ai.request.model': 'm' }
+    const called = (spanId: string, tokens: number) => ({
+      spanId,
+      parentSpanId: 'a',
+      attributes: { ...attributes, 'gen_ai.usage.input_tokens': tokens, 'gen_ai.usage.output_tokens': 1 },
+    })
+    expect(runOf(agent, called('c', 3), called('d', 4))?.usage).toEqual({ inputTokens: 7, outputTokens: 2 })
+  })
+})

@@ -10,10 +10,11 @@ import { agentOf, type RunPlan } from '../layout/run-layout.ts'
 import { printAsJson } from './print-as-json.ts'
 import { pick, ReconstructedModelCall, usageOf } from './model-call.ts'
 import { endingOf, isFailed } from './run-ending.ts'
+import { starterOf, type Starter } from './starter.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
 import { Responses } from './responses.ts'
 import type { TreeSpan } from '../layout/tree.ts'
-import { assistantText, emptyText, lastUserText, textAfterCalls, withoutSystem } from './message-text.ts'
+import { assistantText, emptyText, isAround, lastUserText, textAfterCalls, withoutSystem } from './message-text.ts'
 
 /** Where each fact is kept once it is read: an array is several times faster than a map here. */
 const SLOT = {
@@ -39,6 +40,7 @@ const SLOT = {
   transcript: 19,
   agentNames: 20,
   asked: 21,
+  starter: 22,
 } as const
 
 const NOTHING: unique symbol = Symbol('nothing')
@@ -87,7 +89,9 @@ export class ReconstructedRun implements AgentRun {
       const own = this.#root.agent
       const first = this.#firstAgent()?.facts.agent
       const isAgentItself = this.#root.role === 'agent' && !this.#root.holdsOneRun
-      return (isAgentItself && own?.name !== undefined ? own : (first ?? own)) ?? {}
+      const said = (isAgentItself && own?.name !== undefined ? own : (first ?? own)) ?? {}
+      const name = said.name === undefined && isAgentItself ? this.#starter()?.name : undefined
+      return name === undefined ? said : { ...said, name }
     })
   }
 
@@ -114,7 +118,7 @@ export class ReconstructedRun implements AgentRun {
     return this.#once(SLOT.input, () => {
       const own = this.#ownInput()
       const first = this.#firstModelInput()
-      if (own === undefined || first === undefined) return own ?? first ?? []
+      if (own === undefined || first === undefined) return own ?? first ?? this.#starter()?.input ?? []
       // The agent's span may hold the new question only, the model's what came before it too.
       if (own.length !== 1 || first.length === 1 || lastUserText(first) !== lastUserText(own)) return own
       // A child may be shown what its parent was asked: that came before the parent, not before the child.
@@ -124,7 +128,8 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get userInput(): string | undefined {
-    return lastUserText(this.#ownInput()) ?? lastUserText(this.#firstModelInput())
+    const asked = lastUserText(this.#ownInput()) ?? lastUserText(this.#firstModelInput())
+    return asked ?? lastUserText(this.#starter()?.input)
   }
 
   get output(): string | undefined {
@@ -141,7 +146,8 @@ export class ReconstructedRun implements AgentRun {
           if (text !== undefined || (asks && last.node === this.#plan.root)) return text
         }
       }
-      return assistantText(this.#root.output) ?? assistantText(this.#lastAgent()?.facts.output) ?? this.#emptyOutput()
+      const said = assistantText(this.#root.output) ?? assistantText(this.#lastAgent()?.facts.output)
+      return said ?? this.#emptyOutput() ?? (isFailed(this.#root.outcome) ? undefined : this.#starter()?.output)
     })
   }
 
@@ -238,7 +244,10 @@ export class ReconstructedRun implements AgentRun {
         for (const [key, value] of Object.entries(usageOf(model))) sum[key] = (sum[key] ?? 0) + Number(value)
       }
       if (Object.keys(sum).length > 0) return sum
-      return firstOf([this.#plan.root, ...this.#plan.inside], ({ usage }) => (isEmpty(usage) ? undefined : usage)) ?? {}
+      // Without a model's span only an agent knows the sum: one step of several would pass for all.
+      const { root, inside } = this.#plan
+      const agents = inside.filter(({ facts }) => facts.role === 'agent' || facts.role === 'entry')
+      return firstOf([root, ...agents], ({ usage }) => (isEmpty(usage) ? undefined : usage)) ?? {}
     })
   }
 
@@ -343,7 +352,10 @@ export class ReconstructedRun implements AgentRun {
   }
 
   #ownInput(): readonly Message[] | undefined {
-    return this.#once(SLOT.ownInput, () => withoutSystem(this.#root.input ?? this.#firstAgent()?.facts.input))
+    return this.#once(SLOT.ownInput, () => {
+      const own = withoutSystem(this.#root.input ?? this.#firstAgent()?.facts.input)
+      return isAround(own, () => lastUserText(this.#firstModelInput())) ? undefined : own
+    })
   }
 
   #firstModelInput(): readonly Message[] | undefined {
@@ -353,6 +365,12 @@ export class ReconstructedRun implements AgentRun {
       const { inside } = this.#plan
       return withoutSystem(pick(first, (facts) => facts.input) ?? firstOf(inside, (facts) => facts.input))
     })
+  }
+
+  /** What the tool that started this run says of it, for agents whose own spans say nothing. */
+  #starter(): Starter | undefined {
+    const tool = this.#plan.parent?.tool?.facts
+    return this.#once(SLOT.starter, () => (tool === undefined ? undefined : starterOf(tool)))
   }
 
   /** The agent that worked first, where it is not the root itself. */

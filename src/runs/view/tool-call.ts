@@ -82,8 +82,8 @@ export class ReconstructedToolCall implements ToolCall {
   get result(): unknown {
     if (this.#wasRefused() || this.#spanError() !== undefined) return undefined
     const result = this.#fromSpan(this.#call.tool, 'toolResult')
-    if (result !== undefined) return protocolError(result) === undefined ? result : undefined
-    const response = this.#answer()
+    const response = this.#answerOver(result)
+    if (result !== undefined && response === undefined) return protocolError(result) === undefined ? result : undefined
     if (response === undefined || this.#isErrorAnswer(response)) return undefined
     // With content capture off the arguments are left out, and the response is null.
     if (response.response === null && this.arguments === undefined) return undefined
@@ -144,6 +144,11 @@ export class ReconstructedToolCall implements ToolCall {
     return (this.#context.toolSpans === 'unless-failed' ? LOST_ERROR : TOLD_ERROR).test(response)
   }
 
+  /** The answer in the messages, where the span has no result, or is a hand-off's, which says only to whom. */
+  #answerOver(result: unknown): ToolCallResponsePart | undefined {
+    return result === undefined || this.#call.tool?.node.facts.role === 'handoff' ? this.#answer() : undefined
+  }
+
   /** What the model was told of an error whose own words the span does not have. */
   #toldMessage(): RunError {
     const message = textOf(this.#answer()?.response)
@@ -154,7 +159,10 @@ export class ReconstructedToolCall implements ToolCall {
     const { tool } = this.#call
     if (tool === undefined) return undefined
     const { status, error } = tool.node.facts.outcome
-    return status === 'error' || status === 'aborted' ? (error ?? {}) : undefined
+    if (status !== 'error' && status !== 'aborted') return undefined
+    // A hand-off that is answered took place: of several at once, the span of the one that won says that it failed.
+    const isDone = error?.message === undefined && tool.node.facts.role === 'handoff' && this.#answer() !== undefined
+    return isDone ? undefined : (error ?? {})
   }
 
   #fromSpan(tool: JoinedCall['tool'], fact: 'toolArguments' | 'toolResult'): unknown {

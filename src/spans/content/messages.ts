@@ -170,12 +170,18 @@ function hasResponsePart(content: unknown): boolean {
 }
 
 function hasToolCalls(value: Record<string, unknown>): boolean {
-  return Array.isArray(value.tool_calls) || Array.isArray(value.toolCalls) || isRecord(value.function_call)
+  return Array.isArray(callListOf(value)) || isRecord(value.function_call)
+}
+
+/** The calls of LangChain's messages may stand in the arguments that the model's own class took, and nowhere else. */
+function callListOf(value: Record<string, unknown>): unknown {
+  const further = isRecord(value.additional_kwargs) ? value.additional_kwargs.tool_calls : undefined
+  return value.tool_calls ?? value.toolCalls ?? further
 }
 
 /** The calls that stand beside the content; those of LangChain twice, also in the content's blocks: once is enough. */
 function toolCallsOf(value: Record<string, unknown>): ToolCallPart[] {
-  const list = parseJson(value.tool_calls ?? value.toolCalls)
+  const list = parseJson(callListOf(value))
   const calls = Array.isArray(list) ? list.flatMap((call) => toToolCallPart(call) ?? []) : []
   if (calls.length === 0 && isRecord(value.function_call)) {
     const call = toToolCallPart({ ...value.function_call, id: undefined })

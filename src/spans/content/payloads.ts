@@ -9,7 +9,7 @@ import { toToolDefinitions } from './tool-definitions.ts'
  */
 
 /**
- * The messages of a request: a list of messages, or a request body with `messages`, `input`, `contents`. System text that
+ * The messages of a request: a list of messages, or a request body with `messages`, `input`, `contents`, `prompt`. System text that
  * stands beside them (`system`, `instructions`, `systemInstruction`) comes first, as a system message. `undefined` where
  * the value is no such payload.
  */
@@ -17,7 +17,7 @@ export function requestMessages(value: unknown): readonly Message[] | undefined 
   const parsed = parseJson(value)
   if (Array.isArray(parsed)) return toMessages(parsed)
   if (!isRecord(parsed)) return undefined
-  const list = parsed.messages ?? parsed.contents ?? parsed.input
+  const list = parsed.messages ?? parsed.contents ?? parsed.input ?? parsed.prompt
   const messages = typeof list === 'string' ? [textMessage('user', list)] : isList(list) ? toMessages(list) : undefined
   const instructions = requestInstructions(parsed)
   if (messages === undefined) return undefined

@@ -1,6 +1,8 @@
 import { isRecord, parseJson, textOf } from '../json.ts'
 import type { Message, ToolDefinition } from '../../model/message.ts'
+import { fromIndexed } from './indexed-messages.ts'
 import { textMessage, toInstructions, toMessage, toMessages } from './messages.ts'
+import { fromRolePrefixes } from './role-prefixes.ts'
 import type { SourceLog, SourceSpan } from '../source-span.ts'
 import { toToolDefinitions } from './tool-definitions.ts'
 
@@ -19,7 +21,8 @@ export function semconvInput(span: SourceSpan, logs: Logs = []): readonly Messag
   return (
     fromDetails(span, logs, 'gen_ai.input.messages') ??
     fromMessageEvents(span, logs, INPUT_EVENTS) ??
-    fromIndexed(attributes, 'gen_ai.prompt.') ??
+    fromIndexed(attributes, 'gen_ai.prompt.', 'user') ??
+    fromEventsAttribute(attributes, 'input') ??
     fromPlain(attributes['gen_ai.prompt'] ?? eventValue(span, 'gen_ai.content.prompt', 'gen_ai.prompt'), 'user')
   )
 }
@@ -32,7 +35,8 @@ export function semconvOutput(span: SourceSpan, logs: Logs = []): readonly Messa
   return (
     fromDetails(span, logs, 'gen_ai.output.messages') ??
     fromMessageEvents(span, logs, OUTPUT_EVENTS) ??
-    fromIndexed(attributes, 'gen_ai.completion.') ??
+    fromIndexed(attributes, 'gen_ai.completion.', 'assistant') ??
+    fromEventsAttribute(attributes, 'output') ??
     fromTextAndCalls(attributes) ??
     fromPlain(
       attributes['gen_ai.completion'] ?? eventValue(span, 'gen_ai.content.completion', 'gen_ai.completion'),
@@ -54,55 +58,6 @@ export function semconvToolDefinitions(span: SourceSpan, logs: Logs = []): reado
     span.attributes['gen_ai.request.available_tools'] ??
     detail(span, logs, 'gen_ai.tool.definitions')[0]
   return written === undefined ? undefined : toToolDefinitions(written)
-}
-
-/**
- * Messages from attributes with an index: `<prefix>N.role`, `<prefix>N.content`, `<prefix>N.tool_calls.M.name`, … Indices
- * need not begin at 0 nor be in order.
- */
-export function fromIndexed(attributes: Readonly<Record<string, unknown>>, prefix: string): Message[] | undefined {
-  const messages = new Map<number, Record<string, unknown>>()
-  const calls = new Map<number, Map<number, Record<string, unknown>>>()
-  for (const key in attributes) {
-    if (!key.startsWith(prefix)) continue
-    const match = /^(\d+)\.(?:tool_calls\.(\d+)\.)?(.+)$/.exec(key.slice(prefix.length))
-    if (match === null) continue
-    const index = Number(match[1])
-    const field = match[3] ?? ''
-    if (!messages.has(index)) messages.set(index, {})
-    if (match[2] === undefined) {
-      const message = messages.get(index)
-      if (message !== undefined && FIELDS.has(field)) message[field] = attributes[key]
-      continue
-    }
-    const ofMessage = calls.get(index) ?? new Map<number, Record<string, unknown>>()
-    calls.set(index, ofMessage)
-    const call = ofMessage.get(Number(match[2])) ?? {}
-    ofMessage.set(Number(match[2]), call)
-    if (FIELDS.has(field)) call[field] = attributes[key]
-  }
-  if (messages.size === 0) return undefined
-  return sortedValues(messages).flatMap(([index, message]) => {
-    const ofMessage = calls.get(index)
-    const toolCalls = ofMessage === undefined ? undefined : sortedValues(ofMessage).map(([, call]) => call)
-    const role = message.role ?? (prefix.includes('completion') ? 'assistant' : 'user')
-    return toMessage({ ...message, role, ...(toolCalls !== undefined && { tool_calls: toolCalls }) }) ?? []
-  })
-}
-
-/** The fields of an indexed message; anything else, `__proto__` too, is not taken over. */
-const FIELDS: ReadonlySet<string> = new Set([
-  'role',
-  'content',
-  'name',
-  'id',
-  'arguments',
-  'tool_call_id',
-  'tool_calls',
-])
-
-function sortedValues<T>(map: ReadonlyMap<number, T>): [number, T][] {
-  return [...map].toSorted(([left], [right]) => left - right)
 }
 
 const DETAILS = 'gen_ai.client.inference.operation.details'
@@ -172,7 +127,26 @@ function fromPlain(value: unknown, role: string): readonly Message[] | undefined
   if (value === undefined) return undefined
   const messages = toMessages(value)
   if (messages !== undefined) return messages
-  return typeof value === 'string' && value !== '' ? [textMessage(role, value)] : undefined
+  if (typeof value !== 'string' || value === '') return undefined
+  return (role === 'user' ? fromRolePrefixes(value) : undefined) ?? [textMessage(role, value)]
+}
+
+/** Logfire keeps the message events of a span in one attribute: the answer is the one that has a `message` or an index. */
+function fromEventsAttribute(
+  attributes: Readonly<Record<string, unknown>>,
+  side: 'input' | 'output',
+): readonly Message[] | undefined {
+  const events = typeof attributes.events === 'string' ? parseJson(attributes.events) : undefined
+  if (!Array.isArray(events)) return undefined
+  const messages = events.flatMap((event: unknown) => {
+    if (!isRecord(event)) return []
+    const isAnswer = event.message !== undefined || event['event.name'] === 'gen_ai.choice'
+    if (isAnswer !== (side === 'output')) return []
+    return (
+      toEventMessage(event, isAnswer ? 'assistant' : (INPUT_EVENTS.get(String(event['event.name'])) ?? 'user')) ?? []
+    )
+  })
+  return messages.length === 0 ? undefined : messages
 }
 
 /** `gen_ai.response.text` and `gen_ai.response.tool_calls`, as Sentry wrote them. */

@@ -2,9 +2,11 @@ import type { Dialect } from '../dialect.ts'
 import { aiSdkOtel } from './ai-sdk/ai-sdk-otel.ts'
 import { aiSdk } from './ai-sdk/ai-sdk.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
+import { anyAgent } from './any-agent.ts'
 import { genAi } from './gen-ai.ts'
 import { genkit } from './genkit.ts'
 import { googleAdk } from './google-adk.ts'
+import { koog } from './koog.ts'
 import { laminar } from './laminar.ts'
 import { langSmith } from './langsmith.ts'
 import { langfuse } from './langfuse.ts'
@@ -12,7 +14,10 @@ import { logfireOpenAiAgents } from './logfire/openai-agents.ts'
 import { logfire } from './logfire/logfire.ts'
 import { mastra } from './mastra.ts'
 import { microsoft } from './microsoft.ts'
+import { mlflow } from './mlflow.ts'
+import { openInferenceClaudeAgentSdk } from './openinference/claude-agent-sdk.ts'
 import { openInferenceCrewAi } from './openinference/crewai.ts'
+import { openInferenceGoogleAdk } from './openinference/google-adk.ts'
 import { openInferenceLangChain } from './openinference/langchain.ts'
 import { openInferenceLlamaIndex } from './openinference/llama-index.ts'
 import { openInferenceOpenAiAgents } from './openinference/openai-agents.ts'
@@ -35,7 +40,9 @@ export const allDialects: readonly Dialect[] = [
   mastra,
   langfuse,
   openInferenceLangChain,
+  openInferenceClaudeAgentSdk,
   openInferenceCrewAi,
+  openInferenceGoogleAdk,
   openInferenceLlamaIndex,
   openInferenceSmolagents,
   openInferenceOpenAiAgents,
@@ -54,5 +61,8 @@ export const allDialects: readonly Dialect[] = [
   otelOpenAiAgents,
   sentry,
   laminar,
+  mlflow,
+  koog,
+  anyAgent,
   genAi,
 ]

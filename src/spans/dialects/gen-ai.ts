@@ -18,6 +18,9 @@ import type { SourceLog, SourceSpan } from '../source-span.ts'
 export const genAi: Dialect = {
   name: 'gen-ai',
 
+  namespaces: ['gen_ai.', 'mcp.'],
+  names: ['invoke_agent ', 'execute_tool '],
+  kindKeys: ['gen_ai.operation.name', 'mcp.method.name'],
   recognises: (scopeName, attributes, spanName) =>
     OFFICIAL_SCOPE.test(scopeName) ||
     attributes['gen_ai.operation.name'] !== undefined ||
@@ -36,7 +39,7 @@ export const genAi: Dialect = {
     if (role !== undefined) return role
     const method = attributes['mcp.method.name']
     if (method !== undefined) return method === 'tools/call' ? 'tool' : 'step'
-    if (attributes['gen_ai.operation.name'] !== undefined) return 'step'
+    if (attributes['gen_ai.operation.name'] !== undefined) return isModelCall(attributes) ? 'model' : 'step'
     if (attributes['gen_ai.tool.name'] !== undefined || attributes['gen_ai.tool.call.id'] !== undefined) return 'tool'
     // Before operations had a name, or after a collector took it away.
     const byName = ROLES.get(span.name.split(' ', 1)[0] ?? '')
@@ -78,11 +81,12 @@ export const genAi: Dialect = {
     const id = textOf(span.attributes['gen_ai.tool.call.id'])
     return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }
   },
-  toolArguments: (span) => parseJsonTwice(firstOf(span, ARGUMENT_KEYS)),
+  toolArguments: (span) => parseJsonTwice(firstOf(span, ARGUMENT_KEYS)) ?? functionArguments(span.attributes),
   toolResult(span) {
     const written = firstOf(span, RESULT_KEYS)
     // Who writes arguments as a value writes results so too: a text is a text then.
-    return isRecord(firstOf(span, ARGUMENT_KEYS)) ? written : parseJson(written)
+    const isText = isRecord(firstOf(span, ARGUMENT_KEYS)) || span.attributes['code.function.return.type'] === 'str'
+    return isText ? written : parseJson(written)
   },
 
   absence: absenceOf,
@@ -97,8 +101,46 @@ export const genAi: Dialect = {
     .concat(['gen_ai.prompt', 'gen_ai.prompt.*', 'gen_ai.completion', 'gen_ai.completion.*', 'gen_ai.retrieval.*'])
     .concat(['gen_ai.request.messages', 'gen_ai.response.text', 'gen_ai.response.tool_calls', 'gen_ai.tool.args'])
     .concat(['gen_ai.task.input', 'gen_ai.task.output', 'gen_ai.event.content', 'metadata.gen_ai.system_instructions'])
-    .concat(['gen_ai.tool.input', 'gen_ai.tool.output', 'gen_ai.memory.query.text', 'gen_ai.memory.records']),
+    .concat(['gen_ai.tool.input', 'gen_ai.tool.output', 'gen_ai.memory.query.text', 'gen_ai.memory.records'])
+    .concat(['gen_ai.request.available_tools', 'code.function.parameters.*', 'code.function.return.value']),
+  // Logfire's list of a span's events.
+  ownContentKeys: ['events', 'input.value', 'output.value'],
 }
+
+/**
+ * A name of nobody's list does not end the matter: a span with a model and its tokens or its words is a call of that model,
+ * unless its name speaks of more than one call.
+ */
+function isModelCall(attributes: Readonly<Record<string, unknown>>): boolean {
+  const isMore = /agent|task|workflow|chain|graph|step|loop|cycle|plan|run|tool|embed|rerank|retriev|guard|memory/i
+  if (isMore.test(operationOf(attributes) ?? '')) return false
+  const hasModel = attributes['gen_ai.request.model'] !== undefined || attributes['gen_ai.response.model'] !== undefined
+  return hasModel && SAID_KEYS.some((key) => attributes[key] !== undefined)
+}
+
+const SAID_KEYS = [
+  'gen_ai.output.messages',
+  'gen_ai.completion.0.content',
+  'gen_ai.completion.0.role',
+  'gen_ai.usage.output_tokens',
+  'gen_ai.usage.completion_tokens',
+]
+
+/** Older versions of Python's instrumentation of google-genai write each parameter of a function apart. */
+function functionArguments(attributes: Readonly<Record<string, unknown>>): unknown {
+  const given: [string, unknown][] = []
+  for (const key in attributes) {
+    if (!key.startsWith(PARAMETER) || !key.endsWith('.value')) continue
+    const name = key.slice(PARAMETER.length, -'.value'.length)
+    const isText = attributes[`${PARAMETER}${name}.type`] === 'str'
+    if (name !== '' && name !== '__proto__') given.push([name, isText ? attributes[key] : parseJson(attributes[key])])
+  }
+  if (given.length > 0) return Object.fromEntries(given)
+  const takesNone = attributes['code.args.positional.count'] === 0 && attributes['code.args.keyword.count'] === 0
+  return takesNone ? {} : undefined
+}
+
+const PARAMETER = 'code.function.parameters.'
 
 /** OpenTelemetry's own instrumentations, whose spans may have no attributes when they start. */
 const OFFICIAL_SCOPE =
@@ -125,8 +167,13 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
 ])
 
 /** Names before the conventions had one. */
-const ARGUMENT_KEYS = ['gen_ai.tool.call.arguments', 'gen_ai.tool.args', 'gen_ai.tool.input', 'tool_arguments']
-const RESULT_KEYS = ['gen_ai.tool.call.result', 'gen_ai.tool.output', 'tool_response']
+const ARGUMENT_KEYS = ['gen_ai.tool.call.arguments', 'gen_ai.tool.args', 'gen_ai.tool.input', 'tool_arguments'].concat([
+  'input.value',
+])
+const RESULT_KEYS = ['gen_ai.tool.call.result', 'gen_ai.tool.output', 'tool_response'].concat([
+  'code.function.return.value',
+  'output.value',
+])
 
 function firstOf(span: SourceSpan, keys: readonly string[]): unknown {
   return keys.map((key) => span.attributes[key]).find((value) => value !== undefined)

@@ -15,6 +15,7 @@ export const genkit: Dialect = {
   name: 'genkit',
   toolSpans: 'always',
 
+  namespaces: ['genkit:'],
   recognises: (scopeName, attributes) => scopeName === 'genkit-tracer' || attributes['genkit:type'] !== undefined,
 
   roleOf(span): SpanRole {

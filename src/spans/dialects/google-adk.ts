@@ -9,6 +9,7 @@ import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinition
 import { makeUsage, semconvConversationId, semconvModel, semconvTool, semconvUsage, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
+import { unwrapResult, withoutIdentity } from '../content/adk.ts'
 
 /**
  * Google's Agent Development Kit: scope `gcp.vertex.agent`. Requests and replies of the model stand as JSON on `call_llm`, arguments
@@ -19,6 +20,7 @@ export const googleAdk: Dialect = {
   name: 'google-adk',
   toolSpans: 'always',
 
+  namespaces: ['gcp.vertex.agent.', 'gen_ai.'],
   recognises: (scopeName, attributes) =>
     scopeName === 'gcp.vertex.agent' ||
     attributes['gcp.vertex.agent.event_id'] !== undefined ||
@@ -59,7 +61,7 @@ export const googleAdk: Dialect = {
 
   systemInstructions(span, logs) {
     const text = requestInstructions(shown(span, REQUEST)) ?? semconvInstructions(span, logs)
-    return text === undefined ? undefined : textOf(withoutEnvelope(text))
+    return text === undefined ? undefined : textOf(withoutIdentity(text))
   },
 
   input: (span, logs) => (requestMessages(shown(span, REQUEST)) ?? semconvInput(span, logs))?.map(withErrors),
@@ -138,23 +140,6 @@ function errorIn(value: unknown): string | undefined {
 function shown(span: SourceSpan, key: string): unknown {
   const value = span.attributes[key]
   return value === '{}' || value === 'N/A' ? undefined : jsonAttribute(span, key)
-}
-
-/** ADK puts who the agent is before the instruction, in Python after it, and to whom it may transfer at the end. */
-function withoutEnvelope(text: string): string {
-  return text
-    .replace(
-      /(?:^|\s+)You are an agent\. Your internal name is "[^"]*"\.(?:\s+The description about you is "[^"]*"\.?)?\s*/,
-      '',
-    )
-    .replace(/\s*You have a list of other agents to transfer to:[\s\S]*$/, '')
-}
-
-/** What is no object is wrapped: a list in `{ results }`, anything else in `{ result }`. */
-function unwrapResult(value: unknown): unknown {
-  if (!isRecord(value) || Object.keys(value).length !== 1) return value
-  if (Array.isArray(value.results)) return value.results
-  return 'result' in value && (typeof value.result !== 'object' || value.result === null) ? value.result : value
 }
 
 /** A tool that threw is answered with `{ error }`. */

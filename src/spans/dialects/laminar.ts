@@ -14,6 +14,7 @@ export const laminar: Dialect = {
   ...genAi,
   name: 'laminar',
 
+  kindKeys: ['lmnr.span.path'],
   recognises: (scopeName) => scopeName === 'lmnr.tracer',
 
   roleOf(span): SpanRole {

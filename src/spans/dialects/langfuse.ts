@@ -18,6 +18,8 @@ import { toToolDefinitions } from '../content/tool-definitions.ts'
 export const langfuse: Dialect = {
   name: 'langfuse',
 
+  namespaces: ['langfuse.'],
+  kindKeys: ['langfuse.observation.type'],
   recognises: (scopeName, attributes) =>
     attributes['langfuse.observation.type'] !== undefined || scopeName === 'langfuse-sdk',
 

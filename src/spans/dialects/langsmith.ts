@@ -18,6 +18,8 @@ import type { SourceSpan } from '../source-span.ts'
 export const langSmith: Dialect = {
   name: 'langsmith',
 
+  namespaces: ['langsmith.'],
+  kindKeys: ['langsmith.span.kind'],
   recognises: (scopeName, attributes) => scopeName === 'langsmith' || attributes['langsmith.span.kind'] !== undefined,
 
   roleOf(span): SpanRole {

@@ -17,6 +17,8 @@ export const mastra: Dialect = {
   name: 'mastra',
   toolSpans: 'always',
 
+  namespaces: ['mastra.'],
+  kindKeys: ['mastra.span.type'],
   recognises: (scopeName, attributes) =>
     attributes['mastra.span.type'] !== undefined || scopeName.startsWith('@mastra/otel'),
 

@@ -22,6 +22,8 @@ export const openLlmetry: Dialect = {
   // A decorated function that throws never ends its span.
   toolSpans: 'unless-failed',
 
+  namespaces: ['traceloop.', 'llm.request.'],
+  kindKeys: ['traceloop.span.kind'],
   recognises: (scopeName, attributes) =>
     attributes['traceloop.span.kind'] !== undefined ||
     attributes['llm.request.type'] !== undefined ||

@@ -1,4 +1,7 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
+import { isRecord, textOf } from '../json.ts'
+import { toMessage } from '../content/messages.ts'
+import { parsePythonLiteral } from '../content/python-literal.ts'
 import type { Message } from '../../model/message.ts'
 import { operationOf } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
@@ -29,7 +32,12 @@ export const otelOpenAiAgents: Dialect = {
 
   agent: (span) => (genAi.roleOf(span) === 'agent' ? genAi.agent?.(span) : undefined),
 
-  tool: (span) => (operationOf(span.attributes) === 'agent_handoff' ? { name: span.name } : genAi.tool?.(span)),
+  tool(span) {
+    if (operationOf(span.attributes) !== 'agent_handoff') return genAi.tool?.(span)
+    // The SDK's own name for the tool through which an agent hands over, where the application gave it no other.
+    const target = textOf(span.attributes['gen_ai.handoff.to_agent'])
+    return { name: target === undefined ? span.name : `transfer_to_${target.toLowerCase().replace(/[^a-z0-9]/g, '_')}` }
+  },
 
   input: (span, logs) => spoken(genAi.input?.(span, logs)),
   output: (span, logs) => spoken(genAi.output?.(span, logs)),
@@ -54,8 +62,16 @@ function isTrace(span: SourceSpan): boolean {
   )
 }
 
-/** Without what Python printed of objects. */
+/** What Python printed of objects is read: calls of tools and their answers; what else was printed is left out. */
 function spoken(messages: readonly Message[] | undefined): readonly Message[] | undefined {
-  const left = messages?.filter(({ text = '' }) => !/^(?:Response\w+\(\w+=|\{'\w+': )/.test(text))
+  const left = messages?.flatMap((message) => {
+    const { text = '' } = message
+    if (!/^(?:Response\w{1,80}\(\w{1,80}=|\{'\w{1,80}': )/.test(text)) return [message]
+    const item = parsePythonLiteral(text)
+    return isRecord(item) && ITEMS.has(item.type) ? (toMessage(item) ?? []) : []
+  })
   return left?.length === 0 ? undefined : left
 }
+
+/** Items of the Responses API that are calls of tools or answers to them. */
+const ITEMS: ReadonlySet<unknown> = new Set(['function_call', 'function_call_output'])

@@ -17,6 +17,7 @@ export const pydanticAi: Dialect = {
   name: 'pydantic-ai',
   toolSpans: 'sometimes',
 
+  namespaces: ['pydantic_ai.'],
   recognises: (scopeName, attributes) =>
     scopeName === 'pydantic-ai' || attributes['pydantic_ai.all_messages'] !== undefined,
 

@@ -11,6 +11,7 @@ export const sentry: Dialect = {
   ...genAi,
   name: 'sentry',
 
+  namespaces: ['sentry.'],
   recognises: (_scopeName, attributes) => {
     const origin = attributes['sentry.origin']
     return typeof origin === 'string' && origin.startsWith('auto.ai.')

@@ -1,6 +1,7 @@
-import type { Dialect, SpanRole } from '../dialect.ts'
+import type { Dialect, Outcome, SpanRole } from '../dialect.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import { textMessage, toInstructions, toolCallsIn } from '../content/messages.ts'
+import { outcomeOf } from '../outcome.ts'
 import { unwrapBlocks } from '../content/parts.ts'
 import type { SourceSpan } from '../source-span.ts'
 import { toToolDefinitions } from '../content/tool-definitions.ts'
@@ -16,6 +17,7 @@ export const strands: Dialect = {
   name: 'strands',
   toolSpans: 'always',
 
+  namespaces: ['gen_ai.'],
   recognises: (scopeName, attributes) =>
     scopeName === 'strands-agents' ||
     scopeName.startsWith('strands.telemetry') ||
@@ -59,6 +61,15 @@ export const strands: Dialect = {
     const [only] = Array.isArray(written) && written.length === 1 ? (written as readonly unknown[]) : []
     const isText = isRecord(only) && typeof only.text === 'string' && typeof value === 'object' && value !== null
     return isText ? only.text : value
+  },
+
+  outcome(span): Outcome {
+    const outcome = outcomeOf(span)
+    // Python ends the span of a tool that caught its own error well, and says on it how the tool ended.
+    const status = span.attributes['gen_ai.tool.status'] ?? span.attributes['tool.status']
+    if (outcome.error !== undefined || status !== 'error') return outcome
+    const message = textOf(toJsonText(strands.toolResult?.(span, [])))
+    return { status: 'error', error: message === undefined ? {} : { message } }
   },
 
   // Everything is always recorded: instructions and tools that are not there were not given.

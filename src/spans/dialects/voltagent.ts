@@ -12,6 +12,7 @@ export const voltAgent: Dialect = {
   name: 'voltagent',
   toolSpans: 'always',
 
+  namespaces: ['voltagent.'],
   recognises: (scopeName, attributes) =>
     scopeName === '@voltagent/core' || attributes['voltagent.operation_id'] !== undefined,
 

@@ -25,6 +25,7 @@ export const aiSdkOtel: Dialect = {
   toolSpans: 'always',
   sumsUsageAtEnd: true,
 
+  namespaces: [],
   recognises: (scopeName) => scopeName === 'gen_ai',
 
   roleOf(span): SpanRole {

@@ -19,6 +19,9 @@ export const aiSdk: Dialect = {
   name: 'ai-sdk',
   toolSpans: 'always',
 
+  namespaces: ['ai.'],
+  names: ['ai.'],
+  kindKeys: ['ai.operationId'],
   recognises: (scopeName, attributes, spanName) =>
     scopeName === 'ai'
       ? spanName.startsWith('ai.') || attributes['ai.operationId'] !== undefined

@@ -1,7 +1,8 @@
 import { jsonAttribute } from '../../content/json-attribute.ts'
-import { textOf } from '../../json.ts'
+import { parseJson, textOf } from '../../json.ts'
 import type { Message, ToolDefinition } from '../../../model/message.ts'
-import { toMessage } from '../../content/messages.ts'
+import { textMessage, toMessage } from '../../content/messages.ts'
+import { fromRolePrefixes } from '../../content/role-prefixes.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { toToolDefinitions } from '../../content/tool-definitions.ts'
 
@@ -40,6 +41,20 @@ export function flattenedMessages(attributes: Attributes, prefix: string): reado
   }
   const list = sorted(messages).flatMap((message) => toFlatMessage(message) ?? [])
   return list.length === 0 ? undefined : list
+}
+
+/** What models that only complete text were given: `llm.prompts.N.prompt.text`, or `llm.prompts` as a list. */
+export function flattenedPrompts(attributes: Attributes): readonly Message[] | undefined {
+  const prompts = new Map<number, string>()
+  for (const key in attributes) {
+    const match = key.startsWith('llm.prompts.') ? /^(\d+)\.prompt\.text$/.exec(key.slice(12)) : null
+    const text = match === null ? undefined : shownText(attributes[key])
+    if (text !== undefined) prompts.set(Number(match?.[1]), text)
+  }
+  const written = prompts.size === 0 ? parseJson(shown(attributes['llm.prompts'])) : sorted(prompts)
+  const texts = (Array.isArray(written) ? written : [written]).filter((text) => typeof text === 'string' && text !== '')
+  if (texts.length === 0) return undefined
+  return texts.flatMap((text: string) => fromRolePrefixes(text) ?? [textMessage('user', text)])
 }
 
 /** `llm.tools.N.tool.json_schema`, each JSON text. */

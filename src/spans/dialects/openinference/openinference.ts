@@ -2,7 +2,7 @@ import type { Absence, ContentFact, Dialect, Outcome, SpanRole } from '../../dia
 import { isRecord, numberOf, parseJson, parseJsonTwice, textOf } from '../../json.ts'
 import type { Message } from '../../../model/message.ts'
 import { systemTextOf, textMessage } from '../../content/messages.ts'
-import { flattenedMessages, flattenedTools, isHidden, shownJson, shownText } from './content.ts'
+import { flattenedMessages, flattenedPrompts, flattenedTools, isHidden, shownJson, shownText } from './content.ts'
 import { outcomeOf } from '../../outcome.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../../content/payloads.ts'
 import { makeUsage, semconvConversationId, semconvUserId } from '../../semconv.ts'
@@ -16,6 +16,8 @@ import type { SourceSpan } from '../../source-span.ts'
 export const openInference: Dialect = {
   name: 'openinference',
 
+  namespaces: ['openinference.'],
+  kindKeys: ['openinference.span.kind'],
   recognises: (scopeName, attributes) =>
     typeof attributes['openinference.span.kind'] === 'string' || isScope(scopeName),
 
@@ -46,7 +48,8 @@ export const openInference: Dialect = {
     if (kindOf(span) !== 'LLM' && isText(span, 'input') && text !== undefined) return [textMessage('user', text)]
     const messages = requestMessages(shownJson(span, 'input.value'))
     if (messages !== undefined) return messages
-    return kindOf(span) === 'LLM' ? flattenedMessages(span.attributes, 'llm.input_messages.') : asText('user', text)
+    if (kindOf(span) !== 'LLM') return asText('user', text)
+    return flattenedMessages(span.attributes, 'llm.input_messages.') ?? flattenedPrompts(span.attributes)
   },
 
   output(span) {
@@ -171,12 +174,31 @@ function responseIdOf(reply: unknown): string | undefined {
 function outcomeWithoutStack(span: SourceSpan): Outcome {
   const outcome = outcomeOf(span)
   const message = outcome.error?.message
-  if (message === undefined || !/\n\s+at /.test(message)) return outcome
-  const first = message.slice(0, message.search(/\n\s+at /)).trim()
-  const [text = first, named] = first.split('\n\n')
-  const type = /^(\w*(?:Error|Exception)): /.exec(named ?? '')?.[1]
+  const stack = message === undefined ? -1 : stackStart(message)
+  if (message === undefined || stack === -1) return outcome
+  const first = message.slice(0, stack).trim()
+  const [text = first, named] = first.split('\n\n', 2)
+  const type = /^(\w{0,100}(?:Error|Exception)): /.exec(named ?? '')?.[1]
   return { ...outcome, error: { ...(type !== undefined && { type }), ...outcome.error, message: text } }
 }
+
+/** Where the first line that reads `    at …` begins, with the blank lines before it; -1 where there is none. */
+function stackStart(message: string): number {
+  let blank = -1
+  for (let end = message.indexOf('\n'); end !== -1;) {
+    const next = message.indexOf('\n', end + 1)
+    const line = message.slice(end + 1, next === -1 ? message.length : Math.min(next, end + MAX_INDENT))
+    const text = line.trimStart()
+    if (text.startsWith('at ') && text.length < line.length) return blank === -1 ? end : blank
+    if (text !== '') blank = -1
+    else if (blank === -1) blank = end
+    end = next
+  }
+  return -1
+}
+
+/** As far as a line is looked at. */
+const MAX_INDENT = 100
 
 const SWITCHES: Readonly<Record<ContentFact, string>> = {
   systemInstructions: 'traceConfig: { hideInputs: false, hideInputMessages: false }',

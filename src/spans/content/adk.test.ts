@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { withoutIdentity } from './adk.ts'
+
+it.each([
+  ['You are an agent. Your internal name is "a". Be brief.', 'Be brief.'],
+  ['You are an agent. Your internal name is "a".\n\nThe description about you is "helps".\n\nBe brief.', 'Be brief.'],
+  ['Be brief.\n\nYou are an agent. Your internal name is "a".', 'Be brief.'],
+  ['Be brief.\n\nYou are an agent. Your internal name is "a". The description about you is "helps"', 'Be brief.'],
+  ['Be brief.\n\n\nYou have a list of other agents to transfer to:\n\nAgent name: b', 'Be brief.'],
+  ['Be brief.', 'Be brief.'],
+  ['You are an agent. Your internal name is "a', 'You are an agent. Your internal name is "a'],
+])('keeps of %j what the developer wrote', (text, own) => {
+  expect(withoutIdentity(text)).toBe(own)
+})
+
+it('takes time that grows with the length alone', () => {
+  const started = performance.now()
+  for (const piece of ['\n', ' ', 'You are an agent. Your internal name is "', 'The description about you is "']) {
+    withoutIdentity(piece.repeat(50_000))
+    withoutIdentity('You are an agent. Your internal name is "a".' + piece.repeat(50_000))
+  }
+  expect(performance.now() - started).toBeLessThan(1000)
+})

@@ -1,0 +1,36 @@
+import { isRecord } from '../json.ts'
+
+/** What Google's Agent Development Kit puts around instructions and results, whoever writes the spans. */
+
+const IDENTITY = 'You are an agent. Your internal name is "'
+const DESCRIPTION = 'The description about you is "'
+const TRANSFERS = 'You have a list of other agents to transfer to:'
+
+/**
+ * Instructions without what the library adds: before them who the agent is (in Python after them), and at the end to whom it may
+ * transfer.
+ */
+export function withoutIdentity(text: string): string {
+  const transfers = text.indexOf(TRANSFERS)
+  const own = transfers === -1 ? text : text.slice(0, transfers).trimEnd()
+  const start = own.indexOf(IDENTITY)
+  const nameEnd = start === -1 ? -1 : own.indexOf('".', start + IDENTITY.length)
+  if (nameEnd === -1) return own
+  const before = own.slice(0, start).trimEnd()
+  const after = withoutDescription(own.slice(nameEnd + 2).trimStart())
+  return before !== '' && after !== '' ? `${before}\n\n${after}` : before + after
+}
+
+function withoutDescription(text: string): string {
+  if (!text.startsWith(DESCRIPTION)) return text
+  const end = text.indexOf('"', DESCRIPTION.length)
+  if (end === -1) return text
+  return text.slice(text[end + 1] === '.' ? end + 2 : end + 1).trimStart()
+}
+
+/** What is no object is wrapped: a list in `{ results }`, anything else in `{ result }`. */
+export function unwrapResult(value: unknown): unknown {
+  if (!isRecord(value) || Object.keys(value).length !== 1) return value
+  if (Array.isArray(value.results)) return value.results
+  return 'result' in value && (typeof value.result !== 'object' || value.result === null) ? value.result : value
+}

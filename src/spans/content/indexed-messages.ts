@@ -1,0 +1,85 @@
+import { isRecord } from '../json.ts'
+import type { Message } from '../../model/message.ts'
+import { toMessage } from './messages.ts'
+
+/**
+ * Messages from attributes with an index: `<prefix>N.role`, `<prefix>N.content`, `<prefix>N.tool_calls.M.name`, and blocks that
+ * were flattened too, `<prefix>N.content.M.text`. Indices need not begin at 0 nor be in order.
+ *
+ * @param role The role of messages that have none.
+ */
+export function fromIndexed(
+  attributes: Readonly<Record<string, unknown>>,
+  prefix: string,
+  role: string,
+): Message[] | undefined {
+  const messages: Tree = new Map()
+  for (const key in attributes) {
+    if (!key.startsWith(prefix)) continue
+    const path = key.slice(prefix.length).split('.', MAX_DEPTH + 1)
+    if (path.length <= 1 || path.length > MAX_DEPTH || !INDEX.test(path[0] ?? '')) continue
+    if (FIELDS.has(path[1] ?? '')) setAt(messages, path, attributes[key])
+  }
+  if (messages.size === 0) return undefined
+  return byIndex(messages).flatMap((tree) => {
+    const message = toValue(tree)
+    return isRecord(message) ? (toMessage({ role, ...withContent(message) }) ?? []) : []
+  })
+}
+
+/** Deeper paths are not followed: arguments that were flattened end somewhere. */
+const MAX_DEPTH = 12
+const INDEX = /^\d{1,6}$/
+
+/** The fields of an indexed message; anything else, `__proto__` too, is not taken over. */
+const FIELDS: ReadonlySet<string> = new Set([
+  'role',
+  'content',
+  'name',
+  'id',
+  'arguments',
+  'tool_call_id',
+  'tool_calls',
+  'text',
+  'toolUse',
+  'toolResult',
+])
+
+type Tree = Map<string, unknown>
+
+function setAt(tree: Tree, path: readonly string[], value: unknown): void {
+  let at = tree
+  for (const [depth, step] of path.entries()) {
+    if (depth === path.length - 1) {
+      if (!at.has(step)) at.set(step, value)
+      return
+    }
+    const next = at.get(step)
+    // A value and something below it: the first of the two that came is kept.
+    if (next !== undefined && !(next instanceof Map)) return
+    const inner: Tree = next ?? new Map<string, unknown>()
+    if (next === undefined) at.set(step, inner)
+    at = inner
+  }
+}
+
+function toValue(tree: unknown): unknown {
+  if (!(tree instanceof Map)) return tree
+  const entries = tree as Tree
+  if ([...entries.keys()].every((key) => INDEX.test(key))) return byIndex(entries).map(toValue)
+  return Object.fromEntries(
+    [...entries].filter(([key]) => key !== '__proto__').map(([key, value]) => [key, toValue(value)]),
+  )
+}
+
+function byIndex(tree: Tree): readonly unknown[] {
+  return [...tree].toSorted(([left], [right]) => Number(left) - Number(right)).map(([, value]) => value)
+}
+
+/** A block that stands in the place of the message is its content. */
+function withContent(message: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { text, toolUse, toolResult, ...rest } = message
+  const block = [text === undefined ? undefined : { text }, toolUse && { toolUse }, toolResult && { toolResult }]
+  const blocks = block.filter((item) => item !== undefined)
+  return blocks.length === 0 || rest.content !== undefined ? message : { ...rest, content: blocks }
+}

@@ -1,0 +1,46 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { parsePythonLiteral } from './python-literal.ts'
+
+it.each([
+  [`{'city': 'Paris', 'n': -1.5e3, 'ok': True, 'no': None}`, { city: 'Paris', n: -1500, ok: true, no: null }],
+  [`[1, (2, "it's"), {}]`, [1, [2, "it's"], {}]],
+  [`{'a': 'x\\n\\'y\\' \\u00e9 \\x41'}`, { a: "x\n'y' é A" }],
+  [
+    `Call(arguments='{}', name='search', caller=None, of=Inner(x=[]))`,
+    { arguments: '{}', name: 'search', caller: null, of: { x: [] } },
+  ],
+  [`{'__proto__': 1, 'a': 2}`, { a: 2 }],
+])('reads %s', (text, value) => {
+  expect(parsePythonLiteral(text)).toEqual(value)
+})
+
+it.each([
+  '',
+  'plain words',
+  '{"a": 1} and more',
+  "{'a': ",
+  "{'a' 1}",
+  "['x",
+  'f(1)',
+  '<object at 0x1>',
+  "{'a': <x>}",
+  "'x'",
+])('is undefined for %s', (text) => {
+  expect(parsePythonLiteral(text)).toBeUndefined()
+})
+
+it('never throws, and takes time that grows with the length alone', () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      parsePythonLiteral(text)
+      parsePythonLiteral(`{${text}`)
+    }),
+  )
+  const started = performance.now()
+  for (const piece of ['[', '{', '(', "'", '\\', ' ', '\n', 'a', '1', 'a(', '[1,', "{'a':", '{1:[']) {
+    parsePythonLiteral(`{'a': ${piece.repeat(300_000)}`)
+    parsePythonLiteral(piece.repeat(300_000))
+  }
+  expect(performance.now() - started).toBeLessThan(3000)
+})

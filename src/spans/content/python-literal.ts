@@ -1,0 +1,136 @@
+/** Deeper values are given up: whoever reads the value later may recurse. */
+const MAX_DEPTH = 100
+
+/**
+ * A value that was written as Python prints it: dictionaries, lists, tuples, texts, numbers, `None`, `True`, `False`, and objects as
+ * `Name(key=value)`, of which the keys are taken. `undefined` where the text is anything else, or does not end with the value.
+ */
+export function parsePythonLiteral(text: string): unknown {
+  const first = text.trimStart().charAt(0)
+  if (first !== '{' && first !== '[' && first !== '(' && !/^\w{1,80}\(/.test(text)) return undefined
+  const reader = new Reader(text)
+  try {
+    const value = reader.value(0)
+    return reader.isAtEnd() ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const NUMBER = /[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?/iy
+const NAME = /[A-Za-z_][\w.]*/y
+const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['None', null],
+  ['True', true],
+  ['False', false],
+])
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '0': '\0' }
+
+/** Goes over the text once, from left to right. */
+class Reader {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  isAtEnd(): boolean {
+    return this.#peek() === ''
+  }
+
+  value(depth: number): unknown {
+    if (depth > MAX_DEPTH) throw new Error('expected a value of at most 100 levels')
+    const next = this.#peek()
+    if (next === '{') return this.#dictionary(depth)
+    if (next === '[') return this.#list(']', depth)
+    if (next === '(') return this.#list(')', depth)
+    if (next === "'" || next === '"') return this.#string(next)
+    const number = this.#match(NUMBER)
+    if (number !== undefined) return Number(number)
+    const name = this.#match(NAME)
+    if (name === undefined) throw new Error(`expected a value at ${this.#at}`)
+    if (WORDS.has(name)) return WORDS.get(name)
+    return this.#object(depth)
+  }
+
+  #dictionary(depth: number): Record<string, unknown> {
+    const entries: [string, unknown][] = []
+    this.#items('{', '}', () => {
+      const key = this.value(depth + 1)
+      this.#expect(':')
+      if (key !== '__proto__') entries.push([String(key), this.value(depth + 1)])
+      else this.value(depth + 1)
+    })
+    return Object.fromEntries(entries)
+  }
+
+  #object(depth: number): Record<string, unknown> {
+    const entries: [string, unknown][] = []
+    this.#items('(', ')', () => {
+      const key = this.#match(NAME)
+      if (key === undefined) throw new Error(`expected a name at ${this.#at}`)
+      this.#expect('=')
+      if (key !== '__proto__') entries.push([key, this.value(depth + 1)])
+      else this.value(depth + 1)
+    })
+    return Object.fromEntries(entries)
+  }
+
+  #list(close: string, depth: number): unknown[] {
+    const values: unknown[] = []
+    this.#items(this.#peek(), close, () => values.push(this.value(depth + 1)))
+    return values
+  }
+
+  #items(open: string, close: string, read: () => void): void {
+    this.#expect(open)
+    while (this.#peek() !== close) {
+      read()
+      if (this.#peek() !== close) this.#expect(',')
+    }
+    this.#at++
+  }
+
+  #string(quote: string): string {
+    let value = ''
+    let from = ++this.#at
+    for (; ; this.#at++) {
+      const character = this.#text[this.#at]
+      if (character === undefined) throw new Error('expected the end of a text')
+      if (character !== '\\' && character !== quote) continue
+      value += this.#text.slice(from, this.#at)
+      if (character === quote) break
+      value += this.#escaped(this.#text[++this.#at] ?? '')
+      from = this.#at + 1
+    }
+    this.#at++
+    return value
+  }
+
+  #escaped(letter: string): string {
+    const digits = letter === 'x' ? 2 : letter === 'u' ? 4 : letter === 'U' ? 8 : 0
+    if (digits === 0) return ESCAPES[letter] ?? letter
+    const code = Number.parseInt(this.#text.slice(this.#at + 1, this.#at + 1 + digits), 16)
+    this.#at += digits
+    return String.fromCodePoint(code)
+  }
+
+  #peek(): string {
+    while (/\s/.test(this.#text[this.#at] ?? '')) this.#at++
+    return this.#text[this.#at] ?? ''
+  }
+
+  #expect(character: string): void {
+    if (this.#peek() !== character) throw new Error(`expected ${character} at ${this.#at}`)
+    this.#at++
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    this.#peek()
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text)?.[0]
+    if (found !== undefined) this.#at += found.length
+    return found
+  }
+}

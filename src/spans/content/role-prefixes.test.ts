@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { fromRolePrefixes } from './role-prefixes.ts'
+
+const rolesAndTexts = (text: string) => fromRolePrefixes(text)?.map((message) => [message.role, message.text])
+
+it('takes a conversation apart that was written as one text', () => {
+  expect(rolesAndTexts('developer: Be brief.\nIn French.\nuser: Hi\nassistant: None\ntool: {"a": 1}')).toEqual([
+    ['system', 'Be brief.\nIn French.'],
+    ['user', 'Hi'],
+    ['tool', '{"a": 1}'],
+  ])
+  expect(rolesAndTexts('user: Hi\nassistant: ')).toEqual([['user', 'Hi']])
+})
+
+it('leaves texts alone that do not begin with a role', () => {
+  for (const text of ['', 'Hi', 'users: Hi', 'user:Hi', 'Say\nuser: Hi', 'constructor: x']) {
+    expect(fromRolePrefixes(text)).toBeUndefined()
+  }
+})
+
+it('takes time that grows with the length alone', () => {
+  const started = performance.now()
+  fromRolePrefixes('user: ' + '\n'.repeat(2_000_000))
+  fromRolePrefixes('user: a\n'.repeat(100_000))
+  expect(performance.now() - started).toBeLessThan(2000)
+})

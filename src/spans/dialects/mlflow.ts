@@ -1,0 +1,155 @@
+import type { Dialect, SpanRole } from '../dialect.ts'
+import { jsonAttribute } from '../content/json-attribute.ts'
+import { isRecord, numberOf, textOf, toJsonText } from '../json.ts'
+import { finalAnswer, toolMessageFields } from '../content/langchain.ts'
+import { textMessage, toMessages } from '../content/messages.ts'
+import { unwrapBlocks } from '../content/parts.ts'
+import { replyMessages, requestInstructions, requestMessages, requestTools } from '../content/payloads.ts'
+import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
+import { toToolDefinitions } from '../content/tool-definitions.ts'
+import type { Message } from '../../model/message.ts'
+
+const TYPE = 'mlflow.spanType'
+const INPUTS = 'mlflow.spanInputs'
+const OUTPUTS = 'mlflow.spanOutputs'
+
+/**
+ * MLflow Tracing (Databricks), decorators and autologging alike: `mlflow.spanType` says what a span is, `mlflow.spanInputs` and
+ * `mlflow.spanOutputs` hold what a function was given and what it returned, or the request and the reply of a model's client. All
+ * values are JSON text, texts too.
+ */
+export const mlflow: Dialect = {
+  name: 'mlflow',
+
+  namespaces: ['mlflow.'],
+  kindKeys: [TYPE],
+  recognises: (scopeName, attributes) =>
+    attributes[TYPE] !== undefined ||
+    attributes['mlflow.traceRequestId'] !== undefined ||
+    scopeName.startsWith('mlflow.'),
+
+  roleOf: (span): SpanRole => ROLES.get(typeOf(span)) ?? 'step',
+
+  agent(span) {
+    const role = mlflow.roleOf(span)
+    return (role === 'agent' || role === 'entry') && span.name !== '' ? { name: span.name } : undefined
+  },
+  conversationId: (span) => semconvConversationId(span.attributes) ?? quoted(span, 'mlflow.trace.session'),
+  userId: (span) => semconvUserId(span.attributes) ?? quoted(span, 'mlflow.trace.user'),
+
+  systemInstructions: (span) => requestInstructions(innermost(jsonAttribute(span, INPUTS))),
+  input: (span) => toInput(jsonAttribute(span, INPUTS)),
+  output(span) {
+    const value = jsonAttribute(span, OUTPUTS)
+    if (value === undefined || value === null || value === '') return undefined
+    if (typeof value === 'string') return [textMessage('assistant', value)]
+    if (isRecord(value) && Array.isArray(value.messages)) return finalAnswer(value, undefined)
+    const reply = replyMessages(value)
+    if (reply !== undefined) return reply
+    const text = onlyText(value) ?? toJsonText(value)
+    return text === undefined ? undefined : [textMessage('assistant', text)]
+  },
+  transcript(span) {
+    const state = jsonAttribute(span, OUTPUTS)
+    return isRecord(state) && Array.isArray(state.messages) ? toMessages(state.messages) : undefined
+  },
+  toolDefinitions: (span) =>
+    toToolDefinitions(jsonAttribute(span, 'mlflow.chat.tools')) ?? requestTools(innermost(jsonAttribute(span, INPUTS))),
+
+  model(span) {
+    const inputs = jsonAttribute(span, INPUTS)
+    const outputs = jsonAttribute(span, OUTPUTS)
+    const answered = isRecord(outputs) ? textOf(outputs.model) : undefined
+    const asked = quoted(span, 'mlflow.llm.model') ?? quoted(span, 'model')
+    const model = answered ?? asked ?? (isRecord(inputs) ? textOf(inputs.model) : undefined)
+    const responseId = isRecord(outputs) ? textOf(outputs.id) : undefined
+    return { ...(model !== undefined && { model }), ...(responseId !== undefined && { responseId }) }
+  },
+  usage(span) {
+    const counts = jsonAttribute(span, 'mlflow.chat.tokenUsage')
+    if (!isRecord(counts)) return undefined
+    return makeUsage(
+      numberOf(counts.input_tokens),
+      numberOf(counts.output_tokens),
+      numberOf(counts.cache_read_input_tokens),
+      numberOf(counts.cache_creation_input_tokens),
+    )
+  },
+
+  tool(span) {
+    const id = textOf(toolMessageFields(jsonAttribute(span, OUTPUTS))?.tool_call_id)
+    return { name: span.name, ...(id !== undefined && { id }) }
+  },
+  toolArguments: (span) => jsonAttribute(span, INPUTS),
+  toolResult(span) {
+    const value = jsonAttribute(span, OUTPUTS)
+    const message = toolMessageFields(value)
+    return message === undefined ? value : unwrapBlocks(message.content)
+  },
+
+  absence: (span, fact) => {
+    const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
+    return isOptional && mlflow.input?.(span, []) !== undefined ? undefined : { why: 'not-recorded' }
+  },
+
+  contentKeys: [INPUTS, OUTPUTS, 'mlflow.chat.tools', 'mlflow.chat.messages', 'mlflow.trace.intermediate_outputs'],
+}
+
+const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['AGENT', 'agent'],
+  ['CHAIN', 'entry'],
+  ['WORKFLOW', 'entry'],
+  ['UNKNOWN', 'entry'],
+  ['', 'entry'],
+  ['LLM', 'model'],
+  ['CHAT_MODEL', 'model'],
+  ['TOOL', 'tool'],
+  ['EVALUATOR', 'evaluator'],
+])
+
+/** Looked at on every span: the quotes are cut off, nothing is parsed. */
+function typeOf(span: SourceSpan): string {
+  const type = span.attributes[TYPE]
+  if (typeof type !== 'string') return ''
+  return type.startsWith('"') ? type.slice(1, -1) : type
+}
+
+function quoted(span: SourceSpan, key: string): string | undefined {
+  return textOf(jsonAttribute(span, key))
+}
+
+/** A decorated function's inputs are its parameters by name: the value of the only one is what it was given. */
+function innermost(value: unknown): unknown {
+  let inner = value
+  for (let depth = 0; depth < 3 && isRecord(inner); depth++) {
+    const values = Object.values(inner).filter((item) => item !== null)
+    const [only] = values
+    if (values.length !== 1 || !isRecord(only)) return inner
+    inner = only
+  }
+  return inner
+}
+
+function toInput(written: unknown): readonly Message[] | undefined {
+  const value = innermost(written)
+  if (typeof value === 'string') return value === '' ? undefined : [textMessage('user', value)]
+  const messages = requestMessages(value)
+  if (messages !== undefined) return messages
+  if (!isRecord(value)) return undefined
+  const named = QUESTION_KEYS.map((key) => textOf(value[key])).find((text) => text !== undefined)
+  const text = named ?? onlyText(value)
+  if (text !== undefined) return [textMessage('user', text)]
+  const lists = Object.values(value).filter((item) => Array.isArray(item))
+  return lists.length === 1 ? toMessages(lists[0]) : undefined
+}
+
+/** What parameters that take the question are called. */
+const QUESTION_KEYS = ['question', 'query', 'user_input', 'user_query', 'user_message', 'message', 'prompt', 'text']
+
+/** The text in `{ answer: '…' }`. */
+function onlyText(value: unknown): string | undefined {
+  if (!isRecord(value)) return undefined
+  const values = Object.values(value)
+  return values.length === 1 ? textOf(values[0]) : undefined
+}
