@@ -2,7 +2,7 @@ import { TraceFlags } from '@opentelemetry/api'
 
 import type { ScoreMetrics } from '../../emit/score-metrics.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
-import type { LiveRun } from '../../runs/live/live-run.ts'
+import type { ScorableRun } from './scorable-run.ts'
 import { evaluate } from '../../scoring/evaluate.ts'
 import { isolated } from '../../scoring/isolation.ts'
 import type { Ledger } from '../../scoring/ledger.ts'
@@ -73,7 +73,7 @@ export class RunScoring {
    * @param isHandedOn Whether the span has gone on to the processors behind.
    */
   runEnded(
-    live: LiveRun,
+    live: ScorableRun,
     span: Pick<EndedSpan, 'spanContext'>,
     writable: OpenSpan | undefined,
     isHandedOn = false,
@@ -101,7 +101,7 @@ export class RunScoring {
   }
 
   /** The run is as complete as it gets: scores again what changed, and puts the scorers that waited in the queue. */
-  runSettled(live: LiveRun, isFinal: boolean): void {
+  runSettled(live: ScorableRun, isFinal: boolean): void {
     const scored = live.note instanceof ScoredRun ? live.note : this.#runFound(live)
     if (scored === undefined) return
     if (isFinal) for (const provisional of scored.provisional.splice(0)) this.#scoreAgain(scored, provisional)
@@ -118,13 +118,13 @@ export class RunScoring {
   }
 
   /** A run that is told only now, from spans that have gone on: one without an agent, or one that was not known to be a run. */
-  #runFound(live: LiveRun): ScoredRun | undefined {
+  #runFound(live: ScorableRun): ScoredRun | undefined {
     if (live.note === LEFT_OUT) return undefined
     return this.runEnded(live, live.span, undefined, true)
   }
 
   /** The run was given up before its agent ended: nobody scores it, and everybody's books say so. */
-  runEvicted(live: LiveRun): void {
+  runEvicted(live: ScorableRun): void {
     const scored = new ScoredRun(live, live.span.spanContext())
     for (const scorer of this.#parts.options.scorers) {
       this.#parts.ledger.offered(scorer.id)
@@ -133,7 +133,7 @@ export class RunScoring {
   }
 
   /** No scorer's fixed rate keeps the trace: that is counted, and costs nothing else. */
-  #leaveOut(live: LiveRun): void {
+  #leaveOut(live: ScorableRun): void {
     const { ledger, metrics, options } = this.#parts
     live.note = LEFT_OUT
     for (const scorer of options.scorers) {
@@ -179,11 +179,11 @@ export class RunScoring {
     else this.#settle(scored, scorer, decision, run)
   }
 
-  #runsInline({ scorer, id }: ResolvedScorer, live: LiveRun): boolean {
+  #runsInline({ scorer, id }: ResolvedScorer, live: ScorableRun): boolean {
     return scorer.inline && scorer.kind === 'code' && !live.bare && !this.#deferred.has(id)
   }
 
-  #current(live: LiveRun): AgentRun | undefined {
+  #current(live: ScorableRun): AgentRun | undefined {
     return this.#parts.reporter.guard('Putting a run together', () => live.current())
   }
 

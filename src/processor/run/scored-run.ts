@@ -2,7 +2,7 @@ import type { SpanContext } from '@opentelemetry/api'
 
 import type { ScoreAttributes } from '../../emit/score-attributes.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
-import type { LiveRun } from '../../runs/live/live-run.ts'
+import type { ScorableRun } from './scorable-run.ts'
 import type { Evaluation } from '../../model/score.ts'
 import { Place } from './admission.ts'
 import type { HeldSpan } from '../deliver/held-spans.ts'
@@ -12,7 +12,7 @@ import { redactedBy } from './redacted-by.ts'
 
 /** A run that has ended, on its way through the scorers. */
 export class ScoredRun {
-  readonly live: LiveRun
+  readonly live: ScorableRun
   readonly target: SpanContext
   readonly place: Place
   /** Scorers that are asked once the run is settled. */
@@ -40,7 +40,7 @@ export class ScoredRun {
   budgetFactor: number | undefined
   #redacted: { readonly of: AgentRun; readonly run: AgentRun } | undefined
 
-  constructor(live: LiveRun, target: SpanContext) {
+  constructor(live: ScorableRun, target: SpanContext) {
     this.live = live
     this.target = target
     this.place = new Place(live.traceId)
