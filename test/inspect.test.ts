@@ -1,10 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { runCli } from '../src/cli/run-cli.ts'
@@ -47,6 +48,12 @@ function scenario(library: string, id: string): ReturnType<typeof loadLibrary>[n
 const weather = scenario('ai-6.0.326', '01-weather.generateText')
 const weatherText = JSON.stringify(weather.traces)
 
+const textAttribute = (key: string, value: string): unknown => ({ key, value: { stringValue: value } })
+const numberAttribute = (key: string, value: number): unknown => ({ key, value: { doubleValue: value } })
+
+/** Without the heading, which shows times. */
+const withoutHeading = (tree: string): string => tree.split('\n').slice(3).join('\n')
+
 describe('spanscore inspect', () => {
   it('shows who ran, what it was given, its steps, and the answer', async () => {
     const { code, stdout, stderr } = await run(['inspect', file('weather.json', weatherText)])
@@ -85,6 +92,79 @@ describe('spanscore inspect', () => {
     const { stdout } = await run(['inspect', '--json', '-', logs], { input: JSON.stringify(chat.traces) })
     const { spans, logs: records } = readScenario(chat)
     expect(JSON.parse(stdout)).toEqual({ runs: JSON.parse(JSON.stringify(reconstructRuns(spans, records))) })
+  })
+
+  it('reads what Jaeger gives, and compressed files', async () => {
+    const jaeger: { api: unknown } = JSON.parse(
+      readFileSync(join(import.meta.dirname, 'fixtures/jaeger-2.13-trace.json'), 'utf8'),
+    )
+    const expected = (await run(['inspect', file('weather.json', weatherText)])).stdout
+    const fromJaeger = await run(['inspect', file('jaeger.json', JSON.stringify(jaeger.api, null, 2))])
+    expect(withoutHeading(fromJaeger.stdout)).toBe(withoutHeading(expected))
+    expect((await run(['inspect', file('weather.json.gz', gzipSync(weatherText))])).stdout).toBe(expected)
+    expect((await run(['inspect', file('weather.json.zst', zstdCompressSync(weatherText))])).stdout).toBe(expected)
+  })
+
+  it('shows the scores that are already on the spans, and gives them with --json', async () => {
+    const { spans } = readScenario(weather)
+    const runId = reconstructRuns(spans)[0]!.id
+    const [traceId = '', spanId = ''] = runId.split(':')
+    const late = {
+      traceId,
+      spanId: 'ffffffffffffff01',
+      parentSpanId: spanId,
+      name: 'evaluate tool_errors',
+      startTimeUnixNano: '1795220754549000000',
+      attributes: [
+        numberAttribute('spanscore.tool_errors.score', 0),
+        textAttribute('spanscore.tool_errors.label', 'pass'),
+        textAttribute('spanscore.tool_errors.explanation', 'No call failed.'),
+      ],
+    }
+    const event = {
+      traceId,
+      spanId,
+      eventName: 'gen_ai.evaluation.result',
+      attributes: [
+        textAttribute('gen_ai.evaluation.name', 'prompt_alignment'),
+        numberAttribute('gen_ai.evaluation.score.value', 0.4),
+        textAttribute('gen_ai.evaluation.score.label', 'fail'),
+      ],
+    }
+    const scores = JSON.stringify({
+      resourceSpans: [{ scopeSpans: [{ scope: { name: 'spanscore' }, spans: [late] }] }],
+      resourceLogs: [{ scopeLogs: [{ logRecords: [event] }] }],
+    })
+    const path = file('scored.jsonl', `${weatherText}\n${scores}\n`)
+    const { stdout } = await run(['inspect', path])
+    expect(stdout).toContain('✓ score  tool_errors 0  No call failed.\n✗ score  prompt_alignment 0.4\n')
+    const { runs }: { runs: { scores: unknown }[] } = JSON.parse((await run(['inspect', '--json', path])).stdout)
+    expect(runs.map((item) => item.scores)).toEqual([
+      [
+        { scorerId: 'tool_errors', value: 0, label: 'pass', explanation: 'No call failed.' },
+        { scorerId: 'prompt_alignment', value: 0.4, label: 'fail' },
+      ],
+    ])
+  })
+
+  it('chooses runs by agent and trace, and names the agents that there are where none is left', async () => {
+    const nested = scenario('openinference-openai-4.2.7', '09a')
+    const path = file('two.jsonl', `${weatherText}\n${JSON.stringify(nested.traces)}\n`)
+    const agents = async (...argv: string[]): Promise<unknown[]> => {
+      const { stdout } = await run(['inspect', '--json', path, ...argv])
+      const { runs }: { runs: { agent: { name: string } }[] } = JSON.parse(stdout)
+      return runs.map((item) => item.agent.name)
+    }
+    const [first, second] = await agents()
+    expect(await agents('--agent', 'weather-agent')).toEqual([first])
+    // A nested run is shown with the run that started it.
+    expect(await agents('--agent', 'research-agent')).toEqual([second])
+    expect(await agents('--agent', 'weather-agent', '--agent', 'research-agent')).toEqual([first, second])
+    const traceId = reconstructRuns(readScenario(weather).spans)[0]!.traceId
+    expect(await agents('--trace', traceId.slice(0, 12).toUpperCase())).toEqual([first])
+    const { code, stdout } = await run(['inspect', path, '--agent', 'wether-agent'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^no run of agent "wether-agent"; agents in the files: .*"weather-agent"/)
   })
 
   it('keeps to the width of the terminal, for every recording', async () => {
@@ -138,15 +218,18 @@ describe('spanscore inspect', () => {
     const prose = file('prose.txt', 'first line\nsecond line\n')
     const cases: readonly [readonly string[], string][] = [
       [[], 'expected a command: inspect; see spanscore --help'],
-      [['score'], 'expected the command inspect, got score; see spanscore --help'],
-      [['inspect'], 'inspect needs a file, or - for standard input'],
-      [['inspect', '--jsno', empty], "Unknown option '--jsno'; see spanscore --help"],
+      [['scan'], 'expected a command (inspect), got scan; see spanscore --help'],
+      [['inspect'], "missing required argument 'files'; see spanscore inspect --help"],
+      [['inspect', '--jsno', empty], "unknown option '--jsno' (Did you mean --json?); see spanscore inspect --help"],
       [['inspect', join(directory, 'gone.json')], `cannot read ${join(directory, 'gone.json')}: no such file`],
       [['inspect', directory], `cannot read ${directory}: it is a directory`],
-      [['inspect', empty], `no spans in ${empty}; expected OTLP traces as JSON, JSON lines or protobuf`],
+      [
+        ['inspect', empty],
+        `no spans in ${empty}; expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo`,
+      ],
       [
         ['inspect', '--json', prose],
-        `no spans in ${prose} (line 1: not valid JSON); expected OTLP traces as JSON, JSON lines or protobuf`,
+        `no spans in ${prose} (line 1: not valid JSON); expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo`,
       ],
     ]
     for (const [argv, message] of cases) {
@@ -155,7 +238,8 @@ describe('spanscore inspect', () => {
   })
 
   it('has help and a version', async () => {
-    expect((await run(['--help'])).stdout).toMatch(/^Usage: spanscore inspect FILE… \[--json\]/)
+    expect((await run(['--help'])).stdout).toMatch(/^Usage: spanscore .*inspect/s)
+    expect((await run(['inspect', '--help'])).stdout).toMatch(/^Usage: spanscore inspect \[options\] <files\.\.\.>/)
     expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/)
   })
 

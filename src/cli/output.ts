@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { styleText } from 'node:util'
 
-type Format = Parameters<typeof styleText>[0]
+/** Names of colours and styles. */
+export type Format = Parameters<typeof styleText>[0]
 
 /** A stream that may be a terminal. */
 export interface OutputStream extends Writable {

@@ -1,70 +1,61 @@
+import { Command, CommanderError } from 'commander'
 import { readFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
-import { inspect } from './inspect.ts'
-import type { CommandContext } from './inspect.ts'
-import { write } from './output.ts'
+import { allCommands } from './all-commands.ts'
+import type { CommandContext, ExitCode } from './command.ts'
 import { safeLine } from './text.ts'
 import { UsageError } from './usage-error.ts'
 
-const HELP = `Usage: spanscore inspect FILE… [--json]
-
-Shows the agent runs in OTLP files: what each was given, its steps and tool
-calls, its answer, and what its spans do not hold.
-
-  FILE       OTLP traces, and logs beside them: JSON, JSON lines as the
-             Collector's file exporter writes them, or protobuf (one request,
-             or the Collector's records). - reads standard input.
-
-Options:
-  --json     print { "runs": [ … ] } for programs, by start time
-  --help     show this
-  --version  show the version
-
-Exit code: 0, also where damaged records were left out (each is named on
-stderr); 2 for wrong usage, unreadable files, and files without spans.
-`
-
-/** Runs a command line; gives the exit code. */
-export async function runCli(argv: readonly string[], context: CommandContext): Promise<0 | 2> {
+/** Runs a command line. Never rejects: what goes wrong is one line on stderr, and exit code 2. */
+export async function runCli(argv: readonly string[], context: CommandContext): Promise<ExitCode> {
+  let code: ExitCode = 0
+  const program = createProgram(context, (given) => {
+    code = given
+  })
   try {
-    const { values, positionals } = parse(argv)
-    if (values.help) await write(context.stdout, HELP)
-    else if (values.version) await write(context.stdout, `${readVersion()}\n`)
-    else await dispatch(positionals, values.json, context)
-    return 0
+    if (argv.length === 0) throw new UsageError(`expected a command: ${commandNames()}`, { showsHelp: true })
+    await program.parseAsync(argv, { from: 'user' })
+    return code
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    const hint = error instanceof UsageError && error.showsHelp ? '; see spanscore --help' : ''
-    context.stderr.write(`spanscore: ${safeLine(message)}${hint}\n`)
+    // Help and version are thrown too.
+    if (error instanceof CommanderError && error.exitCode === 0) return 0
+    const command = allCommands.find(({ name }) => name === argv[0])
+    const help = command === undefined ? 'spanscore --help' : `spanscore ${command.name} --help`
+    context.stderr.write(`spanscore: ${describe(error, help)}\n`)
     return 2
   }
 }
 
-interface Parsed {
-  readonly values: { readonly json: boolean; readonly help: boolean; readonly version: boolean }
-  readonly positionals: readonly string[]
-}
-
-function parse(argv: readonly string[]): Parsed {
-  const flag = { type: 'boolean', default: false } as const
-  try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: { json: flag, help: { ...flag, short: 'h' }, version: flag },
+function createProgram(context: CommandContext, finish: (code: ExitCode) => void): Command {
+  const program = new Command('spanscore')
+    .description('Scores and shows the runs of LLM agents in trace files.')
+    .version(readVersion(), '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      // Errors are printed once, by `runCli`.
+      outputError: () => {},
+      getOutHelpWidth: () => Math.min(100, context.stdout.columns ?? 80),
+      getOutHasColors: () => false,
     })
-  } catch (error) {
-    // Of Node's advice only the first sentence is about what was written.
-    const message = error instanceof Error ? error.message : String(error)
-    throw new UsageError(message.split('. ', 1)[0] ?? message, { showsHelp: true })
-  }
+    .argument('[command]')
+    .action((command: string) => {
+      throw new UsageError(`expected a command (${commandNames()}), got ${command}`, { showsHelp: true })
+    })
+  for (const { name, declare } of allCommands) declare(program.command(name), context, finish)
+  return program
 }
 
-async function dispatch(positionals: readonly string[], asJson: boolean, context: CommandContext): Promise<void> {
-  const [command, ...files] = positionals
-  if (command === 'inspect') return inspect(files, asJson, context)
-  const message = command === undefined ? 'expected a command: inspect' : `expected the command inspect, got ${command}`
-  throw new UsageError(message, { showsHelp: true })
+function commandNames(): string {
+  return allCommands.map(({ name }) => name).join(', ')
+}
+
+/** One line about an error, with where to read on where the command line is wrong. */
+function describe(error: unknown, help: string): string {
+  const message = safeLine(error instanceof Error ? error.message : String(error)).replace(/^error: /, '')
+  const showsHelp = error instanceof CommanderError || (error instanceof UsageError && error.showsHelp)
+  return showsHelp ? `${message}; see ${help}` : message
 }
 
 function readVersion(): string {

@@ -1,12 +1,15 @@
 import type { AgentRun, Missing, ModelCall, ToolCall } from '../model/agent-run.ts'
 import type { RunError } from '../model/message.ts'
-import type { Paint } from './output.ts'
+import type { StoredScore } from '../otlp/stored-scores.ts'
+import type { Format, Paint } from './output.ts'
 import { columnsOf, cutLine, safeJson, safeLine, safeText, wrap } from './text.ts'
 
 /** How a tree is drawn. */
 export interface TreeStyle {
   readonly columns: number
   readonly paint: Paint
+  /** The scores that a run, or a run nested in it, has already. @default none */
+  readonly scoresOf?: (run: AgentRun) => readonly StoredScore[]
 }
 
 /** Lines for a text, an argument, a result. */
@@ -29,11 +32,13 @@ export function renderRun(run: AgentRun, style: TreeStyle): string {
 /** Lines under a growing indent. */
 class Lines {
   readonly paint: Paint
+  readonly scoresOf: (run: AgentRun) => readonly StoredScore[]
   readonly #columns: number
   readonly #lines: string[] = []
 
-  constructor({ columns, paint }: TreeStyle) {
+  constructor({ columns, paint, scoresOf = () => [] }: TreeStyle) {
     this.paint = paint
+    this.scoresOf = scoresOf
     this.#columns = columns
   }
 
@@ -46,10 +51,10 @@ class Lines {
   }
 
   /** A label, and a text beside it in as many lines as it takes. */
-  addLabelled(indent: string, label: string, text: string, maxLines: number): void {
+  addLabelled(indent: string, label: string, text: string, maxLines: number, format: Format = 'dim'): void {
     const width = this.widthAfter(indent + ' '.repeat(LABEL_COLUMNS))
     for (const [index, row] of wrap(text, width, maxLines).entries()) {
-      const head = index === 0 ? this.paint('dim', label.padEnd(LABEL_COLUMNS)) : ' '.repeat(LABEL_COLUMNS)
+      const head = index === 0 ? this.paint(format, label.padEnd(LABEL_COLUMNS)) : ' '.repeat(LABEL_COLUMNS)
       this.add(`${this.paint('dim', indent)}${head}${row}`)
     }
   }
@@ -87,7 +92,29 @@ function addRun(run: AgentRun, lines: Lines, depth: number, indent = ''): void {
   addSteps(run, lines, depth, indent)
   if (run.output !== undefined) lines.addLabelled(indent, 'answer', run.output, MAX_TEXT_LINES)
   if (run.error !== undefined) lines.addLabelled(indent, 'error', describeError(run.error), MAX_VALUE_LINES)
+  for (const score of lines.scoresOf(run)) addScore(score, lines, indent)
   addMissing(run.missing, lines, indent)
+}
+
+/** `✓ score  tool_errors 1  why`: the sign says whether it passed, because for some scorers lower is better. */
+function addScore(score: StoredScore, lines: Lines, indent: string): void {
+  const { scorerId, value, label, explanation, status, reason, message } = score
+  const { sign, format } = MARKS[label ?? ''] ?? MARKS.other
+  const absence = `${status ?? 'failed'}${reason === undefined ? '' : ` (${reason})`}`
+  const why = explanation ?? message
+  const text = `${scorerId} ${value ?? label ?? absence}${why === undefined ? '' : `  ${why}`}`
+  lines.addLabelled(indent, `${sign} score`, text, MAX_VALUE_LINES, format)
+}
+
+interface Mark {
+  readonly sign: string
+  readonly format: Format
+}
+
+const MARKS: Readonly<Record<string, Mark>> & { readonly other: Mark } = {
+  pass: { sign: '✓', format: 'green' },
+  fail: { sign: '✗', format: 'red' },
+  other: { sign: '–', format: 'yellow' },
 }
 
 function addSteps(run: AgentRun, lines: Lines, depth: number, indent: string): void {
@@ -125,7 +152,9 @@ function addCall(
   const note = noteOf(call)
   const name = lines.cut(call.name, branch)
   const given = call.arguments === undefined ? '' : safeText(valueText(call.arguments))
-  const isShort = columnsOf(`${name} ${given}${note}`) <= lines.widthAfter(branch) && !given.includes('\n')
+  const width = lines.widthAfter(branch)
+  // The width of a long text need not be worked out.
+  const isShort = given.length <= width && columnsOf(`${name} ${given}${note}`) <= width && !given.includes('\n')
   const painted =
     paint('cyan', name) + (isShort ? ` ${given}` : '') + paint(call.status === 'error' ? 'red' : 'dim', note)
   lines.add(`${paint('dim', branch)}${painted}`)

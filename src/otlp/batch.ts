@@ -36,3 +36,18 @@ export function toStatusCode(code: unknown): 'unset' | 'ok' | 'error' {
 export function isParentRemote(flags: number): boolean {
   return (flags & 0x300) === 0x300
 }
+
+/** Hex digits, as OTLP/JSON says, or base64, as plain protobuf JSON printers write bytes; all zeros is none. */
+export function toId(value: unknown, digits: 16 | 32): string | undefined {
+  if (typeof value !== 'string') return undefined
+  if (value.length === digits && /^[0-9a-fA-F]+$/.test(value))
+    return /[^0]/.test(value) ? value.toLowerCase() : undefined
+  if (value.length !== Math.ceil(digits / 6) * 4) return undefined
+  const bytes = Buffer.from(value, 'base64')
+  return bytes.length === digits / 2 ? toId(bytes.toString('hex'), digits) : undefined
+}
+
+/** The value where it is a list, else an empty one. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -49,6 +49,11 @@ export class ByteSource {
     return joined.subarray(0, length)
   }
 
+  /** All bytes that have not been taken, piece by piece. */
+  async *rest(): AsyncGenerator<Buffer> {
+    while (await this.fill(1)) yield this.take(this.#length)
+  }
+
   /** The lines, without their breaks; `undefined` for one that is longer than a record may be. */
   async *lines(): AsyncGenerator<Buffer | undefined> {
     let line: Buffer[] = []

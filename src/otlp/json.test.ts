@@ -96,7 +96,8 @@ describe('OTLP in JSON', () => {
   })
 
   it('says what is no request at all', () => {
-    for (const value of [null, 1, 'x', {}, { data: [] }, [{}]]) expect(readOtlpJson(value)).toBeUndefined()
+    for (const value of [null, 1, 'x', {}, { data: [] }, [{ resourceSpans: [] }]])
+      expect(readOtlpJson(value)).toBeUndefined()
     expect(readOtlpJson({ resourceMetrics: [] })).toMatchObject({ spans: [], logs: [] })
   })
 })

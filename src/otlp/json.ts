@@ -1,35 +1,40 @@
 import { isRecord, numberOf, textOf } from '../spans/json.ts'
 import type { SourceEvent, SourceLog, SourceSpan } from '../spans/source-span.ts'
-import { createBatch, isParentRemote, setAttribute, toStatusCode } from './batch.ts'
+import { createBatch, isParentRemote, listOf, setAttribute, toId, toStatusCode } from './batch.ts'
 import type { OtlpBatch } from './batch.ts'
 
 type Attributes = Record<string, unknown>
 type Scope = SourceSpan['scope']
 
 /**
- * Reads one OTLP/JSON export request of traces, logs, or both (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding),
- * or a list of such requests. `undefined` where the value is none: neither `resourceSpans` nor `resourceLogs` nor
- * `resourceMetrics` is there.
+ * Reads one OTLP/JSON export request of traces, logs, or both (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
+ * `undefined` where the value is none: neither `resourceSpans` nor `resourceLogs` nor `resourceMetrics` is there.
  */
 export function readOtlpJson(value: unknown): OtlpBatch | undefined {
-  const requests = Array.isArray(value) ? value : [value]
+  if (!isRecord(value) || !isOtlpRequest(value)) return undefined
   const batch = createBatch()
-  let known = requests.length === 0
-  for (const request of requests) {
-    if (!isRecord(request)) continue
-    for (const entry of listOf(request.resourceSpans)) readResourceSpans(entry, batch)
-    for (const entry of listOf(request.resourceLogs)) readResourceLogs(entry, batch)
-    known ||= 'resourceSpans' in request || 'resourceLogs' in request || 'resourceMetrics' in request
-  }
-  return known ? batch : undefined
+  addOtlpRequest(value, batch)
+  return batch
+}
+
+/** Whether a JSON object is an OTLP export request of any signal. */
+export function isOtlpRequest(value: object): boolean {
+  return 'resourceSpans' in value || 'resourceLogs' in value || 'resourceMetrics' in value
+}
+
+/** Adds what an OTLP/JSON export request holds to a batch. */
+export function addOtlpRequest(request: Readonly<Record<string, unknown>>, batch: OtlpBatch): void {
+  for (const entry of listOf(request.resourceSpans)) readResourceSpans(entry, batch)
+  for (const entry of listOf(request.resourceLogs)) readResourceLogs(entry, batch)
 }
 
 function readResourceSpans(entry: unknown, batch: OtlpBatch): void {
   if (!isRecord(entry)) return
   const resource = toResource(entry.resource)
-  for (const scopeSpans of listOf(entry.scopeSpans)) {
+  // Before OTLP 0.15 scopes were called instrumentation libraries; older versions of Tempo still write them.
+  for (const scopeSpans of listOf(entry.scopeSpans ?? entry.instrumentationLibrarySpans)) {
     if (!isRecord(scopeSpans)) continue
-    const scope = toScope(scopeSpans.scope)
+    const scope = toScope(scopeSpans.scope ?? scopeSpans.instrumentationLibrary)
     for (const item of listOf(scopeSpans.spans)) {
       const span = toSpan(item, resource, scope)
       if (span === undefined) batch.invalid++
@@ -161,20 +166,6 @@ function toKind(value: unknown): number {
   return numberOf(value) ?? 0
 }
 
-/** Hex digits, as OTLP/JSON says, or base64, as plain protobuf JSON printers write bytes; all zeros is none. */
-function toId(value: unknown, digits: 16 | 32): string | undefined {
-  if (typeof value !== 'string') return undefined
-  if (value.length === digits && /^[0-9a-fA-F]+$/.test(value))
-    return /[^0]/.test(value) ? value.toLowerCase() : undefined
-  if (value.length !== Math.ceil(digits / 6) * 4) return undefined
-  const bytes = Buffer.from(value, 'base64')
-  return bytes.length === digits / 2 ? toId(bytes.toString('hex'), digits) : undefined
-}
-
 function toMilliseconds(nanoseconds: unknown): number {
   return (numberOf(nanoseconds) ?? 0) / 1e6
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }

@@ -3,14 +3,16 @@ import { isMovedContent } from '../spans/content/moved-content.ts'
 import { recognise } from '../spans/recognise.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import type { AgentRun } from '../model/agent-run.ts'
-import { buildRuns } from '../runs/build-runs.ts'
 import type { OtlpBatch } from './batch.ts'
-import { readOtlpJson } from './json.ts'
 import { createProtobufDecoder } from './protobuf.ts'
 import { readOtlpRecords } from './records.ts'
 import type { OtlpRecord } from './records.ts'
+import { runsByStart } from './runs-by-start.ts'
+import type { StoredRun } from './runs-by-start.ts'
 import { SpanArchive } from './span-archive.ts'
-import type { ArchivedTrace, ArchiveEntry } from './span-archive.ts'
+import type { ArchiveEntry } from './span-archive.ts'
+import { isLateScoreSpan } from './stored-scores.ts'
+import { readTraceJson } from './trace-json.ts'
 
 /** Where OTLP comes from: the path of a file, or its bytes. */
 export type OtlpInput = string | { readonly name: string; readonly bytes: AsyncIterable<Uint8Array> }
@@ -50,8 +52,9 @@ export interface ReadRunsOptions {
 }
 
 /**
- * Reads the agent runs in OTLP files: JSON, JSON lines as the Collector's file exporter writes them, protobuf (one request,
- * or requests behind the Collector's four bytes of length); traces and logs together, in any order.
+ * Reads the agent runs in trace files: OTLP as JSON, as JSON lines (the Collector's file exporter writes them) and as protobuf
+ * (one request, or requests behind the Collector's four bytes of length); what the APIs and pages of Jaeger and Tempo give; lists
+ * of these; plain, or compressed by gzip or zstd. Traces and logs are read together, in any order.
  *
  * Top-level runs come by start time, each with its children. Spans of a trace may stand anywhere in the inputs. A damaged
  * record is told to `onDamage` and the rest read. Rejects where an input cannot be opened or read.
@@ -63,6 +66,14 @@ export async function* readRuns(
   inputs: OtlpInput | readonly OtlpInput[],
   options: ReadRunsOptions = {},
 ): AsyncGenerator<AgentRun, void, undefined> {
+  for await (const { run } of readStoredRuns(inputs, options)) yield run
+}
+
+/** As `readRuns`, each run with the scores that its traces already hold. */
+export async function* readStoredRuns(
+  inputs: OtlpInput | readonly OtlpInput[],
+  options: ReadRunsOptions = {},
+): AsyncGenerator<StoredRun, void, undefined> {
   const archive = new SpanArchive({ maxHeldBytes: options.maxHeldBytes ?? 64 * 1024 * 1024 })
   try {
     const reader = new OtlpReader(archive, options)
@@ -76,55 +87,6 @@ export async function* readRuns(
 
 function isList(inputs: OtlpInput | readonly OtlpInput[]): inputs is readonly OtlpInput[] {
   return Array.isArray(inputs)
-}
-
-/**
- * A run may be spread over traces, or told twice, in two of them: traces are looked at together, all of them where they are
- * held in memory, else some thousand spans at a time. Runs that start after the first trace of what comes next wait.
- */
-function* runsByStart(archive: SpanArchive): Generator<AgentRun> {
-  let waiting: readonly AgentRun[] = []
-  for (const traces of inBatches(archive.traces(), archive.isSpilled ? BATCH_SPANS : Number.POSITIVE_INFINITY)) {
-    const startTimeMs = traces[0]?.startTimeMs ?? 0
-    const due = waiting.filter((run) => run.startTimeMs <= startTimeMs)
-    yield* due
-    const spans = traces.flatMap((trace) => trace.spans)
-    const runs = buildRuns(spans, { logs: traces.flatMap((trace) => trace.logs) })
-    const later = [...waiting.slice(due.length), ...runs]
-    waiting = later.toSorted((left, right) => left.startTimeMs - right.startTimeMs)
-  }
-  yield* waiting
-}
-
-/** Spans that are looked at together where not all fit into memory. */
-const BATCH_SPANS = 5000
-
-/** Traces in batches of some `maxSpans` spans, cut where the pause between two starts is the longest of the later half. */
-function* inBatches(traces: Iterable<ArchivedTrace>, maxSpans: number): Generator<readonly ArchivedTrace[]> {
-  let batch: ArchivedTrace[] = []
-  let count = 0
-  for (const trace of traces) {
-    batch.push(trace)
-    count += trace.spans.length
-    if (count < maxSpans || batch.length < 2) continue
-    const cut = longestPause(batch)
-    yield batch.slice(0, cut)
-    batch = batch.slice(cut)
-    count = batch.reduce((sum, item) => sum + item.spans.length, 0)
-  }
-  if (batch.length > 0) yield batch
-}
-
-function longestPause(batch: readonly ArchivedTrace[]): number {
-  let longest = -1
-  let cut = batch.length - 1
-  for (let index = Math.ceil(batch.length / 2); index < batch.length; index++) {
-    const pause = (batch[index]?.startTimeMs ?? 0) - (batch[index - 1]?.startTimeMs ?? 0)
-    if (pause <= longest) continue
-    longest = pause
-    cut = index
-  }
-  return cut
 }
 
 /** Puts what the inputs hold into the archive, and counts. */
@@ -174,9 +136,9 @@ class OtlpReader {
   async #decode(record: OtlpRecord, input: string): Promise<OtlpBatch | undefined> {
     if (record.kind === 'damaged') return this.#reportDamage(input, record.place, record.reason)
     if (record.kind === 'json') {
-      const batch = readOtlpJson(record.value)
-      const reason = 'JSON, but no OTLP request: expected resourceSpans or resourceLogs'
-      return batch ?? this.#reportDamage(input, record.place, reason)
+      const { batch, unread } = readTraceJson(record.value)
+      if (unread !== undefined) this.#reportDamage(input, record.place, unread)
+      return batch
     }
     this.#decodeProtobuf ??= await createProtobufDecoder()
     try {
@@ -199,7 +161,7 @@ class OtlpReader {
     for (const span of batch.spans) {
       const isRecognised = recognise(span.scope.name, span.attributes, span.name) !== undefined
       if (isRecognised) this.#counts.recognisedSpans++
-      entries.push({ span: isRecognised ? span : toLink(span), isRecognised })
+      entries.push({ span: isRecognised || isLateScoreSpan(span) ? span : toLink(span), isRecognised })
     }
     for (const log of batch.logs) if (isContentLog(log)) entries.push({ log, isRecognised: false })
     this.#archive.add(entries, byteLength)

@@ -1,4 +1,6 @@
 import { ByteSource, MAX_RECORD_BYTES } from './byte-source.ts'
+import { compressionOf, decompress, DecompressionError, decompressRecord } from './decompress.ts'
+import type { Compression } from './decompress.ts'
 import { PendingDocument, tryParse } from './pending-document.ts'
 
 /**
@@ -16,28 +18,39 @@ const SNIFF_BYTES = 256
 /**
  * Cuts a stream of bytes into records, one at a time: JSON (a single document, pretty or not; one document a line, as the
  * Collector's file exporter writes them), or protobuf (one request; requests each behind four bytes of length, as the
- * Collector writes them). Damage costs the record in which it is, and is reported.
+ * Collector writes them). All of it may be compressed by gzip or zstd; with the Collector's `compression: zstd` each record
+ * is, behind its length. Damage costs the record in which it is, and is reported.
  */
 export async function* readOtlpRecords(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<OtlpRecord> {
   const source = new ByteSource(chunks)
   await source.fill(SNIFF_BYTES)
+  const compression = compressionOf(source.peek(SNIFF_BYTES))
+  if (compression === undefined) yield* readPlainRecords(source)
+  else yield* readCompressedRecords(source, compression)
+}
+
+async function* readPlainRecords(source: ByteSource): AsyncGenerator<OtlpRecord> {
+  await source.fill(SNIFF_BYTES)
   const start = source.peek(SNIFF_BYTES)
-  const tool = compressionOf(start)
-  if (tool !== undefined) {
-    yield {
-      kind: 'damaged',
-      reason: `compressed; unpack it first (${tool} -dc FILE | spanscore inspect -)`,
-      place: 'byte 0',
-    }
-    return
-  }
   if (isJson(start)) yield* readJsonRecords(source)
   else yield* readProtobufRecords(source, start[0] === 0x0a)
 }
 
-function compressionOf(start: Buffer): 'gzip' | 'zstd' | undefined {
-  if (start[0] === 0x1f && start[1] === 0x8b) return 'gzip'
-  return start.length >= 4 && start.readUInt32LE(0) === 0xfd2fb528 ? 'zstd' : undefined
+/** Where the data cannot be unpacked to its end, what was unpacked is read before the damage is reported. */
+async function* readCompressedRecords(source: ByteSource, compression: Compression): AsyncGenerator<OtlpRecord> {
+  let damage: string | undefined
+  async function* unpack(): AsyncGenerator<Buffer> {
+    try {
+      yield* decompress(source.rest(), compression)
+    } catch (error) {
+      if (!(error instanceof DecompressionError)) throw error
+      damage = error.message
+    }
+  }
+  const unpacked = new ByteSource(unpack())
+  yield* readPlainRecords(unpacked)
+  if (damage !== undefined)
+    yield { kind: 'damaged', reason: damage, place: `byte ${unpacked.offset} of the unpacked data` }
 }
 
 /** Begins as a JSON object or list does, or at least holds no control characters, which every protobuf request has. */
@@ -94,8 +107,8 @@ async function* readJsonRecords(source: ByteSource): AsyncGenerator<OtlpRecord> 
 async function* readProtobufRecords(source: ByteSource, isSingleRequest: boolean): AsyncGenerator<OtlpRecord> {
   while (await source.fill(1)) {
     const place = `byte ${source.offset}`
-    await source.fill(6)
-    const header = isSingleRequest ? readEntryHeader(source.peek(6)) : readLengthHeader(source.peek(5))
+    await source.fill(8)
+    const header = isSingleRequest ? readEntryHeader(source.peek(6)) : readLengthHeader(source.peek(8))
     if (header === undefined) {
       yield { kind: 'damaged', reason: 'neither OTLP JSON nor OTLP protobuf; the rest of the file is not read', place }
       return
@@ -107,7 +120,21 @@ async function* readProtobufRecords(source: ByteSource, isSingleRequest: boolean
       yield { kind: 'damaged', reason: `a record of ${length} bytes that the file does not hold whole`, place }
       return
     }
-    yield { kind: 'protobuf', bytes: source.take(length), place }
+    const bytes = source.take(length)
+    yield compressionOf(bytes) === undefined ? { kind: 'protobuf', bytes, place } : unpackRecord(bytes, place)
+  }
+}
+
+/** A record that the Collector compressed for itself: JSON or protobuf. */
+function unpackRecord(compressed: Uint8Array, place: string): OtlpRecord {
+  try {
+    const bytes = decompressRecord(compressed, MAX_RECORD_BYTES)
+    if (!isJson(bytes.subarray(0, SNIFF_BYTES))) return { kind: 'protobuf', bytes, place }
+    const value = tryParse(bytes.toString('utf8'))
+    return value === undefined ? { kind: 'damaged', reason: 'not valid JSON', place } : { kind: 'json', value, place }
+  } catch (error) {
+    if (!(error instanceof DecompressionError)) throw error
+    return { kind: 'damaged', reason: error.message, place }
   }
 }
 
@@ -131,9 +158,10 @@ function readEntryHeader(bytes: Buffer): RecordHeader | undefined {
   return undefined
 }
 
-/** Four bytes, big endian, then a request, which begins with 0x0a where it is not empty. */
+/** Four bytes, big endian, then a request, which begins with 0x0a where it is not empty, or as compressed data does. */
 function readLengthHeader(bytes: Buffer): RecordHeader | undefined {
   if (bytes.length < 4) return undefined
   const length = bytes.readUInt32BE(0)
-  return length === 0 || bytes[4] === 0x0a ? { skip: 4, keep: 0, length } : undefined
+  const isRequest = length === 0 || bytes[4] === 0x0a || compressionOf(bytes.subarray(4)) === 'zstd'
+  return isRequest ? { skip: 4, keep: 0, length } : undefined
 }

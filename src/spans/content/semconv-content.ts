@@ -153,8 +153,8 @@ function fromEventsAttribute(
 function fromTextAndCalls(attributes: Readonly<Record<string, unknown>>): readonly Message[] | undefined {
   const text = attributes['gen_ai.response.text']
   const calls = parseJson(attributes['gen_ai.response.tool_calls'])
-  if (typeof text !== 'string' && !Array.isArray(calls)) return undefined
   const list = parseJson(text)
+  if (typeof text !== 'string' && !Array.isArray(list) && !Array.isArray(calls)) return undefined
   const content = Array.isArray(list) ? list.filter((item) => typeof item === 'string').join('') : (text ?? '')
   const message = toMessage({ role: 'assistant', content, tool_calls: calls })
   return message === undefined ? undefined : [message]

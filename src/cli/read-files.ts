@@ -1,40 +1,36 @@
 import { statSync } from 'node:fs'
-import { readRuns } from '../otlp/read-runs.ts'
+import { readStoredRuns } from '../otlp/read-runs.ts'
 import type { OtlpDamage, OtlpInput, OtlpSummary } from '../otlp/read-runs.ts'
-import { createPaint, write } from './output.ts'
-import type { OutputStream } from './output.ts'
+import type { StoredRun } from '../otlp/runs-by-start.ts'
+import type { CommandContext } from './command.ts'
 import { createProgress } from './progress.ts'
-import { renderRun } from './run-tree.ts'
-import { safeJson, safeLine } from './text.ts'
+import { safeLine } from './text.ts'
 import { UsageError } from './usage-error.ts'
-
-/** The streams and environment that a command works with. */
-export interface CommandContext {
-  readonly stdin: AsyncIterable<Uint8Array>
-  readonly stdout: OutputStream
-  readonly stderr: OutputStream
-  readonly environment: Readonly<Record<string, string | undefined>>
-}
 
 /** More damaged records are counted, not listed. */
 const MAX_LISTED_DAMAGES = 20
 
-const NARROWEST = 40
-const WIDEST = 120
+/** Trace files that are being read. */
+export interface RunFiles {
+  /** The runs by start time, once all files have been read. Rejects with a `UsageError` where no file holds a span. */
+  readonly runs: AsyncGenerator<StoredRun>
+  /** What the files held; `undefined` until the first run is there. */
+  readonly summary: () => OtlpSummary | undefined
+}
 
 /**
- * `spanscore inspect FILE… [--json]`: shows the agent runs in OTLP files.
+ * Reads the runs in trace files for a command: with a progress bar on a terminal, and a line on stderr for each record that
+ * could not be read.
  *
- * @throws UsageError where a file cannot be read, or no file holds a span.
+ * @throws UsageError where no file is given, or one cannot be opened.
  */
-export async function inspect(files: readonly string[], asJson: boolean, context: CommandContext): Promise<void> {
-  if (files.length === 0) throw new UsageError('inspect needs a file, or - for standard input')
+export function readFiles(files: readonly string[], context: CommandContext): RunFiles {
   const sizes = files.map((file) => (file === '-' ? undefined : sizeOf(file)))
   const totalBytes = sizes.reduce((sum, size) => (sum === undefined || size === undefined ? undefined : sum + size), 0)
   const progress = createProgress({ stream: context.stderr, totalBytes })
   const damages: OtlpDamage[] = []
   let summary: OtlpSummary | undefined
-  const runs = readRuns(
+  const runs = readStoredRuns(
     files.map((file) => toInput(file, context)),
     {
       onProgress: (bytesRead) => progress.update(bytesRead),
@@ -43,20 +39,28 @@ export async function inspect(files: readonly string[], asJson: boolean, context
         summary = read
         progress.clear()
         if (read.spans === 0) throw new UsageError(noSpans(files, damages[0]))
-        reportDamages(damages, read, context.stderr)
+        reportDamages(damages, read, context)
       },
     },
   )
+  return { runs: clearing(runs, () => progress.clear()), summary: () => summary }
+}
+
+/** Takes the bar away however the reading ends. */
+async function* clearing(runs: AsyncGenerator<StoredRun>, clear: () => void): AsyncGenerator<StoredRun> {
   try {
-    const count = asJson ? await writeJson(runs, context.stdout) : await writeTrees(runs, context)
-    if (!asJson) await write(context.stdout, `${describeCount(count, summary)}\n`)
-    else if (count === 0) context.stderr.write(`spanscore: ${describeCount(count, summary)}\n`)
+    yield* runs
   } finally {
-    progress.clear()
+    clear()
   }
 }
 
-function sizeOf(file: string): number {
+/**
+ * The size of a file in bytes.
+ *
+ * @throws UsageError where there is none that can be read.
+ */
+export function sizeOf(file: string): number {
   const stats = statSync(file, { throwIfNoEntry: false })
   if (stats === undefined) throw new UsageError(`cannot read ${safeLine(file)}: no such file`)
   if (stats.isDirectory()) throw new UsageError(`cannot read ${safeLine(file)}: it is a directory`)
@@ -67,28 +71,7 @@ function toInput(file: string, context: CommandContext): OtlpInput {
   return file === '-' ? { name: 'standard input', bytes: context.stdin } : file
 }
 
-async function writeJson(runs: AsyncIterable<unknown>, stdout: OutputStream): Promise<number> {
-  let count = 0
-  for await (const run of runs) {
-    await write(stdout, `${count === 0 ? '{ "runs": [\n' : ',\n'}${safeJson(JSON.stringify(run))}`)
-    count++
-  }
-  await write(stdout, count === 0 ? '{ "runs": [] }\n' : '\n] }\n')
-  return count
-}
-
-async function writeTrees(runs: ReturnType<typeof readRuns>, { stdout, environment }: CommandContext): Promise<number> {
-  const columns = Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 80))
-  const style = { columns, paint: createPaint(stdout, environment) }
-  let count = 0
-  for await (const run of runs) {
-    await write(stdout, `${renderRun(run, style)}\n`)
-    count++
-  }
-  return count
-}
-
-function reportDamages(damages: readonly OtlpDamage[], summary: OtlpSummary, stderr: OutputStream): void {
+function reportDamages(damages: readonly OtlpDamage[], summary: OtlpSummary, { stderr }: CommandContext): void {
   for (const { input, place, reason } of damages) {
     stderr.write(`spanscore: ${safeLine(input)}, ${place}: ${safeLine(reason)}; left out\n`)
   }
@@ -99,10 +82,11 @@ function reportDamages(damages: readonly OtlpDamage[], summary: OtlpSummary, std
 function noSpans(files: readonly string[], damage: OtlpDamage | undefined): string {
   const names = files.map((file) => (file === '-' ? 'standard input' : safeLine(file))).join(', ')
   const why = damage === undefined ? '' : ` (${damage.place}: ${safeLine(damage.reason)})`
-  return `no spans in ${names}${why}; expected OTLP traces as JSON, JSON lines or protobuf`
+  return `no spans in ${names}${why}; expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo`
 }
 
-function describeCount(count: number, summary: OtlpSummary | undefined): string {
+/** Why there are no runs in files that hold spans, or how many there are. */
+export function describeCount(count: number, summary: OtlpSummary | undefined): string {
   const { spans, recognisedSpans } = summary ?? { spans: 0, recognisedSpans: 0 }
   const from = `in ${spans.toLocaleString('en')} ${spans === 1 ? 'span' : 'spans'}`
   if (count > 0) return `${count.toLocaleString('en')} ${count === 1 ? 'run' : 'runs'} ${from}`

@@ -1,0 +1,153 @@
+import { isRecord, numberOf, textOf } from '../spans/json.ts'
+import type { SourceEvent, SourceSpan } from '../spans/source-span.ts'
+import { listOf, setAttribute, toId } from './batch.ts'
+import type { OtlpBatch } from './batch.ts'
+
+type Attributes = Record<string, unknown>
+
+/** Tags in which Jaeger keeps what OTLP has fields for. */
+const FIELD_TAGS: ReadonlySet<string> = new Set([
+  'span.kind',
+  'otel.scope.name',
+  'otel.scope.version',
+  'otel.library.name',
+  'otel.library.version',
+  'otel.status_code',
+  'otel.status_description',
+  'w3c.tracestate',
+  'internal.span.format',
+])
+
+/** Positions are OTLP's numbers of span kinds. */
+const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer']
+
+/** A trace of Jaeger's JSON model, as far as it has been looked at. */
+interface JaegerTrace {
+  readonly spans: readonly unknown[]
+  readonly processes?: unknown
+}
+
+/** Whether a JSON value is a trace as Jaeger's query API and the download button of its page give it. */
+export function isJaegerTrace(value: unknown): value is JaegerTrace {
+  return (
+    isRecord(value) && Array.isArray(value.spans) && (isRecord(value.processes) || typeof value.traceID === 'string')
+  )
+}
+
+/**
+ * Reads one trace of Jaeger's own JSON model (`{ traceID, spans, processes }`) as Jaeger translates it from OTLP: scope,
+ * status and kind are tags, resources are processes, times are microseconds.
+ */
+export function readJaegerTrace(trace: JaegerTrace, batch: OtlpBatch): void {
+  const processes = isRecord(trace.processes) ? trace.processes : {}
+  const resources = new Map(Object.entries(processes).map(([id, process]) => [id, toResource(process)]))
+  for (const item of trace.spans) {
+    const span = toSpan(item, resources)
+    if (span === undefined) batch.invalid++
+    else batch.spans.push(span)
+  }
+}
+
+function toSpan(value: unknown, resources: ReadonlyMap<string, Attributes>): SourceSpan | undefined {
+  if (!isRecord(value)) return undefined
+  const traceId = toJaegerId(value.traceID, 32)
+  const spanId = toJaegerId(value.spanID, 16)
+  if (traceId === undefined || spanId === undefined) return undefined
+  const tags = toTags(value.tags)
+  const parentSpanId = parentOf(value, traceId)
+  const startTimeMs = (numberOf(value.startTime) ?? 0) / 1000
+  const message = textOf(tags['otel.status_description'])
+  const code = toStatusCode(tags)
+  const version = textOf(tags['otel.scope.version']) ?? textOf(tags['otel.library.version'])
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanId !== undefined && { parentSpanId }),
+    name: textOf(value.operationName) ?? '',
+    kind: Math.max(0, KINDS.indexOf(textOf(tags['span.kind'])?.toLowerCase() ?? '')),
+    scope: {
+      name: textOf(tags['otel.scope.name']) ?? textOf(tags['otel.library.name']) ?? '',
+      ...(version !== undefined && { version }),
+    },
+    attributes: withoutFields(tags, code === 'error'),
+    events: listOf(value.logs).flatMap(toEvent),
+    status: message === undefined ? { code } : { code, message },
+    startTimeMs,
+    endTimeMs: startTimeMs + (numberOf(value.duration) ?? 0) / 1000,
+    resource: resources.get(textOf(value.processID) ?? '') ?? toResource(value.process),
+    droppedAttributesCount: 0,
+  }
+}
+
+/** The first parent in the same trace; older clients name it in a field of its own. */
+function parentOf(span: Readonly<Record<string, unknown>>, traceId: string): string | undefined {
+  for (const reference of listOf(span.references)) {
+    if (!isRecord(reference) || reference.refType !== 'CHILD_OF') continue
+    if (toJaegerId(reference.traceID, 32) === traceId) return toJaegerId(reference.spanID, 16)
+  }
+  return toJaegerId(span.parentSpanID, 16)
+}
+
+/** Jaeger writes ids in hex, and older ones without leading zeros. */
+function toJaegerId(value: unknown, digits: 16 | 32): string | undefined {
+  return typeof value === 'string'
+    ? toId(value.length < digits ? value.padStart(digits, '0') : value, digits)
+    : undefined
+}
+
+function toStatusCode(tags: Readonly<Attributes>): 'unset' | 'ok' | 'error' {
+  if (tags['otel.status_code'] === 'ERROR' || tags['error'] === true) return 'error'
+  return tags['otel.status_code'] === 'OK' ? 'ok' : 'unset'
+}
+
+/** `error` is added by Jaeger to spans of status ERROR. */
+function withoutFields(tags: Readonly<Attributes>, isError: boolean): Attributes {
+  const attributes: Attributes = {}
+  for (const [key, value] of Object.entries(tags)) {
+    if (FIELD_TAGS.has(key) || (key === 'error' && isError && value === true)) continue
+    setAttribute(attributes, key, value)
+  }
+  return attributes
+}
+
+function toEvent(value: unknown): SourceEvent[] {
+  if (!isRecord(value)) return []
+  const { event, ...attributes } = toTags(value.fields)
+  return [{ name: textOf(event) ?? '', timeMs: (numberOf(value.timestamp) ?? 0) / 1000, attributes }]
+}
+
+function toResource(value: unknown): Attributes {
+  if (!isRecord(value)) return {}
+  const name = textOf(value.serviceName)
+  return { ...toTags(value.tags), ...(name !== undefined && { 'service.name': name }) }
+}
+
+function toTags(list: unknown): Attributes {
+  const tags: Attributes = {}
+  for (const tag of listOf(list)) {
+    if (isRecord(tag) && typeof tag.key === 'string') setAttribute(tags, tag.key, toTagValue(tag.type, tag.value))
+  }
+  return tags
+}
+
+/** Numbers and booleans may be written as text. Lists have no type in Jaeger: they are JSON text of it. */
+function toTagValue(type: unknown, value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  if (type === 'bool') return value === 'true'
+  if (type === 'int64' || type === 'float64') return numberOf(value) ?? value
+  return value.startsWith('[') ? toList(value) : value
+}
+
+/**
+ * A list of texts, numbers or booleans, which is all that OTLP's lists may hold. Messages and tool definitions, which are
+ * JSON text in OTLP too, are lists of objects and stay text.
+ */
+function toList(text: string): unknown {
+  if (/^\[\s*[{[]/.test(text)) return text
+  try {
+    const list: unknown = JSON.parse(text)
+    return Array.isArray(list) && list.every((item) => typeof item !== 'object' || item === null) ? list : text
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,68 @@
+import type { AgentRun } from '../model/agent-run.ts'
+import { buildRuns } from '../runs/build-runs.ts'
+import type { ArchivedTrace, SpanArchive } from './span-archive.ts'
+import { StoredScores } from './stored-scores.ts'
+import type { StoredScore } from './stored-scores.ts'
+
+/** A run, and the scores that its traces already hold. */
+export interface StoredRun {
+  readonly run: AgentRun
+  /** The stored scores of the run, or of a run nested in it: attributes of its span, late spans, and evaluation events. */
+  readonly scoresOf: (run: AgentRun) => readonly StoredScore[]
+}
+
+/**
+ * A run may be spread over traces, or told twice, in two of them: traces are looked at together, all of them where they are
+ * held in memory, else some thousand spans at a time. Runs that start after the first trace of what comes next wait.
+ */
+export function* runsByStart(archive: SpanArchive): Generator<StoredRun> {
+  let waiting: readonly StoredRun[] = []
+  for (const traces of inBatches(archive.traces(), archive.isSpilled ? BATCH_SPANS : Number.POSITIVE_INFINITY)) {
+    const startTimeMs = traces[0]?.startTimeMs ?? 0
+    const due = waiting.filter(({ run }) => run.startTimeMs <= startTimeMs)
+    yield* due
+    const later = [...waiting.slice(due.length), ...storedRuns(traces)]
+    waiting = later.toSorted((left, right) => left.run.startTimeMs - right.run.startTimeMs)
+  }
+  yield* waiting
+}
+
+function storedRuns(traces: readonly ArchivedTrace[]): StoredRun[] {
+  const spans = traces.flatMap((trace) => trace.spans)
+  const logs = traces.flatMap((trace) => trace.logs)
+  // Made when somebody asks for scores.
+  let scores: StoredScores | undefined
+  const scoresOf = (run: AgentRun): readonly StoredScore[] => (scores ??= new StoredScores(spans, logs)).of(run)
+  return buildRuns(spans, { logs }).map((run) => ({ run, scoresOf }))
+}
+
+/** Spans that are looked at together where not all fit into memory. */
+const BATCH_SPANS = 5000
+
+/** Traces in batches of some `maxSpans` spans, cut where the pause between two starts is the longest of the later half. */
+function* inBatches(traces: Iterable<ArchivedTrace>, maxSpans: number): Generator<readonly ArchivedTrace[]> {
+  let batch: ArchivedTrace[] = []
+  let count = 0
+  for (const trace of traces) {
+    batch.push(trace)
+    count += trace.spans.length
+    if (count < maxSpans || batch.length < 2) continue
+    const cut = longestPause(batch)
+    yield batch.slice(0, cut)
+    batch = batch.slice(cut)
+    count = batch.reduce((sum, item) => sum + item.spans.length, 0)
+  }
+  if (batch.length > 0) yield batch
+}
+
+function longestPause(batch: readonly ArchivedTrace[]): number {
+  let longest = -1
+  let cut = batch.length - 1
+  for (let index = Math.ceil(batch.length / 2); index < batch.length; index++) {
+    const pause = (batch[index]?.startTimeMs ?? 0) - (batch[index - 1]?.startTimeMs ?? 0)
+    if (pause <= longest) continue
+    longest = pause
+    cut = index
+  }
+  return cut
+}

@@ -1,0 +1,140 @@
+import type { AgentRun } from '../model/agent-run.ts'
+import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+
+/** A score, or the reason for its absence, that the traces already hold. */
+export interface StoredScore {
+  readonly scorerId: string
+  readonly value?: number
+  /** `pass` or `fail`; other tools that write `gen_ai.evaluation.result` use words of their own. */
+  readonly label?: string
+  readonly explanation?: string
+  /** `skipped` or `failed`, where there is no value. */
+  readonly status?: string
+  /** Why there is no value, as a code such as `no-content` or `judge-timeout`. */
+  readonly reason?: string
+  readonly message?: string
+}
+
+/** Where a score was found. What is on the agent's own span comes first, then late spans, then events. */
+type Origin = 'span' | 'late-span' | 'event'
+
+interface Found extends StoredScore {
+  readonly origin: Origin
+  readonly revision: number
+}
+
+type Attributes = Readonly<Record<string, unknown>>
+
+const KEY = /^spanscore\.([a-z][a-z0-9_]*)\.(score|label|explanation|status|status_reason|status_message)$/
+const EVENT_NAME = 'gen_ai.evaluation.result'
+const ORIGINS: readonly Origin[] = ['event', 'late-span', 'span']
+
+/** Whether a span is a score that came after its run's span had ended. */
+export function isLateScoreSpan(span: Pick<SourceSpan, 'name' | 'scope'>): boolean {
+  return span.scope.name === 'spanscore' && span.name.startsWith('evaluate ')
+}
+
+/** Scores by the span that they belong to, however they were written: on the span, as a late span, or as an event. */
+export class StoredScores {
+  readonly #bySpan = new Map<string, Map<string, Found>>()
+
+  constructor(spans: Iterable<SourceSpan>, logs: Iterable<SourceLog>) {
+    for (const span of spans) this.#addSpan(span)
+    for (const log of logs) {
+      if (log.eventName === EVENT_NAME) this.#add(`${log.traceId}:${log.spanId}`, fromEvent(log.attributes))
+    }
+  }
+
+  /** The scores of one run, nested runs apart. Those of its agent span come before those of its model calls. */
+  of(run: AgentRun): readonly StoredScore[] {
+    if (this.#bySpan.size === 0) return []
+    const keys = [run.id, ...run.steps.map((step) => `${run.traceId}:${step.spanId}`)]
+    const scores = new Map<string, StoredScore>()
+    for (const key of keys) {
+      for (const { origin: _origin, revision: _revision, ...score } of this.#bySpan.get(key)?.values() ?? []) {
+        if (!scores.has(score.scorerId)) scores.set(score.scorerId, score)
+      }
+    }
+    return [...scores.values()]
+  }
+
+  #addSpan(span: SourceSpan): void {
+    const isLate = isLateScoreSpan(span)
+    const spanId = isLate ? span.parentSpanId : span.spanId
+    if (spanId === undefined) return
+    for (const found of fromAttributes(span.attributes, isLate ? 'late-span' : 'span')) {
+      this.#add(`${span.traceId}:${spanId}`, found)
+    }
+  }
+
+  /** The latest revision counts; of one revision, a value more than the reason of its absence, and the nearest origin. */
+  #add(key: string, found: Found | undefined): void {
+    if (found === undefined) return
+    const scores = this.#bySpan.get(key) ?? new Map<string, Found>()
+    this.#bySpan.set(key, scores)
+    const known = scores.get(found.scorerId)
+    if (known === undefined || rankOf(found) > rankOf(known)) scores.set(found.scorerId, found)
+  }
+}
+
+function rankOf({ revision, value, origin }: Found): number {
+  return revision * 10 + (value === undefined ? 0 : 5) + ORIGINS.indexOf(origin)
+}
+
+function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
+  const byScorer = new Map<string, Record<string, unknown>>()
+  for (const key in attributes) {
+    if (!key.startsWith('spanscore.')) continue
+    const [, scorerId, part] = KEY.exec(key) ?? []
+    if (scorerId === undefined || part === undefined) continue
+    const parts = byScorer.get(scorerId) ?? {}
+    byScorer.set(scorerId, parts)
+    parts[part] = attributes[key]
+  }
+  const revision = numberIn(attributes, 'spanscore.revision') ?? 1
+  return [...byScorer].map(([scorerId, parts]) => ({
+    ...toScore(scorerId, {
+      value: numberIn(parts, 'score'),
+      label: textIn(parts, 'label'),
+      explanation: textIn(parts, 'explanation'),
+      status: textIn(parts, 'status'),
+      reason: textIn(parts, 'status_reason'),
+      message: textIn(parts, 'status_message'),
+    }),
+    origin,
+    revision,
+  }))
+}
+
+function fromEvent(attributes: Attributes): Found | undefined {
+  const scorerId = textIn(attributes, 'gen_ai.evaluation.name')
+  if (scorerId === undefined) return undefined
+  const value = numberIn(attributes, 'gen_ai.evaluation.score.value')
+  const label = textIn(attributes, 'gen_ai.evaluation.score.label')
+  const score = toScore(scorerId, {
+    value,
+    label,
+    explanation: textIn(attributes, 'gen_ai.evaluation.explanation'),
+    status: value === undefined && label === undefined ? 'failed' : undefined,
+    reason: textIn(attributes, 'error.type'),
+    message: undefined,
+  })
+  return { ...score, origin: 'event', revision: numberIn(attributes, 'spanscore.revision') ?? 1 }
+}
+
+type Parts = { readonly [Key in Exclude<keyof StoredScore, 'scorerId'>]-?: StoredScore[Key] | undefined }
+
+function toScore(scorerId: string, parts: Parts): StoredScore {
+  const there = Object.entries(parts).filter(([, part]) => part !== undefined)
+  return { scorerId, ...Object.fromEntries(there) }
+}
+
+function numberIn(attributes: Attributes, key: string): number | undefined {
+  const value = attributes[key]
+  return typeof value === 'number' ? value : undefined
+}
+
+function textIn(attributes: Attributes, key: string): string | undefined {
+  const value = attributes[key]
+  return typeof value === 'string' ? value : undefined
+}

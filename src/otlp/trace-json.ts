@@ -1,0 +1,90 @@
+import { isRecord } from '../spans/json.ts'
+import { createBatch } from './batch.ts'
+import type { OtlpBatch } from './batch.ts'
+import { isJaegerTrace, readJaegerTrace } from './jaeger.ts'
+import { addOtlpRequest, isOtlpRequest } from './json.ts'
+
+/** What a JSON document of traces held. */
+export interface TraceJson {
+  readonly batch: OtlpBatch
+  /** What the first part looks like that was not read, such as `looks like Zipkin v2, which is not read`. */
+  readonly unread?: string
+}
+
+/**
+ * Reads a JSON document of traces or logs: OTLP requests, Jaeger's query API (also version 3) and the download of its page,
+ * Tempo's API (also version 2) and Grafana's download, and lists of all these.
+ */
+export function readTraceJson(value: unknown): TraceJson {
+  const batch = createBatch()
+  const unread = readInto(value, batch)
+  return unread === undefined ? { batch } : { batch, unread }
+}
+
+/** @returns What the value looks like where it is none of the forms above. */
+function readInto(value: unknown, batch: OtlpBatch): string | undefined {
+  if (Array.isArray(value)) return readList(value, batch)
+  if (!isRecord(value)) return describeUnread(value)
+  if (isOtlpRequest(value)) addOtlpRequest(value, batch)
+  else if (Array.isArray(value.batches)) addOtlpRequest({ resourceSpans: value.batches }, batch)
+  else if (isJaegerTrace(value)) readJaegerTrace(value, batch)
+  // Jaeger's API version 3.
+  else if (isRecord(value.result)) return readJaegerResult(value.result, batch)
+  // Tempo's API version 2.
+  else if (isRecord(value.trace)) return readInto(value.trace, batch)
+  // Jaeger's API wraps its traces, and says so where it found none.
+  else if (Array.isArray(value.data) && value.data.every(isJaegerTrace)) return readList(value.data, batch)
+  else return describeUnread(value)
+  return undefined
+}
+
+/** Jaeger gives the events of a span by name. */
+function readJaegerResult(result: Readonly<Record<string, unknown>>, batch: OtlpBatch): string | undefined {
+  const inOrder = createBatch()
+  const unread = readInto(result, inOrder)
+  for (const span of inOrder.spans) {
+    batch.spans.push({ ...span, events: span.events.toSorted((left, right) => left.timeMs - right.timeMs) })
+  }
+  batch.logs.push(...inOrder.logs)
+  batch.invalid += inOrder.invalid
+  return unread
+}
+
+function readList(values: readonly unknown[], batch: OtlpBatch): string | undefined {
+  let unread: string | undefined
+  for (const value of values) {
+    const found = readInto(value, batch)
+    unread ??= found
+  }
+  return unread
+}
+
+/** Forms that are known by a key or two of theirs, and not read. */
+const UNREAD_FORMS: readonly (readonly [name: string, matches: (value: Record<string, unknown>) => boolean])[] = [
+  ['Zipkin v2', (value) => has(value, 'traceId', 'id') && (has(value, 'localEndpoint') || has(value, 'timestamp'))],
+  ['Zipkin v1', (value) => has(value, 'traceId', 'binaryAnnotations')],
+  ['the console output of OpenTelemetry for Python', (value) => has(value, 'context', 'start_time')],
+  ['the console output of OpenTelemetry for JavaScript', (value) => has(value, 'traceId', 'instrumentationScope')],
+  ['OTLP with names in snake_case (OTLP/JSON writes resourceSpans)', (value) => has(value, 'resource_spans')],
+  ['Datadog', (value) => has(value, 'trace_id', 'span_id', 'resource') || has(value, 'meta', 'metrics', 'span_id')],
+  ['AWS X-Ray', (value) => has(value, 'Traces') || has(value, 'Segments') || has(value, 'trace_id', 'subsegments')],
+  ['LangSmith', (value) => has(value, 'run_type') || has(value, 'dotted_order')],
+  ["Langfuse's API", (value) => has(value, 'observations') || has(value, 'traceId', 'startTime', 'type')],
+  ['Phoenix', (value) => has(value, 'span_kind', 'parent_id') || has(value, 'context.span_id')],
+  ['SkyWalking', (value) => has(value, 'segmentId') || has(value, 'traceSegmentId')],
+  ['a Chrome trace', (value) => has(value, 'traceEvents')],
+  ['what spanscore score --json prints', (value) => has(value, 'evaluations', 'summary')],
+  ['what spanscore inspect --json prints', (value) => has(value, 'runs')],
+]
+
+function describeUnread(value: unknown): string {
+  const first = Array.isArray(value) ? value[0] : value
+  const sample = isRecord(first) && Array.isArray(first.data) ? first.data[0] : first
+  const form = isRecord(sample) ? UNREAD_FORMS.find(([, matches]) => matches(sample)) : undefined
+  if (form !== undefined) return `looks like ${form[0]}, which is not read`
+  return 'JSON, but no form of traces that is read: expected OTLP (resourceSpans), Jaeger (data) or Tempo (batches)'
+}
+
+function has(value: Readonly<Record<string, unknown>>, ...keys: readonly string[]): boolean {
+  return keys.every((key) => Object.hasOwn(value, key))
+}
