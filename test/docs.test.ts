@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 const folder = '.cache/docs'
 
 /** Every `ts` block of README and docs, each a module of its own, by the page and line where it stands. */
-const blocks = globSync(['README.md', 'docs/*.md', 'collector-config/README.md']).flatMap((page) => {
+const blocks = globSync(['README.md', 'docs/**/*.md', 'collector-config/README.md']).flatMap((page) => {
   const text = readFileSync(page, 'utf8')
   return [...text.matchAll(/^```(?:ts|typescript)\n([\s\S]*?)^```/gm)].map((match) => ({
     page,
@@ -46,7 +46,7 @@ describe('the documentation', () => {
   })
 
   it('links only to files that exist', () => {
-    const pages = globSync(['*.md', 'docs/*.md', 'collector-config/README.md'])
+    const pages = globSync(['*.md', 'docs/**/*.md', 'collector-config/README.md'])
     const broken = pages.flatMap((page) =>
       [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
         .map((match) => `${page.includes('/') ? `${page.slice(0, page.lastIndexOf('/'))}/` : ''}${match[1]}`)

@@ -12,10 +12,23 @@ import type { ScoreMetrics } from './score-metrics.ts'
 
 /** Which signals are written. */
 export interface EmitOptions {
+  /** Writes scores as attributes of the agent's span. @default true */
   readonly attributes: boolean
+  /** Writes scores as `gen_ai.evaluation.result` log events. @default true */
   readonly events: boolean
+  /**
+   * Writes scores as spans `evaluate <id>`: `late` where the score is not on the agent's span, `always`, or `never`.
+   *
+   * @default 'late'
+   */
   readonly lateSpans: 'late' | 'always' | 'never'
+  /** Writes the `spanscore.*` metrics. @default true */
   readonly metrics: boolean
+  /**
+   * Whose explanations leave the process: those of all scorers, of code scorers only, or none.
+   *
+   * @default `all`; `code` with `stripContent`
+   */
   readonly explanations: ExplanationPolicy
 }
 

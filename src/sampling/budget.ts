@@ -6,11 +6,17 @@ const DAY_MS = 24 * HOUR_MS
 
 /** What judges may take, per process, over rolling windows. `Infinity` lifts a limit. */
 export interface BudgetLimits {
+  /** Judge calls in any minute. @default 60 */
   readonly callsPerMinute: number
+  /** Input and output tokens of judges in any hour. @default Infinity */
   readonly tokensPerHour: number
-  /** US dollars; models without a known price do not count. */
+  /** US dollars in any 24 hours. Models without a known price do not count. @default 10 */
   readonly usdPerDay: number
-  /** This process's share of all the limits: 1/40 where forty processes share them. */
+  /**
+   * The share of all the limits that this process may use: 1/40 where forty processes share them.
+   *
+   * @default 1
+   */
   readonly share: number
 }
 

@@ -1,3 +1,4 @@
+import { closestName } from '../scoring/closest-name.ts'
 import { show } from '../scoring/format-value.ts'
 import { isRecord } from '../spans/json.ts'
 
@@ -18,8 +19,10 @@ export function readOptions<Options extends object>(
   if (!isRecord(options)) throw new TypeError(`${subject}: expected an object of options, got ${show(options)}.`)
   for (const key of Object.keys(options)) {
     if (Object.hasOwn(known, key)) continue
-    const names = Object.keys(known).join(', ')
-    throw new TypeError(`${subject}: expected one of ${names}, got an option that is not known: ${show(key)}.`)
+    const meant = closestName(key, Object.keys(known))
+    const expected = meant ?? `one of ${Object.keys(known).join(', ')}`
+    const question = meant === undefined ? '' : ` Did you mean ${meant}?`
+    throw new TypeError(`${subject}: expected ${expected}, got an option that is not known: ${show(key)}.${question}`)
   }
   return options
 }

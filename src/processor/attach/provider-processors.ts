@@ -1,4 +1,4 @@
-import { isRecord } from '../config/option-checks.ts'
+import { isRecord } from '../../spans/json.ts'
 import type { SpanProcessorLike } from '../sdk-types.ts'
 
 /**

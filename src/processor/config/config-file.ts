@@ -4,7 +4,8 @@ import { extname, resolve } from 'node:path'
 
 import { show } from '../../scoring/format-value.ts'
 import { disown, isThenable } from '../../scoring/thenable.ts'
-import { isRecord, wrong } from './option-checks.ts'
+import { isRecord } from '../../spans/json.ts'
+import { wrong } from './option-checks.ts'
 
 /** Looked for in this order. */
 const NAMES = ['spanscore.config.ts', 'spanscore.config.mjs', 'spanscore.config.js'] as const

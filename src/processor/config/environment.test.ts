@@ -48,15 +48,25 @@ describe('The SPANSCORE_* variables', () => {
     ['SPANSCORE_SAMPLE', 'five', 'a number from 0 to 1'],
     ['SPANSCORE_UPSTREAM_PROBABILITY', '0', 'a number above 0 and at most 1'],
     ['SPANSCORE_STRICT', 'yes', 'true or false'],
-    ['SPANSCORE_HOLD_MS', '5s', 'whole milliseconds, from 0 to 2147483647'],
-    ['SPANSCORE_TIMEOUT_MS', '2147483648', 'whole milliseconds, from 0 to 2147483647'],
+    ['SPANSCORE_HOLD_MS', '5s', 'milliseconds, from 0 to 2147483647'],
+    ['SPANSCORE_TIMEOUT_MS', '2147483648', 'milliseconds, from 0 to 2147483647'],
     ['SPANSCORE_QUEUE_SIZE', '9'.repeat(400), 'a whole number, 0 or more'],
     ['SPANSCORE_CONCURRENCY', '0', 'a whole number, 1 or more'],
-    ['SPANSCORE_SCOPE', 'all', 'root or every-agent'],
+    ['SPANSCORE_SCOPE', 'all', 'one of root, every-agent'],
   ])('%s=%s is said to be wrong, and ignored', (variable, text, expected) => {
     expect(read({ [variable]: text })).toEqual({
       options: {},
       warnings: [`${variable}: expected ${expected}, got ${show(text)}; it is ignored.`],
+    })
+  })
+
+  test('that are misspelt are reported with the name that was probably meant', () => {
+    expect(read({ SPANSCORE_SAMPEL: '0.1', SPANSCORE_CONFG: 'a.mjs', SPANSCORE_MINE: '1' })).toEqual({
+      options: {},
+      warnings: [
+        'SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE, got a variable that is not known; it is ignored.',
+        'SPANSCORE_CONFG: expected SPANSCORE_CONFIG, got a variable that is not known; it is ignored.',
+      ],
     })
   })
 

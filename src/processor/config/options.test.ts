@@ -1,6 +1,12 @@
+import { readFileSync } from 'node:fs'
+
 import { describe, expect, test } from 'vitest'
 
+import { createLoopScorer } from '../../scorers/code/loop.ts'
+import { createScorer } from '../../scorers/create/create-scorer.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
+import { budgetTable, emitTable, optionTable, scorerEntryTable } from './option-table.ts'
+import type { OptionRow } from './option-table.ts'
 import { resolveOptions } from './options.ts'
 import type { ScoringOptions } from './scoring-options.ts'
 
@@ -68,7 +74,32 @@ describe('what is wrong is refused by its path, with what was expected and what 
     [
       'an unknown option',
       { scorers: [scorer], samples: 1 },
-      /options\.samples: expected one of .*got an option that is not known/,
+      /options\.samples: expected sample, got an option that is not known\. Did you mean sample\?/,
+    ],
+    [
+      'a misspelt option',
+      { scorers: [scorer], sampel: 1 },
+      /options\.sampel: expected sample, got an option that is not known\. Did you mean sample\?/,
+    ],
+    [
+      'an option of another library',
+      { scorers: [scorer], temperature: 1 },
+      /options\.temperature: expected one of scorers, scope, .*got an option that is not known\.$/,
+    ],
+    [
+      'a scorer without its score step',
+      { scorers: [createScorer({ id: 'unfinished', description: 'Test.' })] },
+      /options\.scorers\[0\]: expected a scorer.*got createScorer\(…\) without its score step; end it with \.generateScore/,
+    ],
+    [
+      'a factory that was not called',
+      { scorers: [createLoopScorer] },
+      /options\.scorers\[0\]: expected a scorer.*call createLoopScorer\(\{ … \}\).*got the function createLoopScorer/,
+    ],
+    [
+      'a factory that was not called, in an entry',
+      { scorers: [{ scorer: createLoopScorer }] },
+      /options\.scorers\[0\]\.scorer: expected a scorer.*call createLoopScorer/,
     ],
     ['an unknown option of a scorer', { scorers: [{ scorer, agents: 'a' }] }, /options\.scorers\[0\]\.agents/],
     ['a time that is none', { scorers: [scorer], holdMs: -1 }, /options\.holdMs: expected milliseconds.* got -1/],
@@ -129,4 +160,44 @@ test('strict refuses judges that cannot be asked', () => {
   expect(() => resolveOptions({ ...options, strict: true })).toThrow(
     /options\.strict: .*judged.*OPENAI_API_KEY is not set/,
   )
+})
+
+const plain = (text: string) => text.replaceAll(/\s*\n\s*\*\s*|\s+/g, ' ')
+
+describe('the table of options', () => {
+  const source = readFileSync('src/processor/config/scoring-options.ts', 'utf8')
+  const inGroups = [
+    readFileSync('src/emit/emitter.ts', 'utf8'),
+    readFileSync('src/sampling/budget.ts', 'utf8'),
+    source,
+  ].join('\n')
+
+  test.each([
+    ['ScoringOptions', source, optionTable],
+    ['ScorerEntry', source, scorerEntryTable],
+    ['BudgetLimits', inGroups, budgetTable],
+    ['EmitOptions', inGroups, emitTable],
+  ] as const)('says of each property of %s what its TSDoc says', (_, text, rows: Record<string, OptionRow>) => {
+    const documented = new Map<string, string>()
+    for (const match of text.matchAll(/\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*readonly (\w+)\??:/g)) {
+      const [, comment = '', name = ''] = match
+      const [doc = ''] = plain(comment)
+        .trim()
+        .split(/(?: \*)? @/)
+      documented.set(name, `${documented.get(name) ?? ''}|${doc}|`)
+    }
+    const missing = Object.entries(rows).filter(([name, { doc }]) => !documented.get(name)?.includes(`|${doc}|`))
+    expect(missing).toEqual([])
+  })
+
+  test('has a default that its own kind accepts, or says what happens without', () => {
+    const rows = [optionTable, scorerEntryTable, budgetTable, emitTable].flatMap((table) =>
+      Object.entries<OptionRow>(table),
+    )
+    const bad = rows.filter(([, { kind, defaultDoc, defaultIn, default: fixed }]) => {
+      const value = defaultIn?.({}) ?? fixed
+      return value === undefined ? defaultDoc === undefined : !kind.accepts(value)
+    })
+    expect(bad).toEqual([])
+  })
 })

@@ -1,9 +1,10 @@
 import type { EmitOptions } from '../../emit/emitter.ts'
-import { DEFAULT_BUDGET } from '../../sampling/budget.ts'
 import type { BudgetLimits } from '../../sampling/budget.ts'
 import type { Evaluation } from '../../model/score.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
-import { isRecord, OptionReader, wrong } from './option-checks.ts'
+import { isRecord } from '../../spans/json.ts'
+import { readOptions, wrong } from './option-checks.ts'
+import { budgetTable, emitTable, optionTable, scorerEntryTable } from './option-table.ts'
 import type { Sample, Scope, ScorerEntry, ScoringOptions } from './scoring-options.ts'
 
 /** A scorer, and the runs that it is for, with nothing left open. */
@@ -19,7 +20,8 @@ export interface ResolvedScorer {
   readonly about: Evaluation['scorer']
 }
 
-type Given =
+/** Options that have no default: leaving them out is a value of its own. */
+type Open =
   | 'next'
   | 'upstreamProbability'
   | 'redact'
@@ -29,50 +31,15 @@ type Given =
   | 'meterProvider'
   | 'loggerProvider'
 
+/** The options of the table with their defaults. */
+type Filled = Pick<ScoringOptions, Open> & Required<Omit<ScoringOptions, Open>>
+
 /** Options with nothing left open: code below never meets a missing one. */
-export interface ResolvedOptions
-  extends
-    Pick<ScoringOptions, Given>,
-    Required<Omit<ScoringOptions, Given | 'scorers' | 'budget' | 'emit' | 'scope' | 'sample'>> {
+export interface ResolvedOptions extends Omit<Filled, 'scorers' | 'budget' | 'emit' | 'scope' | 'sample'> {
   readonly scorers: readonly ResolvedScorer[]
   readonly budget: BudgetLimits
   readonly emit: EmitOptions
 }
-
-const OPTIONS: readonly (keyof ScoringOptions)[] = [
-  'scorers',
-  'scope',
-  'sample',
-  'upstreamProbability',
-  'budget',
-  'concurrency',
-  'queueSize',
-  'timeoutMs',
-  'next',
-  'holdMs',
-  'maxHeld',
-  'settleMs',
-  'maxOpenRuns',
-  'maxSpansPerRun',
-  'maxContentBytes',
-  'maxSyncBytes',
-  'flushTimeoutMs',
-  'shutdownTimeoutMs',
-  'redact',
-  'stripContent',
-  'scoreUnsampled',
-  'rescore',
-  'metricAttributes',
-  'emit',
-  'onScore',
-  'onJudgeCall',
-  'strict',
-  'tracerProvider',
-  'meterProvider',
-  'loggerProvider',
-]
-
-const ID = /^[a-z][a-z0-9_]*$/
 
 /**
  * Checks options and fills in the defaults: the one validator of constructor, `attachScoring` and configuration file.
@@ -82,69 +49,34 @@ const ID = /^[a-z][a-z0-9_]*$/
  * @throws TypeError `<path>: expected …, got …`
  */
 export function resolveOptions(given: ScoringOptions, attaching = false): ResolvedOptions {
-  const read = new OptionReader('options', given, OPTIONS)
-  const scope = read.oneOf<Scope>('scope', ['root', 'every-agent'], 'root')
-  const sample = checkSample('options.sample', given.sample ?? 1)
-  const scorers = resolveScorers(given.scorers, scope, sample)
-  const budget = resolveBudget(given.budget, scorers)
-  read.methods('next', ['onStart', 'onEnd', 'forceFlush', 'shutdown'])
-  read.methods('tracerProvider', ['getTracer'])
-  read.methods('meterProvider', ['getMeter'])
-  read.methods('loggerProvider', ['getLogger'])
-  for (const key of ['redact', 'onScore', 'onJudgeCall']) read.function(key)
-  const upstreamProbability = read.probability('upstreamProbability')
-  const stripContent = read.flag('stripContent', false)
-  if (stripContent && given.next === undefined && !attaching) {
+  const options = filled(readOptions('options', given, optionTable))
+  const scorers = resolveScorers(options)
+  if (options.stripContent && options.next === undefined && !attaching) {
     throw wrong(
       'options.stripContent',
       'next, or attachScoring: content can only be taken from spans that go through here',
       'stripContent without next',
     )
   }
-  const strict = read.flag('strict', false)
-  if (strict) requireJudges(scorers)
-  const onLambda = process.env['AWS_LAMBDA_FUNCTION_NAME'] !== undefined
+  if (options.strict) requireJudges(scorers)
+  const { scope: _scope, sample: _sample, ...rest } = options
   return {
+    ...rest,
     scorers,
-    budget,
-    emit: resolveEmit(given.emit, stripContent),
-    concurrency: read.count('concurrency', 8, 1),
-    queueSize: read.count('queueSize', 1000, 0),
-    timeoutMs: read.milliseconds('timeoutMs', 20_000),
-    holdMs: read.milliseconds('holdMs', 5000),
-    maxHeld: read.count('maxHeld', 1000, 0),
-    settleMs: read.milliseconds('settleMs', 2000),
-    maxOpenRuns: read.count('maxOpenRuns', 10_000, 1),
-    maxSpansPerRun: read.count('maxSpansPerRun', 2000, 1),
-    maxContentBytes: read.limit('maxContentBytes', 64 * 1024 * 1024),
-    maxSyncBytes: read.limit('maxSyncBytes', 256 * 1024),
-    flushTimeoutMs: read.milliseconds('flushTimeoutMs', onLambda ? 0 : 10_000),
-    shutdownTimeoutMs: read.milliseconds('shutdownTimeoutMs', 5000),
-    stripContent,
-    scoreUnsampled: read.flag('scoreUnsampled', false),
-    rescore: read.flag('rescore', false),
-    metricAttributes: checkNames('options.metricAttributes', given.metricAttributes ?? [], 'a list of names'),
-    strict,
-    ...(upstreamProbability !== undefined && { upstreamProbability }),
-    ...pickDefined(given, [
-      'next',
-      'redact',
-      'onScore',
-      'onJudgeCall',
-      'tracerProvider',
-      'meterProvider',
-      'loggerProvider',
-    ]),
+    budget: resolveBudget(options.budget, scorers),
+    emit: resolveEmit(options.emit, options.stripContent),
   }
 }
 
-function resolveScorers(given: unknown, scope: Scope, sample: Sample): readonly ResolvedScorer[] {
-  if (!Array.isArray(given) || given.length === 0) {
-    throw wrong('options.scorers', 'a list of at least one scorer, or { scorer, … }', given)
-  }
-  const resolved = given.map((entry: unknown, index) =>
-    resolveScorer(`options.scorers[${index}]`, entry, scope, sample),
-  )
+/** Every row that is not in `Open` has a default, which the tests hold against the table. */
+function filled(options: Partial<ScoringOptions>): Filled {
+  if (options.scorers === undefined) throw wrong('options.scorers', optionTable.scorers.kind.expected, undefined)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table has a default for each of them
+  return { budget: {}, emit: {}, ...options } as Filled
+}
+
+function resolveScorers({ scorers: given, scope, sample }: Filled): readonly ResolvedScorer[] {
+  const resolved = given.map((entry, index) => resolveScorer(`options.scorers[${index}]`, entry, scope, sample))
   const seen = new Map<string, number>()
   for (const [index, { id }] of resolved.entries()) {
     const first = seen.get(id)
@@ -162,30 +94,37 @@ function resolveScorers(given: unknown, scope: Scope, sample: Sample): readonly 
 
 function resolveScorer(path: string, given: unknown, scope: Scope, sample: Sample): ResolvedScorer {
   if (isScorer(given)) return resolveScorer(path, { scorer: given }, scope, sample)
-  const read = new OptionReader(path, given, ['scorer', 'id', 'agent', 'scope', 'when', 'sample', 'passAt'])
-  const scorer = read.get('scorer')
-  if (!isScorer(scorer)) throw read.wrong('scorer', 'a scorer, as createScorer or a prebuilt factory makes it')
-  const id = read.get('id') ?? scorer.id
-  if (typeof id !== 'string' || !ID.test(id)) throw read.wrong('id', 'a match of ^[a-z][a-z0-9_]*$')
+  refuseUnfinished(path, given)
+  if (isRecord(given)) refuseUnfinished(`${path}.scorer`, given['scorer'])
+  const entry = readOptions<ScorerEntry>(path, given, scorerEntryTable)
+  const { scorer, agent, when } = entry
+  if (!isScorer(scorer)) throw wrong(`${path}.scorer`, scorerEntryTable.scorer.kind.expected, scorer)
+  const { id = scorer.id, passAt = scorer.passAt } = entry
   const [low, high] = scorer.range
-  const passAt = read.get('passAt') ?? scorer.passAt
-  if (typeof passAt !== 'number' || !(passAt >= low && passAt <= high)) {
-    throw read.wrong('passAt', `a number from ${low} to ${high}, the scorer's range`)
+  if (!(passAt >= low && passAt <= high)) {
+    throw wrong(`${path}.passAt`, `a number from ${low} to ${high}, the scorer's range`, passAt)
   }
-  read.function('when')
-  const agent = read.get('agent')
-  const entry = toEntry(given)
   return {
     scorer,
     id,
-    scope: read.oneOf('scope', ['root', 'every-agent'], scope),
-    sample: entry.sample === undefined ? sample : checkSample(`${path}.sample`, entry.sample),
+    scope: entry.scope ?? scope,
+    sample: entry.sample ?? sample,
     passAt,
     about: aboutOf(scorer, id, passAt),
-    ...(agent !== undefined && {
-      agents: new Set(checkAgents(`${path}.agent`, agent)),
-    }),
-    ...(entry.when !== undefined && { when: entry.when }),
+    ...(agent !== undefined && { agents: new Set(typeof agent === 'string' ? [agent] : agent) }),
+    ...(when !== undefined && { when }),
+  }
+}
+
+/** @throws TypeError with what to do, where the value is a factory that was not called, or a scorer without its score step */
+function refuseUnfinished(path: string, given: unknown): void {
+  if (typeof given === 'function') {
+    const factory = given.name === '' ? 'it' : given.name
+    throw wrong(path, `a scorer, which a factory returns: call ${factory}({ … }) and pass what it returns`, given)
+  }
+  if (isRecord(given) && typeof given['generateScore'] === 'function' && !isScorer(given)) {
+    const got = 'createScorer(…) without its score step; end it with .generateScore(({ agentRun }) => …)'
+    throw new TypeError(`${path}: expected a scorer, got ${got}.`)
   }
 }
 
@@ -193,47 +132,25 @@ function aboutOf({ version, kind, range, better }: Scorer, id: string, passAt: n
   return { id, version, kind, range, better, passAt }
 }
 
-function resolveBudget(given: unknown, scorers: readonly ResolvedScorer[]): BudgetLimits {
-  const read = new OptionReader('options.budget', given ?? {}, [
-    'callsPerMinute',
-    'tokensPerHour',
-    'usdPerDay',
-    'share',
-  ])
-  const usdPerDay = read.limit('usdPerDay', DEFAULT_BUDGET.usdPerDay)
+function resolveBudget(given: Partial<BudgetLimits>, scorers: readonly ResolvedScorer[]): BudgetLimits {
+  const limits = readOptions<BudgetLimits>('options.budget', given, budgetTable)
   const unpriced = scorers.find(({ scorer }) => scorer.judge?.priced === false)
-  if (read.get('usdPerDay') !== undefined && usdPerDay !== Number.POSITIVE_INFINITY && unpriced) {
+  if (given.usdPerDay !== undefined && limits.usdPerDay !== Number.POSITIVE_INFINITY && unpriced) {
     throw wrong(
       'options.budget.usdPerDay',
       `a price for ${unpriced.scorer.judge?.model}, the model of ${unpriced.id}; leave usdPerDay out and set tokensPerHour`,
       'a model whose price is not known',
     )
   }
-  return {
-    callsPerMinute: read.limit('callsPerMinute', DEFAULT_BUDGET.callsPerMinute),
-    tokensPerHour: read.limit('tokensPerHour', DEFAULT_BUDGET.tokensPerHour),
-    usdPerDay,
-    share: read.probability('share') ?? DEFAULT_BUDGET.share,
-  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each limit has a default
+  return limits as BudgetLimits
 }
 
-function resolveEmit(given: unknown, stripContent: boolean): EmitOptions {
-  const read = new OptionReader('options.emit', given ?? {}, [
-    'attributes',
-    'events',
-    'lateSpans',
-    'metrics',
-    'explanations',
-  ])
-  const explanations = read.oneOf('explanations', ['all', 'code', 'none'], 'all')
-  return {
-    attributes: read.flag('attributes', true),
-    events: read.flag('events', true),
-    lateSpans: read.oneOf('lateSpans', ['late', 'always', 'never'], 'late'),
-    metrics: read.flag('metrics', true),
-    // A judge's explanation quotes what it has read.
-    explanations: stripContent && explanations === 'all' ? 'code' : explanations,
-  }
+function resolveEmit(given: Partial<EmitOptions>, stripContent: boolean): EmitOptions {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each switch has a default
+  const emit = readOptions<EmitOptions>('options.emit', given, emitTable) as EmitOptions
+  // A judge's explanation quotes what it has read.
+  return stripContent && emit.explanations === 'all' ? { ...emit, explanations: 'code' } : emit
 }
 
 function requireJudges(scorers: readonly ResolvedScorer[]): void {
@@ -244,34 +161,6 @@ function requireJudges(scorers: readonly ResolvedScorer[]): void {
   }
 }
 
-function checkSample(path: string, sample: unknown): Sample {
-  if (typeof sample === 'number' && sample >= 0 && sample <= 1) return sample
-  if (isSampleFunction(sample)) return sample
-  throw wrong(path, 'a number from 0 to 1, or a function of the run that gives one', sample)
-}
-
-function checkAgents(path: string, agents: unknown): readonly string[] {
-  const expected = 'a name, or a list of at least one name'
-  const names = checkNames(path, typeof agents === 'string' && agents !== '' ? [agents] : agents, expected)
-  if (names.length > 0) return names
-  throw wrong(path, expected, agents)
-}
-
-function checkNames(path: string, names: unknown, expected: string): readonly string[] {
-  if (Array.isArray(names) && names.every((name) => typeof name === 'string' && name !== '')) return names
-  throw wrong(path, expected, names)
-}
-
-function pickDefined<Key extends keyof ScoringOptions>(
-  given: ScoringOptions,
-  keys: readonly Key[],
-): Pick<ScoringOptions, Key> {
-  const picked: Partial<ScoringOptions> = {}
-  for (const key of keys) if (given[key] !== undefined) picked[key] = given[key]
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- exactly the keys that were asked for
-  return picked as Pick<ScoringOptions, Key>
-}
-
 function isScorer(value: unknown): value is Scorer {
   return (
     isRecord(value) &&
@@ -279,12 +168,4 @@ function isScorer(value: unknown): value is Scorer {
     typeof value['id'] === 'string' &&
     Array.isArray(value['range'])
   )
-}
-
-function isSampleFunction(value: unknown): value is Exclude<Sample, number> {
-  return typeof value === 'function'
-}
-
-function toEntry(value: unknown): Partial<ScorerEntry> {
-  return isRecord(value) ? value : {}
 }

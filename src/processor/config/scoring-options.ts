@@ -16,85 +16,118 @@ export type Sample = number | ((run: AgentRun) => number)
 
 /** A scorer, and the runs that it is for. */
 export interface ScorerEntry {
+  /** The scorer. */
   readonly scorer: Scorer
-  /** Replaces the scorer's id, `^[a-z][a-z0-9_]*$`: for two of one kind. @default the scorer's */
+  /**
+   * Replaces the scorer's id, `^[a-z][a-z0-9_]*$`, so that two scorers of one kind can be used together.
+   *
+   * @default the scorer's
+   */
   readonly id?: string
-  /** Names of the agents that are scored, nested ones included. @default all */
+  /** Names of the agents that are scored, nested agents included. @default all agents */
   readonly agent?: string | readonly string[]
-  /** @default the processor's `scope` */
+  /** Replaces the processor's `scope`. @default the processor's */
   readonly scope?: Scope
-  /** Whether a finished run is scored. */
+  /** Decides whether a finished run is scored. @default all runs */
   readonly when?: (run: AgentRun) => boolean
-  /** Replaces the processor's `sample`. */
+  /** Replaces the processor's `sample`. @default the processor's */
   readonly sample?: Sample
-  /** Pass mark in the scorer's own units. @default the scorer's */
+  /** The pass mark in the scorer's own units. @default the scorer's */
   readonly passAt?: number
 }
 
 /** Options of `ScoringSpanProcessor`, `attachScoring` and the configuration file. */
 export interface ScoringOptions {
-  /** What scores runs. Ids must differ. */
+  /** The scorers, or scorers with the runs that they are for. Their ids must differ. */
   readonly scorers: readonly (Scorer | ScorerEntry)[]
-  /** @default 'root' */
+  /** Which agents are scored: the outermost agent of each run, or nested agents too. @default 'root' */
   readonly scope?: Scope
-  /** Share of runs that is scored, 0 to 1. @default 1 */
+  /** The share of runs that is scored, 0 to 1, or a function of the finished run that gives it. @default 1 */
   readonly sample?: Sample
   /**
-   * What the tracer's own sampler keeps, above 0, to 1, where tracestate does not say.
+   * The share of traces that the tracer's own sampler keeps, where tracestate does not say it.
    *
-   * @default what the sampler says of itself, where it is one of the SDK's and the trace began in this process; else unknown
+   * @default what a sampler of the SDK says about itself; else unknown
    */
   readonly upstreamProbability?: number
-  /** What judges may take, per process, over rolling windows. @default 60 calls a minute, 10 US dollars a day */
+  /**
+   * What judges may take, per process, over rolling windows. `Infinity` lifts a limit.
+   *
+   * @default 60 calls a minute, 10 US dollars a day
+   */
   readonly budget?: Partial<BudgetLimits>
-  /** Judge scores that are worked on at once. @default 8 */
+  /** How many judge scores are worked on at the same time. @default 8 */
   readonly concurrency?: number
-  /** Scores that wait for their turn. @default 1000 */
+  /** How many scores may wait for their turn. @default 1000 */
   readonly queueSize?: number
-  /** Milliseconds that all tries of one score may take. @default 20000 */
+  /** Milliseconds that all tries of one score may take together. @default 20000 */
   readonly timeoutMs?: number
-  /** Processors in front of which agent spans are held for their scores. */
+  /**
+   * The span processor that spans are handed on to. Agent spans are held in front of it until their scores are in.
+   *
+   * @default none
+   */
   readonly next?: SpanProcessorLike
   /** Milliseconds that an agent span is held at most. @default 5000 */
   readonly holdMs?: number
-  /** Agent spans that are held at once. @default 1000 */
+  /** How many agent spans are held at the same time. @default 1000 */
   readonly maxHeld?: number
-  /** Milliseconds that a run whose recognised spans are still open is waited for. @default 2000 */
+  /** Milliseconds that a run waits for its recognised spans that are still open. @default 2000 */
   readonly settleMs?: number
-  /** Runs that are open at once; the oldest is given up. @default 10000 */
+  /** How many runs may be open at the same time. Above it, the oldest is given up. @default 10000 */
   readonly maxOpenRuns?: number
-  /** Spans of one run that are kept. @default 2000 */
+  /** How many spans of one run are kept. @default 2000 */
   readonly maxSpansPerRun?: number
-  /** Bytes of content of open runs; the oldest is given up. @default 67108864 (64 MiB) */
+  /** Bytes of content that all open runs may hold. Above it, the oldest is given up. @default 67108864 (64 MiB) */
   readonly maxContentBytes?: number
-  /** Bytes of content, and 512 for each span of the run, above which code scorers run after `end()`. @default 262144 (256 KiB) */
+  /**
+   * Bytes of content of one run, counting 512 for each span, above which code scorers run after `end()`.
+   *
+   * @default 262144 (256 KiB)
+   */
   readonly maxSyncBytes?: number
-  /** Milliseconds that judges may hold up `forceFlush`. @default 10000, 0 on AWS Lambda */
+  /** Milliseconds that judges may delay `forceFlush`. @default 10000; 0 on AWS Lambda */
   readonly flushTimeoutMs?: number
-  /** Milliseconds that judges may hold up `shutdown`. @default 5000 */
+  /** Milliseconds that judges may delay `shutdown`. @default 5000 */
   readonly shutdownTimeoutMs?: number
-  /** Takes from a run what no judge may see; what it returns is what judges get. If it throws, no call is made. */
+  /**
+   * Removes from a run what no judge may see: judges get the run that it returns. If it throws, no call is made.
+   *
+   * @default none
+   */
   readonly redact?: (run: AgentRun) => AgentRun
-  /** Hands spans to `next` without message and tool content. Needs `next`, or `attachScoring`. @default false */
+  /** Hands spans on without message and tool content. Needs `next` or `attachScoring`. @default false */
   readonly stripContent?: boolean
-  /** Judges also for spans that are recorded and not sampled. @default false */
+  /** Asks judges also about spans that are recorded but not sampled. @default false */
   readonly scoreUnsampled?: boolean
-  /** A second judge score where spans came after a run was scored. @default false */
+  /** Asks judges a second time where spans arrived after a run was scored. @default false */
   readonly rescore?: boolean
-  /** Resource or agent-span attributes that are copied to metrics and events; 50 values each, then `other`. @default [] */
+  /**
+   * Resource or agent-span attributes that are copied to metrics and events: 50 values each, then `other`.
+   *
+   * @default none
+   */
   readonly metricAttributes?: readonly string[]
-  /** Which signals are written. @default all of them, late spans where nothing else carries the score */
+  /** Which signals are written. @default all signals; late spans where the score is not on the agent's span */
   readonly emit?: Partial<EmitOptions>
-  /** Called with every score, every failure, and every skip that was not chosen by sampling or filters. */
+  /** Called with every score, every failure, and every skip that sampling or filters did not choose. @default none */
   readonly onScore?: (evaluation: Evaluation, run: AgentRun) => void
-  /** Called with prompt, reply and usage of every judge call. */
+  /** Called with the prompt, reply and usage of every judge call. @default none */
   readonly onJudgeCall?: (call: JudgeCall) => void
-  /** Throw at construction where a judge's key or package is missing. @default false */
+  /** Throws at construction where a judge's key or package is missing. @default false */
   readonly strict?: boolean
-  /** @default the global one, looked up at each emission */
+  /**
+   * The tracer provider that is attached to, and that late spans are written with.
+   *
+   * @default the global one, looked up at each emission
+   */
   readonly tracerProvider?: TracerProvider
-  /** @default the global one, looked up at each emission */
+  /** The meter provider that metrics are written with. @default the global one, looked up at each emission */
   readonly meterProvider?: MeterProvider
-  /** @default the global one of either Logs API, looked up at each emission */
+  /**
+   * The logger provider that events are written with.
+   *
+   * @default the global one of either Logs API, looked up at each emission
+   */
   readonly loggerProvider?: LoggerProviderLike
 }

@@ -1,7 +1,7 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { show } from '../../scoring/format-value.ts'
 import { disown, isThenable } from '../../scoring/thenable.ts'
-import { isRecord } from '../config/option-checks.ts'
+import { isRecord } from '../../spans/json.ts'
 
 /**
  * What `redact` makes of a run. It is given a plain copy: runs read their spans when they are asked, so that `{ ...run }` of one

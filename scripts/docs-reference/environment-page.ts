@@ -1,0 +1,28 @@
+import { optionTable, otherVariables, variableOf } from '../../src/processor/config/option-table.ts'
+import type { OptionRow } from '../../src/processor/config/option-table.ts'
+import { code, page, table } from './markdown.ts'
+
+/** `docs/reference/environment.md`: every `SPANSCORE_*` variable. */
+export function environmentPage(): string {
+  return page(
+    'Environment variables',
+    'Blank is unset. A variable with a wrong value is reported and ignored, and so is one whose name is within two letters of a known one.',
+    '## Variables of the package',
+    table(
+      ['variable', 'takes', 'meaning'],
+      otherVariables.map(({ name, kind, doc }) => [code(name), kind.text?.expected ?? kind.expected, doc]),
+    ),
+    '## Variables that set options',
+    '`spanscore/register` reads them, and they go before the configuration file. `attachScoring` and `ScoringSpanProcessor` do not read them.',
+    table(['variable', 'option', 'takes', 'meaning'], rowsOf(optionTable, '')),
+  )
+}
+
+function rowsOf(rows: Readonly<Record<string, OptionRow>>, prefix: string): string[][] {
+  return Object.entries(rows).flatMap(([name, row]) => {
+    const path = `${prefix}${name}`
+    if (row.rows !== undefined) return rowsOf(row.rows, `${path}.`)
+    const { text, expected } = row.kind
+    return text === undefined ? [] : [[code(variableOf(path)), code(path), text.expected ?? expected, row.doc]]
+  })
+}

@@ -1,0 +1,43 @@
+import {
+  budgetTable,
+  emitTable,
+  optionTable,
+  scorerEntryTable,
+  variableOf,
+} from '../../src/processor/config/option-table.ts'
+import type { OptionRow } from '../../src/processor/config/option-table.ts'
+import { code, page, table } from './markdown.ts'
+
+/** `docs/reference/options.md`: every option with its default, what it takes, and its environment variable. */
+export function optionsPage(): string {
+  return page(
+    'Options',
+    '`attachScoring`, `ScoringSpanProcessor` and the configuration file take the same options. A wrong option throws `<path>: expected …, got …`; `spanscore/register` reports it and lets the application run unscored. Where an environment variable is named, `spanscore/register` reads it, and it goes before the configuration file.',
+    optionsTable(optionTable, ''),
+    '## `scorers[]`',
+    'Each entry of `scorers` is a scorer, or an object with these properties.',
+    optionsTable(scorerEntryTable, 'scorers[].'),
+    '## `budget`',
+    optionsTable(budgetTable, 'budget.'),
+    '## `emit`',
+    optionsTable(emitTable, 'emit.'),
+  )
+}
+
+function optionsTable(rows: Readonly<Record<string, OptionRow>>, prefix: string): string {
+  return table(
+    ['option', 'default', 'takes', 'meaning', 'environment variable'],
+    Object.entries(rows).map(([name, row]) => [
+      code(name),
+      describeDefault(row),
+      row.kind.expected,
+      row.doc,
+      row.kind.text === undefined || prefix === 'scorers[].' ? '' : code(variableOf(`${prefix}${name}`)),
+    ]),
+  )
+}
+
+/** The default, as a reader would write it. */
+export function describeDefault({ defaultDoc, default: value }: OptionRow): string {
+  return defaultDoc ?? code(typeof value === 'string' ? `'${value}'` : String(value))
+}

@@ -1,0 +1,10 @@
+import { environmentPage } from './environment-page.ts'
+import { optionsPage } from './options-page.ts'
+
+/** The pages of `docs/reference` that are made from the code, by their file names. */
+export function referencePages(): ReadonlyMap<string, string> {
+  return new Map([
+    ['options.md', optionsPage()],
+    ['environment.md', environmentPage()],
+  ])
+}

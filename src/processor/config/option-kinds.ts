@@ -1,0 +1,122 @@
+import { isRecord } from '../../spans/json.ts'
+
+/** What values an option takes, and how an environment variable spells them. */
+export interface OptionKind {
+  /** Completes the sentence "expected …". */
+  readonly expected: string
+  readonly accepts: (value: unknown) => boolean
+  /** Absent where no text can give the value, so that there is no environment variable. */
+  readonly text?: {
+    /** As `expected`, where a variable takes less than the option. */
+    readonly expected?: string
+    /** The value that a text spells; `undefined` where it spells none. */
+    readonly read: (text: string) => unknown
+  }
+}
+
+/** A timer of Node.js holds no more. */
+const LONGEST_MS = 2 ** 31 - 1
+
+/** Decimal digits, with a fraction and an exponent; or `Infinity`. */
+function readNumber(text: string): number | undefined {
+  return /^(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|Infinity)$/i.test(text) ? Number(text) : undefined
+}
+
+function numeric(expected: string, accepts: (value: number) => boolean): OptionKind {
+  return {
+    expected,
+    accepts: (value) => typeof value === 'number' && accepts(value),
+    text: { read: readNumber },
+  }
+}
+
+/** `true` or `false`. */
+export const flag: OptionKind = {
+  expected: 'true or false',
+  accepts: (value) => typeof value === 'boolean',
+  text: { read: (text) => ({ true: true, false: false })[text.toLowerCase()] },
+}
+
+/** A whole number from `lowest` on. */
+export function count(lowest: number): OptionKind {
+  return numeric(
+    `a whole number, ${lowest} or more`,
+    (value) => Number.isSafeInteger(value) && value >= lowest && value >= 0,
+  )
+}
+
+/** A time span. */
+export const milliseconds: OptionKind = numeric(
+  `milliseconds, from 0 to ${LONGEST_MS}`,
+  (value) => value >= 0 && value <= LONGEST_MS,
+)
+
+/** An upper limit, which `Infinity` lifts. */
+export const limit: OptionKind = numeric('a number, 0 or more, or Infinity', (value) => value >= 0)
+
+/** The probability of something that can happen. */
+export const probability: OptionKind = numeric('a number above 0 and at most 1', (value) => value > 0 && value <= 1)
+
+/** A share of runs, fixed or decided for each run. */
+export const sampleRate: OptionKind = {
+  expected: 'a number from 0 to 1, or a function of the run that gives one',
+  accepts: (value) => typeof value === 'function' || (typeof value === 'number' && value >= 0 && value <= 1),
+  text: { expected: 'a number from 0 to 1', read: readNumber },
+}
+
+/** One of a few words. */
+export function oneOf(...words: readonly string[]): OptionKind {
+  return {
+    expected: `one of ${words.join(', ')}`,
+    accepts: (value) => typeof value === 'string' && words.includes(value),
+    text: { read: (text) => text },
+  }
+}
+
+/** A text that is not empty. */
+export const text: OptionKind = {
+  expected: 'a text that is not empty',
+  accepts: isName,
+  text: { read: (given) => given },
+}
+
+/** A list of texts, none of them empty. */
+export const names: OptionKind = {
+  expected: 'a list of names',
+  accepts: areNames,
+  text: {
+    expected: 'names, separated by commas',
+    read: (given) => given.split(',').flatMap((name) => name.trim() || []),
+  },
+}
+
+/** One name or several. */
+export const nameOrNames: OptionKind = {
+  expected: 'a name, or a list of at least one name',
+  accepts: (value) => isName(value) || (areNames(value) && value.length > 0),
+}
+
+/** A function; which one, the compiler knows. */
+export const callback: OptionKind = {
+  expected: 'a function',
+  accepts: (value) => typeof value === 'function',
+}
+
+/** An object with these methods. */
+export function objectWith(...methods: readonly string[]): OptionKind {
+  return {
+    expected: `an object with ${methods.join(', ')}`,
+    accepts: (value) => isRecord(value) && methods.every((name) => typeof value[name] === 'function'),
+  }
+}
+
+/** An object of further options, which have rows of their own. */
+export const group: OptionKind = { expected: 'an object', accepts: isRecord }
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function areNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(isName)
+}

@@ -1,0 +1,39 @@
+/** More edits than this make another word, not a slip of the keyboard. */
+const MOST_EDITS = 2
+
+/**
+ * The known name that a misspelt one was probably meant to be: the nearest within two edits, where an edit inserts, removes or
+ * replaces a letter, or swaps two neighbours. `undefined` where none is near, or where the name is so short that two edits
+ * make it any other.
+ */
+export function closestName(name: string, known: Iterable<string>): string | undefined {
+  const given = name.toLowerCase()
+  let closest: string | undefined
+  let fewest = Math.min(MOST_EDITS, Math.floor(given.length / 2)) + 1
+  for (const candidate of known) {
+    const edits = editsBetween(given, candidate.toLowerCase(), fewest)
+    if (edits < fewest) [closest, fewest] = [candidate, edits]
+  }
+  return closest
+}
+
+/** Optimal string alignment distance; `limit` or more where the texts cannot be nearer than `limit`. */
+function editsBetween(from: string, to: string, limit: number): number {
+  if (Math.abs(from.length - to.length) >= limit) return limit
+  let before: number[] = []
+  let previous = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= to.length; column++) {
+      const isSame = from[row - 1] === to[column - 1]
+      const replaced = (previous[column - 1] ?? 0) + (isSame ? 0 : 1)
+      let edits = Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1)
+      const isSwap = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
+      if (isSwap) edits = Math.min(edits, (before[column - 2] ?? 0) + 1)
+      current.push(edits)
+    }
+    before = previous
+    previous = current
+  }
+  return previous[to.length] ?? limit
+}
