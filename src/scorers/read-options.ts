@@ -20,9 +20,11 @@ export function readOptions<Options extends object>(
   for (const key of Object.keys(options)) {
     if (Object.hasOwn(known, key)) continue
     const meant = closestName(key, Object.keys(known))
-    const expected = meant ?? `one of ${Object.keys(known).join(', ')}`
     const question = meant === undefined ? '' : ` Did you mean ${meant}?`
-    throw new TypeError(`${subject}: expected ${expected}, got an option that is not known: ${show(key)}.${question}`)
+    const names = Object.keys(known).join(', ')
+    throw new TypeError(
+      `${subject}: expected one of ${names}, got an option that is not known: ${show(key)}.${question}`,
+    )
   }
   return options
 }
