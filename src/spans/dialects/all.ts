@@ -15,8 +15,10 @@ import { logfire } from './logfire/logfire.ts'
 import { mastra } from './mastra.ts'
 import { microsoft } from './microsoft.ts'
 import { mlflow } from './mlflow.ts'
+import { openInferenceAgno } from './openinference/agno.ts'
 import { openInferenceClaudeAgentSdk } from './openinference/claude-agent-sdk.ts'
 import { openInferenceCrewAi } from './openinference/crewai.ts'
+import { openInferenceDspy } from './openinference/dspy.ts'
 import { openInferenceGoogleAdk } from './openinference/google-adk.ts'
 import { openInferenceLangChain } from './openinference/langchain.ts'
 import { openInferenceLlamaIndex } from './openinference/llama-index.ts'
@@ -40,8 +42,10 @@ export const allDialects: readonly Dialect[] = [
   mastra,
   langfuse,
   openInferenceLangChain,
+  openInferenceAgno,
   openInferenceClaudeAgentSdk,
   openInferenceCrewAi,
+  openInferenceDspy,
   openInferenceGoogleAdk,
   openInferenceLlamaIndex,
   openInferenceSmolagents,

@@ -17,13 +17,19 @@ export const openInferenceCrewAi: Dialect = {
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.crewai',
 
   agent(span) {
-    const name = kindOf(span) === 'AGENT' ? textOf(span.attributes['graph.node.id']) : undefined
+    // Older versions name the agent in the task's output, and in the crew.
+    const name =
+      kindOf(span) === 'AGENT'
+        ? (textOf(span.attributes['graph.node.id']) ?? outputOf(span, 'agent')?.trim())
+        : onlyRole(jsonAttribute(span, 'crew_agents'))
     return name === undefined ? undefined : { name }
   },
 
   // Of a failed task there is no output: then what the model was told.
   input: (span) => (kindOf(span) === 'AGENT' ? fromField('user', outputOf(span, 'description')) : undefined),
   output: (span) => fromField('assistant', outputOf(span, 'raw')),
+  // The models' words may have a form of the library's own around the answer: `Thought: …\nFinal Answer: …`.
+  hasFinalForm: (span) => kindOf(span) === 'AGENT',
   systemInstructions: () => undefined,
 
   contentKeys: ['crew_agents', 'crew_tasks', 'crew_inputs'],
@@ -33,6 +39,12 @@ export const openInferenceCrewAi: Dialect = {
 function outputOf(span: SourceSpan, field: string): string | undefined {
   const output = jsonAttribute(span, 'output.value')
   return isRecord(output) ? textOf(output[field]) : undefined
+}
+
+/** The role of the agent of a crew that has one. */
+function onlyRole(agents: unknown): string | undefined {
+  const [only] = Array.isArray(agents) && agents.length === 1 ? (agents as readonly unknown[]) : []
+  return isRecord(only) ? textOf(only.role)?.trim() : undefined
 }
 
 function fromField(role: string, text: string | undefined): readonly Message[] | undefined {

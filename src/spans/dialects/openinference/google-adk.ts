@@ -13,9 +13,15 @@ import { kindOf, openInference } from './openinference.ts'
 export const openInferenceGoogleAdk: Dialect = {
   ...openInference,
 
-  recognises: (scopeName) => scopeName === 'openinference.instrumentation.google_adk',
+  // The spans of models are the library's own, to which OpenInference adds its attributes.
+  recognises: (scopeName, attributes) =>
+    scopeName === 'openinference.instrumentation.google_adk' ||
+    (scopeName === 'gcp.vertex.agent' && attributes['openinference.span.kind'] !== undefined),
 
   roleOf: (span): SpanRole => (span.name.includes('(merged') ? 'none' : openInference.roleOf(span)),
+
+  // The call of the runner holds question and answer; the agents in it hand over to one another.
+  holdsOneRun: (span) => kindOf(span) === 'CHAIN',
 
   agent(span) {
     const kind = kindOf(span)
@@ -35,6 +41,13 @@ export const openInferenceGoogleAdk: Dialect = {
     const asked = isRecord(value) ? value.new_message : undefined
     const message = asked === undefined ? undefined : toMessage(asked)
     return message === undefined ? openInference.input?.(span, []) : [message]
+  },
+
+  // The last event of a run that failed holds the error.
+  output(span, logs) {
+    const value = shownJson(span, 'output.value')
+    const isError = isRecord(value) && value.content === undefined && value.error_code !== undefined
+    return isError ? undefined : openInference.output?.(span, logs)
   },
 
   tool(span) {

@@ -1,0 +1,12 @@
+import type { Dialect } from '../../dialect.ts'
+import { kindOf, openInference } from './openinference.ts'
+
+/** Agno through OpenInference. The value of an agent that failed is the text of the error, which is no answer. */
+export const openInferenceAgno: Dialect = {
+  ...openInference,
+
+  recognises: (scopeName) => scopeName === 'openinference.instrumentation.agno',
+
+  output: (span, logs) =>
+    span.status.code === 'error' && kindOf(span) === 'AGENT' ? undefined : openInference.output?.(span, logs),
+}
