@@ -1,5 +1,6 @@
 import type { Outcome } from '../../spans/dialect.ts'
 import type { SpanFacts } from '../../spans/facts.ts'
+import type { RunPlan } from '../layout/run-layout.ts'
 
 /**
  * How a run ended. The agent's own word first; where it says nothing, that of the last model call, which streams leave on
@@ -24,6 +25,12 @@ export function endingOf(
   if (call.role === 'model' && call.output === undefined && call.input === undefined) return { status: 'ok' }
   const reasons = call.model?.finishReasons ?? []
   return { status: reasons.some(isFinal) || hasAnswer() ? 'ok' : 'unknown' }
+}
+
+/** Whether a tool was aborted after the last call of a model: some libraries end the agent's own span well then. */
+export function endsInAbortedTool({ models, tools }: RunPlan): boolean {
+  const last = models.at(-1)?.node.span.startTimeMs ?? 0
+  return tools.some(({ node }) => node.facts.outcome.status === 'aborted' && node.span.startTimeMs >= last)
 }
 
 /** Whether the work failed or was given up. */

@@ -9,7 +9,7 @@ import { contentOf, missingOf } from './missing.ts'
 import { agentOf, type RunPlan } from '../layout/run-layout.ts'
 import { printAsJson } from './print-as-json.ts'
 import { pick, ReconstructedModelCall, usageOf } from './model-call.ts'
-import { endingOf, isFailed } from './run-ending.ts'
+import { endingOf, endsInAbortedTool, isFailed } from './run-ending.ts'
 import { starterOf, type Starter } from './starter.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
 import { Responses } from './responses.ts'
@@ -347,7 +347,9 @@ export class ReconstructedRun implements AgentRun {
       const { models, inside } = this.#plan
       const last = models.at(-1)?.node.facts
       const agent = inside.findLast(({ facts }) => facts.role === 'agent')?.facts
-      return endingOf(this.#root, last === this.#root ? undefined : last, agent, () => this.output !== undefined)
+      const ending = endingOf(this.#root, last === this.#root ? undefined : last, agent, () => this.output !== undefined)
+      const isOpenEnded = !isFailed(ending) && endsInAbortedTool(this.#plan) && this.output === undefined
+      return isOpenEnded ? { status: 'aborted' } : ending
     })
   }
 
