@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 
 import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
-import { allDialects } from './dialects/all.ts'
 import { recognise } from './recognise.ts'
 import { mayBeRecognised, scopeKindOf } from './recognition-hints.ts'
 
@@ -45,23 +44,3 @@ test('spans of HTTP and databases are told apart by their attributes too', () =>
     ),
   ).toBe(false)
 })
-
-test.each(allDialects.map((dialect) => [dialect.name, dialect] as const))(
-  'every key and name by which %s recognises spans of an unknown scope is among those that it declares',
-  (_, dialect) => {
-    const keys = new Set<string>()
-    const attributes = new Proxy<Record<string, unknown>>(
-      {},
-      {
-        get(_target, key) {
-          keys.add(String(key))
-          return undefined
-        },
-      },
-    )
-    dialect.recognises('my-app', attributes, 'some-span')
-    const undeclared = [...keys].filter((key) => !dialect.namespaces?.some((namespace) => key.startsWith(namespace)))
-    expect(undeclared).toEqual([])
-    for (const name of dialect.names ?? []) expect(mayBeRecognised({}, `${name}x`)).toBe(true)
-  },
-)

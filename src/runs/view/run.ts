@@ -347,7 +347,12 @@ export class ReconstructedRun implements AgentRun {
       const { models, inside } = this.#plan
       const last = models.at(-1)?.node.facts
       const agent = inside.findLast(({ facts }) => facts.role === 'agent')?.facts
-      const ending = endingOf(this.#root, last === this.#root ? undefined : last, agent, () => this.output !== undefined)
+      const ending = endingOf(
+        this.#root,
+        last === this.#root ? undefined : last,
+        agent,
+        () => this.output !== undefined,
+      )
       const isOpenEnded = !isFailed(ending) && endsInAbortedTool(this.#plan) && this.output === undefined
       return isOpenEnded ? { status: 'aborted' } : ending
     })
