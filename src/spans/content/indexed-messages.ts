@@ -27,6 +27,17 @@ export function fromIndexed(
   })
 }
 
+/** The value whose members were written as attributes of their own, `<prefix>a.b.0`; `undefined` where there are none. */
+export function fromFlattened(attributes: Readonly<Record<string, unknown>>, prefix: string): unknown {
+  const tree: Tree = new Map()
+  for (const key in attributes) {
+    if (!key.startsWith(prefix)) continue
+    const path = key.slice(prefix.length).split('.', MAX_DEPTH + 1)
+    if (path.length <= MAX_DEPTH) setAt(tree, path, attributes[key])
+  }
+  return tree.size === 0 ? undefined : toValue(tree)
+}
+
 /** Deeper paths are not followed: arguments that were flattened end somewhere. */
 const MAX_DEPTH = 12
 const INDEX = /^\d{1,6}$/

@@ -4,6 +4,8 @@ import { jsonAttribute } from '../content/json-attribute.ts'
 import { agentOfNode, toolMessageFields } from '../content/langchain.ts'
 import type { Message, Usage } from '../../model/message.ts'
 import { textMessage, toMessage, toMessages } from '../content/messages.ts'
+import { parsePythonLiteral } from '../content/python-literal.ts'
+import { fromRolePrefixes } from '../content/role-prefixes.ts'
 import { outcomeOf } from '../outcome.ts'
 import { unwrapBlocks } from '../content/parts.ts'
 import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
@@ -57,7 +59,12 @@ export const langfuse: Dialect = {
     return { status: aborted ? 'aborted' : 'error', error: message === undefined ? {} : { message } }
   },
 
-  input: (span) => toInput(jsonAttribute(span, 'langfuse.observation.input')),
+  input(span) {
+    const value = jsonAttribute(span, 'langfuse.observation.input')
+    const messages =
+      typeof value === 'string' && langfuse.roleOf(span) === 'model' ? fromRolePrefixes(value) : undefined
+    return messages ?? toInput(withoutTools(value))
+  },
 
   output(span): readonly Message[] | undefined {
     const written = span.attributes['langfuse.observation.output']
@@ -76,7 +83,8 @@ export const langfuse: Dialect = {
 
   toolDefinitions(span) {
     const input = jsonAttribute(span, 'langfuse.observation.input')
-    return isRecord(input) && input.tools !== undefined ? toToolDefinitions(input.tools) : undefined
+    const tools = isRecord(input) ? input.tools : toolsAmong(input)
+    return tools === undefined ? undefined : toToolDefinitions(tools)
   },
 
   systemInstructions(span) {
@@ -95,7 +103,10 @@ export const langfuse: Dialect = {
     const id = textOf(toolMessageOf(span)?.tool_call_id)
     return { name: span.name, ...(id !== undefined && { id }) }
   },
-  toolArguments: (span) => parseJson(span.attributes['langfuse.observation.input']),
+  toolArguments: (span) => {
+    const given = parseJson(span.attributes['langfuse.observation.input'])
+    return typeof given === 'string' ? (parsePythonLiteral(given) ?? given) : given
+  },
   toolResult(span) {
     const isError = span.attributes['langfuse.observation.level'] === 'ERROR'
     if (isError) return undefined
@@ -183,6 +194,20 @@ function toInput(written: unknown): readonly Message[] | undefined {
   }
   // A number, or `true`: the text that was asked.
   return typeof value === 'number' || typeof value === 'boolean' ? [textMessage('user', String(value))] : undefined
+}
+
+/** LangChain's handler for Python puts the tools that were offered behind the messages, as a tool's. */
+function isTool(item: unknown): item is { readonly content: unknown } {
+  return isRecord(item) && item.role === 'tool' && isRecord(item.content) && isRecord(item.content.function)
+}
+
+function toolsAmong(value: unknown): readonly unknown[] | undefined {
+  const tools = Array.isArray(value) ? value.filter(isTool).map(({ content }) => content) : []
+  return tools.length === 0 ? undefined : tools
+}
+
+function withoutTools(value: unknown): unknown {
+  return toolsAmong(value) !== undefined && Array.isArray(value) ? value.filter((item) => !isTool(item)) : value
 }
 
 const USUAL_ROLES: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool'])

@@ -58,7 +58,10 @@ export const openLlmetry: Dialect = {
       : isFlat(span)
         ? agentNameIn(jsonAttribute(span, 'traceloop.entity.output'))
         : undefined
-    return name === undefined ? undefined : { name }
+    // The outermost span of Python's LangChain says no other name.
+    const fallback =
+      kind === 'workflow' && !isFlat(span) ? textOf(span.attributes['traceloop.workflow.name']) : undefined
+    return name === undefined && fallback === undefined ? undefined : { name: name ?? fallback ?? '' }
   },
 
   conversationId: (span) => semconvConversationId(span.attributes) ?? property(span, CONVERSATION_KEYS),

@@ -5,6 +5,8 @@ import { outcomeOf } from '../outcome.ts'
 import { unwrapBlocks } from '../content/parts.ts'
 import type { SourceSpan } from '../source-span.ts'
 import { toToolDefinitions } from '../content/tool-definitions.ts'
+import { fromFlattened } from '../content/indexed-messages.ts'
+import { operationOf } from '../semconv.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
@@ -27,7 +29,18 @@ export const strands: Dialect = {
   roleOf(span): SpanRole {
     // Repeats the history in events, and is no call.
     if (/^execute_(agent|event)_loop_cycle\b/.test(span.name)) return 'step'
-    return genAi.roleOf(span)
+    return operationOf(span.attributes) === undefined ? roleByName(span) : genAi.roleOf(span)
+  },
+
+  agent(span) {
+    const name = textOf(span.attributes['agent.name'])
+    return genAi.agent?.(span) ?? (name === undefined ? undefined : { name })
+  },
+
+  tool(span) {
+    const name = textOf(span.attributes['tool.name'])
+    const id = textOf(span.attributes['tool.id'])
+    return genAi.tool?.(span) ?? (name === undefined ? undefined : { name, ...(id !== undefined && { id }) })
   },
 
   input(span, logs) {
@@ -52,10 +65,13 @@ export const strands: Dialect = {
     genAi.toolDefinitions?.(span, logs) ?? toToolDefinitions(span.attributes['gen_ai.agent.tools']),
 
   toolArguments: (span, logs) =>
-    genAi.toolArguments?.(span, logs) ?? parseJson(eventValue(span, 'gen_ai.tool.message', 'content')),
+    genAi.toolArguments?.(span, logs) ??
+    parseJson(eventValue(span, 'gen_ai.tool.message', 'content')) ??
+    early(span, 'tool.parameters'),
 
   toolResult(span, logs) {
-    const written = genAi.toolResult?.(span, logs) ?? parseJson(eventValue(span, 'gen_ai.choice', 'message'))
+    const said = genAi.toolResult?.(span, logs) ?? parseJson(eventValue(span, 'gen_ai.choice', 'message'))
+    const written = said ?? early(span, 'tool.result')
     const value = unwrapBlocks(written)
     // Objects and lists stand in `json` blocks: text that reads as one is a text.
     const [only] = Array.isArray(written) && written.length === 1 ? (written as readonly unknown[]) : []
@@ -76,7 +92,26 @@ export const strands: Dialect = {
   absence: (_span, fact) =>
     fact === 'systemInstructions' || fact === 'toolDefinitions' ? undefined : { why: 'not-recorded' },
 
-  contentKeys: [...(genAi.contentKeys ?? []), 'system_prompt', 'gen_ai.agent.input'],
+  contentKeys: [...(genAi.contentKeys ?? []), 'system_prompt', 'gen_ai.agent.input'].concat([
+    'tool.parameters',
+    'tool.parameters.*',
+    'tool.result',
+    'tool.result.*',
+  ]),
+}
+
+/** Before operations had a name: `Model invoke`, `Tool: search`, `Cycle <id>`, and the agent under its own. */
+function roleByName(span: SourceSpan): SpanRole {
+  if (span.name === 'Model invoke') return 'model'
+  if (span.name.startsWith('Tool: ')) return 'tool'
+  if (span.name.startsWith('Cycle ')) return 'step'
+  const isAgent = span.attributes['agent.name'] !== undefined || span.attributes['gen_ai.agent.tools'] !== undefined
+  return isAgent ? 'agent' : genAi.roleOf(span)
+}
+
+/** A value as the first versions wrote it, whole or with an attribute for each of its members. */
+function early(span: SourceSpan, key: string): unknown {
+  return parseJson(span.attributes[key]) ?? fromFlattened(span.attributes, `${key}.`)
 }
 
 /** The tool through which the model gives a structured answer. */

@@ -5,6 +5,7 @@ import { agentOfNode, finalAnswer, toolMessageFields } from '../../content/langc
 import { textMessage, toMessages } from '../../content/messages.ts'
 import { flattenedMessages, shownJson, shownText } from './content.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
+import { parsePythonLiteral } from '../../content/python-literal.ts'
 import { replyMessages, requestMessages } from '../../content/payloads.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { kindOf, openInference } from './openinference.ts'
@@ -70,10 +71,11 @@ export const openInferenceLangChain: Dialect = {
   },
 
   // A single text argument stands without its name: `Tokyo` for `{ city: 'Tokyo' }`. Only the model's call knows the name.
-  toolArguments: (span) =>
-    span.attributes['input.mime_type'] === 'text/plain'
-      ? undefined
-      : parseJsonTwice(shownText(span.attributes['input.value'])),
+  toolArguments(span) {
+    if (span.attributes['input.mime_type'] === 'text/plain') return undefined
+    const given = parseJsonTwice(shownText(span.attributes['input.value']))
+    return typeof given === 'string' ? (parsePythonLiteral(given) ?? given) : given
+  },
 
   toolResult(span) {
     const message = toolMessageFields(shownJson(span, 'output.value'))

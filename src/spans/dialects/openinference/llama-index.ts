@@ -1,7 +1,8 @@
 import type { Dialect, Outcome, SpanRole } from '../../dialect.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../../json.ts'
-import { flattenedMessages, flattenedTools, shownText } from './content.ts'
+import { flattenedMessages, flattenedPrompts, flattenedTools, shownText } from './content.ts'
+import { textMessage } from '../../content/messages.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
 import { kindOf, openInference } from './openinference.ts'
 
@@ -30,8 +31,18 @@ export const openInferenceLlamaIndex: Dialect = {
   },
 
   systemInstructions: () => undefined,
-  input: (span) => (kindOf(span) === 'LLM' ? flattenedMessages(span.attributes, 'llm.input_messages.') : undefined),
-  output: (span) => (kindOf(span) === 'LLM' ? flattenedMessages(span.attributes, 'llm.output_messages.') : undefined),
+  input(span) {
+    if (kindOf(span) !== 'LLM') return undefined
+    return flattenedMessages(span.attributes, 'llm.input_messages.') ?? flattenedPrompts(span.attributes)
+  },
+  output(span) {
+    if (kindOf(span) !== 'LLM') return undefined
+    const said = flattenedMessages(span.attributes, 'llm.output_messages.')
+    // Models that only complete text.
+    const text =
+      flattenedPrompts(span.attributes) === undefined ? undefined : shownText(span.attributes['output.value'])
+    return said ?? (text === undefined ? undefined : [textMessage('assistant', text)])
+  },
   toolDefinitions: (span) => flattenedTools(span.attributes),
 
   toolArguments(span) {

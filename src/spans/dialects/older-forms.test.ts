@@ -1,0 +1,108 @@
+import { expect, it } from 'vitest'
+import { sourceSpan } from '../../../test/fixtures/source-span.ts'
+import { buildRuns } from '../../runs/build-runs.ts'
+import type { SourceSpan } from '../source-span.ts'
+
+/** Shapes that libraries wrote in versions which can no longer be run, or that something in between made of them. */
+function span(spanId: string, parentSpanId: string | undefined, fields: Partial<SourceSpan>): SourceSpan {
+  const startTimeMs = spanId.charCodeAt(0)
+  return sourceSpan({ spanId, parentSpanId, startTimeMs, endTimeMs: startTimeMs + 0.5, ...fields })
+}
+
+it("reads Strands' first spans, which have names in place of operations, flattened too", () => {
+  const scope = { name: 'strands-agents' }
+  const [run] = buildRuns([
+    span('a', undefined, { scope, name: 'Helper', attributes: { 'agent.name': 'Helper', 'gen_ai.prompt': 'Sum?' } }),
+    span('b', 'a', { scope, name: 'Cycle 1', attributes: { 'event_loop.cycle_id': '1' } }),
+    span('c', 'b', {
+      scope,
+      name: 'Model invoke',
+      attributes: {
+        'gen_ai.request.model': 'm',
+        'gen_ai.prompt.0.role': 'user',
+        'gen_ai.prompt.0.content.0.text': 'Sum?',
+        'gen_ai.completion.0.toolUse.name': 'add',
+        'gen_ai.completion.0.toolUse.toolUseId': 't1',
+        'gen_ai.completion.0.toolUse.input.a': 1,
+      },
+    }),
+    span('d', 'b', {
+      scope,
+      name: 'Tool: add',
+      attributes: {
+        'tool.name': 'add',
+        'tool.id': 't1',
+        'tool.parameters': '{"a":1}',
+        'tool.result': '[{"text":"3"}]',
+      },
+    }),
+    span('e', 'b', {
+      scope,
+      name: 'Model invoke',
+      attributes: {
+        'gen_ai.request.model': 'm',
+        'gen_ai.prompt.0.role': 'user',
+        'gen_ai.completion.0.text': 'It is 3.',
+      },
+    }),
+  ])
+  expect([run?.agent.name, run?.userInput, run?.output]).toEqual(['Helper', 'Sum?', 'It is 3.'])
+  expect(run?.toolCalls.map(({ name, arguments: given, result }) => [name, given, result])).toEqual([
+    ['add', { a: 1 }, 3],
+  ])
+})
+
+it('takes conversations apart that were written as one text', () => {
+  const text = 'system: Be brief.\nuser: Sum?'
+  const langfuse = {
+    'langfuse.observation.type': 'generation',
+    'langfuse.observation.input': text,
+    'langfuse.observation.output': 'It is 3.',
+  }
+  const openLit = {
+    attributes: { 'gen_ai.operation.name': 'chat' },
+    events: [
+      { name: 'gen_ai.content.prompt', timeMs: 1, attributes: { 'gen_ai.prompt': text } },
+      { name: 'gen_ai.content.completion', timeMs: 1, attributes: { 'gen_ai.completion': 'It is 3.' } },
+    ],
+  }
+  for (const fields of [{ attributes: langfuse }, openLit]) {
+    const [run] = buildRuns([span('a', undefined, fields)])
+    expect(run).toMatchObject({ userInput: 'Sum?', systemInstructions: 'Be brief.', output: 'It is 3.' })
+  }
+})
+
+it("reads Logfire's list of a span's events", () => {
+  const events = JSON.stringify([
+    { content: 'Be brief.', role: 'system' },
+    { content: 'Sum?', role: 'user' },
+    { index: 0, message: { role: 'assistant', content: ['It is 3.'] } },
+  ])
+  const [run] = buildRuns([span('a', undefined, { attributes: { 'gen_ai.operation.name': 'chat', events } })])
+  expect(run).toMatchObject({ userInput: 'Sum?', systemInstructions: 'Be brief.', output: 'It is 3.' })
+})
+
+it('reads what models were given that only complete text', () => {
+  const attributes = { 'openinference.span.kind': 'LLM', 'output.value': 'It is 3.' }
+  for (const prompt of [{ 'llm.prompts.0.prompt.text': 'Sum?' }, { 'llm.prompts': ['Sum?'] }]) {
+    const [run] = buildRuns([span('a', undefined, { attributes: { ...attributes, ...prompt } })])
+    expect(run).toMatchObject({ userInput: 'Sum?', output: 'It is 3.' })
+  }
+})
+
+it("names a sub-agent of Claude's after the call that started it", () => {
+  const scope = { name: 'openinference.instrumentation.claude_agent_sdk' }
+  const given = JSON.stringify({ subagent_type: 'adder', prompt: 'Sum?', description: 'Adds' })
+  const result = JSON.stringify({ status: 'completed', prompt: 'Sum?', content: [{ type: 'text', text: 'It is 3.' }] })
+  const tool = { 'openinference.span.kind': 'TOOL', 'tool.name': 'Agent', 'input.value': given, 'output.value': result }
+  const [run] = buildRuns([
+    span('a', undefined, { scope, name: 'ClaudeAgentSDK.query', attributes: { 'openinference.span.kind': 'AGENT' } }),
+    span('b', 'a', { scope, name: 'Agent', attributes: tool }),
+    span('c', 'b', {
+      scope,
+      name: 'ClaudeAgentSDK.Agent',
+      attributes: { 'openinference.span.kind': 'AGENT', 'agent.name': 'Agent' },
+    }),
+  ])
+  expect(run?.children[0]).toMatchObject({ agent: { name: 'adder' }, userInput: 'Sum?', output: 'It is 3.' })
+})
