@@ -58,25 +58,29 @@ export function describeDialect(dialect: Dialect, { recordings }: DialectExample
       }
     })
 
-    it.each(HOSTILE)('reads %j, a hundred thousand characters of it, in time that grows with the length', (piece) => {
-      const text = piece.repeat(Math.ceil(100_000 / piece.length))
-      for (const span of oneOfEachKind(own)) {
-        const started = performance.now()
-        const attributes = Object.fromEntries(
-          Object.entries(span.attributes).map(([key, value]) => {
-            const isText = typeof value === 'string' && value.length > 20
-            return [key, isText ? value.slice(0, 10) + text : value]
-          }),
-        )
-        const status = { code: 'error', message: text } as const
-        const hostile = { ...span, name: `${span.name} ${text}`, attributes, status }
-        const role = roleOf(dialect, span)
-        factsOf(new SpanFacts(hostile, dialect, role))
-        roleOf(dialect, hostile)
-        // Quadratic patterns take minutes at this length.
-        expect(performance.now() - started).toBeLessThan(2000)
-      }
-    })
+    it.each(HOSTILE)(
+      'reads %j, a hundred thousand characters of it, in time that grows with the length',
+      (piece) => {
+        const text = piece.repeat(Math.ceil(100_000 / piece.length))
+        for (const span of oneOfEachKind(own)) {
+          const started = performance.now()
+          const attributes = Object.fromEntries(
+            Object.entries(span.attributes).map(([key, value]) => {
+              const isText = typeof value === 'string' && value.length > 20
+              return [key, isText ? value.slice(0, 10) + text : value]
+            }),
+          )
+          const status = { code: 'error', message: text } as const
+          const hostile = { ...span, name: `${span.name} ${text}`, attributes, status }
+          const role = roleOf(dialect, span)
+          factsOf(new SpanFacts(hostile, dialect, role))
+          roleOf(dialect, hostile)
+          // Quadratic patterns take minutes at this length.
+          expect(performance.now() - started).toBeLessThan(10_000)
+        }
+      },
+      60_000,
+    )
 
     const scenario = recordings.map(readScenario).find((candidate) => isPlayable(candidate, dialect))
     it.runIf(scenario !== undefined)('gives the run of a file live too', async () => {

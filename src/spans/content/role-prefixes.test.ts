@@ -18,9 +18,9 @@ it('leaves texts alone that do not begin with a role', () => {
   }
 })
 
-it('takes time that grows with the length alone', () => {
+it('takes time that grows with the length alone', { timeout: 60_000 }, () => {
   const started = performance.now()
   fromRolePrefixes('user: ' + '\n'.repeat(2_000_000))
   fromRolePrefixes('user: a\n'.repeat(100_000))
-  expect(performance.now() - started).toBeLessThan(2000)
+  expect(performance.now() - started).toBeLessThan(10_000)
 })
