@@ -1,15 +1,15 @@
-import type { Dialect, SpanRole } from '../dialect.ts'
-import { jsonAttribute } from '../content/json-attribute.ts'
-import { isRecord, parseJson, textOf } from '../json.ts'
-import { agentNameIn, finalAnswer, toolMessageFields } from '../content/langchain.ts'
-import type { Message, Part, ToolDefinition } from '../../model/message.ts'
-import { makeMessage, systemTextOf, textMessage, toMessages } from '../content/messages.ts'
-import { unwrapBlocks } from '../content/parts.ts'
-import { requestMessages } from '../content/payloads.ts'
-import { operationOf, semconvConversationId, semconvUserId } from '../semconv.ts'
-import type { SourceSpan } from '../source-span.ts'
-import { toToolDefinitions } from '../content/tool-definitions.ts'
-import { genAi } from './gen-ai.ts'
+import type { Dialect, SpanRole } from '../../dialect.ts'
+import { jsonAttribute } from '../../content/json-attribute.ts'
+import { isRecord, parseJson, textOf } from '../../json.ts'
+import { agentNameIn, finalAnswer, toolMessageFields } from '../../content/langchain.ts'
+import { systemTextOf, textMessage, toMessages } from '../../content/messages.ts'
+import { unwrapBlocks } from '../../content/parts.ts'
+import { operationOf, semconvConversationId, semconvUserId } from '../../semconv.ts'
+import type { SourceSpan } from '../../source-span.ts'
+import { genAi } from '../gen-ai.ts'
+import { fromEntityInput, fromResponsesInput, indexedFunctions } from './content.ts'
+import { fromLangChain, isFlat, isGraph, isHandoffBack, isLangChain } from './langchain.ts'
+import { isInTool, isPythonGraph, PYTHON_SCOPE, withIdsOfItems } from './python.ts'
 
 /**
  * OpenLLMetry (Traceloop), in all its forms: decorated functions (`traceloop.span.kind`, `traceloop.entity.*`), providers with
@@ -142,9 +142,6 @@ export const openLlmetry: Dialect = {
   ]),
 }
 
-/** Python's decorators, and those of its packages whose spans no other dialect knows better. */
-const PYTHON_SCOPE = /^(?:traceloop\.tracer|opentelemetry\.instrumentation\.(?:openai\.v\d|langchain))$/
-
 const KINDS: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['agent', 'agent'],
   ['workflow', 'entry'],
@@ -176,115 +173,4 @@ function property(span: SourceSpan, keys: readonly string[]): string | undefined
     if (value !== undefined) return value
   }
   return undefined
-}
-
-function isLangChain(span: SourceSpan): boolean {
-  return span.scope.name.includes('langchain')
-}
-
-/** LangChain's callbacks in JavaScript: a flat list of spans. */
-function isFlat(span: SourceSpan): boolean {
-  return span.scope.name === '@traceloop/instrumentation-langchain'
-}
-
-/** The span of a whole LangGraph graph, `createAgent`'s too. */
-function isGraph(span: SourceSpan): boolean {
-  return isLangChain(span) && /\b(CompiledStateGraph|CompiledGraph|LangGraph)\b/.test(span.name)
-}
-
-/** The words that LangGraph's supervisor puts between an agent's answer and its own next call: no model said them. */
-function isHandoffBack(message: unknown): boolean {
-  const fields = isRecord(message) && isRecord(message.kwargs) ? message.kwargs : undefined
-  const content = typeof fields?.content === 'string' ? fields.content : ''
-  return content.startsWith('Transferring back to ') || content.startsWith('Successfully transferred back to ')
-}
-
-/** In Python a graph that a tool runs is written as a task, under the name that its metadata gives the agent. */
-function isPythonGraph(span: SourceSpan): boolean {
-  const name = span.attributes['traceloop.association.properties.lc_agent_name']
-  const isTask = span.attributes['traceloop.span.kind'] === 'task'
-  return isTask && name !== undefined && name === span.attributes['traceloop.entity.name']
-}
-
-/** What a tool of a graph runs in Python: a graph, if models are below it; of `create_react_agent` nothing else says so. */
-function isInTool(span: SourceSpan): boolean {
-  const { attributes } = span
-  return (
-    attributes['traceloop.span.kind'] === 'task' &&
-    attributes['traceloop.association.properties.langgraph_node'] === 'tools' &&
-    attributes['traceloop.entity.name'] !== 'tools'
-  )
-}
-
-/** What a function was given: `{ args, kwargs }` of decorated functions, the state of a graph. */
-function fromEntityInput(value: unknown): readonly Message[] | undefined {
-  if (!isRecord(value)) return typeof value === 'string' ? [textMessage('user', value)] : requestMessages(value)
-  if (!Array.isArray(value.args)) return requestMessages(value) ?? fromOnlyText(Object.values(value))
-  const [first] = value.args as readonly unknown[]
-  if (typeof first === 'string') return [textMessage('user', first)]
-  return requestMessages(first) ?? (isRecord(value.kwargs) ? fromKwargs(value.kwargs) : undefined)
-}
-
-function fromKwargs(kwargs: Record<string, unknown>): readonly Message[] | undefined {
-  return requestMessages(kwargs) ?? fromOnlyText(Object.values(kwargs))
-}
-
-function fromOnlyText(values: readonly unknown[]): readonly Message[] | undefined {
-  const [only] = values
-  return values.length === 1 && typeof only === 'string' ? [textMessage('user', only)] : undefined
-}
-
-/** Contents that are lists of blocks stand as JSON text, tool answers as text without their id. */
-function fromLangChain(message: Message): Message {
-  const parts = message.parts.map((part): Part => {
-    if (part.type !== 'text') return part
-    const content = /^\[\s*\{\s*"type"/.test(part.content) ? unwrapBlocks(parseJson(part.content)) : part.content
-    if (message.role === 'tool') return { type: 'tool_call_response', response: parseJson(part.content) }
-    return typeof content === 'string' ? { type: 'text', content } : part
-  })
-  return makeMessage(message.role, parts, message.name)
-}
-
-/**
- * Over the Responses API Python names calls by the ids of their items (`fc_…`), and answers by those of the calls
- * (`call_…`): an answer whose call is not there answers the first call that has no answer yet.
- */
-function withIdsOfItems(messages: readonly Message[]): readonly Message[] {
-  const parts = messages.flatMap((message) => message.parts)
-  const asked = parts.flatMap((part) => (part.type === 'tool_call' ? (part.id ?? []) : []))
-  const answered = new Set(parts.flatMap((part) => (part.type === 'tool_call_response' ? (part.id ?? []) : [])))
-  const open = asked.filter((id) => !answered.has(id))
-  if (open.length === 0) return messages
-  const known = new Set(asked)
-  return messages.map((message) => {
-    if (!message.parts.some((part) => part.type === 'tool_call_response')) return message
-    const renamed = message.parts.map((part): Part => {
-      if (part.type !== 'tool_call_response' || (part.id !== undefined && known.has(part.id))) return part
-      const id = open.shift()
-      return id === undefined ? part : { ...part, id }
-    })
-    return makeMessage(message.role, renamed, message.name)
-  })
-}
-
-/** The Responses API's list of items stands as JSON text in one user message. */
-function fromResponsesInput(messages: readonly Message[]): readonly Message[] {
-  const only = messages.length === 1 ? messages[0] : undefined
-  if (only?.role !== 'user' || only.text?.startsWith('[{') !== true) return messages
-  return toMessages(only.text) ?? messages
-}
-
-/** `llm.request.functions.N.name`, and the schema as `parameters` (Python) or `arguments` (JavaScript). */
-function indexedFunctions(span: SourceSpan): readonly ToolDefinition[] | undefined {
-  const functions = new Map<number, Record<string, unknown>>()
-  for (const key in span.attributes) {
-    const match = /^llm\.request\.functions\.(\d+)\.(name|description|parameters|arguments)$/.exec(key)
-    if (match === null) continue
-    const field = match[2] === 'arguments' ? 'parameters' : (match[2] ?? '')
-    const definition = functions.get(Number(match[1])) ?? {}
-    functions.set(Number(match[1]), definition)
-    definition[field] = span.attributes[key]
-  }
-  const sorted = [...functions].toSorted(([left], [right]) => left - right)
-  return sorted.length === 0 ? undefined : toToolDefinitions(sorted.map(([, definition]) => definition))
 }

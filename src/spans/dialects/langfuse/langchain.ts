@@ -1,0 +1,52 @@
+import { isRecord } from '../../json.ts'
+import { jsonAttribute } from '../../content/json-attribute.ts'
+import { toolMessageFields } from '../../content/langchain.ts'
+import { toMessage } from '../../content/messages.ts'
+import type { SourceSpan } from '../../source-span.ts'
+
+/** What Langfuse's handlers for LangChain write, in JavaScript and in Python. */
+
+/** What LangChain's handler knows of a span. */
+export const AGENT_NAME = 'langfuse.observation.metadata.lc_agent_name'
+export const GRAPH_NODE = 'langfuse.observation.metadata.langgraph_node'
+export const CHECKPOINT = 'langfuse.observation.metadata.langgraph_checkpoint_ns'
+export const INTEGRATION = 'langfuse.observation.metadata.ls_integration'
+
+/** LangChain's handler writes the message that a tool gave back. */
+export function toolMessageOf(span: SourceSpan): Readonly<Record<string, unknown>> | undefined {
+  const output = span.attributes['langfuse.observation.output']
+  if (typeof output !== 'string' || !output.includes('"tool_call_id"')) return undefined
+  return toolMessageFields(jsonAttribute(span, 'langfuse.observation.output'))
+}
+
+/** LangChain's handler for Python puts the tools that were offered behind the messages, as a tool's. */
+function isTool(item: unknown): item is { readonly content: unknown } {
+  return isRecord(item) && item.role === 'tool' && isRecord(item.content) && isRecord(item.content.function)
+}
+
+export function toolsAmong(value: unknown): readonly unknown[] | undefined {
+  const tools = Array.isArray(value) ? value.filter(isTool).map(({ content }) => content) : []
+  return tools.length === 0 ? undefined : tools
+}
+
+export function withoutTools(value: unknown): unknown {
+  return toolsAmong(value) !== undefined && Array.isArray(value) ? value.filter((item) => !isTool(item)) : value
+}
+
+const USUAL_ROLES: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
+
+/** LangChain's handler writes the name of the tool as the role of its answer, and leaves out which call it answers. */
+export function withToolRoles(value: unknown): unknown {
+  const list = isRecord(value) ? value.messages : value
+  if (!Array.isArray(list) || !list.some((item) => isRecord(item) && !USUAL_ROLES.has(item.role))) return value
+  const waiting: { readonly name: string; readonly id: string }[] = []
+  return list.map((item: unknown) => {
+    if (!isRecord(item)) return item
+    for (const part of toMessage(item)?.parts ?? []) {
+      if (part.type === 'tool_call' && part.id !== undefined) waiting.push({ name: part.name, id: part.id })
+    }
+    const at = waiting.findIndex(({ name }) => name === item.role)
+    const [call] = at === -1 ? [] : waiting.splice(at, 1)
+    return call === undefined ? item : { ...item, role: 'tool', tool_call_id: call.id }
+  })
+}

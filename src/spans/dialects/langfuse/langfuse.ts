@@ -1,0 +1,160 @@
+import type { ContentFact, Dialect, Outcome, SpanRole } from '../../dialect.ts'
+import { isRecord, parseJson, textOf, toJsonText } from '../../json.ts'
+import { jsonAttribute } from '../../content/json-attribute.ts'
+import { agentOfNode } from '../../content/langchain.ts'
+import type { Message } from '../../../model/message.ts'
+import { textMessage, toMessage, toMessages } from '../../content/messages.ts'
+import { parsePythonLiteral } from '../../content/python-literal.ts'
+import { fromRolePrefixes } from '../../content/role-prefixes.ts'
+import { outcomeOf } from '../../outcome.ts'
+import { unwrapBlocks } from '../../content/parts.ts'
+import { semconvConversationId, semconvUserId } from '../../semconv.ts'
+import { toToolDefinitions } from '../../content/tool-definitions.ts'
+import { isModelCall, onlyText, toInput, usageOf } from './content.ts'
+import {
+  AGENT_NAME,
+  CHECKPOINT,
+  GRAPH_NODE,
+  INTEGRATION,
+  toolMessageOf,
+  toolsAmong,
+  withoutTools,
+} from './langchain.ts'
+
+/**
+ * Langfuse's own tracing: `langfuse.observation.type` says what an observation is, its input and output are whatever the
+ * application passed, as text or as JSON. A plain `span` may be anything: it is the agent where nothing else is, and a tool
+ * where a model asked for one of its name.
+ */
+export const langfuse: Dialect = {
+  name: 'langfuse',
+
+  namespaces: ['langfuse.'],
+  kindKeys: ['langfuse.observation.type'],
+  recognises: (scopeName, attributes) =>
+    attributes['langfuse.observation.type'] !== undefined || scopeName === 'langfuse-sdk',
+
+  roleOf(span): SpanRole {
+    const type = span.attributes['langfuse.observation.type']
+    const role = typeof type === 'string' ? (ROLES.get(type) ?? 'step') : 'entry'
+    if (role !== 'entry') return role
+    // LangChain's handler says which span is an agent's graph, and which a node of one.
+    if (span.attributes[AGENT_NAME] === span.name) return 'agent'
+    if (span.attributes[GRAPH_NODE] === span.name) return 'step'
+    return isModelCall(span) ? 'model' : role
+  },
+
+  // A graph of agents: they hand over to one another.
+  holdsOneRun: (span) => span.attributes[INTEGRATION] === 'langgraph',
+
+  agent(span) {
+    const role = langfuse.roleOf(span)
+    if (role === 'agent' || role === 'entry') return { name: span.name }
+    // `lc_agent_name` may be that of the agent whose tool started this one.
+    const name = role === 'step' ? agentOfNode(span.attributes[CHECKPOINT]) : undefined
+    return name === undefined ? undefined : { name }
+  },
+  conversationId: (span) => semconvConversationId(span.attributes),
+  userId: (span) => semconvUserId(span.attributes),
+
+  outcome(span): Outcome {
+    // The status of the span stays unset; the level tells.
+    if (span.attributes['langfuse.observation.level'] !== 'ERROR') return outcomeOf(span)
+    const message = textOf(span.attributes['langfuse.observation.status_message'])
+    // How LangGraph leaves a graph for its parent, and how it pauses: thrown, but no failures.
+    if (message?.startsWith('ParentCommand') === true) return { status: 'ok' }
+    if (message?.startsWith('GraphInterrupt') === true) return { status: 'unknown' }
+    const aborted = message === 'This operation was aborted' || message === 'Request was aborted.'
+    return { status: aborted ? 'aborted' : 'error', error: message === undefined ? {} : { message } }
+  },
+
+  input(span) {
+    const value = jsonAttribute(span, 'langfuse.observation.input')
+    const messages =
+      typeof value === 'string' && langfuse.roleOf(span) === 'model' ? fromRolePrefixes(value) : undefined
+    return messages ?? toInput(withoutTools(value))
+  },
+
+  output(span): readonly Message[] | undefined {
+    const written = span.attributes['langfuse.observation.output']
+    // A failed observation's output repeats the error.
+    if (written === undefined || span.attributes['langfuse.observation.level'] === 'ERROR') return undefined
+    const value = parseJson(written)
+    const messages = toMessages(value)
+    if (messages !== undefined) return messages
+    if (isRecord(value) && (value.tool_calls !== undefined || value.content !== undefined)) {
+      const message = toMessage({ ...value, role: 'assistant' })
+      if (message !== undefined) return [message]
+    }
+    const text = typeof value === 'string' ? value : (onlyText(value) ?? toJsonText(written))
+    return text === undefined || text === '' ? undefined : [textMessage('assistant', text)]
+  },
+
+  toolDefinitions(span) {
+    const input = jsonAttribute(span, 'langfuse.observation.input')
+    const tools = isRecord(input) ? input.tools : toolsAmong(input)
+    return tools === undefined ? undefined : toToolDefinitions(tools)
+  },
+
+  systemInstructions(span) {
+    const input = jsonAttribute(span, 'langfuse.observation.input')
+    // The Responses API's instructions, and Anthropic's.
+    return isRecord(input) ? (textOf(input.instructions) ?? textOf(input.system)) : undefined
+  },
+
+  model(span) {
+    const model = textOf(span.attributes['langfuse.observation.model.name'])
+    return model === undefined ? undefined : { model }
+  },
+  usage: (span) => usageOf(span.attributes['langfuse.observation.usage_details']),
+
+  tool(span) {
+    const id = textOf(toolMessageOf(span)?.tool_call_id)
+    return { name: span.name, ...(id !== undefined && { id }) }
+  },
+  toolArguments: (span) => {
+    const given = parseJson(span.attributes['langfuse.observation.input'])
+    return typeof given === 'string' ? (parsePythonLiteral(given) ?? given) : given
+  },
+  toolResult(span) {
+    const isError = span.attributes['langfuse.observation.level'] === 'ERROR'
+    if (isError) return undefined
+    const message = toolMessageOf(span)
+    return message === undefined
+      ? parseJson(span.attributes['langfuse.observation.output'])
+      : unwrapBlocks(message.content)
+  },
+
+  absence(span, fact) {
+    const isInput = INPUT_FACTS.has(fact)
+    if (isInput && span.attributes['langfuse.observation.input'] !== undefined) {
+      return fact === 'systemInstructions' ? undefined : { why: 'not-recorded' }
+    }
+    return {
+      why: 'not-captured',
+      switch: `observe(fn, { ${isInput ? 'captureInput' : 'captureOutput'}: true })`,
+    }
+  },
+
+  contentKeys: [
+    'langfuse.observation.input',
+    'langfuse.observation.output',
+    'langfuse.observation.status_message',
+  ].concat(['langfuse.trace.input', 'langfuse.trace.output', 'langfuse.observation.metadata.*']),
+}
+
+const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
+  ['agent', 'agent'],
+  ['generation', 'model'],
+  ['tool', 'tool'],
+  ['span', 'entry'],
+  ['chain', 'entry'],
+  ['evaluator', 'evaluator'],
+])
+
+const INPUT_FACTS: ReadonlySet<ContentFact> = new Set<ContentFact>([
+  'input',
+  'systemInstructions',
+  'toolDefinitions',
+  'toolArguments',
+])
