@@ -14,7 +14,7 @@ const knows: Record<string, readonly string[]> = {
   scorers: ['model', 'spans', 'runs', 'scoring', 'judge'],
   emit: ['model', 'spans', 'runs', 'scoring'],
   processor: ['model', 'spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit'],
-  cli: ['model', 'spans', 'runs', 'otlp', 'scoring', 'scorers'],
+  cli: ['model', 'spans', 'runs', 'otlp', 'sampling', 'scoring', 'scorers', 'emit', 'processor'],
   testing: ['model', 'spans', 'runs', 'otlp', 'scoring', 'judge', 'scorers'],
   entries: [
     'model',
@@ -59,6 +59,16 @@ describe('the house', () => {
         .map((room) => `${file} reaches into ${room}/`),
     )
     expect(wrong).toEqual([])
+  })
+
+  it('shows the command line no more of the processor than options and admission', () => {
+    const allowed = /^src\/processor\/(?:config\/|run\/(?:admission|redacted-by)\.ts$)/
+    const reached = sources
+      .filter((file) => roomOf(file) === 'cli')
+      .flatMap((file) => importsOf(file, true).map((specifier) => normalize(join(dirname(file), specifier))))
+      .filter((file) => roomOf(file) === 'processor')
+    expect(reached.length).toBeGreaterThan(0)
+    expect(reached.filter((file) => !allowed.test(file))).toEqual([])
   })
 
   it('loads no package from the main entry but @opentelemetry/api', () => {

@@ -29,10 +29,11 @@ function draw(random: () => number): { traceId: string; isError: boolean; y: num
   return { traceId: traceIdBytes.toString('hex'), isError, y: Math.round(y * 10) / 10 }
 }
 
-test('With all errors and 5 % of the rest scored, the weighted interval holds the true mean on 93 to 97 % of 1,000 days', () => {
+test('With all errors and 5 % of the rest scored, the weighted interval holds the true mean on over 93 % of 1,000 days', () => {
   const random = generator(20_261_121)
   let covered = 0
   let naiveCovered = 0
+  let width = 0
   let bias = 0
   let naiveBias = 0
   for (let day = 0; day < DAYS; day += 1) {
@@ -54,17 +55,19 @@ test('With all errors and 5 % of the rest scored, the weighted interval holds th
     const { mean, interval95 } = weightedMean(sums)!
     if (interval95[0] <= truth && truth <= interval95[1]) covered += 1
     bias += (mean - truth) / DAYS
+    width += (interval95[1] - interval95[0]) / DAYS
     const naiveMean = naive / count
     const half = 1.96 * Math.sqrt((naiveSquares / count - naiveMean ** 2) / count)
     if (Math.abs(naiveMean - truth) <= half) naiveCovered += 1
     naiveBias += (naiveMean - truth) / DAYS
   }
   console.info(
-    `weighted: covers ${covered} of ${DAYS} days, bias ${bias.toFixed(4)}; ` +
+    `weighted: covers ${covered} of ${DAYS} days, width ${width.toFixed(3)}, bias ${bias.toFixed(4)}; ` +
       `naive: covers ${naiveCovered}, bias ${naiveBias.toFixed(4)}`,
   )
   expect(covered / DAYS).toBeGreaterThanOrEqual(0.93)
-  expect(covered / DAYS).toBeLessThanOrEqual(0.97)
+  // Wilson's interval takes scores for 0 or 1, which is safe: it must not be safe by being of no use.
+  expect(width).toBeLessThan(0.12)
   expect(Math.abs(bias)).toBeLessThan(0.002)
   // What a dashboard shows that averages the scores as they come.
   expect(naiveCovered / DAYS).toBeLessThan(0.01)

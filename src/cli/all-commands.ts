@@ -1,5 +1,6 @@
 import type { CliCommand } from './command.ts'
 import { inspectCommand } from './commands/inspect.ts'
+import { scoreCommand } from './commands/score.ts'
 
 /** The commands of `spanscore`, in the order in which the help lists them. */
-export const allCommands: readonly CliCommand[] = [inspectCommand]
+export const allCommands: readonly CliCommand[] = [scoreCommand, inspectCommand]

@@ -13,6 +13,8 @@ export interface ProgressOptions {
 export interface Progress {
   /** Draws the bar, ten times a second at most. */
   update(bytesRead: number): void
+  /** Shows a line of text in place of the bar, ten times a second at most. */
+  show(text: () => string): void
   /** Takes the bar away. */
   clear(): void
 }
@@ -23,17 +25,19 @@ const MEBIBYTE = 1024 * 1024
 
 /** A bar on one line of a terminal; where the stream is none, nothing. */
 export function createProgress({ stream, totalBytes, now = () => performance.now() }: ProgressOptions): Progress {
-  if (stream.isTTY !== true) return { update: () => {}, clear: () => {} }
+  if (stream.isTTY !== true) return { update: () => {}, show: () => {}, clear: () => {} }
   let drawnAtMs = now()
   let isDrawn = false
+  const show = (text: () => string): void => {
+    const nowMs = now()
+    if (nowMs - drawnAtMs < MIN_INTERVAL_MS) return
+    drawnAtMs = nowMs
+    isDrawn = true
+    stream.write(`\r${text()}\u001B[K`)
+  }
   return {
-    update(bytesRead) {
-      const nowMs = now()
-      if (nowMs - drawnAtMs < MIN_INTERVAL_MS) return
-      drawnAtMs = nowMs
-      isDrawn = true
-      stream.write(`\r${toBar(bytesRead, totalBytes)}\u001B[K`)
-    },
+    update: (bytesRead) => show(() => toBar(bytesRead, totalBytes)),
+    show,
     clear() {
       if (isDrawn) stream.write('\r\u001B[K')
       isDrawn = false

@@ -32,7 +32,12 @@ export class RunFilter {
     if (this.isOpen) return true
     const { name } = run.agent
     if (name !== undefined && this.#seen.size < MAX_SEEN) this.#seen.add(name)
-    return this.#matchesAgent(name) && this.#matchesTrace(run.traceId)
+    return this.admits(name, run.traceId)
+  }
+
+  /** Whether a run of this agent in this trace is meant; a run's id may stand for its trace's. */
+  admits(agent: string | undefined, traceId: string): boolean {
+    return this.#matchesAgent(agent) && this.#matchesTrace(traceId)
   }
 
   /** Whether this run or one nested in it is meant. */

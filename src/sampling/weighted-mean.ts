@@ -11,31 +11,45 @@ export interface WeightedSums {
   readonly w2y2: number
 }
 
-/** A mean over all runs of a population of which a sample was scored. */
+/** A mean of all runs of a population of which a sample was scored, as the recording rules of `collector-config` have it. */
 export interface WeightedMean {
   readonly mean: number
-  /** Zero where every run was scored. */
+  /** Of the mean as a statement on how the agent behaves: not 0 where every run was scored. */
   readonly standardError: number
-  /** mean ± 1.96 standard errors, within 0..1. */
+  /** How many equally weighted runs would tell as much. */
+  readonly n: number
+  /** Wilson's, with `n` runs; within 0 to 1. */
   readonly interval95: readonly [number, number]
 }
 
+/** Below this, a variance is what rounding leaves over. */
+const NO_VARIANCE = 1e-9
+
+/** The 97.5 % point of the normal distribution. */
+const Z = 1.96
+
 /**
- * The Hájek estimate of the mean over all runs, scored or not, with the variance of its linearisation under Poisson
- * sampling: Σ w²(1−π)(y−ȳ)² / (Σw)², where π = 1/w (Särndal, Swensson, Wretman, "Model Assisted Survey Sampling", 5.7).
- * Written out in the six sums, so that it can be had of counters in any metrics backend.
+ * The Hájek estimate Σwy/Σw of the mean over all runs, scored or not, with the variance Σ w²(y−ȳ)² / (Σw)² (Särndal,
+ * Swensson, Wretman, "Model Assisted Survey Sampling", 5.7) and Wilson's interval. Its `n` is ȳ(1−ȳ) over that variance, and
+ * at most Kish's (Σw)²/Σw²: scores between 0 and 1 vary less than 0 and 1 with the same mean, so that the interval is never
+ * too narrow on their account.
  *
  * @returns `undefined` where nothing was scored.
  */
 export function weightedMean(sums: WeightedSums): WeightedMean | undefined {
   if (!(sums.w > 0)) return undefined
-  const mean = sums.wy / sums.w
+  const mean = Math.min(1, Math.max(0, sums.wy / sums.w))
   const squares = sums.w2y2 - 2 * mean * sums.w2y + mean * mean * sums.w2
-  const kept = sums.wy2 - mean * sums.wy
-  // Rounding may leave a little less than nothing where every probability is 1.
-  const standardError = Math.sqrt(Math.max(0, squares - kept)) / sums.w
-  const half = 1.96 * standardError
-  return { mean, standardError, interval95: [Math.max(0, mean - half), Math.min(1, mean + half)] }
+  // Rounding may leave a little less than nothing where all scores are equal.
+  const variance = Math.max(0, squares) / sums.w ** 2
+  const kish = sums.w ** 2 / sums.w2
+  const spread = mean * (1 - mean)
+  const n = variance > NO_VARIANCE ? Math.min(kish, Math.max(1, spread / variance)) : kish
+  const middle = mean + Z ** 2 / 2 / n
+  const half = Z * Math.sqrt(spread / n + Z ** 2 / 4 / n ** 2)
+  const scale = 1 + Z ** 2 / n
+  const interval95 = [Math.max(0, (middle - half) / scale), Math.min(1, (middle + half) / scale)] as const
+  return { mean, standardError: Math.sqrt(variance), n, interval95 }
 }
 
 /** The sums with one more scored run in them. */

@@ -1,0 +1,87 @@
+import type { ResolvedScorer } from '../../processor/config/options.ts'
+import { UsageError } from '../usage-error.ts'
+import type { Tallies, Tally } from './tally.ts'
+import { numberText } from './number-text.ts'
+
+/** A bound on the mean of one scorer, all agents together. */
+export interface Gate {
+  readonly scorerId: string
+  /** In the scorer's own units. */
+  readonly bound: number
+  /** `under`: the mean may not be below the bound; `over`: not above it, for scorers of which lower is better. */
+  readonly fails: 'under' | 'over'
+}
+
+/** What became of a gate. */
+export interface GateResult extends Gate {
+  readonly passed: boolean
+  /** One line for people: what was compared, or why nothing could be. */
+  readonly message: string
+}
+
+/**
+ * Reads `id=number`.
+ *
+ * @throws UsageError where it is none, names no configured scorer, or is outside of the scorer's range.
+ */
+export function parseGate(text: string, fails: Gate['fails'], scorers: readonly ResolvedScorer[]): Gate {
+  const option = `--fail-${fails}`
+  const [, scorerId = '', number = ''] = /^([^=]+)=(.+)$/.exec(text) ?? []
+  const bound = Number(number)
+  if (number.trim() === '' || !Number.isFinite(bound)) {
+    throw new UsageError(`${option}: expected a scorer and a number, such as tool_errors=0.8, got ${text}`)
+  }
+  const found = scorers.find(({ id }) => id === scorerId)
+  if (found === undefined) {
+    const ids = scorers.map(({ id }) => id).join(', ')
+    throw new UsageError(`${option}: expected one of the configured scorers (${ids}), got ${scorerId}`)
+  }
+  const [low, high] = found.about.range
+  if (bound < low || bound > high) {
+    throw new UsageError(`${option}: expected a number from ${low} to ${high}, the range of ${scorerId}, got ${number}`)
+  }
+  const wanted = found.about.better === 'higher' ? 'under' : 'over'
+  if (wanted !== fails) {
+    throw new UsageError(`${option}: of ${scorerId}, ${found.about.better} is better; use --fail-${wanted} ${text}`)
+  }
+  return { scorerId, bound, fails }
+}
+
+/**
+ * Compares a scorer's mean, or with `usesInterval` the end of its 95 % interval that is worse, with a gate. A gate fails too
+ * where nothing was scored, where scores are missing because something went wrong, and where judges were left out.
+ */
+export function checkGate(gate: Gate, tallies: Tallies, usesInterval: boolean): GateResult {
+  const { scorerId, bound, fails } = gate
+  const tally = tallies.ofScorer(scorerId)
+  const found = tally?.mean()
+  if (tally === undefined || found === undefined) {
+    return { ...gate, passed: false, message: `${scorerId}: nothing was scored${reasons(tally)}` }
+  }
+  const missing = missingScores(tally)
+  if (missing !== undefined) {
+    return { ...gate, passed: false, message: `${scorerId}: ${missing}, so the mean does not speak of all runs` }
+  }
+  const compared = usesInterval ? found.interval95[fails === 'under' ? 0 : 1] : found.mean
+  const passed = fails === 'under' ? compared >= bound : compared <= bound
+  const end = fails === 'under' ? 'lower' : 'upper'
+  const what = usesInterval
+    ? `the ${end} bound of the mean, ${numberText(compared)} (mean ${numberText(found.mean)}),`
+    : `the mean ${numberText(compared)}`
+  const verdict = passed ? (fails === 'under' ? 'is not under' : 'is not over') : `is ${fails}`
+  return { ...gate, passed, message: `${scorerId}: ${what} of ${tally.scored} runs ${verdict} ${numberText(bound)}` }
+}
+
+/** Reasons for which a run would have had a score, had all gone well. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['judge-unavailable', 'over-budget'])
+
+function missingScores(tally: Tally): string | undefined {
+  const skipped = [...tally.skipped].filter(([reason]) => LEFT_OUT.has(reason))
+  const reasonsOf = [...skipped, ...tally.failed].map(([reason, { count }]) => `${reason} ${count}`)
+  return reasonsOf.length === 0 ? undefined : `scores are missing (${reasonsOf.join(', ')})`
+}
+
+function reasons(tally: Tally | undefined): string {
+  const all = [...(tally?.skipped ?? []), ...(tally?.failed ?? [])].map(([reason, { count }]) => `${reason} ${count}`)
+  return all.length === 0 ? '' : ` (${all.join(', ')})`
+}

@@ -1,0 +1,27 @@
+import type { Evaluation } from '../../model/score.ts'
+
+/** What the judges took, all scores together. */
+export class JudgeUse {
+  #calls = 0
+  #inputTokens = 0
+  #outputTokens = 0
+  #costUsd = 0
+  #unpriced = 0
+
+  add({ judge }: Evaluation): void {
+    if (judge === undefined) return
+    this.#calls += judge.calls
+    this.#inputTokens += judge.usage.inputTokens ?? 0
+    this.#outputTokens += judge.usage.outputTokens ?? 0
+    this.#costUsd += judge.costUsd ?? 0
+    if (judge.costUsd === undefined) this.#unpriced++
+  }
+
+  /** One line, or nothing where no judge was called. */
+  describe(): string {
+    if (this.#calls === 0) return ''
+    const tokens = `${this.#inputTokens.toLocaleString('en')} + ${this.#outputTokens.toLocaleString('en')} tokens`
+    const unpriced = this.#unpriced === 0 ? '' : `, without ${this.#unpriced} scores of models whose price is not known`
+    return `Judges: ${this.#calls.toLocaleString('en')} calls, ${tokens}, ${this.#costUsd.toFixed(4)} USD${unpriced}.`
+  }
+}

@@ -1,0 +1,63 @@
+import type { GateResult } from './gates.ts'
+import { numberText } from './number-text.ts'
+import type { Tally, TallyRow } from './tally.ts'
+
+/**
+ * A JUnit report for the test view of a CI: one suite with a case for each gate, which fails where the gate does, and one
+ * with a case for each agent and scorer, which shows the figures and is skipped where nothing was scored.
+ */
+export function toJunit(rows: readonly TallyRow[], gates: readonly GateResult[]): string {
+  const failures = gates.filter(({ passed }) => !passed).length
+  const unscored = rows.filter(({ tally }) => tally.scored === 0).length
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="spanscore" tests="${gates.length + rows.length}" failures="${failures}" skipped="${unscored}">`,
+    `  <testsuite name="gates" tests="${gates.length}" failures="${failures}" skipped="0">`,
+    ...gates.map(toGateCase),
+    '  </testsuite>',
+    `  <testsuite name="scores" tests="${rows.length}" failures="0" skipped="${unscored}">`,
+    ...rows.map(toScoreCase),
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n')
+}
+
+function toGateCase({ scorerId, bound, fails, passed, message }: GateResult): string {
+  const name = `${scorerId} --fail-${fails} ${bound}`
+  const inner = passed ? `<system-out>${escape(message)}</system-out>` : `<failure message="${escape(message)}"/>`
+  return `    <testcase classname="spanscore.gates" name="${escape(name)}">${inner}</testcase>`
+}
+
+function toScoreCase({ agent, tally }: TallyRow): string {
+  const inner =
+    tally.scored === 0
+      ? `<skipped message="${escape(absence(tally))}"/>`
+      : `<system-out>${escape(describe(tally))}</system-out>`
+  return `    <testcase classname="${escape(`spanscore.${agent}`)}" name="${escape(tally.scorer.id)}">${inner}</testcase>`
+}
+
+function describe(tally: Tally): string {
+  const found = tally.mean()
+  const figures =
+    found === undefined
+      ? ''
+      : `mean ${numberText(found.mean)} (95 %: ${found.interval95.map(numberText).join(' to ')}), ` +
+        `${tally.passed} of ${tally.scored} passed`
+  const worst = tally.worst.map((run) => `${numberText(run.value)} ${run.runId}: ${run.explanation ?? ''}`)
+  return [figures, ...worst].join('\n')
+}
+
+function absence(tally: Tally): string {
+  return [...tally.skipped, ...tally.failed].map(([reason, { count }]) => `${reason} ${count}`).join(', ')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** XML knows no control characters, escaped or not, and no half of a surrogate pair. */
+function escape(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[^\t\n\r\u0020-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
+    .replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character)
+}

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { loadConfigFile, thisProcess } from '../../processor/config/config-file.ts'
+import { optionsFromEnvironment, withEnvironment } from '../../processor/config/environment.ts'
+import { resolveOptions } from '../../processor/config/options.ts'
+import type { ResolvedOptions } from '../../processor/config/options.ts'
+import type { ScoringOptions } from '../../processor/config/scoring-options.ts'
+import type { CommandContext } from '../command.ts'
+import { safeLine } from '../text.ts'
+import { UsageError } from '../usage-error.ts'
+
+/**
+ * The options of a configuration file and of `SPANSCORE_*`, checked as an application's are.
+ *
+ * @param path The file; where it is undefined, `SPANSCORE_CONFIG` or `spanscore.config.{ts,mjs,js}` in the working directory.
+ * @throws UsageError where there is no file, it does not load, or an option is wrong.
+ */
+export function loadConfig(path: string | undefined, { environment, stderr }: CommandContext): ResolvedOptions {
+  if (path !== undefined && !existsSync(resolve(path))) {
+    throw new UsageError(`--config: expected the path of a configuration file, got ${path}, which does not exist`)
+  }
+  try {
+    const host = thisProcess()
+    const file = loadConfigFile(path === undefined ? host : { ...host, path })
+    const fromEnvironment = optionsFromEnvironment(environment, (message) => {
+      stderr.write(`spanscore: ${safeLine(message)}\n`)
+    })
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- resolveOptions checks every property of it
+    const options = withEnvironment(file, fromEnvironment) as unknown as ScoringOptions
+    // No processor stands behind; what asks for one is of no matter here.
+    return resolveOptions(options, true)
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}

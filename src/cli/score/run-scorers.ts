@@ -1,0 +1,123 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import type { Evaluation, Score } from '../../model/score.ts'
+import type { ResolvedOptions, ResolvedScorer } from '../../processor/config/options.ts'
+import { decideByRun, isForAgent, Place } from '../../processor/run/admission.ts'
+import { redactedBy } from '../../processor/run/redacted-by.ts'
+import { evaluate } from '../../scoring/evaluate.ts'
+import { show } from '../../scoring/format-value.ts'
+import { isolated } from '../../scoring/isolation.ts'
+
+/** A run, top-level or nested, and what the scorers that are for it made of it. */
+export interface ScoredRun {
+  readonly run: AgentRun
+  readonly evaluations: readonly Evaluation[]
+}
+
+/** Settings of `RunScorers`. */
+export interface RunScorersOptions {
+  readonly options: ResolvedOptions
+  /** Judge scores that may be asked for, all runs together. */
+  readonly judgeLimit: number
+  /** Which runs are scored. */
+  readonly matches: (run: AgentRun) => boolean
+}
+
+/**
+ * Puts runs before the configured scorers, by the rules of an application: `agent`, `scope`, `when`, `passAt`, `redact` and
+ * `timeoutMs`. `sample` and `budget` are for live traffic: here every run is scored, and `judgeLimit` is the bound.
+ */
+export class RunScorers {
+  readonly #options: ResolvedOptions
+  readonly #scorers: readonly ResolvedScorer[]
+  readonly #matches: (run: AgentRun) => boolean
+  /** Why a judge cannot be asked, by scorer. */
+  readonly #unavailable: ReadonlyMap<string, string>
+  #judgeScoresLeft: number
+  #judgeScores = 0
+
+  constructor({ options, judgeLimit, matches }: RunScorersOptions) {
+    this.#options = options
+    this.#scorers = options.scorers.map((scorer) => ({ ...scorer, sample: 1 }))
+    this.#matches = matches
+    this.#judgeScoresLeft = judgeLimit
+    this.#unavailable = new Map(
+      options.scorers.flatMap(({ id, scorer }) => {
+        const why = scorer.judge?.unavailable()
+        return why === undefined ? [] : [[id, why] as const]
+      }),
+    )
+  }
+
+  /** Judge scores that have been asked for. */
+  get judgeScores(): number {
+    return this.#judgeScores
+  }
+
+  /** Scores a top-level run and the runs nested in it; runs that no scorer is for are left out. */
+  async score(run: AgentRun): Promise<readonly ScoredRun[]> {
+    const scored: ScoredRun[] = []
+    for (const one of withNested(run)) {
+      if (!this.#matches(one)) continue
+      const evaluations: Evaluation[] = []
+      for (const scorer of this.#scorers) {
+        // One judge at a time: how many runs are scored at once is the bound on calls.
+        const evaluation = this.#evaluate(scorer, one, one !== run)
+        if (evaluation !== undefined) evaluations.push(evaluation instanceof Promise ? await evaluation : evaluation)
+      }
+      if (evaluations.length > 0) scored.push({ run: one, evaluations })
+    }
+    return scored
+  }
+
+  /** `undefined` where the scorer is not for this run. */
+  #evaluate(scorer: ResolvedScorer, run: AgentRun, isNested: boolean): Evaluation | Promise<Evaluation> | undefined {
+    if (isNested && scorer.scope !== 'every-agent' && scorer.agents === undefined) return undefined
+    if (!isForAgent(scorer, run)) return undefined
+    const decision = decideByRun(scorer, run, new Place(run.traceId))
+    if (decision.status === 'skipped') return undefined
+    if (decision.status === 'failed') return unasked(scorer, run, decision)
+    return scorer.scorer.kind === 'judge' ? this.#judge(scorer, run) : this.#ask(scorer, run)
+  }
+
+  #judge(scorer: ResolvedScorer, run: AgentRun): Evaluation | Promise<Evaluation> {
+    const why = this.#unavailable.get(scorer.id)
+    if (why !== undefined) return unasked(scorer, run, { status: 'skipped', reason: 'judge-unavailable', message: why })
+    if (this.#judgeScoresLeft <= 0) {
+      const message = 'All judge scores that --judge-limit allows were asked for; raise it.'
+      return unasked(scorer, run, { status: 'skipped', reason: 'over-budget', message })
+    }
+    const { redact } = this.#options
+    try {
+      const seen = redact === undefined ? run : redactedBy(redact, run)
+      this.#judgeScoresLeft--
+      this.#judgeScores++
+      return this.#ask(scorer, seen)
+    } catch (error) {
+      const message = `redact threw ${show(error, 300)}; nothing was sent to the judge.`
+      return unasked(scorer, run, { status: 'failed', code: 'redact-failed', message })
+    }
+  }
+
+  #ask({ scorer, id, passAt, about }: ResolvedScorer, run: AgentRun): Evaluation | Promise<Evaluation> {
+    const { timeoutMs, onJudgeCall } = this.#options
+    return isolated(() =>
+      evaluate(scorer, run, {
+        id,
+        passAt,
+        about,
+        timeoutMs,
+        ...(onJudgeCall !== undefined && { onJudgeCall: (call) => onJudgeCall({ ...call, scorerId: id }) }),
+      }),
+    )
+  }
+}
+
+function* withNested(run: AgentRun): Generator<AgentRun> {
+  yield run
+  for (const child of run.children) yield* withNested(child)
+}
+
+function unasked({ about }: ResolvedScorer, run: AgentRun, score: Score): Evaluation {
+  const { id: runId, revision, complete } = run
+  return { scorer: about, runId, revision, complete, durationMs: 0, score }
+}

@@ -1,0 +1,162 @@
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pMapIterable } from 'p-map'
+import type { ResolvedOptions } from '../../processor/config/options.ts'
+import { stayAlive } from '../../scoring/keep-process-alive.ts'
+import type { CommandContext, ExitCode } from '../command.ts'
+import type { ScoreOptions } from '../commands/score.ts'
+import { createPaint, write } from '../output.ts'
+import { createProgress } from '../progress.ts'
+import { describeCount, readFiles } from '../read-files.ts'
+import { RunFilter } from '../run-filter.ts'
+import { safeLine } from '../text.ts'
+import { UsageError } from '../usage-error.ts'
+import { Baseline } from './baseline.ts'
+import type { BaselineComparison } from './baseline.ts'
+import { checkGate, parseGate } from './gates.ts'
+import type { Gate, GateResult } from './gates.ts'
+import { JsonReport } from './json-report.ts'
+import { toJunit } from './junit.ts'
+import { JudgeUse } from './judge-use.ts'
+import { loadConfig } from './load-config.ts'
+import { OtlpLogFile } from './otlp-logs.ts'
+import { RunScorers } from './run-scorers.ts'
+import { renderBaseline, renderDetails, renderGates, renderScores } from './table.ts'
+import { Tallies } from './tally.ts'
+import type { TallyRow } from './tally.ts'
+
+const NARROWEST = 60
+const WIDEST = 120
+
+/** Runs the configured scorers on trace files; memory does not grow with their size, but for a baseline. */
+export async function score(files: readonly string[], given: ScoreOptions, context: CommandContext): Promise<ExitCode> {
+  const options = loadConfig(given.config, context)
+  const gates = [
+    ...(given.failUnder ?? []).map((text) => parseGate(text, 'under', options.scorers)),
+    ...(given.failOver ?? []).map((text) => parseGate(text, 'over', options.scorers)),
+  ]
+  checkPaths(files, given)
+  return stayAlive(() => scoreFiles(files, { given, options, gates }, context))
+}
+
+interface Work {
+  readonly given: ScoreOptions
+  readonly options: ResolvedOptions
+  readonly gates: readonly Gate[]
+}
+
+async function scoreFiles(
+  files: readonly string[],
+  { given, options, gates }: Work,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const filter = toFilter(given.where ?? [])
+  const baseline =
+    given.baseline === undefined
+      ? undefined
+      : await Baseline.read(given.baseline, ({ agent, runId }) => filter.admits(agent, runId))
+  const { runs, summary } = readFiles(files, context)
+  const scorers = new RunScorers({ options, judgeLimit: given.judgeLimit, matches: (run) => filter.matches(run) })
+  const tallies = new Tallies(options.scorers.map(({ about }) => about))
+  const judgeUse = new JudgeUse()
+  const report = given.json === true ? new JsonReport(context.stdout) : undefined
+  const { explanations } = options.emit
+  const out = given.out === undefined ? undefined : new OtlpLogFile(given.out, { explanations, now: Date.now })
+  const progress = createProgress({ stream: context.stderr, totalBytes: undefined })
+  try {
+    // Some more runs than are scored at once are read ahead, and come out in their order.
+    const scored = pMapIterable(runs, ({ run }) => scorers.score(run), { concurrency: options.concurrency })
+    for await (const scoredRuns of scored) {
+      for (const one of scoredRuns) {
+        tallies.add(one.run, one.evaluations)
+        for (const evaluation of one.evaluations) judgeUse.add(evaluation)
+        baseline?.add(one)
+        await report?.add(one)
+        await out?.add(one)
+      }
+      progress.show(() => describeProgress(tallies.runs, scorers.judgeScores))
+    }
+    await out?.end()
+  } finally {
+    progress.clear()
+  }
+  const results = gates.map((gate) => checkGate(gate, tallies, given.lower === true))
+  const rows = tallies.rows()
+  if (given.junit !== undefined) writeJunit(given.junit, toJunit(rows, results))
+  const count = tallies.runs === 0 && !filter.isOpen ? filter.describeNone() : describeCount(tallies.runs, summary())
+  if (report === undefined) {
+    const text = renderReport({ rows, gates: results, comparisons: baseline?.results(), judgeUse, count }, context)
+    await write(context.stdout, text)
+  } else {
+    await report.end({ rows, gates: results, baseline: baseline?.results() })
+    const failed = results.filter(({ passed }) => !passed).map(({ message }) => message)
+    const lines = tallies.runs === 0 ? [count, ...failed] : failed
+    for (const line of lines) context.stderr.write(`spanscore: ${safeLine(line)}\n`)
+  }
+  return results.every(({ passed }) => passed) ? 0 : 1
+}
+
+interface Report {
+  readonly rows: readonly TallyRow[]
+  readonly gates: readonly GateResult[]
+  readonly comparisons: readonly BaselineComparison[] | undefined
+  readonly judgeUse: JudgeUse
+  /** How many runs there were. */
+  readonly count: string
+}
+
+function renderReport({ rows, gates, comparisons, judgeUse, count }: Report, context: CommandContext): string {
+  const { stdout, environment } = context
+  const columns = Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 100))
+  const style = { columns, paint: createPaint(stdout, environment) }
+  const end = [`${safeLine(count)}. ${judgeUse.describe()}`.trimEnd(), renderGates(gates, style)]
+  const parts = [
+    rows.length === 0 ? '' : renderScores(rows, style),
+    renderDetails(rows, style),
+    comparisons === undefined ? '' : renderBaseline(comparisons, style),
+    end.filter((line) => line !== '').join('\n'),
+  ]
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+function describeProgress(runs: number, judgeScores: number): string {
+  const judged = judgeScores === 0 ? '' : `, ${judgeScores.toLocaleString('en')} judge scores asked for`
+  return `scoring: ${runs.toLocaleString('en')} runs${judged}`
+}
+
+function toFilter(conditions: readonly string[]): RunFilter {
+  const agents: string[] = []
+  const traces: string[] = []
+  for (const condition of conditions) {
+    const [, key, value] = /^(agent|trace)=(.+)$/s.exec(condition) ?? []
+    if (key === undefined || value === undefined) {
+      throw new UsageError(`--where: expected agent=NAME or trace=ID, got ${condition}`)
+    }
+    if (key === 'agent') agents.push(value)
+    else traces.push(value)
+  }
+  return new RunFilter({ agents, traces })
+}
+
+/** What is read must not be overwritten. */
+function checkPaths(files: readonly string[], { baseline, out, junit, config }: ScoreOptions): void {
+  const inputs = new Set([...files, baseline, config].flatMap((file) => (file === undefined ? [] : [resolve(file)])))
+  const outputs = [
+    ['--out', out],
+    ['--junit', junit],
+  ] as const
+  for (const [option, file] of outputs) {
+    if (file === undefined) continue
+    if (inputs.has(resolve(file))) throw new UsageError(`${option}: expected a file that is not read, got ${file}`)
+    inputs.add(resolve(file))
+  }
+}
+
+function writeJunit(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new UsageError(`--junit: cannot write ${file}: ${message}`)
+  }
+}

@@ -1,0 +1,143 @@
+import type { Paint } from '../output.ts'
+import { columnsOf, cutLine, safeLine, wrap } from '../text.ts'
+import type { BaselineComparison } from './baseline.ts'
+import type { GateResult } from './gates.ts'
+import { numberText } from './number-text.ts'
+import type { Tally, TallyRow, WorstRun } from './tally.ts'
+
+/** How a table is drawn. */
+export interface TableStyle {
+  readonly columns: number
+  readonly paint: Paint
+}
+
+const WIDEST_NAME = 32
+const MAX_REASON_LINES = 6
+
+/** The scores by agent and scorer: how many runs, the mean with its interval, the share that passed. */
+export function renderScores(rows: readonly TallyRow[], { columns, paint }: TableStyle): string {
+  const cells = rows.map(({ agent, tally }) => toCells(agent, tally))
+  const lines = toLines([HEADING, ...cells], columns)
+  const hasLower = rows.some(({ tally }) => tally.scorer.better === 'lower')
+  const table = lines
+    .map((line, index) => {
+      const tally = rows[index - 1]?.tally
+      if (tally === undefined) return paint('dim', line)
+      if (tally.scored === 0) return paint('yellow', `– ${line.slice(2)}`)
+      return tally.passed === tally.scored
+        ? `${paint('green', '✓')} ${line.slice(2)}`
+        : `${paint('red', '✗')} ${line.slice(2)}`
+    })
+    .join('\n')
+  return hasLower ? `${table}\n${paint('dim', '  ↓ lower is better')}` : table
+}
+
+const HEADING = ['agent', 'scorer', 'scored', 'mean', '95 % interval', 'passed', 'not scored']
+const RIGHT = new Set([2, 3, 5, 6])
+
+function toCells(agent: string, tally: Tally): string[] {
+  const found = tally.mean()
+  const unscored = [...tally.skipped.values(), ...tally.failed.values()].reduce((sum, { count }) => sum + count, 0)
+  const share = tally.scored === 0 ? '' : `${Math.round((tally.passed / tally.scored) * 100)} %`
+  return [
+    safeLine(agent),
+    tally.scorer.better === 'lower' ? `${tally.scorer.id} ↓` : tally.scorer.id,
+    String(tally.scored),
+    found === undefined ? '' : found.mean.toFixed(2),
+    found === undefined ? '' : found.interval95.map((end) => end.toFixed(2)).join(' to '),
+    share,
+    unscored === 0 ? '' : String(unscored),
+  ]
+}
+
+/** Cells in columns, after two columns for a sign. */
+function toLines(rows: readonly (readonly string[])[], columns: number): string[] {
+  const widths = HEADING.map((_, column) => Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))))
+  const nameWidths = widths.map((width, column) => (column < 2 ? Math.min(width, WIDEST_NAME) : width))
+  return rows.map((row) => {
+    const cells = row.map((cell, column) => {
+      const width = nameWidths[column] ?? 0
+      const text = columnsOf(cell) > width ? cutLine(cell, width) : cell
+      const spaces = ' '.repeat(Math.max(0, width - columnsOf(text)))
+      return RIGHT.has(column) ? spaces + text : text + spaces
+    })
+    return `  ${cutLine(cells.join('  '), columns - 2)}`
+  })
+}
+
+/** Why runs have no score, and the worst runs with their reasons, by agent and scorer. */
+export function renderDetails(rows: readonly TallyRow[], style: TableStyle): string {
+  const lines = rows.flatMap(({ agent, tally }) => {
+    const details = [...unscoredLines(tally, style), ...tally.worst.flatMap((run) => worstLines(run, style))]
+    const heading = style.paint('bold', `${safeLine(agent)}, ${tally.scorer.id}`)
+    return details.length === 0 ? [] : [[heading, ...details].join('\n')]
+  })
+  return lines.join('\n\n')
+}
+
+function unscoredLines(tally: Tally, style: TableStyle): string[] {
+  const kinds = [
+    ['skipped', tally.skipped],
+    ['failed', tally.failed],
+  ] as const
+  return kinds.flatMap(([kind, counts]) =>
+    [...counts].flatMap(([reason, { count, message }]) => {
+      const runs = count === 1 ? '1 run' : `${count} runs`
+      const text = `${runs} ${kind} (${reason}): ${message}`
+      return indented(style.paint('yellow', '–'), text, style)
+    }),
+  )
+}
+
+function worstLines({ value, runId, userInput, explanation }: WorstRun, style: TableStyle): string[] {
+  const head = `${style.paint('red', '✗')} ${numberText(value)}  ${style.paint('dim', runId)}`
+  const asked = userInput === undefined ? [] : [`    ${cutLine(userInput, style.columns - 4)}`]
+  const why = explanation === undefined ? [] : wrap(explanation, style.columns - 4, MAX_REASON_LINES)
+  return [`  ${head}`, ...asked, ...why.map((line) => style.paint('dim', `    ${line}`))]
+}
+
+function indented(sign: string, text: string, { columns }: TableStyle): string[] {
+  return wrap(text, columns - 4, MAX_REASON_LINES).map((line, index) => `  ${index === 0 ? sign : ' '} ${line}`)
+}
+
+/** What changed since a baseline, by scorer. */
+export function renderBaseline(comparisons: readonly BaselineComparison[], style: TableStyle): string {
+  const { paint } = style
+  const lines = comparisons.flatMap((comparison) => {
+    const { scorer, difference, newFailures, newFailureIds, fixed, unscoredPairs, onlyNow, onlyBefore } = comparison
+    const change =
+      difference === undefined
+        ? 'no pair has two scores'
+        : `${signed(difference.mean)} (95 %: ${difference.interval95.map(signed).join(' to ')}) over ${difference.pairs} pairs`
+    const notes = [
+      `${newFailures} new failures, ${fixed} fixed`,
+      unscoredPairs === 0 ? '' : `${unscoredPairs} pairs without two scores`,
+      onlyNow === 0 ? '' : `${onlyNow} runs only in these files`,
+      onlyBefore === 0 ? '' : `${onlyBefore} only in the baseline`,
+    ].filter((note) => note !== '')
+    return [
+      `  ${paint('bold', scorer)}  ${change}`,
+      ...indented(' ', notes.join('; '), style),
+      ...(comparison.scorerChanged
+        ? indented(
+            paint('yellow', '!'),
+            'The scorer has changed since, so the difference is not the agent’s alone.',
+            style,
+          )
+        : []),
+      ...newFailureIds.map((id) => `    ${paint('red', '✗')} ${id}`),
+    ]
+  })
+  return [paint('bold', 'Compared with the baseline'), ...lines].join('\n')
+}
+
+function signed(value: number): string {
+  return `${value > 0 ? '+' : ''}${numberText(value)}`
+}
+
+/** What became of the gates. */
+export function renderGates(gates: readonly GateResult[], { paint }: TableStyle): string {
+  return gates
+    .map(({ passed, message }) => `${passed ? paint('green', '✓') : paint('red', '✗')} ${safeLine(message)}`)
+    .join('\n')
+}

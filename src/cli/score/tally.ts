@@ -1,0 +1,173 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import type { Evaluation } from '../../model/score.ts'
+import { addWeighted, weightedMean } from '../../sampling/weighted-mean.ts'
+import type { WeightedSums } from '../../sampling/weighted-mean.ts'
+
+/** A run that did badly, and why. */
+export interface WorstRun {
+  readonly runId: string
+  readonly value: number
+  readonly userInput?: string
+  readonly explanation?: string
+}
+
+/** How often a reason was given instead of a score, and what one of them said. */
+export interface ReasonCount {
+  readonly count: number
+  readonly message: string
+}
+
+/** A mean in the scorer's own units, with its 95 % interval. */
+export interface ScoreMean {
+  readonly mean: number
+  readonly interval95: readonly [number, number]
+}
+
+type Scorer = Evaluation['scorer']
+
+/** Failing runs that are kept for each agent and scorer. */
+const MAX_WORST = 3
+/** Characters of an input or explanation that are kept. */
+const MAX_TEXT = 2000
+
+const NOTHING: WeightedSums = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
+
+/** What one scorer made of the runs of one agent, or of all agents. Its size does not depend on the number of runs. */
+export class Tally {
+  readonly scorer: Scorer
+  readonly skipped: Map<string, ReasonCount> = new Map()
+  readonly failed: Map<string, ReasonCount> = new Map()
+  #sums = NOTHING
+  #worst: WorstRun[] = []
+  #scored = 0
+  #passed = 0
+
+  constructor(scorer: Scorer) {
+    this.scorer = scorer
+  }
+
+  /** Runs with a score. */
+  get scored(): number {
+    return this.#scored
+  }
+
+  /** Runs whose score passed. */
+  get passed(): number {
+    return this.#passed
+  }
+
+  /** The worst of the runs that did not pass, the worst first. */
+  get worst(): readonly WorstRun[] {
+    return this.#worst
+  }
+
+  add(run: AgentRun, { score }: Evaluation): void {
+    if (score.status === 'skipped') return count(this.skipped, score.reason, score.message)
+    if (score.status === 'failed') return count(this.failed, score.code, score.message)
+    this.#scored++
+    this.#sums = addWeighted(this.#sums, 1, this.#toPosition(score.value))
+    if (score.label === 'pass') this.#passed++
+    else this.#keepWorst(run, score.value, score.explanation)
+  }
+
+  /** `undefined` where nothing was scored. */
+  mean(): ScoreMean | undefined {
+    const found = weightedMean(this.#sums)
+    if (found === undefined) return undefined
+    const [low, high] = found.interval95.map((position) => this.#fromPosition(position))
+    if (low === undefined || high === undefined) return undefined
+    return { mean: this.#fromPosition(found.mean), interval95: low <= high ? [low, high] : [high, low] }
+  }
+
+  #keepWorst(run: AgentRun, value: number, explanation: string | undefined): void {
+    const last = this.#worst.at(-1)
+    if (this.#worst.length === MAX_WORST && last !== undefined && !this.#isWorse(value, last.value)) return
+    const userInput = run.userInput?.slice(0, MAX_TEXT)
+    const worst: WorstRun = {
+      runId: run.id,
+      value,
+      ...(userInput !== undefined && { userInput }),
+      ...(explanation !== undefined && { explanation: explanation.slice(0, MAX_TEXT) }),
+    }
+    const place = this.#worst.findIndex((kept) => this.#isWorse(value, kept.value))
+    this.#worst.splice(place === -1 ? this.#worst.length : place, 0, worst)
+    this.#worst.length = Math.min(this.#worst.length, MAX_WORST)
+  }
+
+  #isWorse(value: number, than: number): boolean {
+    return this.scorer.better === 'higher' ? value < than : value > than
+  }
+
+  /** Where a value lies in the range, 0 to 1, turned so that higher is better. */
+  #toPosition(value: number): number {
+    const [low, high] = this.scorer.range
+    const position = (value - low) / (high - low)
+    return this.scorer.better === 'higher' ? position : 1 - position
+  }
+
+  #fromPosition(position: number): number {
+    const [low, high] = this.scorer.range
+    return low + (high - low) * (this.scorer.better === 'higher' ? position : 1 - position)
+  }
+}
+
+function count(counts: Map<string, ReasonCount>, reason: string, message: string): void {
+  const known = counts.get(reason)
+  counts.set(reason, { count: (known?.count ?? 0) + 1, message: known?.message ?? message })
+}
+
+/** Agents that are told apart; further ones are counted together. */
+const MAX_AGENTS = 1000
+const OTHER_AGENTS = '(other agents)'
+const UNNAMED = '(agent without a name)'
+
+/** One row of the table. */
+export interface TallyRow {
+  readonly agent: string
+  readonly tally: Tally
+}
+
+/** What the scorers made of all runs: by agent and scorer, and by scorer. */
+export class Tallies {
+  readonly #byAgent = new Map<string, Map<string, Tally>>()
+  readonly #byScorer: ReadonlyMap<string, Tally>
+  #runs = 0
+
+  constructor(scorers: readonly Scorer[]) {
+    this.#byScorer = new Map(scorers.map((scorer) => [scorer.id, new Tally(scorer)]))
+  }
+
+  /** Runs that at least one scorer was for. */
+  get runs(): number {
+    return this.#runs
+  }
+
+  add(run: AgentRun, evaluations: readonly Evaluation[]): void {
+    this.#runs++
+    const byScorer = this.#ofAgent(run.agent.name ?? UNNAMED)
+    for (const evaluation of evaluations) {
+      const { scorer } = evaluation
+      const tally = byScorer.get(scorer.id) ?? new Tally(scorer)
+      byScorer.set(scorer.id, tally)
+      tally.add(run, evaluation)
+      this.#byScorer.get(scorer.id)?.add(run, evaluation)
+    }
+  }
+
+  /** All agents together. */
+  ofScorer(id: string): Tally | undefined {
+    return this.#byScorer.get(id)
+  }
+
+  /** By agent, and for each by scorer, in the order in which they came. */
+  rows(): readonly TallyRow[] {
+    return [...this.#byAgent].flatMap(([agent, byScorer]) => [...byScorer.values()].map((tally) => ({ agent, tally })))
+  }
+
+  #ofAgent(name: string): Map<string, Tally> {
+    const agent = this.#byAgent.has(name) || this.#byAgent.size < MAX_AGENTS ? name : OTHER_AGENTS
+    const byScorer = this.#byAgent.get(agent) ?? new Map<string, Tally>()
+    this.#byAgent.set(agent, byScorer)
+    return byScorer
+  }
+}

@@ -1,0 +1,360 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { afterAll, describe, expect, it } from 'vitest'
+import { runCli } from '../src/cli/run-cli.ts'
+import { loadLibrary } from './corpus/load.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'spanscore-score-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+const root = resolve(import.meta.dirname, '..')
+
+function file(name: string, content: string): string {
+  const path = join(directory, name)
+  writeFileSync(path, content)
+  return path
+}
+
+interface Result {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+async function run(argv: readonly string[]): Promise<Result> {
+  const stdout = Object.assign(new PassThrough(), { columns: 120 })
+  const stderr = new PassThrough()
+  const written = [text(stdout), text(stderr)] as const
+  const code = await runCli(argv, { stdin: ReadableStream.from([]), stdout, stderr, environment: {} })
+  stdout.end()
+  stderr.end()
+  return { code, stdout: await written[0], stderr: await written[1] }
+}
+
+/** A configuration with these scorers. */
+function config(name: string, scorers: string, more = ''): string {
+  return file(
+    `${name}.config.ts`,
+    `import * as prebuilt from '${root}/src/entries/scorers.ts'\n` +
+      `import { createFakeJudge } from '${root}/src/entries/testing.ts'\n` +
+      `export default { scorers: [${scorers}]${more} }\n`,
+  )
+}
+
+const weatherRuns = loadLibrary('ai-6.0.326').filter(({ id }) => /^0[1-3]-/.test(id))
+const lines = weatherRuns.map(({ traces }) => JSON.stringify(traces))
+const traces = file('traces.jsonl', lines.join('\n'))
+const weatherTool = "prebuilt.createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' })"
+const toolErrors = 'prebuilt.createToolErrorsScorer()'
+const standard = config('standard', `${weatherTool}, ${toolErrors}`)
+
+/** The same runs under other trace ids, as the next release of the application would write them. */
+function inOtherTraces(texts: readonly string[]): string {
+  return texts.map((line) => line.replaceAll(/"traceId":"[0-9a-f]{8}/g, '"traceId":"00c0ffee')).join('\n')
+}
+
+interface Report {
+  readonly evaluations: readonly {
+    readonly runId: string
+    readonly agent: string
+    readonly scorer: string
+    readonly status: string
+    readonly value?: number
+    readonly label?: string
+    readonly reason?: string
+  }[]
+  readonly summary: readonly {
+    readonly agent: string
+    readonly scorer: string
+    readonly scored: number
+    readonly mean: number
+    readonly interval95: readonly [number, number]
+    readonly passed: number
+    readonly skipped: Readonly<Record<string, number>>
+    readonly worst: readonly { readonly runId: string; readonly explanation: string }[]
+  }[]
+  readonly gates: readonly { readonly passed: boolean; readonly message: string }[]
+  readonly baseline?: readonly Readonly<Record<string, unknown>>[]
+}
+
+async function report(...argv: string[]): Promise<Report> {
+  return JSON.parse((await run(['score', '--json', ...argv])).stdout)
+}
+
+const entry = (options: string): string => `{ scorer: prebuilt.createAnswerPresentScorer(), ${options} }`
+
+/** The exit code and the last line with gates on the runs of the weather agent. */
+const gated = async (...gates: string[]): Promise<[number, string | undefined]> => {
+  const { code, stdout } = await run([
+    'score',
+    traces,
+    '--config',
+    standard,
+    '--where',
+    'agent=weather-agent',
+    ...gates,
+  ])
+  return [code, stdout.trimEnd().split('\n').at(-1)]
+}
+
+describe('spanscore score', () => {
+  it('shows scores by agent and scorer, and the worst runs with their reasons', async () => {
+    const { code, stdout, stderr } = await run(['score', traces, '--config', standard])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^ {2}agent +scorer +scored +mean +95 % interval +passed/)
+    expect(stdout).toMatch(/\n✓ weather-agent +tool_call_accuracy +\d+ +1\.00 +0\.\d\d to 1\.00 +100 %\n/)
+    expect(stdout).toMatch(/\n✗ account-agent +tool_call_accuracy +\d+ +0\.00 +0\.00 to 0\.\d\d +0 %\n/)
+    expect(stdout).toContain('Not as expected: wanted weather-tool; called: auth-tool, fetch-tool.')
+    expect(stdout).toMatch(/\n\d+ runs in \d+ spans\.\n$/)
+  })
+
+  it('gives each evaluation and the summary with --json, and both agree', async () => {
+    const { evaluations, summary } = await report(traces, '--config', standard)
+    const ids = new Set(evaluations.map(({ runId }) => runId))
+    expect(evaluations.length).toBe(ids.size * 2)
+    for (const { agent, scorer, scored, mean, passed, interval95 } of summary) {
+      const own = evaluations.filter(
+        (item) => item.agent === agent && item.scorer === scorer && item.status === 'scored',
+      )
+      expect(scored).toBe(own.length)
+      expect(mean).toBeCloseTo(own.reduce((sum, item) => sum + (item.value ?? 0), 0) / own.length, 9)
+      expect(passed).toBe(own.filter((item) => item.label === 'pass').length)
+      expect(interval95[0]).toBeLessThanOrEqual(mean)
+      expect(interval95[1]).toBeGreaterThanOrEqual(mean)
+      expect(interval95[1] - interval95[0]).toBeGreaterThan(0.1)
+    }
+  })
+
+  it('scores nested runs and agents by the rules of an application, and not by its rates', async () => {
+    const nested = file(
+      'nested.jsonl',
+      loadLibrary('openinference-openai-4.2.7')
+        .filter(({ id }) => id.startsWith('09a'))
+        .map((scenario) => JSON.stringify(scenario.traces))
+        .join('\n'),
+    )
+    const scorers = [
+      entry("id: 'roots', sample: 0"),
+      entry("id: 'all', scope: 'every-agent'"),
+      entry("id: 'research', agent: 'research-agent'"),
+      entry("id: 'never', when: () => false"),
+      entry("id: 'broken', when: () => { throw new Error('no') }"),
+    ]
+    const { evaluations } = await report(nested, '--config', config('rules', scorers.join(', ')))
+    const agentsOf = (id: string): string[] =>
+      evaluations.filter(({ scorer }) => scorer === id).map(({ agent, status }) => `${agent} ${status}`)
+    const [root0] = agentsOf('roots')
+    expect(agentsOf('roots')).toHaveLength(1)
+    expect(agentsOf('all')).toEqual([root0, 'research-agent scored'])
+    expect(agentsOf('research')).toEqual(['research-agent scored'])
+    expect(agentsOf('never')).toEqual([])
+    expect(agentsOf('broken')).toEqual([root0?.replace('scored', 'failed')])
+  })
+
+  it('writes the scores as OTLP logs, which inspect shows beside the traces', async () => {
+    const out = join(directory, 'scores.jsonl')
+    expect((await run(['score', traces, '--config', standard, '--out', out])).code).toBe(0)
+    const { stdout } = await run(['inspect', '--json', traces, out])
+    const { runs }: { runs: { id: string; scores: { scorerId: string; value: number }[] }[] } = JSON.parse(stdout)
+    const { evaluations } = await report(traces, '--config', standard)
+    const stored = runs.flatMap(({ id, scores }) => scores.map(({ scorerId, value }) => `${id} ${scorerId} ${value}`))
+    expect(stored.toSorted()).toEqual(
+      evaluations.map(({ runId, scorer, value }) => `${runId} ${scorer} ${value}`).toSorted(),
+    )
+  })
+
+  it('exits 1 where a gate fails, by the mean or by the bound of its interval', async () => {
+    expect(await gated('--fail-under', 'tool_call_accuracy=0.9')).toEqual([
+      0,
+      expect.stringMatching(/^✓ tool_call_accuracy: the mean 1 of \d+ runs is not under 0.9$/),
+    ])
+    expect(await gated('--fail-under', 'tool_call_accuracy=0.99', '--lower')).toEqual([
+      1,
+      expect.stringMatching(
+        /^✗ tool_call_accuracy: the lower bound of the mean, 0\.\d+ \(mean 1\), of \d+ runs is under/,
+      ),
+    ])
+    expect(await gated('--fail-over', 'tool_errors=0')).toEqual([0, expect.stringContaining('is not over 0')])
+    expect(await gated('--fail-over', 'tool_errors=0', '--lower')).toEqual([1, expect.stringContaining('is over 0')])
+  })
+
+  it('fails a gate where nothing was scored, a scorer failed, or a judge was left out', async () => {
+    const broken =
+      "prebuilt.createScorer({ id: 'broken', description: 'x' }).generateScore(() => { throw new Error('no') })"
+    const judge =
+      "prebuilt.createPromptAlignmentScorerLLM({ model: createFakeJudge('lenient', { truth: 'favourable' }) })"
+    const noKey = "prebuilt.createAnswerRelevancyScorer({ model: 'openai/gpt-5-mini' })"
+    const half =
+      "prebuilt.createScorer({ id: 'half', description: 'x' }).generateScore(({ agentRun }) => { if (agentRun.agent.name === 'weather-agent') throw new Error('no'); return 1 })"
+    const path = config('gates', [broken, judge, noKey, half].join(', '))
+    const gates = ['broken=0', 'prompt_alignment=0', 'answer_relevancy=0', 'half=0'].flatMap((gate) => [
+      '--fail-under',
+      gate,
+    ])
+    const { code, stdout, stderr } = await run([
+      'score',
+      '--json',
+      traces,
+      '--config',
+      path,
+      '--judge-limit',
+      '2',
+      ...gates,
+    ])
+    expect(code).toBe(1)
+    const read: Report = JSON.parse(stdout)
+    expect(read.gates.map(({ passed }) => passed)).toEqual([false, false, false, false])
+    expect(stderr).toMatch(/broken: nothing was scored \(scorer-threw \d+\)/)
+    expect(stderr).toMatch(/prompt_alignment: scores are missing \(over-budget \d+\)/)
+    expect(stderr).toMatch(/answer_relevancy: nothing was scored \(judge-unavailable \d+\)/)
+    expect(stderr).toMatch(/half: scores are missing \(scorer-threw \d+\)/)
+    expect(
+      read.evaluations.filter(({ scorer, status }) => scorer === 'prompt_alignment' && status === 'scored'),
+    ).toHaveLength(2)
+    const none = await run([
+      'score',
+      traces,
+      '--config',
+      standard,
+      '--where',
+      'agent=nobody',
+      '--fail-under',
+      'tool_call_accuracy=0',
+    ])
+    expect(none).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/no run of agent "nobody"; agents in the files: .*\n✗/),
+    })
+  })
+
+  it('shows judges only what redact leaves, and counts what they took', async () => {
+    const judged =
+      "prebuilt.createPromptAlignmentScorerLLM({ model: createFakeJudge('lenient', { truth: 'favourable' }) })"
+    const calls = 'onJudgeCall: (call) => { globalThis.prompts = [...(globalThis.prompts ?? []), call.prompt.user] }'
+    const redact = "redact: (run) => JSON.parse(JSON.stringify(run).replaceAll('Tokyo', 'CITY'))"
+    const { code, stdout } = await run(['score', traces, '--config', config('redact', judged, `, ${redact}, ${calls}`)])
+    expect(code).toBe(0)
+    const { prompts } = globalThis as unknown as { prompts: readonly string[] }
+    expect(prompts.join('\n')).toContain('CITY')
+    expect(prompts.join('\n')).not.toContain('Tokyo')
+    expect(stdout).toContain(`Judges: ${prompts.length} calls`)
+    const throwing = await report(
+      traces,
+      '--config',
+      config('throwing', judged, ", redact: () => { throw new Error('no') }"),
+    )
+    expect(new Set(throwing.evaluations.map(({ reason }) => reason))).toEqual(new Set(['redact-failed']))
+  })
+
+  it('compares with a baseline, by run and else by agent and input', async () => {
+    const before = file('before.json', (await run(['score', '--json', traces, '--config', standard])).stdout)
+    const [same, errors] = (await report(traces, '--config', standard, '--baseline', before)).baseline ?? []
+    const count = weatherRuns.length
+    expect(same).toMatchObject({
+      scorer: 'tool_call_accuracy',
+      difference: { pairs: count, mean: 0 },
+      scorerChanged: false,
+      newFailures: 0,
+      fixed: 0,
+      unscoredPairs: 0,
+      onlyNow: 0,
+      onlyBefore: 0,
+    })
+    expect(errors).toMatchObject({ scorer: 'tool_errors', difference: { pairs: count, mean: 0 } })
+    // The next release: other trace ids, its first run is gone, and the tool that is expected now is another one.
+    const next = file('next.jsonl', inOtherTraces(lines.slice(1)))
+    const stricter = config('stricter', "prebuilt.createToolCallAccuracyScorerCode({ expectedTool: 'auth-tool' })")
+    const [changed] = (await report(next, '--config', stricter, '--baseline', before)).baseline ?? []
+    const ofAccount = lines.slice(1).filter((line) => line.includes('account-agent')).length
+    expect(changed).toMatchObject({
+      scorer: 'tool_call_accuracy',
+      scorerChanged: true,
+      newFailures: count - 1 - ofAccount,
+      fixed: ofAccount,
+      onlyNow: 0,
+      onlyBefore: 1,
+    })
+    const { stdout } = await run(['score', next, '--config', stricter, '--baseline', before])
+    expect(stdout).toContain('Compared with the baseline')
+    expect(stdout).toMatch(/tool_call_accuracy {2}-0\.\d+ \(95 %: -\d/)
+    expect(stdout).toContain('The scorer has changed since')
+    expect(stdout).toContain('1 only in the baseline')
+  })
+
+  it('writes a JUnit report with a case for each gate and for each agent and scorer', async () => {
+    const junit = join(directory, 'junit.xml')
+    const named = file(
+      'named.jsonl',
+      lines.join('\n').replaceAll('weather-agent', String.raw`<"we&ather">`.replaceAll('"', String.raw`\"`)),
+    )
+    const { code } = await run([
+      'score',
+      named,
+      '--config',
+      standard,
+      '--junit',
+      junit,
+      '--fail-under',
+      'tool_call_accuracy=1',
+    ])
+    expect(code).toBe(1)
+    const xml = readFileSync(junit, 'utf8')
+    expect(xml).toContain('<testsuites name="spanscore" tests="7" failures="1" skipped="0">')
+    expect(xml).toContain(
+      '<testcase classname="spanscore.gates" name="tool_call_accuracy --fail-under 1"><failure message=',
+    )
+    expect(xml).toContain('classname="spanscore.&lt;&quot;we&amp;ather&quot;&gt;"')
+    expect(xml.match(/<testcase /g)).toHaveLength(7)
+  })
+
+  it('exits 2 with one line for wrong usage', async () => {
+    const missing = join(directory, 'none.ts')
+    const cases: readonly [readonly string[], string | RegExp][] = [
+      [
+        ['--config', missing],
+        `--config: expected the path of a configuration file, got ${missing}, which does not exist`,
+      ],
+      [['--config', file('bad.config.ts', 'export default { scorer: [] }')], /options/],
+      [
+        ['--config', standard, '--fail-under', 'x=1'],
+        '--fail-under: expected one of the configured scorers (tool_call_accuracy, tool_errors), got x',
+      ],
+      [
+        ['--config', standard, '--fail-under', 'tool_errors'],
+        '--fail-under: expected a scorer and a number, such as tool_errors=0.8, got tool_errors',
+      ],
+      [
+        ['--config', standard, '--fail-under', 'tool_errors=0.5'],
+        '--fail-under: of tool_errors, lower is better; use --fail-over tool_errors=0.5',
+      ],
+      [
+        ['--config', standard, '--fail-under', 'tool_call_accuracy=7'],
+        '--fail-under: expected a number from 0 to 1, the range of tool_call_accuracy, got 7',
+      ],
+      [['--config', standard, '--where', 'model=x'], '--where: expected agent=NAME or trace=ID, got model=x'],
+      [
+        ['--config', standard, '--baseline', traces],
+        `--baseline: expected a report as spanscore score --json writes it, got no evaluation in ${traces}`,
+      ],
+      [['--config', standard, '--out', traces], `--out: expected a file that is not read, got ${traces}`],
+      [['--config', standard, '--judge-limit', 'many'], /judge-limit.*Expected a whole number, 0 or more/],
+      [['--config', standard, '--out', join(directory, 'no', 'such.jsonl')], /^--out: cannot write .*ENOENT/],
+    ]
+    for (const [argv, message] of cases) {
+      const { code, stdout, stderr } = await run(['score', traces, ...argv])
+      expect({ argv, code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({
+        argv,
+        code: 2,
+        stdout: '',
+        lines: 1,
+      })
+      const shown = stderr.replace('spanscore: ', '').trimEnd()
+      const matches = typeof message === 'string' ? shown === message : message.test(shown)
+      expect({ shown, matches }).toEqual({ shown, matches: true })
+    }
+    expect(await run(['score', file('empty.json', ''), '--config', standard])).toMatchObject({ code: 2 })
+  })
+})
