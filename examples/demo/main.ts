@@ -17,9 +17,10 @@ import {
 } from 'spanscore/scorers/prebuilt'
 import { createOtlpReceiver, createScriptedOpenAIServer } from 'spanscore/testing'
 
+import { printAccounting, printNextSteps } from './accounting.ts'
 import { createDemoAgents } from './agents.ts'
 import { answerJudge, isJudge } from './judge-script.ts'
-import { carriesScores, printRun, printTable } from './report.ts'
+import { carriesScores, paint, printedRuns, printRun, printTable } from './report.ts'
 import { answerAgent, questions } from './script.ts'
 import { startTelemetry } from './telemetry.ts'
 
@@ -28,7 +29,8 @@ const backend = process.env['OTEL_EXPORTER_OTLP_ENDPOINT']
 const realModel = Boolean(process.env['OPENAI_API_KEY'])
 
 // spanscore speaks through OpenTelemetry's diag logger; of its notes, the demo shows where the scores go.
-const note = (...words: unknown[]) => /First score/.test(words.join(' ')) && console.log(...words, '\n')
+const note = (_namespace: unknown, message: unknown) =>
+  String(message).startsWith('First score') && console.log(paint('dim', `${String(message)}\n`))
 diag.setLogger({ error: console.error, warn: console.warn, info: note, debug() {}, verbose() {} }, DiagLogLevel.INFO)
 
 const receiver = await createOtlpReceiver({ onBatch: ({ spans }) => spans.filter(carriesScores).forEach(printRun) })
@@ -39,11 +41,17 @@ const openai = realModel ? createOpenAI() : createOpenAI({ baseURL: server.url, 
 const model = openai('gpt-5-mini')
 
 console.log(
-  `Agents on the AI SDK, traced by @opentelemetry/sdk-node. Model and judge: ${realModel ? 'gpt-5-mini of OpenAI' : 'SCRIPTED answers over real HTTP (set OPENAI_API_KEY for a real model)'}.`,
+  `${paint('bold', 'The spanscore demo')}: agents on the AI SDK, traced by OpenTelemetry and scored while they run.`,
 )
 console.log(
-  `Spans, events and metrics go to an embedded OTLP receiver${backend ? ` and to ${backend}` : ''}. This is what arrives:\n`,
+  realModel
+    ? 'gpt-5-mini of OpenAI is the model of the agents and the judge.'
+    : 'Model and judge are SCRIPTED: they answer over real HTTP what a script says, mistakes included.',
 )
+console.log(
+  `Spans, events and metrics go over OTLP to a receiver in this process${backend ? ` and to ${backend}` : ''}.`,
+)
+console.log('This is what arrives there, run by run:\n')
 
 // What an application has already: a tracer provider that exports.
 const telemetry = startTelemetry([receiver.url, ...(backend ? [backend] : [])])
@@ -79,21 +87,21 @@ await Promise.all(questions.summary.map(agents.summary))
 if (!realModel)
   await agents
     .weather(questions.outage[0])
-    .catch((error: Error) => console.log(`  (the application saw: ${error.message})`))
+    .catch((error: Error) =>
+      console.log(paint('dim', `The application gets its own error as ever: ${error.message}\n`)),
+    )
 
 await scoring.forceFlush()
 await telemetry.shutdown()
 
 const events = receiver.logs.filter((log) => log.eventName === 'gen_ai.evaluation.result')
+const metricNames = new Set(receiver.metrics.map((metric) => metric.name))
 console.log(
-  `\n${receiver.spans.length} spans, ${events.length} gen_ai.evaluation.result events and ${new Set(receiver.metrics.map((metric) => metric.name)).size} metrics arrived. From the events:\n`,
+  `${receiver.spans.length} spans, ${events.length} gen_ai.evaluation.result events and ${metricNames.size} metrics arrived. The means, from the events:\n`,
 )
 printTable(events)
-const { runs, scorers } = scoring.ledger()
-const total = (pick: (row: (typeof scorers)[string]) => number) =>
-  Object.values(scorers).reduce((sum, row) => sum + pick(row), 0)
-console.log(
-  `\nEvery run is accounted for: ${runs.seen} runs seen; ${total((row) => row.runs)} evaluations = ${total((row) => row.scored)} scored + ${total((row) => row.skipped)} skipped + ${total((row) => row.failed)} failed + ${total((row) => row.pending)} pending.`,
-)
-console.log(`Done in ${((performance.now() - started) / 1000).toFixed(1)} s.`)
+const passed = events.filter((event) => event.attributes['gen_ai.evaluation.score.label'] === 'pass').length
+printAccounting(scoring.ledger(), printedRuns(), passed)
+if (!realModel) printNextSteps()
+console.log(`\nDone in ${((performance.now() - started) / 1000).toFixed(1)} s.`)
 await Promise.all([server.close(), receiver.close()])

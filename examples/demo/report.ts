@@ -1,104 +1,118 @@
-/** What the demo prints. Everything comes from what arrived at the OTLP receiver, nothing from inside the process. */
+/** What the demo prints of runs and scores. All of it comes from what arrived at the OTLP receiver. */
 import { styleText } from 'node:util'
 import { reconstructRuns } from 'spanscore/runs'
 import type { ReceivedLog, ReceivedSpan } from 'spanscore/testing'
+import stringWidth from 'string-width'
+import wrapAnsi from 'wrap-ansi'
 
 type Format = Parameters<typeof styleText>[0]
-const paint = (format: Format, text: string) => styleText(format, text, { stream: process.stdout })
-const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
-const fit = (text: string, width: number) => (text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width))
 
-/** The scores, skips and failures that stand on a span, by scorer. */
-function scoresOn(span: ReceivedSpan): { id: string; text: string; format: Format }[] {
-  return Object.entries(span.attributes).flatMap(([key, value]): { id: string; text: string; format: Format }[] => {
-    const score = /^spanscore\.([a-z0-9_]+)\.score$/.exec(key)
-    if (score?.[1]) {
-      const passed = span.attributes[`spanscore.${score[1]}.label`] === 'pass'
-      return [{ id: score[1], text: String(value), format: passed ? 'green' : 'red' }]
+const columns = Math.min(110, process.stdout.columns ?? 100)
+
+/** Colour, where the output is a terminal that shows any. */
+export const paint = (format: Format, text: string): string => styleText(format, text, { stream: process.stdout })
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
+const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - stringWidth(text)))
+
+/** A text in as many lines as it takes, each behind an indent. */
+const indented = (text: string, indent: number) =>
+  wrapAnsi(text.replaceAll(/\s+/g, ' ').trim(), columns - indent, { hard: true })
+    .split('\n')
+    .map((line) => `${' '.repeat(indent)}${line}`)
+    .join('\n')
+
+const marks = {
+  pass: { sign: '✓', format: 'green' },
+  fail: { sign: '✗', format: 'red' },
+  none: { sign: '–', format: 'yellow' },
+} as const
+
+interface ShownScore {
+  readonly id: string
+  readonly mark: keyof typeof marks
+  readonly value: string
+  /** Shown where the score did not pass. */
+  readonly why: string
+}
+
+/** The scores on a span, and the reasons of those that are missing, by scorer. */
+function scoresOn({ attributes }: ReceivedSpan): ShownScore[] {
+  return Object.entries(attributes).flatMap(([key, value]): ShownScore[] => {
+    const [, id = '', part] = /^spanscore\.([a-z0-9_]+)\.(score|status)$/.exec(key) ?? []
+    if (part === undefined) return []
+    const of = (name: string) => textOf(attributes[`spanscore.${id}.${name}`])
+    if (part === 'status') {
+      return [{ id, mark: 'none', value: `${textOf(value)} (${of('status_reason')})`, why: of('status_message') }]
     }
-    const status = /^spanscore\.([a-z0-9_]+)\.status$/.exec(key)
-    if (status?.[1]) {
-      return [
-        {
-          id: status[1],
-          text: `${textOf(value)} (${textOf(span.attributes[`spanscore.${status[1]}.status_reason`])})`,
-          format: 'yellow',
-        },
-      ]
-    }
-    return []
+    const passed = of('label') === 'pass'
+    return [{ id, mark: passed ? 'pass' : 'fail', value: String(value), why: passed ? '' : of('explanation') }]
   })
 }
 
-/** True for spans on which a score, or the reason for its absence, stands. */
+/** True for spans that carry a score, or the reason why there is none. */
 export const carriesScores = (span: ReceivedSpan): boolean => scoresOn(span).length > 0
 
-const nameOf = (span: ReceivedSpan) => textOf(span.attributes['gen_ai.agent.name']) || span.name
+const isLate = (span: ReceivedSpan) => span.scope.name === 'spanscore'
 
-/** What the user asked, as spanscore reads it from the span. */
-const questionOf = (span: ReceivedSpan): string => reconstructRuns([span])[0]?.userInput ?? ''
+/** The runs of which anything was printed, by trace and span id. */
+const printed = new Set<string>()
 
-/** The live line of one run. */
+/** How many runs were printed. */
+export const printedRuns = (): number => printed.size
+
+/** One run, or one late span: each score with its sign, and the whole reason where it did not pass. */
 export function printRun(span: ReceivedSpan): void {
+  printed.add(`${span.traceId} ${isLate(span) ? span.parentSpanId : span.spanId}`)
   const scores = scoresOn(span)
-  const late = span.scope.name === 'spanscore'
-  const failed = scores.some((score) => score.format === 'red')
-  const mark = failed
-    ? paint('red', '✗')
-    : scores.some((score) => score.format === 'green')
-      ? paint('green', '✓')
-      : paint('yellow', '–')
-  const title = late ? `late span: ${span.name}` : questionOf(span)
-  console.log(`${mark} ${paint('bold', fit(nameOf(span), 14))} ${fit(title, 62).trimEnd()}`)
-  for (const { id, text, format } of scores) console.log(`    ${id} ${paint(format, text)}`)
+  const name = paint('bold', textOf(span.attributes['gen_ai.agent.name']) || span.name)
+  const question = reconstructRuns([span])[0]?.userInput ?? ''
+  const title = isLate(span) ? `a score that came after its run: ${span.name}` : question
+  console.log(wrapAnsi(`${name}  ${title}`, columns, { hard: true }))
+  for (const { id, mark, value, why } of scores) {
+    const { sign, format } = marks[mark]
+    console.log(`  ${paint(format, sign)} ${pad(id, 24)}${paint(format, value)}`)
+    if (why !== '') console.log(paint('dim', indented(why, 6)))
+  }
+  console.log()
 }
 
 interface Row {
-  agent: string
-  scorer: string
-  values: number[]
+  readonly agent: string
+  readonly scorer: string
+  readonly isLowerBetter: boolean
+  readonly values: number[]
   passed: number
-  unscored: number
-  /** Among the runs that failed. */
-  worst?: { value: number; reason: string }
 }
 
-/** The table by agent and scorer, from the `gen_ai.evaluation.result` events that arrived. */
+/** The means by agent and scorer, from the `gen_ai.evaluation.result` events that arrived. */
 export function printTable(events: readonly ReceivedLog[]): void {
   const rows = new Map<string, Row>()
   for (const { attributes } of events) {
     const agent = textOf(attributes['gen_ai.agent.name']) || '(unnamed)'
     const scorer = textOf(attributes['gen_ai.evaluation.name'])
-    const row: Row = rows.get(`${agent} ${scorer}`) ?? { agent, scorer, values: [], passed: 0, unscored: 0 }
-    rows.set(`${agent} ${scorer}`, row)
     const value = attributes['gen_ai.evaluation.score.value']
-    if (typeof value !== 'number') {
-      row.unscored++
-      continue
-    }
+    if (typeof value !== 'number') continue
+    const isLowerBetter = attributes['spanscore.score.better'] === 'lower'
+    const row = rows.get(`${agent} ${scorer}`) ?? { agent, scorer, isLowerBetter, values: [], passed: 0 }
+    rows.set(`${agent} ${scorer}`, row)
     row.values.push(value)
-    if (attributes['gen_ai.evaluation.score.label'] === 'pass') {
-      row.passed++
-    } else if (!row.worst || value < row.worst.value) {
-      row.worst = { value, reason: textOf(attributes['gen_ai.evaluation.explanation']).replaceAll(/\s+/g, ' ') }
-    }
+    if (attributes['gen_ai.evaluation.score.label'] === 'pass') row.passed++
   }
-  console.log(
-    paint(
-      'dim',
-      `${fit('agent', 15)}${fit('scorer', 24)}${'scored'.padStart(6)}${'mean'.padStart(7)}${'passed'.padStart(8)}   worst run, and why`,
-    ),
-  )
   const sorted = [...rows.values()].toSorted(
     (a, b) => a.agent.localeCompare(b.agent) || a.scorer.localeCompare(b.scorer),
   )
-  for (const { agent, scorer, values, passed, worst } of sorted) {
-    const mean = values.length > 0 ? (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(2) : '–'
-    const share = `${passed}/${values.length}`
+  console.log(
+    paint('dim', `  ${pad('agent', 15)}${pad('scorer', 26)}${'runs'.padStart(4)}${'mean'.padStart(7)}  passed`),
+  )
+  for (const { agent, scorer, isLowerBetter, values, passed } of sorted) {
+    const { sign, format } = passed === values.length ? marks.pass : marks.fail
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+    const share = `${passed} of ${values.length}`
     console.log(
-      `${fit(agent, 15)}${fit(scorer, 24)}${String(values.length).padStart(6)}${mean.padStart(7)}` +
-        `${paint(passed === values.length ? 'green' : 'red', share.padStart(8))}   ` +
-        (worst ? paint('dim', `${worst.value}: ${fit(worst.reason, 60).trimEnd()}`) : ''),
+      `${paint(format, sign)} ${pad(agent, 15)}${pad(isLowerBetter ? `${scorer} ↓` : scorer, 26)}` +
+        `${String(values.length).padStart(4)}${mean.toFixed(2).padStart(7)}  ${paint(format, share)}`,
     )
   }
+  if (sorted.some(({ isLowerBetter }) => isLowerBetter)) console.log(paint('dim', '  ↓ lower is better'))
 }

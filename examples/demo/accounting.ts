@@ -1,0 +1,52 @@
+/** The end of the demo: that nothing is silently not scored, and what to try next. */
+import type { LedgerSnapshot } from 'spanscore'
+
+import { paint } from './report.ts'
+
+/** What the reasons of the demo mean, in words. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  filtered: 'the scorer is for other agents or other questions',
+  'not-applicable': 'there was nothing to score, such as tool errors where no tool was called',
+  'run-failed': 'the run failed before there was anything to judge',
+  'no-output': 'the run gave no answer',
+  'over-budget': 'the budget for judge calls was used up',
+  'sampled-out': 'the run was not in the sample',
+}
+
+const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** Every run and every scorer, from the ledger of the process. */
+export function printAccounting({ runs, scorers }: LedgerSnapshot, printedRuns: number, passed: number): void {
+  const counts = Object.values(scorers)
+  const sum = (key: 'runs' | 'scored' | 'skipped' | 'failed' | 'pending') =>
+    counts.reduce((total, row) => total + row[key], 0)
+  const nested = printedRuns - runs.seen
+  const started = `${runs.seen} started by the application${nested > 0 ? `, ${nested} by another agent` : ''}`
+  console.log(`\n${paint('bold', 'Everything is accounted for')}, in the ledger of the process:`)
+  console.log(
+    `  ${plural(printedRuns, 'run')} (${started}) × ${plural(counts.length, 'scorer')} = ${sum('runs')} evaluations`,
+  )
+  console.log(
+    `  ${sum('scored')} scored: ${paint('green', `✓ ${passed} passed`)}, ${paint('red', `✗ ${sum('scored') - passed} did not`)}`,
+  )
+  console.log(`  ${sum('skipped')} skipped, nobody was asked:`)
+  const reasons = new Map<string, number>()
+  for (const row of counts) {
+    for (const [reason, count] of Object.entries(row.reasons)) reasons.set(reason, (reasons.get(reason) ?? 0) + count)
+  }
+  for (const [reason, count] of [...reasons].toSorted((a, b) => b[1] - a[1])) {
+    console.log(`    ${String(count).padStart(3)}  ${MEANINGS[reason] ?? 'see docs'} ${paint('dim', `(${reason})`)}`)
+  }
+  console.log(`  ${sum('failed')} failed, ${sum('pending')} pending`)
+}
+
+/** Three things to try. */
+export function printNextSteps(): void {
+  console.log(`\n${paint('bold', 'Try next')}
+  1. A real model and judge:        OPENAI_API_KEY=sk-… npm run demo
+  2. See the scores in Jaeger and Grafana:
+                                    (cd collector-config && docker compose up -d)
+                                    OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run demo
+  3. Your own agents:               npx spanscore inspect traces.jsonl shows what your traces hold;
+                                    "Attach it" in README.md scores them live`)
+}
