@@ -167,7 +167,7 @@ describe('spanscore inspect', () => {
     expect(stdout).toMatch(/^no run of agent "wether-agent"; agents in the files: .*"weather-agent"/)
   })
 
-  it('keeps to the width of the terminal, for every recording', async () => {
+  it('keeps to the width of the terminal, for every recording', { timeout: 120_000 }, async () => {
     for (const library of libraryNames()) {
       for (const recording of loadLibrary(library).slice(0, 30)) {
         const { stdout } = await run(['inspect', '-'], { input: JSON.stringify(recording.traces), isTTY: true })
@@ -217,8 +217,8 @@ describe('spanscore inspect', () => {
     const empty = file('empty.json', '')
     const prose = file('prose.txt', 'first line\nsecond line\n')
     const cases: readonly [readonly string[], string][] = [
-      [[], 'expected a command: inspect; see spanscore --help'],
-      [['scan'], 'expected a command (inspect), got scan; see spanscore --help'],
+      [[], 'expected a command: score, inspect; see spanscore --help'],
+      [['scan'], 'expected a command (score, inspect), got scan; see spanscore --help'],
       [['inspect'], "missing required argument 'files'; see spanscore inspect --help"],
       [['inspect', '--jsno', empty], "unknown option '--jsno' (Did you mean --json?); see spanscore inspect --help"],
       [['inspect', join(directory, 'gone.json')], `cannot read ${join(directory, 'gone.json')}: no such file`],
