@@ -36,6 +36,13 @@ function lastRevisions(evaluations: readonly GivenEvaluation[]): AgentRun[] {
   return [...runs.values()].map(({ run }) => run)
 }
 
+/** Without the scores that were given again because the run had changed. */
+function firstRevisions(evaluations: readonly GivenEvaluation[]): GivenEvaluation[] {
+  return evaluations.filter(({ run, revision }) =>
+    evaluations.every((other) => other.run.id !== run.id || other.revision >= revision),
+  )
+}
+
 function differences(where: string, library: Library, outcome: Outcome, runs: readonly AgentRun[]): string[] {
   const scenario: Scenario = {
     library: library.name,
@@ -52,7 +59,7 @@ function differences(where: string, library: Library, outcome: Outcome, runs: re
 
 /** The scorer that counts the calls saw all of them when the run ended. */
 function complaintsAboutCounts({ scenario, evaluations }: Outcome): string[] {
-  const counted = evaluations.filter(({ scorer, revision }) => scorer === 'calls' && revision === 1)
+  const counted = firstRevisions(evaluations.filter(({ scorer }) => scorer === 'calls'))
   const values = counted.map(({ score }) => score.value).toSorted()
   const right = scenario.runs.map((run) => callsOf(run).length).toSorted()
   if (isDeepStrictEqual(values, right)) return []
@@ -67,7 +74,7 @@ function complaintsAboutScores(outcome: Outcome, runCount: number, hasJudge: boo
   return SCORERS.flatMap((scorer) => {
     const isScored = hasJudge || scorer !== 'answer_relevancy'
     const scoredCount = isScored ? runCount : 0
-    const given = evaluations.filter((evaluation) => evaluation.scorer === scorer && evaluation.revision === 1)
+    const given = firstRevisions(evaluations.filter((evaluation) => evaluation.scorer === scorer))
     const counts: [string, number, number][] = [
       ['calls of onScore', given.length, runCount],
       ['runs that are scored', new Set(given.map(({ run }) => run.id)).size, runCount],

@@ -9,6 +9,10 @@ export interface Library {
   readonly program: string
   /** What the program finds in the variable `VARIANT`. */
   readonly variant?: string
+  /** Which of the modules `app/sdk-….mjs` starts OpenTelemetry. @default 'node' */
+  readonly sdk?: 'node' | 'langfuse' | 'traceloop'
+  /** Variables of the environment. @default none */
+  readonly environment?: Readonly<Record<string, string>>
   /** Packages beside OpenTelemetry's. */
   readonly packages: Readonly<Record<string, string>>
   /** Arguments of `node`. @default none */
@@ -32,19 +36,63 @@ const OPENTELEMETRY_2 = {
 /** What the judges of spanscore need in the application. */
 const JUDGE = { ai: '7.0.173' }
 
-const langchain = {
+const ai5 = { ...OPENTELEMETRY_2, ai: '5.0.277', '@ai-sdk/openai': '2.0.131' }
+const ai6 = { ...OPENTELEMETRY_2, ai: '6.0.326', '@ai-sdk/openai': '3.0.141' }
+const ai7 = { ...OPENTELEMETRY_2, ai: '7.0.173', '@ai-sdk/openai': '4.0.118', '@ai-sdk/otel': '1.0.173' }
+
+const langchainPackages = {
   ...OPENTELEMETRY_2,
   ...JUDGE,
   '@arizeai/openinference-instrumentation-langchain': '4.1.1',
   '@langchain/core': '1.4.0',
   '@langchain/langgraph': '1.7.3',
   '@langchain/openai': '1.6.0',
+  '@langfuse/langchain': '5.11.1',
+  '@langfuse/otel': '5.11.1',
+  '@opentelemetry/context-async-hooks': '2.12.0',
+  '@opentelemetry/exporter-trace-otlp-proto': '0.223.1',
+  '@traceloop/node-server-sdk': '0.27.0',
   langchain: '1.5.14',
+  langsmith: '0.12.0',
 }
 
-const ai5 = { ...OPENTELEMETRY_2, ai: '5.0.277', '@ai-sdk/openai': '2.0.131' }
-const ai6 = { ...OPENTELEMETRY_2, ai: '6.0.326', '@ai-sdk/openai': '3.0.141' }
-const ai7 = { ...OPENTELEMETRY_2, ai: '7.0.173', '@ai-sdk/openai': '4.0.118', '@ai-sdk/otel': '1.0.173' }
+type Tracing = 'OpenInference' | 'Traceloop' | 'Langfuse' | 'LangSmith'
+
+const TRACING: Readonly<Record<Tracing, Pick<Library, 'sdk' | 'environment'>>> = {
+  OpenInference: {},
+  Traceloop: { sdk: 'traceloop', environment: { LIVE_INSTRUMENTS: 'langchain' } },
+  Langfuse: {
+    sdk: 'langfuse',
+    environment: { LANGFUSE_PUBLIC_KEY: 'pk', LANGFUSE_SECRET_KEY: 'sk', LANGFUSE_BASE_URL: 'http://127.0.0.1:9' },
+  },
+  LangSmith: {
+    environment: {
+      LANGSMITH_TRACING: 'true',
+      LANGSMITH_TRACING_MODE: 'otel',
+      LANGSMITH_API_KEY: 'scripted',
+    },
+  },
+}
+
+function langchain(kind: string, tracing: Tracing, more: Partial<Library> = {}): Library {
+  return {
+    name: `${kind} by ${tracing}`,
+    program: 'langchain',
+    variant: `${kind}/${tracing.toLowerCase()}`,
+    packages: langchainPackages,
+    ...TRACING[tracing],
+    ...more,
+  }
+}
+
+const openaiPackages = {
+  ...OPENTELEMETRY_2,
+  ...JUDGE,
+  '@arizeai/openinference-core': '2.7.1',
+  '@arizeai/openinference-instrumentation-openai': '4.2.7',
+  '@traceloop/node-server-sdk': '0.27.0',
+  openai: '7.57.0',
+}
 
 /** Every library that is run, those that most people use first. */
 export const LIBRARIES: readonly Library[] = [
@@ -52,7 +100,42 @@ export const LIBRARIES: readonly Library[] = [
   { name: 'AI SDK 7, responses', program: 'ai7', variant: 'responses', packages: ai7 },
   { name: 'AI SDK 6', program: 'ai5', packages: ai6 },
   { name: 'AI SDK 5', program: 'ai5', packages: ai5, hasJudge: false },
-  { name: 'LangChain createAgent, OpenInference', program: 'langchain', packages: langchain },
+  langchain('createAgent', 'OpenInference'),
+  langchain('createAgent', 'Traceloop'),
+  langchain('createAgent', 'Langfuse'),
+  langchain('createAgent', 'LangSmith'),
+  langchain('createReactAgent', 'OpenInference'),
+  langchain('createReactAgent', 'Traceloop'),
+  langchain('createReactAgent', 'Langfuse'),
+  langchain('createReactAgent', 'LangSmith'),
+  langchain('StateGraph', 'OpenInference'),
+  langchain('StateGraph', 'Traceloop', { notRecorded: ['agentName'] }),
+  langchain('StateGraph', 'Langfuse'),
+  langchain('StateGraph', 'LangSmith'),
+  { name: 'OpenAI chat by OpenInference', program: 'openai', variant: 'chat/openinference', packages: openaiPackages },
+  {
+    name: 'OpenAI responses by OpenInference',
+    program: 'openai',
+    variant: 'responses/openinference',
+    packages: openaiPackages,
+  },
+  {
+    name: 'OpenAI chat by Traceloop',
+    program: 'openai',
+    variant: 'chat/traceloop',
+    packages: openaiPackages,
+    sdk: 'traceloop',
+    environment: { LIVE_INSTRUMENTS: 'openAI' },
+  },
+  {
+    name: 'OpenAI responses by Traceloop',
+    notRecorded: ['systemPrompt'],
+    program: 'openai',
+    variant: 'responses/traceloop',
+    packages: openaiPackages,
+    sdk: 'traceloop',
+    environment: { LIVE_INSTRUMENTS: 'openAI' },
+  },
 ]
 
 /** The scenarios that the library plays. */

@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 
+import { readOtlpJson } from '../../src/otlp/json.ts'
 import { complaintsAbout } from './complaints.ts'
 import { exceptions, explain } from './exceptions.ts'
 import type { Exception } from './exceptions.ts'
@@ -12,6 +13,7 @@ import { createApplication, installLibrary, packForApplications } from './instal
 import { LIBRARIES } from './libraries.ts'
 import type { Library } from './libraries.ts'
 import { runLibrary } from './run-library.ts'
+import type { Outcome } from './run-library.ts'
 
 const { values } = parseArgs({
   options: {
@@ -26,7 +28,12 @@ const tarball = packForApplications()
 let passed = 0
 let failed = 0
 const used = new Set<Exception>()
-for (const library of libraries) await test(library)
+for (const library of libraries) {
+  await test(library).catch((error: unknown) => {
+    failed += 1
+    console.log(`${library.name}: ✗ ${String(error)}`)
+  })
+}
 // Whether an exception is needed is known only where everything ran.
 const isWhole = values.only === '' && values.scenario === ''
 for (const { library, scenario, why } of isWhole ? exceptions.filter((exception) => !used.has(exception)) : []) {
@@ -46,7 +53,7 @@ async function test(library: Library): Promise<void> {
   let exact = 0
   for (const outcome of outcomes) {
     const { complaints, excused } = explain(library, outcome, await complaintsAbout(library, outcome), used)
-    if (values.spans) console.log(JSON.stringify(outcome.exported.traces, undefined, 1))
+    if (values.spans) printSpans(outcome)
     if (values.scores)
       console.log(JSON.stringify(outcome.evaluations.map(({ run: { id }, ...rest }) => ({ ...rest, id }))))
     if (complaints.length === 0) passed += 1
@@ -65,4 +72,15 @@ async function test(library: Library): Promise<void> {
 
 function seconds(from: number, to: number): string {
   return ((to - from) / 1_000).toFixed(1)
+}
+
+/** The exported spans in the order of their ends, attributes cut. */
+function printSpans({ exported }: Outcome): void {
+  for (const span of exported.traces.flatMap((request) => readOtlpJson(request)?.spans ?? [])) {
+    const parent = span.parentSpanId ?? 'none'
+    console.log(`${span.traceId} ${span.spanId} below ${parent}: ${span.name} (${span.scope.name})`)
+    for (const [key, value] of Object.entries(span.attributes)) {
+      console.log(`    ${key} = ${JSON.stringify(value)?.slice(0, 160)}`)
+    }
+  }
 }

@@ -69,6 +69,8 @@ export async function runLibrary(
       HOME: process.env['HOME'],
       MODEL_URL: model.origin,
       VARIANT: library.variant,
+      LIVE_SDK: library.sdk ?? 'node',
+      ...library.environment,
       LIVE_RECORD: String(record),
       OTEL_EXPORTER_OTLP_ENDPOINT: backend.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { trace } from '@opentelemetry/api'
-import { NodeSDK } from '@opentelemetry/sdk-node'
 import { attachScoring, createAnswerPresentScorer, createAnswerRelevancyScorer, createScorer } from 'spanscore'
 import { createScriptedJudge } from 'spanscore/testing'
 
@@ -9,34 +8,18 @@ import { createScriptedJudge } from 'spanscore/testing'
 const LIMIT_MS = 5_000
 
 const evaluations = []
-const hooks = []
+let hooks = []
 let scoring
 let sdk
 
-/** Notes starts and ends in the order of the SDK's hooks. */
-const hookRecorder = {
-  onStart(span) {
-    hooks.push({ ev: 'start', span: span.spanContext().spanId, attrs: Object.keys(span.attributes) })
-  },
-  onEnd(span) {
-    hooks.push({ ev: 'end', span: span.spanContext().spanId })
-  },
-  forceFlush: () => Promise.resolve(),
-  shutdown: () => Promise.resolve(),
-}
-
-/** Starts the SDK as applications do, and attaches spanscore. To record, only the order of the hooks is noted. */
+/** Starts the SDK that the library is used with, and attaches spanscore. To record, only the order of the hooks is noted. */
 export async function startTelemetry() {
-  sdk = new NodeSDK({ serviceName: 'live', ...(process.env.LIVE_RECORD === 'true' && (await recordingProcessors())) })
-  sdk.start()
-  if (process.env.LIVE_RECORD !== 'true') scoring = attachScoring({ scorers: scorers(), onScore: noteEvaluation })
+  const isRecording = process.env.LIVE_RECORD === 'true'
+  const module = await import(isRecording ? './sdk-recording.mjs' : `./sdk-${process.env.LIVE_SDK}.mjs`)
+  sdk = await module.start()
+  if (isRecording) hooks = module.hooks
+  else scoring = attachScoring({ scorers: scorers(), onScore: noteEvaluation })
   return trace.getTracerProvider().getDelegate()
-}
-
-async function recordingProcessors() {
-  const { BatchSpanProcessor } = await import('@opentelemetry/sdk-trace-base')
-  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http')
-  return { spanProcessors: [hookRecorder, new BatchSpanProcessor(new OTLPTraceExporter())] }
 }
 
 /** One by code, one that is inline but a user's own, one by a judge, which waits until a run has settled. */

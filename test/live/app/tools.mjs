@@ -24,7 +24,7 @@ export function toolsOf(run, answer) {
       if (call === undefined) throw new Error(`no call of ${name} with ${JSON.stringify(args)} is in the script`)
       if (call.delayMs > 0) await wait(call.delayMs)
       if (call.error !== undefined) throw new Error(call.error)
-      return call.nested === undefined ? call.result : answer(call.nested, { stream: false })
+      return call.nested === undefined ? call.result : answer(call.nested, { stream: false, isNested: true })
     },
   }))
 }

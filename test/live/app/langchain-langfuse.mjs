@@ -1,0 +1,5 @@
+import { CallbackHandler } from '@langfuse/langchain'
+
+export function config() {
+  return { callbacks: [new CallbackHandler()] }
+}
