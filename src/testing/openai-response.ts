@@ -31,6 +31,8 @@ interface Answer {
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[]
   readonly finishReason: 'stop' | 'length' | 'content_filter' | 'tool_calls'
   readonly usage: Exclude<ScriptedReply['usage'], undefined>
+  /** What the responses API repeats of the request. */
+  readonly repeated: Readonly<Record<string, unknown>>
 }
 
 function toAnswer(request: ScriptedRequest, reply: ScriptedReply): Answer {
@@ -48,6 +50,7 @@ function toAnswer(request: ScriptedRequest, reply: ScriptedReply): Answer {
     text,
     refusal: reply.refusal,
     toolCalls,
+    repeated: { instructions: request.body['instructions'] ?? null, tools: request.body['tools'] ?? [] },
     finishReason: reply.finishReason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop'),
     usage:
       reply.usage === undefined
@@ -116,6 +119,7 @@ function responses(answer: Answer, output: readonly OutputItem[] = outputItems(a
     error: null,
     incomplete_details: incomplete === undefined ? null : { reason: incomplete },
     model: answer.model,
+    ...answer.repeated,
     output,
     usage: answer.usage && {
       input_tokens: answer.usage.inputTokens,

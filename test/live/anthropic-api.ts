@@ -6,11 +6,35 @@ interface Block {
   readonly type: string
   readonly text?: string
   readonly tool_use_id?: string
+  readonly input?: unknown
+}
+
+interface AnthropicMessage {
+  readonly role: string
+  readonly content: string | readonly Block[]
 }
 
 interface AnthropicBody {
   readonly system?: string | readonly Block[]
-  readonly messages?: readonly { readonly role: string; readonly content: string | readonly Block[] }[]
+  readonly messages?: readonly AnthropicMessage[]
+  readonly thread?: { readonly type: string; readonly previous_message_id?: string }
+}
+
+/** Conversations that the server keeps: a request that continues one holds only what is new. */
+export class AnthropicThreads {
+  readonly #threads = new Map<string, AnthropicBody>()
+
+  /** The request with the messages that came before, where it continues a thread. */
+  toWhole(body: AnthropicBody): AnthropicBody {
+    const before = this.#threads.get(body.thread?.previous_message_id ?? '')
+    if (before === undefined) return body
+    return { ...before, messages: [...(before.messages ?? []), ...(body.messages ?? [])] }
+  }
+
+  /** Keeps the conversation with the answer of this id. */
+  keep(body: AnthropicBody, id: string, content: readonly Block[]): void {
+    this.#threads.set(id, { ...body, messages: [...(body.messages ?? []), { role: 'assistant', content }] })
+  }
 }
 
 /** Reads a request of the messages API. */
@@ -37,9 +61,9 @@ function textOf(blocks: readonly Block[]): string {
   return blocks.map((block) => (block.type === 'text' ? (block.text ?? '') : '')).join('')
 }
 
-/** Writes a reply as the messages API does: one document, or its stream of events. */
-export function writeAnthropicReply(reply: ScriptedReply, isStream: boolean, index: number): WireBody {
-  const content = [
+/** The blocks of a reply. */
+export function toAnthropicContent(reply: ScriptedReply, index: number): Block[] {
+  return [
     ...(reply.text === undefined ? [] : [{ type: 'text', text: reply.text }]),
     ...(reply.toolCalls ?? []).map((call, position) => ({
       type: 'tool_use',
@@ -48,9 +72,13 @@ export function writeAnthropicReply(reply: ScriptedReply, isStream: boolean, ind
       input: call.arguments,
     })),
   ]
-  const stopReason = reply.toolCalls === undefined ? 'end_turn' : 'tool_use'
+}
+
+/** Writes a reply as the messages API does: one document, or its stream of events. */
+export function writeAnthropicReply(content: readonly Block[], isStream: boolean, id: string): WireBody {
+  const stopReason = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'
   const message = {
-    id: `msg_${index}`,
+    id,
     type: 'message',
     role: 'assistant',
     model: 'claude-sonnet-4-5',

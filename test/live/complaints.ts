@@ -47,7 +47,7 @@ function differences(where: string, library: Library, outcome: Outcome, runs: re
   const scenario: Scenario = {
     library: library.name,
     id: outcome.scenario.name,
-    expected: { runs: outcome.scenario.runs.map(expectedRun) },
+    expected: { runs: outcome.scenario.runs.map((run) => expectedRun(run, library)) },
     traces: undefined,
     missing: library.notRecorded ?? [],
   }

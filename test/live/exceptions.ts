@@ -13,6 +13,18 @@ export interface Exception {
 /** Every known difference. The test fails where a difference is not here, and where an entry is no longer needed. */
 export const exceptions: readonly Exception[] = [
   {
+    library: /^Anthropic tool runner$/,
+    scenario: /^nested agent$/,
+    complaint: /nested\[0\]\.agentName is "ask_librarian"/,
+    why: 'the SDK knows no names of agents: a nested one is called as the tool that runs it',
+  },
+  {
+    library: /^Anthropic loop$/,
+    scenario: /^(?!two requests at once)/,
+    complaint: /^(live|calls|answer_)/,
+    why: 'without a span around the loop every model call is a trace of its own, which live are not yet put together',
+  },
+  {
     library: /by LangSmith$/,
     scenario: /./,
     complaint: /./,

@@ -1,4 +1,4 @@
-import { SCENARIOS } from './scenarios.ts'
+import { HANDOFF, SCENARIOS } from './scenarios.ts'
 import type { LiveScenario } from './scenarios.ts'
 
 /** An application with one library, traced in one way. */
@@ -19,6 +19,10 @@ export interface Library {
   readonly nodeArguments?: string[]
   /** Facts that the library's spans do not hold, as the recordings name them: `agentName`, `call0.result`. @default none */
   readonly notRecorded?: readonly string[]
+  /** True where the spans hold a text of the library in place of a tool's error. @default false */
+  readonly hidesErrors?: true
+  /** The error that it gives where it cannot be installed or started. The test fails where it no longer does. @default none */
+  readonly fails?: RegExp
   /** False where the packages that a judge needs (`ai` 6 or 7) are not installed. @default true */
   readonly hasJudge?: false
   /** @default the scenarios of every program */
@@ -94,6 +98,41 @@ const openaiPackages = {
   openai: '7.57.0',
 }
 
+const anthropicPackages = {
+  ...OPENTELEMETRY_2,
+  ...JUDGE,
+  '@anthropic-ai/sdk': '1.12.0',
+  '@arizeai/openinference-core': '2.7.1',
+  '@arizeai/openinference-instrumentation-anthropic': '0.2.8',
+  '@traceloop/node-server-sdk': '0.27.0',
+}
+
+const openaiAgentsPackages = {
+  ...OPENTELEMETRY_2,
+  ...JUDGE,
+  '@arizeai/openinference-instrumentation-openai-agents': '0.2.15',
+  '@openai/agents': '0.20.0',
+  openai: '7.57.0',
+}
+
+const mastraPackages = {
+  ...OPENTELEMETRY_2,
+  ...JUDGE,
+  '@ai-sdk/openai': '4.0.118',
+  '@mastra/core': '1.71.0',
+  '@mastra/observability': '1.17.9',
+  '@mastra/otel-bridge': '1.5.4',
+}
+
+const mcpPackages = {
+  ...ai7,
+  '@arizeai/openinference-core': '2.7.1',
+  '@arizeai/openinference-instrumentation-mcp': '0.2.33',
+  '@modelcontextprotocol/sdk': '1.32.2',
+}
+
+const WITH_HANDOFF: readonly LiveScenario[] = [...SCENARIOS, HANDOFF]
+
 /** Every library that is run, those that most people use first. */
 export const LIBRARIES: readonly Library[] = [
   { name: 'AI SDK 7', program: 'ai7', packages: ai7 },
@@ -136,6 +175,53 @@ export const LIBRARIES: readonly Library[] = [
     sdk: 'traceloop',
     environment: { LIVE_INSTRUMENTS: 'openAI' },
   },
+  {
+    name: 'OpenAI Agents, responses',
+    program: 'openai-agents',
+    variant: 'responses',
+    packages: openaiAgentsPackages,
+    hidesErrors: true,
+    scenarios: WITH_HANDOFF,
+  },
+  {
+    name: 'OpenAI Agents, chat',
+    program: 'openai-agents',
+    variant: 'chat',
+    packages: openaiAgentsPackages,
+    hidesErrors: true,
+    scenarios: WITH_HANDOFF,
+  },
+  { name: 'Mastra by OtelBridge', program: 'mastra', packages: mastraPackages },
+  {
+    name: 'Anthropic tool runner',
+    program: 'anthropic',
+    variant: 'toolRunner/native',
+    packages: anthropicPackages,
+    notRecorded: ['agentName'],
+  },
+  {
+    name: 'Anthropic loop',
+    program: 'anthropic',
+    variant: 'loop/native',
+    packages: anthropicPackages,
+    notRecorded: ['agentName'],
+  },
+  {
+    name: 'Anthropic loop by OpenInference',
+    program: 'anthropic',
+    variant: 'loop/openinference',
+    packages: anthropicPackages,
+  },
+  {
+    name: 'Anthropic loop by Traceloop',
+    fails: /Cannot read properties of undefined \(reading 'prototype'\)/,
+    program: 'anthropic',
+    variant: 'loop/traceloop',
+    packages: anthropicPackages,
+    sdk: 'traceloop',
+    environment: { LIVE_INSTRUMENTS: 'anthropic' },
+  },
+  { name: 'MCP client and server, AI SDK 7', program: 'mcp', packages: mcpPackages },
 ]
 
 /** The scenarios that the library plays. */

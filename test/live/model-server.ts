@@ -6,7 +6,7 @@ import { toScriptedRequest } from '../../src/testing/openai-request.ts'
 import { toWireBody } from '../../src/testing/openai-response.ts'
 import type { WireBody } from '../../src/testing/openai-response.ts'
 import type { ScriptedReply } from '../../src/testing/scripted-reply.ts'
-import { readAnthropicRequest, writeAnthropicReply } from './anthropic-api.ts'
+import { AnthropicThreads, readAnthropicRequest, toAnthropicContent, writeAnthropicReply } from './anthropic-api.ts'
 import { readGeminiRequest, writeGeminiReply } from './gemini-api.ts'
 import type { Question } from './script.ts'
 
@@ -17,14 +17,15 @@ export interface ModelServer extends AsyncDisposable {
 }
 
 /** Starts a scripted model on loopback. OpenAI's part is the server of `spanscore/testing`. */
-export async function createModelServer(answer: (question: Question) => ScriptedReply): Promise<ModelServer> {
+export async function createModelServer(answer: Answer): Promise<ModelServer> {
   let index = 0
+  const threads = new AnthropicThreads()
   const server = createServer((incoming, outgoing) => {
     readBody(incoming)
       .then((body) => {
         const path = new URL(incoming.url ?? '/', 'http://loopback').pathname
         index += 1
-        const { status, contentType, pieces } = reply(path, body, index, answer)
+        const { status, contentType, pieces } = reply(path, body, index, answer, threads)
         outgoing.writeHead(status, { 'content-type': contentType })
         for (const piece of pieces) outgoing.write(piece)
         outgoing.end()
@@ -36,31 +37,36 @@ export async function createModelServer(answer: (question: Question) => Scripted
 
 type Body = Readonly<Record<string, unknown>>
 
-function reply(
-  path: string,
-  body: Body,
-  index: number,
-  answer: (question: Question) => ScriptedReply,
-): WireBody & { readonly status: number } {
+type Answer = (question: Question) => ScriptedReply
+type Reply = WireBody & { readonly status: number }
+
+function reply(path: string, body: Body, index: number, answer: Answer, threads: AnthropicThreads): Reply {
   if (path.endsWith('/chat/completions') || path.endsWith('/responses')) {
     const request = toScriptedRequest(path.endsWith('/responses') ? 'responses' : 'chat', body, {}, index)
     const scripted = answer(request)
     return { status: scripted.status ?? 200, ...toWireBody(request, scripted) }
   }
-  const isGemini = /:(?:streamG|g)enerateContent$/.test(path)
-  if (!isGemini && !path.endsWith('/messages')) {
-    const message = `expected a path of OpenAI's, Anthropic's or Gemini's API, got ${path}`
-    return { status: 404, contentType: 'application/json', pieces: [JSON.stringify({ error: { message } })] }
+  if (path.endsWith('/messages')) return replyAsAnthropic(body, index, answer, threads)
+  if (/:(?:streamG|g)enerateContent$/.test(path)) {
+    const scripted = answer(readGeminiRequest(body, index))
+    return scripted.error === undefined
+      ? { status: 200, ...writeGeminiReply(scripted, path.includes(':stream')) }
+      : failure(scripted)
   }
-  const question = isGemini ? readGeminiRequest(body, index) : readAnthropicRequest(body, index)
-  const scripted = answer(question)
-  const { status = 200, error } = scripted
-  if (status >= 400)
-    return { status, contentType: 'application/json', pieces: [JSON.stringify({ type: 'error', error })] }
-  const written = isGemini
-    ? writeGeminiReply(scripted, path.includes(':stream'))
-    : writeAnthropicReply(scripted, body['stream'] === true, index)
-  return { status, ...written }
+  return failure({ status: 404, error: { message: `expected OpenAI's, Anthropic's or Gemini's API, got ${path}` } })
+}
+
+function replyAsAnthropic(body: Body, index: number, answer: Answer, threads: AnthropicThreads): Reply {
+  const whole = threads.toWhole(body)
+  const scripted = answer(readAnthropicRequest(whole, index))
+  if (scripted.error !== undefined) return failure(scripted)
+  const content = toAnthropicContent(scripted, index)
+  threads.keep(whole, `msg_${index}`, content)
+  return { status: 200, ...writeAnthropicReply(content, body['stream'] === true, `msg_${index}`) }
+}
+
+function failure({ status = 500, error }: ScriptedReply): Reply {
+  return { status, contentType: 'application/json', pieces: [JSON.stringify({ type: 'error', error })] }
 }
 
 async function readBody(incoming: IncomingMessage): Promise<Body> {

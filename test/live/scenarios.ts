@@ -155,3 +155,29 @@ export const SCENARIOS: readonly LiveScenario[] = [
   { name: 'streaming', stream: true, runs: [weatherRun('Stavanger', 7)] },
   { name: 'two requests at once', stream: false, runs: [weatherRun('Kirkenes', -9, 30), weatherRun('Mandal', 11, 10)] },
 ]
+
+const clerk: PlayedAgent = {
+  agent: 'billing_agent',
+  system: 'You look up what people owe.',
+  tools: [{ name: 'get_balance', description: 'What a customer owes.', parameters: ['customer'] }],
+}
+
+/** For libraries in which an agent hands over to another. */
+export const HANDOFF: LiveScenario = {
+  name: 'hand-off',
+  stream: false,
+  runs: [
+    {
+      agent: 'triage_agent',
+      system: 'You pass people on to who can help them.',
+      tools: [],
+      handsOffTo: clerk,
+      input: 'What do I owe? I am customer 17.',
+      turns: [
+        { calls: [{ name: 'transfer_to_billing_agent', args: {} }] },
+        { calls: [{ name: 'get_balance', args: { customer: '17' }, result: { euros: '12.50' } }] },
+        { answer: 'You owe 12.50 euros.' },
+      ],
+    },
+  ],
+}

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { ScriptedReply, ScriptedRequest } from '../../src/testing/scripted-reply.ts'
 import type { ExpectedCall, ExpectedRun } from '../corpus/load.ts'
+import type { Library } from './libraries.ts'
 import type { LiveScenario, PlayedCall, PlayedRun } from './scenarios.ts'
 
 /** What the model is asked: the part of a request that every API has. */
@@ -59,18 +60,20 @@ export function answerOf(run: PlayedRun): string {
   return last.answer
 }
 
+/** How a library words what it records. */
+type Wording = Pick<Library, 'hidesErrors'>
+
 /** What the run is, as the recordings say it. */
-export function expectedRun(run: PlayedRun): ExpectedRun {
-  const { handsOffTo } = run
+export function expectedRun(run: PlayedRun, library: Wording): ExpectedRun {
   const calls = run.turns.flatMap((turn, step) =>
-    'calls' in turn ? turn.calls.map((call) => expectedCall(call, step, run)) : [],
+    'calls' in turn ? turn.calls.map((call) => expectedCall(call, step, run, library)) : [],
   )
   return {
     agentName: run.agent,
     userInput: run.input,
     systemPrompt: run.system,
     history: [],
-    ...(handsOffTo === undefined && { availableTools: run.tools.map(({ name }) => name) }),
+    availableTools: run.tools.map(({ name }) => name),
     status: 'ok',
     output: answerOf(run),
     toolCalls: calls,
@@ -78,16 +81,16 @@ export function expectedRun(run: PlayedRun): ExpectedRun {
   }
 }
 
-function expectedCall(call: PlayedCall, step: number, run: PlayedRun): ExpectedCall {
+function expectedCall(call: PlayedCall, step: number, run: PlayedRun, library: Wording): ExpectedCall {
   const { name, args, result, error, nested } = call
   const isHandoff = run.handsOffTo !== undefined && step === 0
   return {
     name,
     args,
     step,
-    ...(error !== undefined && { error }),
+    ...(error !== undefined && { error, errorTextIsLibrarySpecific: library.hidesErrors === true }),
     ...(error === undefined && !isHandoff && { result: nested === undefined ? result : answerOf(nested) }),
-    ...(nested !== undefined && { nested: expectedRun(nested) }),
+    ...(nested !== undefined && { nested: expectedRun(nested, library) }),
     ...(isHandoff && { isHandoff }),
     ...(run.handsOffTo !== undefined && { agentName: isHandoff ? run.agent : run.handsOffTo.agent }),
   }

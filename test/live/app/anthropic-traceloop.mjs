@@ -1,0 +1,1 @@
+export { traceAgent, traceTool } from './traceloop-loop.mjs'
