@@ -47,6 +47,8 @@ export interface Emission {
   readonly counted: boolean
   /** Copies of attributes that the application asked for. */
   readonly extra: ScoreAttributes
+  /** What identifies the score wherever it is computed: for event and late span, never for metrics. */
+  readonly identity?: ScoreAttributes
 }
 
 const INFO = 9
@@ -83,7 +85,7 @@ export class Emitter {
     const attributes = eventAttributes(evaluation, run, {
       explanations: this.#options.explanations,
       verdictTimeMs,
-      extra,
+      extra: emission.identity === undefined ? extra : { ...extra, ...emission.identity },
     })
     const failed = evaluation.score.status === 'failed'
     logger?.emit({

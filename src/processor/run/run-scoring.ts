@@ -30,11 +30,11 @@ interface Inline {
 export interface RunScoringParts {
   readonly options: ResolvedOptions
   readonly ledger: Ledger
-  readonly metrics: ScoreMetrics
-  readonly writer: ScoreWriter
+  readonly metrics: Pick<ScoreMetrics, 'countLeftOut'>
+  readonly writer: Pick<ScoreWriter, 'write'>
   readonly jobs: ScoringJobs
   readonly reporter: Reporter
-  readonly upstream: Upstream
+  readonly upstream: Pick<Upstream, 'probabilityOf'>
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }

@@ -36,6 +36,8 @@ export class ScoredRun {
   /** Whether the span has been handed on, or held. */
   isHandedOn = false
   held: HeldSpan | undefined
+  /** Called when no score is awaited any more. */
+  onAllIn: (() => void) | undefined
   /** The budget's factor for all judges of this run, taken once. */
   budgetFactor: number | undefined
   #redacted: { readonly of: AgentRun; readonly run: AgentRun } | undefined

@@ -23,7 +23,7 @@ const ADMISSION_SLICE_MS = 5
 export interface ScoringJobsParts {
   readonly options: ResolvedOptions
   readonly budget: Budget
-  readonly writer: ScoreWriter
+  readonly writer: Pick<ScoreWriter, 'write'>
   readonly reporter: Reporter
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
@@ -200,5 +200,6 @@ export class ScoringJobs {
     scored.awaited -= 1
     reporter.guard('Handing on a held span', () => scored.held?.scoreIsIn())
     if (scored.generation !== undefined) this.#pending.end(scored.generation)
+    if (scored.awaited === 0) scored.onAllIn?.()
   }
 }

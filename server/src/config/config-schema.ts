@@ -1,0 +1,80 @@
+import { z } from 'zod'
+
+import { PREBUILT_NAMES } from './prebuilt.ts'
+
+const rate = z.number().min(0).max(1)
+const scope = z.enum(['root', 'every-agent'])
+
+const scorer = z.union([
+  z.enum(PREBUILT_NAMES).describe('A prebuilt scorer with its defaults.'),
+  z
+    .strictObject({
+      name: z.enum(PREBUILT_NAMES).describe('The prebuilt scorer.'),
+      id: z
+        .string()
+        .regex(/^[a-z][a-z0-9_]*$/)
+        .optional()
+        .describe('Its id, where two scorers have the same name.'),
+      model: z.string().min(1).optional().describe('The model of a judge, as <provider>/<model>.'),
+      options: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .describe('Options of the scorer, as its documentation names them.'),
+      agent: z
+        .union([z.string(), z.array(z.string())])
+        .optional()
+        .describe('Names of the agents that it scores. Default: all.'),
+      scope: scope.optional().describe('root scores the outermost agent of each run, every-agent each one.'),
+      sample: rate.optional().describe('Share of the runs that it scores.'),
+      passAt: z.number().optional().describe("Pass mark, in the scorer's own units."),
+    })
+    .describe('A prebuilt scorer with options.'),
+])
+
+/** A configuration of the service in YAML or JSON. */
+export const configSchema = z
+  .strictObject({
+    scorers: z.array(scorer).min(1).describe('What scores runs.'),
+    scope: scope
+      .optional()
+      .describe('root scores the outermost agent of each run, every-agent each one. Default: root.'),
+    sample: rate.optional().describe('Share of the runs that is scored. Default: 1.'),
+    sampleSalt: z.string().min(1).optional().describe('Secret that decides, with the trace id, which runs are scored.'),
+    upstreamProbability: z.number().gt(0).max(1).optional().describe('What the samplers in front of the service keep.'),
+    budget: z
+      .strictObject({
+        callsPerMinute: z.number().min(0).optional(),
+        tokensPerHour: z.number().min(0).optional(),
+        usdPerDay: z.number().min(0).optional(),
+        share: z.number().gt(0).max(1).optional(),
+      })
+      .optional()
+      .describe('What judges may take. Default: 60 calls a minute, 10 US dollars a day.'),
+    concurrency: z
+      .number()
+      .int()
+      .min(1)
+      .optional()
+      .describe('Judge scores that are worked on at the same time. Default: 8.'),
+    queueSize: z.number().int().min(0).optional().describe('Scores that wait for their turn. Default: 1000.'),
+    timeoutMs: z
+      .number()
+      .int()
+      .min(1)
+      .optional()
+      .describe('Milliseconds that all tries of one score may take. Default: 20000.'),
+    stripContent: z.boolean().optional().describe('Leaves content out of explanations. Default: false.'),
+    strict: z
+      .boolean()
+      .optional()
+      .describe('Refuses to start where the key or package of a judge is missing. Default: false.'),
+  })
+  .describe('Configuration of the spanscore service.')
+
+/** A configuration that was checked. */
+export type ServiceConfig = z.infer<typeof configSchema>
+
+/** The JSON schema of the configuration, for editors. */
+export function configJsonSchema(): unknown {
+  return z.toJSONSchema(configSchema)
+}

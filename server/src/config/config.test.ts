@@ -1,0 +1,95 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll, describe, expect, it } from 'vitest'
+
+import { configJsonSchema } from './config-schema.ts'
+import { loadConfig } from './load-config.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'spanscore-config-'))
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function load(name: string, text: string) {
+  const file = join(folder, name)
+  writeFileSync(file, text)
+  const lines: string[] = []
+  return { ...loadConfig(file, (line) => lines.push(line)), lines }
+}
+
+const idsOf = ({ options }: ReturnType<typeof loadConfig>) =>
+  options.scorers.map((entry) => ('scorer' in entry ? (entry.id ?? entry.scorer.id) : entry.id))
+
+describe('a configuration of the service', () => {
+  it('names prebuilt scorers in YAML', () => {
+    const config = load(
+      'a.yaml',
+      `scorers:
+  - tool_errors
+  - name: tool_call_accuracy
+    id: uses_weather
+    agent: weather
+    sample: 0.5
+    options: { expectedTool: weather }
+budget: { callsPerMinute: 10 }
+`,
+    )
+    expect(idsOf(config)).toEqual(['tool_errors', 'uses_weather'])
+    expect(config.options.budget).toEqual({ callsPerMinute: 10 })
+    expect(config.lines).toEqual([])
+  })
+
+  it('may be JSON', () => {
+    expect(idsOf(load('b.json', '{"scorers": ["loop"]}'))).toEqual(['loop'])
+  })
+
+  it('scores by code where there is none', () => {
+    const lines: string[] = []
+    expect(idsOf(loadConfig(undefined, (line) => lines.push(line)))).toEqual([
+      'answer_present',
+      'hallucinated_tool',
+      'loop',
+      'tool_arguments',
+      'tool_errors',
+    ])
+  })
+
+  it('may be a module, which is named before it is executed and gets the copy of the service', () => {
+    const config = load(
+      'c.mjs',
+      `import { defineConfig } from 'spanscore'
+import { createLoopScorer } from 'spanscore/scorers/prebuilt'
+export default defineConfig({ scorers: [createLoopScorer()] })
+`,
+    )
+    expect(idsOf(config)).toEqual(['loop'])
+    expect(config.lines).toEqual([`The configuration ${join(folder, 'c.mjs')} is a program, and is executed now.`])
+  })
+
+  it.each([
+    ['an unknown scorer', 'd.yaml', 'scorers: [tool_erors]', /scorers\[0\]/],
+    ['an unknown key', 'e.yaml', 'scorers: [loop]\nsampel: 1', /sampel/],
+    ['a wrong value', 'f.yaml', 'scorers: [loop]\nsample: 2', /sample/],
+    [
+      'a wrong option of a scorer',
+      'g.yaml',
+      'scorers:\n  - name: tool_call_accuracy',
+      /tool_call_accuracy.*expectedTool/s,
+    ],
+    ['an option of the processor', 'h.yaml', 'scorers: [loop]\nholdMs: 5', /holdMs, which belongs to the processor/],
+    ['broken YAML', 'i.yaml', 'scorers: [', /does not parse/],
+    ['a module without options', 'j.mjs', 'export const a = 1', /export default defineConfig/],
+    ['another kind of file', 'k.toml', '', /ends in \.yaml/],
+  ])('is refused for %s, in words that help', (_, name, text, message) => {
+    expect(() => load(name, text)).toThrow(message)
+  })
+
+  it('has a JSON schema for editors that is the one of the code', () => {
+    const path = new URL('../../config.schema.json', import.meta.url)
+    const schema = `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`
+    if (process.env['UPDATE_SCHEMA'] === '1') writeFileSync(path, schema)
+    expect(readFileSync(path, 'utf8')).toBe(schema)
+  })
+})

@@ -1,0 +1,134 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire, registerHooks } from 'node:module'
+import { extname, resolve } from 'node:path'
+
+import { parseDocument } from 'yaml'
+import type { ScoringOptions } from 'spanscore/engine'
+import { z } from 'zod'
+
+import { configSchema } from './config-schema.ts'
+import type { ServiceConfig } from './config-schema.ts'
+import { createPrebuilt, DEFAULT_SCORERS } from './prebuilt.ts'
+
+/** Options of the processor that mean nothing to a service. */
+const MEANINGLESS = [
+  'next',
+  'holdMs',
+  'maxHeld',
+  'settleMs',
+  'maxOpenRuns',
+  'maxSpansPerRun',
+  'maxContentBytes',
+  'maxSyncBytes',
+  'maxRunAgeMs',
+  'flushTimeoutMs',
+  'shutdownTimeoutMs',
+  'scoreUnsampled',
+  'rescore',
+  'tracerProvider',
+  'meterProvider',
+  'loggerProvider',
+]
+
+/** Scoring options, and in which words to say where they came from. */
+export interface LoadedConfig {
+  readonly options: ScoringOptions
+  readonly source: string
+}
+
+/**
+ * Reads the configuration: YAML or JSON for prebuilt scorers, a module for scorers of one's own. Without a path, the scorers by
+ * code that need no expectation.
+ *
+ * @throws Error what was expected, what came, and what to do
+ */
+export function loadConfig(path: string | undefined, announce: (line: string) => void): LoadedConfig {
+  if (path === undefined) {
+    return {
+      options: { scorers: DEFAULT_SCORERS.map((name) => createPrebuilt(name, {})) },
+      source: 'no configuration: scorers by code that need no expectation',
+    }
+  }
+  const file = resolve(path)
+  if (!existsSync(file)) throw new Error(`--config: expected the path of a file, got ${file}, which does not exist.`)
+  const extension = extname(file)
+  if (/^\.(?:ya?ml|json)$/.test(extension)) return { options: fromFile(file), source: file }
+  if (/^\.[cm]?[jt]s$/.test(extension)) {
+    announce(`The configuration ${file} is a program, and is executed now.`)
+    return { options: fromModule(file), source: file }
+  }
+  throw new Error(`--config: expected a file that ends in .yaml, .json, .ts, .mjs or .js, got ${file}.`)
+}
+
+function fromFile(file: string): ScoringOptions {
+  const document = parseDocument(readFileSync(file, 'utf8'), { prettyErrors: true })
+  const [error] = document.errors
+  if (error !== undefined)
+    throw new Error(`${file}: expected YAML or JSON, got a file that does not parse: ${error.message.split('\n')[0]}`)
+  const value: unknown = document.toJS({ maxAliasCount: 100 })
+  refuseMeaningless(file, value)
+  const parsed = configSchema.safeParse(value)
+  if (!parsed.success) throw new Error(`${file}: ${z.prettifyError(parsed.error).replaceAll('\n', '\n  ')}`)
+  return toOptions(file, parsed.data)
+}
+
+function toOptions(file: string, { scorers, ...rest }: ServiceConfig): ScoringOptions {
+  const entries = scorers.map((given, index) => {
+    const { name, model, options, ...entry } = typeof given === 'string' ? { name: given } : given
+    try {
+      const scorer = createPrebuilt(name, { ...options, ...(model !== undefined && { model }) })
+      return { scorer, ...entry }
+    } catch (error) {
+      throw new Error(
+        `${file}: scorers[${index}] (${name}): ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error },
+      )
+    }
+  })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by the schema; the processor's own checks follow
+  return { ...rest, scorers: entries } as ScoringOptions
+}
+
+/** In the module `spanscore` is the service's own copy, wherever the file lies. */
+function fromModule(file: string): ScoringOptions {
+  const hooks = registerHooks({
+    resolve: (specifier, context, nextResolve) =>
+      specifier === 'spanscore' || specifier.startsWith('spanscore/')
+        ? nextResolve(specifier, { ...context, parentURL: import.meta.url })
+        : nextResolve(specifier, context),
+  })
+  let loaded: unknown
+  try {
+    loaded = createRequire(file)(file)
+  } catch (error) {
+    throw new Error(
+      `${file}: expected a module that loads, got ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`,
+      {
+        cause: error,
+      },
+    )
+  } finally {
+    hooks.deregister()
+  }
+  const options = defaultOf(loaded)
+  if (typeof options !== 'object' || options === null || !('scorers' in options)) {
+    throw new Error(`${file}: expected export default defineConfig({ scorers: […] }), got something else.`)
+  }
+  refuseMeaningless(file, options)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the processor's own checks follow
+  return options as ScoringOptions
+}
+
+function defaultOf(loaded: unknown): unknown {
+  return typeof loaded === 'object' && loaded !== null && 'default' in loaded ? loaded.default : loaded
+}
+
+function refuseMeaningless(file: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  const found = MEANINGLESS.find((name) => name in value)
+  if (found !== undefined) {
+    throw new Error(
+      `${file}: expected options of the service, got ${found}, which belongs to the processor inside an application.`,
+    )
+  }
+}

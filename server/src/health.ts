@@ -1,0 +1,37 @@
+/** What readiness depends on. */
+export interface Condition {
+  /** Milliseconds since the main loop last ran. */
+  readonly idleMs: number
+  /** For how long scores could not be delivered, in milliseconds. */
+  readonly undeliveredMs: number
+  readonly isOutboxFull: boolean
+  /** Why nothing can be taken; `undefined` where it can. */
+  readonly unavailable: string | undefined
+}
+
+/** A main loop that did not run for this long is stuck. */
+const STUCK_MS = 30_000
+
+/** Scores that could not be delivered for this long show at readiness. */
+const UNDELIVERED_MS = 10_000
+
+/** Whether the process itself works: an orchestrator restarts it where not. A destination that is away is no reason. */
+export function healthOf({ idleMs }: Condition): { readonly status: number; readonly body: unknown } {
+  return idleMs < STUCK_MS
+    ? { status: 200, body: { status: 'ok' } }
+    : { status: 503, body: { status: 'stuck', idleMs } }
+}
+
+/** Whether it takes spans and delivers scores. */
+export function readinessOf(condition: Condition): { readonly status: number; readonly body: unknown } {
+  const reasons = [
+    ...(condition.unavailable === undefined ? [] : [condition.unavailable]),
+    ...(condition.isOutboxFull ? ['Scores wait for their destination; spans stay on the log.'] : []),
+    ...(condition.undeliveredMs >= UNDELIVERED_MS
+      ? [`Nothing was acknowledged by the destination for ${Math.round(condition.undeliveredMs / 1000)} s.`]
+      : []),
+  ]
+  return reasons.length === 0
+    ? { status: 200, body: { status: 'ready' } }
+    : { status: 503, body: { status: 'not ready', reasons } }
+}

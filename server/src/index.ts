@@ -1,0 +1,2 @@
+export { startServer } from './start.ts'
+export type { RunningServer, ServerOptions } from './start.ts'

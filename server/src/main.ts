@@ -1,0 +1,189 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+
+import { Command, InvalidArgumentError } from 'commander'
+
+import { startServer } from './start.ts'
+import type { ServerOptions } from './start.ts'
+
+interface Given {
+  readonly to: string
+  readonly header: readonly string[]
+  readonly toCa?: string
+  readonly forward: boolean
+  readonly config?: string
+  readonly data: string
+  readonly memory: boolean
+  readonly host: string
+  readonly httpPort: number
+  readonly grpcPort: number
+  readonly tokenFile?: string
+  readonly allowedHost: readonly string[]
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly tlsClientCa?: string
+  readonly settle: number
+  readonly orphans: number
+  readonly linger: number
+  readonly maxTraceAge: number
+  readonly maxTraceSpans: number
+  readonly maxHeldSpans: number
+  readonly maxBody: number
+  readonly maxDecompressed: number
+  readonly maxRequestSpans: number
+  readonly maxSpan: number
+  readonly maxConnections: number
+  readonly maxLog: number
+}
+
+const MEBIBYTE = 1024 * 1024
+
+const program = new Command('spanscore-server')
+  .description('Takes OTLP from agents in any language, scores their runs, and sends the scores back as OTLP.')
+  .requiredOption('--to <url>', 'OTLP/HTTP endpoint that scores go to, such as http://localhost:4319', url)
+  .option('--header <name=value>', 'header for that endpoint; may be repeated', collect, [])
+  .option('--to-ca <file>', 'certificate authority of that endpoint, PEM')
+  .option('--forward', 'pass spans and log records on to that endpoint, unchanged', false)
+  .option('--config <file>', 'scorers: YAML or JSON for prebuilt ones, a module for your own')
+  .option('--data <folder>', 'where spans wait until their run is scored', 'spanscore-data')
+  .option('--memory', 'keep them in memory: what is open is lost when the process ends', false)
+  .option('--host <address>', 'address to listen on', '127.0.0.1')
+  .option('--http-port <port>', 'port of OTLP/HTTP', number, 4318)
+  .option('--grpc-port <port>', 'port of OTLP/gRPC', number, 4317)
+  .option('--token-file <file>', 'file with the token that senders must show; or the variable SPANSCORE_SERVER_TOKEN')
+  .option(
+    '--allowed-host <name>',
+    'name under which the service is reached, beside localhost; may be repeated',
+    collect,
+    [],
+  )
+  .option('--tls-cert <file>', 'certificate of the service, PEM')
+  .option('--tls-key <file>', 'its key, PEM')
+  .option('--tls-client-ca <file>', 'certificate authority that must have signed the certificates of senders, PEM')
+  .option('--settle <seconds>', 'how long nothing of a run may have arrived before it is scored', number, 10)
+  .option('--orphans <seconds>', 'how long spans wait for their parent', number, 300)
+  .option('--linger <seconds>', 'how long a scored run waits for late spans', number, 300)
+  .option('--max-trace-age <seconds>', 'how long a run may be open', number, 86_400)
+  .option('--max-trace-spans <count>', 'spans of one trace', number, 10_000)
+  .option('--max-held-spans <count>', 'spans that wait in all', number, 200_000)
+  .option('--max-body <MiB>', 'size of a request', number, 16)
+  .option('--max-decompressed <MiB>', 'size of a request once it is decompressed', number, 64)
+  .option('--max-request-spans <count>', 'spans or log records in one request', number, 50_000)
+  .option('--max-span <MiB>', 'size of one span', number, 4)
+  .option('--max-connections <count>', 'connections of OTLP/HTTP', number, 1000)
+  .option('--max-log <MiB>', 'size of the log; requests are refused above it', number, 10_240)
+  .action(async (given: Given) => {
+    await run(given)
+  })
+
+await program.parseAsync().catch((error: unknown) => {
+  process.stderr.write(`spanscore-server: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 2
+})
+
+async function run(given: Given): Promise<void> {
+  const server = await startServer(toOptions(given))
+  say(
+    `Takes OTLP/HTTP on http${given.tlsCert === undefined ? '' : 's'}://${given.host}:${server.httpPort} and OTLP/gRPC on port ${server.grpcPort}.`,
+  )
+  say(
+    `Scores go to ${given.to}${given.forward ? ', and so do the spans' : ''}. Spans wait ${given.memory ? 'in memory' : `in ${given.data}`}.`,
+  )
+  let isStopping = false
+  const stop = (): void => {
+    if (isStopping) process.exit(1)
+    isStopping = true
+    say('Stops: delivers what is scored. What is not complete stays on the log.')
+    void server.stop().then(() => process.exit(0))
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+function toOptions(given: Given): ServerOptions {
+  const token =
+    given.tokenFile === undefined ? process.env['SPANSCORE_SERVER_TOKEN'] : read('--token-file', given.tokenFile).trim()
+  const clientCa = given.tlsClientCa === undefined ? undefined : read('--tls-client-ca', given.tlsClientCa)
+  if ((given.tlsCert === undefined) !== (given.tlsKey === undefined)) {
+    throw new Error('Expected both --tls-cert and --tls-key, got one of them.')
+  }
+  if (clientCa !== undefined && given.tlsCert === undefined)
+    throw new Error('--tls-client-ca: expected --tls-cert and --tls-key too.')
+  if (token === '') throw new Error('Expected a token that is not empty.')
+  return {
+    host: given.host,
+    httpPort: given.httpPort,
+    grpcPort: given.grpcPort,
+    to: {
+      url: given.to,
+      headers: Object.fromEntries(given.header.map(toHeader)),
+      ca: given.toCa === undefined ? undefined : read('--to-ca', given.toCa),
+      timeoutMs: 10_000,
+    },
+    forwards: given.forward,
+    dataFolder: given.memory ? undefined : given.data,
+    configPath: given.config,
+    access: { token, allowedHosts: given.allowedHost, hasClientCertificates: clientCa !== undefined },
+    tls:
+      given.tlsCert === undefined || given.tlsKey === undefined
+        ? undefined
+        : { cert: read('--tls-cert', given.tlsCert), key: read('--tls-key', given.tlsKey), clientCa },
+    limits: {
+      maxBodyBytes: given.maxBody * MEBIBYTE,
+      maxDecompressedBytes: given.maxDecompressed * MEBIBYTE,
+      headersTimeoutMs: 10_000,
+      requestTimeoutMs: 30_000,
+      maxConnections: given.maxConnections,
+      maxSpansPerRequest: given.maxRequestSpans,
+      maxSpanBytes: given.maxSpan * MEBIBYTE,
+      maxLogBytes: given.maxLog * MEBIBYTE,
+    },
+    traces: {
+      settleMs: given.settle * 1000,
+      orphanMs: given.orphans * 1000,
+      lingerMs: given.linger * 1000,
+      maxAgeMs: given.maxTraceAge * 1000,
+      maxSpansPerTrace: given.maxTraceSpans,
+      maxSpans: given.maxHeldSpans,
+    },
+    report: say,
+  }
+}
+
+function say(line: string): void {
+  process.stderr.write(`spanscore-server: ${line}\n`)
+}
+
+function read(option: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Error(
+      `${option} ${path}: expected a file that can be read, got ${error instanceof Error ? error.message : 'none'}.`,
+      { cause: error },
+    )
+  }
+}
+
+function toHeader(text: string): [string, string] {
+  const at = text.indexOf('=')
+  if (at <= 0) throw new Error('--header: expected name=value, got text without a name and "=".')
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+function collect(value: string, known: readonly string[]): readonly string[] {
+  return [...known, value]
+}
+
+function number(text: string): number {
+  const value = Number(text)
+  if (!Number.isFinite(value) || value < 0 || text.trim() === '')
+    throw new InvalidArgumentError('Expected a number of 0 or more.')
+  return value
+}
+
+function url(text: string): string {
+  if (!URL.canParse(text) || !/^https?:/.test(text))
+    throw new InvalidArgumentError('Expected a URL that begins with http:// or https://.')
+  return text
+}

@@ -1,0 +1,71 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { isIP } from 'node:net'
+
+import { Refusal } from './refusal.ts'
+
+/** Who may send. */
+export interface AccessOptions {
+  /** What `Authorization: Bearer …` must carry; `undefined` where nothing must. */
+  readonly token: string | undefined
+  /** Names under which the service is reached, beside the loopback ones. */
+  readonly allowedHosts: readonly string[]
+  /** True where the listener asks for client certificates: the handshake has let in who may. */
+  readonly hasClientCertificates: boolean
+}
+
+/** What of a request access depends on. */
+export interface Caller {
+  readonly host: string | undefined
+  readonly origin: string | undefined
+  readonly authorization: string | undefined
+}
+
+/**
+ * Lets a request in, or refuses it. A browser that was led here by another page is kept out by `Origin` and `Host`: there is
+ * no cross-origin access, and a name that an attacker points at this machine is not one of ours.
+ *
+ * @throws Refusal
+ */
+export function checkAccess({ token, allowedHosts, hasClientCertificates }: AccessOptions, caller: Caller): void {
+  if (caller.origin !== undefined) {
+    throw new Refusal(
+      'forbidden',
+      'Expected a request from a program, got one that a web page made (it has an Origin header).',
+    )
+  }
+  if (token !== undefined) {
+    if (!isToken(caller.authorization, token)) {
+      throw new Refusal(
+        'unauthenticated',
+        'Expected the header "Authorization: Bearer <token>" with the token of this service.',
+      )
+    }
+    return
+  }
+  if (hasClientCertificates) return
+  const name = hostName(caller.host)
+  if (name === undefined || (!isLoopback(name) && !allowedHosts.includes(name))) {
+    throw new Refusal('forbidden', `Expected a Host header that names this machine, got another; see --allowed-host.`)
+  }
+}
+
+/** Whether a name or address is only reached from this machine. */
+export function isLoopback(name: string): boolean {
+  return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+function hostName(host: string | undefined): string | undefined {
+  if (host === undefined || host === '') return undefined
+  const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(host)
+  return (bracketed?.[1] ?? host.replace(/:\d+$/, '')).toLowerCase()
+}
+
+/** Compares digests, whose length and time say nothing about the token. */
+function isToken(authorization: string | undefined, token: string): boolean {
+  const given = /^Bearer +(.+)$/i.exec(authorization ?? '')?.[1] ?? ''
+  return timingSafeEqual(digest(given), digest(token))
+}

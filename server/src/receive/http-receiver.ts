@@ -1,0 +1,239 @@
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { promisify } from 'node:util'
+import { gunzip, inflate, zstdDecompress } from 'node:zlib'
+
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+
+import type { Signal } from '../log/span-log.ts'
+import { checkAccess } from './access.ts'
+import type { AccessOptions } from './access.ts'
+import type { Receiver } from './receive.ts'
+import { Refusal } from './refusal.ts'
+
+/** Bounds of what one sender may cost. */
+export interface HttpLimits {
+  /** Bytes of a body as it comes over the wire. */
+  readonly maxBodyBytes: number
+  /** Bytes of a body once it is decompressed. */
+  readonly maxDecompressedBytes: number
+  /** Milliseconds that a sender may take for its headers. */
+  readonly headersTimeoutMs: number
+  /** Milliseconds that a sender may take for the whole request. */
+  readonly requestTimeoutMs: number
+  readonly maxConnections: number
+}
+
+/** Certificate and key in PEM; with a client CA, senders must show a certificate that it signed. */
+export interface TlsOptions {
+  readonly cert: string
+  readonly key: string
+  readonly clientCa: string | undefined
+}
+
+/** Answers requests that are not OTLP: health and readiness. `undefined` where the path is not its own. */
+export type OtherPaths = (path: string) => { readonly status: number; readonly body: unknown } | undefined
+
+const SIGNALS: Readonly<Record<string, Signal>> = { '/v1/traces': 'traces', '/v1/logs': 'logs' }
+
+const DECOMPRESS = {
+  gzip: promisify(gunzip),
+  deflate: promisify(inflate),
+  zstd: promisify(zstdDecompress),
+} as const
+
+/** An OTLP/HTTP receiver (https://opentelemetry.io/docs/specs/otlp/#otlphttp) for traces and logs, protobuf and JSON. */
+export function createHttpReceiver(
+  receiver: Receiver,
+  access: AccessOptions,
+  limits: HttpLimits,
+  tls: TlsOptions | undefined,
+  otherPaths: OtherPaths,
+): Server {
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    void answer(receiver, access, limits, otherPaths, request, response)
+  }
+  const timeouts = {
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: 1000,
+    maxHeaderSize: 16 * 1024,
+  }
+  const server =
+    tls === undefined
+      ? createServer(timeouts, handle)
+      : createTlsServer(
+          {
+            ...timeouts,
+            cert: tls.cert,
+            key: tls.key,
+            ...(tls.clientCa !== undefined && { ca: tls.clientCa, requestCert: true }),
+          },
+          handle,
+        )
+  server.maxConnections = limits.maxConnections
+  return server
+}
+
+async function answer(
+  receiver: Receiver,
+  access: AccessOptions,
+  limits: HttpLimits,
+  otherPaths: OtherPaths,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const isJson = mediaType(request) === 'application/json'
+  try {
+    const path = (request.url ?? '').split('?')[0] ?? ''
+    const other = request.method === 'GET' ? otherPaths(path) : undefined
+    if (other !== undefined) {
+      checkAccess(
+        {
+          ...access,
+          token: undefined,
+          hasClientCertificates: access.hasClientCertificates || access.token !== undefined,
+        },
+        callerOf(request),
+      )
+      sendJson(response, other.status, other.body)
+      return
+    }
+    checkAccess(access, callerOf(request))
+    const signal = SIGNALS[path]
+    if (signal === undefined)
+      throw new Refusal('not-found', `Expected a POST to /v1/traces or /v1/logs, got another path.`)
+    if (request.method !== 'POST')
+      throw new Refusal('method-not-allowed', `Expected a POST, got ${request.method ?? 'no method'}.`)
+    const encoding = encodingOf(request)
+    const wire = await bodyOf(request, limits.maxBodyBytes)
+    const contentEncoding = request.headers['content-encoding']?.trim().toLowerCase() ?? ''
+    const body = await decompressed(wire, contentEncoding, limits.maxDecompressedBytes)
+    const invalid = await receiver.take({
+      signal,
+      encoding,
+      body,
+      wire: { contentType: request.headers['content-type'] ?? '', contentEncoding, body: wire },
+    })
+    succeed(response, encoding, signal, invalid)
+  } catch (error) {
+    const refusal = receiver.refuse(error)
+    // What is left of a body that nobody reads would otherwise be waited for.
+    if (!request.complete) response.setHeader('connection', 'close')
+    fail(response, refusal, isJson)
+  }
+}
+
+function callerOf({ headers }: IncomingMessage) {
+  return { host: headers.host, origin: headers.origin, authorization: headers.authorization }
+}
+
+function mediaType(request: IncomingMessage): string {
+  return (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
+function encodingOf(request: IncomingMessage): 'protobuf' | 'json' {
+  const type = mediaType(request)
+  if (type === 'application/x-protobuf') return 'protobuf'
+  if (type === 'application/json') return 'json'
+  throw new Refusal(
+    'unsupported-type',
+    'Expected Content-Type application/x-protobuf or application/json, got another.',
+  )
+}
+
+async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const tooLarge = () => new Refusal('too-large', `Expected a body of at most ${maxBytes} bytes, got a larger one.`)
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of request) {
+      if (!(chunk instanceof Buffer)) continue
+      bytes += chunk.byteLength
+      if (bytes > maxBytes) throw tooLarge()
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw error instanceof Refusal ? error : new Refusal('timed-out', 'The body did not come whole in time.')
+  }
+  return Buffer.concat(chunks)
+}
+
+async function decompressed(body: Buffer, contentEncoding: string, maxBytes: number): Promise<Uint8Array> {
+  if (contentEncoding === '' || contentEncoding === 'identity') return body
+  if (!isKnown(contentEncoding)) {
+    throw new Refusal('unsupported-type', 'Expected Content-Encoding gzip, zstd, deflate or none, got another.')
+  }
+  try {
+    return await DECOMPRESS[contentEncoding](body, { maxOutputLength: maxBytes })
+  } catch (error) {
+    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
+    throw isTooLarge
+      ? new Refusal(
+          'too-large',
+          `Expected a body of at most ${maxBytes} bytes once it is decompressed, got a larger one.`,
+        )
+      : new Refusal(
+          'malformed',
+          `Expected a body compressed with ${contentEncoding}, got one that does not decompress.`,
+        )
+  }
+}
+
+function isKnown(encoding: string): encoding is keyof typeof DECOMPRESS {
+  return Object.hasOwn(DECOMPRESS, encoding)
+}
+
+const REJECTED = { traces: 'rejectedSpans', logs: 'rejectedLogRecords' } as const
+const NO_IDS = 'They carry no valid trace and span id.'
+
+function succeed(response: ServerResponse, encoding: 'protobuf' | 'json', signal: Signal, invalid: number): void {
+  if (encoding === 'json') {
+    sendJson(
+      response,
+      200,
+      invalid === 0 ? {} : { partialSuccess: { [REJECTED[signal]]: String(invalid), errorMessage: NO_IDS } },
+    )
+    return
+  }
+  send(response, 200, 'application/x-protobuf', exportResponse(invalid))
+}
+
+/** `ExportTraceServiceResponse` and `ExportLogsServiceResponse` have the same shape. */
+export function exportResponse(invalid: number): Uint8Array {
+  if (invalid === 0) return new Uint8Array()
+  const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).fork()
+  writer.tag(1, WireType.Varint).int64(BigInt(invalid)).tag(2, WireType.LengthDelimited).string(NO_IDS)
+  return writer.join().finish()
+}
+
+/** The body of an error is a `google.rpc.Status`, in the encoding of the request. */
+function fail(response: ServerResponse, { status, grpcCode, message }: Refusal, isJson: boolean): void {
+  if (status === 401) response.setHeader('www-authenticate', 'Bearer')
+  if (status === 503) response.setHeader('retry-after', '1')
+  if (isJson) {
+    sendJson(response, status, { code: grpcCode, message })
+    return
+  }
+  const writer = new BinaryWriter()
+    .tag(1, WireType.Varint)
+    .int32(grpcCode)
+    .tag(2, WireType.LengthDelimited)
+    .string(message)
+  send(response, status, 'application/x-protobuf', writer.finish())
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  send(response, status, 'application/json', Buffer.from(JSON.stringify(body)))
+}
+
+function send(response: ServerResponse, status: number, contentType: string, body: Uint8Array): void {
+  response.writeHead(status, {
+    'content-type': contentType,
+    'content-length': body.byteLength,
+    'x-content-type-options': 'nosniff',
+  })
+  response.end(body)
+}

@@ -1,0 +1,80 @@
+import type { Signal, SpanLog } from '../log/span-log.ts'
+import { Refusal } from './refusal.ts'
+import type { RequestReader } from './read-request.ts'
+
+/** A request whose body has been read and decompressed. */
+export interface IncomingRequest {
+  readonly signal: Signal
+  readonly encoding: 'protobuf' | 'json'
+  readonly body: Uint8Array
+  /** The body as it came over the wire, where it is to be passed on. */
+  readonly wire: { readonly contentType: string; readonly contentEncoding: string; readonly body: Uint8Array }
+}
+
+/** What receivers count. */
+export interface ReceiveCounts {
+  requests: number
+  spans: number
+  logRecords: number
+  /** Spans without valid ids, which a partial success names. */
+  invalid: number
+  /** Requests that were refused, by reason. */
+  readonly refused: Map<string, number>
+}
+
+/** What receiving needs. */
+export interface ReceiverParts {
+  readonly log: SpanLog
+  readonly reader: RequestReader
+  readonly forwards: boolean
+  /** Why nothing can be taken now; `undefined` where it can. */
+  readonly unavailable: () => string | undefined
+}
+
+/** The same for both protocols: reads a request, puts it on the log, and answers when it is there. */
+export class Receiver {
+  readonly #parts: ReceiverParts
+  readonly counts: ReceiveCounts = { requests: 0, spans: 0, logRecords: 0, invalid: 0, refused: new Map() }
+
+  constructor(parts: ReceiverParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * @returns How many records were left out because their ids are not valid.
+   * @throws Refusal
+   */
+  async take({ signal, encoding, body, wire }: IncomingRequest): Promise<number> {
+    const { log, reader, forwards, unavailable } = this.#parts
+    const why = unavailable()
+    if (why !== undefined) throw new Refusal('unavailable', why)
+    const { records, invalid, spans } = reader.read(body, encoding, signal)
+    await log
+      .append({ records, forward: forwards ? { signal, ...copyOf(wire) } : undefined })
+      .catch((error: unknown) => {
+        throw new Refusal(
+          'unavailable',
+          `The log could not be written: ${error instanceof Error ? error.message : 'unknown error'}.`,
+        )
+      })
+    this.counts.requests += 1
+    this.counts.invalid += invalid
+    if (signal === 'traces') this.counts.spans += spans
+    else this.counts.logRecords += records.reduce((sum, { decoded }) => sum + (decoded?.logs.length ?? 0), 0)
+    return invalid
+  }
+
+  /** Counts a request that was refused. @returns The refusal, as the protocols need it. */
+  refuse(error: unknown): Refusal {
+    const refusal =
+      error instanceof Refusal
+        ? error
+        : new Refusal('unavailable', 'The request could not be taken because of an error in the service.')
+    this.counts.refused.set(refusal.reason, (this.counts.refused.get(refusal.reason) ?? 0) + 1)
+    return refusal
+  }
+}
+
+function copyOf({ contentType, contentEncoding, body }: IncomingRequest['wire']) {
+  return { contentType, contentEncoding, body }
+}

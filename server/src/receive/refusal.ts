@@ -1,0 +1,30 @@
+/** Why a request is refused, in the words of both protocols. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  /** Of HTTP. */
+  readonly status: number
+  /** Of gRPC (https://grpc.io/docs/guides/status-codes/). */
+  readonly grpcCode: number
+  /** What it is counted under. */
+  readonly reason: string
+
+  constructor(kind: keyof typeof KINDS, message: string) {
+    super(message)
+    const { status, grpcCode } = KINDS[kind]
+    this.status = status
+    this.grpcCode = grpcCode
+    this.reason = kind
+  }
+}
+
+const KINDS = {
+  malformed: { status: 400, grpcCode: 3 },
+  unauthenticated: { status: 401, grpcCode: 16 },
+  forbidden: { status: 403, grpcCode: 7 },
+  'not-found': { status: 404, grpcCode: 12 },
+  'method-not-allowed': { status: 405, grpcCode: 12 },
+  'timed-out': { status: 408, grpcCode: 4 },
+  'too-large': { status: 413, grpcCode: 8 },
+  'unsupported-type': { status: 415, grpcCode: 12 },
+  unavailable: { status: 503, grpcCode: 14 },
+} as const

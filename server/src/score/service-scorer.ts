@@ -1,0 +1,137 @@
+import { TraceFlags } from '@opentelemetry/api'
+import type { SpanContext } from '@opentelemetry/api'
+import { Emitter, OfferedRuns, ScoreMetrics } from 'spanscore/engine'
+import type { AgentRun, Evaluation, OfferedRun as ScoredOffer, ScoringOptions } from 'spanscore/engine'
+
+import type { Destination } from '../send/acknowledged-exporter.ts'
+import { createServiceSignals } from '../send/service-signals.ts'
+import type { GatheredRecords, ServiceSignals } from '../send/service-signals.ts'
+import { scoreIds } from './score-ids.ts'
+import type { OfferedRun, RunScorer } from './run-scorer.ts'
+
+/** Services that have providers of their own. Beyond it the one that was not used for longest is closed. */
+const MAX_SERVICES = 200
+
+interface ServiceOutput {
+  readonly signals: ServiceSignals
+  readonly metrics: ScoreMetrics
+  readonly emitter: Emitter
+}
+
+/**
+ * Scores runs, and writes what comes of it with the resource of the run's own service, so that scores are found where the
+ * service's traces are.
+ */
+export class ServiceScorer implements RunScorer {
+  readonly #outputs = new Map<string, ServiceOutput>()
+  readonly #runs: OfferedRuns
+  readonly #metricsTo: Destination | undefined
+
+  /**
+   * @param metricsTo Where metrics go; `undefined` where they go nowhere.
+   * @throws TypeError `<path>: expected …, got …`
+   */
+  constructor(options: ScoringOptions, metricsTo: Destination | undefined) {
+    this.#metricsTo = metricsTo
+    this.#runs = new OfferedRuns({
+      options,
+      write: (offered, evaluation, run, counted) => this.#write(offered, evaluation, run, counted),
+      onLeftOut: ({ run }, scorer) => this.#outputOf(run).metrics.countLeftOut(scorer),
+    })
+  }
+
+  /** Ids of the configured scorers. */
+  get scorerIds(): readonly string[] {
+    return this.#runs.options.scorers.map(({ id }) => id)
+  }
+
+  /** Scores that wait for their turn. */
+  get queued(): number {
+    return this.#runs.queued
+  }
+
+  /** What became of the runs that were offered to each scorer. */
+  ledger(): ReturnType<OfferedRuns['ledger']> {
+    return this.#runs.ledger()
+  }
+
+  async offer({ run, spanIds, isCounted }: OfferedRun): Promise<void> {
+    const offer: ScoredOffer = { run, spanIds, isCounted, target: targetOf(run) }
+    if (isCounted) this.#outputOf(run).metrics.countRun('closed', run.agent.name)
+    await this.#runs.offer(offer)
+  }
+
+  /** What was written for the service of a run since the last call. */
+  take(run: AgentRun): GatheredRecords {
+    return this.#outputOf(run).signals.take()
+  }
+
+  async shutdown(): Promise<void> {
+    this.#runs.stop()
+    await Promise.all([...this.#outputs.values()].map(({ signals }) => signals.shutdown()))
+  }
+
+  #write(offered: ScoredOffer, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
+    const { emitter, signals } = this.#outputOf(offered.run)
+    const { spanIds } = offered
+    const { traceId, spanId } = offered.target
+    const ids = scoreIds({ traceId, spanId }, evaluation.scorer, spanIds)
+    signals.nextSpanId(ids.spanId)
+    emitter.emit({
+      evaluation: { ...evaluation, revision: spanIds.length },
+      run,
+      target: offered.target,
+      endTime: toSeconds(offered.run.endTimeMs),
+      stands: false,
+      counted,
+      extra: {},
+      identity: { 'spanscore.score.key': ids.key, 'spanscore.score.id': ids.id },
+    })
+  }
+
+  #outputOf({ resource }: AgentRun): ServiceOutput {
+    const key = JSON.stringify(Object.entries(resource).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+    const known = this.#outputs.get(key)
+    if (known !== undefined) {
+      // The order of the map is the order of the latest use.
+      this.#outputs.delete(key)
+      this.#outputs.set(key, known)
+      return known
+    }
+    const output = this.#createOutput(resource)
+    this.#outputs.set(key, output)
+    for (const [oldest, { signals }] of this.#outputs) {
+      if (this.#outputs.size <= MAX_SERVICES) break
+      this.#outputs.delete(oldest)
+      void signals.shutdown()
+    }
+    return output
+  }
+
+  #createOutput(resource: Readonly<Record<string, unknown>>): ServiceOutput {
+    const signals = createServiceSignals(resource, this.#metricsTo)
+    const gauges = {
+      queueSize: () => this.#runs.queued,
+      openRuns: () => 0,
+      heldSpans: () => 0,
+      budgetUsedRatio: () => 0,
+    }
+    const metrics = new ScoreMetrics(gauges, () => signals.meterProvider)
+    const providers = {
+      tracerProvider: () => signals.tracerProvider,
+      meterProvider: () => signals.meterProvider,
+      loggerProvider: () => signals.loggerProvider,
+    }
+    const { emit } = this.#runs.options
+    return { signals, metrics, emitter: new Emitter(emit, providers, metrics, () => Date.now()) }
+  }
+}
+
+function targetOf({ traceId, spanId }: AgentRun): SpanContext {
+  return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true }
+}
+
+function toSeconds(ms: number): [number, number] {
+  const seconds = Math.trunc(ms / 1000)
+  return [seconds, Math.round((ms - seconds * 1000) * 1e6)]
+}

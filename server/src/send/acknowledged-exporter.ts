@@ -1,0 +1,122 @@
+import { OTLPExporterBase, OTLPExporterError } from '@opentelemetry/otlp-exporter-base'
+import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from '@opentelemetry/otlp-exporter-base/node-http'
+import {
+  LogsExporterMetricsHelper,
+  ProtobufLogsSerializer,
+  ProtobufTraceSerializer,
+  TraceExporterMetricsHelper,
+} from '@opentelemetry/otlp-transformer'
+import type { ISerializer } from '@opentelemetry/otlp-transformer'
+import type { ReadableLogRecord } from '@opentelemetry/sdk-logs'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+
+/** Where scores go. */
+export interface Destination {
+  /** Base of an OTLP/HTTP endpoint, such as `http://localhost:4318`; `/v1/…` is appended. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Certificate authority in PEM, where the system's do not know the endpoint's. */
+  readonly ca?: string | undefined
+  readonly timeoutMs: number
+}
+
+/**
+ * What became of a batch: `acknowledged` is all of it; `refused` names a reason that sending it again would not change; after
+ * `failed` the same batch may succeed later.
+ */
+export type ExportOutcome =
+  | { readonly status: 'acknowledged' }
+  | { readonly status: 'refused' | 'failed'; readonly message: string }
+
+/** Sends batches one after the other. */
+export interface AcknowledgedExporter<Item> {
+  send(items: readonly Item[]): Promise<ExportOutcome>
+  shutdown(): Promise<void>
+}
+
+interface PartialSuccess {
+  readonly partialSuccess?: {
+    readonly rejectedLogRecords?: number
+    readonly rejectedSpans?: number
+    readonly errorMessage?: string
+  }
+}
+
+/** Statuses that a batch of another content may not get. */
+const OF_CONTENT = new Set([400, 413, 422])
+
+/** An exporter of log records, made of the official one's parts. */
+export function createLogExporter(destination: Destination): AcknowledgedExporter<ReadableLogRecord> {
+  return acknowledged(destination, 'LOGS', 'v1/logs', ProtobufLogsSerializer, (serializer, options) =>
+    createOtlpHttpExportDelegate(options, serializer, 'otlp_http_log_exporter', LogsExporterMetricsHelper, undefined),
+  )
+}
+
+/** An exporter of spans, made of the official one's parts. */
+export function createSpanExporter(destination: Destination): AcknowledgedExporter<ReadableSpan> {
+  return acknowledged(destination, 'TRACES', 'v1/traces', ProtobufTraceSerializer, (serializer, options) =>
+    createOtlpHttpExportDelegate(options, serializer, 'otlp_http_span_exporter', TraceExporterMetricsHelper, undefined),
+  )
+}
+
+/**
+ * The official exporters call a partial success a success, and drop what the receiver left out. The response goes through the
+ * serializer, so what it says can be seen there.
+ */
+function acknowledged<Item, Response extends PartialSuccess>(
+  { url, headers, ca, timeoutMs }: Destination,
+  signal: string,
+  path: string,
+  serializer: ISerializer<Item[], Response>,
+  createDelegate: (
+    serializer: ISerializer<Item[], Response>,
+    options: ReturnType<typeof convertLegacyHttpOptions>,
+  ) => ConstructorParameters<typeof OTLPExporterBase<Item[]>>[0],
+): AcknowledgedExporter<Item> {
+  const seen: { latest?: PartialSuccess['partialSuccess'] } = {}
+  const rejection = () => seen.latest
+  const seeing: ISerializer<Item[], Response> = {
+    serializeRequest: (items) => serializer.serializeRequest(items),
+    deserializeResponse: (data) => {
+      const response = serializer.deserializeResponse(data)
+      seen.latest = response.partialSuccess
+      return response
+    },
+  }
+  const options = convertLegacyHttpOptions(
+    {
+      url: `${url.replace(/\/$/, '')}/${path}`,
+      headers: { ...headers },
+      timeoutMillis: timeoutMs,
+      concurrencyLimit: 1,
+      ...(ca !== undefined && { httpAgentOptions: { ca, keepAlive: true } }),
+    },
+    signal,
+    path,
+    { 'Content-Type': 'application/x-protobuf' },
+  )
+  const exporter = new OTLPExporterBase(createDelegate(seeing, options))
+  return {
+    send: async (items) => {
+      seen.latest = undefined
+      const result = await new Promise<{ code: number; error?: Error }>((resolve) => {
+        exporter.export([...items], resolve)
+      })
+      if (result.code !== 0) return outcomeOf(result.error)
+      const latest = rejection()
+      const rejected = latest?.rejectedLogRecords ?? latest?.rejectedSpans ?? 0
+      if (rejected === 0) return { status: 'acknowledged' }
+      return {
+        status: 'refused',
+        message: `${rejected} of ${items.length} were rejected: ${latest?.errorMessage ?? 'no reason given'}`,
+      }
+    },
+    shutdown: () => exporter.shutdown(),
+  }
+}
+
+function outcomeOf(error: Error | undefined): ExportOutcome {
+  const code = error instanceof OTLPExporterError ? error.code : undefined
+  const message = `${code === undefined ? '' : `HTTP ${code}: `}${error?.message ?? 'no answer'}`.slice(0, 300)
+  return { status: code !== undefined && OF_CONTENT.has(code) ? 'refused' : 'failed', message }
+}

@@ -1,0 +1,128 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { text } from 'node:stream/consumers'
+
+import type { ForwardedRequest, SpanLog } from '../log/span-log.ts'
+import type { Destination } from './acknowledged-exporter.ts'
+
+/** What a forwarder counts. */
+export interface ForwardCounts {
+  forwarded: number
+  /** Requests that the destination refused for good. */
+  refused: number
+  failures: number
+}
+
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 10_000
+const PAGE = 32
+
+/** Statuses after which the same request may succeed (https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes), and those of a wrong set-up, which somebody will mend. */
+const RETRYABLE = new Set([401, 403, 404, 408, 429, 500, 502, 503, 504])
+
+/** Passes requests on as they came, in their order, from the log: what was answered is passed on also after a crash. */
+export class Forwarder {
+  readonly #log: SpanLog
+  readonly #destination: Destination
+  readonly #report: (message: string) => void
+  readonly counts: ForwardCounts = { forwarded: 0, refused: 0, failures: 0 }
+  readonly #controller = new AbortController()
+  readonly #done = new Set<number>()
+  #isSending = false
+
+  constructor(log: SpanLog, destination: Destination, report: (message: string) => void) {
+    this.#log = log
+    this.#destination = destination
+    this.#report = report
+  }
+
+  /** To be called when requests may wait. */
+  wake(): void {
+    if (!this.#isSending && !this.#controller.signal.aborted && this.#log.waitingToForward > 0) void this.#sendAll()
+  }
+
+  stop(): void {
+    this.#controller.abort()
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true
+    const { signal } = this.#controller
+    for (;;) {
+      const waiting = this.#log.nextToForward(PAGE + this.#done.size).filter(({ id }) => !this.#done.has(id))
+      if (waiting.length === 0 || signal.aborted) break
+      for (const each of waiting) {
+        if (!(await this.#send(each))) break
+        // The log forgets it with its next transaction.
+        this.#done.add(each.id)
+        this.#log.forwarded([each.id])
+      }
+      if (this.#done.size > 10 * PAGE) this.#forgetDone()
+    }
+    this.#isSending = false
+  }
+
+  #forgetDone(): void {
+    const [oldest] = this.#log.nextToForward(1)
+    for (const id of this.#done) if (oldest === undefined || id < oldest.id) this.#done.delete(id)
+  }
+
+  /** @returns False where the service stops before it was answered. */
+  async #send(each: ForwardedRequest): Promise<boolean> {
+    let pauseMs = FIRST_PAUSE_MS
+    const { signal } = this.#controller
+    while (!signal.aborted) {
+      const outcome = await post(this.#destination, each, signal).catch((error: unknown) => ({
+        status: 0,
+        message: error instanceof Error ? error.message : 'no answer',
+      }))
+      if (outcome.status >= 200 && outcome.status < 300) {
+        this.counts.forwarded += 1
+        return true
+      }
+      if (signal.aborted) return false
+      this.#report(
+        `A request could not be passed on: ${outcome.status === 0 ? outcome.message : `HTTP ${outcome.status}`}.`,
+      )
+      if (outcome.status !== 0 && !RETRYABLE.has(outcome.status)) {
+        this.counts.refused += 1
+        return true
+      }
+      this.counts.failures += 1
+      await new Promise((resolve) => setTimeout(resolve, pauseMs).unref())
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+    }
+    return false
+  }
+}
+
+function post(
+  { url, headers, ca, timeoutMs }: Destination,
+  { signal: kind, contentType, contentEncoding, body }: ForwardedRequest,
+  signal: AbortSignal,
+): Promise<{ readonly status: number; readonly message: string }> {
+  const target = new URL(`${url.replace(/\/$/, '')}/v1/${kind}`)
+  const options = {
+    method: 'POST',
+    signal,
+    timeout: timeoutMs,
+    headers: {
+      ...headers,
+      'content-type': contentType,
+      'content-length': body.byteLength,
+      ...(contentEncoding !== '' && { 'content-encoding': contentEncoding }),
+    },
+    ...(ca !== undefined && { ca }),
+  }
+  return new Promise((resolve, reject) => {
+    const request = (target.protocol === 'https:' ? httpsRequest : httpRequest)(target, options, (response) => {
+      text(response).then(
+        (message) => resolve({ status: response.statusCode ?? 0, message: message.slice(0, 200) }),
+        reject,
+      )
+    })
+    request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)))
+    request.on('error', reject)
+    request.end(body)
+  })
+}

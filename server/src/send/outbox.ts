@@ -1,0 +1,169 @@
+import type { ReadableLogRecord } from '@opentelemetry/sdk-logs'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+
+import type { AcknowledgedExporter } from './acknowledged-exporter.ts'
+
+/** What the scores of some runs are written as. */
+export interface Parcel {
+  readonly logRecords: readonly ReadableLogRecord[]
+  readonly spans: readonly ReadableSpan[]
+  /** Called when all of it was acknowledged, or finally refused. */
+  readonly onDelivered: () => void
+}
+
+/** What the outbox counts. */
+export interface OutboxCounts {
+  acknowledged: number
+  /** Records that the destination refused for good. */
+  refused: number
+  /** Attempts that failed and are made again. */
+  failures: number
+}
+
+/** What an outbox needs. */
+export interface OutboxParts {
+  readonly logs: AcknowledgedExporter<ReadableLogRecord>
+  readonly spans: AcknowledgedExporter<ReadableSpan>
+  readonly report: (message: string) => void
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number
+}
+
+/** Records in one request. */
+const BATCH = 500
+
+/** Parcels that may wait before reading of the log stops. */
+const MAX_WAITING = 2000
+
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 10_000
+
+/** Sends scores until they are acknowledged: a destination that is away for long only makes the log grow. */
+export class Outbox {
+  readonly #parts: OutboxParts
+  readonly counts: OutboxCounts = { acknowledged: 0, refused: 0, failures: 0 }
+  #waiting: Parcel[] = []
+  #isSending = false
+  #isStopped = false
+  #stop: () => void = () => undefined
+  readonly #stopped: Promise<void>
+  #failingSinceMs: number | undefined
+
+  constructor(parts: OutboxParts) {
+    this.#parts = parts
+    this.#stopped = new Promise((resolve) => {
+      this.#stop = resolve
+    })
+  }
+
+  /** Parcels that wait. */
+  get size(): number {
+    return this.#waiting.length
+  }
+
+  /** Whether enough waits that no more should be added. */
+  get isFull(): boolean {
+    return this.#waiting.length >= MAX_WAITING
+  }
+
+  /** For how long nothing was acknowledged although something was sent, in milliseconds; 0 where all is well. */
+  get failingForMs(): number {
+    return this.#failingSinceMs === undefined ? 0 : this.#parts.now() - this.#failingSinceMs
+  }
+
+  /** Parcels are delivered in the order in which they are added: a run's records may be in the parcel of one before it. */
+  add(parcel: Parcel): void {
+    this.#waiting.push(parcel)
+    if (!this.#isSending) void this.#sendAll()
+  }
+
+  /** Resolves when nothing waits, or when the time is over. */
+  async flush(timeoutMs: number): Promise<void> {
+    const endMs = this.#parts.now() + timeoutMs
+    while ((this.#waiting.length > 0 || this.#isSending) && this.#parts.now() < endMs && !this.#isStopped)
+      await this.#pause(20)
+  }
+
+  async shutdown(): Promise<void> {
+    this.#isStopped = true
+    this.#stop()
+    await Promise.all([this.#parts.logs.shutdown(), this.#parts.spans.shutdown()])
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true
+    while (this.#waiting.length > 0 && !this.#isStopped) {
+      const parcels = this.#takeBatch()
+      await this.#sendSplitting(
+        this.#parts.logs,
+        parcels.flatMap(({ logRecords }) => logRecords),
+      )
+      await this.#sendSplitting(
+        this.#parts.spans,
+        parcels.flatMap(({ spans }) => spans),
+      )
+      if (this.#isStopped) break
+      for (const { onDelivered } of parcels) onDelivered()
+    }
+    this.#isSending = false
+  }
+
+  #takeBatch(): readonly Parcel[] {
+    let records = 0
+    let count = 0
+    for (const parcel of this.#waiting) {
+      records += parcel.logRecords.length + parcel.spans.length
+      if (count > 0 && records > BATCH) break
+      count += 1
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  /** Where part of a batch is refused, its halves are sent by themselves, so that only what is refused is lost. */
+  async #sendSplitting<Item>(exporter: AcknowledgedExporter<Item>, items: readonly Item[]): Promise<void> {
+    const todo = items.length === 0 ? [] : [items]
+    for (let batch = todo.pop(); batch !== undefined && !this.#isStopped; batch = todo.pop()) {
+      const outcome = await this.#sendUntilAnswered(exporter, batch)
+      if (outcome === 'acknowledged') {
+        this.counts.acknowledged += batch.length
+        continue
+      }
+      if (batch.length > 1) {
+        const middle = batch.length >> 1
+        todo.push(batch.slice(middle), batch.slice(0, middle))
+        continue
+      }
+      this.counts.refused += 1
+    }
+  }
+
+  async #sendUntilAnswered<Item>(
+    exporter: AcknowledgedExporter<Item>,
+    batch: readonly Item[],
+  ): Promise<'acknowledged' | 'refused'> {
+    let pauseMs = FIRST_PAUSE_MS
+    for (;;) {
+      const outcome = await exporter.send(batch)
+      if (outcome.status === 'acknowledged') {
+        this.#failingSinceMs = undefined
+        return 'acknowledged'
+      }
+      this.#parts.report(`Scores were not acknowledged: ${outcome.message}`)
+      if (outcome.status === 'refused') return 'refused'
+      this.counts.failures += 1
+      this.#failingSinceMs ??= this.#parts.now()
+      if (this.#isStopped) return 'refused'
+      await this.#pause(pauseMs)
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const wait = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms)
+    })
+    await Promise.race([wait, this.#stopped])
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,78 @@
+import type { ObservableResult } from '@opentelemetry/api'
+
+import type { SpanLog } from '../log/span-log.ts'
+import type { Receiver } from '../receive/receive.ts'
+import type { Service } from '../service.ts'
+import type { TraceBuffer } from '../traces/trace-buffer.ts'
+import type { Destination } from './acknowledged-exporter.ts'
+import type { Forwarder } from './forwarder.ts'
+import type { Outbox } from './outbox.ts'
+import { createServiceSignals } from './service-signals.ts'
+import type { ServiceSignals } from './service-signals.ts'
+
+/** What is measured. */
+export interface MeasuredParts {
+  readonly receiver: Receiver
+  readonly buffer: TraceBuffer
+  readonly outbox: Outbox
+  readonly forwarder: Forwarder
+  readonly service: Service
+  readonly log: SpanLog
+}
+
+/** Metrics of the service itself, under the resource `service.name=spanscore`. They hold counts, never content. */
+export class ServiceMetrics {
+  readonly #signals: ServiceSignals
+
+  constructor({ receiver, buffer, outbox, forwarder, service, log }: MeasuredParts, to: Destination) {
+    this.#signals = createServiceSignals({ 'service.name': 'spanscore' }, to)
+    const meter = this.#signals.meterProvider.getMeter('spanscore')
+    const counter = (name: string, description: string, observe: (result: ObservableResult) => void) =>
+      meter.createObservableCounter(`spanscore.service.${name}`, { description }).addCallback(observe)
+    const gauge = (name: string, description: string, unit: string, value: () => number) =>
+      meter
+        .createObservableGauge(`spanscore.service.${name}`, { description, unit })
+        .addCallback((result) => result.observe(value()))
+    counter('spans', 'Spans that were received.', (result) => result.observe(receiver.counts.spans))
+    counter('log_records', 'Log records that were received.', (result) => result.observe(receiver.counts.logRecords))
+    counter('requests', 'Requests by outcome.', (result) => {
+      result.observe(receiver.counts.requests, { outcome: 'accepted' })
+      for (const [reason, count] of receiver.counts.refused) result.observe(count, { outcome: 'refused', reason })
+    })
+    counter('spans_left_out', 'Spans that are part of no scored run, by reason.', (result) => {
+      result.observe(receiver.counts.invalid, { reason: 'invalid-ids' })
+      result.observe(buffer.counts.late, { reason: 'late' })
+      result.observe(buffer.counts.overLimit, { reason: 'over-limit' })
+      result.observe(service.counts.undecodable, { reason: 'undecodable' })
+    })
+    counter('runs', 'Runs that were put before the scorers, and revisions of them.', (result) => {
+      result.observe(service.counts.runs, { kind: 'run' })
+      result.observe(service.counts.revisions, { kind: 'revision' })
+    })
+    counter('errors', 'Errors of the service itself.', (result) => result.observe(service.counts.errors))
+    counter('scores', 'Records with scores by what the destination answered.', (result) => {
+      result.observe(outbox.counts.acknowledged, { outcome: 'acknowledged' })
+      result.observe(outbox.counts.refused, { outcome: 'refused' })
+      result.observe(outbox.counts.failures, { outcome: 'failed-attempt' })
+    })
+    counter('forwarded', 'Requests that were passed on, by outcome.', (result) => {
+      result.observe(forwarder.counts.forwarded, { outcome: 'acknowledged' })
+      result.observe(forwarder.counts.refused, { outcome: 'refused' })
+      result.observe(forwarder.counts.failures, { outcome: 'failed-attempt' })
+    })
+    gauge('held_spans', 'Spans that wait for their run to be complete.', '{span}', () => buffer.heldSpans)
+    gauge('outbox_size', 'Runs whose scores wait for the destination.', '{run}', () => outbox.size)
+    gauge('forward_waiting', 'Requests that wait to be passed on.', '{request}', () => log.waitingToForward)
+    gauge('log_bytes', 'Bytes on the log.', 'By', () => log.heldBytes)
+    gauge(
+      'undelivered_seconds',
+      'For how long no score was acknowledged although some were sent.',
+      's',
+      () => outbox.failingForMs / 1000,
+    )
+  }
+
+  shutdown(): Promise<void> {
+    return this.#signals.shutdown()
+  }
+}

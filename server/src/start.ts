@@ -1,0 +1,207 @@
+import type { Server as HttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { loadConfig } from './config/load-config.ts'
+import { healthOf, readinessOf } from './health.ts'
+import type { Condition } from './health.ts'
+import { openDataFolder } from './log/data-folder.ts'
+import { MemoryLog } from './log/memory-log.ts'
+import type { SpanLog } from './log/span-log.ts'
+import { SqliteLog } from './log/sqlite-log.ts'
+import { isLoopback } from './receive/access.ts'
+import type { AccessOptions } from './receive/access.ts'
+import { bindGrpc, createGrpcReceiver } from './receive/grpc-receiver.ts'
+import { createHttpReceiver } from './receive/http-receiver.ts'
+import type { HttpLimits, TlsOptions } from './receive/http-receiver.ts'
+import { Receiver } from './receive/receive.ts'
+import { RequestReader } from './receive/read-request.ts'
+import type { RecordLimits } from './receive/read-request.ts'
+import { ServiceScorer } from './score/service-scorer.ts'
+import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
+import type { Destination } from './send/acknowledged-exporter.ts'
+import { Forwarder } from './send/forwarder.ts'
+import { Outbox } from './send/outbox.ts'
+import { ServiceMetrics } from './send/service-metrics.ts'
+import { Service } from './service.ts'
+import { TraceBuffer } from './traces/trace-buffer.ts'
+import type { TraceBufferOptions } from './traces/trace-buffer.ts'
+
+/** How a service is set up. */
+export interface ServerOptions {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly httpPort: number
+  readonly grpcPort: number
+  readonly to: Destination
+  /** Whether requests are passed on to the destination as they came. */
+  readonly forwards: boolean
+  /** Folder of the log; `undefined` keeps it in memory. */
+  readonly dataFolder: string | undefined
+  readonly configPath: string | undefined
+  readonly access: AccessOptions
+  readonly tls: TlsOptions | undefined
+  readonly limits: HttpLimits &
+    RecordLimits & { /** Bytes that the log may hold before it takes no more. */ readonly maxLogBytes: number }
+  readonly traces: TraceBufferOptions
+  readonly report: (line: string) => void
+}
+
+/** A service that runs. */
+export interface RunningServer {
+  readonly httpPort: number
+  readonly grpcPort: number
+  readonly counts: () => unknown
+  /** Takes no more requests, delivers what is scored, and ends. What is not complete stays on the log. */
+  stop(timeoutMs?: number): Promise<void>
+}
+
+const STOP_TIMEOUT_MS = 10_000
+
+/**
+ * Starts the service.
+ *
+ * @throws Error where it cannot: what was expected, what came, and what to do
+ */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const report = limited(options.report)
+  checkAddress(options)
+  const config = loadConfig(options.configPath, options.report)
+  const scorer = new ServiceScorer(config.options, options.to)
+  const log = openLog(options.dataFolder)
+  const reader = await RequestReader.create(options.limits)
+  const buffer = new TraceBuffer(options.traces)
+  const outbox = new Outbox({
+    logs: createLogExporter(options.to),
+    spans: createSpanExporter(options.to),
+    report,
+    now: monotonicMs,
+  })
+  const forwarder = new Forwarder(log, options.to, report)
+  const service = new Service({
+    log,
+    reader,
+    buffer,
+    scorer,
+    outbox,
+    take: (run) => scorer.take(run),
+    report,
+    nowMs: epochMs,
+  })
+  const unavailable = () =>
+    log.heldBytes > options.limits.maxLogBytes
+      ? `The log holds more than ${options.limits.maxLogBytes} bytes; send again later.`
+      : undefined
+  const receiver = new Receiver({ log, reader, forwards: options.forwards, unavailable })
+  const condition = (): Condition => ({
+    idleMs: Date.now() - service.latestSweepMs,
+    undeliveredMs: outbox.failingForMs,
+    isOutboxFull: outbox.isFull,
+    unavailable: unavailable(),
+  })
+  const http = createHttpReceiver(receiver, options.access, options.limits, options.tls, (path) => {
+    if (path === '/health') return healthOf(condition())
+    return path === '/ready' ? readinessOf(condition()) : undefined
+  })
+  const grpc = createGrpcReceiver(receiver, options.access, options.limits)
+  const metrics = new ServiceMetrics({ receiver, buffer, outbox, forwarder, service, log }, options.to)
+  try {
+    service.start()
+    const forwarding = setInterval(() => forwarder.wake(), 50)
+    await listen(http, options.host, options.httpPort)
+    const grpcPort = await bindGrpc(grpc, options.host, options.grpcPort, options.tls)
+    const httpPort = portOf(http)
+    refuseSelf(options, [httpPort, grpcPort])
+    options.report(`Scores with ${scorer.scorerIds.join(', ')} (${config.source}).`)
+    return {
+      httpPort,
+      grpcPort,
+      counts: () => ({
+        received: { ...receiver.counts, refused: Object.fromEntries(receiver.counts.refused) },
+        service: service.counts,
+        traces: { ...buffer.counts, openUnits: buffer.openUnits, heldSpans: buffer.heldSpans },
+        outbox: { ...outbox.counts, waiting: outbox.size },
+        forward: { ...forwarder.counts, waiting: log.waitingToForward },
+        ledger: scorer.ledger(),
+      }),
+      stop: async (timeoutMs = STOP_TIMEOUT_MS) => {
+        clearInterval(forwarding)
+        await closeHttp(http)
+        await new Promise<void>((resolve) => grpc.tryShutdown(() => resolve()))
+        forwarder.stop()
+        await service.stop(timeoutMs)
+        await metrics.shutdown()
+        await scorer.shutdown()
+      },
+    }
+  } catch (error) {
+    http.close()
+    grpc.forceShutdown()
+    await service.stop(0)
+    throw error
+  }
+}
+
+function epochMs(): number {
+  return Date.now()
+}
+
+function monotonicMs(): number {
+  return performance.now()
+}
+
+function openLog(folder: string | undefined): SpanLog {
+  return folder === undefined ? new MemoryLog(epochMs) : new SqliteLog(openDataFolder(folder), epochMs)
+}
+
+/** Beyond this machine, whoever reaches the port must show who they are. */
+function checkAddress({ host, access }: ServerOptions): void {
+  if (isLoopback(host) || access.token !== undefined || access.hasClientCertificates) return
+  throw new Error(
+    `--host ${host}: expected a loopback address, or a token (--token-file) or client certificates (--tls-client-ca) for any other; got neither.`,
+  )
+}
+
+/** Scores that are sent here would be taken in again. */
+function refuseSelf({ to, host }: ServerOptions, ports: readonly number[]): void {
+  const url = new URL(to.url)
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+  const name = url.hostname.replace(/^\[|\]$/g, '')
+  if (ports.includes(port) && (isLoopback(name) || name === host)) {
+    throw new Error(`--to ${to.url}: expected the endpoint of a backend, got the address of this service itself.`)
+  }
+}
+
+function listen(server: HttpServer, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function portOf(server: HttpServer): number {
+  const address: AddressInfo | string | null = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+function closeHttp(server: HttpServer): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeIdleConnections()
+    setTimeout(() => server.closeAllConnections(), 1000).unref()
+  })
+}
+
+/** The same trouble again says nothing new: each line is reported once in ten seconds. */
+function limited(report: (line: string) => void): (line: string) => void {
+  const latest = new Map<string, number>()
+  return (line) => {
+    const atMs = Date.now()
+    if (atMs - (latest.get(line) ?? Number.NEGATIVE_INFINITY) < 10_000) return
+    if (latest.size > 100) latest.clear()
+    latest.set(line, atMs)
+    report(line)
+  }
+}

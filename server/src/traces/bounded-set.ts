@@ -1,0 +1,24 @@
+/** A set of texts that forgets the oldest ones over a limit. */
+export class BoundedSet {
+  readonly #limit: number
+  readonly #values = new Set<string>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  has(value: string): boolean {
+    return this.#values.has(value)
+  }
+
+  /** Adds a value; one that is known counts as new. */
+  add(value: string): void {
+    this.#values.delete(value)
+    this.#values.add(value)
+    if (this.#values.size <= this.#limit) return
+    for (const oldest of this.#values) {
+      this.#values.delete(oldest)
+      return
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import type { HeldSpan } from './held-span.ts'
+
+/**
+ * The spans that are settled together: an outermost agent with all that is below it, or, where there is no agent, spans that
+ * hang together.
+ */
+export interface RunUnit {
+  readonly traceId: string
+  /** The outermost span that has arrived. */
+  top: HeldSpan
+  spans: HeldSpan[]
+  /** Records of the log that hold its spans. */
+  readonly offsets: Set<number>
+  /** Time of the log when the latest of its spans arrived. */
+  lastSeenMs: number
+  /** Time of the log when the first of its spans arrived. */
+  firstSeenMs: number
+  /** `settling` while its runs are with the scorers, `emitted` once their scores were acknowledged. */
+  state: 'open' | 'settling' | 'emitted' | 'finished'
+  /** How many of its spans a dialect recognised. */
+  recognised: number
+  startTimeMs: number
+  endTimeMs: number
+}
+
+/** A unit with no span yet. */
+export function createUnit(traceId: string, top: HeldSpan, nowMs: number): RunUnit {
+  return {
+    traceId,
+    top,
+    spans: [],
+    offsets: new Set(),
+    lastSeenMs: nowMs,
+    firstSeenMs: nowMs,
+    state: 'open',
+    recognised: 0,
+    startTimeMs: Number.POSITIVE_INFINITY,
+    endTimeMs: Number.NEGATIVE_INFINITY,
+  }
+}
+
+/** Puts a span into a unit. */
+export function addToUnit(unit: RunUnit, span: HeldSpan, nowMs: number): void {
+  unit.spans.push(span)
+  unit.offsets.add(span.offset)
+  unit.lastSeenMs = Math.max(unit.lastSeenMs, nowMs)
+  unit.recognised += span.isRecognised ? 1 : 0
+  unit.startTimeMs = Math.min(unit.startTimeMs, span.startTimeMs)
+  unit.endTimeMs = Math.max(unit.endTimeMs, span.endTimeMs)
+}
+
+/** Moves all spans of one unit into another. */
+export function mergeUnits(from: RunUnit, into: RunUnit): void {
+  // The shorter list is appended to the longer one, so that a trace that grows from its leaves costs n log n.
+  const [longer, shorter] = into.spans.length >= from.spans.length ? [into.spans, from.spans] : [from.spans, into.spans]
+  for (const span of shorter) longer.push(span)
+  into.spans = longer
+  for (const offset of from.offsets) into.offsets.add(offset)
+  into.lastSeenMs = Math.max(into.lastSeenMs, from.lastSeenMs)
+  into.firstSeenMs = Math.min(into.firstSeenMs, from.firstSeenMs)
+  into.recognised += from.recognised
+  into.startTimeMs = Math.min(into.startTimeMs, from.startTimeMs)
+  into.endTimeMs = Math.max(into.endTimeMs, from.endTimeMs)
+}

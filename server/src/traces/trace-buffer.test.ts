@@ -1,0 +1,197 @@
+import { buildRuns } from 'spanscore/engine'
+import type { AgentRun, SourceSpan } from 'spanscore/engine'
+import { describe, expect, it } from 'vitest'
+
+import { TraceBuffer } from './trace-buffer.ts'
+import type { SettledSpans, TraceBufferOptions } from './trace-buffer.ts'
+
+const options: TraceBufferOptions = {
+  settleMs: 10_000,
+  orphanMs: 300_000,
+  lingerMs: 300_000,
+  maxAgeMs: 3_600_000,
+  maxSpansPerTrace: 5000,
+  maxSpans: 100_000,
+}
+
+const TRACE = 'a'.repeat(32)
+let nextId = 1
+const id = () => (nextId++).toString(16).padStart(16, '0')
+
+interface Made {
+  readonly startMs?: number
+  readonly endMs?: number
+  readonly sender?: string
+  readonly traceId?: string
+}
+
+function span(attributes: Record<string, unknown>, spanId: string, parentSpanId?: string, made: Made = {}): SourceSpan {
+  const { startMs = 1000, endMs = 2000, sender = 'one', traceId = TRACE } = made
+  return {
+    traceId,
+    spanId,
+    parentSpanId,
+    name: 'gen_ai.operation.name' in attributes ? 'an operation' : 'GET /',
+    kind: 1,
+    scope: { name: 'test' },
+    attributes,
+    events: [],
+    status: { code: 'unset' },
+    startTimeMs: startMs,
+    endTimeMs: endMs,
+    resource: { 'service.name': sender },
+    droppedAttributesCount: 0,
+  }
+}
+
+const agent = (spanId: string, parent?: string, made?: Made) =>
+  span({ 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'weather' }, spanId, parent, made)
+const chat = (spanId: string, parent?: string, made?: Made) =>
+  span({ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' }, spanId, parent, made)
+const tool = (spanId: string, parent?: string, made?: Made) =>
+  span({ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 't' }, spanId, parent, made)
+const ordinary = (spanId: string, parent?: string, made?: Made) => span({ 'http.method': 'GET' }, spanId, parent, made)
+
+function runsOf({ spans, lacksSpans }: SettledSpans): AgentRun[] {
+  return buildRuns(
+    spans.flatMap(({ source }) => source ?? []),
+    { logs: spans.flatMap(({ logs }) => logs ?? []), lacksSpans },
+  )
+}
+
+function onlyOne<T>(items: readonly T[]): T {
+  const [first] = items
+  if (first === undefined || items.length > 1) throw new Error(`Expected one, got ${items.length}.`)
+  return first
+}
+
+/** Feeds spans at times, and gives the runs with the time at which each was settled. */
+function play(arrivals: readonly (readonly [number, readonly SourceSpan[]])[], untilMs: number, given = options) {
+  const buffer = new TraceBuffer(given)
+  const runs: { readonly id: string; readonly atMs: number; readonly spans: number }[] = []
+  let offset = 1
+  const rest = [...arrivals].toSorted((left, right) => left[0] - right[0])
+  for (let nowMs = 0; nowMs <= untilMs; nowMs += 500) {
+    while (rest[0] !== undefined && rest[0][0] <= nowMs) buffer.add(offset++, rest.shift()![1], [], nowMs)
+    for (const settled of buffer.settle(nowMs).settled) {
+      for (const run of runsOf(settled)) runs.push({ id: run.spanId, atMs: nowMs, spans: settled.spans.length })
+      buffer.emitted(settled, nowMs)
+    }
+  }
+  return { runs, buffer }
+}
+
+describe('when a run is complete', () => {
+  it('is settled when nothing of its subtree has arrived for settleMs', () => {
+    const [a, b, c] = [id(), id(), id()]
+    const { runs } = play(
+      [
+        [0, [chat(b, a)]],
+        [4000, [tool(c, a)]],
+        [5000, [agent(a)]],
+      ],
+      30_000,
+    )
+    expect(runs).toEqual([{ id: a, atMs: 15_000, spans: 3 }])
+  })
+
+  it('is settled once, however late the root comes after its children', () => {
+    const [a, b, c] = [id(), id(), id()]
+    const { runs } = play(
+      [
+        [0, [chat(b, a), tool(c, a)]],
+        [60_000, [agent(a)]],
+      ],
+      120_000,
+    )
+    expect(runs).toEqual([{ id: a, atMs: 70_000, spans: 3 }])
+  })
+
+  it('is complete below a parent that is never exported', () => {
+    const [a, b] = [id(), id()]
+    const { runs } = play([[0, [agent(a, id()), chat(b, a)]]], 30_000)
+    expect(runs).toEqual([{ id: a, atMs: 10_000, spans: 2 }])
+  })
+
+  it('waits for an agent around it that is still at work', () => {
+    const [outer, first, call, inner, model] = [id(), id(), id(), id(), id()]
+    const { runs } = play(
+      [
+        [0, [chat(first, outer, { startMs: 0, endMs: 500 })]],
+        [1000, [agent(inner, call), chat(model, inner)]],
+        [60_000, [tool(call, outer), agent(outer)]],
+      ],
+      120_000,
+    )
+    expect(runs).toEqual([{ id: outer, atMs: 70_000, spans: 5 }])
+  })
+
+  it('settles each run of a trace that goes on for ten minutes on time', () => {
+    const session = id()
+    const arrivals = Array.from({ length: 600 }, (_, index) => {
+      const at = { startMs: index * 1000, endMs: index * 1000 + 900 }
+      const a = id()
+      return [index * 1000 + 900, [chat(id(), a, at), tool(id(), a, at), agent(a, session, at)]] as const
+    })
+    const { runs } = play([...arrivals, [601_000, [ordinary(session)]]], 640_000)
+    expect(runs).toHaveLength(600)
+    for (const [index, run] of runs.entries()) expect(run.atMs - index * 1000 - 900).toBeLessThanOrEqual(11_000)
+  })
+
+  it('does not depend on the clock of a sender', () => {
+    const [a, b, c] = [id(), id(), id()]
+    const ahead = { startMs: 31_000, endMs: 32_000, sender: 'two' }
+    const { runs } = play(
+      [
+        [0, [chat(b, a)]],
+        [500, [ordinary(c, b, ahead)]],
+        [1000, [agent(a)]],
+        [2000, [tool(id(), c, ahead)]],
+      ],
+      30_000,
+    )
+    expect(runs).toEqual([{ id: a, atMs: 12_000, spans: 4 }])
+  })
+
+  it('makes a revision of a run whose span comes late, and keeps its key', () => {
+    const [a, b] = [id(), id()]
+    const buffer = new TraceBuffer(options)
+    buffer.add(1, [agent(a), chat(b, a)], [], 0)
+    const first = onlyOne(buffer.settle(10_000).settled)
+    expect(runsOf(first).map((run) => run.id)).toEqual([`${TRACE}:${a}`])
+    buffer.emitted(first, 10_000)
+    const late = tool(id(), a)
+    buffer.add(2, [late], [], 60_000)
+    const second = onlyOne(buffer.settle(70_000).settled)
+    expect(second.spans.map(({ spanId, source }) => [spanId, source !== undefined])).toEqual([
+      [a, false],
+      [b, false],
+      [late.spanId, true],
+    ])
+    buffer.restore(TRACE, [agent(a), chat(b, a)], [])
+    expect(runsOf(second).map((run) => run.id)).toEqual([`${TRACE}:${a}`])
+  })
+
+  it('makes no run of a span that comes after its run is finished', () => {
+    const [a, b] = [id(), id()]
+    const { runs, buffer } = play(
+      [
+        [0, [agent(a), chat(b, a)]],
+        [400_000, [chat(id(), a)]],
+      ],
+      1_200_000,
+    )
+    expect(runs).toHaveLength(1)
+    expect(buffer.counts.late).toBe(1)
+    expect(buffer.traces).toBe(0)
+  })
+
+  it('forgets log records whose span never arrives', () => {
+    const buffer = new TraceBuffer(options)
+    const log = { traceId: TRACE, spanId: id(), timeMs: 1, attributes: {}, scope: { name: 'x' } }
+    expect(buffer.add(7, [], [log], 0)).toBe(true)
+    expect(buffer.settle(299_000).freed).toEqual([])
+    expect(buffer.settle(301_000).freed).toEqual([7])
+    expect(buffer.traces).toBe(0)
+  })
+})

@@ -1,0 +1,252 @@
+import { randomBytes } from 'node:crypto'
+import { connect } from 'node:net'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+
+import { credentials, Metadata, makeGenericClientConstructor, status } from '@grpc/grpc-js'
+import type { ServiceError } from '@grpc/grpc-js'
+import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { startServer } from '../src/start.ts'
+import type { RunningServer } from '../src/start.ts'
+import { serverOptions } from './server-options.ts'
+import { createSink } from './sink.ts'
+import type { Sink } from './sink.ts'
+import { makeRun, post, toRequest } from './traces.ts'
+
+let sink: Sink
+let server: RunningServer
+beforeAll(async () => {
+  sink = await createSink()
+  server = await startServer(serverOptions(sink.url))
+})
+afterAll(async () => {
+  await server.stop()
+  await sink[Symbol.asyncDispose]()
+})
+
+/** Spans as the official exporter writes them in protobuf. */
+function protobufRequest(count = 3): Buffer {
+  const exporter = new InMemorySpanExporter()
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+  for (let index = 0; index < count; index++) provider.getTracer('test').startSpan(`span ${index}`).end()
+  const bytes = ProtobufTraceSerializer.serializeRequest(exporter.getFinishedSpans())
+  return Buffer.from(bytes!)
+}
+
+async function send(
+  body: string | Buffer,
+  headers: Record<string, string>,
+  path = '/v1/traces',
+  method = 'POST',
+): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${server.httpPort}${path}`, {
+    method,
+    headers,
+    // oxlint-disable-next-line unicorn/no-invalid-fetch-options -- never a GET
+    body,
+  })
+  await response.arrayBuffer()
+  return response.status
+}
+
+function largeSpan(): unknown {
+  return {
+    traceId: 'ab'.repeat(16),
+    spanId: '1234567890abcdef',
+    name: 'x',
+    attributes: [{ key: 'gen_ai.input.messages', value: { stringValue: 'x'.repeat(2 * 1024 * 1024) } }],
+  }
+}
+
+const proto = { 'content-type': 'application/x-protobuf' }
+
+/** Whether others are answered. */
+async function expectAnswering(): Promise<void> {
+  expect(await post(server.httpPort, makeRun().requests[0])).toBe(200)
+}
+
+describe('what is taken in', () => {
+  it('is protobuf and JSON, plain, gzip and zstd', async () => {
+    const body = protobufRequest()
+    expect(await send(body, proto)).toBe(200)
+    expect(await send(gzipSync(body), { ...proto, 'content-encoding': 'gzip' })).toBe(200)
+    expect(await send(zstdCompressSync(body), { ...proto, 'content-encoding': 'zstd' })).toBe(200)
+    expect(await post(server.httpPort, toRequest([]))).toBe(200)
+  })
+
+  it('names spans without valid ids in a partial success', async () => {
+    const response = await fetch(`http://127.0.0.1:${server.httpPort}/v1/traces`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(toRequest([{ traceId: '0'.repeat(32), spanId: '1234567890abcdef', name: 'x' }])),
+    })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({
+      partialSuccess: { rejectedSpans: '1', errorMessage: 'They carry no valid trace and span id.' },
+    })
+  })
+
+  it('is gRPC as well', async () => {
+    expect(await grpcExport(protobufRequest())).toBe('ok')
+    await expect(grpcExport(Buffer.from('no protobuf at all'))).resolves.toBe(status.INVALID_ARGUMENT)
+  })
+})
+
+describe('what is refused', () => {
+  it.each([
+    ['broken protobuf', () => send(Buffer.from([0x0a, 0xff, 0x01]), proto), 400],
+    ['random bytes', () => send(randomBytes(1000), proto), 400],
+    ['broken JSON', () => send('{"resourceSpans": [', { 'content-type': 'application/json' }), 400],
+    ['JSON that is no request', () => send('{"hello": 1}', { 'content-type': 'application/json' }), 400],
+    ['broken gzip', () => send(Buffer.from('not gzip'), { ...proto, 'content-encoding': 'gzip' }), 400],
+    ['another encoding', () => send(protobufRequest(), { ...proto, 'content-encoding': 'br' }), 415],
+    ['another type', () => send('hello', { 'content-type': 'text/plain' }), 415],
+    ['another path', () => send(protobufRequest(), proto, '/v1/metrics'), 404],
+    ['another method', () => send(protobufRequest(), proto, '/v1/traces', 'PUT'), 405],
+    ['a body that is too large', () => send(Buffer.alloc(5 * 1024 * 1024), proto), 413],
+    [
+      'a gzip bomb',
+      () => send(gzipSync(Buffer.alloc(64 * 1024 * 1024)), { ...proto, 'content-encoding': 'gzip' }),
+      413,
+    ],
+    [
+      'a zstd bomb',
+      () => send(zstdCompressSync(Buffer.alloc(64 * 1024 * 1024)), { ...proto, 'content-encoding': 'zstd' }),
+      413,
+    ],
+    ['too many spans', () => send(protobufRequest(20_001), proto), 413],
+    ['a span that is too large', () => post(server.httpPort, toRequest([largeSpan()])), 413],
+    ['a web page', () => send(protobufRequest(), { ...proto, origin: 'https://evil.example' }), 403],
+  ] as const)('%s, while others are answered', async (_, attempt, expected) => {
+    const [outcome] = await Promise.all([attempt(), expectAnswering()])
+    expect(outcome).toBe(expected)
+    await expectAnswering()
+  })
+
+  it('a host name that is not ours', async () => {
+    expect(
+      await rawRequest(
+        'POST /v1/traces HTTP/1.1\r\nHost: rebound.example\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
+      ),
+    ).toMatch(/^HTTP\/1\.1 403/)
+  })
+
+  it('a sender that is slow with its headers or its body', async () => {
+    const [headers, body] = await Promise.all([
+      rawRequest('POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nX-Slow: '),
+      rawRequest(
+        'POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{',
+      ),
+      expectAnswering(),
+    ])
+    expect(headers).toMatch(/^HTTP\/1\.1 408|^$/)
+    expect(body).toMatch(/^HTTP\/1\.1 408|^$/)
+  })
+
+  it('says why without quoting what was sent', async () => {
+    const response = await fetch(`http://127.0.0.1:${server.httpPort}/v1/traces`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"secret-of-a-user": nonsense}',
+    })
+    const body = await response.text()
+    expect(response.status).toBe(400)
+    expect(body).toContain('does not parse')
+    expect(body).not.toMatch(/secret|nonsense/)
+  })
+})
+
+describe('a service with a token', () => {
+  it('takes only requests that show it, by HTTP and by gRPC', async () => {
+    const guarded = await startServer(
+      serverOptions(sink.url, {
+        host: '0.0.0.0',
+        access: { token: 'a-token', allowedHosts: [], hasClientCertificates: false },
+      }),
+    )
+    const request = makeRun().requests[0]
+    expect(await post(guarded.httpPort, request)).toBe(401)
+    expect(await post(guarded.httpPort, request, '/v1/traces', { authorization: 'Bearer another' })).toBe(401)
+    expect(await post(guarded.httpPort, request, '/v1/traces', { authorization: 'Bearer a-token' })).toBe(200)
+    expect(await grpcExport(protobufRequest(), guarded.grpcPort)).toBe(status.UNAUTHENTICATED)
+    expect(await grpcExport(protobufRequest(), guarded.grpcPort, 'a-token')).toBe('ok')
+    expect((await fetch(`http://127.0.0.1:${guarded.httpPort}/health`)).status).toBe(200)
+    await guarded.stop()
+  })
+
+  it('is needed beyond this machine', async () => {
+    await expect(startServer(serverOptions(sink.url, { host: '0.0.0.0' }))).rejects.toThrow(
+      /expected a loopback address, or a token/,
+    )
+  })
+})
+
+it('does not send scores to itself', async () => {
+  const port = 20_000 + Math.floor(Math.random() * 20_000)
+  await expect(startServer(serverOptions(`http://localhost:${port}`, { httpPort: port }))).rejects.toThrow(
+    /the address of this service itself/,
+  )
+})
+
+describe('health and readiness', () => {
+  it('stay apart: a destination that is away shows at readiness alone', async () => {
+    expect((await fetch(`http://127.0.0.1:${server.httpPort}/health`)).status).toBe(200)
+    expect((await fetch(`http://127.0.0.1:${server.httpPort}/ready`)).status).toBe(200)
+    const away = await startServer(
+      serverOptions(sink.url, { limits: { ...serverOptions('').limits, maxLogBytes: 10 } }),
+    )
+    await post(away.httpPort, makeRun().requests[0])
+    expect(await post(away.httpPort, makeRun().requests[0])).toBe(503)
+    expect((await fetch(`http://127.0.0.1:${away.httpPort}/ready`)).status).toBe(503)
+    expect((await fetch(`http://127.0.0.1:${away.httpPort}/health`)).status).toBe(200)
+    await away.stop()
+  })
+})
+
+const Client = makeGenericClientConstructor(
+  {
+    Export: {
+      path: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+      requestStream: false,
+      responseStream: false,
+      requestSerialize: (bytes: Buffer) => bytes,
+      requestDeserialize: (bytes: Buffer) => bytes,
+      responseSerialize: (bytes: Buffer) => bytes,
+      responseDeserialize: (bytes: Buffer) => bytes,
+    },
+  },
+  'TraceService',
+)
+
+function grpcExport(body: Buffer, port = server.grpcPort, token?: string): Promise<'ok' | number> {
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure())
+  const metadata = new Metadata()
+  if (token !== undefined) metadata.set('authorization', `Bearer ${token}`)
+  return new Promise((resolve) => {
+    const call = client['Export'] as unknown as (
+      body: Buffer,
+      metadata: Metadata,
+      callback: (error: ServiceError | null) => void,
+    ) => void
+    call.call(client, body, metadata, (error) => {
+      client.close()
+      resolve(error === null ? 'ok' : error.code)
+    })
+  })
+}
+
+/** Sends bytes as they are, and gives what comes until the connection is closed. */
+function rawRequest(text: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(server.httpPort, '127.0.0.1', () => socket.write(text))
+    let answer = ''
+    socket.on('data', (chunk) => {
+      answer += chunk.toString()
+      socket.end()
+    })
+    socket.on('error', () => resolve(answer))
+    socket.on('close', () => resolve(answer))
+  })
+}

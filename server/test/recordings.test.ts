@@ -1,0 +1,70 @@
+import { buildRuns } from 'spanscore/engine'
+import type { AgentRun, SourceLog, SourceSpan } from 'spanscore/engine'
+import { check, integer, property, shuffledSubarray } from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
+import { TraceBuffer } from '../src/traces/trace-buffer.ts'
+
+/** Runs of which a part cannot be told from a run of its own before the rest has arrived. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {}
+
+/** Feeds spans in batches, and gives the runs of the latest settlement of each. */
+function play(batches: readonly (readonly SourceSpan[])[], logs: readonly SourceLog[]): AgentRun[] {
+  const buffer = new TraceBuffer({
+    settleMs: 10_000,
+    orphanMs: 300_000,
+    lingerMs: 300_000,
+    maxAgeMs: 3_600_000,
+    maxSpansPerTrace: 5000,
+    maxSpans: 100_000,
+  })
+  for (const [index, spans] of batches.entries()) buffer.add(index + 1, spans, index === 0 ? logs : [], index * 10)
+  const runs: AgentRun[] = []
+  for (let nowMs = 0; nowMs < 1_300_000; nowMs += 1000) {
+    for (const settled of buffer.settle(nowMs).settled) {
+      const sources = settled.spans.flatMap(({ source }) => source ?? [])
+      runs.push(
+        ...buildRuns(sources, {
+          logs: settled.spans.flatMap((span) => span.logs ?? []),
+          lacksSpans: settled.lacksSpans,
+        }),
+      )
+      buffer.emitted(settled, nowMs)
+    }
+  }
+  expect(buffer.traces).toBe(0)
+  return runs
+}
+
+const plain = (runs: readonly AgentRun[]) =>
+  JSON.parse(JSON.stringify(runs.toSorted((a, b) => (a.id < b.id ? -1 : 1)))) as unknown
+
+describe('the spans of a recording, in any order and any batches, make the runs of the file', () => {
+  it.each(libraryNames())('%s', (library) => {
+    const wrong: string[] = []
+    for (const scenario of loadLibrary(library)) {
+      const { spans, logs } = readScenario(scenario)
+      // Runs that a library spreads over several traces are joined only where all of them are at hand.
+      if (new Set(spans.map(({ traceId }) => traceId)).size > 1) continue
+      if (spans.length === 0) continue
+      const expected = plain(buildRuns(spans, { logs }))
+      const holds = check(
+        property(
+          shuffledSubarray([...spans], { minLength: spans.length }),
+          integer({ min: 1, max: 7 }),
+          (shuffled, size) => {
+            const batches = Array.from({ length: Math.ceil(shuffled.length / size) }, (_, index) =>
+              shuffled.slice(index * size, (index + 1) * size),
+            )
+            expect(plain(play(batches, logs))).toEqual(expected)
+          },
+        ),
+        { numRuns: 3, seed: 20 },
+      )
+      if (holds.failed !== `${library}/${scenario.id}` in EXCEPTIONS)
+        wrong.push(`${scenario.id}: ${JSON.stringify(holds.counterexample).slice(0, 200)}`)
+    }
+    expect(wrong).toEqual([])
+  })
+})

@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll, describe, expect, it } from 'vitest'
+
+import { startServer } from '../src/start.ts'
+import { serverOptions } from './server-options.ts'
+import { createSink } from './sink.ts'
+import { makeRun, post, toRequest, until } from './traces.ts'
+
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'spanscore-test-'))
+  folders.push(folder)
+  return folder
+}
+
+/** The same behaviour on every log. */
+describe.each([
+  { kind: 'memory', folder: () => undefined },
+  { kind: 'sqlite', folder: newFolder },
+])('a service with its log in $kind', ({ kind, folder }) => {
+  it('scores a run whose spans come one by one, and sends events and late spans with the resource of its service', async () => {
+    await using sink = await createSink()
+    const server = await startServer(serverOptions(sink.url, { dataFolder: folder() }))
+    const run = makeRun({ toolFails: true })
+    for (const request of run.requests) expect(await post(server.httpPort, request)).toBe(200)
+    await until(() => sink.spans.length >= 3, 'the scores')
+    await server.stop()
+
+    const byName = new Map(sink.logs.map((log) => [log.attributes['gen_ai.evaluation.name'], log]))
+    const toolErrors = byName.get('tool_errors')
+    expect(toolErrors).toMatchObject({
+      traceId: run.traceId,
+      spanId: run.agentSpanId,
+      eventName: 'gen_ai.evaluation.result',
+      attributes: {
+        'gen_ai.agent.name': 'weather-agent',
+        'gen_ai.evaluation.score.label': 'fail',
+        'spanscore.revision': 3,
+        'spanscore.complete': true,
+      },
+    })
+    expect(toolErrors?.attributes['spanscore.score.key']).toMatch(/^[0-9a-f]{32}$/)
+    const late = sink.spans.find((span) => span.name === 'evaluate tool_errors')
+    expect(late).toMatchObject({ traceId: run.traceId, parentSpanId: run.agentSpanId, scope: { name: 'spanscore' } })
+    expect(late?.resource['service.name']).toBe('weather-app')
+    expect(server.counts()).toMatchObject({
+      service: { runs: 1, revisions: 0, errors: 0 },
+      outbox: { waiting: 0, refused: 0 },
+    })
+  })
+
+  it('gives a late span a higher revision of the same score, which is not counted again', async () => {
+    await using sink = await createSink()
+    const data = folder()
+    let server = await startServer(serverOptions(sink.url, { dataFolder: data }))
+    const run = makeRun()
+    for (const request of run.requests) await post(server.httpPort, request)
+    await until(() => sink.spans.length >= 3, 'the scores')
+    const before = sink.logs.length
+    if (kind === 'sqlite') {
+      await server.stop()
+      server = await startServer(serverOptions(sink.url, { dataFolder: data }))
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    // What was scored before the restart is not scored again.
+    expect(sink.logs.length).toBe(before)
+    const late = {
+      traceId: run.traceId,
+      spanId: 'abcdef0123456789',
+      parentSpanId: run.agentSpanId,
+      name: 'execute_tool search',
+      kind: 1,
+      startTimeUnixNano: '1',
+      endTimeUnixNano: '2',
+      attributes: [
+        { key: 'gen_ai.operation.name', value: { stringValue: 'execute_tool' } },
+        { key: 'gen_ai.tool.name', value: { stringValue: 'search' } },
+      ],
+      status: { code: 2 },
+    }
+    expect(await post(server.httpPort, toRequest([late]))).toBe(200)
+    await until(() => sink.logs.length > before, 'the second revision')
+    await server.stop()
+    const revisions = sink.logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors')
+    expect(revisions.map((log) => log.attributes['spanscore.revision'])).toEqual([3, 4])
+    expect(new Set(revisions.map((log) => log.attributes['spanscore.score.key'])).size).toBe(1)
+    expect(new Set(revisions.map((log) => log.attributes['spanscore.score.id'])).size).toBe(2)
+    expect(revisions.map((log) => log.attributes['gen_ai.evaluation.score.label'])).toEqual(['pass', 'fail'])
+  })
+
+  it('keeps scores until the destination acknowledges them, and answers senders meanwhile', async () => {
+    await using sink = await createSink()
+    const server = await startServer(serverOptions(sink.url, { dataFolder: folder() }))
+    sink.status = 0
+    const run = makeRun()
+    for (const request of run.requests) expect(await post(server.httpPort, request)).toBe(200)
+    await until(() => (server.counts() as { outbox: { failures: number } }).outbox.failures > 0, 'a failed attempt')
+    sink.status = 200
+    await until(() => sink.spans.length >= 3, 'the scores')
+    await server.stop()
+    const ids = sink.logs.map((log) => log.attributes['spanscore.score.id'])
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('does not take a partial success for an acknowledgement, and loses only what is refused', async () => {
+    await using sink = await createSink()
+    const server = await startServer(serverOptions(sink.url, { dataFolder: folder() }))
+    // ExportLogsServiceResponse { partial_success { rejected_log_records: 1 } }
+    sink.partial = Buffer.from([0x0a, 0x02, 0x08, 0x01])
+    const run = makeRun()
+    for (const request of run.requests) await post(server.httpPort, request)
+    await until(
+      () => (server.counts() as { outbox: { refused: number } }).outbox.refused >= 3,
+      'refusals of single records',
+    )
+    await server.stop()
+    expect(server.counts()).toMatchObject({ outbox: { refused: 3, waiting: 0 } })
+  })
+
+  it('passes requests on unchanged', async () => {
+    await using sink = await createSink()
+    const server = await startServer(serverOptions(sink.url, { dataFolder: folder(), forwards: true }))
+    const run = makeRun()
+    for (const request of run.requests) await post(server.httpPort, request)
+    await until(
+      () => sink.requests.filter(({ headers }) => headers['content-type'] === 'application/json').length === 3,
+      'the requests',
+    )
+    expect(
+      sink.requests
+        .filter(({ headers }) => headers['content-type'] === 'application/json')
+        .map(({ body }) => body.toString()),
+    ).toEqual(run.requests.map((request) => JSON.stringify(request)))
+    await server.stop()
+  })
+
+  it('scores nothing that spanscore wrote', async () => {
+    await using sink = await createSink()
+    const server = await startServer(serverOptions(sink.url, { dataFolder: folder() }))
+    for (const request of makeRun({ scope: 'spanscore' }).requests)
+      expect(await post(server.httpPort, request)).toBe(200)
+    await new Promise((resolve) => setTimeout(resolve, 800))
+    await server.stop()
+    expect(sink.logs).toEqual([])
+  })
+})

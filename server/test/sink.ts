@@ -1,0 +1,59 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gunzipSync } from 'node:zlib'
+
+import { createProtobufDecoder, readOtlpJson } from 'spanscore/engine'
+import type { SourceLog, SourceSpan } from 'spanscore/engine'
+
+/** A backend that keeps what it is sent, and can be told to be away or to refuse. */
+export interface Sink extends AsyncDisposable {
+  readonly url: string
+  readonly logs: SourceLog[]
+  readonly spans: SourceSpan[]
+  readonly requests: { readonly path: string; readonly headers: Record<string, unknown>; readonly body: Buffer }[]
+  /** Answers with this status; 0 closes the connection. */
+  status: number
+  /** Body of the answers to log requests: a partial success, say. */
+  partial: Buffer | undefined
+}
+
+export async function createSink(port = 0): Promise<Sink> {
+  const decode = await createProtobufDecoder()
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      if (sink.status === 0) {
+        request.socket.destroy()
+        return
+      }
+      const wire = Buffer.concat(chunks)
+      sink.requests.push({ path: request.url ?? '', headers: request.headers, body: wire })
+      const path = request.url ?? ''
+      if (sink.status === 200 && path !== '/v1/metrics' && sink.partial === undefined) {
+        const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(wire) : wire
+        const isJson = request.headers['content-type']?.includes('json') === true
+        const batch = isJson ? readOtlpJson(JSON.parse(body.toString())) : decode(body)
+        sink.logs.push(...(batch?.logs ?? []))
+        sink.spans.push(...(batch?.spans ?? []))
+      }
+      response.writeHead(sink.status, { 'content-type': 'application/x-protobuf' })
+      response.end(path === '/v1/logs' ? sink.partial : undefined)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const { port: bound } = server.address() as AddressInfo
+  const sink: Sink = {
+    url: `http://127.0.0.1:${bound}`,
+    logs: [],
+    spans: [],
+    requests: [],
+    status: 200,
+    partial: undefined,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return sink
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+
+/** The spans of one run of an agent with one tool, as an OTLP/JSON request for each span, in the order in which they end. */
+export interface MadeRun {
+  readonly traceId: string
+  readonly agentSpanId: string
+  readonly requests: readonly unknown[]
+}
+
+interface Made {
+  readonly serviceName?: string
+  readonly toolFails?: boolean
+  readonly scope?: string
+  readonly traceId?: string
+}
+
+const message = (role: string, content: string) => JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
+
+const text = (key: string, value: string) => ({ key, value: { stringValue: value } })
+
+export function makeRun({
+  serviceName = 'weather-app',
+  toolFails = false,
+  scope = 'my-agents',
+  traceId,
+}: Made = {}): MadeRun {
+  const trace = traceId ?? randomBytes(16).toString('hex')
+  const agent = randomBytes(8).toString('hex')
+  const startMs = Date.now() - 1000
+  const span = (
+    name: string,
+    parentSpanId: string | undefined,
+    attributes: unknown[],
+    spanId = randomBytes(8).toString('hex'),
+    failed = false,
+  ) => ({
+    traceId: trace,
+    spanId,
+    ...(parentSpanId !== undefined && { parentSpanId }),
+    name,
+    kind: 1,
+    startTimeUnixNano: String(BigInt(startMs) * 1_000_000n),
+    endTimeUnixNano: String(BigInt(startMs + 500) * 1_000_000n),
+    attributes,
+    status: failed ? { code: 2, message: 'boom' } : {},
+  })
+  const spans = [
+    span('chat gpt', agent, [
+      text('gen_ai.operation.name', 'chat'),
+      text('gen_ai.request.model', 'gpt'),
+      text('gen_ai.input.messages', message('user', 'Weather in Oslo?')),
+      text(
+        'gen_ai.output.messages',
+        JSON.stringify([
+          { role: 'assistant', parts: [{ type: 'tool_call', id: 'c1', name: 'weather', arguments: { city: 'Oslo' } }] },
+        ]),
+      ),
+    ]),
+    span(
+      'execute_tool weather',
+      agent,
+      [
+        text('gen_ai.operation.name', 'execute_tool'),
+        text('gen_ai.tool.name', 'weather'),
+        text('gen_ai.tool.call.id', 'c1'),
+      ],
+      undefined,
+      toolFails,
+    ),
+    span(
+      'invoke_agent weather-agent',
+      undefined,
+      [
+        text('gen_ai.operation.name', 'invoke_agent'),
+        text('gen_ai.agent.name', 'weather-agent'),
+        text('gen_ai.input.messages', message('user', 'Weather in Oslo?')),
+        text('gen_ai.output.messages', message('assistant', 'It rains.')),
+      ],
+      agent,
+    ),
+  ]
+  return {
+    traceId: trace,
+    agentSpanId: agent,
+    requests: spans.map((each) => toRequest([each], serviceName, scope)),
+  }
+}
+
+export function toRequest(spans: readonly unknown[], serviceName = 'weather-app', scope = 'my-agents'): unknown {
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: [text('service.name', serviceName)] },
+        scopeSpans: [{ scope: { name: scope }, spans }],
+      },
+    ],
+  }
+}
+
+/** Posts an OTLP/JSON request. @returns The status of the answer. */
+export async function post(
+  port: number,
+  request: unknown,
+  path = '/v1/traces',
+  headers: Record<string, string> = {},
+): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(request),
+  })
+  await response.arrayBuffer()
+  return response.status
+}
+
+/** Waits until something holds. */
+export async function until(holds: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
+  const endMs = performance.now() + timeoutMs
+  while (!holds()) {
+    if (performance.now() > endMs) throw new Error(`Waited ${timeoutMs} ms for ${what}.`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

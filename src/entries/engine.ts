@@ -1,0 +1,21 @@
+/**
+ * What a service needs that scores runs from spans which arrive over the network: the decoders, the recognition of spans, and the
+ * reconstruction of runs. `@spanscore/server` is built on it, pinned to the same version.
+ *
+ * @experimental
+ */
+export type { AgentRun } from '../model/agent-run.ts'
+export type { OtlpBatch } from '../otlp/batch.ts'
+export { readOtlpJson } from '../otlp/json.ts'
+export { createProtobufDecoder } from '../otlp/protobuf.ts'
+export { buildRuns } from '../runs/build-runs.ts'
+export type { BuildRunsOptions } from '../runs/build-runs.ts'
+export type { Dialect, SpanRole } from '../spans/dialect.ts'
+export { recognise, roleOf } from '../spans/recognise.ts'
+export type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+export { Emitter } from '../emit/emitter.ts'
+export { ScoreMetrics } from '../emit/score-metrics.ts'
+export { OfferedRuns } from '../processor/offered-runs.ts'
+export type { OfferedRun, OfferedRunsParts, WriteEvaluation } from '../processor/offered-runs.ts'
+export type { ScoringOptions } from '../processor/config/scoring-options.ts'
+export type { Evaluation } from '../model/score.ts'

@@ -1,0 +1,156 @@
+import type { SpanContext } from '@opentelemetry/api'
+
+import type { AgentRun } from '../model/agent-run.ts'
+import type { Evaluation } from '../model/score.ts'
+import { Budget } from '../sampling/budget.ts'
+import { Ledger } from '../scoring/ledger.ts'
+import type { LedgerSnapshot } from '../scoring/ledger.ts'
+import { resolveOptions } from './config/options.ts'
+import type { ResolvedOptions } from './config/options.ts'
+import type { ScoringOptions } from './config/scoring-options.ts'
+import { Reporter } from './run/reporter.ts'
+import { RunScoring } from './run/run-scoring.ts'
+import type { ScorableRun } from './run/scorable-run.ts'
+import type { ScoredRun } from './run/scored-run.ts'
+import { ScoringJobs } from './run/scoring-jobs.ts'
+
+/** A run that was read from a log. */
+export interface OfferedRun {
+  readonly run: AgentRun
+  /** The span that its scores belong to. */
+  readonly target: SpanContext
+  /** Ids of its recognised spans. */
+  readonly spanIds: readonly string[]
+  /** False where an earlier revision has been counted: its scores are written, and not counted again. */
+  readonly isCounted: boolean
+}
+
+/** Writes one evaluation. `run` is absent where the run was left out before anybody read it. */
+export type WriteEvaluation = (
+  offered: OfferedRun,
+  evaluation: Evaluation,
+  run: AgentRun | undefined,
+  counted: boolean,
+) => void
+
+const now = (): number => performance.now()
+
+/** What scoring of offered runs needs. */
+export interface OfferedRunsParts {
+  readonly options: ScoringOptions
+  readonly write: WriteEvaluation
+  /** A run that no scorer's fixed rate keeps, for each scorer. */
+  readonly onLeftOut: (offered: OfferedRun, scorer: Evaluation['scorer']) => void
+}
+
+/** The scorers of a service: what a processor does from "a run that can be scored" on, for runs that are read from a log. */
+export class OfferedRuns {
+  readonly options: ResolvedOptions
+  readonly #parts: OfferedRunsParts
+  readonly #ledger: Ledger
+  readonly #jobs: ScoringJobs
+  readonly #scoring: RunScoring
+  readonly #offered = new WeakMap<ScorableRun, OfferedRun>()
+
+  /** @throws TypeError `<path>: expected …, got …` */
+  constructor(parts: OfferedRunsParts) {
+    this.#parts = parts
+    const options = resolveOptions(parts.options, true)
+    this.options = options
+    const reporter = new Reporter()
+    this.#ledger = new Ledger(options.scorers.map(({ id }) => id))
+    const writer = {
+      write: (scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted = true) =>
+        this.#write(scored, evaluation, run, counted),
+    }
+    const budget = new Budget(options.budget, now)
+    this.#jobs = new ScoringJobs({ options, budget, writer, reporter, now })
+    this.#scoring = new RunScoring({
+      options,
+      ledger: this.#ledger,
+      metrics: { countLeftOut: () => undefined },
+      writer,
+      jobs: this.#jobs,
+      reporter,
+      upstream: { probabilityOf: () => options.upstreamProbability ?? 1 },
+      now,
+    })
+  }
+
+  /** Scores that wait for their turn. */
+  get queued(): number {
+    return this.#jobs.queued
+  }
+
+  /** Puts a run, and the runs that it started, before the scorers. Resolves when each has scored, skipped or failed. */
+  async offer(offered: OfferedRun): Promise<void> {
+    const all = [offered]
+    if (this.#scoring.countsNested)
+      all.push(...nestedOf(offered.run).map((run) => ({ ...offered, run, target: targetOf(offered, run) })))
+    await Promise.all(all.map((each, index) => this.#offerOne(each, index > 0)))
+    this.#ledger.runClosed()
+  }
+
+  ledger(): LedgerSnapshot {
+    return this.#ledger.snapshot(0)
+  }
+
+  /** Gives up the scores that are not in. */
+  stop(): void {
+    this.#jobs.beginShutdown()
+    this.#jobs.endShutdown()
+  }
+
+  #offerOne(offered: OfferedRun, nested: boolean): Promise<void> {
+    const scorable = toScorable(offered, nested, this.#scoring.isWanted(offered.run.traceId))
+    this.#offered.set(scorable, offered)
+    return new Promise((resolve) => {
+      const scored = this.#scoring.runEnded(scorable, scorable.span, undefined, true)
+      if (scored === undefined || scored.awaited === 0) {
+        if (!scorable.wanted) for (const { about } of this.options.scorers) this.#parts.onLeftOut(offered, about)
+        resolve()
+        return
+      }
+      scored.onAllIn = resolve
+      this.#scoring.runSettled(scorable, true)
+    })
+  }
+
+  #write(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
+    const offered = this.#offered.get(scored.live)
+    if (offered === undefined) return
+    this.#ledger.settled(evaluation.scorer.id, evaluation.score)
+    this.#parts.write(offered, evaluation, run, counted && offered.isCounted)
+  }
+}
+
+function nestedOf(run: AgentRun): readonly AgentRun[] {
+  return run.children.flatMap((child) => [child, ...nestedOf(child)])
+}
+
+function targetOf({ target }: OfferedRun, { traceId, spanId }: AgentRun): SpanContext {
+  return { ...target, traceId, spanId }
+}
+
+function toScorable({ run, target }: OfferedRun, nested: boolean, wanted: boolean): ScorableRun {
+  const endSeconds = Math.trunc(run.endTimeMs / 1000)
+  return {
+    traceId: run.traceId,
+    span: {
+      spanContext: () => target,
+      attributes: run.attributes,
+      resource: { attributes: run.resource },
+      endTime: [endSeconds, Math.round((run.endTimeMs - endSeconds * 1000) * 1e6)],
+    },
+    nested,
+    bare: false,
+    wanted,
+    // The service bounds what a trace may hold: its scorers run outside of anybody's request.
+    contentBytes: 0,
+    effortBytes: 0,
+    hasOpenSpans: false,
+    beganHere: false,
+    note: undefined,
+    current: () => run,
+  }
+}
