@@ -218,7 +218,8 @@ describe('spanscore inspect', () => {
     const prose = file('prose.txt', 'first line\nsecond line\n')
     const cases: readonly [readonly string[], string][] = [
       [[], 'expected a command: score, inspect; see spanscore --help'],
-      [['scan'], 'expected a command (score, inspect), got scan; see spanscore --help'],
+      [['insepct', empty], "unknown command 'insepct' (Did you mean inspect?); see spanscore --help"],
+      [['scan', empty], "unknown command 'scan', expected one of score, inspect; see spanscore --help"],
       [['inspect'], "missing required argument 'files'; see spanscore inspect --help"],
       [['inspect', '--jsno', empty], "unknown option '--jsno' (Did you mean --json?); see spanscore inspect --help"],
       [['inspect', join(directory, 'gone.json')], `cannot read ${join(directory, 'gone.json')}: no such file`],

@@ -30,6 +30,7 @@ function createProgram(context: CommandContext, finish: (code: ExitCode) => void
     .description('Scores and shows the runs of LLM agents in trace files.')
     .version(readVersion(), '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
+    .usage('<command> [options]')
     .helpCommand(false)
     .exitOverride()
     .configureOutput({
@@ -38,10 +39,6 @@ function createProgram(context: CommandContext, finish: (code: ExitCode) => void
       outputError: () => {},
       getOutHelpWidth: () => Math.min(100, context.stdout.columns ?? 80),
       getOutHasColors: () => false,
-    })
-    .argument('[command]')
-    .action((command: string) => {
-      throw new UsageError(`expected a command (${commandNames()}), got ${command}`, { showsHelp: true })
     })
   for (const { name, declare } of allCommands) declare(program.command(name), context, finish)
   return program
@@ -54,6 +51,13 @@ function commandNames(): string {
 /** One line about an error, with where to read on where the command line is wrong. */
 function describe(error: unknown, help: string): string {
   const message = safeLine(error instanceof Error ? error.message : String(error)).replace(/^error: /, '')
+  if (
+    error instanceof CommanderError &&
+    error.code === 'commander.unknownCommand' &&
+    !message.includes('Did you mean')
+  ) {
+    return `${message}, expected one of ${commandNames()}; see ${help}`
+  }
   const showsHelp = error instanceof CommanderError || (error instanceof UsageError && error.showsHelp)
   return showsHelp ? `${message}; see ${help}` : message
 }

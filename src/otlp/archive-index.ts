@@ -1,10 +1,4 @@
-import type { ArchiveEntry } from './span-archive.ts'
-
-/** Where an entry stands in a file. */
-export interface Position {
-  readonly offset: number
-  readonly length: number
-}
+import type { ArchiveEntry, Position } from './archive-entry.ts'
 
 /** Where each entry stands, by trace, in typed arrays: 29 bytes an entry. */
 export class ArchiveIndex {

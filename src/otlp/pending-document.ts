@@ -1,5 +1,5 @@
 import { MAX_RECORD_BYTES } from './byte-source.ts'
-import type { OtlpRecord } from './records.ts'
+import type { OtlpRecord } from './otlp-record.ts'
 
 /** Lines of a document whose brackets are not closed yet. */
 export class PendingDocument {

@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { OtlpRecord } from './records.ts'
+import type { OtlpRecord } from './otlp-record.ts'
 import { readOtlpRecords } from './records.ts'
 
 async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {

@@ -1,16 +1,8 @@
 import { ByteSource, MAX_RECORD_BYTES } from './byte-source.ts'
 import { compressionOf, decompress, DecompressionError, decompressRecord } from './decompress.ts'
 import type { Compression } from './decompress.ts'
+import type { OtlpRecord } from './otlp-record.ts'
 import { PendingDocument, tryParse } from './pending-document.ts'
-
-/**
- * One record of an OTLP stream: a JSON text, the bytes of a protobuf message, or a place that could not be read as either.
- * `place` is `line N` in JSON and `byte N` in protobuf.
- */
-export type OtlpRecord =
-  | { readonly kind: 'json'; readonly value: unknown; readonly place: string }
-  | { readonly kind: 'protobuf'; readonly bytes: Uint8Array; readonly place: string }
-  | { readonly kind: 'damaged'; readonly reason: string; readonly place: string }
 
 /** Enough of the beginning to tell JSON from protobuf. */
 const SNIFF_BYTES = 256

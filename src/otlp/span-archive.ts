@@ -1,4 +1,5 @@
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+import type { ArchiveEntry } from './archive-entry.ts'
 import { ArchiveIndex } from './archive-index.ts'
 import { SpillFile } from './spill-file.ts'
 
@@ -8,14 +9,6 @@ export interface ArchivedTrace {
   readonly logs: readonly SourceLog[]
   /** Of the earliest span. */
   readonly startTimeMs: number
-}
-
-/** How a span or log record goes into the archive. */
-export interface ArchiveEntry {
-  readonly span?: SourceSpan
-  readonly log?: SourceLog
-  /** True where a trace is of interest because of it. Traces without such an entry are not given back. */
-  readonly isRecognised: boolean
 }
 
 /** @internal Settings of a `SpanArchive`. */

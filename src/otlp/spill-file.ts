@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import type { SourceSpan } from '../spans/source-span.ts'
-import type { Position } from './archive-index.ts'
-import type { ArchiveEntry } from './span-archive.ts'
+import type { ArchiveEntry, Position } from './archive-entry.ts'
 
 /** Resources and scopes beyond this number are written with their span instead of being shared. */
 const MAX_SHARED = 1000

@@ -1,20 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { collectValues } from '../command.ts'
 import type { CliCommand } from '../command.ts'
-
-/** What the command line gives. */
-export interface ScoreOptions {
-  readonly config?: string
-  readonly json?: boolean
-  readonly out?: string
-  readonly junit?: string
-  readonly where?: readonly string[]
-  readonly judgeLimit: number
-  readonly failUnder?: readonly string[]
-  readonly failOver?: readonly string[]
-  readonly lower?: boolean
-  readonly baseline?: string
-}
+import type { ScoreOptions } from '../score/score-options.ts'
 
 const DEFAULT_JUDGE_LIMIT = 100
 
