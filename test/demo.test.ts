@@ -33,7 +33,7 @@ describe('the demo', () => {
   })
 
   it('says in words why runs were skipped', () => {
-    const [skipped] = numbersIn(/(\d+) skipped, nobody was asked:/)
+    const [skipped] = numbersIn(/(\d+) skipped on purpose:/)
     const reasons = [...shown.matchAll(/^ {4} *(\d+) {2}(.+) \(([a-z-]+)\)$/gm)]
     expect(reasons.reduce((sum, [, number]) => sum + Number(number), 0)).toBe(skipped)
     expect(reasons.map(([, , meaning]) => meaning)).not.toContain('see docs')

@@ -29,7 +29,7 @@ export function printAccounting({ runs, scorers }: LedgerSnapshot, printedRuns: 
   console.log(
     `  ${sum('scored')} scored: ${paint('green', `✓ ${passed} passed`)}, ${paint('red', `✗ ${sum('scored') - passed} did not`)}`,
   )
-  console.log(`  ${sum('skipped')} skipped, nobody was asked:`)
+  console.log(`  ${sum('skipped')} skipped on purpose:`)
   const reasons = new Map<string, number>()
   for (const row of counts) {
     for (const [reason, count] of Object.entries(row.reasons)) reasons.set(reason, (reasons.get(reason) ?? 0) + count)

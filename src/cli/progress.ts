@@ -3,7 +3,7 @@ import type { OutputStream } from './output.ts'
 /** Settings of `createProgress`. */
 export interface ProgressOptions {
   readonly stream: OutputStream
-  /** Bytes to come; `undefined` where nobody knows, as on standard input. */
+  /** Bytes to come; `undefined` where that is not known, as on standard input. */
   readonly totalBytes: number | undefined
   /** Milliseconds of a clock that does not jump. @default performance.now */
   readonly now?: () => number

@@ -35,7 +35,7 @@ export class RunFilter {
     return this.admits(name, run.traceId)
   }
 
-  /** Whether a run of this agent in this trace is meant; a run's id may stand for its trace's. */
+  /** Whether a run of this agent in this trace is meant; the id of a run, which begins with its trace's, may be given in its place. */
   admits(agent: string | undefined, traceId: string): boolean {
     return this.#matchesAgent(agent) && this.#matchesTrace(traceId)
   }

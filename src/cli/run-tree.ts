@@ -21,7 +21,7 @@ const LABEL_COLUMNS = 9
 
 /**
  * A run for people: who it was, what it was given, each step with its tool calls, arguments and outcomes, the answer, how it
- * ended, and what the spans do not hold with the setting that would record it. Runs that tools started stand below them.
+ * ended, and what the spans do not hold with the setting that would record it. Runs that a tool started are drawn below its call.
  */
 export function renderRun(run: AgentRun, style: TreeStyle): string {
   const lines = new Lines(style)
@@ -59,7 +59,7 @@ class Lines {
     }
   }
 
-  /** A text with what stands before its first line and before the others. */
+  /** A text, with one prefix for its first line and another for the lines after it. */
   addWrapped(first: string, rest: string, text: string, maxLines: number): void {
     for (const [index, row] of wrap(text, this.widthAfter(rest), maxLines).entries()) {
       this.add(`${this.paint('dim', index === 0 ? first : rest)}${row}`)

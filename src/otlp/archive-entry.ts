@@ -8,7 +8,7 @@ export interface ArchiveEntry {
   readonly isRecognised: boolean
 }
 
-/** Where an entry stands in a file. */
+/** The position of an entry in a file. */
 export interface Position {
   readonly offset: number
   readonly length: number

@@ -1,9 +1,9 @@
 import type { ArchiveEntry, Position } from './archive-entry.ts'
 
-/** Where each entry stands, by trace, in typed arrays: 29 bytes an entry. */
+/** The position of each entry, by trace, in typed arrays that take 29 bytes an entry. */
 export class ArchiveIndex {
   #count = 0
-  /** The last 52 bits of the trace id. Traces that share them are told apart when they are read. */
+  /** The last 52 bits of the trace id. Traces that share them are separated when they are read. */
   #traceKeys = new Float64Array(1024)
   #startTimesMs = new Float64Array(1024)
   #offsets = new Float64Array(1024)

@@ -79,7 +79,7 @@ export function tryParse(text: string): unknown {
   }
 }
 
-/** The parser's own words, without the excerpt: what stands in the file may be anybody's secret. */
+/** The parser's message without its excerpt, because the content of the file may be secret. */
 function reasonOf(text: string): string {
   try {
     JSON.parse(text)

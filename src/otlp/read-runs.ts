@@ -37,11 +37,11 @@ export interface OtlpSummary {
 
 /** Settings of `readRuns`. */
 export interface ReadRunsOptions {
-  /** Told of each record that could not be read. @default nothing is said */
+  /** Called with each record that could not be read. @default none */
   readonly onDamage?: (damage: OtlpDamage) => void
-  /** Told after each piece of input how many bytes have been read. @default nothing is said */
+  /** Called after each piece of input with the number of bytes read so far. @default none */
   readonly onProgress?: (bytesRead: number) => void
-  /** Told once, when all input has been read and before the first run is given. @default nothing is said */
+  /** Called once, when all input has been read and before the first run is given. @default none */
   readonly onRead?: (summary: OtlpSummary) => void
   /**
    * Bytes of input whose spans are held in memory. Beyond it they wait in a temporary file, removed when the reading ends,
@@ -56,8 +56,8 @@ export interface ReadRunsOptions {
  * (one request, or requests behind the Collector's four bytes of length); what the APIs and pages of Jaeger and Tempo give; lists
  * of these; plain, or compressed by gzip or zstd. Traces and logs are read together, in any order.
  *
- * Top-level runs come by start time, each with its children. Spans of a trace may stand anywhere in the inputs. A damaged
- * record is told to `onDamage` and the rest read. Rejects where an input cannot be opened or read.
+ * Top-level runs come by start time, each with its children. The spans of a trace may be anywhere in the inputs. A damaged
+ * record is reported to `onDamage`, and the rest is read. Rejects where an input cannot be opened or read.
  *
  * @example
  * for await (const run of readRuns(['traces.json', 'logs.json'])) console.log(run.agent.name, run.output)

@@ -12,8 +12,9 @@ export interface StoredRun {
 }
 
 /**
- * A run may be spread over traces, or told twice, in two of them: traces are looked at together, all of them where they are
- * held in memory, else some thousand spans at a time. Runs that start after the first trace of what comes next wait.
+ * Gives the runs of an archive by start time. A run may be spread over traces, or be recorded twice, in two of them, so traces
+ * are looked at together: all of them where they are held in memory, else some thousand spans at a time. A run that starts
+ * after the first trace of the next batch waits for that batch.
  */
 export function* runsByStart(archive: SpanArchive): Generator<StoredRun> {
   let waiting: readonly StoredRun[] = []
@@ -30,7 +31,7 @@ export function* runsByStart(archive: SpanArchive): Generator<StoredRun> {
 function storedRuns(traces: readonly ArchivedTrace[]): StoredRun[] {
   const spans = traces.flatMap((trace) => trace.spans)
   const logs = traces.flatMap((trace) => trace.logs)
-  // Made when somebody asks for scores.
+  // The index is made when scores are first asked for.
   let scores: StoredScores | undefined
   const scoresOf = (run: AgentRun): readonly StoredScore[] => (scores ??= new StoredScores(spans, logs)).of(run)
   return buildRuns(spans, { logs }).map((run) => ({ run, scoresOf }))

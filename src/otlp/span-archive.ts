@@ -19,7 +19,7 @@ export interface SpanArchiveOptions {
 
 /**
  * Spans of a file in the order in which they come, given back trace by trace, earliest first, wherever in the file the spans
- * of a trace stand. Beyond `maxHeldBytes` they are kept in a temporary file, and in memory only an index of 29 bytes each.
+ * of a trace are. Beyond `maxHeldBytes` they are kept in a temporary file, and in memory only an index of 29 bytes each.
  */
 export class SpanArchive {
   readonly #maxHeldBytes: number

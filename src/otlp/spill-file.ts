@@ -13,7 +13,7 @@ const WRITE_BYTES = 4 * 1024 * 1024
 type Resource = SourceSpan['resource']
 type Scope = SourceSpan['scope']
 
-/** An entry as it stands in the file: resource and scope by number. */
+/** An entry as it is written to the file: resource and scope are numbers. */
 interface SpilledEntry extends Omit<ArchiveEntry, 'span'> {
   readonly span?: Omit<SourceSpan, 'resource' | 'scope'>
   readonly resource?: Resource | number

@@ -32,7 +32,7 @@ function readInto(value: unknown, batch: OtlpBatch): string | undefined {
   else if (isRecord(value.result)) return readJaegerResult(value.result, batch)
   // Tempo's API version 2.
   else if (isRecord(value.trace)) return readInto(value.trace, batch)
-  // Jaeger's API wraps its traces, and says so where it found none.
+  // Jaeger's API wraps its traces in a list, which is empty where it found none.
   else if (Array.isArray(value.data) && value.data.every(isJaegerTrace)) return readList(value.data, batch)
   else return describeUnread(value)
   return undefined

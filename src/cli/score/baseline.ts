@@ -11,7 +11,7 @@ import type { ReportedEvaluation } from './reported-evaluation.ts'
 import { inputKeyOf } from './run-key.ts'
 import type { ScoredRun } from './run-scorers.ts'
 
-/** What one scorer says of the runs now, beside what it said of them before. */
+/** How one scorer's results differ from those of the baseline. */
 export interface BaselineComparison {
   readonly scorer: string
   /** Absent where no pair has two scores. */

@@ -9,7 +9,7 @@ import { inputKeyOf } from './run-key.ts'
 import type { ScoredRun } from './run-scorers.ts'
 import type { ReasonCount, TallyRow } from './tally.ts'
 
-/** What stands at the end of a report. */
+/** The end of a report. */
 export interface ReportSummary {
   readonly rows: readonly TallyRow[]
   readonly gates: readonly GateResult[]

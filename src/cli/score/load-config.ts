@@ -27,7 +27,7 @@ export function loadConfig(path: string | undefined, { environment, stderr }: Co
     })
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- resolveOptions checks every property of it
     const options = withEnvironment(file, fromEnvironment) as unknown as ScoringOptions
-    // No processor stands behind; what asks for one is of no matter here.
+    // There is no span processor here, so options that need one behind it are accepted and have no effect.
     return resolveOptions(options, true)
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))

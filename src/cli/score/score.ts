@@ -64,7 +64,7 @@ async function scoreFiles(
   const out = given.out === undefined ? undefined : new OtlpLogFile(given.out, { explanations, now: Date.now })
   const progress = createProgress({ stream: context.stderr, totalBytes: undefined })
   try {
-    // Some more runs than are scored at once are read ahead, and come out in their order.
+    // Up to `concurrency` runs are scored at the same time; they come out in the order in which they were read.
     const scored = pMapIterable(runs, ({ run }) => scorers.score(run), { concurrency: options.concurrency })
     for await (const scoredRuns of scored) {
       for (const one of scoredRuns) {

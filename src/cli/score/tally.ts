@@ -11,7 +11,7 @@ export interface WorstRun {
   readonly explanation?: string
 }
 
-/** How often a reason was given instead of a score, and what one of them said. */
+/** How often a reason was given instead of a score, with the message of the first time. */
 export interface ReasonCount {
   readonly count: number
   readonly message: string
@@ -116,7 +116,7 @@ function count(counts: Map<string, ReasonCount>, reason: string, message: string
   counts.set(reason, { count: (known?.count ?? 0) + 1, message: known?.message ?? message })
 }
 
-/** Agents that are told apart; further ones are counted together. */
+/** The number of agents with rows of their own; further agents share one. */
 const MAX_AGENTS = 1000
 const OTHER_AGENTS = '(other agents)'
 const UNNAMED = '(agent without a name)'
