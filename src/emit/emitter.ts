@@ -3,11 +3,12 @@ import type { Context, SpanContext } from '@opentelemetry/api'
 
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
+import { callForeign, runForeign } from '../scoring/run-foreign.ts'
 import { eventAttributes } from './event-attributes.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
 import type { EmissionProviders, LoggerLike, LoggerProviderLike } from './signal-providers.ts'
 import { isSilent, scoreAttributes } from './score-attributes.ts'
-import type { ExplanationPolicy, ScoreAttributes } from './score-attributes.ts'
+import type { ExplanationPolicy, ExplanationRules, ScoreAttributes } from './score-attributes.ts'
 import type { ScoreMetrics } from './score-metrics.ts'
 
 /** Which signals are written. */
@@ -51,53 +52,84 @@ export interface Emission {
   readonly identity?: ScoreAttributes
 }
 
+/** What an emitter writes with. */
+export interface EmitterParts {
+  readonly options: EmitOptions & ExplanationRules
+  readonly providers: EmissionProviders
+  readonly metrics: ScoreMetrics
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number
+  /** A provider threw; `what` names it. */
+  readonly onError: (what: string, error: unknown) => void
+}
+
 const INFO = 9
 const WARN = 13
 
 /** Writes evaluations as events, late spans and metrics; the attributes on live spans are the processor's, which has the span. */
 export class Emitter {
-  readonly #options: EmitOptions
+  readonly #options: EmitterParts['options']
   readonly #providers: EmissionProviders
   readonly #metrics: ScoreMetrics
   readonly #nowMs: () => number
+  readonly #onError: EmitterParts['onError']
   #known: { readonly provider: LoggerProviderLike; readonly logger: LoggerLike } | undefined
 
   #latest: { readonly target: SpanContext; readonly context: Context } | undefined
 
-  /** @param nowMs Milliseconds since the epoch. */
-  constructor(options: EmitOptions, providers: EmissionProviders, metrics: ScoreMetrics, nowMs: () => number) {
+  constructor({ options, providers, metrics, nowMs, onError }: EmitterParts) {
     this.#options = options
     this.#providers = providers
     this.#metrics = metrics
     this.#nowMs = nowMs
+    this.#onError = onError
   }
 
+  /** Writes to every signal that is wanted. They fail apart: a meter provider that throws costs no event and no late span. */
   emit(emission: Emission): void {
     const { evaluation, run, counted, extra } = emission
     if (counted && this.#options.metrics) {
-      this.#metrics.record(evaluation, run, extra)
+      const recorded = runForeign(() => this.#metrics.record(evaluation, run, extra))
+      if (!recorded.ok) this.#onError('The meter provider', recorded.error)
     }
     if (run === undefined || isSilent(evaluation)) return
-    const logger = this.#wantsEvent(evaluation) ? this.#logger() : undefined
+    const wantsEvent = this.#wantsEvent(evaluation)
     const wantsLateSpan = this.#wantsLateSpan(emission)
-    if (!logger && !wantsLateSpan) return
+    if (!wantsEvent && !wantsLateSpan) return
     const verdictTimeMs = this.#nowMs()
+    const { identity } = emission
     const attributes = eventAttributes(evaluation, run, {
-      explanations: this.#options.explanations,
+      rules: this.#options,
       verdictTimeMs,
-      extra: emission.identity === undefined ? extra : { ...extra, ...emission.identity },
+      extra: identity === undefined ? extra : { ...extra, ...identity },
     })
+    if (wantsEvent) {
+      callForeign(
+        () => this.#writeEvent(emission, attributes, verdictTimeMs),
+        (error) => this.#onError('The logger provider', error),
+      )
+    }
+    if (!wantsLateSpan) return
+    try {
+      this.#writeLateSpan(emission, attributes)
+    } catch (error) {
+      this.#onError('The tracer provider', error)
+    }
+  }
+
+  #writeEvent(emission: Emission, attributes: ScoreAttributes, verdictTimeMs: number): unknown {
+    const { evaluation } = emission
+    const logger = this.#logger()
     const failed = evaluation.score.status === 'failed'
-    logger?.emit({
+    return logger?.emit({
       eventName: 'gen_ai.evaluation.result',
       severityNumber: failed ? WARN : INFO,
       severityText: failed ? 'WARN' : 'INFO',
       timestamp: [...emission.endTime],
       observedTimestamp: verdictTimeMs,
       context: this.#contextOf(emission.target),
-      attributes,
+      attributes: { ...attributes },
     })
-    if (wantsLateSpan) this.#writeLateSpan(emission, attributes)
   }
 
   /** The scores of one run come one after the other. */
@@ -137,7 +169,7 @@ export class Emitter {
         startTime: [...endTime],
         attributes: {
           'gen_ai.operation.name': 'evaluation',
-          ...scoreAttributes(evaluation, this.#options.explanations),
+          ...scoreAttributes(evaluation, this.#options),
           ...attributes,
         },
       },

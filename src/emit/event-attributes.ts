@@ -1,11 +1,11 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
 import { explanationOf, MAX_NAME_LENGTH, shortened } from './score-attributes.ts'
-import type { ExplanationPolicy, ScoreAttributes } from './score-attributes.ts'
+import type { ExplanationRules, ScoreAttributes } from './score-attributes.ts'
 
 /** What an event's attributes depend on beside the evaluation and its run. */
 export interface EventDetails {
-  readonly explanations: ExplanationPolicy
+  readonly rules: ExplanationRules
   /** When the verdict was had: milliseconds since the epoch. */
   readonly verdictTimeMs: number
   /** Copies of resource or agent-span attributes that the application asked for. */
@@ -31,7 +31,7 @@ export function eventAttributes(
   if (score.status === 'scored') {
     attributes['gen_ai.evaluation.score.value'] = score.value
     attributes['gen_ai.evaluation.score.label'] = score.label
-    set(attributes, 'gen_ai.evaluation.explanation', explanationOf(evaluation, details.explanations))
+    set(attributes, 'gen_ai.evaluation.explanation', explanationOf(evaluation, details.rules))
   } else if (score.status === 'failed') {
     attributes['error.type'] = score.code
   }

@@ -9,6 +9,13 @@ export type ScoreAttributes = Record<string, AttributeValue>
 /** Which explanations leave the process: those of all scorers, of code scorers only, or none. */
 export type ExplanationPolicy = 'all' | 'code' | 'none'
 
+/** Which explanations leave the process, and in which of their forms. */
+export interface ExplanationRules {
+  readonly explanations: ExplanationPolicy
+  /** Whether what came out of a run's content is left out of them, and of messages. */
+  readonly stripContent: boolean
+}
+
 /** Characters of an explanation that are kept. */
 export const MAX_EXPLANATION_LENGTH = 1024
 
@@ -24,7 +31,7 @@ export function isSilent({ score }: Evaluation): boolean {
 }
 
 /** The `spanscore.<id>.*` attributes that an evaluation leaves on the agent's span, or on the late span; empty where it is silent. */
-export function scoreAttributes(evaluation: Evaluation, explanations: ExplanationPolicy): ScoreAttributes {
+export function scoreAttributes(evaluation: Evaluation, rules: ExplanationRules): ScoreAttributes {
   if (isSilent(evaluation)) return {}
   const { score, scorer, complete, revision } = evaluation
   const names = namesOf(scorer.id)
@@ -32,7 +39,7 @@ export function scoreAttributes(evaluation: Evaluation, explanations: Explanatio
   if (score.status === 'scored') {
     attributes[names.score] = score.value
     attributes[names.label] = score.label
-    const explanation = explanationOf(evaluation, explanations)
+    const explanation = explanationOf(evaluation, rules)
     if (explanation !== undefined) attributes[names.explanation] = explanation
   } else {
     attributes[names.status] = score.status
@@ -78,10 +85,14 @@ function namesOf(scorerId: string): Names {
 }
 
 /** The explanation as it may leave the process, cut to its length limit; `undefined` where there is none, or it may not. */
-export function explanationOf({ score, scorer }: Evaluation, explanations: ExplanationPolicy): string | undefined {
-  if (score.status !== 'scored' || score.explanation === undefined) return undefined
+export function explanationOf(
+  { score, scorer }: Evaluation,
+  { explanations, stripContent }: ExplanationRules,
+): string | undefined {
+  if (score.status !== 'scored') return undefined
   if (explanations === 'none' || (explanations === 'code' && scorer.kind === 'judge')) return undefined
-  return shortened(score.explanation, MAX_EXPLANATION_LENGTH)
+  const text = stripContent ? score.explanationWithoutContent : score.explanation
+  return text === undefined || text === '' ? undefined : shortened(text, MAX_EXPLANATION_LENGTH)
 }
 
 /** The first characters of a text, not through the middle of a surrogate pair: half a character is not valid UTF-8 on the wire. */

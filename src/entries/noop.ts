@@ -7,6 +7,7 @@ export { weightedMean } from '../sampling/weighted-mean.ts'
 export {
   inert as ScoreUnavailableError,
   inert as SummarizationMetric,
+  inert as contentFree,
   inert as createAnswerPresentScorer,
   inert as createAnswerRelevancyScorer,
   inert as createCompletenessScorer,
@@ -28,6 +29,7 @@ export {
   inert as createToolErrorsScorer,
   inert as createTrajectoryScorer,
   inert as evaluate,
+  inert as explain,
   inert as prices,
   inert as pricesAsOf,
 } from '../processor/attach/noop.ts'

@@ -42,6 +42,8 @@ export interface Scored {
   /** A word for where the value lies, in scorers that name bands. */
   readonly band?: string
   readonly explanation?: string
+  /** The explanation without what came out of the run's content; absent where nobody vouched for any of it. */
+  readonly explanationWithoutContent?: string
   readonly details?: unknown
 }
 
@@ -50,6 +52,8 @@ export interface Skipped {
   readonly status: 'skipped'
   readonly reason: SkipReason
   readonly message: string
+  /** The message without what came out of the run's content; absent where nobody vouched for any of it. */
+  readonly messageWithoutContent?: string
 }
 
 /** No score, because asking went wrong. The message says what to do. */
@@ -57,6 +61,8 @@ export interface Failed {
   readonly status: 'failed'
   readonly code: FailureCode
   readonly message: string
+  /** The message without what came out of the run's content; absent where nobody vouched for any of it. */
+  readonly messageWithoutContent?: string
 }
 
 /** What a scorer says of a run. Never null, NaN, or a number in place of a score that could not be had. */

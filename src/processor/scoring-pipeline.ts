@@ -6,6 +6,7 @@ import { TraceStore } from '../runs/live/trace-store.ts'
 import type { ParentSpan } from '../runs/live/span-links.ts'
 import { Budget } from '../sampling/budget.ts'
 import { detached, isIsolated } from '../scoring/isolation.ts'
+import { runForeign } from '../scoring/run-foreign.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { formatLedger, Ledger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
@@ -46,9 +47,9 @@ export class ScoringPipeline {
   /** Runs that are settled, and too large to be looked at while a span is ending. */
   readonly #large: LiveRun[] = []
   readonly #forgetExit: () => void
-  /** Spans of judges that could not be suppressed. */
-  readonly #judges = new WeakSet()
-  #hasJudgeSpans = false
+  /** Spans of our own work that could not be suppressed. */
+  readonly #ownSpans = new WeakSet()
+  #hasOwnSpans = false
 
   /** @param self The processor that all this belongs to, to tell it from the provider's others. */
   constructor(options: ResolvedOptions, self: SpanProcessorLike) {
@@ -76,7 +77,13 @@ export class ScoringPipeline {
       options,
       ledger: this.#ledger,
       reporter,
-      emitter: new Emitter(options.emit, this.#providers, this.#metrics, () => Date.now()),
+      emitter: new Emitter({
+        options: options.emit,
+        providers: this.#providers,
+        metrics: this.#metrics,
+        nowMs: () => Date.now(),
+        onError: (what, error) => reporter.threw(what, error),
+      }),
       onFirstScore: () => reporter.info(describeDestinations(options, this.#providers)),
     })
     const jobs = new ScoringJobs({ options, budget, writer, reporter, now })
@@ -116,33 +123,38 @@ export class ScoringPipeline {
     this.#forgetExit = atExit(() => this.#releaseAtExit())
   }
 
-  /** A span starts; `dropped` where it is a judge's, which goes nowhere. */
-  started(span: OpenSpan, parent: ParentSpan | undefined): 'dropped' | undefined {
-    if (isLateSpan(span)) return undefined
+  /** Whether a span that starts goes nowhere because it is one of our own work's: a judge's call, or what a callback started. */
+  drops(span: OpenSpan): boolean {
     // Where no context manager is registered, tracing cannot be suppressed around a judge.
-    if (isIsolated()) {
-      this.#judges.add(span)
-      this.#hasJudgeSpans = true
-      return 'dropped'
-    }
-    this.#store.start(span, parent)
-    return undefined
+    if (!isIsolated() || isLateSpan(span)) return false
+    this.#ownSpans.add(span)
+    this.#hasOwnSpans = true
+    return true
+  }
+
+  /** Whether a span was dropped when it started; what ends of it goes nowhere either. */
+  hasDropped(span: object): boolean {
+    return this.#hasOwnSpans && this.#ownSpans.has(span)
+  }
+
+  /** A span starts. */
+  started(span: OpenSpan, parent: ParentSpan | undefined): void {
+    if (!isLateSpan(span)) this.#store.start(span, parent)
   }
 
   /** A span is ending, and can still be written. */
-  ending(span: OpenSpan): 'dropped' | undefined {
+  ending(span: OpenSpan): void {
     const node = this.#store.nodeOf(span)
     const live = node && this.#store.ending(node)
     if (live !== undefined) this.#runs.runEnded(live, span, span)
-    return this.#hasJudgeSpans && this.#judges.has(span) ? 'dropped' : undefined
   }
 
   /** A span has ended: gives the run that it is the agent of, to be held or handed on. */
-  ended(span: EndedSpan): ScoredRun | 'dropped' | undefined {
+  ended(span: EndedSpan): ScoredRun | undefined {
     const node = this.#store.nodeOf(span)
     if (node === undefined) {
       this.#store.ordinaryEnded(span)
-      return this.#hasJudgeSpans && this.#judges.has(span) ? 'dropped' : undefined
+      return undefined
     }
     // Where `onEnding` was not called (SDK 1.30 and before 2.3, wrappers that do not forward it) it is made up for here.
     const live = this.#store.ending(node)
@@ -175,7 +187,7 @@ export class ScoringPipeline {
   async flush(): Promise<void> {
     this.#reporter.guard('forceFlush', () => this.#store.settleBare())
     this.#lookAtLarge()
-    await this.#flushing.flush()
+    await this.#reporter.settle('forceFlush', () => this.#flushing.flush())
   }
 
   /** Ends scoring. Its first part runs before the first `await`. */
@@ -184,18 +196,18 @@ export class ScoringPipeline {
     this.#lookAtLarge()
     this.#timer.stop()
     this.#forgetExit()
-    await this.#flushing.drain()
-    this.#metrics.stop()
+    await this.#reporter.settle('shutdown', () => this.#flushing.drain())
+    this.#reporter.guard('shutdown', () => this.#metrics.stop())
     this.#reporter.info(formatLedger(this.ledger()))
   }
 
   async shutdownNext(): Promise<void> {
-    await this.#flushing.shutdownNext()
+    await this.#reporter.settle('shutdown', () => this.#flushing.shutdownNext())
   }
 
   /** A log record in which an instrumentation wrote messages. */
   takeLog(log: SourceLog): void {
-    this.#reporter.guard('onEmit', () => this.#store.addLog(log))
+    this.#store.addLog(log)
   }
 
   ledger(): LedgerSnapshot {
@@ -204,9 +216,7 @@ export class ScoringPipeline {
 
   /** What went wrong in a hook: said once, and never thrown into the application. */
   report(hook: string, error: unknown): void {
-    this.#reporter.guard(hook, () => {
-      throw error
-    })
+    this.#reporter.threw(hook, error)
   }
 
   #settled(live: LiveRun, isFinal: boolean): void {
@@ -233,7 +243,9 @@ export class ScoringPipeline {
   }
 
   #countRun(outcome: 'closed' | 'evicted', agentName: string | undefined): void {
-    if (this.#options.emit.metrics) this.#metrics.countRun(outcome, agentName)
+    if (!this.#options.emit.metrics) return
+    const counted = runForeign(() => this.#metrics.countRun(outcome, agentName))
+    if (!counted.ok) this.#reporter.threw('The meter provider', counted.error)
   }
 
   #evicted(live: LiveRun): void {

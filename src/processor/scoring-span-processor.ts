@@ -35,18 +35,18 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
     markAsScoring(this)
     this.#pipeline = new ScoringPipeline(resolved, this)
     this.#next = resolved.next
-    this.logRecordProcessor = createLogCapture((log) => {
-      this.#pipeline.takeLog(log)
-    })
+    this.logRecordProcessor = createLogCapture(
+      (log) => this.#pipeline.takeLog(log),
+      (error) => this.#pipeline.report('logRecordProcessor.onEmit', error),
+    )
   }
 
   onStart(span: OpenSpan, parentContext: Context): void {
-    if (this.#stopped === undefined) {
-      try {
-        if (this.#pipeline.started(span, trace.getSpan(parentContext)) === 'dropped') return
-      } catch (error) {
-        this.#pipeline.report('onStart', error)
-      }
+    try {
+      if (this.#pipeline.drops(span)) return
+      if (this.#stopped === undefined) this.#pipeline.started(span, trace.getSpan(parentContext))
+    } catch (error) {
+      this.#pipeline.report('onStart', error)
     }
     if (this.#next === undefined) return
     try {
@@ -57,9 +57,10 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   }
 
   onEnding(span: OpenSpan): void {
+    if (this.#pipeline.hasDropped(span)) return
     if (this.#stopped === undefined) {
       try {
-        if (this.#pipeline.ending(span) === 'dropped') return
+        this.#pipeline.ending(span)
       } catch (error) {
         this.#pipeline.report('onEnding', error)
       }
@@ -73,7 +74,8 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   }
 
   onEnd(span: EndedSpan): void {
-    let scored: ScoredRun | 'dropped' | undefined
+    if (this.#pipeline.hasDropped(span)) return
+    let scored: ScoredRun | undefined
     if (this.#stopped === undefined) {
       try {
         scored = this.#pipeline.ended(span)
@@ -81,7 +83,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
         this.#pipeline.report('onEnd', error)
       }
     }
-    if (scored !== 'dropped') this.#pipeline.handOn(span, scored)
+    this.#pipeline.handOn(span, scored)
   }
 
   /** Waits for judges, `flushTimeoutMs` at most, lets go of held spans, then flushes what is behind. Never rejects. */

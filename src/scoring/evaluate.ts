@@ -1,9 +1,10 @@
 import type { AgentRun } from '../model/agent-run.ts'
-import type { Evaluation, Failed, Score, Scored, Skipped } from '../model/score.ts'
+import { explain, contentFree } from '../model/explanation.ts'
+import type { Evaluation, Failed, Skipped } from '../model/score.ts'
 import type { GivenInput, JudgeCall, Scorer, ScoringContext, Verdict } from './scorer.ts'
-import { show } from './format-value.ts'
-import { isFailureCode, isSkipReason, readJudgeReport, readText } from './read-verdict.ts'
-import { isThenable } from './thenable.ts'
+import { adopted, isThenable } from './thenable.ts'
+import { failed } from './unscored.ts'
+import { isUnscored, toJudgeReport, toScore, verdictOfThrown } from './verdict.ts'
 
 /** How one evaluation is done; what is left out is the scorer's own, or not known. */
 export interface EvaluateOptions {
@@ -66,21 +67,13 @@ export function evaluateInFull<Preprocessed, Analyzed>(
     verdict,
     ...(thrown.length > 0 && { thrown: thrown[0] }),
   })
-  // A verdict is the scorer's own object: reading it may throw as well.
-  const read = (verdict: Verdict<Preprocessed, Analyzed>): Outcome<Preprocessed, Analyzed> => {
-    try {
-      return finish(verdict)
-    } catch (error) {
-      return finish(verdictOfThrown(scorer.id, error), error)
-    }
-  }
   try {
     const verdict = scorer.assess(run, context)
-    if (!isThenable(verdict)) return read(verdict)
+    if (!isThenable(verdict)) return finish(verdict)
     return new Promise((resolve) => {
       const { signal } = context
       const onAbort = (): void => {
-        // One turn of the loop for a scorer that heeds the signal: its own words know more than ours, tokens spent among them.
+        // One turn of the loop for a scorer that heeds the signal: its own words know more than contentFree, tokens spent among them.
         setImmediate(() => resolve(finish(verdictOfAbort(scorer, signal.reason, context.timeoutMs))))
       }
       const settle = (outcome: Outcome<Preprocessed, Analyzed>): void => {
@@ -89,8 +82,8 @@ export function evaluateInFull<Preprocessed, Analyzed>(
       }
       if (signal.aborted) onAbort()
       else signal.addEventListener('abort', onAbort, { once: true })
-      verdict.then(
-        (value) => settle(read(value)),
+      adopted(verdict).then(
+        (value) => settle(finish(value)),
         (error: unknown) =>
           settle(
             signal.aborted
@@ -144,85 +137,17 @@ function toEvaluation(
     score: toScore(scorer, passAt, verdict),
   }
   if (options.probability !== undefined) evaluation.probability = options.probability
-  const judge = readJudgeReport(verdict?.judge, scorer.judge?.model)
+  const judge = toJudgeReport(scorer, verdict)
   if (judge !== undefined) evaluation.judge = judge
   return evaluation
 }
 
-function toScore(scorer: Scorer, passAt: number, verdict: Verdict): Score {
-  switch (verdict?.status) {
-    case 'scored': {
-      const value = withinRange(verdict.value, scorer.range)
-      if (value === undefined) return invalidScore(scorer.id, scorer.range, verdict.value)
-      const passed = scorer.better === 'higher' ? value >= passAt : value <= passAt
-      const scored: Mutable<Scored> = { status: 'scored', value, label: passed ? 'pass' : 'fail' }
-      const [band, explanation] = [readText(verdict.band), readText(verdict.explanation)]
-      if (band !== undefined) scored.band = band
-      if (explanation !== undefined) scored.explanation = explanation
-      if (verdict.details !== undefined) scored.details = verdict.details
-      return scored
-    }
-    case 'skipped':
-      return isSkipReason(verdict.reason)
-        ? { status: 'skipped', reason: verdict.reason, message: readText(verdict.message) ?? '' }
-        : unknownReason(scorer.id, 'SkipReason', verdict.reason)
-    case 'failed':
-      return isFailureCode(verdict.code)
-        ? { status: 'failed', code: verdict.code, message: readText(verdict.message) ?? '' }
-        : unknownReason(scorer.id, 'FailureCode', verdict.code)
-    default:
-      return invalidScore(scorer.id, scorer.range, verdict)
-  }
-}
-
-/**
- * The value where it lies in the range, else `undefined`. What sums of fractions leave over (1.0000000000000002) is the bound
- * itself; -0 is 0.
- */
-function withinRange(value: unknown, [low, high]: readonly [number, number]): number | undefined {
-  if (typeof value !== 'number') return undefined
-  const tolerance = (high - low) * 1e-9
-  return value >= low - tolerance && value <= high + tolerance ? Math.min(high, Math.max(low, value)) + 0 : undefined
-}
-
-/** The score of a scorer that gave something else than a number within its range. */
-export function invalidScore(id: string, [low, high]: readonly [number, number], got: unknown): Failed {
-  return {
-    status: 'failed',
-    code: 'invalid-score',
-    message: `${id}: expected a number from ${low} to ${high}, got ${show(got)}. Return such a number, or set the scorer's range.`,
-  }
-}
-
-/** The score of a scorer that gives no score for a reason that there is not. */
-function unknownReason(id: string, type: string, got: unknown): Failed {
-  const message = `${id}: expected a ${type} such as 'not-applicable' or 'scorer-threw', got ${show(got)}.`
-  return { status: 'failed', code: 'invalid-score', message }
-}
-
-function verdictOfThrown(id: string, error: unknown): Failed {
-  return {
-    status: 'failed',
-    code: 'scorer-threw',
-    message: `${id} threw ${show(error, 500)}. Call its .run() with the same run to see where.`,
-  }
-}
-
 function verdictOfAbort(scorer: Scorer, reason: unknown, timeoutMs: number): Skipped | Failed {
-  if (isVerdict(reason)) return reason
-  return {
-    status: 'failed',
-    code: scorer.kind === 'judge' ? 'judge-timeout' : 'scorer-timeout',
-    message: `${scorer.id} gave no score within ${timeoutMs} ms. Raise timeoutMs, or make the scorer quicker.`,
-  }
-}
-
-function isVerdict(reason: unknown): reason is Skipped | Failed {
-  return (
-    typeof reason === 'object' &&
-    reason !== null &&
-    'status' in reason &&
-    (reason.status === 'skipped' || reason.status === 'failed')
+  if (isUnscored(reason)) return reason
+  const code = scorer.kind === 'judge' ? 'judge-timeout' : 'scorer-timeout'
+  return failed(
+    code,
+    explain`${contentFree(scorer.id)} gave no score within ${timeoutMs} ms. Raise timeoutMs, or make the scorer quicker.`,
   )
 }
 

@@ -1,27 +1,69 @@
 /** A value as a message shows it: short, on one line, whatever it is. Never throws. */
 export function show(value: unknown, maxLength = 80): string {
   const text = toText(value)
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).toWellFormed()}…`
+}
+
+/**
+ * What an error is and where it was thrown, without its own words, which may quote anything: the name of its class, and the
+ * function and place of the first stack frame. Never throws.
+ */
+export function describeError(error: unknown): string {
+  try {
+    if (!(error instanceof Error)) return `a value that is no Error (${typeof error})`
+    const name = classNameOf(error)
+    const frame = firstFrameOf(error)
+    return frame === undefined ? name : `${name} ${frame}`
+  } catch {
+    return 'an error that cannot be read'
+  }
+}
+
+function classNameOf(error: Error): string {
+  const prototype: unknown = Object.getPrototypeOf(error)
+  const constructor: unknown =
+    typeof prototype === 'object' && prototype !== null ? Reflect.get(prototype, 'constructor') : undefined
+  return typeof constructor === 'function' && /^[\w$]{1,80}$/.test(constructor.name) ? constructor.name : 'Error'
+}
+
+/** The stack begins with the message, which may look like a frame itself: only what comes after it is read. */
+function firstFrameOf({ message, stack }: Error): string | undefined {
+  if (typeof message !== 'string' || typeof stack !== 'string') return undefined
+  const begin = stack.indexOf(message)
+  if (begin < 0 || begin > 200) return undefined
+  const frame = /^\n\s+(at .{1,200})/.exec(stack.slice(begin + message.length, begin + message.length + 300))?.[1]
+  return frame?.trim()
 }
 
 function toText(value: unknown): string {
-  switch (typeof value) {
-    case 'function':
-      return value.name === '' ? 'a function' : `the function ${value.name}`
-    case 'string':
-      return JSON.stringify(value.length > 1000 ? value.slice(0, 1000) : value)
-    case 'object':
-      return value instanceof Error ? `${value.name}: ${value.message}` : toJson(value)
-    default:
-      // Numbers that are not finite, undefined, symbols and big integers have no JSON form.
-      return String(value)
+  try {
+    switch (typeof value) {
+      case 'function':
+        return typeof value.name === 'string' && value.name !== '' ? `the function ${value.name}` : 'a function'
+      case 'string':
+        return JSON.stringify(value.length > 1000 ? value.slice(0, 1000) : value)
+      case 'object':
+        return value instanceof Error ? errorText(value) : jsonText(value)
+      default:
+        // Numbers that are not finite, undefined, symbols and big integers have no JSON form.
+        return String(value)
+    }
+  } catch {
+    return `a value that cannot be shown (${typeof value})`
   }
 }
 
-function toJson(value: object | null): string {
+/** Name and message of an error are usually texts; `String` shows what else they may be, a symbol too. */
+function errorText(error: { readonly name: unknown; readonly message: unknown }): string {
+  return `${String(error.name)}: ${String(error.message)}`.slice(0, 2000)
+}
+
+function jsonText(value: object | null): string {
   try {
-    return JSON.stringify(value)
+    const text: unknown = JSON.stringify(value)
+    if (typeof text === 'string') return text
   } catch {
-    return Object.prototype.toString.call(value)
+    // Circular values, and those whose own `toJSON` throws, are shown by their kind.
   }
+  return Object.prototype.toString.call(value)
 }

@@ -91,6 +91,8 @@ export class ScoringQueue {
   async #finish(job: QueueJob): Promise<void> {
     try {
       await job.start()
+    } catch {
+      // A job books its own result; the queue goes on whatever became of it.
     } finally {
       this.#running -= 1
       this.#startNext()

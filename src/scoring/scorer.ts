@@ -1,4 +1,5 @@
 import type { AgentRun } from '../model/agent-run.ts'
+import type { Explanation } from '../model/explanation.ts'
 import type { Usage } from '../model/message.ts'
 import type { Evaluation, Failed, JudgeReport, Skipped } from '../model/score.ts'
 
@@ -7,7 +8,8 @@ export interface ScoredVerdict {
   readonly status: 'scored'
   readonly value: number
   readonly band?: string
-  readonly explanation?: string
+  /** Written with `explain`, it says which of its parts are content; a plain text counts as content whole. */
+  readonly explanation?: string | Explanation
   readonly details?: unknown
 }
 

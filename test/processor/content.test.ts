@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { explain } from '../../src/model/explanation.ts'
 import { attachScoring } from '../../src/processor/attach/attach.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import type { AgentRun } from '../../src/model/agent-run.ts'
@@ -46,25 +47,30 @@ const talkative = codeScorer('talkative', {
   },
 })
 
+/** Says itself which of its words are content. */
+const exact = codeScorer('exact', {
+  assess: (run) => ({ status: 'scored', value: 1, explanation: explain`${2} words: ${run.userInput ?? ''}` }),
+})
+
 test('with stripContent no content leaves in any signal, and the names, ids and scores do', async () => {
   const { tracer, receiver, flush, diagnostics } = await createPipeline({ processors: (batch) => [batch] })
   const bodies: string[] = []
   const scoring = attachScoring({
-    scorers: [nosyJudge(), codeScorer('exact'), talkative],
+    scorers: [nosyJudge(), codeScorer('plain'), exact, talkative],
     stripContent: true,
     onScore: (_, run) => bodies.push(run.userInput ?? ''),
   })
   runWithSecrets(tracer)
   await flush()
   expect(bodies).toContain(SECRET)
-  expect(diagnostics.filter((line) => line.includes('talkative gave no score: scorer-threw'))).toHaveLength(1)
+  expect(diagnostics.filter((line) => line.includes('talkative threw Error at'))).toHaveLength(1)
   expect(diagnostics.join()).not.toContain(SECRET)
   expect(JSON.stringify([receiver.spans, receiver.logs, receiver.metrics])).not.toContain(SECRET)
   const agent = receiver.spans.find(({ name }) => name === 'invoke_agent a')
   expect(agent?.attributes).toMatchObject({
     'gen_ai.agent.name': 'a',
     'spanscore.nosy.score': 1,
-    'spanscore.exact.explanation': 'because',
+    'spanscore.exact.explanation': '2 words: [removed]',
   })
   expect(agent?.attributes).not.toHaveProperty('spanscore.nosy.explanation')
   const tool = receiver.spans.find(({ name }) => name === 'execute_tool t')

@@ -26,7 +26,7 @@ export function lacksPicks({ picks }: Question, answer: Answer): boolean {
   return answer.picks.length === 0 && picks?.wanted?.includes(answer.verdict) === true
 }
 
-/** An item under an id of ours, and the id under which the reply answers for it, where that names nothing else. */
+/** An item under an id of contentFree, and the id under which the reply answers for it, where that names nothing else. */
 export interface NumberedItem extends Item {
   readonly givenId?: string
 }

@@ -1,4 +1,5 @@
 import type { EmitOptions } from '../../emit/emitter.ts'
+import type { ExplanationRules } from '../../emit/score-attributes.ts'
 import type { BudgetLimits } from '../../sampling/budget.ts'
 import type { Evaluation } from '../../model/score.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
@@ -38,7 +39,7 @@ type Filled = Pick<ScoringOptions, Open> & Required<Omit<ScoringOptions, Open>>
 export interface ResolvedOptions extends Omit<Filled, 'scorers' | 'budget' | 'emit' | 'scope' | 'sample'> {
   readonly scorers: readonly ResolvedScorer[]
   readonly budget: BudgetLimits
-  readonly emit: EmitOptions
+  readonly emit: EmitOptions & ExplanationRules
 }
 
 /**
@@ -64,7 +65,7 @@ export function resolveOptions(given: ScoringOptions, attaching = false): Resolv
     ...rest,
     scorers,
     budget: resolveBudget(options.budget, scorers),
-    emit: resolveEmit(options.emit, options.stripContent),
+    emit: { ...resolveEmit(options.emit), stripContent: options.stripContent },
   }
 }
 
@@ -146,11 +147,9 @@ function resolveBudget(given: Partial<BudgetLimits>, scorers: readonly ResolvedS
   return limits as BudgetLimits
 }
 
-function resolveEmit(given: Partial<EmitOptions>, stripContent: boolean): EmitOptions {
+function resolveEmit(given: Partial<EmitOptions>): EmitOptions {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each switch has a default
-  const emit = readOptions<EmitOptions>('options.emit', given, emitTable) as EmitOptions
-  // A judge's explanation quotes what it has read.
-  return stripContent && emit.explanations === 'all' ? { ...emit, explanations: 'code' } : emit
+  return readOptions<EmitOptions>('options.emit', given, emitTable) as EmitOptions
 }
 
 function requireJudges(scorers: readonly ResolvedScorer[]): void {

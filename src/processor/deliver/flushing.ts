@@ -89,8 +89,6 @@ async function attempt(reporter: Reporter, what: string, run: () => Promise<void
   try {
     await run()
   } catch (error) {
-    reporter.guard(what, () => {
-      throw error
-    })
+    reporter.threw(what, error)
   }
 }

@@ -17,26 +17,42 @@ export interface LogRecordProcessorLike {
   shutdown(): Promise<void>
 }
 
-/** The log records in which some instrumentations write messages, passed on to `take`; everything else is let by. */
-export function createLogCapture(take: (log: SourceLog) => void): LogRecordProcessorLike {
+/**
+ * The log records in which some instrumentations write messages, passed on to `take`; everything else is let by. A record that
+ * cannot be read, and what `take` throws, come to `onError`: nothing is thrown into the application's logging.
+ */
+export function createLogCapture(
+  take: (log: SourceLog) => void,
+  onError: (error: unknown) => void,
+): LogRecordProcessorLike {
   return {
     onEmit(record) {
-      const { spanContext } = record
-      const eventName = record.eventName ?? record.attributes['event.name']
-      if (spanContext === undefined || typeof eventName !== 'string' || !eventName.startsWith('gen_ai.')) return
-      if (eventName === 'gen_ai.evaluation.result') return
-      const { name, version } = record.instrumentationScope
-      take({
-        traceId: spanContext.traceId,
-        spanId: spanContext.spanId,
-        eventName,
-        timeMs: record.hrTime[0] * 1000 + record.hrTime[1] / 1e6,
-        attributes: record.attributes,
-        ...(record.body !== undefined && { body: record.body }),
-        scope: version === undefined ? { name } : { name, version },
-      })
+      try {
+        const log = toContentLog(record)
+        if (log !== undefined) take(log)
+      } catch (error) {
+        onError(error)
+      }
     },
     forceFlush: () => Promise.resolve(),
     shutdown: () => Promise.resolve(),
+  }
+}
+
+function toContentLog(record: EmittedLogRecord): SourceLog | undefined {
+  const { spanContext, attributes } = record
+  if (spanContext === undefined) return undefined
+  const eventName = record.eventName ?? attributes['event.name']
+  if (typeof eventName !== 'string' || !eventName.startsWith('gen_ai.')) return undefined
+  if (eventName === 'gen_ai.evaluation.result') return undefined
+  const { name, version } = record.instrumentationScope
+  return {
+    traceId: spanContext.traceId,
+    spanId: spanContext.spanId,
+    eventName,
+    timeMs: record.hrTime[0] * 1000 + record.hrTime[1] / 1e6,
+    attributes,
+    ...(record.body !== undefined && { body: record.body }),
+    scope: version === undefined ? { name } : { name, version },
   }
 }

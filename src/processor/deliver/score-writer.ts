@@ -48,20 +48,18 @@ export class ScoreWriter {
   write(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted = true): void {
     const { ledger, options, reporter } = this.#parts
     if (counted) ledger.settled(evaluation.scorer.id, evaluation.score)
-    try {
-      this.#emit(scored, evaluation, run, counted)
-    } catch (error) {
-      reporter.guard('Writing a score', () => rethrow(error))
-    }
+    reporter.guard('Writing a score', () => this.#emit(scored, evaluation, run, counted))
     const { onScore } = options
     const { score, scorer } = evaluation
     if (score.status === 'failed') {
-      // What the span and the counters carry is the code; the words, which say what to do, would else be lost.
-      const words = `${scorer.id} gave no score: ${score.code}. Its message may quote content; onScore has it.`
-      reporter.warnOnce(`failed:${scorer.id}:${score.code}`, options.stripContent ? words : score.message)
+      const silence = `${scorer.id} gave no score: ${score.code}. Its message may quote content; onScore has it.`
+      reporter.warnOnce(`failed:${scorer.id}:${score.code}`, score.messageWithoutContent ?? silence)
     }
     if (score.status === 'skipped' && score.reason === 'judge-unavailable') {
-      reporter.errorOnce(`judge:${scorer.id}`, `${scorer.id} cannot ask its judge: ${score.message}`)
+      reporter.errorOnce(
+        `judge:${scorer.id}`,
+        `${scorer.id} cannot ask its judge: ${score.messageWithoutContent ?? 'onScore has the reason.'}`,
+      )
     }
     if (onScore !== undefined && run !== undefined && !isSilent(evaluation)) {
       reporter.callBack('onScore', () => onScore(evaluation, run))
@@ -79,10 +77,14 @@ export class ScoreWriter {
       run,
       target: scored.target,
       endTime: scored.live.span.endTime,
-      stands: this.#stand(scored, scoreAttributes(evaluation, options.emit.explanations)),
+      stands: this.#stands(scored, scoreAttributes(evaluation, options.emit)),
       counted,
       extra: this.#extra(scored),
     })
+  }
+
+  #stands(scored: ScoredRun, attributes: ScoreAttributes): boolean {
+    return this.#parts.reporter.guard('Writing to a span', () => this.#stand(scored, attributes)) ?? false
   }
 
   /** Writes attributes to the agent's span, or to what is handed to `next` of it; false where neither can be had any more. */
@@ -131,8 +133,4 @@ function attributeLimitOf(span: OpenSpan): number {
   const limits: unknown = Reflect.get(span, '_spanLimits')
   const limit = isRecord(limits) ? limits['attributeCountLimit'] : undefined
   return typeof limit === 'number' ? limit : ATTRIBUTE_COUNT_LIMIT
-}
-
-function rethrow(error: unknown): never {
-  throw error
 }

@@ -1,8 +1,11 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { uniformOf } from '../../sampling/decide.ts'
 import type { Failed, Skipped } from '../../model/score.ts'
-import { show } from '../../scoring/format-value.ts'
+import { explain, contentFree } from '../../model/explanation.ts'
+import { describeError, show } from '../../scoring/format-value.ts'
+import { runForeign } from '../../scoring/run-foreign.ts'
 import { disown, isThenable } from '../../scoring/thenable.ts'
+import { failed, skipped } from '../../scoring/unscored.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 
 /** A run that a scorer takes on at this rate, or why it does not. */
@@ -40,39 +43,32 @@ export function isForAgent({ agents }: ResolvedScorer, run: AgentRun): boolean {
 
 /** Left out by its fixed rate. */
 export function sampledOut(rate: number): Skipped {
-  return { status: 'skipped', reason: 'sampled-out', message: `Not among the sampled runs (rate ${rate}).` }
+  return skipped('sampled-out', explain`Not among the sampled runs (rate ${rate}).`)
 }
 
 /** Left out by `agent` or `when`. */
 export function filtered(by: 'agent' | 'when'): Skipped {
-  return { status: 'skipped', reason: 'filtered', message: `Left out by the scorer's ${by}.` }
+  return skipped('filtered', explain`Left out by the scorer's ${contentFree(by)}.`)
 }
 
 /** Asks the application's own functions, `when` and `sample`, about a finished run. */
-export function decideByRun(scorer: ResolvedScorer, run: AgentRun, place: Place): Decision {
-  if (scorer.when !== undefined) {
-    try {
-      const answer: unknown = scorer.when(run)
-      if (isThenable(answer)) return isAsync(scorer.id, 'when', 'true or false', answer)
-      if (!answer) return filtered('when')
-    } catch (error) {
-      return threw(scorer.id, 'when', error)
-    }
+export function decideByRun({ id, when, sample }: ResolvedScorer, run: AgentRun, place: Place): Decision {
+  if (when !== undefined) {
+    const answer = runForeign((): unknown => when(run))
+    if (!answer.ok) return threw(id, 'when', answer.error)
+    if (isThenable(answer.value)) return isAsync(id, 'when', 'true or false', answer.value)
+    if (!answer.value) return filtered('when')
   }
-  if (typeof scorer.sample === 'number') return { status: 'chosen', rate: scorer.sample }
-  let rate: unknown
-  try {
-    rate = scorer.sample(run)
-    if (isThenable(rate)) return isAsync(scorer.id, 'sample', 'a number from 0 to 1', rate)
-  } catch (error) {
-    return threw(scorer.id, 'sample', error)
-  }
+  if (typeof sample === 'number') return { status: 'chosen', rate: sample }
+  const given = runForeign((): unknown => sample(run))
+  if (!given.ok) return threw(id, 'sample', given.error)
+  const rate = given.value
+  if (isThenable(rate)) return isAsync(id, 'sample', 'a number from 0 to 1', rate)
   if (typeof rate !== 'number' || !(rate >= 0 && rate <= 1)) {
-    return {
-      status: 'failed',
-      code: 'scorer-threw',
-      message: `${scorer.id}: expected sample to give a number from 0 to 1, got ${show(rate)}.`,
-    }
+    return failed(
+      'scorer-threw',
+      explain`${contentFree(id)}: expected sample to give a number from 0 to 1, got ${show(rate)}.`,
+    )
   }
   return place.isBelow(rate) ? { status: 'chosen', rate } : sampledOut(rate)
 }
@@ -80,13 +76,13 @@ export function decideByRun(scorer: ResolvedScorer, run: AgentRun, place: Place)
 /** A promise is neither yes nor no, and one that rejects must not end the application. */
 function isAsync(id: string, what: string, expected: string, promise: PromiseLike<unknown>): Failed {
   disown(promise)
-  return {
-    status: 'failed',
-    code: 'scorer-threw',
-    message: `${id}: expected ${what} to give ${expected}, got a promise; it cannot be async.`,
-  }
+  const message = `${id}: expected ${what} to give ${expected}, got a promise; it cannot be async.`
+  return failed('scorer-threw', contentFree(message))
 }
 
 function threw(id: string, what: string, error: unknown): Failed {
-  return { status: 'failed', code: 'scorer-threw', message: `${id}: its ${what} threw ${show(error, 300)}.` }
+  return failed('scorer-threw', {
+    text: `${id}: its ${what} threw ${show(error, 300)}.`,
+    withoutContent: `${id}: its ${what} threw ${describeError(error)}.`,
+  })
 }

@@ -1,5 +1,6 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { show } from '../../scoring/format-value.ts'
+import { runForeign } from '../../scoring/run-foreign.ts'
 import { disown, isThenable } from '../../scoring/thenable.ts'
 import { isRecord } from '../../spans/json.ts'
 
@@ -10,7 +11,10 @@ import { isRecord } from '../../spans/json.ts'
  * @throws what `redact` throws, and TypeError where it does not give a run: no judge may be shown anything else.
  */
 export function redactedBy(redact: (run: AgentRun) => AgentRun, run: AgentRun): AgentRun {
-  const redacted: unknown = redact(JSON.parse(JSON.stringify(run)))
+  const copy = JSON.parse(JSON.stringify(run))
+  const result = runForeign((): unknown => redact(copy))
+  if (!result.ok) throw result.error
+  const redacted = result.value
   if (isThenable(redacted)) {
     disown(redacted)
     throw new TypeError('expected redact to return a run, got a promise; it cannot be async')

@@ -1,8 +1,8 @@
 import { diag } from '@opentelemetry/api'
 import type { DiagLogger } from '@opentelemetry/api'
 
-import { show } from '../../scoring/format-value.ts'
-import { isThenable } from '../../scoring/thenable.ts'
+import { describeError } from '../../scoring/format-value.ts'
+import { callForeign } from '../../scoring/run-foreign.ts'
 
 /** Kinds of trouble that are told apart; further ones are not reported. */
 const MAX_KINDS = 200
@@ -29,22 +29,28 @@ export class Reporter {
     try {
       return run()
     } catch (error) {
-      this.errorOnce(`guard:${what}`, `${what} threw ${show(error, 300)}. The application is not affected.`)
+      this.threw(what, error)
       return undefined
     }
   }
 
-  /** Runs a callback of the application's, which may be async: what it throws or rejects with goes no further. */
+  /** Runs a callback of the application's, apart from it, which may be async: what it throws or rejects with goes no further. */
   callBack(what: string, run: () => unknown): void {
-    const returned = this.guard(what, run)
-    if (!isThenable(returned)) return
-    this.guard(what, () => {
-      void returned.then(undefined, (error: unknown) =>
-        this.guard(what, () => {
-          throw error
-        }),
-      )
-    })
+    callForeign(run, (error) => this.threw(what, error))
+  }
+
+  /** Awaits work that must not reject into the application; what it throws or rejects with goes no further. */
+  async settle(what: string, run: () => Promise<void>): Promise<void> {
+    try {
+      await run()
+    } catch (error) {
+      this.threw(what, error)
+    }
+  }
+
+  /** Says that something threw. Not in the error's own words: it may quote what a run said, and the log is not the place for it. */
+  threw(what: string, error: unknown): void {
+    this.errorOnce(`threw:${what}`, `${what} threw ${describeError(error)}. The application is not affected.`)
   }
 
   /** The logger is the application's; what it throws has nobody left to be told. */

@@ -6,7 +6,9 @@ import type { ScorableRun } from './scorable-run.ts'
 import { evaluate } from '../../scoring/evaluate.ts'
 import { isolated } from '../../scoring/isolation.ts'
 import type { Ledger } from '../../scoring/ledger.ts'
-import type { Evaluation, Score, Skipped } from '../../model/score.ts'
+import { skipped } from '../../scoring/unscored.ts'
+import { contentFree } from '../../model/explanation.ts'
+import type { Evaluation, Score } from '../../model/score.ts'
 import { decideByRun, filtered, isForAgent, mayWant, Place, sampledOut } from './admission.ts'
 import { claim } from './score-claims.ts'
 import { InlineSpeed, threadCpuMs } from './inline-speed.ts'
@@ -267,26 +269,19 @@ function differs(a: Score, b: Score): boolean {
   return false
 }
 
-const ALREADY_SCORED: Skipped = {
-  status: 'skipped',
-  reason: 'already-scored',
-  message: 'The span carries this score already: two scoring processors see the same spans. Keep one of them.',
-}
+const ALREADY_SCORED = skipped(
+  'already-scored',
+  contentFree('The span carries this score already: two scoring processors see the same spans. Keep one of them.'),
+)
 
-const NO_RUN: Skipped = {
-  status: 'skipped',
-  reason: 'incomplete',
-  message: 'The spans that were kept do not make a run; see maxSpansPerRun.',
-}
+const NO_RUN = skipped('incomplete', contentFree('The spans that were kept do not make a run; see maxSpansPerRun.'))
 
-const EVICTED: Skipped = {
-  status: 'skipped',
-  reason: 'incomplete',
-  message: 'The run was given up before its agent ended: see maxOpenRuns and maxContentBytes.',
-}
+const EVICTED = skipped(
+  'incomplete',
+  contentFree('The run was given up before its agent ended: see maxOpenRuns and maxContentBytes.'),
+)
 
-const UNSAMPLED: Skipped = {
-  status: 'skipped',
-  reason: 'unsampled',
-  message: 'The span is recorded and not sampled; set scoreUnsampled to have it judged.',
-}
+const UNSAMPLED = skipped(
+  'unsampled',
+  contentFree('The span is recorded and not sampled; set scoreUnsampled to have it judged.'),
+)

@@ -4,7 +4,9 @@ import { evaluate } from '../../scoring/evaluate.ts'
 import { isolated } from '../../scoring/isolation.ts'
 import type { DropReason, QueueJob } from '../../scoring/queue.ts'
 import type { Evaluation, Score, Skipped } from '../../model/score.ts'
-import { show } from '../../scoring/format-value.ts'
+import { contentFree } from '../../model/explanation.ts'
+import { describeError, show } from '../../scoring/format-value.ts'
+import { failed, skipped } from '../../scoring/unscored.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoredRun } from './scored-run.ts'
@@ -50,9 +52,11 @@ export class ScoringJob implements QueueJob {
     if (this.#hasBegun || this.#isFinished) return
     this.#hasBegun = true
     const timer = setTimeout(() => this.#controller.abort(), this.parts.options.timeoutMs).unref()
-    const evaluation = await this.#evaluate()
-    clearTimeout(timer)
-    this.finish(evaluation)
+    try {
+      this.finish(await this.#evaluate())
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** Does the work in this turn of the event loop, if it has not begun. */
@@ -93,8 +97,11 @@ export class ScoringJob implements QueueJob {
       try {
         seen = scored.redacted(run, options.redact)
       } catch (error) {
-        const message = `redact threw ${show(error, 300)}; nothing was sent to the judge.`
-        return evaluationOf(scored, scorer, { status: 'failed', code: 'redact-failed', message }, run)
+        const score = failed('redact-failed', {
+          text: `redact threw ${show(error, 300)}; nothing was sent to the judge.`,
+          withoutContent: `redact threw ${describeError(error)}; nothing was sent to the judge.`,
+        })
+        return evaluationOf(scored, scorer, score, run)
       }
     }
     return isolated(() =>
@@ -154,19 +161,16 @@ export function evaluationOf(
 
 /** Why a score that was to be asked for was not. */
 export const DROPPED: Readonly<Record<DropReason | 'shutdown', Skipped>> = {
-  'queue-full': {
-    status: 'skipped',
-    reason: 'queue-full',
-    message: 'More runs are to be scored than the queue holds; lower sample, or raise queueSize or concurrency.',
-  },
-  expired: {
-    status: 'skipped',
-    reason: 'expired',
-    message: 'The score waited for longer than anybody looks at its run; lower sample, or raise concurrency.',
-  },
-  shutdown: {
-    status: 'skipped',
-    reason: 'shutdown',
-    message: 'The process was shut down before the score was in; await forceFlush() first.',
-  },
+  'queue-full': skipped(
+    'queue-full',
+    contentFree('More runs are to be scored than the queue holds; lower sample, or raise queueSize or concurrency.'),
+  ),
+  expired: skipped(
+    'expired',
+    contentFree('The score waited for longer than anybody looks at its run; lower sample, or raise concurrency.'),
+  ),
+  shutdown: skipped(
+    'shutdown',
+    contentFree('The process was shut down before the score was in; await forceFlush() first.'),
+  ),
 }

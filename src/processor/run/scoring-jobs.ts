@@ -1,9 +1,13 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Budget, Reservation } from '../../sampling/budget.ts'
+import { contentFree } from '../../model/explanation.ts'
 import { detached } from '../../scoring/isolation.ts'
 import { ScoringQueue } from '../../scoring/queue.ts'
-import { readEstimate } from '../../scoring/read-verdict.ts'
 import type { Evaluation, Score, Skipped } from '../../model/score.ts'
+import { readEstimate } from '../../scoring/read-verdict.ts'
+import { runForeignNow } from '../../scoring/run-foreign.ts'
+import { show } from '../../scoring/format-value.ts'
+import { skipped } from '../../scoring/unscored.ts'
 import { decideByRun, filtered, isForAgent } from './admission.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
 import { PendingScores } from '../deliver/pending-scores.ts'
@@ -127,7 +131,7 @@ export class ScoringJobs {
     const run = this.#parts.reporter.guard('Putting a run together', () => scored.live.current())
     const give = (score: Score) => this.#conclude(scored, evaluationOf(scored, scorer, score, run), run, counted)
     if (run === undefined) {
-      give({ status: 'skipped', reason: 'incomplete', message: 'The spans that were kept do not make a run.' })
+      give(skipped('incomplete', contentFree('The spans that were kept do not make a run; see maxSpansPerRun.')))
       return
     }
     const decision = isForAgent(scorer, run) ? decideByRun(scorer, run, scored.place) : filtered('agent')
@@ -173,16 +177,25 @@ export class ScoringJobs {
     const { judge } = scorer
     if (judge === undefined) return { status: 'admitted', rate }
     const { budget, reporter } = this.#parts
-    const unavailable = reporter.guard(`${id}: judge.unavailable`, () => judge.unavailable())
-    if (unavailable !== undefined) {
-      return { status: 'skipped', reason: 'judge-unavailable', message: unavailable }
+    const available = runForeignNow(() => judge.unavailable())
+    if (!available.ok) reporter.threw(`${id}: judge.unavailable`, available.error)
+    else if (available.value !== undefined) {
+      const unavailable: unknown = available.value
+      return skipped(
+        'judge-unavailable',
+        contentFree(typeof unavailable === 'string' ? unavailable : show(unavailable)),
+      )
     }
     scored.budgetFactor ??= budget.factor()
-    const estimate = readEstimate(reporter.guard(`${id}: judge.estimate`, () => judge.estimate(run)))
+    const estimated = runForeignNow(() => judge.estimate(run))
+    if (!estimated.ok) reporter.threw(`${id}: judge.estimate`, estimated.error)
+    const estimate =
+      reporter.guard(`${id}: judge.estimate`, () => readEstimate(estimated.ok ? estimated.value : undefined)) ??
+      readEstimate(undefined)
     const admission = budget.admit({ place: scored.place.value, rate, factor: scored.budgetFactor, estimate })
     return admission.admitted
       ? { status: 'admitted', rate: admission.rate, reservation: admission.reservation }
-      : { status: 'skipped', reason: 'over-budget', message: admission.message }
+      : skipped('over-budget', contentFree(admission.message))
   }
 
   #priority({ id, sample }: ResolvedScorer, run: AgentRun, rate: number): 0 | 1 | 2 {

@@ -1,6 +1,7 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
-import { invalidScore } from '../../scoring/evaluate.ts'
+import { isExplanation } from '../../model/explanation.ts'
+import { invalidScore } from '../../scoring/verdict.ts'
 import { plainRun } from '../../scoring/given/run.ts'
 import type { Failed, JudgeReport, Skipped } from '../../model/score.ts'
 import type { GivenInput, Need, Scorer, Verdict } from '../../scoring/scorer.ts'
@@ -197,7 +198,8 @@ function* assess(
   const said = yield take(steps.generateReason, { score: value }, REASON_SHAPE)
   if (isUnavailable(said)) return finish(said)
   const reason = isRecord(said) && 'reason' in said ? said.reason : said
-  return finish({ status: 'scored', value, ...(typeof reason === 'string' && { explanation: reason }) })
+  const isReason = typeof reason === 'string' || isExplanation(reason)
+  return finish({ status: 'scored', value, ...(isReason && { explanation: reason }) })
 }
 
 /** What can be hashed of steps: source text, and schemas that are JSON; objects of schema libraries are machines without end. */

@@ -1,3 +1,4 @@
+import type { Explanation } from '../../model/explanation.ts'
 import type { JudgeSettings } from '../../judge/judge.ts'
 import type { JudgeModel } from '../../judge/transport/judge-model.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
@@ -98,8 +99,10 @@ export type ScoreStep<Context> =
   | ((context: Context) => number | Skipped | Promise<number | Skipped>)
   | PromptStepWithDefault<Context>
 
-/** A step that says why the score is what it is. */
-export type ReasonStep<Context> = ((context: Context) => string | Promise<string>) | PromptStepWithDefault<Context>
+/** A step that says why the score is what it is, as a text or written with `explain`. */
+export type ReasonStep<Context> =
+  | ((context: Context) => string | Explanation | Promise<string | Explanation>)
+  | PromptStepWithDefault<Context>
 
 /** A scorer without its score step: `generateScore` makes it one. */
 export interface AnalyzedScorer<Run, Preprocessed, Analyzed> {

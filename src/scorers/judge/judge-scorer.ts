@@ -98,7 +98,11 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
 function withWhatWasCut<V extends Verdict>(verdict: V, cutBytes: number): V {
   if (verdict.status !== 'scored' || cutBytes === 0) return verdict
   const note = `The judge was not shown ${cutBytes} bytes of the run: see judge.maxPromptBytes.`
-  return { ...verdict, explanation: `${shorten(verdict.explanation ?? '', 1000 - note.length - 1)} ${note}`.trim() }
+  const { explanation = '' } = verdict
+  const { text, withoutContent } =
+    typeof explanation === 'string' ? { text: explanation, withoutContent: '' } : explanation
+  const withNote = (words: string): string => `${shorten(words, 1000 - note.length - 1)} ${note}`.trim()
+  return { ...verdict, explanation: { text: withNote(text), withoutContent: withNote(withoutContent) } }
 }
 
 /**

@@ -1,0 +1,360 @@
+// oxlint-disable unicorn/no-thenable -- thenables that misbehave are what is tested here
+import { ROOT_CONTEXT } from '@opentelemetry/api'
+import type { Span, Tracer } from '@opentelemetry/api'
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import type { Scorer } from '../../src/scoring/scorer.ts'
+import { agentAttributes, codeScorer, expectBalanced, judgeScorer, runAgent } from './harness.ts'
+
+/** Values that cannot be shown, looked at or awaited in the usual ways. */
+const hostile: Readonly<Record<string, () => unknown>> = {
+  'an object without a JSON form': () => ({ toJSON: () => undefined }),
+  'an object without a prototype': () => Object.assign(Object.create(null), { toJSON: () => undefined }),
+  'a toJSON that throws': () => ({
+    toJSON() {
+      throw new Error('toJSON')
+    },
+  }),
+  'a symbol': () => Symbol('s'),
+  'an error whose message is a symbol': () => Object.assign(new Error('x'), { message: Symbol('m') }),
+  'an error whose stack throws': () =>
+    Object.defineProperty(new Error('x'), 'stack', {
+      get() {
+        throw new Error('stack')
+      },
+    }),
+  'a proxy whose traps throw': () =>
+    new Proxy(
+      {},
+      {
+        get() {
+          throw new Error('get')
+        },
+        has() {
+          throw new Error('has')
+        },
+        ownKeys() {
+          throw new Error('ownKeys')
+        },
+        getPrototypeOf() {
+          throw new Error('getPrototypeOf')
+        },
+      },
+    ),
+  'a revoked proxy': () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    return proxy
+  },
+  'a thenable that throws': () => ({
+    then() {
+      throw new Error('then')
+    },
+  }),
+  'a thenable that throws what cannot be shown': () => ({
+    then() {
+      throw Object.create(null)
+    },
+  }),
+  'a thenable that resolves twice and throws': () => ({
+    then(resolve: (value: unknown) => void) {
+      resolve(1)
+      resolve(2)
+      throw new Error('then')
+    },
+  }),
+  'a getter of then that throws': () =>
+    Object.defineProperty({}, 'then', {
+      get() {
+        throw new Error('then')
+      },
+    }),
+  'a function with a hostile name': () => Object.defineProperty(() => 1, 'name', { value: Symbol('n') }),
+  'a bigint': () => 10n ** 400n,
+  'a verdict whose status throws': () => ({
+    get status() {
+      throw new Error('status')
+    },
+  }),
+  'a verdict whose explanation throws': () => ({
+    status: 'scored',
+    value: 1,
+    get explanation() {
+      throw new Error('explanation')
+    },
+  }),
+  'a verdict whose judge throws': () => ({
+    status: 'scored',
+    value: 1,
+    get judge() {
+      throw new Error('judge')
+    },
+  }),
+  'a verdict of a judge without usage': () => ({ status: 'scored', value: 1, judge: { model: 'm', calls: 1 } }),
+  'a verdict with absurd amounts': () => ({
+    status: 'scored',
+    value: 1,
+    judge: { model: {}, calls: Number.NaN, usage: { inputTokens: 1e300, outputTokens: -1 }, costUsd: Number.NaN },
+  }),
+  'a skip for an object': () => ({ status: 'skipped', reason: { a: 1 }, message: 5 }),
+  'a failure for no code': () => ({ status: 'failed', code: '__proto__' }),
+}
+
+class Sink implements SpanProcessor {
+  readonly ended: string[] = []
+  started = 0
+  onStart() {
+    this.started += 1
+  }
+  onEnd(span: { readonly name: string }) {
+    this.ended.push(span.name)
+  }
+  async forceFlush() {}
+  async shutdown() {}
+}
+
+const unhandled: unknown[] = []
+const note = (reason: unknown) => unhandled.push(reason)
+
+beforeEach(() => {
+  unhandled.length = 0
+  process.on('unhandledRejection', note)
+})
+
+afterEach(() => {
+  process.off('unhandledRejection', note)
+})
+
+/** Three runs, a flush and a shutdown: nothing thrown, no span lost or doubled, every score accounted for. */
+async function expectSurvival(options: Partial<ScoringOptions>, more: { readonly next?: SpanProcessor } = {}) {
+  const sink = new Sink()
+  const scoring = new ScoringSpanProcessor({
+    scorers: [codeScorer('c'), judgeScorer('j')],
+    next: more.next ?? sink,
+    timeoutMs: 200,
+    flushTimeoutMs: 1000,
+    shutdownTimeoutMs: 500,
+    ...options,
+  })
+  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  for (let index = 0; index < 3; index += 1) runAgent(tracer)
+  await scoring.forceFlush()
+  await scoring.shutdown()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(unhandled).toEqual([])
+  expectBalanced(scoring.ledger())
+  for (const { pending, runs } of Object.values(scoring.ledger().scorers)) expect([runs, pending]).toEqual([3, 0])
+  expect(sink.ended).toHaveLength(more.next === undefined ? 9 : 0)
+  return scoring.ledger()
+}
+
+const throwing = (make: () => unknown) => () => {
+  throw make()
+}
+const rejecting = (make: () => unknown) => (): Promise<never> => Promise.reject(make())
+
+/** A scorer as somebody writes it by hand, with none of our checks around it. */
+function rawScorer(id: string, kind: 'code' | 'judge', assess: () => unknown, inline = false): Scorer {
+  const judge = {
+    model: 'a/b',
+    priced: false,
+    estimate: () => ({ calls: Number.NaN, tokens: Number.NaN, costUsd: Number.NaN }),
+    unavailable: () => undefined,
+  }
+  return {
+    ...codeScorer(id),
+    kind,
+    inline,
+    assess: assess as Scorer['assess'],
+    ...(kind === 'judge' && { judge }),
+  }
+}
+
+describe.each(Object.entries(hostile))('%s', (_name, make) => {
+  test('returned by scorers, at once and later, ends in one result each', async () => {
+    const ledger = await expectSurvival({
+      scorers: [
+        rawScorer('inline', 'code', make, true),
+        rawScorer('deferred', 'code', make),
+        rawScorer('asynchronous', 'code', async () => make()),
+        rawScorer('judged', 'judge', make),
+      ],
+    })
+    expect(ledger.runs).toMatchObject({ seen: 3, closed: 3 })
+  })
+
+  test('thrown by scorers, at once and later, is a failure', async () => {
+    const ledger = await expectSurvival({
+      scorers: [
+        rawScorer('inline', 'code', throwing(make), true),
+        rawScorer('asynchronous', 'code', rejecting(make)),
+        rawScorer('judged', 'judge', rejecting(make)),
+      ],
+    })
+    for (const { failed } of Object.values(ledger.scorers)) expect(failed).toBe(3)
+  })
+
+  test('thrown, rejected with or returned by callbacks reaches nobody', async () => {
+    for (const fault of [throwing(make), rejecting(make), make]) {
+      expect.hasAssertions()
+      await expectSurvival({ onScore: fault, onJudgeCall: fault, redact: fault as never })
+      await expectSurvival({ scorers: [{ scorer: codeScorer('c'), when: fault as never }] })
+      await expectSurvival({ scorers: [{ scorer: judgeScorer('j'), sample: fault as never }] })
+      await expectSurvival({
+        scorers: [
+          {
+            ...rawScorer('j', 'judge', async () => ({ status: 'scored', value: 1 })),
+            judge: { model: 'm', priced: false, estimate: fault as never, unavailable: fault as never },
+          },
+        ],
+      })
+    }
+  })
+
+  test('thrown by the processors behind and by providers costs no score', async () => {
+    const fault = throwing(make)
+    const next = { onStart: fault, onEnding: fault, onEnd: fault, forceFlush: fault, shutdown: fault } as SpanProcessor
+    const first = await expectSurvival({}, { next })
+    expect(first.scorers).toMatchObject({ c: { scored: 3 }, j: { scored: 3 } })
+    const late = { onStart() {}, onEnd() {}, forceFlush: rejecting(make), shutdown: rejecting(make) }
+    await expectSurvival({}, { next: late })
+    const second = await expectSurvival({
+      meterProvider: { getMeter: fault },
+      loggerProvider: { getLogger: fault },
+      tracerProvider: { getTracer: fault },
+      emit: { lateSpans: 'always' },
+    })
+    expect(second.scorers).toMatchObject({ c: { scored: 3 }, j: { scored: 3 } })
+  })
+})
+
+test('a meter provider that throws costs no event, no attribute and no judge score', async () => {
+  const events: unknown[] = []
+  const broken = {
+    getMeter: () => {
+      throw new Error('half-initialised')
+    },
+  }
+  const spans: { readonly attributes: Readonly<Record<string, unknown>> }[] = []
+  const next = { ...emptyProcessor, onEnd: (span: never) => void spans.push(span) }
+  const ledger = await expectSurvival(
+    {
+      meterProvider: broken,
+      loggerProvider: { getLogger: () => ({ emit: (record) => void events.push(record) }) },
+    },
+    { next },
+  )
+  expect(ledger.runs).toMatchObject({ seen: 3, closed: 3, open: 0 })
+  expect(events).toHaveLength(6)
+  const agents = spans.filter(({ attributes }) => 'spanscore.j.score' in attributes)
+  expect(agents).toHaveLength(3)
+})
+
+const emptyProcessor = { onStart() {}, onEnd() {}, forceFlush: async () => {}, shutdown: async () => {} }
+
+const CALLBACKS = ['scorer', 'judge', 'when', 'sample', 'redact', 'onScore', 'onJudgeCall', 'meter', 'logger'] as const
+
+test.each(CALLBACKS)('spans that %s starts are neither recorded nor scored, with no context manager', async (which) => {
+  const sink = new Sink()
+  let tracer: Tracer | undefined
+  let made = 0
+  const agent = (): void => {
+    made += 1
+    if (made > 20) return
+    tracer?.startSpan('inner', { attributes: agentAttributes('inner') }, ROOT_CONTEXT).end()
+  }
+  const on = (name: (typeof CALLBACKS)[number]) => name === which && agent()
+  const call = { scorerId: '', runId: '', attempt: 1, model: 'm', prompt: { instructions: '', user: '' } }
+  const scoring = new ScoringSpanProcessor({
+    scorers: [
+      {
+        scorer: codeScorer('c', { assess: () => (on('scorer'), { status: 'scored', value: 1 }) }),
+        when: () => (on('when'), true),
+        sample: () => (on('sample'), 1),
+      },
+      judgeScorer('j', {
+        assess: async (_run, context) => {
+          await new Promise((resolve) => setTimeout(resolve, 1))
+          on('judge')
+          context.onJudgeCall?.({ ...call, usage: {}, durationMs: 1 })
+          return { status: 'scored', value: 1 }
+        },
+      }),
+    ],
+    next: sink,
+    redact: (run) => (on('redact'), run),
+    onScore: () => void on('onScore'),
+    onJudgeCall: () => void on('onJudgeCall'),
+    meterProvider: { getMeter: () => (on('meter'), noMeter) } as never,
+    loggerProvider: { getLogger: () => ({ emit: () => void on('logger') }) },
+  })
+  tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  runAgent(tracer)
+  await scoring.forceFlush()
+  await scoring.shutdown()
+  expect(made).toBeGreaterThan(0)
+  expect(sink.ended.filter((name) => name === 'inner')).toEqual([])
+  expect(sink.started).toBe(3)
+  expect(scoring.ledger().runs.seen).toBe(1)
+})
+
+const instrument = { record() {}, addCallback() {} }
+const noMeter = {
+  createHistogram: () => instrument,
+  createObservableCounter: () => instrument,
+  createObservableGauge: () => instrument,
+}
+
+test('spans of a judge that go on during a shutdown, or after it, reach no exporter', async () => {
+  const sink = new Sink()
+  let tracer: Tracer | undefined
+  const opened: Span[] = []
+  const slow = judgeScorer('j', {
+    assess: async () => {
+      for (let attempt = 0; attempt < 8; attempt += 1) {
+        const span = tracer?.startSpan('POST judge')
+        if (span) opened.push(span)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        span?.end()
+      }
+      return { status: 'scored', value: 1 }
+    },
+  })
+  const scoring = new ScoringSpanProcessor({ scorers: [slow], next: sink, shutdownTimeoutMs: 60 })
+  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  tracer = provider.getTracer('http')
+  runAgent(tracer)
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  await provider.shutdown()
+  await new Promise((resolve) => setTimeout(resolve, 150))
+  expect(opened.length).toBeGreaterThan(4)
+  expect(sink.ended.filter((name) => name === 'POST judge')).toEqual([])
+  expect(sink.started).toBe(3)
+})
+
+test('log records of any shape throw nothing into the logging of the application', () => {
+  const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('c')] })
+  const spanContext = { traceId: 'a', spanId: 'b' }
+  const records: unknown[] = [
+    undefined,
+    null,
+    1,
+    {},
+    { spanContext },
+    { spanContext, eventName: 'gen_ai.x' },
+    { spanContext, eventName: 'gen_ai.x', attributes: {} },
+    { spanContext, eventName: 'gen_ai.x', attributes: {}, hrTime: [0, 0], instrumentationScope: null },
+    Object.defineProperty({}, 'spanContext', {
+      get() {
+        throw new Error('spanContext')
+      },
+    }),
+  ]
+  for (const record of records) {
+    expect(() => scoring.logRecordProcessor.onEmit(record as never)).not.toThrow()
+  }
+})
