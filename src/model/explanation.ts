@@ -44,6 +44,14 @@ export function contentFree(text: string): Explanation {
   return { text, withoutContent: text }
 }
 
+/** Joins explanations as `Array.join` joins texts. */
+export function joinExplanations(parts: readonly Explanation[], separator: string): Explanation {
+  return {
+    text: parts.map(({ text }) => text).join(separator),
+    withoutContent: parts.map(({ withoutContent }) => withoutContent).join(separator),
+  }
+}
+
 /** Whether a value is an explanation in both forms; never throws, whatever the value is. */
 export function isExplanation(value: unknown): value is Explanation {
   try {

@@ -1,9 +1,12 @@
+import { contentFree } from '../model/explanation.ts'
+import type { Explanation } from '../model/explanation.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Skipped, SkipReason } from '../model/score.ts'
+import { skipped } from '../scoring/unscored.ts'
 
 /** No score, with the reason and what to do about it. */
-export function skip(reason: SkipReason, message: string): Skipped {
-  return { status: 'skipped', reason, message }
+export function skip(reason: SkipReason, message: string | Explanation): Skipped {
+  return skipped(reason, message)
 }
 
 /**
@@ -14,5 +17,5 @@ export function skipWithoutFact(run: AgentRun, fact: string, id: string): Skippe
   const missing = run.missing.find(({ what }) => what === fact)
   if (missing === undefined) return undefined
   const cure = missing.switch === undefined ? '' : ` Turn on ${missing.switch}.`
-  return skip('no-content', `${id}: the spans do not hold ${fact} (${missing.why}).${cure}`)
+  return skip('no-content', contentFree(`${id}: the spans do not hold ${fact} (${missing.why}).${cure}`))
 }

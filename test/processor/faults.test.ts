@@ -110,14 +110,18 @@ test('a scorer that blocks is reported and runs after the span from then on', as
   expect(scoring.ledger().scorers['slow']).toMatchObject({ runs: 3, scored: 3 })
 })
 
-test('an inline scorer that returns a promise after all is awaited, and runs later from then on', async () => {
+test('an inline scorer that returns a promise is awaited, and runs later where it does so again after that', async () => {
   const { tracer, flush, scoring, diagnostics } = await createScoring({
     scorers: [codeScorer('async', { assess: () => Promise.resolve({ status: 'scored', value: 1 }) })],
   })
   runAgent(tracer)
   runAgent(tracer)
   await flush()
-  expect(scoring.ledger().scorers['async']).toMatchObject({ scored: 2, pending: 0 })
+  expect(diagnostics.filter((line) => line.includes('returned a promise'))).toHaveLength(0)
+  runAgent(tracer)
+  runAgent(tracer)
+  await flush()
+  expect(scoring.ledger().scorers['async']).toMatchObject({ scored: 4, pending: 0 })
   expect(diagnostics.filter((line) => line.includes('returned a promise'))).toHaveLength(1)
 })
 

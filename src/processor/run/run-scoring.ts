@@ -49,6 +49,8 @@ export class RunScoring {
   readonly #parts: RunScoringParts
   /** Scorers that were too slow to run while a span is ending. */
   readonly #deferred = new Set<string>()
+  /** Scorers that returned a promise while a span was ending, and whether the first of these has settled. */
+  readonly #loading = new Map<string, 'loading' | 'loaded'>()
   readonly #speed: InlineSpeed
   /** Whether any scorer looks at agents that another agent started. */
   readonly countsNested: boolean
@@ -200,8 +202,7 @@ export class RunScoring {
       const evaluation = evaluations[index]
       if (evaluation === undefined) continue
       if (evaluation instanceof Promise) {
-        // It says that it is synchronous, and is not: its result is awaited this once, and from now on it runs later.
-        this.#defer(scorer.id, 'returned a promise')
+        this.#awaitInline(scorer.id, evaluation)
         this.#parts.jobs.adopt(scored, scorer, run, evaluation)
         continue
       }
@@ -240,6 +241,18 @@ export class RunScoring {
       run,
       probability === undefined ? { about, passAt, timeoutMs } : { about, passAt, timeoutMs, probability },
     )
+  }
+
+  /**
+   * A scorer that says it is synchronous may have something to load when it is first needed. One that returns a promise again
+   * after that is not synchronous, and runs later from then on.
+   */
+  #awaitInline(id: string, evaluation: Promise<Evaluation>): void {
+    const state = this.#loading.get(id)
+    if (state === 'loaded') this.#defer(id, 'returned a promise')
+    if (state !== undefined) return
+    this.#loading.set(id, 'loading')
+    void evaluation.then(() => this.#loading.set(id, 'loaded'))
   }
 
   #defer(id: string, why: string): void {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { describe, expect, it } from 'vitest'
 
+import { ownSchemaCheck } from './schema/schema-check.ts'
 import { checkArguments } from './allowed-arguments.ts'
 import type { AllowedArguments } from './allowed-arguments.ts'
 
@@ -36,7 +37,13 @@ describe('arguments against allowed values', () => {
   it('agrees with the leaderboard on every vector, valid and invalid', () => {
     const wrong = vectors.filter(
       (vector) =>
-        (checkArguments(vector.arguments, vector.allowed, vector.schema, false).length === 0) !== vector.valid,
+        (checkArguments(vector.arguments, vector.allowed, {
+          schema: vector.schema,
+          check: ownSchemaCheck(),
+          strict: false,
+        }).length ===
+          0) !==
+        vector.valid,
     )
     expect(wrong).toEqual([])
     expect(vectors.filter(({ valid }) => valid).length).toBeGreaterThan(80)
@@ -45,7 +52,11 @@ describe('arguments against allowed values', () => {
 
   it('names the error by the leaderboard code', () => {
     const wrong = vectors.filter((vector) => {
-      const codes = checkArguments(vector.arguments, vector.allowed, vector.schema, false).map(({ code }) => code)
+      const codes = checkArguments(vector.arguments, vector.allowed, {
+        schema: vector.schema,
+        check: ownSchemaCheck(),
+        strict: false,
+      }).map(({ code }) => code)
       return !vector.valid && !codes.some((code) => code === toCode(vector.errorType ?? ''))
     })
     expect(wrong).toEqual([])
@@ -61,16 +72,36 @@ describe('arguments against allowed values', () => {
     ['{"city":', ['type_error']],
     [undefined, ['missing_required']],
   ])('%j gives %j', (args, codes) => {
-    expect(checkArguments(args, allowed, schema, false).map(({ code }) => code)).toEqual(codes)
+    expect(
+      checkArguments(args, allowed, { schema, check: ownSchemaCheck(), strict: false }).map(({ code }) => code),
+    ).toEqual(codes)
   })
 
   it('compares values as they are in strict mode, at any depth', () => {
     const deep = { filter: [{ tags: ['a', 'b'], range: { from: 1 } }] }
-    expect(checkArguments({ filter: { range: { from: 1 }, tags: ['a', 'b'] } }, deep, undefined, true)).toEqual([])
-    expect(checkArguments({ filter: { range: { from: 2 }, tags: ['a', 'b'] } }, deep, undefined, true)).toHaveLength(1)
-    expect(checkArguments({ city: 'oslo' }, allowed, schema, true).map(({ code }) => code)).toEqual(['value_error'])
+    expect(
+      checkArguments({ filter: { range: { from: 1 }, tags: ['a', 'b'] } }, deep, {
+        schema: undefined,
+        check: ownSchemaCheck(),
+        strict: true,
+      }),
+    ).toEqual([])
+    expect(
+      checkArguments({ filter: { range: { from: 2 }, tags: ['a', 'b'] } }, deep, {
+        schema: undefined,
+        check: ownSchemaCheck(),
+        strict: true,
+      }),
+    ).toHaveLength(1)
+    expect(
+      checkArguments({ city: 'oslo' }, allowed, { schema, check: ownSchemaCheck(), strict: true }).map(
+        ({ code }) => code,
+      ),
+    ).toEqual(['value_error'])
     const bounded = { properties: { days: { type: 'integer', maximum: 2 } } }
-    expect(checkArguments({ days: 3 }, { days: [3] }, bounded, true)[0]).toMatchObject({
+    expect(
+      checkArguments({ days: 3 }, { days: [3] }, { schema: bounded, check: ownSchemaCheck(), strict: true })[0],
+    ).toMatchObject({
       path: 'days',
       code: 'value_error',
     })

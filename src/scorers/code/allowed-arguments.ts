@@ -1,10 +1,20 @@
 import { canonicalJson, isRecord } from '../../spans/json.ts'
 import { show } from '../../scoring/format-value.ts'
-import { hasType, validateJson } from './json-schema.ts'
-import type { SchemaError } from './json-schema.ts'
+import { validateJson } from './schema/json-schema.ts'
+import type { SchemaCheck } from './schema/schema-check.ts'
+import { hasType } from './schema/schema-values.ts'
+import type { SchemaError } from './schema/json-schema.ts'
 
 /** For each argument the values that will do; `''` among them: the argument may be left out. */
 export type AllowedArguments = Readonly<Record<string, readonly unknown[]>>
+
+/** How arguments are held against what is allowed. */
+export interface ArgumentRules {
+  /** JSON Schema of the tool's arguments, or of one of them, where it is known. */
+  readonly schema: unknown
+  readonly check: SchemaCheck
+  readonly strict: boolean
+}
 
 /**
  * Holds the arguments of a call against allowed values, by the rules of the Berkeley Function Calling Leaderboard (its
@@ -17,8 +27,7 @@ export type AllowedArguments = Readonly<Record<string, readonly unknown[]>>
 export function checkArguments(
   given: unknown,
   allowed: AllowedArguments,
-  schema: unknown,
-  strict: boolean,
+  { schema, check, strict }: ArgumentRules,
 ): readonly SchemaError[] {
   if (given !== undefined && !isRecord(given)) {
     return [{ path: '', code: 'type_error', message: `The arguments must be an object, are ${show(given)}` }]
@@ -39,7 +48,7 @@ export function checkArguments(
     if (values === undefined || (isRecord(properties) && ownSchema === undefined)) {
       errors.push({ path: name, code: 'unexpected_param', message: `${name} is not expected` })
     } else {
-      errors.push(...checkValue(name, value, values, ownSchema, strict))
+      errors.push(...checkValue(name, value, values, { schema: ownSchema, check, strict }))
     }
   }
   return errors
@@ -53,11 +62,10 @@ function checkValue(
   name: string,
   value: unknown,
   allowed: readonly unknown[],
-  schema: unknown,
-  strict: boolean,
+  { schema, check, strict }: ArgumentRules,
 ): readonly SchemaError[] {
   if (strict) {
-    const wrong = validateJson(schema, value)
+    const wrong = validateJson(schema, value, check)
     if (wrong.length > 0) {
       return wrong.map(({ path, code, message }) => ({
         path: `${name}${path === '' ? '' : `.${path}`}`,

@@ -1,3 +1,4 @@
+import { contentFree, explain } from '../../model/explanation.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { answerOf } from './code-scorer.ts'
@@ -46,18 +47,21 @@ export function createAnswerPresentScorer(options: AnswerPresentOptions = {}): S
     kind: 'code',
     passAt,
     identity: { scorer: 'answer_present', allowRefusals, refusals },
-    inline: true,
+    // Patterns of the application's may be slow: they meet short answers alone, and not while a span is ending.
+    inline: refusals.length === 0,
     needs: ['output'],
     assess: (run) => {
       const answer = answerOf(run, id)
       if (typeof answer !== 'string') return answer
       const kind = kindOf(answer, refusals)
       const isAnswer = kind === undefined || (kind === 'refusal' && allowRefusals)
-      const words = kind === undefined ? 'an answer' : WORDS[kind]
+      const words = contentFree(kind === undefined ? 'an answer' : WORDS[kind])
+      const quote =
+        kind === undefined || kind === 'empty' ? explain`` : explain`: ${JSON.stringify(answer.trim().slice(0, 120))}`
       return {
         status: 'scored',
         value: isAnswer ? 1 : 0,
-        explanation: `The run gave ${words}${kind === undefined || kind === 'empty' ? '' : `: ${JSON.stringify(answer.trim().slice(0, 120))}`}.`,
+        explanation: explain`The run gave ${words}${quote}.`,
         details: { kind: kind ?? 'answer' },
       }
     },
@@ -70,12 +74,17 @@ const WORDS: Readonly<Record<NoAnswer, string>> = {
   refusal: 'a refusal',
 }
 
+/** Longer answers are neither an opening alone nor a refusal: they are not even normalised. */
+const LONGEST_LOOKED_AT = 2000
+
 /** Longer answers that begin with a refusal go on to say something. */
 const LONGEST_REFUSAL = 400
 
 function kindOf(answer: string, refusals: readonly RegExp[]): NoAnswer | undefined {
-  const text = answer.normalize('NFKC').replaceAll('’', "'").trim()
-  if (!/[\p{L}\p{N}\p{So}\p{Emoji_Presentation}]/u.test(text)) return 'empty'
+  if (!/[\p{L}\p{N}\p{So}\p{Emoji_Presentation}]/u.test(answer)) return 'empty'
+  const trimmed = answer.trim()
+  if (trimmed.length > LONGEST_LOOKED_AT) return undefined
+  const text = trimmed.normalize('NFKC').replaceAll('’', "'").trim()
   if (BOILERPLATE.test(text)) return 'boilerplate'
   if (Array.from(text).length > LONGEST_REFUSAL) return undefined
   // Patterns of others may have `g` or `y`, whose `test` remembers where it was; `search` does not.

@@ -1,3 +1,5 @@
+import { contentFree, explain, joinExplanations } from '../../model/explanation.ts'
+import type { Explanation } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Skipped } from '../../model/score.ts'
 import { skip, skipWithoutFact } from '../skip.ts'
@@ -16,24 +18,38 @@ export function skipWithoutArguments(run: AgentRun, id: string): Skipped | undef
 export function answerOf(run: AgentRun, id: string): string | Skipped {
   if (run.output !== undefined) return run.output
   if (run.status === 'error' || run.status === 'aborted') {
-    return skip('run-failed', `${id}: the run ended as ${run.status}, so that there is no answer to look at.`)
+    return skip(
+      'run-failed',
+      explain`${contentFree(id)}: the run ended as ${contentFree(run.status)}, so that there is no answer to look at.`,
+    )
   }
   const asked = run.steps.at(-1)?.toolCallIds ?? []
   const waiting = run.toolCalls.find(
     ({ id: callId, status }) => status === 'not-executed' && asked.includes(callId ?? ''),
   )
   if (waiting !== undefined) {
-    return skip('not-finished', `${id}: the run waits for ${waiting.name}, which was asked for and not executed here.`)
+    return skip(
+      'not-finished',
+      explain`${contentFree(id)}: the run waits for ${waiting.name}, which was asked for and not executed here.`,
+    )
   }
-  return skipWithoutFact(run, 'output', id) ?? skip('no-output', `${id}: the run has no answer.`)
+  return skipWithoutFact(run, 'output', id) ?? skip('no-output', explain`${contentFree(id)}: the run has no answer.`)
 }
 
 /** `1 call`, `3 calls`. */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+export function count(number: number, noun: string): Explanation {
+  return explain`${number} ${contentFree(noun)}${contentFree(number === 1 ? '' : 's')}`
 }
 
 /** At most five of many, in words. */
-export function list(items: readonly string[]): string {
-  return items.length <= 5 ? items.join(', ') : `${items.slice(0, 5).join(', ')} and ${items.length - 5} more`
+export function list(items: readonly (string | Explanation)[]): Explanation {
+  const shown = items.slice(0, 5).map((item) => (typeof item === 'string' ? explain`${item}` : item))
+  const joined = joinExplanations(shown, ', ')
+  return items.length <= 5 ? joined : explain`${joined} and ${items.length - 5} more`
+}
+
+/** Names of tools, at most five in words: those that the developer wrote are no content, those that a model came up with are. */
+export function listNames(names: readonly string[], configured: Iterable<string>): Explanation {
+  const known = new Set(configured)
+  return list(names.map((name) => (known.has(name) ? contentFree(name) : name)))
 }

@@ -1,3 +1,4 @@
+import { contentFree, explain } from '../../model/explanation.ts'
 import type { ToolCall } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
@@ -45,7 +46,7 @@ export function createHallucinatedToolScorer(options: HallucinatedToolOptions = 
     needs: ['toolNames', 'availableTools'],
     assess: (run) => {
       const calls = run.toolCalls
-      if (calls.length === 0) return skip('not-applicable', `${id}: no tool was called.`)
+      if (calls.length === 0) return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
       const recorded = run.availableTools?.map(({ name }) => name)
       const offered =
         recorded === undefined && tools.length === 0 ? undefined : new Set([...tools, ...(recorded ?? [])])
@@ -57,7 +58,7 @@ export function createHallucinatedToolScorer(options: HallucinatedToolOptions = 
           skipWithoutFact(run, 'availableTools', id) ??
           skip(
             'no-content',
-            `${id}: the tools that the model was offered were not recorded. Name them in the option tools.`,
+            explain`${contentFree(id)}: the tools that the model was offered were not recorded. Name them in the option tools.`,
           )
         )
       }
@@ -67,8 +68,8 @@ export function createHallucinatedToolScorer(options: HallucinatedToolOptions = 
         value: hallucinated.length / calls.length,
         explanation:
           names.length === 0
-            ? `All of ${count(calls.length, 'call')} went to tools that were offered.`
-            : `${hallucinated.length} of ${count(calls.length, 'call')} went to tools that there are not: ${list(names)}.`,
+            ? explain`All of ${count(calls.length, 'call')} went to tools that were offered.`
+            : explain`${hallucinated.length} of ${count(calls.length, 'call')} went to tools that there are not: ${list(names)}.`,
         details: { hallucinated: names, ...(offered !== undefined && { offered: [...offered] }) },
       }
     },

@@ -1,3 +1,4 @@
+import { contentFree, explain } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
@@ -54,7 +55,7 @@ export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Sc
     assess: (run) => {
       const wanted = typeof keywords === 'function' ? keywords(run) : keywords
       if (wanted === undefined || wanted.length === 0) {
-        return skip('not-applicable', `${id}: no keywords are expected of this run.`)
+        return skip('not-applicable', explain`${contentFree(id)}: no keywords are expected of this run.`)
       }
       expectOption(areKeywords(wanted), id, expected, wanted)
       const answer = answerOf(run, id)
@@ -64,10 +65,13 @@ export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Sc
         (keyword) => !alternatives(keyword).some((phrase) => mentions(text, plain(phrase, caseSensitive), wholeWords)),
       )
       const names = missing.map((keyword) => alternatives(keyword).join(' or '))
+      // What a function says of a run may well be made of the run.
+      const shown = list(typeof keywords === 'function' ? names : names.map(contentFree))
+      const which = names.length === 0 ? explain`` : explain`; missing: ${shown}`
       return {
         status: 'scored',
         value: (wanted.length - missing.length) / wanted.length,
-        explanation: `${wanted.length - missing.length} of ${wanted.length} keywords are mentioned${names.length === 0 ? '' : `; missing: ${list(names)}`}.`,
+        explanation: explain`${wanted.length - missing.length} of ${wanted.length} keywords are mentioned${which}.`,
         details: { missing: names },
       }
     },

@@ -1,3 +1,4 @@
+import { contentFree, explain } from '../../model/explanation.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { canonicalJson } from '../../spans/json.ts'
@@ -55,7 +56,7 @@ export function createLoopScorer(options: LoopOptions = {}): Scorer {
     needs: ['toolNames', 'toolArguments'],
     assess: (run) => {
       const calls = run.toolCalls.filter(({ name }) => !ignore.includes(name))
-      if (calls.length === 0) return skip('not-applicable', `${id}: no tool was called.`)
+      if (calls.length === 0) return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
       const unknown = skipWithoutArguments(run, id)
       if (unknown !== undefined) return unknown
       const keys = calls.map((call) => `${call.name}(${canonicalJson(call.arguments ?? {})})`)
@@ -68,14 +69,15 @@ export function createLoopScorer(options: LoopOptions = {}): Scorer {
         calls.map(({ name }) => name),
       )
       const [worst] = repeated.toSorted(([, one], [, other]) => other - one)
-      const inCycle = cycle === undefined ? '' : ` ${cycle.calls.join(', ')} came ${cycle.times} times in a row.`
+      const inCycle =
+        cycle === undefined ? explain`` : explain` ${cycle.calls.join(', ')} came ${cycle.times} times in a row.`
       return {
         status: 'scored',
         value: tooMany / calls.length,
         explanation:
           worst === undefined
-            ? `No call was made more than ${count(maxIdentical, 'time')} with the same arguments.${inCycle}`
-            : `${tooMany} of ${count(calls.length, 'call')} repeat an identical one: ${worst[0].slice(0, 200)} ${worst[1]} times.${inCycle}`,
+            ? explain`No call was made more than ${count(maxIdentical, 'time')} with the same arguments.${inCycle}`
+            : explain`${tooMany} of ${count(calls.length, 'call')} repeat an identical one: ${worst[0].slice(0, 200)} ${worst[1]} times.${inCycle}`,
         details: {
           repeated: repeated.map(([call, made]) => ({ call: call.slice(0, 200), times: made })),
           ...(cycle !== undefined && { cycle }),

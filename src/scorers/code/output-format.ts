@@ -1,11 +1,15 @@
+import { contentFree, explain } from '../../model/explanation.ts'
+import type { Explanation } from '../../model/explanation.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
+import { skip } from '../skip.ts'
 import { answerOf, list } from './code-scorer.ts'
 import { expectAmounts, expectFlags, expectOption, isJsonSchema, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
-import { validateJson } from './json-schema.ts'
+import { hasPatterns } from './schema/has-patterns.ts'
+import { validateJson } from './schema/json-schema.ts'
 
 /** Options of `createOutputFormatScorer`: at least one check. */
 export interface OutputFormatOptions extends ScorerOptions {
@@ -69,16 +73,20 @@ export function createOutputFormatScorer(options: OutputFormatOptions): Scorer {
   }
   const patterns = toPatterns(options.pattern, 'pattern')
   const forbidden = toPatterns(options.forbidden, 'forbidden')
-  const checks: ((answer: string) => FormatCheck)[] = [
+  const checks: ((answer: string) => CheckResult)[] = [
     ...(json ? [(answer: string) => checkJson(answer, schema, allowFence)] : []),
-    ...patterns.map((pattern) => (answer: string) => ({
-      check: `matches ${String(pattern)}`,
-      ...(!pattern.test(answer) && { problem: `does not match ${String(pattern)}` }),
-    })),
-    ...forbidden.map((pattern) => (answer: string) => ({
-      check: `does not match ${String(pattern)}`,
-      ...(pattern.test(answer) && { problem: `matches ${String(pattern)}, which is forbidden` }),
-    })),
+    ...patterns.map((pattern) => (answer: string) => {
+      const words = contentFree(`match ${String(pattern)}`)
+      const check = contentFree(`matches ${String(pattern)}`)
+      if (answer.length > MAX_PATTERN_ANSWER) return { check, isOpen: true }
+      return pattern.test(answer) ? { check } : { check, problem: explain`does not ${words}` }
+    }),
+    ...forbidden.map((pattern) => (answer: string) => {
+      const check = contentFree(`does not match ${String(pattern)}`)
+      if (answer.length > MAX_PATTERN_ANSWER) return { check, isOpen: true }
+      const problem = contentFree(`matches ${String(pattern)}, which is forbidden`)
+      return pattern.test(answer) ? { check, problem } : { check }
+    }),
     ...(minLength === undefined ? [] : [(answer: string) => checkLength(answer, minLength, 'at least')]),
     ...(maxLength === undefined ? [] : [(answer: string) => checkLength(answer, maxLength, 'at most')]),
   ]
@@ -94,45 +102,82 @@ export function createOutputFormatScorer(options: OutputFormatOptions): Scorer {
     kind: 'code',
     passAt,
     identity: { scorer: 'output_format', json, schema, allowFence, patterns, forbidden, minLength, maxLength },
-    inline: true,
+    // Patterns of the application's may be slow: they do not run while a span is ending.
+    inline: patterns.length === 0 && forbidden.length === 0 && !hasPatterns(schema),
     needs: ['output'],
     assess: (run) => {
       const answer = answerOf(run, id)
       if (typeof answer !== 'string') return answer
       const results = checks.map((check) => check(answer))
-      const problems = results.flatMap(({ problem }) => problem ?? [])
+      const held = results.filter(({ isOpen }) => isOpen !== true)
+      const open = results.filter(({ isOpen }) => isOpen === true).map(({ check }) => check)
+      if (held.length === 0) {
+        return skip(
+          'not-applicable',
+          explain`${contentFree(id)}: the answer has ${answer.length} characters, and patterns are held against ${MAX_PATTERN_ANSWER} at most.`,
+        )
+      }
+      const problems = held.flatMap(({ problem }) => problem ?? [])
+      const summary =
+        problems.length === 0
+          ? explain`The answer holds: ${list(held.map(({ check }) => check))}.`
+          : explain`The answer ${list(problems)}.`
+      const rest = open.length === 0 ? explain`` : explain` Not checked, because the answer is too long: ${list(open)}.`
       return {
         status: 'scored',
-        value: (results.length - problems.length) / results.length,
-        explanation:
-          problems.length === 0
-            ? `The answer holds: ${list(results.map(({ check }) => check))}.`
-            : `The answer ${list(problems)}.`,
-        details: { checks: results },
+        value: (held.length - problems.length) / held.length,
+        explanation: explain`${summary}${rest}`,
+        details: { checks: held.map(toFormatCheck) },
       }
     },
   })
 }
 
-function checkJson(answer: string, schema: unknown, allowFence: boolean): FormatCheck {
-  const check = schema === undefined ? 'is JSON' : 'is JSON by the schema'
-  const text = allowFence ? answer.replace(/^\s*```\w*\n([\s\S]*?)\n?```\s*$/, '$1') : answer
+/** Longer answers are not held against patterns. */
+const MAX_PATTERN_ANSWER = 20_000
+
+interface CheckResult {
+  readonly check: Explanation
+  readonly problem?: Explanation
+  /** Whether the check was not made. */
+  readonly isOpen?: boolean
+}
+
+function toFormatCheck({ check, problem }: CheckResult): FormatCheck {
+  return { check: check.text, ...(problem !== undefined && { problem: problem.text }) }
+}
+
+function checkJson(answer: string, schema: unknown, allowFence: boolean): CheckResult {
+  const check = contentFree(schema === undefined ? 'is JSON' : 'is JSON by the schema')
+  const text = allowFence ? withoutFence(answer) : answer
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return { check, problem: 'is not JSON' }
+    return { check, problem: contentFree('is not JSON') }
   }
   if (schema === undefined) return { check }
   const [error] = validateJson(schema, value)
-  return error === undefined ? { check } : { check, problem: `does not fit the schema: ${error.message}` }
+  return error === undefined ? { check } : { check, problem: explain`does not fit the schema: ${error.message}` }
 }
 
-function checkLength(answer: string, length: number, bound: 'at least' | 'at most'): FormatCheck {
+/** The text in a Markdown code fence that is the whole answer; any other answer as it is. */
+function withoutFence(answer: string): string {
+  const text = answer.trim()
+  const begin = text.indexOf('\n')
+  if (begin === -1 || text.length < begin + 4 || !text.endsWith('```') || !/^```\w*$/.test(text.slice(0, begin))) {
+    return answer
+  }
+  return text.slice(begin + 1, -3)
+}
+
+function checkLength(answer: string, length: number, bound: 'at least' | 'at most'): CheckResult {
   const actual = Array.from(answer).length
   const holds = bound === 'at least' ? actual >= length : actual <= length
-  const check = `has ${bound} ${length} characters`
-  return holds ? { check } : { check, problem: `has ${actual} characters, should have ${bound} ${length}` }
+  const check = explain`has ${contentFree(bound)} ${length} characters`
+  return holds
+    ? { check }
+    : { check, problem: explain`has ${actual} characters, should have ${contentFree(bound)} ${length}` }
 }
 
 /** Copies without `g` and `y`, which would make one run's result depend on the run before. */

@@ -1,3 +1,4 @@
+import { contentFree, explain } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
@@ -85,15 +86,22 @@ export function createRunLimitsScorer(options: RunLimitsOptions): Scorer {
       const known = checks.filter(({ actual }) => actual !== undefined)
       const unknown = checks.filter(({ actual }) => actual === undefined).map(({ limit }) => limit)
       if (known.length === 0) {
-        return skip('no-content', `${id}: the spans hold nothing to hold against ${list(unknown)}.`)
+        return skip(
+          'no-content',
+          explain`${contentFree(id)}: the spans hold nothing to hold against ${list(unknown.map(contentFree))}.`,
+        )
       }
       const broken = known.filter(({ actual = 0, allowed }) => actual > allowed)
-      const words = broken.map(({ limit, allowed, actual = 0 }) => `${limit} ${allowed}, took ${Math.round(actual)}`)
-      const rest = unknown.length === 0 ? '' : ` Not recorded: ${list(unknown)}.`
+      const words = broken.map(
+        ({ limit, allowed, actual = 0 }) => explain`${contentFree(limit)} ${allowed}, took ${Math.round(actual)}`,
+      )
+      const rest = unknown.length === 0 ? explain`` : explain` Not recorded: ${list(unknown.map(contentFree))}.`
+      const kept =
+        words.length === 0 ? explain`All limits kept (${known.length}).` : explain`Over the limit: ${list(words)}.`
       return {
         status: 'scored',
         value: (known.length - broken.length) / known.length,
-        explanation: `${words.length === 0 ? `All limits kept (${known.length}).` : `Over the limit: ${list(words)}.`}${rest}`,
+        explanation: explain`${kept}${rest}`,
         details: { checks },
       }
     },

@@ -1,3 +1,5 @@
+import { contentFree, explain } from '../../model/explanation.ts'
+import type { Explanation } from '../../model/explanation.ts'
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Skipped } from '../../model/score.ts'
@@ -6,13 +8,18 @@ import { isRecord } from '../../spans/json.ts'
 import type { ToolDefinition } from '../../model/message.ts'
 import { checkArguments } from './allowed-arguments.ts'
 import type { AllowedArguments } from './allowed-arguments.ts'
-import { count, list, skipWithoutArguments } from './code-scorer.ts'
+import { count, listNames, skipWithoutArguments } from './code-scorer.ts'
 import { expectFlags, expectOption, isJsonSchema, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
-import { validateJson } from './json-schema.ts'
-import type { SchemaError } from './json-schema.ts'
+import { validateJson } from './schema/json-schema.ts'
+import type { SchemaError } from './schema/json-schema.ts'
+import type { LinearPatterns } from './schema/linear-patterns.ts'
+import { withLinearPatterns } from './schema/linear-patterns.ts'
+import { hasPatterns } from './schema/has-patterns.ts'
+import { ownSchemaCheck, recordedSchemaCheck } from './schema/schema-check.ts'
+import type { SchemaCheck } from './schema/schema-check.ts'
 import { maximumMatching } from './maximum-matching.ts'
 import { skip, skipWithoutFact } from '../skip.ts'
 
@@ -73,58 +80,104 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
     const shape = 'expected to be calls { name, arguments: { <argument>: [allowed, …] } }'
     expectOption(areExpectedCalls(expected), factory, shape, expected)
   }
+  const own = new Map(tools.map((tool) => [tool.name, tool.parameters]))
+  const configured = new Set([...own.keys(), ...(Array.isArray(expected) ? expected.map(({ name }) => name) : [])])
   return defineScorer({
     id,
     description: 'Share of tool calls whose arguments are right.',
     kind: 'code',
     passAt,
     identity: { scorer: 'tool_arguments', tools, expected, strict },
-    inline: true,
+    // Patterns of the developer's own may be slow: they do not run while a span is ending.
+    inline: !tools.some(({ parameters }) => hasPatterns(parameters)),
     needs: ['toolNames', 'toolArguments', 'availableTools'],
     assess: (run) => {
-      const schemas = new Map<string, unknown>()
-      for (const tool of [...(run.availableTools ?? []), ...tools]) schemas.set(tool.name, tool.parameters)
       const wanted = typeof expected === 'function' ? expected(run) : expected
       if (expected !== undefined && wanted === undefined) {
-        return skip('not-applicable', `${id}: no calls are expected of this run.`)
+        return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
       }
-      if (run.toolCalls.length === 0 && !wanted?.length) return skip('not-applicable', `${id}: no tool was called.`)
+      if (run.toolCalls.length === 0 && !wanted?.length) {
+        return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
+      }
       const unknown = skipWithoutArguments(run, id)
       if (unknown !== undefined) return unknown
-      return wanted === undefined ? bySchemas(run, schemas, strict, id) : byValues(run, wanted, schemas, strict)
+      const assess = (patterns: LinearPatterns | undefined): ScoredVerdict | Skipped => {
+        const schemas = new ToolSchemas(run, own, patterns)
+        return wanted === undefined
+          ? bySchemas(run, schemas, { strict, configured, id })
+          : byValues(run, wanted, schemas, { strict, configured })
+      }
+      const called = new Set(run.toolCalls.map(({ name }) => name))
+      const recorded = run.availableTools?.filter(({ name }) => called.has(name) && !own.has(name))
+      return withLinearPatterns(recorded, assess)
     },
   })
 }
 
+/** The schemas of a run's tools, the developer's own before those that the run recorded, and how each kind is checked. */
+class ToolSchemas {
+  readonly #own: ReadonlyMap<string, unknown>
+  readonly #recorded: ReadonlyMap<string, unknown>
+  readonly #ownCheck = ownSchemaCheck()
+  readonly #recordedCheck: SchemaCheck
+
+  constructor(run: AgentRun, own: ReadonlyMap<string, unknown>, patterns: LinearPatterns | undefined) {
+    this.#own = own
+    this.#recorded = new Map(run.availableTools?.map(({ name, parameters }) => [name, parameters]))
+    this.#recordedCheck = recordedSchemaCheck(patterns)
+  }
+
+  get(name: string): unknown {
+    return this.#own.has(name) ? this.#own.get(name) : this.#recorded.get(name)
+  }
+
+  checkOf(name: string): SchemaCheck {
+    return this.#own.has(name) ? this.#ownCheck : this.#recordedCheck
+  }
+
+  /** What of the schemas was not checked. It quotes them. */
+  get unchecked(): readonly string[] {
+    return [...this.#ownCheck.names, ...this.#recordedCheck.names]
+  }
+}
+
+interface Rules {
+  readonly strict: boolean
+  /** Names of tools that the developer wrote. */
+  readonly configured: ReadonlySet<string>
+}
+
 function bySchemas(
   run: AgentRun,
-  schemas: ReadonlyMap<string, unknown>,
-  strict: boolean,
-  id: string,
+  schemas: ToolSchemas,
+  { strict, configured, id }: Rules & { readonly id: string },
 ): ScoredVerdict | Skipped {
-  const checked = run.toolCalls.flatMap((call, index): CheckedCall[] => {
-    const schema = schemas.get(call.name)
+  const checked = run.toolCalls.flatMap(({ name, arguments: given }, index): CheckedCall[] => {
+    const schema = schemas.get(name)
     if (!isRecord(schema)) return []
-    return [{ name: call.name, index, errors: validateJson(strict ? closed(schema) : schema, call.arguments ?? {}) }]
+    const errors = validateJson(strict ? closed(schema) : schema, given ?? {}, schemas.checkOf(name))
+    return [{ name, index, errors }]
   })
   if (checked.length === 0) {
-    const message = `${id}: no schema of the ${count(run.toolCalls.length, 'call')} is known. Give the option tools, or expected.`
+    const calls = count(run.toolCalls.length, 'call')
+    const message = explain`${contentFree(id)}: no schema of the ${calls} is known. Give the option tools, or expected.`
     return skipWithoutFact(run, 'availableTools', id) ?? skip('no-content', message)
   }
   const valid = checked.filter(({ errors }) => errors.length === 0)
+  const fault = firstFault(checked, configured)
   return {
     status: 'scored',
     value: valid.length / checked.length,
-    explanation: `${valid.length} of ${count(checked.length, 'call')} fit the schema.${firstFault(checked)}`,
-    details: { calls: checked },
+    explanation: explain`${valid.length} of ${count(checked.length, 'call')} fit the schema.${fault}${notChecked(schemas)}`,
+    details: { calls: checked, ...(schemas.unchecked.length > 0 && { unchecked: schemas.unchecked }) },
   }
 }
 
 function byValues(
   run: AgentRun,
   wanted: readonly ExpectedArguments[],
-  schemas: ReadonlyMap<string, unknown>,
-  strict: boolean,
+  schemas: ToolSchemas,
+  { strict, configured }: Rules,
 ): ScoredVerdict {
   const names = new Set(wanted.map(({ name }) => name))
   const made = run.toolCalls.flatMap((call, index) => (names.has(call.name) ? [{ call, index }] : []))
@@ -134,7 +187,11 @@ function byValues(
   ): readonly SchemaError[] | undefined =>
     left === undefined || call === undefined || left.name !== call.name
       ? undefined
-      : checkArguments(call.arguments, left.arguments, schemas.get(left.name), strict)
+      : checkArguments(call.arguments, left.arguments, {
+          schema: schemas.get(left.name),
+          check: schemas.checkOf(left.name),
+          strict,
+        })
   const partners = maximumMatching(
     wanted.length,
     made.length,
@@ -154,12 +211,13 @@ function byValues(
     return { name: call.name, index, errors: closest }
   })
   const missing = open.map(({ name }) => name)
-  const notMade = missing.length === 0 ? '' : ` Not made as expected: ${list(missing)}.`
+  const notMade = missing.length === 0 ? explain`` : explain` Not made as expected: ${listNames(missing, configured)}.`
+  const summary = explain`${matched} of ${count(wanted.length, 'expected call')} made with allowed arguments, ${made.length} made in all.`
   return {
     status: 'scored',
     value: total === 0 ? 1 : matched / total,
-    explanation: `${matched} of ${count(wanted.length, 'expected call')} made with allowed arguments, ${made.length} made in all.${notMade}${firstFault(checked)}`,
-    details: { calls: checked, missing },
+    explanation: explain`${summary}${notMade}${firstFault(checked, configured)}${notChecked(schemas)}`,
+    details: { calls: checked, missing, ...(schemas.unchecked.length > 0 && { unchecked: schemas.unchecked }) },
   }
 }
 
@@ -189,10 +247,15 @@ function areExpectedCalls(value: unknown): boolean {
   )
 }
 
-function firstFault(checked: readonly CheckedCall[]): string {
+function firstFault(checked: readonly CheckedCall[], configured: ReadonlySet<string>): Explanation {
   const faulty = checked.find(({ errors }) => errors.length > 0)
   const error = faulty?.errors[0]
-  return error === undefined ? '' : ` ${faulty?.name}: ${error.message} (${error.code}).`
+  if (faulty === undefined || error === undefined) return explain``
+  return explain` ${listNames([faulty.name], configured)}: ${error.message} (${contentFree(error.code)}).`
+}
+
+function notChecked({ unchecked }: ToolSchemas): Explanation {
+  return unchecked.length === 0 ? explain`` : explain` Not checked: ${unchecked.join(', ')}.`
 }
 
 /** The schema with no room for what it does not name, unless it says itself what may come beside. */

@@ -1,10 +1,13 @@
+import { contentFree, explain, joinExplanations } from '../../model/explanation.ts'
+import type { Explanation } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { ToolCallInfo } from '../../scoring/given/calls.ts'
 import { GivenRun, inputMessages, outputMessages } from '../../scoring/given/run.ts'
+import { failed } from '../../scoring/unscored.ts'
 import type { Scorer, ScoringContext } from '../../scoring/scorer.ts'
 import { expectedTools } from './expected-tools.ts'
-import { list } from './code-scorer.ts'
+import { listNames } from './code-scorer.ts'
 import { areTexts, expectFlags, expectOption, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
@@ -76,6 +79,11 @@ export function createToolCallAccuracyScorerCode(
   }
   expectNames(factory, expectedTool, expectedToolOrder)
   expectFlags(factory, { strictMode })
+  // What a function, or an attribute, says of a run may well be made of the run.
+  const configured = new Set([
+    ...(typeof expectedTool === 'string' ? [expectedTool] : []),
+    ...(Array.isArray(expectedToolOrder) ? expectedToolOrder : []),
+  ])
   return defineScorer<ToolCallAccuracyPreprocess>({
     id,
     description: 'Whether the expected tool was called, or the expected tools in their order.',
@@ -86,7 +94,7 @@ export function createToolCallAccuracyScorerCode(
     needs: ['toolNames', 'availableTools'],
     assess: (run, context) => {
       if (isGivenEmpty(context)) {
-        return { status: 'failed', code: 'scorer-threw', message: 'Input and output messages cannot be null or empty' }
+        return failed('scorer-threw', contentFree('Input and output messages cannot be null or empty'))
       }
       const expected = expectedTools(run) ?? {
         tool: typeof expectedTool === 'function' ? expectedTool(run) : expectedTool,
@@ -94,17 +102,23 @@ export function createToolCallAccuracyScorerCode(
       }
       const order = expected.order?.length ? expected.order : undefined
       if (expected.tool === undefined && order === undefined) {
-        return skip('not-applicable', `${id}: no tool is expected of this run.`)
+        return skip('not-applicable', explain`${contentFree(id)}: no tool is expected of this run.`)
       }
       const calls = run instanceof GivenRun ? run.toolCallInfos : toInfos(run)
       if (calls.length === 0) {
-        if (run.availableTools?.length === 0) return skip('not-applicable', `${id}: the run was offered no tools.`)
+        if (run.availableTools?.length === 0)
+          return skip('not-applicable', explain`${contentFree(id)}: the run was offered no tools.`)
         const unknown = skipWithoutFact(run, 'toolCalls', id)
         if (unknown !== undefined) return unknown
       }
       const found = lookAt(calls, expected.tool, order, strictMode)
       const value = isAccurate(found) ? 1 : 0
-      return { status: 'scored', value, explanation: explain(found, value), preprocessStepResult: found }
+      return {
+        status: 'scored',
+        value,
+        explanation: explainCalls(found, value, configured),
+        preprocessStepResult: found,
+      }
     },
   })
 }
@@ -145,14 +159,24 @@ function isAccurate({ hasToolCalls, correctOrderCalled, correctToolCalled }: Too
   return hasToolCalls && (correctOrderCalled ?? correctToolCalled)
 }
 
-function explain(found: ToolCallAccuracyPreprocess, value: number): string {
+function explainCalls(found: ToolCallAccuracyPreprocess, value: number, configured: ReadonlySet<string>): Explanation {
   const { expectedTool, expectedToolOrder, strictMode, actualTools } = found
+  const only = contentFree(strictMode ? ' and nothing else' : '')
   const wanted =
     expectedToolOrder === undefined
-      ? `${expectedTool}${strictMode ? ' and nothing else' : ''}`
-      : `${expectedToolOrder.join(', ')} in this order${strictMode ? ' and nothing else' : ''}`
-  const called = actualTools.length === 0 ? 'no tool was called' : `called: ${list(actualTools)}`
-  return `${value === 1 ? 'As expected' : 'Not as expected'}: wanted ${wanted}; ${called}.`
+      ? explain`${listNames([expectedTool ?? ''], configured)}${only}`
+      : explain`${joinNames(expectedToolOrder, configured)} in this order${only}`
+  const called =
+    actualTools.length === 0 ? explain`no tool was called` : explain`called: ${listNames(actualTools, configured)}`
+  const verdict = contentFree(value === 1 ? 'As expected' : 'Not as expected')
+  return explain`${verdict}: wanted ${wanted}; ${called}.`
+}
+
+function joinNames(names: readonly string[], configured: ReadonlySet<string>): Explanation {
+  return joinExplanations(
+    names.map((name) => listNames([name], configured)),
+    ', ',
+  )
 }
 
 function toInfos(run: AgentRun): ToolCallInfo[] {

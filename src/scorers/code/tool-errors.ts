@@ -1,3 +1,5 @@
+import { contentFree, explain } from '../../model/explanation.ts'
+import type { Explanation } from '../../model/explanation.ts'
 import type { ToolCall } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
@@ -52,10 +54,13 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
     inline: true,
     needs: ['toolNames'],
     assess: (run) => {
-      if (run.toolCalls.length === 0) return skip('not-applicable', `${id}: no tool was called.`)
+      if (run.toolCalls.length === 0) return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
       const ended = run.toolCalls.filter((call) => call.status === 'ok' || isFailed(call))
       if (ended.length === 0) {
-        return skip('no-content', `${id}: the spans do not tell how the ${count(run.toolCalls.length, 'call')} ended.`)
+        return skip(
+          'no-content',
+          explain`${contentFree(id)}: the spans do not tell how the ${count(run.toolCalls.length, 'call')} ended.`,
+        )
       }
       const failed = ended.flatMap((call, index): FailedCall[] => {
         if (!isFailed(call)) return []
@@ -68,7 +73,7 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
       return {
         status: 'scored',
         value: counted / ended.length,
-        explanation: explain(failed, recovered, ended.length),
+        explanation: explainErrors(failed, recovered, ended.length),
         details: { calls: ended.length, failed, recovered },
       }
     },
@@ -80,9 +85,9 @@ function isFailed({ status, error }: ToolCall): boolean {
   return status === 'error' || (status === 'not-executed' && error !== undefined)
 }
 
-function explain(failed: readonly FailedCall[], recovered: number, ended: number): string {
+function explainErrors(failed: readonly FailedCall[], recovered: number, ended: number): Explanation {
   const [first] = failed
-  if (first === undefined) return `None of ${count(ended, 'call')} failed.`
+  if (first === undefined) return explain`None of ${count(ended, 'call')} failed.`
   const example = first.error === undefined ? first.name : `${first.name} (${first.error})`
-  return `${failed.length} of ${count(ended, 'call')} failed, ${recovered} of them recovered from; the first: ${example}.`
+  return explain`${failed.length} of ${count(ended, 'call')} failed, ${recovered} of them recovered from; the first: ${example}.`
 }

@@ -1,8 +1,10 @@
+import { contentFree, explain, joinExplanations } from '../../model/explanation.ts'
+import type { Explanation } from '../../model/explanation.ts'
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { canonicalJson, isRecord } from '../../spans/json.ts'
-import { list, skipWithoutArguments } from './code-scorer.ts'
+import { listNames, skipWithoutArguments } from './code-scorer.ts'
 import { expectOption, expectTexts, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
@@ -81,6 +83,8 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
   expectTexts(factory, 'ignore', ignore)
   expectOption(Object.hasOwn(MODES, mode), factory, `mode to be one of ${Object.keys(MODES).join(', ')}`, mode)
   expectOption(MEASURES.includes(measure), factory, `measure to be one of ${MEASURES.join(', ')}`, measure)
+  // What a function, or an attribute, says of a run may well be made of the run.
+  const configured = new Set([...ignore, ...(typeof expected === 'function' ? [] : expected.map(nameOf))])
   return defineScorer({
     id,
     description: 'Whether the run made the calls that it should make.',
@@ -93,7 +97,8 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
       const { tool, order = tool === undefined ? undefined : [tool] } = expectedTools(run) ?? {}
       const wanted: readonly ExpectedCall[] | undefined =
         order ?? (typeof expected === 'function' ? expected(run) : expected)
-      if (wanted === undefined) return skip('not-applicable', `${id}: no calls are expected of this run.`)
+      if (wanted === undefined)
+        return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
       const unknown = wanted.some((call) => typeof call !== 'string' && call.arguments !== undefined)
         ? skipWithoutArguments(run, id)
         : undefined
@@ -101,7 +106,7 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
       const made = run.toolCalls.filter(({ name }) => !ignore.includes(name))
       const details = compare(wanted, made, mode)
       const value = measure === 'match' ? Number(details.matches) : details[measure]
-      return { status: 'scored', value, explanation: explain(details, mode), details }
+      return { status: 'scored', value, explanation: explainTrajectory(details, mode, configured), details }
     },
   })
 }
@@ -172,13 +177,20 @@ function isCall(call: unknown): boolean {
   return typeof name === 'string' && areArguments && Object.keys(others).length === 0
 }
 
-function explain({ matches, missing, unexpected, precision, recall }: TrajectoryDetails, mode: TrajectoryMode): string {
+function explainTrajectory(
+  { matches, missing, unexpected, precision, recall }: TrajectoryDetails,
+  mode: TrajectoryMode,
+  configured: ReadonlySet<string>,
+): Explanation {
   const faults = [
-    ...(missing.length > 0 ? [`not made: ${list(missing)}`] : []),
-    ...(unexpected.length > 0 ? [`not expected: ${list(unexpected)}`] : []),
+    ...(missing.length > 0 ? [explain`not made: ${listNames(missing, configured)}`] : []),
+    ...(unexpected.length > 0 ? [explain`not expected: ${listNames(unexpected, configured)}`] : []),
   ]
   const detail =
-    faults.length > 0 ? faults.join('; ') : matches ? 'nothing missing, nothing beside it' : 'the order differs'
-  const shares = `precision ${precision.toFixed(2)}, recall ${recall.toFixed(2)}`
-  return `The calls ${matches ? 'match' : 'do not match'} (${mode}): ${detail}; ${shares}.`
+    faults.length > 0
+      ? joinExplanations(faults, '; ')
+      : contentFree(matches ? 'nothing missing, nothing beside it' : 'the order differs')
+  const shares = contentFree(`precision ${precision.toFixed(2)}, recall ${recall.toFixed(2)}`)
+  const verdict = contentFree(`${matches ? 'match' : 'do not match'} (${mode})`)
+  return explain`The calls ${verdict}: ${detail}; ${shares}.`
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
 import { exampleOf } from './example-of.ts'
-import { validateJson } from '../code/json-schema.ts'
+import { validateJson } from '../code/schema/json-schema.ts'
 
 interface Tree {
   readonly name: string

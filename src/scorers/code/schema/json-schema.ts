@@ -1,5 +1,20 @@
-import { canonicalJson, isRecord } from '../../spans/json.ts'
-import { show } from '../../scoring/format-value.ts'
+import { isRecord } from '../../../spans/json.ts'
+import { show } from '../../../scoring/format-value.ts'
+import { ownSchemaCheck } from './schema-check.ts'
+import type { SchemaCheck } from './schema-check.ts'
+import {
+  canonicalTexts,
+  canonicalValue,
+  decodeToken,
+  hasAtLeast,
+  hasAtMost,
+  hasType,
+  isMultiple,
+  joinPath,
+  numberOr,
+  stringsOf,
+  typeNames,
+} from './schema-values.ts'
 
 /** What of a value breaks its schema. */
 export interface SchemaError {
@@ -12,11 +27,7 @@ export interface SchemaError {
 
 /** Deeper values, and schemas that refer to themselves without end, are not followed. */
 const MAX_DEPTH = 100
-/** Longer texts are not held against a pattern: a slow one must not stall the application. */
-const MAX_PATTERN_LENGTH = 10_000
 const MAX_ERRORS = 20
-/** Steps of one validation: schemas whose alternatives refer to one another in circles would take for ever. */
-const MAX_STEPS = 100_000
 
 /**
  * Holds a JSON value against a JSON Schema, at once and without compiling anything.
@@ -25,33 +36,46 @@ const MAX_STEPS = 100_000
  * references inside the schema. `format`, references to other documents and `unevaluated…` do not assert anything, as an
  * unknown keyword does not. What is no schema at all accepts everything.
  *
+ * What cannot be checked (a pattern that is not supported, what is left when `check` has no steps left) asserts nothing, not even
+ * below `not`, and `check` says so.
+ *
+ * @param check Who matches the patterns, and what all validations that share it may cost. @default the developer's own schema
  * @returns at most 20 errors; none where the value is valid
  */
-export function validateJson(schema: unknown, value: unknown): readonly SchemaError[] {
+export function validateJson(
+  schema: unknown,
+  value: unknown,
+  check: SchemaCheck = ownSchemaCheck(),
+): readonly SchemaError[] {
   const errors: SchemaError[] = []
-  new Validation(schema, errors, { left: MAX_STEPS }).validate(schema, value, '', 0)
+  new Validation(schema, errors, check).validate(schema, value, '', 0)
   return errors.slice(0, MAX_ERRORS)
 }
 
 class Validation {
   readonly #root: unknown
   readonly #errors: SchemaError[]
-  readonly #steps: { left: number }
+  readonly #check: SchemaCheck
 
-  constructor(root: unknown, errors: SchemaError[], steps: { left: number }) {
+  constructor(root: unknown, errors: SchemaError[], check: SchemaCheck) {
     this.#root = root
     this.#errors = errors
-    this.#steps = steps
+    this.#check = check
   }
 
   validate(schema: unknown, value: unknown, path: string, depth: number): void {
-    if (this.#errors.length >= MAX_ERRORS || depth > MAX_DEPTH || this.#steps.left-- <= 0) return
+    if (this.#errors.length >= MAX_ERRORS) return
+    if (depth > MAX_DEPTH) {
+      this.#check.note('schemas nested too deep')
+      return
+    }
+    if (!this.#check.spend(1)) return
     if (schema === false) this.#add(path, 'unexpected_param', 'is not allowed')
     if (!isRecord(schema)) return
     if (typeof schema.$ref === 'string') this.validate(this.#resolve(schema.$ref), value, path, depth + 1)
     if (value === null && schema.nullable === true) return
     if (schema.type !== undefined && !hasType(schema.type, value)) {
-      this.#add(path, 'type_error', `must be ${typeNames(schema.type)}, is ${show(value)}`)
+      this.#add(path, 'type_error', () => `must be ${typeNames(schema.type)}, is ${show(value)}`)
       return
     }
     this.#validateValue(schema, value, path)
@@ -63,11 +87,16 @@ class Validation {
   }
 
   #validateValue(schema: Record<string, unknown>, value: unknown, path: string): void {
-    if (Array.isArray(schema.enum) && !schema.enum.some((allowed) => isEqual(allowed, value))) {
-      this.#add(path, 'value_error', `must be one of ${show(schema.enum)}, is ${show(value)}`)
+    const { enum: allowed } = schema
+    const hasConst = 'const' in schema
+    if (!Array.isArray(allowed) && !hasConst) return
+    const text = canonicalValue(value)
+    if (!this.#check.spend(1 + text.length / 50)) return
+    if (Array.isArray(allowed) && !canonicalTexts(allowed).has(text)) {
+      this.#add(path, 'value_error', () => `must be one of ${show(allowed)}, is ${show(value)}`)
     }
-    if ('const' in schema && !isEqual(schema.const, value)) {
-      this.#add(path, 'value_error', `must be ${show(schema.const)}, is ${show(value)}`)
+    if (hasConst && canonicalValue(schema.const) !== text) {
+      this.#add(path, 'value_error', () => `must be ${show(schema.const)}, is ${show(value)}`)
     }
   }
 
@@ -93,14 +122,14 @@ class Validation {
 
   #validateString(schema: Record<string, unknown>, value: string, path: string): void {
     const { minLength, maxLength, pattern } = schema
-    if (typeof minLength === 'number' && lengthOf(value) < minLength) {
-      this.#add(path, 'value_error', `must have at least ${minLength} characters, is ${show(value)}`)
+    if (typeof minLength === 'number' && !hasAtLeast(value, minLength)) {
+      this.#add(path, 'value_error', () => `must have at least ${minLength} characters, is ${show(value)}`)
     }
-    if (typeof maxLength === 'number' && lengthOf(value) > maxLength) {
-      this.#add(path, 'value_error', `must have at most ${maxLength} characters, is ${show(value)}`)
+    if (typeof maxLength === 'number' && !hasAtMost(value, maxLength)) {
+      this.#add(path, 'value_error', () => `must have at most ${maxLength} characters, is ${show(value)}`)
     }
-    if (typeof pattern === 'string' && !matches(pattern, value)) {
-      this.#add(path, 'value_error', `must match ${pattern}, is ${show(value)}`)
+    if (typeof pattern === 'string' && this.#check.matches(pattern, value) === false) {
+      this.#add(path, 'value_error', () => `must match ${pattern}, is ${show(value)}`)
     }
   }
 
@@ -112,8 +141,10 @@ class Validation {
     if (typeof maxItems === 'number' && value.length > maxItems) {
       this.#add(path, 'value_error', `must have at most ${maxItems} items, has ${value.length}`)
     }
-    if (uniqueItems === true && new Set(value.map((item) => canonicalJson(item))).size < value.length) {
-      this.#add(path, 'value_error', 'must not repeat an item')
+    if (uniqueItems === true && this.#check.spend(value.length)) {
+      const texts = value.map((item) => canonicalValue(item))
+      const isSpent = this.#check.spend(texts.reduce((sum, text) => sum + text.length, 0) / 50)
+      if (isSpent && new Set(texts).size < value.length) this.#add(path, 'value_error', 'must not repeat an item')
     }
     // Up to draft 2019-09 a list of `items` is what is `prefixItems` now, and `additionalItems` what is `items`.
     const prefix = Array.isArray(schema.items) ? schema.items : schema.prefixItems
@@ -123,22 +154,28 @@ class Validation {
       this.validate(index < fixed.length ? fixed[index] : rest, item, `${path}[${index}]`, depth + 1)
     }
     if (contains === undefined) return
-    const count = value.filter((item) => this.#accepts(contains, item, depth)).length
+    const fits = value.map((item) => this.#accepts(contains, item, depth))
+    const [sure, possible] = [fits.filter((fit) => fit === true).length, fits.filter((fit) => fit !== false).length]
     const [least, most] = [numberOr(schema.minContains, 1), numberOr(schema.maxContains, Number.POSITIVE_INFINITY)]
-    if (count < least || count > most) this.#add(path, 'value_error', `has ${count} of the items that it must contain`)
+    if (possible < least || sure > most) {
+      this.#add(path, 'value_error', `has ${possible} of the items that it must contain`)
+    }
   }
 
   #validateObject(schema: Record<string, unknown>, value: Record<string, unknown>, path: string, depth: number): void {
     const { properties, patternProperties, additionalProperties, propertyNames, minProperties, maxProperties } = schema
     const keys = Object.keys(value)
-    for (const name of stringsOf(schema.required)) {
-      if (!Object.hasOwn(value, name)) this.#add(join(path, name), 'missing_required', 'is missing')
+    const required = stringsOf(schema.required)
+    if (!this.#check.spend((required.length + keys.length) / 10)) return
+    for (const name of required) {
+      if (!Object.hasOwn(value, name)) this.#add(joinPath(path, name), 'missing_required', 'is missing')
     }
     const dependent = isRecord(schema.dependentRequired) ? Object.entries(schema.dependentRequired) : []
     for (const [name, needed] of dependent) {
       if (!Object.hasOwn(value, name)) continue
+      if (Array.isArray(needed) && !this.#check.spend(needed.length / 10)) return
       const missing = stringsOf(needed).filter((other) => !Object.hasOwn(value, other))
-      for (const other of missing) this.#add(join(path, other), 'missing_required', `is missing beside ${name}`)
+      for (const other of missing) this.#add(joinPath(path, other), 'missing_required', `is missing beside ${name}`)
     }
     if (typeof minProperties === 'number' && keys.length < minProperties) {
       this.#add(path, 'value_error', `must have at least ${minProperties} properties, has ${keys.length}`)
@@ -148,12 +185,16 @@ class Validation {
     }
     const patterns = isRecord(patternProperties) ? Object.entries(patternProperties) : []
     for (const key of keys) {
-      const at = join(path, key)
+      const at = joinPath(path, key)
       const own = isRecord(properties) && Object.hasOwn(properties, key)
       if (own) this.validate(properties[key], value[key], at, depth + 1)
-      const matching = patterns.filter(([pattern]) => matches(pattern, key))
-      for (const [, inner] of matching) this.validate(inner, value[key], at, depth + 1)
-      if (!own && matching.length === 0) {
+      let mayMatch = false
+      for (const [pattern, inner] of patterns) {
+        const isMatch = this.#check.matches(pattern, key)
+        if (isMatch === true) this.validate(inner, value[key], at, depth + 1)
+        if (isMatch !== false) mayMatch = true
+      }
+      if (!own && !mayMatch) {
         if (additionalProperties === false) this.#add(at, 'unexpected_param', 'is not a property of the schema')
         else this.validate(additionalProperties, value[key], at, depth + 1)
       }
@@ -164,28 +205,34 @@ class Validation {
   #validateCombined(schema: Record<string, unknown>, value: unknown, path: string, depth: number): void {
     const { allOf, anyOf, oneOf, not } = schema
     if (Array.isArray(allOf)) for (const inner of allOf) this.validate(inner, value, path, depth + 1)
-    if (Array.isArray(anyOf) && !anyOf.some((inner) => this.#accepts(inner, value, depth))) {
+    if (Array.isArray(anyOf) && anyOf.every((inner) => this.#accepts(inner, value, depth) === false)) {
       this.#addClosest(anyOf, value, path, depth)
     }
     if (Array.isArray(oneOf)) {
-      const count = oneOf.filter((inner) => this.#accepts(inner, value, depth)).length
-      if (count === 0) this.#addClosest(oneOf, value, path, depth)
-      else if (count > 1) this.#add(path, 'value_error', `must fit one alternative, fits ${count}`)
+      const fits = oneOf.map((inner) => this.#accepts(inner, value, depth))
+      const sure = fits.filter((fit) => fit === true).length
+      if (fits.every((fit) => fit === false)) this.#addClosest(oneOf, value, path, depth)
+      else if (sure > 1) this.#add(path, 'value_error', `must fit one alternative, fits ${sure}`)
     }
-    if (not !== undefined && this.#accepts(not, value, depth)) this.#add(path, 'value_error', 'is what it must not be')
+    if (not !== undefined && this.#accepts(not, value, depth) === true) {
+      this.#add(path, 'value_error', 'is what it must not be')
+    }
     if (schema.if !== undefined) {
-      const branch = this.#accepts(schema.if, value, depth) ? schema.then : schema.else
-      this.validate(branch, value, path, depth + 1)
+      const fits = this.#accepts(schema.if, value, depth)
+      if (fits !== undefined) this.validate(fits ? schema.then : schema.else, value, path, depth + 1)
     }
   }
 
-  #accepts(schema: unknown, value: unknown, depth: number): boolean {
-    return this.#errorsOf(schema, value, '', depth).length === 0
+  /** Whether the value is valid by an inner schema; `undefined` where something of it could not be checked. */
+  #accepts(schema: unknown, value: unknown, depth: number): boolean | undefined {
+    const before = this.#check.unchecked
+    if (this.#errorsOf(schema, value, '', depth).length > 0) return false
+    return this.#check.unchecked === before ? true : undefined
   }
 
   #errorsOf(schema: unknown, value: unknown, path: string, depth: number): readonly SchemaError[] {
     const errors: SchemaError[] = []
-    new Validation(this.#root, errors, this.#steps).validate(schema, value, path, depth + 1)
+    new Validation(this.#root, errors, this.#check).validate(schema, value, path, depth + 1)
     return errors
   }
 
@@ -198,7 +245,11 @@ class Validation {
     const [closest] = ofRightType.toSorted((one, other) => one.length - other.length)
     if (closest === undefined)
       this.#add(path, 'type_error', `fits none of ${alternatives.length} alternatives, is ${show(value)}`)
-    else for (const error of closest) this.#add(error.path, error.code, error.message)
+    else for (const error of closest) this.#addAgain(error)
+  }
+
+  #addAgain(error: SchemaError): void {
+    if (this.#errors.length < MAX_ERRORS) this.#errors.push(error)
   }
 
   /** `#`, `#/$defs/City`; `true`, which accepts everything, for what is not in the schema. */
@@ -214,84 +265,9 @@ class Validation {
     return at
   }
 
-  #add(path: string, code: SchemaError['code'], message: string): void {
-    if (this.#errors.length < MAX_ERRORS)
-      this.#errors.push({ path, code, message: `${path === '' ? 'The value' : path} ${message}` })
-  }
-}
-
-/** Whether a value is of a type, or of one of several; `float`, `dict` and `tuple` are what schemas written for Python say. */
-export function hasType(type: unknown, value: unknown): boolean {
-  if (Array.isArray(type)) return type.some((one) => hasType(one, value))
-  switch (type) {
-    case 'null':
-      return value === null
-    case 'array':
-    case 'tuple':
-      return Array.isArray(value)
-    case 'object':
-    case 'dict':
-      return isRecord(value)
-    case 'integer':
-      return typeof value === 'number' && Number.isInteger(value)
-    case 'float':
-      return typeof value === 'number'
-    case 'number':
-    case 'string':
-    case 'boolean':
-      return typeof value === type
-    default:
-      return true
-  }
-}
-
-function typeNames(type: unknown): string {
-  return Array.isArray(type) ? type.join(' or ') : String(type)
-}
-
-function isEqual(one: unknown, other: unknown): boolean {
-  return one === other || canonicalJson(one) === canonicalJson(other)
-}
-
-/** Quotients of decimals are off by a rounding: .3 is a multiple of .1. */
-function isMultiple(value: number, of: number): boolean {
-  const quotient = value / of
-  const nearest = Math.round(quotient)
-  if (nearest === 0) return value === 0
-  return Math.abs(quotient - nearest) <= Math.max(1e-9, 4 * Number.EPSILON * Math.abs(quotient))
-}
-
-/** Characters as people and JSON Schema count them: an emoji is one. */
-function lengthOf(text: string): number {
-  return Array.from(text).length
-}
-
-function matches(pattern: string, text: string): boolean {
-  if (text.length > MAX_PATTERN_LENGTH) return true
-  try {
-    return new RegExp(pattern, 'u').test(text)
-  } catch {
-    // Patterns of other languages: what cannot be read asserts nothing.
-    return true
-  }
-}
-
-function stringsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
-}
-
-function numberOr(value: unknown, fallback: number): number {
-  return typeof value === 'number' ? value : fallback
-}
-
-function join(path: string, key: string): string {
-  return path === '' ? key : `${path}.${key}`
-}
-
-function decodeToken(token: string): string {
-  try {
-    return decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')
-  } catch {
-    return token
+  #add(path: string, code: SchemaError['code'], message: string | (() => string)): void {
+    if (this.#errors.length >= MAX_ERRORS || !this.#check.spend(5)) return
+    const words = typeof message === 'string' ? message : message()
+    this.#errors.push({ path, code, message: `${path === '' ? 'The value' : path} ${words}` })
   }
 }

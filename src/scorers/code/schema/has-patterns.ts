@@ -1,0 +1,6 @@
+/** Whether schemas, or tools with schemas, ask for patterns anywhere. A property of that name is taken for one as well. */
+export function hasPatterns(schema: unknown, depth = 0): boolean {
+  if (typeof schema !== 'object' || schema === null || depth > 100) return false
+  if ('pattern' in schema || 'patternProperties' in schema) return true
+  return Object.values(schema).some((inner) => hasPatterns(inner, depth + 1))
+}
