@@ -58,12 +58,22 @@ function errorText(error: { readonly name: unknown; readonly message: unknown })
   return `${String(error.name)}: ${String(error.message)}`.slice(0, 2000)
 }
 
+/** More values inside of one are not looked at: what is shown is short. */
+const MAX_SHOWN_VALUES = 1000
+/** Characters of a text inside a value that are looked at. */
+const MAX_SHOWN_TEXT = 200
+
 function jsonText(value: object | null): string {
+  let left = MAX_SHOWN_VALUES
   try {
-    const text: unknown = JSON.stringify(value)
+    const text: unknown = JSON.stringify(value, (_key, inner: unknown) => {
+      left -= 1
+      if (left < 0) throw new RangeError('too large to be shown')
+      return typeof inner === 'string' && inner.length > MAX_SHOWN_TEXT ? inner.slice(0, MAX_SHOWN_TEXT) : inner
+    })
     if (typeof text === 'string') return text
   } catch {
-    // Circular values, and those whose own `toJSON` throws, are shown by their kind.
+    // Circular values, those whose own `toJSON` throws, and large ones are shown by their kind.
   }
-  return Object.prototype.toString.call(value)
+  return Array.isArray(value) ? `a list of ${value.length}` : Object.prototype.toString.call(value)
 }

@@ -1,8 +1,8 @@
 import type { ScoreAttributes } from '../../emit/score-attributes.ts'
-import { isContentAttribute } from '../../spans/content/content-attributes.ts'
+import { eventWithoutContent, linkWithoutContent, withoutContent, withoutMessage } from './strip-content.ts'
+import { putScores } from './replace-score-attributes.ts'
 import type { Dialect } from '../../spans/dialect.ts'
 import { recognise } from '../../spans/recognise.ts'
-import { putScores } from './replace-score-attributes.ts'
 import type { EndedSpan } from '../sdk-types.ts'
 
 /** What a view changes of the span that it stands for. */
@@ -56,47 +56,7 @@ export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): 
   return view
 }
 
-/** Events in which instrumentations write content: exceptions quote arguments, message events are content. */
-const EXCEPTION_TEXT: ReadonlySet<string> = new Set([
-  'exception.message',
-  'exception.stacktrace',
-  'error.message',
-  'error.stack',
-])
-const CONTENT_EVENT = /^gen_ai\.(?:content\.|system\.|user\.|assistant\.|tool\.|choice$|client\.inference)/
-
-type SpanEvent = EndedSpan['events'][number]
-
-function eventWithoutContent(event: SpanEvent): SpanEvent {
-  const { attributes } = event
-  if (attributes === undefined) return event
-  return { ...event, attributes: CONTENT_EVENT.test(event.name) ? onlyNames(attributes) : withoutContent(attributes) }
-}
-
-type SpanLink = EndedSpan['links'][number]
-
-function linkWithoutContent(link: SpanLink): SpanLink {
-  return link.attributes === undefined ? link : { ...link, attributes: withoutContent(link.attributes) }
-}
-
-function withoutContent(attributes: Readonly<Record<string, unknown>>, dialect?: Dialect): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(attributes).filter(([key]) => !isContentAttribute(key, dialect) && !EXCEPTION_TEXT.has(key)),
-  )
-}
-
 function dialectOf(span: EndedSpan): Dialect | undefined {
   const scope = span.instrumentationScope ?? span.instrumentationLibrary
   return recognise(scope?.name ?? '', span.attributes, span.name)
-}
-
-/** Of an event that is a message: what kind it is, and nothing of what was said. */
-function onlyNames(attributes: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(attributes).filter(([key]) => key === 'gen_ai.system' || key === 'event.name' || key === 'role'),
-  )
-}
-
-function withoutMessage(status: EndedSpan['status']): EndedSpan['status'] {
-  return { code: status.code }
 }

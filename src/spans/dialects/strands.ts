@@ -92,7 +92,7 @@ export const strands: Dialect = {
   absence: (_span, fact) =>
     fact === 'systemInstructions' || fact === 'toolDefinitions' ? undefined : { why: 'not-recorded' },
 
-  contentKeys: [...(genAi.contentKeys ?? []), 'system_prompt', 'gen_ai.agent.input'].concat([
+  contentKeys: [...(genAi.contentKeys ?? []), 'system_prompt', 'gen_ai.agent.input', 'gen_ai.agent.tools'].concat([
     'tool.parameters',
     'tool.parameters.*',
     'tool.result',

@@ -95,6 +95,7 @@ export const voltAgent: Dialect = {
 
   contentKeys: [
     'input',
+    'llm.tools',
     'output',
     'agent.instructions',
     'agent.messages',

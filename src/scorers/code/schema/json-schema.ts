@@ -91,7 +91,7 @@ class Validation {
     const hasConst = 'const' in schema
     if (!Array.isArray(allowed) && !hasConst) return
     const text = canonicalValue(value)
-    if (!this.#check.spend(1 + text.length / 50)) return
+    if (!this.#check.spend(1 + text.length / 20)) return
     if (Array.isArray(allowed) && !canonicalTexts(allowed).has(text)) {
       this.#add(path, 'value_error', () => `must be one of ${show(allowed)}, is ${show(value)}`)
     }
@@ -143,7 +143,7 @@ class Validation {
     }
     if (uniqueItems === true && this.#check.spend(value.length)) {
       const texts = value.map((item) => canonicalValue(item))
-      const isSpent = this.#check.spend(texts.reduce((sum, text) => sum + text.length, 0) / 50)
+      const isSpent = this.#check.spend(texts.reduce((sum, text) => sum + text.length, 0) / 20)
       if (isSpent && new Set(texts).size < value.length) this.#add(path, 'value_error', 'must not repeat an item')
     }
     // Up to draft 2019-09 a list of `items` is what is `prefixItems` now, and `additionalItems` what is `items`.

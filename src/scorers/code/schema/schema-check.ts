@@ -6,7 +6,9 @@ import type { LinearPatterns } from './linear-patterns.ts'
 type PatternMatcher = (pattern: string, text: string) => boolean | undefined
 
 /** Steps of validation: schemas whose alternatives refer to one another in circles would take for ever. */
-const MAX_STEPS = 100_000
+const MAX_OWN_STEPS = 100_000
+/** The same where strangers wrote the schema: all calls of a run together take about 30 ms at most. */
+const MAX_RECORDED_STEPS = 20_000
 
 /** Longer texts are not held against a developer's own pattern. */
 export const MAX_PATTERN_TEXT = 10_000
@@ -18,11 +20,12 @@ const MAX_NAMED = 5
 export class SchemaCheck {
   readonly #match: PatternMatcher
   readonly #names = new Set<string>()
-  #left = MAX_STEPS
+  #left: number
   #unchecked = 0
 
   /** @param matches Gets a function that names what it does not check. */
-  constructor(matches: (note: (what: string) => void) => PatternMatcher) {
+  constructor(maxSteps: number, matches: (note: (what: string) => void) => PatternMatcher) {
+    this.#left = maxSteps
     this.#match = matches((what) => this.note(what))
   }
 
@@ -56,7 +59,7 @@ export class SchemaCheck {
 
 /** For schemas that the developer wrote: patterns are JavaScript's, and meet texts of bounded length. */
 export function ownSchemaCheck(): SchemaCheck {
-  return new SchemaCheck((note) => (pattern, text) => {
+  return new SchemaCheck(MAX_OWN_STEPS, (note) => (pattern, text) => {
     const expression = compiled(pattern)
     if (expression !== undefined && text.length <= MAX_PATTERN_TEXT) return expression.test(text)
     note(expression === undefined ? `the pattern ${pattern}` : `the pattern ${pattern} on ${text.length} characters`)
@@ -70,7 +73,7 @@ export function ownSchemaCheck(): SchemaCheck {
  * @param engine `undefined` where it could not be loaded: then no pattern is checked.
  */
 export function recordedSchemaCheck(engine: LinearPatterns | undefined): SchemaCheck {
-  return new SchemaCheck((note) => {
+  return new SchemaCheck(MAX_RECORDED_STEPS, (note) => {
     const limits = engine?.limits()
     return (pattern, text) => {
       const isMatch = limits?.matches(pattern, text)

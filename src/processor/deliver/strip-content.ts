@@ -1,0 +1,49 @@
+import { isContentAttribute } from '../../spans/content/content-attributes.ts'
+import type { Dialect } from '../../spans/dialect.ts'
+import type { EndedSpan } from '../sdk-types.ts'
+
+/** Events in which instrumentations write content: exceptions quote arguments, message events are content. */
+const EXCEPTION_TEXT: ReadonlySet<string> = new Set([
+  'exception.message',
+  'exception.stacktrace',
+  'error.message',
+  'error.stack',
+])
+const CONTENT_EVENT = /^gen_ai\.(?:content\.|system\.|user\.|assistant\.|tool\.|choice$|client\.inference)/
+
+/** Whether `stripContent` takes an attribute from a span, an event or a link: what dialects read content from, and error texts. */
+export function isStripped(key: string, dialect?: Dialect): boolean {
+  return isContentAttribute(key, dialect) || EXCEPTION_TEXT.has(key)
+}
+
+type SpanEvent = EndedSpan['events'][number]
+
+export function eventWithoutContent(event: SpanEvent): SpanEvent {
+  const { attributes } = event
+  if (attributes === undefined) return event
+  return { ...event, attributes: CONTENT_EVENT.test(event.name) ? onlyNames(attributes) : withoutContent(attributes) }
+}
+
+type SpanLink = EndedSpan['links'][number]
+
+export function linkWithoutContent(link: SpanLink): SpanLink {
+  return link.attributes === undefined ? link : { ...link, attributes: withoutContent(link.attributes) }
+}
+
+export function withoutContent(
+  attributes: Readonly<Record<string, unknown>>,
+  dialect?: Dialect,
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(attributes).filter(([key]) => !isStripped(key, dialect)))
+}
+
+/** Of an event that is a message: what kind it is, and nothing of what was said. */
+function onlyNames(attributes: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(attributes).filter(([key]) => key === 'gen_ai.system' || key === 'event.name' || key === 'role'),
+  )
+}
+
+export function withoutMessage(status: EndedSpan['status']): EndedSpan['status'] {
+  return { code: status.code }
+}

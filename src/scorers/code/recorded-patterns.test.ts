@@ -1,0 +1,89 @@
+// oxlint-disable unicorn/no-thenable -- `then` is a keyword of JSON Schema
+import { expect, test } from 'vitest'
+
+import { evaluate } from '../../scoring/evaluate.ts'
+import { call, runOf } from '../../../test/fixtures/code-runs.ts'
+import { createOutputFormatScorer } from './output-format.ts'
+import { createToolArgumentsScorer } from './tool-arguments.ts'
+
+const EVIL = '^(\\w+\\s?)+$'
+const evilText = `${'a'.repeat(40)}!`
+
+const schemas: readonly (readonly [string, Readonly<Record<string, unknown>>, unknown])[] = [
+  ['pattern', { properties: { id: { pattern: EVIL } } }, { id: evilText }],
+  ['patternProperties', { patternProperties: { [EVIL]: {} } }, { [evilText]: 1 }],
+  ['propertyNames', { propertyNames: { pattern: EVIL } }, { [evilText]: 1 }],
+  [
+    'items',
+    { properties: { ids: { items: { pattern: EVIL } } } },
+    { ids: Array.from({ length: 500 }, () => evilText) },
+  ],
+  ['a reference', { $ref: '#/$defs/id', $defs: { id: { propertyNames: { pattern: EVIL } } } }, { [evilText]: 1 }],
+  ['not', { properties: { id: { not: { pattern: EVIL } } } }, { id: evilText }],
+  ['if', { properties: { id: { if: { pattern: EVIL }, then: {} } } }, { id: evilText }],
+  ['alternatives', { properties: { id: { anyOf: [{ pattern: EVIL }, { pattern: '(a+)+$' }] } } }, { id: evilText }],
+]
+
+test.each(schemas)('a slow pattern of a recorded schema, by %s, takes no time', async (_by, parameters, args) => {
+  const run = runOf({ toolCalls: [call('t', args)], availableTools: [{ name: 't', parameters }] })
+  const scorer = createToolArgumentsScorer()
+  await evaluate(scorer, run)
+  const startMs = performance.now()
+  const { score } = await evaluate(scorer, run)
+  expect(performance.now() - startMs).toBeLessThan(200)
+  expect(score.status).toBe('scored')
+})
+
+test('patterns of recorded schemas still find what is wrong', async () => {
+  const parameters = { properties: { zip: { type: 'string', pattern: '^\\d{5}$' } } }
+  const scorer = createToolArgumentsScorer()
+  const toolCalls = [call('t', { zip: '12345' }), call('t', { zip: '1234' })]
+  const { score } = await evaluate(scorer, runOf({ toolCalls, availableTools: [{ name: 't', parameters }] }))
+  expect(score).toMatchObject({ status: 'scored', value: 0.5, explanation: expect.stringContaining('must match') })
+})
+
+test('what is not supported asserts nothing, not even below not, and is named', async () => {
+  const parameters = {
+    properties: {
+      a: { pattern: '^(?!x)' },
+      b: { not: { pattern: '(a)\\1' } },
+      c: { oneOf: [{ pattern: '(?=y)' }, {}] },
+    },
+    patternProperties: { '(?<=z)': { type: 'number' } },
+    additionalProperties: false,
+  }
+  const toolCalls = [call('t', { a: 'x', b: 'aa', c: 'y' })]
+  const { score } = await evaluate(
+    createToolArgumentsScorer(),
+    runOf({ toolCalls, availableTools: [{ name: 't', parameters }] }),
+  )
+  expect(score).toMatchObject({ status: 'scored', value: 1, explanation: expect.stringContaining('Not checked: ') })
+  expect(score).toMatchObject({ details: { unchecked: expect.arrayContaining([expect.stringContaining('(?!x)')]) } })
+})
+
+test('schemas that ask for more than they may are left unchecked in part, in bounded time', async () => {
+  const many = Array.from({ length: 3000 }, (_, index) => ({ text: `${index}`.repeat(20) }))
+  const parameters = { properties: { list: { items: { enum: many }, uniqueItems: true } } }
+  const args = { list: Array.from({ length: 3000 }, (_, index) => ({ text: `x${index}`.repeat(20) })) }
+  const toolCalls = Array.from({ length: 20 }, () => call('t', args))
+  const startMs = performance.now()
+  const { score } = await evaluate(
+    createToolArgumentsScorer(),
+    runOf({ toolCalls, availableTools: [{ name: 't', parameters }] }),
+  )
+  expect(performance.now() - startMs).toBeLessThan(1000)
+  expect(score.status).toBe('scored')
+})
+
+test("the developer's own patterns run after the span's end, on texts of bounded length", async () => {
+  const parameters = { properties: { id: { pattern: '^a+$' } } }
+  expect(createToolArgumentsScorer({ tools: [{ name: 't', parameters }] }).inline).toBe(false)
+  expect(createToolArgumentsScorer({ tools: [{ name: 't', parameters: { type: 'object' } }] }).inline).toBe(true)
+  const scorer = createOutputFormatScorer({ pattern: /x$/, minLength: 1 })
+  expect(scorer.inline).toBe(false)
+  expect(createOutputFormatScorer({ minLength: 1 }).inline).toBe(true)
+  const { score } = await evaluate(scorer, runOf({ output: 'a'.repeat(50_000) }))
+  expect(score).toMatchObject({ status: 'scored', value: 1, explanation: expect.stringContaining('too long') })
+  const alone = await evaluate(createOutputFormatScorer({ pattern: /x$/ }), runOf({ output: 'a'.repeat(50_000) }))
+  expect(alone.score).toMatchObject({ status: 'skipped', reason: 'not-applicable' })
+})

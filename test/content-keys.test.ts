@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+
+import { isStripped } from '../src/processor/deliver/strip-content.ts'
+import type { Dialect } from '../src/spans/dialect.ts'
+import { allDialects } from '../src/spans/dialects/all.ts'
+import { recognise } from '../src/spans/recognise.ts'
+import type { SourceSpan } from '../src/spans/source-span.ts'
+import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'
+
+/** By dialect, a recorded span for each set of attributes and events that its spans have. */
+const recorded = new Map<Dialect, Map<string, SourceSpan>>()
+for (const library of libraryNames()) {
+  for (const span of loadLibrary(library).flatMap((scenario) => readScenario(scenario).spans)) {
+    const dialect = recognise(span.scope.name, span.attributes, span.name)
+    if (dialect === undefined) continue
+    const spans = recorded.get(dialect) ?? new Map<string, SourceSpan>()
+    recorded.set(dialect, spans)
+    const events = new Set(span.events.map((event) => event.name))
+    spans.set([dialect.roleOf(span), ...Object.keys(span.attributes), ...events].join(), span)
+  }
+}
+
+/** What the readers of content ask beside it: kinds, types, counts, states and names that a library gave. */
+const NO_CONTENT: ReadonlySet<string> = new Set([
+  'ai.operationId',
+  'ai.response.finishReason',
+  'ai.usage.completionTokens',
+  'ai.usage.outputTokens',
+  'code.args.positional.count',
+  'code.function.return.type',
+  'error.type',
+  'gen_ai.operation.name',
+  'gen_ai.response.finish_reasons',
+  'gen_ai.tool.status',
+  'genkit:metadata:subtype',
+  'genkit:type',
+  'graph.node.id',
+  'input.mime_type',
+  'langfuse.observation.level',
+  'langsmith.span.kind',
+  'langsmith.trace.name',
+  'openinference.span.kind',
+  'output.mime_type',
+  'pydantic_ai.new_message_index',
+  'tool.name',
+  'tool.status',
+])
+
+/** Everything that a dialect reads content with, error texts among it. */
+const READERS = [
+  'systemInstructions',
+  'input',
+  'output',
+  'toolCalls',
+  'transcript',
+  'toolDefinitions',
+  'toolArguments',
+  'toolResult',
+  'outcome',
+] as const satisfies readonly (keyof Dialect)[]
+
+/** A span that says of every attribute that it does not have it, and one for each recorded span. */
+function spansOf(dialect: Dialect): SourceSpan[] {
+  const spans = [...(recorded.get(dialect)?.values() ?? [])]
+  const [first] = spans
+  return first === undefined ? [] : [{ ...plain(first), attributes: {}, events: [] }, ...spans]
+}
+
+function plain(span: SourceSpan): SourceSpan {
+  const { traceId, spanId, startTimeMs, endTimeMs, name, kind, scope, attributes, events, status, resource } = span
+  return { ...span, traceId, spanId, startTimeMs, endTimeMs, name, kind, scope, attributes, events, status, resource }
+}
+
+/** The attribute keys that the content readers of a dialect ask a span for. */
+function keysRead(dialect: Dialect, span: SourceSpan): Set<string> {
+  const keys = new Set<string>()
+  const attributes = new Proxy(span.attributes, {
+    get(target, key) {
+      if (typeof key === 'string') keys.add(key)
+      return Reflect.get(target, key)
+    },
+  })
+  for (const reader of READERS) dialect[reader]?.({ ...plain(span), attributes }, [])
+  return keys
+}
+
+const asked = new Map(
+  allDialects.map((dialect) => [dialect, new Set(spansOf(dialect).flatMap((span) => [...keysRead(dialect, span)]))]),
+)
+
+describe.each(allDialects.map((dialect) => [dialect.name, dialect] as const))('The dialect %s', (_name, dialect) => {
+  test('reads content from no attribute that stripContent leaves in', () => {
+    const left = [...(asked.get(dialect) ?? [])].filter((key) => !isStripped(key, dialect) && !NO_CONTENT.has(key))
+    expect(left.toSorted()).toEqual([])
+  })
+})
+
+test('Every exception is asked for by some dialect', () => {
+  const keys = new Set([...asked.values()].flatMap((each) => [...each]))
+  expect([...NO_CONTENT].filter((key) => !keys.has(key))).toEqual([])
+})
