@@ -5,11 +5,19 @@ import { nodeCrypto } from '../spans/node-crypto.ts'
  * and the trace id. Every process, restart and scorer finds the same number, and a tracer's own sampler, which reads the
  * last 56 bits of the trace id, decides independently of it.
  *
+ * Callers who send `traceparent` choose the trace id. With a salt the digest is an HMAC of it: who does not know the salt cannot
+ * choose a trace id that is never judged, or always.
+ *
  * @param traceId 32 lower-case hex digits.
+ * @param salt A secret that processes share which are to decide alike.
  */
-export function uniformOf(traceId: string): number {
+export function uniformOf(traceId: string, salt?: string): number {
+  const text = `spanscore:${traceId}`
+  const { createHmac, hash } = nodeCrypto()
+  const digest =
+    salt === undefined ? hash('sha256', text, 'hex') : createHmac('sha256', salt).update(text).digest('hex')
   // 13 hex digits are 52 bits, which a double holds exactly.
-  return Number.parseInt(nodeCrypto().hash('sha256', `spanscore:${traceId}`, 'hex').slice(0, 13), 16) / 2 ** 52
+  return Number.parseInt(digest.slice(0, 13), 16) / 2 ** 52
 }
 
 /**

@@ -7,17 +7,36 @@ const MAX_UNCHECKED_LENGTH = 4000
 const MAX_DEPTH = 1000
 
 /**
- * Parses JSON text, and gives everything else back as it is: text that is not JSON (plain, cut off, nested too deep), and
- * values that are structured already, as SDK 3.x writes them.
+ * Parses JSON text, and gives text that is not JSON (plain, cut off, nested too deep) back as it is. Values that are structured
+ * already, as SDK 3.x writes them, belong to the application's span: what is given back is a copy.
  */
 export function parseJson(value: unknown): unknown {
-  if (typeof value !== 'string' || !mayBeJson(value)) return value
+  if (typeof value !== 'string') return copyOf(value)
+  if (!mayBeJson(value)) return value
   if (value.length > MAX_UNCHECKED_LENGTH && isDeep(value)) return value
   try {
     return JSON.parse(value)
   } catch {
     return value
   }
+}
+
+/** Deeper values are not copied. */
+const MAX_COPY_DEPTH = 100
+
+/**
+ * A copy of a value that somebody else owns, as deep as lists and plain objects go: attributes and resources belong to the
+ * application's spans, and what is written to a run must not be exported with them.
+ */
+export function copyOf<T>(value: T, depth?: number): T
+export function copyOf(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null || depth > MAX_COPY_DEPTH) return value
+  if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item, depth + 1))
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  const copy: Record<string, unknown> = {}
+  for (const [key, inner] of Object.entries(value)) if (key !== '__proto__') copy[key] = copyOf(inner, depth + 1)
+  return copy
 }
 
 /** As `parseJson`, and once more where the value was a JSON string with a JSON object or array inside. */

@@ -2,11 +2,13 @@
 import { ROOT_CONTEXT } from '@opentelemetry/api'
 import type { Span, Tracer } from '@opentelemetry/api'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import { createKeywordCoverageScorer } from '../../src/scorers/code/keyword-coverage.ts'
 import type { Scorer } from '../../src/scoring/scorer.ts'
 import { agentAttributes, codeScorer, expectBalanced, judgeScorer, runAgent } from './harness.ts'
 
@@ -313,6 +315,7 @@ test('spans of a judge that go on during a shutdown, or after it, reach no expor
   const sink = new Sink()
   let tracer: Tracer | undefined
   const opened: Span[] = []
+  const finished = Promise.withResolvers<void>()
   const slow = judgeScorer('j', {
     assess: async () => {
       for (let attempt = 0; attempt < 8; attempt += 1) {
@@ -321,6 +324,7 @@ test('spans of a judge that go on during a shutdown, or after it, reach no expor
         await new Promise((resolve) => setTimeout(resolve, 20))
         span?.end()
       }
+      finished.resolve()
       return { status: 'scored', value: 1 }
     },
   })
@@ -328,12 +332,64 @@ test('spans of a judge that go on during a shutdown, or after it, reach no expor
   const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
   tracer = provider.getTracer('http')
   runAgent(tracer)
-  await new Promise((resolve) => setTimeout(resolve, 30))
+  while (opened.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
   await provider.shutdown()
-  await new Promise((resolve) => setTimeout(resolve, 150))
-  expect(opened.length).toBeGreaterThan(4)
+  await finished.promise
+  expect(opened).toHaveLength(8)
   expect(sink.ended.filter((name) => name === 'POST judge')).toEqual([])
   expect(sink.started).toBe(3)
+})
+
+test('what a scorer writes to a run is neither exported nor seen by the next scorer', async () => {
+  const spans: ReadableSpan[] = []
+  const spoil = (value: unknown, depth = 0): void => {
+    if (typeof value !== 'object' || value === null || depth > 6) return
+    for (const inner of Object.values(value)) spoil(inner, depth + 1)
+    try {
+      if (Array.isArray(value)) value.push('SPOILT')
+      else Reflect.set(value, 'service.name', 'SPOILT')
+    } catch {
+      // Frozen is as good.
+    }
+  }
+  const seen: string[] = []
+  const rude = codeScorer('rude', {
+    assess: (run) => {
+      for (const part of [run.resource, run.scope, run.attributes, run.agent]) spoil(part)
+      for (const call of run.toolCalls) spoil([call.arguments, call.result])
+      return { status: 'scored', value: 1 }
+    },
+  })
+  const next = codeScorer('polite', {
+    assess: (run) => {
+      seen.push(String(run.resource['service.name']))
+      return { status: 'scored', value: 1 }
+    },
+  })
+  const sink = { ...emptyProcessor, onEnd: (span: ReadableSpan) => void spans.push(span) }
+  const scoring = new ScoringSpanProcessor({ scorers: [rude], next: sink })
+  const other = new ScoringSpanProcessor({ scorers: [next] })
+  const resource = resourceFromAttributes({ 'service.name': 'shop', list: ['a'] })
+  const tracer = new BasicTracerProvider({ resource, spanProcessors: [scoring, other] }).getTracer('app')
+  runAgent(tracer)
+  await scoring.forceFlush()
+  expect(JSON.stringify(spans.map((span) => [span.resource.attributes, span.attributes]))).not.toContain('SPOILT')
+  expect(seen).toEqual(['shop'])
+})
+
+test('runs and answers that are too large to be read are skipped, and block nothing', async () => {
+  const scoring = new ScoringSpanProcessor({ scorers: [createKeywordCoverageScorer({ keywords: ['zz'] })] })
+  const tracer = new BasicTracerProvider({ spanProcessors: [scoring] }).getTracer('app')
+  for (const megabytes of [2, 40]) {
+    const attributes = agentAttributes('large', 'q', 'word '.repeat((megabytes * 2 ** 20) / 5))
+    tracer.startSpan('invoke_agent large', { attributes }, ROOT_CONTEXT).end()
+  }
+  await scoring.forceFlush()
+  expect(scoring.ledger().scorers['keyword_coverage']).toMatchObject({
+    runs: 2,
+    skipped: 2,
+    reasons: { 'no-content': 2 },
+  })
 })
 
 test('log records of any shape throw nothing into the logging of the application', () => {

@@ -72,7 +72,6 @@ export const emitTable: OptionRows<EmitOptions> = {
   explanations: {
     kind: oneOf('all', 'code', 'none'),
     default: 'all',
-    defaultDoc: '`all`; `code` with `stripContent`',
     doc: 'Whose explanations leave the process: those of all scorers, of code scorers only, or none.',
   },
 }
@@ -130,6 +129,11 @@ export const optionTable: OptionRows<ScoringOptions> = {
     kind: sampleRate,
     default: 1,
     doc: 'The share of runs that is scored, 0 to 1, or a function of the finished run that gives it.',
+  },
+  sampleSalt: {
+    kind: text,
+    defaultDoc: 'none',
+    doc: 'A secret that keeps callers from choosing, by the trace id, whether they are scored. Processes with the same salt decide alike.',
   },
   upstreamProbability: {
     kind: probability,

@@ -24,6 +24,7 @@ export interface ResolvedScorer {
 /** Options that have no default: leaving them out is a value of its own. */
 type Open =
   | 'next'
+  | 'sampleSalt'
   | 'upstreamProbability'
   | 'redact'
   | 'onScore'

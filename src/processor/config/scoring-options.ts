@@ -44,6 +44,8 @@ export interface ScoringOptions {
   readonly scope?: Scope
   /** The share of runs that is scored, 0 to 1, or a function of the finished run that gives it. @default 1 */
   readonly sample?: Sample
+  /** A secret that keeps callers from choosing, by the trace id, whether they are scored. Processes with the same salt decide alike. @default none */
+  readonly sampleSalt?: string
   /**
    * The share of traces that the tracer's own sampler keeps, where tracestate does not say it.
    *

@@ -14,14 +14,16 @@ export type Decision = { readonly status: 'chosen'; readonly rate: number } | Sk
 /** A trace's place between 0 and 1, worked out when a rate first asks for it: a hash is not free. */
 export class Place {
   readonly #traceId: string
+  readonly #salt: string | undefined
   #value: number | undefined
 
-  constructor(traceId: string) {
+  constructor(traceId: string, salt: string | undefined) {
     this.#traceId = traceId
+    this.#salt = salt
   }
 
   get value(): number {
-    this.#value ??= uniformOf(this.#traceId)
+    this.#value ??= uniformOf(this.#traceId, this.#salt)
     return this.#value
   }
 

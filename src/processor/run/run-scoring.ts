@@ -66,7 +66,7 @@ export class RunScoring {
 
   /** Whether any scorer could want a run of this trace. */
   isWanted(traceId: string): boolean {
-    const place = new Place(traceId)
+    const place = new Place(traceId, this.#parts.options.sampleSalt)
     return this.#parts.options.scorers.some((scorer) => mayWant(scorer, place))
   }
 
@@ -88,7 +88,7 @@ export class RunScoring {
       if (live.note !== LEFT_OUT) this.#leaveOut(live)
       return undefined
     }
-    const scored = new ScoredRun(live, span.spanContext())
+    const scored = new ScoredRun(live, span.spanContext(), this.#parts.options.sampleSalt)
     live.note = scored
     scored.upstream = this.#parts.upstream.probabilityOf(scored)
     scored.writable = writable
@@ -129,7 +129,7 @@ export class RunScoring {
 
   /** The run was given up before its agent ended: nobody scores it, and everybody's books say so. */
   runEvicted(live: ScorableRun): void {
-    const scored = new ScoredRun(live, live.span.spanContext())
+    const scored = new ScoredRun(live, live.span.spanContext(), this.#parts.options.sampleSalt)
     for (const scorer of this.#parts.options.scorers) {
       this.#parts.ledger.offered(scorer.id)
       this.#settle(scored, scorer, EVICTED, undefined)
@@ -152,6 +152,10 @@ export class RunScoring {
     const { sample } = scorer
     if (!mayWant(scorer, scored.place)) {
       this.#settle(scored, scorer, sampledOut(typeof sample === 'number' ? sample : 0), undefined)
+      return
+    }
+    if (live.effortBytes > MAX_READ_BYTES) {
+      this.#settle(scored, scorer, TOO_LARGE, undefined)
       return
     }
     // What is large is not even put together while the span is ending.
@@ -281,6 +285,17 @@ function differs(a: Score, b: Score): boolean {
   if (a.status === 'scored' && b.status === 'scored') return a.value !== b.value || a.label !== b.label
   return false
 }
+
+/**
+ * Runs that hold more are not read: parsing their content alone would block the application's event loop for longer than any
+ * score is worth, whenever it is done.
+ */
+const MAX_READ_BYTES = 16 * 1024 * 1024
+
+const TOO_LARGE = skipped(
+  'no-content',
+  contentFree('The run holds more than 16 MiB of content, which is not read: that would block the application.'),
+)
 
 const ALREADY_SCORED = skipped(
   'already-scored',

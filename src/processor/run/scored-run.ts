@@ -42,10 +42,10 @@ export class ScoredRun {
   budgetFactor: number | undefined
   #redacted: { readonly of: AgentRun; readonly run: AgentRun } | undefined
 
-  constructor(live: ScorableRun, target: SpanContext) {
+  constructor(live: ScorableRun, target: SpanContext, sampleSalt: string | undefined) {
     this.live = live
     this.target = target
-    this.place = new Place(live.traceId)
+    this.place = new Place(live.traceId, sampleSalt)
   }
 
   /** What judges may see of the run. Redacted once for all of them; throws what `redact` throws, and where it gives no run. */

@@ -12,6 +12,7 @@ import { pick, ReconstructedModelCall, usageOf } from './model-call.ts'
 import { endingOf, endsInAbortedTool, isFailed } from './run-ending.ts'
 import { starterOf, type Starter } from './starter.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
+import { copyOf } from '../../spans/json.ts'
 import { Responses } from './responses.ts'
 import type { TreeSpan } from '../layout/tree.ts'
 import { assistantText, emptyText, isAround, lastUserText, textAfterCalls, withoutSystem } from './message-text.ts'
@@ -41,6 +42,7 @@ const SLOT = {
   agentNames: 20,
   asked: 21,
   starter: 22,
+  resource: 23,
 } as const
 
 const NOTHING: unique symbol = Symbol('nothing')
@@ -290,18 +292,20 @@ export class ReconstructedRun implements AgentRun {
       const kept: Record<string, unknown> = {}
       for (const key in attributes) {
         // `__proto__` is no attribute that anybody needs, and the only key that would not stay one.
-        if (!isContentAttribute(key, this.#root.dialect) && key !== '__proto__') kept[key] = attributes[key]
+        if (!isContentAttribute(key, this.#root.dialect) && key !== '__proto__') kept[key] = copyOf(attributes[key])
       }
       return kept
     })
   }
 
   get resource(): Readonly<Record<string, unknown>> {
-    return this.#plan.root.span.resource
+    // The SDK's own object describes every span of the process: what a scorer writes to the run is not written there.
+    return this.#once(SLOT.resource, () => copyOf(this.#plan.root.span.resource))
   }
 
   get scope(): AgentRun['scope'] {
-    return this.#plan.root.span.scope
+    const { name, version } = this.#plan.root.span.scope
+    return version === undefined ? { name } : { name, version }
   }
 
   /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */

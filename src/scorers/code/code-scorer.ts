@@ -14,9 +14,16 @@ export function skipWithoutArguments(run: AgentRun, id: string): Skipped | undef
   return skipWithoutFact(run, `toolCalls[${unknown}].arguments`, id)
 }
 
+/** Longer answers are not looked at: code scorers run in the application's own thread. */
+const MAX_ANSWER_LENGTH = 1_000_000
+
 /** The run's answer, or why there is none: the run failed, waits for somebody, or its content was not recorded. */
 export function answerOf(run: AgentRun, id: string): string | Skipped {
-  if (run.output !== undefined) return run.output
+  if (run.output !== undefined) {
+    if (run.output.length <= MAX_ANSWER_LENGTH) return run.output
+    const message = explain`${contentFree(id)}: the answer has ${run.output.length} characters, and at most ${MAX_ANSWER_LENGTH} are read.`
+    return skip('no-content', message)
+  }
   if (run.status === 'error' || run.status === 'aborted') {
     return skip(
       'run-failed',

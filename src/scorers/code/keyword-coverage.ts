@@ -95,8 +95,11 @@ function isPhrase(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== ''
 }
 
+/** Runs of blanks, and blanks that are no space: most of a text's blanks are single spaces, and stay as they are. */
+const OTHER_BLANKS = /[^\S ]\s*| \s+/g
+
 function plain(text: string, caseSensitive: boolean): string {
-  const normal = text.normalize('NFKC').replaceAll(/\s+/g, ' ').trim()
+  const normal = text.normalize('NFKC').replaceAll(OTHER_BLANKS, ' ').trim()
   return caseSensitive ? normal : normal.toLowerCase()
 }
 
