@@ -37,6 +37,7 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'graph.node.id',
   'input.mime_type',
   'langfuse.observation.level',
+  'langfuse.observation.type',
   'langsmith.span.kind',
   'langsmith.trace.name',
   'openinference.span.kind',
