@@ -4,6 +4,7 @@ import type { Context, SpanContext } from '@opentelemetry/api'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
 import { callForeign, runForeign } from '../scoring/run-foreign.ts'
+import { notAPromise } from '../scoring/thenable.ts'
 import { eventAttributes } from './event-attributes.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
 import type { EmissionProviders, LoggerLike, LoggerProviderLike } from './signal-providers.ts'
@@ -145,7 +146,7 @@ export class Emitter {
     if (provider === undefined) return undefined
     // Getting one may be expensive: kept for as long as the provider is the same.
     if (this.#known?.provider !== provider) {
-      this.#known = { provider, logger: provider.getLogger(SCOPE_NAME, SCOPE_VERSION) }
+      this.#known = { provider, logger: notAPromise(provider.getLogger(SCOPE_NAME, SCOPE_VERSION)) }
     }
     return this.#known.logger
   }

@@ -1,6 +1,7 @@
 import type { Histogram, Meter, MeterProvider, ObservableResult } from '@opentelemetry/api'
 
 import { globalSlot } from '../scoring/global-slot.ts'
+import { notAPromise } from '../scoring/thenable.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
 import { ScoreTotals, SUMS } from './score-totals.ts'
 
@@ -34,7 +35,7 @@ export class ScoreInstruments {
   readonly judgeDuration: Histogram
 
   constructor(provider: MeterProvider) {
-    const meter = provider.getMeter(SCOPE_NAME, SCOPE_VERSION)
+    const meter = notAPromise(provider.getMeter(SCOPE_NAME, SCOPE_VERSION))
     this.score = meter.createHistogram('spanscore.score', {
       unit: '1',
       description: 'Position of the score in its range, 0 to 1, turned so that higher is better.',

@@ -2,6 +2,7 @@ import type { MeterProvider } from '@opentelemetry/api'
 
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
+import { notAPromise } from '../scoring/thenable.ts'
 import type { ScoreAttributes } from './score-attributes.ts'
 import { instrumentsOf } from './score-instruments.ts'
 import type { Gauges, ScoreInstruments } from './score-instruments.ts'
@@ -39,12 +40,12 @@ export class ScoreMetrics {
     const { score, judge, durationMs } = evaluation
     const instruments = this.#instruments()
     const totals = this.#totals(instruments)
-    if (judge !== undefined) {
-      const attributes = totals.countJudge(evaluation, judge)
-      instruments?.judgeDuration.record(durationMs / 1000, attributes)
-    }
+    const judged = judge && totals.countJudge(evaluation, judge)
     const tally = totals.count(evaluation, run, extra)
-    if (score.status === 'scored') instruments?.score.record(positionInRange(evaluation, score.value), tally.base)
+    // What is summed is summed by now: the instruments are the application's, and may throw.
+    if (judged !== undefined) notAPromise(instruments?.judgeDuration.record(durationMs / 1000, judged))
+    if (score.status !== 'scored') return
+    notAPromise(instruments?.score.record(positionInRange(evaluation, score.value), tally.base))
   }
 
   /** The processor has ended: its gauges are no more. What was counted stays. */

@@ -1,5 +1,5 @@
 import { isolated } from './isolation.ts'
-import { adopted, disown, isThenable } from './thenable.ts'
+import { adopted, isThenable, notAPromise } from './thenable.ts'
 
 /** What came of code that is not ours. */
 export type ForeignResult<T> =
@@ -24,10 +24,7 @@ export function runForeign<T>(run: () => T): ForeignResult<T> {
 
 /** As `runForeign`, for code that must give its result now: a promise, whose rejection nobody would handle, is an error. */
 export function runForeignNow<T>(run: () => T): ForeignResult<T> {
-  const result = runForeign(run)
-  if (!result.ok || !isThenable(result.value)) return result
-  disown(result.value)
-  return { ok: false, error: new TypeError('expected a value, got a promise') }
+  return runForeign(() => notAPromise(run()))
 }
 
 /** As `runForeign`, for code whose result may be a promise of any make: a rejection comes to `onRejected`, and goes no further. */

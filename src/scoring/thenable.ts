@@ -21,3 +21,14 @@ export function adopted<T>(promise: PromiseLike<T>): Promise<T> {
 export function disown(promise: PromiseLike<unknown>): void {
   void adopted(promise).catch(() => undefined)
 }
+
+/**
+ * What foreign code gave that has to give its result now. A promise is left to itself, so that its rejection ends nothing.
+ *
+ * @throws TypeError where it is a promise
+ */
+export function notAPromise<T>(value: T): T {
+  if (!isThenable(value)) return value
+  disown(value)
+  throw new TypeError('expected a value, got a promise')
+}

@@ -1,0 +1,159 @@
+/**
+ * Mutated recordings of real libraries on the real SDK, with faults in every callback and provider, flushes and shutdowns at any
+ * time: `npm run fuzz`, `-- --seconds 600`, `-- --spans 2000000`, `-- --seed 7`. Nothing may be thrown into the application, no span
+ * lost or doubled, every score accounted for, nothing pending after a shutdown, no turn of the event loop long, the heap flat.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+
+import { diag } from '@opentelemetry/api'
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { ScoringSpanProcessor } from 'spanscore'
+
+import type { SourceSpan } from '../../src/spans/source-span.ts'
+import { libraryNames, loadLibrary, readScenario } from '../corpus/load.ts'
+import { faultyOptions } from './faults.ts'
+import { playMutated } from './play.ts'
+import { createRandom } from './random.ts'
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '45' },
+    spans: { type: 'string', default: 'Infinity' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+})
+const [seconds, maxSpans, firstSeed] = [Number(values.seconds), Number(values.spans), Number(values.seed)]
+if (!(seconds > 0) || !(maxSpans > 0) || !Number.isInteger(firstSeed)) {
+  throw new RangeError('expected --seconds and --spans above 0, and --seed to be a whole number')
+}
+
+/** Recordings that are played on one pipeline. */
+const ROUNDS = 100
+/** Processor time of one hook, or of one turn of the event loop. */
+const LONGEST_TURN_MS = 50
+/** A collection of garbage, or a compilation, may fall into a turn of ours: so many of a million may be longer. */
+const LONG_TURNS_IN_A_MILLION = 5
+const MOST_HEAP_GROWTH_MIB = 48
+
+const recordings: readonly (readonly SourceSpan[])[] = libraryNames()
+  .flatMap((library) => loadLibrary(library).map((scenario) => readScenario(scenario).spans))
+  .filter((spans) => spans.length > 0 && spans.length < 60)
+
+const violations: string[] = []
+const unhandled = (reason: unknown): void => {
+  violations.push(`unhandled: ${reason instanceof Error ? reason.stack : typeof reason}`)
+}
+process.on('unhandledRejection', unhandled)
+process.on('uncaughtException', unhandled)
+diag.setLogger({ error() {}, warn() {}, info() {}, debug() {}, verbose() {} })
+
+let [turns, longTurns, longestMs] = [0, 0, 0]
+
+function threadCpuUs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return user + system
+}
+
+function note(beganUs: number): void {
+  const tookMs = (threadCpuUs() - beganUs) / 1000
+  turns += 1
+  longestMs = Math.max(longestMs, tookMs)
+  if (tookMs > LONGEST_TURN_MS) longTurns += 1
+}
+
+function timed(hook: () => void): void {
+  const beganUs = threadCpuUs()
+  try {
+    hook()
+  } catch (error) {
+    violations.push(`thrown into the application: ${error instanceof Error ? error.stack : typeof error}`)
+  }
+  note(beganUs)
+}
+
+/** Turns in which nobody works but spanscore. */
+async function idle(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) {
+    const beganUs = threadCpuUs()
+    await nextTurn()
+    note(beganUs)
+  }
+}
+
+/** The processor behind: counts how often each span comes. */
+class Behind implements SpanProcessor {
+  ended = 0
+  readonly seen = new Map<string, number>()
+  onStart(): void {}
+  onEnd(span: ReadableSpan): void {
+    this.ended += 1
+    const { spanId } = span.spanContext()
+    this.seen.set(spanId, (this.seen.get(spanId) ?? 0) + 1)
+  }
+  forceFlush(): Promise<void> {
+    return Promise.resolve()
+  }
+  shutdown(): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
+/** One pipeline from its construction to its shutdown. Returns how many spans ended. */
+async function playPipeline(seed: number): Promise<number> {
+  const random = createRandom(seed)
+  const behind = new Behind()
+  const scoring = new ScoringSpanProcessor({ ...faultyOptions(random), next: behind })
+  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  const say = (what: string): void => void violations.push(`seed ${seed}: ${what}`)
+  let ended = 0
+  const flushes: Promise<void>[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    ended += playMutated(random.pick(recordings), provider, random, timed)
+    if (random.chance(0.1)) await idle(2)
+    if (random.chance(0.01)) flushes.push(scoring.forceFlush())
+    if (random.chance(0.002)) flushes.push(scoring.shutdown())
+  }
+  await idle(5)
+  if (random.chance(0.5)) flushes.push(scoring.forceFlush())
+  flushes.push(scoring.shutdown())
+  await Promise.all(flushes).catch(() => say('a flush or a shutdown rejected'))
+  await idle(2)
+  const { runs, scorers } = scoring.ledger()
+  if (runs.seen !== runs.closed + runs.open + runs.evicted) say(`runs ${JSON.stringify(runs)}`)
+  for (const [id, row] of Object.entries(scorers)) {
+    const reasons = Object.values(row.reasons).reduce((sum, count) => sum + count, 0)
+    const isExact = row.runs === row.scored + row.skipped + row.failed && reasons === row.skipped + row.failed
+    if (!isExact || row.pending !== 0) say(`${id} ${JSON.stringify(row)}`)
+  }
+  if (behind.ended !== ended) say(`${behind.ended} spans came to next, ${ended} ended`)
+  if ([...behind.seen.values()].some((count) => count > 1)) say('a span came twice')
+  return ended
+}
+
+const beganMs = performance.now()
+const heap: number[] = []
+let [spans, pipelines] = [0, 0]
+console.log(`fuzz: seeds from ${firstSeed}`)
+while (performance.now() - beganMs < seconds * 1000 && spans < maxSpans && violations.length < 20) {
+  spans += await playPipeline(firstSeed + pipelines)
+  pipelines += 1
+  if (pipelines % 20 !== 0) continue
+  globalThis.gc?.()
+  heap.push(process.memoryUsage().heapUsed / 2 ** 20)
+}
+const growth = heap.length < 8 ? 0 : Math.min(...heap.slice(-3)) - Math.min(...heap.slice(2, 5))
+if (growth > MOST_HEAP_GROWTH_MIB) violations.push(`the heap grew by ${growth.toFixed(0)} MiB`)
+if (longTurns > Math.max(2, (turns * LONG_TURNS_IN_A_MILLION) / 1e6)) {
+  violations.push(`${longTurns} hooks or turns took more than ${LONGEST_TURN_MS} ms of processor time`)
+}
+if (Reflect.get({}, 'polluted') !== undefined) violations.push('Object.prototype was written to')
+console.log(
+  `fuzz: ${spans} spans in ${pipelines} pipelines and ${((performance.now() - beganMs) / 1000).toFixed(0)} s; ` +
+    `${turns} hooks and turns, ${longTurns} above ${LONGEST_TURN_MS} ms, the longest ${longestMs.toFixed(0)} ms of processor time; ` +
+    `heap ${heap.at(0)?.toFixed(0) ?? '?'} to ${heap.at(-1)?.toFixed(0) ?? '?'} MiB`,
+)
+for (const violation of new Set(violations)) console.error(`✗ ${violation}`)
+console.log(violations.length === 0 ? 'All of it holds.' : `${violations.length} violations.`)
+process.exit(violations.length === 0 ? 0 : 1)

@@ -1,0 +1,73 @@
+import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import type { Span } from '@opentelemetry/api'
+import type { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+
+import type { SourceSpan } from '../../src/spans/source-span.ts'
+import type { Random } from './random.ts'
+import { strangeKey, strangeValue } from './values.ts'
+
+/** Changes a span as no library would: what the SDK keeps of it, because its API would refuse most of that. */
+function mutate(span: Span, random: Random): void {
+  const attributes: unknown = Reflect.get(span, 'attributes')
+  if (typeof attributes !== 'object' || attributes === null) return
+  for (let change = random.integer(3); change > 0; change -= 1) {
+    const keys = Object.keys(attributes)
+    const key = random.chance(0.7) && keys.length > 0 ? random.pick(keys) : strangeKey(random)
+    const value = strangeValue(random)
+    Object.defineProperty(attributes, key, { value, enumerable: true, writable: true, configurable: true })
+  }
+  if (random.chance(0.1)) Reflect.set(span, 'status', { code: 2, message: strangeValue(random) })
+  if (random.chance(0.05)) Reflect.set(span, 'name', random.pick(['', '__proto__', 'execute_tool constructor']))
+  const events: unknown = Reflect.get(span, 'events')
+  if (!random.chance(0.05) || !Array.isArray(events)) return
+  const values = { 'exception.message': strangeValue(random), content: strangeValue(random) }
+  events.push({ name: random.pick(['exception', 'gen_ai.user.message']), time: [0, 0], attributes: values })
+}
+
+/**
+ * Plays the spans of a recording on a real provider: in another order, with spans that are lost, doubled, changed, or never
+ * end, and attributes that come at the start or later.
+ *
+ * @param timed Runs each hook.
+ * @returns how many spans ended
+ */
+export function playMutated(
+  recorded: readonly SourceSpan[],
+  provider: BasicTracerProvider,
+  random: Random,
+  timed: (hook: () => void) => void,
+): number {
+  const spans = [...recorded]
+  if (random.chance(0.2)) spans.push(random.pick(spans))
+  if (random.chance(0.2)) spans.splice(random.integer(spans.length), 1)
+  if (random.chance(0.2)) spans.sort(() => random.next() - 0.5)
+  const started = new Map<string, Span>()
+  const open: Span[] = []
+  let ended = 0
+  const endOne = (index: number): void => {
+    const [span] = open.splice(index, 1)
+    if (span === undefined || random.chance(0.02)) return
+    if (random.chance(0.4)) mutate(span, random)
+    timed(() => span.end())
+    ended += 1
+  }
+  for (const source of spans) {
+    const known = random.chance(0.95)
+      ? started.get(source.parentSpanId ?? '')
+      : [...started.values()][random.integer(started.size + 1)]
+    const context = known === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, known)
+    const attributes = { ...source.attributes } as Record<string, string>
+    const atStart = random.chance(0.6)
+    timed(() => {
+      const tracer = provider.getTracer(source.scope.name, source.scope.version)
+      const span = tracer.startSpan(source.name, atStart ? { attributes } : {}, context)
+      if (!atStart) span.setAttributes(attributes)
+      if (source.status.code === 'error') span.setStatus({ code: 2, message: source.status.message ?? '' })
+      started.set(source.spanId, span)
+      open.push(span)
+    })
+    if (random.chance(0.3)) endOne(random.integer(open.length))
+  }
+  while (open.length > 0) endOne(random.chance(0.8) ? open.length - 1 : random.integer(open.length))
+  return ended
+}
