@@ -20,7 +20,7 @@ import { complainOfNode } from './attach/node-version.ts'
 import type { ResolvedOptions } from './config/options.ts'
 import { Providers } from './attach/tracer-providers.ts'
 import { Reporter } from './run/reporter.ts'
-import { RunScoring } from './run/run-scoring.ts'
+import { MAX_READ_BYTES, RunScoring } from './run/run-scoring.ts'
 import { ScoreWriter } from './deliver/score-writer.ts'
 import type { ScoredRun } from './run/scored-run.ts'
 import { ScoringJobs } from './run/scoring-jobs.ts'
@@ -237,7 +237,8 @@ export class ScoringPipeline {
 
   /** What is said of every run once it is settled, scored or not. */
   #lookAt(live: LiveRun): void {
-    const run = live.wanted ? this.#reporter.guard('Putting a run together', () => live.current()) : undefined
+    const isRead = live.wanted && live.effortBytes <= MAX_READ_BYTES
+    const run = isRead ? this.#reporter.guard('Putting a run together', () => live.current()) : undefined
     if (run !== undefined) this.#reporter.guard('Looking for content', () => this.#contentNotice.look(run))
     if (!live.nested) this.#countRun('closed', run?.agent.name)
   }

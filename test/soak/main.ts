@@ -1,6 +1,7 @@
 /**
  * 2,000 agent runs a second for a minute, a tenth of them judged by a judge that is slow, fails and hangs: `npm run soak`,
  * `-- --seconds 20`, `-- --rate 500`. First the same load without spanscore, which is what its stalls are compared with.
+ * `-- --otlp --rate 200 --seconds 600` sends everything as OTLP over HTTP to a receiver, which must get every span and event.
  */
 import { parseArgs } from 'node:util'
 
@@ -10,7 +11,7 @@ import { logs } from '@opentelemetry/api-logs'
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
 import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { createToolCallAccuracyScorerCode, ScoringSpanProcessor } from 'spanscore'
 import type { LedgerSnapshot } from 'spanscore'
 
@@ -19,11 +20,16 @@ import { EventLoopWatch } from './event-loop-watch.ts'
 import type { EventLoopReport } from './event-loop-watch.ts'
 import { createUnreliableJudge } from './judge.ts'
 import { playLoad } from './load.ts'
+import { createOtlpEnd } from './otlp.ts'
 import { trendOf } from './trend.ts'
 import type { Sample } from './trend.ts'
 
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '60' }, rate: { type: 'string', default: '2000' } },
+  options: {
+    seconds: { type: 'string', default: '60' },
+    rate: { type: 'string', default: '2000' },
+    otlp: { type: 'boolean', default: false },
+  },
 })
 const seconds = Number(values.seconds)
 const rate = Number(values.rate)
@@ -47,25 +53,34 @@ const silent = {
   forceFlush: (): Promise<void> => Promise.resolve(),
   shutdown: (): Promise<void> => Promise.resolve(),
 }
-logs.setGlobalLoggerProvider(new LoggerProvider({ processors: [new BatchLogRecordProcessor({ exporter: silent })] }))
-const reader = new PeriodicExportingMetricReader({
-  exporter: { ...silent, selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE },
-  exportIntervalMillis: 5_000,
-})
-metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }))
+const otlp = values.otlp ? await createOtlpEnd() : undefined
+if (otlp === undefined) {
+  logs.setGlobalLoggerProvider(new LoggerProvider({ processors: [new BatchLogRecordProcessor({ exporter: silent })] }))
+  const reader = new PeriodicExportingMetricReader({
+    exporter: { ...silent, selectAggregationTemporality: () => AggregationTemporality.CUMULATIVE },
+    exportIntervalMillis: 5_000,
+  })
+  metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }))
+}
 
 /** The processor behind: counts what comes, each span once. */
 class CountingProcessor implements SpanProcessor {
   ended = 0
+  readonly #exporting: SpanProcessor | undefined
+  /** @param exporting What the spans go on to. */
+  constructor(exporting?: SpanProcessor) {
+    this.#exporting = exporting
+  }
   onStart(): void {}
-  onEnd(): void {
+  onEnd(span: ReadableSpan): void {
     this.ended += 1
+    this.#exporting?.onEnd(span)
   }
-  forceFlush(): Promise<void> {
-    return Promise.resolve()
+  async forceFlush(): Promise<void> {
+    await this.#exporting?.forceFlush()
   }
-  shutdown(): Promise<void> {
-    return Promise.resolve()
+  async shutdown(): Promise<void> {
+    await this.#exporting?.shutdown()
   }
 }
 
@@ -137,7 +152,7 @@ const without = await measure(new CountingProcessor(), 3)
 await without.provider.shutdown()
 
 const judge = createUnreliableJudge()
-const next = new CountingProcessor()
+const next = new CountingProcessor(otlp?.batch)
 const scoring = new ScoringSpanProcessor({
   scorers: [createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' }), { scorer: judge.scorer, sample: 0.1 }],
   next,
@@ -161,6 +176,17 @@ must(
   ledger.runs.open === 0 && Object.values(ledger.scorers).every(({ pending }) => pending === 0),
   `after the shutdown something is left: ${JSON.stringify(ledger)}`,
 )
+
+if (otlp !== undefined) {
+  await otlp.flush()
+  const received = await otlp.counts()
+  const emitted = Object.values(ledger.scorers).reduce((sum, { scored, failed }) => sum + scored + failed, 0)
+  must(received.spans === spans, `the receiver got ${received.spans} spans of ${spans}`)
+  must(received.events === emitted, `the receiver got ${received.events} events of ${emitted}`)
+  must(received.metricRequests > 0, 'the receiver got no metrics')
+  console.log(`OTLP: ${received.spans} spans, ${received.events} events, ${received.metricRequests} metric requests`)
+  await otlp.close()
+}
 
 const { mean, slope, slopeError } = withScoring.heap
 const growth = slope * seconds

@@ -290,7 +290,7 @@ function differs(a: Score, b: Score): boolean {
  * Runs that hold more are not read: parsing their content alone would block the application's event loop for longer than any
  * score is worth, whenever it is done.
  */
-const MAX_READ_BYTES = 16 * 1024 * 1024
+export const MAX_READ_BYTES: number = 16 * 1024 * 1024
 
 const TOO_LARGE = skipped(
   'no-content',
