@@ -1,4 +1,4 @@
-import { TraceFlags } from '@opentelemetry/api'
+import { diag, TraceFlags } from '@opentelemetry/api'
 import type { SpanContext } from '@opentelemetry/api'
 import { Emitter, OfferedRuns, ScoreMetrics } from 'spanscore/engine'
 import type { AgentRun, Evaluation, OfferedRun as ScoredOffer, ScoringOptions } from 'spanscore/engine'
@@ -123,7 +123,14 @@ export class ServiceScorer implements RunScorer {
       loggerProvider: () => signals.loggerProvider,
     }
     const { emit } = this.#runs.options
-    return { signals, metrics, emitter: new Emitter(emit, providers, metrics, () => Date.now()) }
+    const emitter = new Emitter({
+      options: emit,
+      providers,
+      metrics,
+      nowMs: () => Date.now(),
+      onError: (what) => diag.error(`${what} of the service threw; the signal was not written.`),
+    })
+    return { signals, metrics, emitter }
   }
 }
 

@@ -84,7 +84,13 @@ export class OtlpLogFile {
       eventName: 'gen_ai.evaluation.result',
       traceId: run.traceId,
       spanId: run.spanId,
-      attributes: toAttributes(eventAttributes(evaluation, run, { explanations, verdictTimeMs: nowMs, extra: {} })),
+      attributes: toAttributes(
+        eventAttributes(evaluation, run, {
+          rules: { explanations, stripContent: false },
+          verdictTimeMs: nowMs,
+          extra: {},
+        }),
+      ),
     }
   }
 }

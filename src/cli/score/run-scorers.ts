@@ -73,7 +73,7 @@ export class RunScorers {
   #evaluate(scorer: ResolvedScorer, run: AgentRun, isNested: boolean): Evaluation | Promise<Evaluation> | undefined {
     if (isNested && scorer.scope !== 'every-agent' && scorer.agents === undefined) return undefined
     if (!isForAgent(scorer, run)) return undefined
-    const decision = decideByRun(scorer, run, new Place(run.traceId))
+    const decision = decideByRun(scorer, run, new Place(run.traceId, this.#options.sampleSalt))
     if (decision.status === 'skipped') return undefined
     if (decision.status === 'failed') return unasked(scorer, run, decision)
     return scorer.scorer.kind === 'judge' ? this.#judge(scorer, run) : this.#ask(scorer, run)
