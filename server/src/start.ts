@@ -44,6 +44,8 @@ export interface ServerOptions {
     RecordLimits & { /** Bytes that the log may hold before it takes no more. */ readonly maxLogBytes: number }
   readonly traces: TraceBufferOptions
   readonly report: (line: string) => void
+  /** Runs whose scores may wait for the destination before no more are scored. @default 2000 */
+  readonly maxWaitingScores?: number
 }
 
 /** A service that runs. */
@@ -75,6 +77,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     spans: createSpanExporter(options.to),
     report,
     now: monotonicMs,
+    ...(options.maxWaitingScores !== undefined && { maxWaiting: options.maxWaitingScores }),
   })
   const forwarder = new Forwarder(log, options.to, report)
   const service = new Service({
@@ -87,10 +90,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     report,
     nowMs: epochMs,
   })
-  const unavailable = () =>
-    log.heldBytes > options.limits.maxLogBytes
-      ? `The log holds more than ${options.limits.maxLogBytes} bytes; send again later.`
+  const unavailable = (): string | undefined => {
+    if (log.heldBytes > options.limits.maxLogBytes) {
+      return `The log holds more than ${options.limits.maxLogBytes} bytes; send again later.`
+    }
+    // Only where scores cannot be delivered does this many wait: otherwise the oldest runs are settled before their time.
+    return outbox.isFull && buffer.heldSpans > options.traces.maxSpans
+      ? `More than ${options.traces.maxSpans} spans wait because scores cannot be delivered; send again later.`
       : undefined
+  }
   const receiver = new Receiver({ log, reader, forwards: options.forwards, unavailable })
   const condition = (): Condition => ({
     idleMs: Date.now() - service.latestSweepMs,

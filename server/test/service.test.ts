@@ -109,6 +109,31 @@ describe.each([
     expect(new Set(ids).size).toBe(ids.length)
   })
 
+  it('holds a bounded number of spans while the destination is away, and scores every run that it took when it is back', async () => {
+    await using sink = await createSink()
+    sink.status = 0
+    const traces = { ...serverOptions('').traces, maxSpans: 60 }
+    const server = await startServer(serverOptions(sink.url, { dataFolder: folder(), traces, maxWaitingScores: 5 }))
+    const taken: string[] = []
+    let refused = 0
+    for (let index = 0; index < 120; index++) {
+      const run = makeRun()
+      const statuses = [await post(server.httpPort, toRequest(run.spans))]
+      if (statuses[0] === 200) taken.push(run.traceId)
+      else refused += 1
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    expect(refused).toBeGreaterThan(0)
+    sink.status = 200
+    await until(
+      () => new Set(sink.logs.map(({ traceId }) => traceId)).size === taken.length,
+      'a score of every run',
+      15_000,
+    )
+    await server.stop()
+    expect(new Set(sink.logs.map(({ traceId }) => traceId))).toEqual(new Set(taken))
+  })
+
   it('does not take a partial success for an acknowledgement, and loses only what is refused', async () => {
     await using sink = await createSink()
     const server = await startServer(serverOptions(sink.url, { dataFolder: folder() }))
@@ -139,6 +164,22 @@ describe.each([
         .map(({ body }) => body.toString()),
     ).toEqual(run.requests.map((request) => JSON.stringify(request)))
     await server.stop()
+  })
+
+  it('leaves out a scorer whose score a processor in the application has put on the agent span', async () => {
+    await using sink = await createSink()
+    const server = await startServer(serverOptions(sink.url, { dataFolder: folder() }))
+    const run = makeRun({ scores: { tool_errors: 1 } })
+    expect(await post(server.httpPort, toRequest(run.spans))).toBe(200)
+    await until(() => sink.spans.length >= 2, 'the other scores')
+    await server.stop()
+    expect(sink.logs.map((log) => log.attributes['gen_ai.evaluation.name']).toSorted()).toEqual([
+      'answer_present',
+      'loop',
+    ])
+    expect(server.counts()).toMatchObject({
+      ledger: { scorers: { tool_errors: { reasons: { 'already-scored': 1 } } } },
+    })
   })
 
   it('scores nothing that spanscore wrote', async () => {

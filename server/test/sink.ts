@@ -17,7 +17,8 @@ export interface Sink extends AsyncDisposable {
   partial: Buffer | undefined
 }
 
-export async function createSink(port = 0): Promise<Sink> {
+/** @param options.keeps Whether what comes is decoded and kept. */
+export async function createSink({ keeps = true }: { readonly keeps?: boolean } = {}): Promise<Sink> {
   const decode = await createProtobufDecoder()
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -28,9 +29,9 @@ export async function createSink(port = 0): Promise<Sink> {
         return
       }
       const wire = Buffer.concat(chunks)
-      sink.requests.push({ path: request.url ?? '', headers: request.headers, body: wire })
+      sink.requests.push({ path: request.url ?? '', headers: request.headers, body: keeps ? wire : Buffer.of() })
       const path = request.url ?? ''
-      if (sink.status === 200 && path !== '/v1/metrics' && sink.partial === undefined) {
+      if (keeps && sink.status === 200 && path !== '/v1/metrics' && sink.partial === undefined) {
         const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(wire) : wire
         const isJson = request.headers['content-type']?.includes('json') === true
         const batch = isJson ? readOtlpJson(JSON.parse(body.toString())) : decode(body)
@@ -41,7 +42,7 @@ export async function createSink(port = 0): Promise<Sink> {
       response.end(path === '/v1/logs' ? sink.partial : undefined)
     })
   })
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port: bound } = server.address() as AddressInfo
   const sink: Sink = {
     url: `http://127.0.0.1:${bound}`,

@@ -5,6 +5,7 @@ export interface MadeRun {
   readonly traceId: string
   readonly agentSpanId: string
   readonly requests: readonly unknown[]
+  readonly spans: readonly unknown[]
 }
 
 interface Made {
@@ -12,6 +13,8 @@ interface Made {
   readonly toolFails?: boolean
   readonly scope?: string
   readonly traceId?: string
+  /** Scores that stand on the agent's span already, by scorer. */
+  readonly scores?: Readonly<Record<string, number>>
 }
 
 const message = (role: string, content: string) => JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
@@ -23,6 +26,7 @@ export function makeRun({
   toolFails = false,
   scope = 'my-agents',
   traceId,
+  scores = {},
 }: Made = {}): MadeRun {
   const trace = traceId ?? randomBytes(16).toString('hex')
   const agent = randomBytes(8).toString('hex')
@@ -75,6 +79,10 @@ export function makeRun({
         text('gen_ai.agent.name', 'weather-agent'),
         text('gen_ai.input.messages', message('user', 'Weather in Oslo?')),
         text('gen_ai.output.messages', message('assistant', 'It rains.')),
+        ...Object.entries(scores).map(([id, value]) => ({
+          key: `spanscore.${id}.score`,
+          value: { doubleValue: value },
+        })),
       ],
       agent,
     ),
@@ -82,6 +90,7 @@ export function makeRun({
   return {
     traceId: trace,
     agentSpanId: agent,
+    spans,
     requests: spans.map((each) => toRequest([each], serviceName, scope)),
   }
 }

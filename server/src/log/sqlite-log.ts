@@ -1,7 +1,16 @@
 import type { StatementSync } from 'node:sqlite'
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
 import type { DataFolder } from './data-folder.ts'
 import type { Append, EmittedRun, ForwardedRequest, LogRecord, Signal, SpanLog } from './span-log.ts'
+
+/** Payloads of this size and more are compressed: spans are text, and the disk is slower than the processor. */
+const COMPRESS_FROM_BYTES = 1024
+
+const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+
+/** The first bytes of a compressed payload (RFC 8878, section 3.1.1). No OTLP request begins with them. */
+const ZSTD_MAGIC = 0xfd2fb528
 
 /** Records that are read at once when the service starts. */
 const PAGE = 1000
@@ -166,7 +175,6 @@ export class SqliteLog implements SpanLog {
       for (const { reject } of waiting) reject(error)
       return
     }
-    for (const { payload } of records) this.#heldBytes += payload.byteLength
     for (const { append, resolve } of waiting) {
       if (append.forward !== undefined) {
         this.#heldBytes += append.forward.body.byteLength
@@ -180,7 +188,9 @@ export class SqliteLog implements SpanLog {
   #insert({ records, forward }: Append, timeMs: number, into: LogRecord[]): void {
     for (const record of records) {
       const { traceId, signal, encoding, payload } = record
-      const { lastInsertRowid } = this.#statements.insert.run(traceId, signal, encoding, timeMs, payload)
+      const stored = packed(payload)
+      const { lastInsertRowid } = this.#statements.insert.run(traceId, signal, encoding, timeMs, stored)
+      this.#heldBytes += stored.byteLength
       into.push({ ...record, offset: Number(lastInsertRowid), timeMs })
     }
     if (forward === undefined) return
@@ -196,7 +206,7 @@ export class SqliteLog implements SpanLog {
       signal: signalOf(row['signal']),
       encoding: row['encoding'] === 'json' ? 'json' : 'protobuf',
       timeMs: numberIn(row, 'time_ms'),
-      payload: bytesOf(row['payload']),
+      payload: unpacked(bytesOf(row['payload'])),
       ...(retired.length > 0 && { retired: new Set(retired) }),
     }
   }
@@ -241,6 +251,16 @@ function prepare({ database }: DataFolder) {
 
 function numberIn(row: Row | undefined, column: string): number {
   return Number(row?.[column] ?? 0)
+}
+
+function packed(payload: Uint8Array): Uint8Array {
+  return payload.byteLength < COMPRESS_FROM_BYTES ? payload : zstdCompressSync(payload, FASTEST)
+}
+
+function unpacked(stored: Uint8Array): Uint8Array {
+  if (stored.byteLength < 4) return stored
+  const isCompressed = new DataView(stored.buffer, stored.byteOffset, 4).getUint32(0, true) === ZSTD_MAGIC
+  return isCompressed ? zstdDecompressSync(stored) : stored
 }
 
 function signalOf(value: unknown): Signal {

@@ -25,6 +25,8 @@ export interface OutboxParts {
   readonly logs: AcknowledgedExporter<ReadableLogRecord>
   readonly spans: AcknowledgedExporter<ReadableSpan>
   readonly report: (message: string) => void
+  /** Parcels that may wait before reading of the log stops. @default 2000 */
+  readonly maxWaiting?: number
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
 }
@@ -63,7 +65,7 @@ export class Outbox {
 
   /** Whether enough waits that no more should be added. */
   get isFull(): boolean {
-    return this.#waiting.length >= MAX_WAITING
+    return this.#waiting.length >= (this.#parts.maxWaiting ?? MAX_WAITING)
   }
 
   /** For how long nothing was acknowledged although something was sent, in milliseconds; 0 where all is well. */
