@@ -10,7 +10,7 @@ export interface Library {
   /** What the program finds in the variable `VARIANT`. */
   readonly variant?: string
   /** Which of the modules `app/sdk-….mjs` starts OpenTelemetry. @default 'node' */
-  readonly sdk?: 'node' | 'langfuse' | 'traceloop'
+  readonly sdk?: 'node' | 'langfuse' | 'traceloop' | 'voltagent'
   /** Variables of the environment. @default none */
   readonly environment?: Readonly<Record<string, string>>
   /** Packages beside OpenTelemetry's. */
@@ -131,6 +131,44 @@ const mcpPackages = {
   '@modelcontextprotocol/sdk': '1.32.2',
 }
 
+/** Strands wants exporters of this version beside it. */
+const strandsPackages = {
+  ...JUDGE,
+  '@opentelemetry/api': '1.9.1',
+  '@opentelemetry/exporter-trace-otlp-http': '0.219.0',
+  '@opentelemetry/sdk-node': '0.219.0',
+  '@opentelemetry/sdk-trace-base': '2.8.0',
+  '@strands-agents/sdk': '1.19.0',
+  openai: '6.49.0',
+  zod: '4.6.7',
+}
+
+/** OpenTelemetry 3, which the instrumentation asks for. */
+const openaiSemconvPackages = {
+  ...JUDGE,
+  '@opentelemetry/api': '1.10.0',
+  '@opentelemetry/instrumentation': '0.300.0',
+  '@opentelemetry/instrumentation-openai': '0.22.0',
+  '@opentelemetry/sdk-node': '0.301.0',
+  openai: '6.49.0',
+  zod: '4.6.7',
+}
+
+const voltagentPackages = {
+  ...ai6,
+  '@opentelemetry/exporter-logs-otlp-http': '0.223.1',
+  '@opentelemetry/sdk-logs': '0.223.1',
+  '@voltagent/core': '2.10.0',
+}
+const genkitPackages = {
+  ...OPENTELEMETRY_2,
+  ...JUDGE,
+  '@genkit-ai/compat-oai': '1.42.0',
+  '@genkit-ai/core': '1.42.0',
+  genkit: '1.42.0',
+}
+const adkPackages = { ...OPENTELEMETRY_2, ...JUDGE, '@google/adk': '2.0.0' }
+
 const WITH_HANDOFF: readonly LiveScenario[] = [...SCENARIOS, HANDOFF]
 
 /** Every library that is run, those that most people use first. */
@@ -220,6 +258,34 @@ export const LIBRARIES: readonly Library[] = [
     packages: anthropicPackages,
     sdk: 'traceloop',
     environment: { LIVE_INSTRUMENTS: 'anthropic' },
+  },
+  { name: 'Google ADK', program: 'adk', packages: adkPackages },
+  { name: 'Strands', program: 'strands', packages: strandsPackages },
+  {
+    name: 'Strands, latest conventions',
+    program: 'strands',
+    packages: strandsPackages,
+    environment: { OTEL_SEMCONV_STABILITY_OPT_IN: 'gen_ai_latest_experimental' },
+  },
+  { name: 'VoltAgent', program: 'voltagent', packages: voltagentPackages, sdk: 'voltagent' },
+  {
+    name: 'Genkit',
+    program: 'genkit',
+    packages: genkitPackages,
+    // An error of a tool ends the program there.
+    scenarios: SCENARIOS.filter(({ name }) => name !== 'tool error'),
+  },
+  {
+    name: 'OpenAI chat by instrumentation-openai',
+    program: 'openai',
+    variant: 'chat/semconv',
+    packages: openaiSemconvPackages,
+  },
+  {
+    name: 'OpenAI responses by instrumentation-openai',
+    program: 'openai',
+    variant: 'responses/semconv',
+    packages: openaiSemconvPackages,
   },
   { name: 'MCP client and server, AI SDK 7', program: 'mcp', packages: mcpPackages },
 ]

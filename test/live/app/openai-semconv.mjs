@@ -1,6 +1,16 @@
+import { createRequire } from 'node:module'
+
 import { SpanStatusCode, trace } from '@opentelemetry/api'
+import { registerInstrumentations } from '@opentelemetry/instrumentation'
+import { OpenAIInstrumentation } from '@opentelemetry/instrumentation-openai'
 
 const tracer = trace.getTracer('my-agent-app')
+
+/** The package as the instrumentation patches it: where it is required. */
+export function load() {
+  registerInstrumentations({ instrumentations: [new OpenAIInstrumentation({ captureMessageContent: true })] })
+  return createRequire(import.meta.url)('openai')
+}
 
 /** Spans by hand, by OpenTelemetry's conventions; the model's calls are traced by `@opentelemetry/instrumentation-openai`. */
 function withSpan(name, attributes, work, outcome) {

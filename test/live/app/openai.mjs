@@ -1,5 +1,3 @@
-import OpenAI from 'openai'
-
 import { asText, toolsOf } from './tools.mjs'
 
 const [api, tracing] = process.env.VARIANT.split('/')
@@ -9,6 +7,7 @@ let openai
 
 /** A loop by hand around OpenAI's SDK; the tracer's own spans stand for the agent and its tools. */
 export async function instrument() {
+  const { default: OpenAI } = await (tracer.load?.() ?? import('openai'))
   await tracer.instrument?.(OpenAI)
   openai = new OpenAI({ baseURL: `${process.env.MODEL_URL}/v1`, apiKey: 'scripted', maxRetries: 0 })
 }
