@@ -23,11 +23,8 @@ const { values, positionals } = parseArgs({
 })
 const library = LIBRARIES.find(({ name }) => name === positionals[0])
 if (library === undefined) fail(`expected one of: ${LIBRARIES.map(({ name }) => `\n  ${name}`).join('')}`)
-if (
-  library.sdk === 'traceloop' ||
-  library.sdk === 'voltagent' ||
-  library.packages['@opentelemetry/sdk-node']?.startsWith('0.3') === true
-) {
+const usesOpenTelemetry3 = library.packages['@opentelemetry/sdk-trace-base'] === undefined
+if (library.sdk === 'traceloop' || library.sdk === 'voltagent' || usesOpenTelemetry3) {
   fail(`${library.name} starts its tracer provider itself, or needs OpenTelemetry 3: it cannot be recorded yet`)
 }
 
@@ -35,10 +32,10 @@ using application = createApplication(installLibrary(library), packForApplicatio
 const outcomes = await runLibrary(library, application, { record: true })
 const broken = outcomes.find(({ threw }) => threw !== undefined)
 if (broken !== undefined) fail(`${broken.scenario.name}: ${broken.threw}`)
-const name = values.name ?? `live-${library.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
+const recordingName = values.name ?? `live-${library.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
 const scenarios = outcomes.map((outcome) => toScenario(library, outcome))
-const { plain, packed } = writeRecording(values.to, { name, scenarios })
-console.log(`${name}: ${scenarios.length} scenarios, ${plain} -> ${packed} bytes in ${values.to}`)
+const { plain, packed } = writeRecording(values.to, { name: recordingName, scenarios })
+console.log(`${recordingName}: ${scenarios.length} scenarios, ${plain} -> ${packed} bytes in ${values.to}`)
 
 function toScenario(recorded: Library, { scenario, exported, hooks }: Outcome): unknown {
   return {
