@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 
 import { readOtlpJson } from '../../src/otlp/json.ts'
 import { complaintsAbout } from './complaints.ts'
+import { complaintsAboutExample, exampleNames } from './examples.ts'
 import { exceptions, explain } from './exceptions.ts'
 import type { Exception } from './exceptions.ts'
 import { createApplication, installLibrary, packForApplications } from './install.ts'
@@ -43,6 +44,12 @@ for (const library of libraries) {
   )
 }
 if (notRun.length > 0) console.table(notRun)
+for (const name of exampleNames().filter((example) => `examples/${example}`.includes(values.only))) {
+  const complaints = await complaintsAboutExample(name, tarball).catch((error: unknown) => [String(error)])
+  if (complaints.length === 0) passed += 1
+  else failed += 1
+  console.log(`examples/${name}: ${complaints.length === 0 ? 'runs' : `✗ ${complaints.join('\n    ')}`}`)
+}
 // Whether an exception is needed is known only where everything ran.
 const isWhole = values.only === '' && values.scenario === ''
 for (const { library, scenario, why } of isWhole ? exceptions.filter((exception) => !used.has(exception)) : []) {

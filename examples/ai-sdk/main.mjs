@@ -1,0 +1,28 @@
+import { close, openaiOptions } from '../offline.mjs'
+import { scoring, sdk } from '../telemetry.mjs'
+import { OpenTelemetry } from '@ai-sdk/otel'
+import { createOpenAI } from '@ai-sdk/openai'
+import { registerTelemetry, tool, ToolLoopAgent } from 'ai'
+import { z } from 'zod'
+
+registerTelemetry(new OpenTelemetry())
+
+const agent = new ToolLoopAgent({
+  model: createOpenAI(openaiOptions)('gpt-5-mini'),
+  instructions: 'You answer questions about the weather.',
+  tools: {
+    get_weather: tool({
+      description: 'The weather in a city.',
+      inputSchema: z.object({ city: z.string() }),
+      execute: ({ city }) => ({ city, celsius: 4 }),
+    }),
+  },
+  telemetry: { functionId: 'weather_agent' },
+})
+
+const { text } = await agent.generate({ prompt: 'What is the weather in Oslo?' })
+console.log(text)
+
+await scoring.forceFlush()
+await sdk.shutdown()
+await close()

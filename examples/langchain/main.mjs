@@ -1,0 +1,37 @@
+import { close, openaiOptions } from '../offline.mjs'
+import { scoring, sdk } from '../telemetry.mjs'
+// region instrument
+import * as CallbackManagerModule from '@langchain/core/callbacks/manager'
+import { LangChainInstrumentation } from '@arizeai/openinference-instrumentation-langchain'
+
+new LangChainInstrumentation().manuallyInstrument(CallbackManagerModule)
+// endregion
+import { awaitAllCallbacks } from '@langchain/core/callbacks/promises'
+import { tool } from '@langchain/core/tools'
+import { ChatOpenAI } from '@langchain/openai'
+import { createAgent } from 'langchain'
+import { z } from 'zod'
+
+const { apiKey, ...configuration } = openaiOptions
+
+const agent = createAgent({
+  name: 'weather_agent',
+  model: new ChatOpenAI({ model: 'gpt-5-mini', configuration, ...(apiKey && { apiKey }) }),
+  systemPrompt: 'You answer questions about the weather.',
+  tools: [
+    tool(({ city }) => JSON.stringify({ city, celsius: 4 }), {
+      name: 'get_weather',
+      description: 'The weather in a city.',
+      schema: z.object({ city: z.string() }),
+    }),
+  ],
+})
+
+const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'What is the weather in Oslo?' }] })
+console.log(messages.at(-1).content)
+
+// Callbacks run behind the answer: after this the run's spans have ended.
+await awaitAllCallbacks()
+await scoring.forceFlush()
+await sdk.shutdown()
+await close()
