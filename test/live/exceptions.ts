@@ -19,10 +19,10 @@ export const exceptions: readonly Exception[] = [
     why: "the model's own calls are not recorded, and the tools start in the same millisecond: a file does not say their order",
   },
   {
-    library: /^Anthropic tool runner$/,
+    library: /^(Anthropic tool runner|StateGraph by Traceloop)$/,
     scenario: /^nested agent$/,
     complaint: /nested\[0\]\.agentName is "ask_librarian"/,
-    why: 'the SDK knows no names of agents: a nested one is called as the tool that runs it',
+    why: 'the spans hold no names of agents: a nested one is called as the tool that runs it',
   },
   {
     library: /^Anthropic loop$/,
