@@ -1,6 +1,7 @@
 import { isRecord, textOf, toJsonText } from '../../spans/json.ts'
 import type { RunError, ToolCallResponsePart } from '../../model/message.ts'
 import { unwrapBlocks } from '../../spans/content/parts.ts'
+import { readsAsError, readsAsLostError, readsAsRefusal } from '../../spans/content/tool-errors.ts'
 import type { ToolCall } from '../../model/agent-run.ts'
 import { idOf, type JoinedCall } from './join-tool-calls.ts'
 import { printAsJson } from './print-as-json.ts'
@@ -17,16 +18,6 @@ export interface CallContext {
   /** How many calls were asked for before this one. */
   readonly position: number
 }
-
-/** How answers read that stand for the span of a tool that threw. */
-const LOST_ERROR = /^(\w*Error|\w*Exception)\b/
-
-/** How answers read, of tools without spans, in which applications tell a model of what a tool threw. */
-const TOLD_ERROR = /^(?:\w*(?:Error|Exception): \S|Error invoking tool )/
-
-/** How LangGraph tells a model that no tool ran: of unknown tools, and of arguments that do not fit. */
-const TOLD_REFUSAL =
-  /^Error: (?:\S+ is not a valid tool, try|Tool "[^"]*" not found\.|Received tool input did not match)|^Error invoking tool .*did not match expected schema/s
 
 /** A tool call whose arguments and result are read when they are asked for. */
 export class ReconstructedToolCall implements ToolCall {
@@ -135,13 +126,13 @@ export class ReconstructedToolCall implements ToolCall {
     if (tool !== undefined) return tool.node.facts.tool?.executed === false
     if (this.providerExecuted) return false
     const told = this.#context.toolSpans === 'always' ? undefined : this.#answer()?.response
-    return this.#context.toolSpans === 'always' || (typeof told === 'string' && TOLD_REFUSAL.test(told))
+    return this.#context.toolSpans === 'always' || (typeof told === 'string' && readsAsRefusal(told))
   }
 
   #isErrorAnswer({ isError, response }: ToolCallResponsePart): boolean {
     if (isError === true) return true
     if (this.#call.tool !== undefined || typeof response !== 'string') return false
-    return (this.#context.toolSpans === 'unless-failed' ? LOST_ERROR : TOLD_ERROR).test(response)
+    return this.#context.toolSpans === 'unless-failed' ? readsAsLostError(response) : readsAsError(response)
   }
 
   /** The answer in the messages, where the span has no result, or is a hand-off's, which says only to whom. */
