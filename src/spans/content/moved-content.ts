@@ -11,8 +11,8 @@ import type { SourceEvent, SourceLog, SourceSpan } from '../source-span.ts'
  * Returns the span itself where there is no such record.
  */
 export function withMovedContent(span: SourceSpan, logs: readonly SourceLog[]): SourceSpan {
+  if (!logs.some(isMovedContent)) return span
   const bodies = logs.flatMap((log) => (isMovedContent(log) && isRecord(log.body) ? [log.body] : []))
-  if (bodies.length === 0) return span
   const input = bodies.flatMap((body) => messagesOf(body.input))
   const output = bodies.flatMap((body) => messagesOf(body.output))
   const attributes: Record<string, unknown> = { ...span.attributes }
