@@ -29,10 +29,13 @@ export const mlflow: Dialect = {
     attributes['mlflow.traceRequestId'] !== undefined ||
     scopeName.startsWith('mlflow.'),
 
-  roleOf: (span): SpanRole => ROLES.get(typeOf(span)) ?? 'step',
+  roleOf: (span): SpanRole => (isRunner(span) ? 'entry' : (ROLES.get(typeOf(span)) ?? 'step')),
+
+  // The agents in it hand over to one another.
+  holdsOneRun: (span) => isRunner(span) || span.name === 'Agent workflow',
 
   agent(span) {
-    const role = mlflow.roleOf(span)
+    const role = isRunner(span) ? 'step' : mlflow.roleOf(span)
     return (role === 'agent' || role === 'entry') && span.name !== '' ? { name: span.name } : undefined
   },
   conversationId: (span) => semconvConversationId(span.attributes) ?? quoted(span, 'mlflow.trace.session'),
@@ -43,6 +46,8 @@ export const mlflow: Dialect = {
   output(span) {
     const value = jsonAttribute(span, OUTPUTS)
     if (value === undefined || value === null || value === '') return undefined
+    // The OpenAI Agents SDK says of an agent's answer no more than its type.
+    if (isRecord(value) && value.output_type !== undefined && Object.keys(value).length === 1) return undefined
     if (typeof value === 'string') return [textMessage('assistant', value)]
     if (isRecord(value) && Array.isArray(value.messages)) return finalAnswer(value, undefined)
     const reply = replyMessages(value)
@@ -94,6 +99,8 @@ export const mlflow: Dialect = {
   },
 
   contentKeys: [INPUTS, OUTPUTS, 'mlflow.chat.tools', 'mlflow.chat.messages', 'mlflow.trace.intermediate_outputs'],
+  // Autologging writes the parameters of a request as attributes of their own names.
+  ownContentKeys: ['instructions', 'system', 'system_instruction', 'messages', 'input', 'prompt', 'tools'],
 }
 
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
@@ -107,6 +114,11 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['TOOL', 'tool'],
   ['EVALUATOR', 'evaluator'],
 ])
+
+/** The span around a run of the OpenAI Agents SDK, an agent by its type, named after the method. */
+function isRunner(span: SourceSpan): boolean {
+  return span.name === 'AgentRunner.run'
+}
 
 /** Looked at on every span: the quotes are cut off, nothing is parsed. */
 function typeOf(span: SourceSpan): string {
