@@ -1,3 +1,4 @@
+import { isMovedContent } from '../../spans/content/moved-content.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
 
 /** A log record, as the log processors of SDK 1.x (0.57), 2.x and 3.x get it. */
@@ -43,10 +44,11 @@ function toContentLog(record: EmittedLogRecord): SourceLog | undefined {
   const { spanContext, attributes } = record
   if (spanContext === undefined) return undefined
   const eventName = record.eventName ?? attributes['event.name']
-  if (typeof eventName !== 'string' || !eventName.startsWith('gen_ai.')) return undefined
-  if (eventName === 'gen_ai.evaluation.result') return undefined
   const { name, version } = record.instrumentationScope
-  return {
+  // Content that was moved from spans stands under the name of their scope.
+  if (typeof eventName !== 'string' || !(eventName === name || eventName.startsWith('gen_ai.'))) return undefined
+  if (eventName === 'gen_ai.evaluation.result') return undefined
+  const log: SourceLog = {
     traceId: spanContext.traceId,
     spanId: spanContext.spanId,
     eventName,
@@ -55,4 +57,5 @@ function toContentLog(record: EmittedLogRecord): SourceLog | undefined {
     ...(record.body !== undefined && { body: record.body }),
     scope: version === undefined ? { name } : { name, version },
   }
+  return eventName.startsWith('gen_ai.') || isMovedContent(log) ? log : undefined
 }
