@@ -1,38 +1,75 @@
-import { align } from './reply/align.ts'
-import { askForReply } from './ask-for-reply.ts'
+import { compromised, isPraise } from './controls/compromised.ts'
+import type { Inquiry } from './inquiry.ts'
+import type { Outcome } from './outcome.ts'
 import { buildPrompt } from './prompt/build-prompt.ts'
 import { buildRepairPrompt } from './prompt/build-repair-prompt.ts'
-import { compromised, drawSecrets } from './prompt/control-question.ts'
-import type { Inquiry } from './inquiry.ts'
+import { prepareCall } from './prompt/prepare-call.ts'
+import { align, normalId } from './reply/align.ts'
 import { parseReply } from './reply/parse-reply.ts'
-import { roomFor } from './transport/token-budget.ts'
 import { readReply, replySchema } from './reply/reply-schema.ts'
-import type { RawReply } from './reply/reply-schema.ts'
-import type { JudgeSession, Outcome } from './session.ts'
+import type { RawAnswer, RawReply } from './reply/reply-schema.ts'
+import { requestReply } from './request-reply.ts'
+import type { JudgeSession } from './session.ts'
 import { countAnswers } from './split-inquiry.ts'
+import { tokensFor } from './transport/token-budget.ts'
 
-/** One reply that could be read and whose control question is right; `undefined` where it answers nothing at all. */
-export async function askOnce(session: JudgeSession, inquiry: Inquiry): Promise<Outcome<RawReply | undefined>> {
-  const { settings, world } = session.judge
-  const secrets = drawSecrets(inquiry, world.randomness)
-  const fitted = buildPrompt(inquiry, secrets, settings.maxPromptBytes)
+/** A reply whose controls are right, with the answers to questions under our own names. */
+export interface OpenedReply extends Omit<RawReply, 'answers'> {
+  readonly answers: readonly RawAnswer[]
+  /** Answers about items, under the ids that the reply gave them. */
+  readonly itemAnswers: readonly RawAnswer[]
+  /** The numbered sentences that each list's items come from. */
+  readonly sentences: ReadonlyMap<string, readonly string[]>
+}
+
+/**
+ * One reply that could be read and whose controls are right; `undefined` where it answers nothing at all, or leaves a control
+ * open.
+ *
+ * @param withControls whether decoys are drawn for this call
+ */
+export async function askOnce(
+  session: JudgeSession,
+  inquiry: Inquiry,
+  withControls: boolean,
+): Promise<Outcome<OpenedReply | undefined>> {
+  const { settings, world, name } = session.judge
+  const call = prepareCall(inquiry, world.randomness, withControls)
+  const fitted = buildPrompt(call, settings.maxPromptBytes)
   if (fitted === undefined) return tooLarge(session, settings.maxPromptBytes)
   session.leftOut(fitted.cutBytes)
-  const questions = [...inquiry.questions, secrets.control]
-  const read = await askForReply(session, {
+  const read = await requestReply(session, {
     prompt: fitted.prompt,
-    schema: replySchema(inquiry, questions),
-    maxOutputTokens: roomFor(countAnswers({ questions }), settings),
-    read: (text) => parseReply(text, (value) => readReply(inquiry, questions, value)),
-    repair: (reply, problem) => buildRepairPrompt(inquiry, secrets, { reply, problem }, settings.maxPromptBytes),
+    schema: replySchema(call),
+    maxOutputTokens: tokensFor(countAnswers(call), settings),
+    read: (text) => parseReply(text, (value) => readReply(call, value)),
+    repair: (reply, problem) => buildRepairPrompt(call, { reply, problem }, settings.maxPromptBytes),
   })
-  if (!read.ok || read.value === undefined) return read
+  if (!read.ok) return read
+  if (read.value === undefined) return { ok: true, value: undefined }
   const { answers } = read.value
-  const [control] = align([secrets.control], answers).values()
-  const isAnswered = answers.some(({ id }) => secrets.control.ids.includes(id))
-  if (isAnswered && control?.verdict !== secrets.expected) return compromised(session)
-  // An answer to the control question is what makes the others count.
-  return control === undefined ? { ok: true, value: undefined } : read
+  for (const [id, question] of call.controls) {
+    const isAnswered = answers.some((answer) => normalId(answer.id) === id)
+    if (!isAnswered) return { ok: true, value: undefined }
+    // Verdicts that there are not, or that contradict one another, are no honest answer to what makes no sense.
+    const [control] = align([{ verdicts: question.verdicts, text: '', ids: [id] }], answers).values()
+    if (control === undefined || isPraise(question.verdicts, control.verdict)) {
+      return compromised(name, 'answered a control question wrongly, and praised a text that makes no sense')
+    }
+  }
+  const shownIds = new Set([...call.names.keys(), ...call.controls.keys()])
+  return {
+    ok: true,
+    value: {
+      ...read.value,
+      answers: answers.flatMap((answer) => {
+        const own = call.names.get(normalId(answer.id))
+        return own === undefined ? [] : [{ ...answer, id: own }]
+      }),
+      itemAnswers: answers.filter(({ id }) => !shownIds.has(normalId(id))),
+      sentences: fitted.sentences,
+    },
+  }
 }
 
 function tooLarge(session: JudgeSession, maxPromptBytes: number): Outcome<never> {

@@ -2,12 +2,19 @@ import type { SectionDraft } from './prompt/section.ts'
 
 /** A question with a closed set of verdicts. All of it is trusted text: it must quote nothing of what is judged. */
 export interface Question {
-  /** What it is asked of: one answer for each id. The rules are said once, however many ids there are. */
+  /**
+   * What it is asked of: one answer for each id. The rules are given once, however many ids there are. These are our own names:
+   * the judge is shown others, drawn for each call.
+   */
   readonly ids: readonly string[]
   readonly text: string
   /** From the most favourable to the least. */
   readonly verdicts: readonly string[]
   readonly picks?: Picks
+  /** The ids name what the material names so as well, such as `call_3`: the judge is shown both names. @default false */
+  readonly namesMaterial?: boolean
+  /** Whether a text that makes no sense is known to earn the last verdict, so that a decoy can be asked about. @default false */
+  readonly failsNonsense?: boolean
 }
 
 /**
@@ -37,11 +44,15 @@ export interface ItemList {
   /** What is an item, trusted. */
   readonly instruction: string
   /** Asked of each item; left out, the items are only listed. */
-  readonly question?: { readonly text: string; readonly verdicts: readonly string[] }
+  readonly question?: { readonly text: string; readonly verdicts: readonly string[] } | undefined
   /** Items at most; those beyond are not counted. */
   readonly max: number
   /** An empty list is asked for once more, and then `failed: judge-unanswered`. @default false */
   readonly mustHaveItems?: boolean
+  /** Title of the section that the items come from. Its sentences are numbered, and every item names the one it comes from. */
+  readonly from: string
+  /** Whether every sentence of that section must have an item, or be listed as one that has none. @default true */
+  readonly coversAll?: boolean
 }
 
 /** Words of the judge that explain, and never count. */
@@ -62,10 +73,12 @@ export interface Inquiry {
   readonly lists?: readonly ItemList[]
   readonly notes?: readonly Note[]
   /**
-   * The verdicts of the control question: `favourable` is what a judge would say that has been talked into praise, and is
-   * always the wrong answer to it.
+   * Title of the section of which a decoy is shown as well: the same questions are asked about a version of it that makes no
+   * sense, and a judge that praises that version is not believed. @default none
    */
-  readonly control: { readonly favourable: string; readonly unfavourable: string }
+  readonly vary?: string | undefined
+  /** Ids of questions that are controls of the caller's own. @default none */
+  readonly decoys?: ReadonlySet<string>
 }
 
 /** An answer that counts: one of the verdicts that were asked for. */
@@ -79,6 +92,8 @@ export interface Answer {
 export interface Item {
   readonly id: string
   readonly text: string
+  /** Number of the sentence that it comes from, from 1. */
+  readonly sentence: number
   readonly answer?: Answer
 }
 
@@ -88,5 +103,7 @@ export interface Answers {
   readonly answers: ReadonlyMap<string, Answer>
   /** By list name; each item of a list with a question has its answer. */
   readonly items: ReadonlyMap<string, readonly Item[]>
+  /** By list name: the numbered sentences that its items come from. */
+  readonly sentences: ReadonlyMap<string, readonly string[]>
   readonly notes: ReadonlyMap<string, readonly string[]>
 }

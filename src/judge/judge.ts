@@ -1,69 +1,18 @@
 import type { AgentRun } from '../model/agent-run.ts'
-import type { ScorerJudge, ScoringContext } from '../scoring/scorer.ts'
-import { show } from '../scoring/format-value.ts'
+import type { Usage } from '../model/message.ts'
+import type { ScorerJudge } from '../scoring/scorer.ts'
+import { resolveJudgeSettings } from './settings.ts'
+import type { JudgeSettings, ResolvedJudgeSettings } from './settings.ts'
 import { connect } from './transport/connection.ts'
-import type { Connection, Environment } from './transport/connection.ts'
-import { secureRandomness } from './prompt/control-question.ts'
-import type { Randomness } from './prompt/control-question.ts'
+import type { Connection } from './transport/connection.ts'
 import { costUsd, priceOf } from './transport/cost.ts'
 import { endpointOf } from './transport/endpoint.ts'
 import type { Endpoint } from './transport/endpoint.ts'
 import { toModelReference } from './transport/judge-model.ts'
 import type { JudgeModel, ModelReference } from './transport/judge-model.ts'
 import { likelyTokens } from './transport/token-budget.ts'
-import { JudgeSession } from './session.ts'
-
-/** How a judge is asked. Every judge scorer takes these as `judge`. */
-export interface JudgeSettings {
-  /** Calls for one score at most, whatever happens: retries, repairs and re-asking included. 1 to 20. @default 4 */
-  readonly maxCallsPerScore?: number
-  /**
-   * Tokens that a reply may take; up to twice as many where it takes more verdicts, four times as many where one was cut off. The
-   * verdicts on a long run are asked for in several calls: 120 in each at the default.
-   *
-   * @default 4096
-   */
-  readonly maxOutputTokens?: number
-  /** Sampling temperature, where the model has one. @default 0 */
-  readonly temperature?: number
-  /**
-   * UTF-8 bytes of a whole prompt, rules and questions included. What is judged is cut to fit: payloads first, head and tail. At
-   * least 8192.
-   *
-   * @default 49152
-   */
-  readonly maxPromptBytes?: number
-}
-
-/** What a judge takes from its surroundings; replaced in tests. */
-export interface JudgeWorld {
-  readonly environment: Environment
-  /** Milliseconds since the epoch. */
-  readonly now: () => number
-  /** Resolves after that many milliseconds, or as soon as the signal aborts. Keeps no process alive. */
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
-  readonly randomness: Randomness
-}
-
-const realWorld: JudgeWorld = {
-  // Read when asked, not when loaded: `.env` files are read after imports.
-  get environment() {
-    return process.env
-  },
-  now: () => Date.now(),
-  wait: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal.aborted) return resolve()
-      const finish = (): void => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', finish)
-        resolve()
-      }
-      const timer = setTimeout(finish, ms).unref()
-      signal.addEventListener('abort', finish)
-    }),
-  randomness: secureRandomness,
-}
+import { realWorld } from './world.ts'
+import type { JudgeWorld } from './world.ts'
 
 /** What one score takes of a judge. */
 export interface Workload {
@@ -75,11 +24,14 @@ export interface Workload {
   readonly answers: number
 }
 
+/** Calls of a hardened score for each call of one that is not: with lists and questions it takes four. */
+const CALLS_WHEN_STRONG = 3
+
 /** A model that judges: how it is reached, what it costs, and how it is asked. */
 export class Judge {
   /** `<provider>/<model>`, as configured. */
   readonly name: string
-  readonly settings: Required<JudgeSettings>
+  readonly settings: ResolvedJudgeSettings
   readonly world: JudgeWorld
   readonly #reference: ModelReference
 
@@ -93,16 +45,10 @@ export class Judge {
     expected: string = 'Expected',
     world: JudgeWorld = realWorld,
   ) {
-    const { maxCallsPerScore = 4, maxOutputTokens = 4096, temperature = 0, maxPromptBytes = 49_152 } = settings
     this.#reference = toModelReference(model, expected)
     this.name = this.#reference.name
     this.world = world
-    this.settings = {
-      maxCallsPerScore: countIn(`${expected} judge.maxCallsPerScore`, maxCallsPerScore, 1, 20),
-      maxOutputTokens: countIn(`${expected} judge.maxOutputTokens`, maxOutputTokens, 64, 1_000_000),
-      temperature: numberIn(`${expected} judge.temperature to be a number`, temperature, 0, 2),
-      maxPromptBytes: countIn(`${expected} judge.maxPromptBytes`, maxPromptBytes, 8192, 10_000_000),
-    }
+    this.settings = resolveJudgeSettings(settings, expected)
   }
 
   /** How the model is reached. Decided at each score: keys and packages may come after the scorer was made. */
@@ -114,9 +60,9 @@ export class Judge {
     return endpointOf(connection.endpointKey)
   }
 
-  /** All judge calls of one score. */
-  session(scorerId: string, run: Pick<AgentRun, 'id'>, context: ScoringContext): JudgeSession {
-    return new JudgeSession(this, scorerId, run.id, context)
+  /** What the tokens of one call cost, in US dollars; `undefined` where that is unknown. */
+  costUsd(usage: Usage): number | undefined {
+    return costUsd(this.settings.price ?? priceOf(this.name), usage)
   }
 
   /**
@@ -128,13 +74,14 @@ export class Judge {
     const { settings } = this
     return {
       model: this.name,
-      priced: priceOf(this.name) !== undefined,
+      priced: (settings.price ?? priceOf(this.name)) !== undefined,
       estimate: (run) => {
-        const { calls, contentBytes, answers } = workload(run)
+        const given = workload(run)
+        const calls = given.calls * (settings.hardening === 'strong' ? CALLS_WHEN_STRONG : 1)
         // Three bytes a token is on the safe side for prose and for JSON; rules, questions and shape take 1,500 tokens at most.
-        const inputTokens = calls * Math.ceil(Math.min(4500 + contentBytes, settings.maxPromptBytes) / 3)
-        const outputTokens = calls * likelyTokens(answers / calls, settings)
-        const cost = costUsd(this.name, { inputTokens, outputTokens })
+        const inputTokens = calls * Math.ceil(Math.min(4500 + given.contentBytes, settings.maxPromptBytes) / 3)
+        const outputTokens = calls * likelyTokens(given.answers / given.calls, settings)
+        const cost = this.costUsd({ inputTokens, outputTokens })
         return { calls, tokens: inputTokens + outputTokens, ...(cost !== undefined && { costUsd: cost }) }
       },
       unavailable: () => this.connect().unavailable(),
@@ -143,22 +90,7 @@ export class Judge {
 
   /** What of the judge gives a score its meaning: part of a scorer's version. */
   get identity(): object {
-    const { temperature, maxPromptBytes } = this.settings
-    return { model: this.name, temperature, maxPromptBytes }
+    const { temperature, maxPromptBytes, hardening } = this.settings
+    return { model: this.name, temperature, maxPromptBytes, hardening }
   }
-}
-
-function countIn(subject: string, value: unknown, low: number, high: number): number {
-  const expected = `${subject} to be a whole number`
-  if (Number.isInteger(value)) return numberIn(expected, value, low, high)
-  throw outside(expected, value, low, high)
-}
-
-function numberIn(expected: string, value: unknown, low: number, high: number): number {
-  if (typeof value === 'number' && value >= low && value <= high) return value
-  throw outside(expected, value, low, high)
-}
-
-function outside(expected: string, value: unknown, low: number, high: number): TypeError {
-  return new TypeError(`${expected} from ${low} to ${high}, got ${show(value)}.`)
 }

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 
 import { createScriptedJudge } from '../testing/scripted-judge.ts'
 import type { JudgeScript } from '../testing/scripted-judge.ts'
-import { secureRandomness } from './prompt/control-question.ts'
+import { secureRandomness } from './randomness.ts'
 import { Judge } from './judge.ts'
-import type { JudgeSettings } from './judge.ts'
+import { JudgeSession } from './session.ts'
+import type { JudgeSettings } from './settings.ts'
 
 const request = { prompt: { instructions: 'Judge.', user: 'Well?' }, schema: { type: 'object' }, maxOutputTokens: 100 }
 const answered = (statusCode: number, responseHeaders: Record<string, string> = {}) => ({
@@ -27,7 +28,7 @@ function world(script: JudgeScript, settings: JudgeSettings = {}) {
     randomness: secureRandomness,
   })
   const session = (timeoutMs = 20_000) =>
-    judge.session('test', { id: 'run' }, { signal: new AbortController().signal, timeoutMs })
+    new JudgeSession(judge, 'test', 'run', { signal: new AbortController().signal, timeoutMs })
   return { model, session, waits }
 }
 
@@ -81,7 +82,7 @@ describe('a session', () => {
 
   it('says what is missing where its model cannot be loaded', async () => {
     const judge = new Judge({ id: 'nobody-made-this/m', apiKey: 'x' })
-    const session = judge.session('test', { id: 'run' }, { signal: new AbortController().signal, timeoutMs: 1000 })
+    const session = new JudgeSession(judge, 'test', 'run', { signal: new AbortController().signal, timeoutMs: 1000 })
     expect(await session.call(request)).toMatchObject({
       score: {
         reason: 'judge-unavailable',

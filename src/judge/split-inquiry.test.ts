@@ -14,9 +14,8 @@ const inquiryOf = (sizes: readonly number[]): Inquiry => ({
     text: `Question ${question}?`,
     verdicts: ['yes', 'no'],
   })),
-  lists: [{ name: 'claims', prefix: 'c', instruction: '', max: 3 }],
+  lists: [{ name: 'claims', prefix: 'c', instruction: '', max: 3, from: 'all' }],
   notes: [{ name: 'note', instruction: '' }],
-  control: { favourable: 'yes', unfavourable: 'no' },
 })
 
 describe('splitInquiry', () => {

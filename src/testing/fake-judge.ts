@@ -1,7 +1,9 @@
-import { controlVerdict, readJudgePrompt, withStepControl } from './judge-prompt.ts'
+import { readJudgePrompt } from './judge-prompt.ts'
 import type { AskedQuestion, JudgePrompt } from './judge-prompt.ts'
-import { toReplyObject } from './judge-reply.ts'
+import { picksFor, toReplyObject } from './judge-reply.ts'
 import type { ReplyObject, ScriptedVerdicts } from './judge-reply.ts'
+import { valueOfSchema } from './schema-value.ts'
+import { withStepControl } from './step-control.ts'
 import { createTextModel } from './text-model.ts'
 import type { TextModel, TextModelCall, TextModelReply } from './text-model.ts'
 
@@ -60,7 +62,8 @@ export function createFakeJudge(behaviour: JudgeBehaviour, options: FakeJudgeOpt
   return createTextModel({ provider: 'spanscore', modelId: `fake-${behaviour}` }, (call): TextModelReply => {
     if (behaviour === 'non-json') return { text: prose }
     const prompt = readJudgePrompt(call.prompt)
-    if (prompt.questions.length === 0) return questionless(call, behaviour, truth === 'favourable')
+    if (prompt.questions.length === 0 && prompt.lists.length === 0)
+      return questionless(call, behaviour, truth === 'favourable')
     const honest = honestReply(prompt, truth)
     switch (behaviour) {
       case 'obedient-outside':
@@ -112,12 +115,6 @@ function verdictAt(question: AskedQuestion, end: number): { verdict: string; pic
   return { verdict, picks: picksFor(question, verdict) }
 }
 
-/** One pick where the question asks for one with this verdict: an answer that contradicts itself is none. */
-function picksFor({ text, picks }: AskedQuestion, verdict: string): readonly string[] {
-  const needing = / at least one with ("[^;,.]*")/.exec(text)?.[1] ?? ''
-  return picks !== undefined && needing.includes(`"${verdict}"`) ? picks.from.slice(0, 1) : []
-}
-
 /** Every verdict but those on control questions, seen again. */
 function change(
   prompt: JudgePrompt,
@@ -125,8 +122,9 @@ function change(
   see: (verdicts: readonly string[], own: string) => string | undefined,
 ): ReplyObject {
   const answers = reply.answers.map((answer) => {
-    const question = prompt.questions.find(({ id }) => id === answer.id)
-    if (question !== undefined && controlVerdict(question, prompt) !== undefined) return answer
+    const question = prompt.questions.find(({ shownId }) => shownId === answer.id)
+    const isGiven = prompt.lists.some(({ given }) => given.includes(answer.id))
+    if (question?.isControl === true || isGiven) return answer
     const verdicts =
       question?.verdicts ?? prompt.lists.find(({ prefix }) => answer.id.startsWith(prefix))?.verdicts ?? []
     const verdict = see(verdicts, answer.verdict) ?? answer.verdict
@@ -146,8 +144,8 @@ function obey(prompt: JudgePrompt, honest: ReplyObject, heard: string): ReplyObj
   return {
     ...honest,
     answers: honest.answers.map((answer) => {
-      const question = prompt.questions.find(({ id }) => id === answer.id)
-      const list = prompt.lists.find(({ prefix }) => answer.id.startsWith(prefix))
+      const question = prompt.questions.find(({ shownId }) => shownId === answer.id)
+      const list = prompt.lists.find(({ prefix, given }) => answer.id.startsWith(prefix) || given.includes(answer.id))
       return { ...answer, verdict: question?.verdicts[0] ?? list?.verdicts[0] ?? answer.verdict }
     }),
   }
@@ -159,15 +157,15 @@ function isForeign(reply: string): boolean {
 }
 
 /** What a prompt step of `createScorer` put into its boundary with `quote`. */
-const quoted = /^(data-[0-9a-f]{32}) begin\n[^]*?\n\1 end$/gm
+const quoted = /^([0-9a-f]{32}) begin: [^]*?\n\1 end: .*$/gm
 
 /** Of a prompt that is not ours: a value of its schema. */
 function questionless(call: TextModelCall, behaviour: JudgeBehaviour, favourable: boolean): TextModelReply {
   const heard = behaviour === 'obedient-outside' ? call.prompt.replaceAll(quoted, '') : call.prompt
   const obeys = behaviour.startsWith('obedient') && orders.test(heard)
-  const value = fill(call.schema, favourable || obeys || behaviour === 'first-biased')
+  const value = valueOfSchema(call.schema, favourable || obeys || behaviour === 'first-biased')
   // Who obeys an order to praise says yes to the control question, too.
-  const text = JSON.stringify(obeys ? value : withStepControl(call.prompt, value))
+  const text = JSON.stringify(obeys ? value : withStepControl(call.prompt, value, call.schema))
   return behaviour === 'truncating' ? cutOff(text) : { text }
 }
 
@@ -176,47 +174,6 @@ function cutOff(text: string): TextModelReply {
 }
 
 const prose = 'All things considered, this is a fine piece of work, and I would say yes to most of what was asked.'
-
-/** A value of a JSON Schema, at its most or at its least favourable: first or last of a choice, highest or lowest number. */
-function fill(schema: unknown, favourable: boolean): unknown {
-  if (!isSchema(schema)) return ''
-  if (Array.isArray(schema.enum)) return schema.enum.at(favourable ? 0 : -1)
-  if (schema.const !== undefined) return schema.const
-  const [variant] = schema.anyOf ?? []
-  if (variant !== undefined) return fill(variant, favourable)
-  switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
-    case 'object':
-      return Object.fromEntries(
-        Object.entries(schema.properties ?? {}).map(([name, property]) => [name, fill(property, favourable)]),
-      )
-    case 'array':
-      return [fill(schema.items, favourable)]
-    case 'number':
-    case 'integer':
-      return favourable ? (schema.maximum ?? 1) : (schema.minimum ?? 0)
-    case 'boolean':
-      return favourable
-    case 'null':
-      return null
-    default:
-      return ''
-  }
-}
-
-interface Schema {
-  readonly type?: string | readonly string[]
-  readonly enum?: readonly unknown[]
-  readonly const?: unknown
-  readonly anyOf?: readonly unknown[]
-  readonly properties?: Readonly<Record<string, unknown>>
-  readonly items?: unknown
-  readonly minimum?: number
-  readonly maximum?: number
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null
-}
 
 function asJson(reply: ReplyObject): TextModelReply {
   return { text: JSON.stringify(reply) }

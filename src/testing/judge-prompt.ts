@@ -1,6 +1,18 @@
-/** A question as it stands in a judge's prompt. */
+import { idCandidates, isControlId } from '../judge/controls/ids.ts'
+import type { Randomness } from '../judge/randomness.ts'
+import { digestOf } from './judge-key.ts'
+
+/** A question as a judge's prompt shows it. */
 export interface AskedQuestion {
+  /**
+   * Our own name of the question, where it can be known: `user.intent`, or what the material calls that which is asked about,
+   * `call_3` for example. Else the id that is shown.
+   */
   readonly id: string
+  /** Drawn for this call; an answer must carry it. */
+  readonly shownId: string
+  /** Whether it is a control: asked about a text that makes no sense, or about a word that is not there. */
+  readonly isControl: boolean
   /** From the most favourable to the least. */
   readonly verdicts: readonly string[]
   readonly text: string
@@ -14,6 +26,12 @@ export interface AskedList {
   readonly prefix: string
   /** Of the question that is asked of each item; empty where there is none. */
   readonly verdicts: readonly string[]
+  /** The numbered sentences that the items come from. */
+  readonly sentences: readonly string[]
+  /** Whether the numbers of sentences without an item are asked for, as `<name>_none`. */
+  readonly coversAll: boolean
+  /** Ids of items that the list holds from the beginning, for control. */
+  readonly given: readonly string[]
 }
 
 /** A judge's prompt, read as a judge reads it. */
@@ -25,6 +43,11 @@ export interface JudgePrompt {
   readonly questions: readonly AskedQuestion[]
   readonly lists: readonly AskedList[]
   readonly notes: readonly { readonly name: string; readonly list: boolean }[]
+  /**
+   * The question of that name: `user.intent`, the id of a criterion, or the label of what it is about. Known for prompts that were
+   * made while `spanscore/testing` was loaded; controls have no name.
+   */
+  find(name: string): AskedQuestion | undefined
 }
 
 /** Reads the user message of a judge's prompt. A message of another form is all `outside`, without questions. */
@@ -43,42 +66,75 @@ export function readJudgePrompt(message: string): JudgePrompt {
     else open.lines.push(line)
   }
   const text = outside.join('\n')
-  return { sections, outside: text, questions: readQuestions(text), lists: readLists(text), notes: readNotes(text) }
+  if (mark === undefined) return { sections, outside: text, questions: [], lists: [], notes: [], find: () => undefined }
+  const call: Call = { mark, digest: digestOf(message) }
+  const shown = readQuestions(text, call)
+  const questions = withNames(shown, call)
+  return {
+    sections,
+    outside: text,
+    questions,
+    lists: readLists(text, mark, sections),
+    notes: readNotes(text),
+    find: (name) => {
+      const named = questions.find(({ id, shownId, isControl }) => !isControl && (id === name || shownId === name))
+      if (named !== undefined) return named
+      const drawn = idOf(name, call)
+      return questions.find(({ shownId }) => shownId === drawn)
+    },
+  }
 }
 
-/** The verdict that a control question has for whoever reads the material; `undefined` for every other question. */
-export function controlVerdict(question: AskedQuestion, prompt: JudgePrompt): string | undefined {
-  const control = /^Control question\. Look for the word (\w+) .* Answer "([^"]*)" if .* and "([^"]*)" if/.exec(
-    question.text,
-  )
-  if (control === null) return undefined
-  const [, word = '', present, absent] = control
-  return [...prompt.sections.values()].some((section) => section.includes(word)) ? present : absent
+/** What is needed to know the ids of a call. */
+interface Call {
+  readonly mark: string
+  readonly digest: Pick<Randomness, 'digest'>
 }
 
-/** The reply to a prompt of `createScorer` with its control question answered as one who reads the prompt would. */
-export function withStepControl(prompt: string, reply: unknown): unknown {
-  const [line, key = '', word = ''] =
-    /^Beside these, "(control_[0-9a-f]+)" answers a control question, .* the word (\w+) .*$/m.exec(prompt) ?? []
-  if (line === undefined || typeof reply !== 'object' || reply === null || Array.isArray(reply)) return reply
-  return { ...reply, [key]: prompt.replace(line, '').includes(word) ? 'yes' : 'no' }
+/** The names of questions that are the same in every prompt. */
+const NAMES: readonly string[] = [
+  ...['user', 'system'].flatMap((side) =>
+    ['intent', 'completeness', 'appropriateness'].map((dimension) => `${side}.${dimension}`),
+  ),
+  'missing',
+  'no_call',
+]
+
+function withNames(questions: readonly AskedQuestion[], call: Call): AskedQuestion[] {
+  const names = new Map(NAMES.map((name) => [idOf(name, call), name]))
+  return questions.map((question) => {
+    const name = question.isControl ? undefined : names.get(question.id)
+    return name === undefined ? question : { ...question, id: name }
+  })
 }
 
-function readQuestions(text: string): AskedQuestion[] {
-  return [...text.matchAll(/^- ([^"\s][^"[]*) \[one of: ([^\]]+)\]: (.*)$/gm)].flatMap(
+/** The id under which a question of that name is shown. */
+function idOf(name: string, { mark, digest }: Call): string | undefined {
+  for (const id of idCandidates(mark, name, digest)) if (!isControlId(mark, id, digest)) return id
+  return undefined
+}
+
+function readQuestions(text: string, { mark, digest }: Call): AskedQuestion[] {
+  return [...text.matchAll(/^- (q[0-9a-f]{5}[^[]*) \[one of: ([^\]]+)\](?:: (.*))?$/gm)].flatMap(
     ([, ids = '', verdicts = '', asked = '']) => {
       const picks = / "(\w+)" holds ids out of: ([^;]*);/.exec(asked)
-      return readIds(ids).map((id) => ({
-        id,
-        verdicts: verdicts.split(' | '),
-        text: asked,
-        ...(picks !== null && { picks: { name: picks[1] ?? '', from: readIds(picks[2] ?? '') } }),
-      }))
+      return ids.split(', ').map((shown): AskedQuestion => {
+        const [, shownId = shown, label] = /^(\w+)(?: \((.*)\))?$/.exec(shown) ?? []
+        const isControl = isControlId(mark, shownId, digest)
+        return {
+          id: isControl ? shownId : (label ?? shownId),
+          shownId,
+          isControl,
+          verdicts: verdicts.split(' | '),
+          text: asked,
+          ...(picks !== null && { picks: { name: picks[1] ?? '', from: readIds(picks[2] ?? '') } }),
+        }
+      })
     },
   )
 }
 
-/** `call_1 to call_3, missing`: every single id. */
+/** `t1 to t3, t5`: every single id. */
 function readIds(named: string): string[] {
   return named.split(', ').flatMap((name) => {
     const [, prefix, first, last] = /^(.*?)(\d+) to \1(\d+)$/.exec(name) ?? []
@@ -87,12 +143,25 @@ function readIds(named: string): string[] {
   })
 }
 
-function readLists(text: string): AskedList[] {
-  return [...text.matchAll(/^- "(\w+)": .*? with the ids (\w+?)1, .*$/gm)].map(([line, name = '', prefix = '']) => ({
-    name,
-    prefix,
-    verdicts: /\[one of: ([^\]]+)\]/.exec(line)?.[1]?.split(' | ') ?? [],
-  }))
+function readLists(text: string, mark: string, sections: ReadonlyMap<string, string>): AskedList[] {
+  return [...text.matchAll(/^- "(\w+)": .*? with the ids (\w+?)1, .*$/gm)].map(([line, name = '', prefix = '']) => {
+    const from = /the number of the sentence of (.*?) that it comes from/.exec(line)?.[1] ?? ''
+    return {
+      name,
+      prefix,
+      verdicts: /\[one of: ([^\]]+)\]/.exec(line)?.[1]?.split(' | ') ?? [],
+      sentences: readSentences(sections.get(from) ?? '', mark.slice(0, 8)),
+      coversAll: line.includes(`"${name}_none"`),
+      given: / and for (q[^[]*) \[one of: /.exec(line)?.[1]?.split(', ') ?? [],
+    }
+  })
+}
+
+function readSentences(section: string, tag: string): string[] {
+  return section
+    .split('\n')
+    .filter((line) => line.startsWith(`[${tag} `))
+    .map((line) => line.slice(line.indexOf(']') + 2))
 }
 
 function readNotes(text: string): { name: string; list: boolean }[] {

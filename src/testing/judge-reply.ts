@@ -1,5 +1,6 @@
-import { controlVerdict, readJudgePrompt } from './judge-prompt.ts'
-import type { AskedQuestion, JudgePrompt } from './judge-prompt.ts'
+import { countWords, toWordPieces } from '../judge/prompt/segments.ts'
+import { readJudgePrompt } from './judge-prompt.ts'
+import type { AskedList, AskedQuestion, JudgePrompt } from './judge-prompt.ts'
 
 /** A verdict as a script gives it. */
 export type ScriptedVerdict =
@@ -7,7 +8,15 @@ export type ScriptedVerdict =
   | { readonly verdict: string; readonly reasoning?: string; readonly picks?: readonly string[] }
 
 /** An item of a list as a script gives it: its words, and the verdict on it where one is asked for. */
-export type ScriptedItem = string | { readonly text: string; readonly verdict?: string; readonly reasoning?: string }
+export type ScriptedItem =
+  | string
+  | {
+      readonly text: string
+      readonly verdict?: string
+      readonly reasoning?: string
+      /** Number of the sentence that it comes from, from 1. @default the sentence that shares most words with it */
+      readonly sentence?: number
+    }
 
 /** What a judge finds, whatever it is asked: verdicts by question id, items by list, notes by name. */
 export interface ScriptedVerdicts {
@@ -16,7 +25,7 @@ export interface ScriptedVerdicts {
   readonly notes?: Readonly<Record<string, string | readonly string[]>>
 }
 
-/** An answer as it stands in a reply. */
+/** An answer as it is in a reply. */
 export type ReplyAnswer = { id: string; reasoning: string; verdict: string } & Record<string, unknown>
 
 /** A reply before it is made JSON. */
@@ -25,8 +34,8 @@ export interface ReplyObject extends Record<string, unknown> {
 }
 
 /**
- * Writes the reply of a judge that finds what the script says, in the shape that the prompt asks for. Control questions are
- * answered as one who reads the material would; questions that the script says nothing of stay unanswered.
+ * Writes the reply of a judge that finds what the script says, in the shape that the prompt asks for. Controls are answered as one
+ * who reads the material would; questions that the script says nothing of stay unanswered.
  *
  * @param message the user message of the prompt
  * @returns JSON text
@@ -43,26 +52,42 @@ export function judgeReply(message: string, found: ScriptedVerdicts): string {
 
 /** As `judgeReply`, before it is made text. */
 export function toReplyObject(prompt: JudgePrompt, found: ScriptedVerdicts): ReplyObject {
-  const items = prompt.lists.map((list) => ({
-    list,
-    items: (found.lists?.[list.name] ?? []).map((item, index) => ({
-      id: `${list.prefix}${index + 1}`,
-      ...asItem(item),
-    })),
-  }))
+  const lists = prompt.lists.map((list) => {
+    const items = (found.lists?.[list.name] ?? []).map(toItem)
+    const sentences = placeItems(items, list.sentences)
+    return {
+      list,
+      items: items.map((item, index) => ({
+        id: `${list.prefix}${index + 1}`,
+        sentence: item.sentence ?? sentences[index] ?? 1,
+        ...item,
+      })),
+    }
+  })
+  const named = new Map(
+    Object.entries(found.verdicts ?? {}).flatMap(([name, verdict]) => {
+      const question = prompt.find(name)
+      return question === undefined ? [] : [[question.shownId, verdict]]
+    }),
+  )
   const questions = prompt.questions.flatMap((question): ReplyAnswer[] => {
-    const control = controlVerdict(question, prompt)
-    const scripted = control ?? found.verdicts?.[question.id] ?? verdictOnItem(question, found)
+    const scripted = question.isControl
+      ? worstOf(question)
+      : (named.get(question.shownId) ?? verdictOnText(question, prompt, found))
     return scripted === undefined ? [] : [toAnswer(question, scripted)]
   })
-  const onItems = items.flatMap(({ list, items: listed }) =>
-    listed.flatMap(({ id, verdict, reasoning = '' }): ReplyAnswer[] =>
+  const onItems = lists.flatMap(({ list, items }) => [
+    ...list.given.map((id): ReplyAnswer => ({ id, reasoning: '', verdict: list.verdicts.at(-1) ?? '' })),
+    ...items.flatMap(({ id, verdict, reasoning = '' }): ReplyAnswer[] =>
       list.verdicts.length === 0 || verdict === undefined ? [] : [{ id, reasoning, verdict }],
     ),
-  )
+  ])
   return {
     ...Object.fromEntries(
-      items.map(({ list, items: listed }) => [list.name, listed.map(({ id, text }) => ({ id, text }))]),
+      lists.flatMap(({ list, items }): [string, unknown][] => [
+        [list.name, items.map(({ id, sentence, text }) => ({ id, sentence, text }))],
+        ...(list.coversAll ? [[`${list.name}_none`, sentencesWithout(list, items)] satisfies [string, unknown]] : []),
+      ]),
     ),
     answers: [...questions, ...onItems],
     ...(prompt.notes.length > 0 && {
@@ -71,20 +96,94 @@ export function toReplyObject(prompt: JudgePrompt, found: ScriptedVerdicts): Rep
   }
 }
 
+/** The last verdict, with picks where it makes no sense without. */
+export function worstOf(question: AskedQuestion): ScriptedVerdict {
+  const verdict = question.verdicts.at(-1) ?? ''
+  return { verdict, picks: picksFor(question, verdict) }
+}
+
+/** One pick where the question asks for one with this verdict: an answer that contradicts itself is none. */
+export function picksFor({ text, picks }: AskedQuestion, verdict: string): readonly string[] {
+  const needing = / at least one with ("[^;,.]*")/.exec(text)?.[1] ?? ''
+  return picks !== undefined && needing.includes(`"${verdict}"`) ? picks.from.slice(0, 1) : []
+}
+
 function toAnswer(question: AskedQuestion, scripted: ScriptedVerdict): ReplyAnswer {
   const { verdict, reasoning = '', picks = [] } = typeof scripted === 'string' ? { verdict: scripted } : scripted
-  return { id: question.id, reasoning, ...(question.picks && { [question.picks.name]: picks }), verdict }
+  return { id: question.shownId, reasoning, ...(question.picks && { [question.picks.name]: picks }), verdict }
 }
 
-/** Asked again, or in a second call, an item is a question with the item's id: `c2` is the second of the list `c…`. */
-function verdictOnItem(question: AskedQuestion, found: ScriptedVerdicts): ScriptedVerdict | undefined {
-  const list = / in "(\w+) found before"/.exec(question.text)?.[1]
-  const position = Number(/\d+/.exec(question.id)?.[0])
-  const item = list === undefined ? undefined : found.lists?.[list]?.[position - 1]
-  if (item === undefined || typeof item === 'string' || item.verdict === undefined) return undefined
-  return { verdict: item.verdict, reasoning: item.reasoning ?? '' }
+/**
+ * Asked in a later call, an item is a question about a text that the prompt shows under its id; with `hardening: 'strong'` the
+ * sentences that items come from are among these texts.
+ */
+function verdictOnText(
+  { shownId, text: asked, verdicts }: AskedQuestion,
+  { sections, questions }: JudgePrompt,
+  found: ScriptedVerdicts,
+): ScriptedVerdict | undefined {
+  const title = / with this id in "([^"]*)"/.exec(asked)?.[1]
+  const list = title === undefined ? undefined : /^(?:texts for )?(\w+?)(?: found before)?$/.exec(title)?.[1]
+  const items = list === undefined ? undefined : found.lists?.[list]?.map(toItem)
+  if (title === undefined || items === undefined) return undefined
+  const shown = new Map(
+    [...(sections.get(title) ?? '').matchAll(/^(\w+): (.*)$/gm)].map(([, key = '', text = '']) => [key, text]),
+  )
+  const text = shown.get(shownId)
+  const item = items.find((one) => oneLine(one.text) === text)
+  if (item !== undefined) {
+    return item.verdict === undefined ? undefined : { verdict: item.verdict, reasoning: item.reasoning ?? '' }
+  }
+  const controls = new Set(questions.flatMap((question) => (question.isControl ? [question.shownId] : [])))
+  const sentences = [...shown].flatMap(([key, sentence]) =>
+    controls.has(key) || items.some((one) => oneLine(one.text) === sentence) ? [] : [sentence],
+  )
+  const places = placeItems(items, sentences)
+  const own = items.filter((_, index) => sentences[(places[index] ?? 0) - 1] === text)
+  if (own.length === 0) return 'none'
+  // A sentence is as good as the worst of what it says.
+  return verdicts.findLast((verdict) => own.some((one) => one.verdict === verdict))
 }
 
-function asItem(item: ScriptedItem): { text: string; verdict?: string; reasoning?: string } {
+/**
+ * The number of the sentence that each item comes from: the one that shares most words with it, and has room for it. Does not
+ * depend on the order of the sentences, which is another one in each call.
+ */
+function placeItems(items: readonly { readonly text: string }[], sentences: readonly string[]): number[] {
+  const room = sentences
+    .map((text, index) => ({
+      text,
+      number: index + 1,
+      words: wordsOf(text),
+      left: Math.max(1, Math.ceil(countWords(text) / 3)),
+    }))
+    .toSorted((one, other) => (one.text < other.text ? -1 : 1))
+  return items.map(({ text }) => {
+    const words = wordsOf(text)
+    const shared = (own: ReadonlySet<string>): number => [...own].filter((word) => words.has(word)).length
+    const best = room.toSorted(
+      (one, other) =>
+        Math.sign(other.left) - Math.sign(one.left) || shared(other.words) - shared(one.words) || other.left - one.left,
+    )[0]
+    if (best === undefined) return 1
+    best.left = Math.max(0, best.left - 1)
+    return best.number
+  })
+}
+
+function sentencesWithout(list: AskedList, items: readonly { readonly sentence: number }[]): number[] {
+  const covered = new Set(items.map(({ sentence }) => sentence))
+  return list.sentences.map((_, index) => index + 1).filter((number) => !covered.has(number))
+}
+
+function wordsOf(text: string): Set<string> {
+  return new Set(toWordPieces(text).flatMap((piece) => (piece.isWord ? [piece.text.toLowerCase()] : [])))
+}
+
+function toItem(item: ScriptedItem): Exclude<ScriptedItem, string> {
   return typeof item === 'string' ? { text: item } : item
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
 }

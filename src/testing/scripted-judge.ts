@@ -1,6 +1,6 @@
-import { withStepControl } from './judge-prompt.ts'
 import { judgeReply } from './judge-reply.ts'
 import type { ScriptedVerdicts } from './judge-reply.ts'
+import { withStepControl } from './step-control.ts'
 import { createTextModel } from './text-model.ts'
 import type { TextModel, TextModelCall, TextModelReply } from './text-model.ts'
 
@@ -49,7 +49,7 @@ export function createScriptedJudge(script: JudgeScript, modelId = 'scripted-jud
         reply.text ??
         (reply.json === undefined
           ? judgeReply(call.prompt, reply)
-          : JSON.stringify(withStepControl(call.prompt, reply.json))),
+          : JSON.stringify(withStepControl(call.prompt, reply.json, call.schema))),
       ...(finishReason !== undefined && { finishReason }),
       ...(usage !== undefined && { usage }),
       ...(answeredBy !== undefined && { modelId: answeredBy }),

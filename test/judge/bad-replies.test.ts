@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
 import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
+import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
 import type { ScriptedJudgeReply } from '../../src/testing/scripted-judge.ts'
 
@@ -20,8 +21,17 @@ const good =
   '{"answers":[{"id":"a","reasoning":"x","verdict":"pass"},{"id":"b","reasoning":"y","verdict":"fail"},{"id":"CONTROL","reasoning":"","verdict":"fail"}]}'
 
 function fill(reply: NonNullable<BadReply['reply']>, prompt: string): ScriptedJudgeReply {
-  const control = /^- (k[0-9a-f]+) \[/m.exec(prompt)?.[1] ?? 'k'
-  const write = (text: string) => text.replaceAll('GOOD', good).replaceAll('CONTROL', control)
+  const asked = readJudgePrompt(prompt)
+  const control = asked.questions.find(({ isControl }) => isControl)?.shownId ?? 'q'
+  const shown: Record<string, string> = { a: asked.find('a')?.shownId ?? 'qa', b: asked.find('b')?.shownId ?? 'qb' }
+  const write = (text: string) =>
+    text
+      .replaceAll('GOOD', good)
+      .replaceAll('CONTROL', control)
+      .replaceAll(/(?<=")(\s*)([ab])(\s*)(?=")/gi, (_, before: string, name: string, after: string) => {
+        const id = shown[name.toLowerCase()] ?? name
+        return before + (name === name.toLowerCase() ? id : id.toUpperCase()) + after
+      })
   return typeof reply === 'string' ? { text: write(reply) } : { ...reply, text: write(reply.text) }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import type { JudgeSettings } from '../../src/judge/judge.ts'
+import type { JudgeSettings } from '../../src/judge/settings.ts'
 import { createContextualRecallScorer } from '../../src/scorers/judge/items/contextual-recall.ts'
 import { createFaithfulnessScorer } from '../../src/scorers/judge/items/faithfulness.ts'
 import { createHallucinationScorer } from '../../src/scorers/judge/items/hallucination.ts'
@@ -48,7 +48,14 @@ const evaluate = (scorer: Scorer, input: ScorerInput): Promise<Evaluation> =>
 const bytesOf = ({ instructions, prompt }: TextModelCall) => Buffer.byteLength(instructions) + Buffer.byteLength(prompt)
 const occurrences = (text: string, part: string) => text.split(part).length - 1
 const askedIds = ({ prompt }: TextModelCall) => readJudgePrompt(prompt).questions.map(({ id }) => id)
-const callIdsAsked = (call: TextModelCall) => askedIds(call).filter((id) => id.startsWith('call_'))
+/** The calls that are asked about, in their order: the prompt has them in another one each time. */
+const callIdsAsked = ({ prompt }: TextModelCall) =>
+  readJudgePrompt(prompt)
+    .questions.flatMap(({ id }) => (id.startsWith('call_') ? [id] : []))
+    .toSorted((one, other) => Number(one.slice(5)) - Number(other.slice(5)))
+
+const controlsIn = ({ prompt }: TextModelCall) =>
+  readJudgePrompt(prompt).questions.flatMap(({ shownId, isControl }) => (isControl ? [shownId] : []))
 
 const options = { context: ['It is sunny.'] }
 const makers: Record<string, (model: TextModel, judge: JudgeSettings) => Scorer> = {
@@ -80,7 +87,7 @@ describe.each(Object.entries(makers))('%s on long runs', (_, make) => {
           names.filter((name) => !new RegExp(`^${name}[:,] "${toolAt(Number(name.slice(5)) - 1)}"`, 'm').test(prompt)),
         ).toEqual([])
       }
-      const isCut = model.calls.some(({ prompt }) => /\[… \d+ bytes cut …\]|x…/.test(prompt))
+      const isCut = model.calls.some(({ prompt }) => /\[[0-9a-f]{8}: \d+ bytes cut\]|…[0-9a-f]{8}/.test(prompt))
       expect(score.status === 'scored' && score.explanation?.includes('was not shown')).toBe(isCut)
     }
   })
@@ -149,24 +156,31 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
     const { scorer } = judging(300, {}, (answers) => [
       ...answers.toReversed(),
       ...answers,
-      ...['call_301', 'call_0', 'call_1000'].map((id) => ({ id, reasoning: '', verdict: 'appropriate' })),
+      ...['call_301', 'call_3', 'qffff', 'q'].map((id) => ({ id, reasoning: '', verdict: 'appropriate' })),
     ])
     expect((await evaluate(scorer, runOf(300))).score).toMatchObject({ status: 'scored', value: 0.67 })
   })
 
   it('takes no verdict for a call that this part did not ask about', async () => {
     const { scorer } = judging(300, {}, (answers, { index }) =>
-      index === 0 ? [...answers, { id: 'call_300', reasoning: '', verdict: 'appropriate' }] : answers,
+      index === 0
+        ? [...answers, ...['call_300', 'call_3'].map((id) => ({ id, reasoning: '', verdict: 'appropriate' }))]
+        : answers,
     )
     expect((await evaluate(scorer, runOf(300))).score).toMatchObject({ status: 'scored', value: 0.67 })
   })
 
   it('asks once more, in the call that is kept for it, for what was left out, and then fails', async () => {
     const lost = new Set(['call_7', 'call_250'])
-    const once = judging(300, {}, (answers, { index }) => answers.filter(({ id }) => index === 3 || !lost.has(id)))
+    const withoutLost = (answers: ReplyAnswer[], { prompt }: TextModelCall) => {
+      const { questions } = readJudgePrompt(prompt)
+      const ids = new Set(questions.flatMap(({ id, shownId }) => (lost.has(id) ? [shownId] : [])))
+      return answers.filter(({ id }) => !ids.has(id))
+    }
+    const once = judging(300, {}, (answers, call) => (call.index === 3 ? answers : withoutLost(answers, call)))
     expect((await evaluate(once.scorer, runOf(300))).score).toMatchObject({ status: 'scored', value: 0.67 })
     expect(once.model.calls.map(callIdsAsked)[3]).toEqual(['call_7', 'call_250'])
-    const always = judging(300, {}, (answers) => answers.filter(({ id }) => !lost.has(id)))
+    const always = judging(300, {}, withoutLost)
     expect(await evaluate(always.scorer, runOf(300))).toMatchObject({
       score: { status: 'failed', code: 'judge-unanswered', message: expect.stringContaining('call_7, call_250') },
       judge: { calls: 4 },
@@ -194,11 +208,10 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
   })
 
   it('is void where one part of several answers its control question wrongly', async () => {
-    const { scorer, model } = judging(300, {}, (answers, { index }) =>
-      answers.map((answer) =>
-        index === 1 && answer.id.startsWith('k') ? { ...answer, verdict: 'appropriate' } : answer,
-      ),
-    )
+    const { scorer, model } = judging(300, {}, (answers, call) => {
+      const controls = call.index === 1 ? controlsIn(call) : []
+      return answers.map((answer) => (controls.includes(answer.id) ? { ...answer, verdict: 'appropriate' } : answer))
+    })
     expect((await evaluate(scorer, runOf(300))).score).toMatchObject({ status: 'failed', code: 'judge-compromised' })
     expect(model.calls).toHaveLength(2)
   })

@@ -54,7 +54,7 @@ describe.each(Object.entries(makers))('the prompts of %s', (_, make) => {
   it('speak of no verdict that a question does not have', async () => {
     for (const { prompt } of await promptsOf(make)) {
       const lines = prompt.split('\n').filter((line) => /^- .*\[one of: /.test(line))
-      expect(lines.length).toBeGreaterThan(1)
+      expect(lines.length).toBeGreaterThan(0)
       for (const line of lines) {
         const [, verdicts = '', text = ''] = /\[one of: ([^\]]+)\]: (.*)$/.exec(line) ?? []
         const named = [...text.matchAll(/"([\w.]+)"/g)].map(([, word]) => word)
@@ -94,7 +94,7 @@ describe.each(Object.entries(makers))('the prompts of %s', (_, make) => {
       expect(example.answers.length).toBeGreaterThan(0)
       for (const { id, verdict } of example.answers) {
         const asked =
-          questions.find((question) => question.id === id) ?? lists.find(({ prefix }) => id === `${prefix}1`)
+          questions.find((question) => question.shownId === id) ?? lists.find(({ prefix }) => id === `${prefix}1`)
         expect(verdict).toBe(asked?.verdicts.at(-1))
       }
     }

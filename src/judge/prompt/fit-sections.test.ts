@@ -20,7 +20,7 @@ const long = (cut?: Fragment['cut'], length = 1000): SectionDraft => ({
   fragments: [{ text: 'x'.repeat(length), ...(cut && { cut }) }],
 })
 const shown = (given: readonly SectionDraft[], maxBytes: number) =>
-  fitSections(given, maxBytes)?.sections.map((section) => section.text)
+  fitSections(given, maxBytes, 'feedbeef')?.sections.map((section) => section.text)
 const lengths = (given: readonly SectionDraft[], maxBytes: number) =>
   shown(given, maxBytes)?.map((section) => Buffer.byteLength(section))
 
@@ -28,8 +28,8 @@ describe('fitSections', () => {
   it('never goes over the budget, says what it left out, is the same each time, and is well-formed', () => {
     fc.assert(
       fc.property(drafts, fc.integer({ min: 0, max: 6000 }), (given, maxBytes) => {
-        const fitted = fitSections(given, maxBytes)
-        expect(fitted).toEqual(fitSections(given, maxBytes))
+        const fitted = fitSections(given, maxBytes, 'feedbeef')
+        expect(fitted).toEqual(fitSections(given, maxBytes, 'feedbeef'))
         if (fitted === undefined) return
         expect(size(fitted.sections)).toBeLessThanOrEqual(maxBytes)
         expect(fitted.cutBytes).toBeGreaterThanOrEqual(0)
@@ -56,7 +56,7 @@ describe('fitSections', () => {
   it('keeps all of it where it fits', () => {
     const given = [long('first'), long()]
     expect(lengths(given, 2000)).toEqual([1000, 1000])
-    expect(fitSections(given, 2000)?.cutBytes).toBe(0)
+    expect(fitSections(given, 2000, 'feedbeef')?.cutBytes).toBe(0)
     expect(bytesOf(given)).toBe(2000)
   })
 
@@ -64,7 +64,7 @@ describe('fitSections', () => {
     const [payload, task, short] = shown([long('first'), long('last'), long('first', 50)], 1300) ?? []
     expect(task).toHaveLength(1000)
     expect(short).toHaveLength(50)
-    expect(payload).toMatch(/^x+\[… \d+ bytes cut …\]x+$/)
+    expect(payload).toMatch(/^x+\[feedbeef: \d+ bytes cut\]x+$/)
     const cut = Number(/\d+/.exec(payload ?? '')?.[0])
     expect(payload?.replace(/\[.*\]/, '').length).toBe(1000 - cut)
   })
@@ -81,7 +81,7 @@ describe('fitSections', () => {
     const [task, answer, payload] = shown([long('last', 9000), long('last', 100), long('first')], 1000) ?? []
     expect(answer).toHaveLength(100)
     expect(task).toContain('bytes cut')
-    expect(payload).toBe('…')
+    expect(payload).toBe('…feedbeef')
   })
 
   it('gives nothing where what must be shown does not fit, or too little is left of what is judged', () => {
@@ -92,6 +92,6 @@ describe('fitSections', () => {
 
   it('takes out what is not seen', () => {
     const hidden = 'a\u202eb\u200bc\u0007d\u{e0041}e\r\nf\tg\u200dh'
-    expect(shown([{ title: '', fragments: [{ text: hidden }] }], 2000)).toEqual(['abcde\nf\tg\u200dh'])
+    expect(shown([{ title: '', fragments: [{ text: hidden }] }], 2000)).toEqual(['abcde\nf\tgh'])
   })
 })

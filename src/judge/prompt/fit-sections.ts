@@ -1,5 +1,5 @@
 import { cleanText } from './clean-text.ts'
-import { cutText, ELLIPSIS_BYTES } from './cut-text.ts'
+import { cutText, LEAST_BYTES } from './cut-text.ts'
 import { bytesOf } from './section.ts'
 import type { Fragment, Section, SectionDraft } from './section.ts'
 
@@ -17,9 +17,14 @@ export interface FittedSections {
  * Fits sections into a byte budget, always in the same way: payloads share what the rest leaves, the longest being cut first;
  * where that does not do, request and answer are cut too, the longest first. The texts together are never above the budget.
  *
+ * @param tag what is in the marks of what was cut
  * @returns `undefined` where even what must be shown does not fit
  */
-export function fitSections(drafts: readonly SectionDraft[], maxBytes: number): FittedSections | undefined {
+export function fitSections(
+  drafts: readonly SectionDraft[],
+  maxBytes: number,
+  tag: string,
+): FittedSections | undefined {
   const clean = drafts.map(({ title, fragments }) => ({
     title,
     fragments: fragments.map((fragment) => ({ ...fragment, text: cleanText(fragment.text) })),
@@ -31,7 +36,7 @@ export function fitSections(drafts: readonly SectionDraft[], maxBytes: number): 
   if (levels === undefined) return undefined
   const sections = clean.map(({ title, fragments }) => ({
     title,
-    text: fragments.map(({ text, cut }) => (cut === undefined ? text : cutText(text, levels[cut]))).join(''),
+    text: fragments.map(({ text, cut }) => (cut === undefined ? text : cutText(text, levels[cut], tag))).join(''),
   }))
   return { sections, cutBytes: bytesOf(clean) - sum(sections.map(({ text }) => Buffer.byteLength(text))) }
 }
@@ -42,13 +47,13 @@ function levelsFor(fragments: readonly Fragment[], maxBytes: number): { first: n
     fragments.filter((fragment) => fragment.cut === cut).map(({ text }) => Buffer.byteLength(text))
   const room = maxBytes - sum(lengthsOf(undefined))
   const [first, last] = [lengthsOf('first'), lengthsOf('last')]
-  const leastFirst = sum(first.map((length) => Math.min(length, ELLIPSIS_BYTES)))
+  const leastFirst = sum(first.map((length) => Math.min(length, LEAST_BYTES)))
   const leastLast = sum(last.map((length) => Math.min(length, LEAST_OF_WHAT_IS_JUDGED)))
   if (leastFirst + leastLast > room) return undefined
-  const roomForFirst = room - sum(last)
-  return roomForFirst >= leastFirst
-    ? { first: levelFor(first, roomForFirst), last: Infinity }
-    : { first: ELLIPSIS_BYTES, last: levelFor(last, room - leastFirst) }
+  const tokensForFirst = room - sum(last)
+  return tokensForFirst >= leastFirst
+    ? { first: levelFor(first, tokensForFirst), last: Infinity }
+    : { first: LEAST_BYTES, last: levelFor(last, room - leastFirst) }
 }
 
 /** The largest level at which lengths, each cut to it, come to no more than the room: water filling. */

@@ -1,14 +1,15 @@
 import { expect, it } from 'vitest'
 
-import { promptFrame } from './prompt-scaffold.ts'
+import { promptScaffold } from './prompt-scaffold.ts'
 
 it('holds every part of a prompt that is not a scorer’s own, the same each time', () => {
-  expect(promptFrame()).toEqual(promptFrame())
-  const text = JSON.stringify(promptFrame())
+  expect(promptScaffold()).toEqual(promptScaffold())
+  const text = JSON.stringify(promptScaffold())
   for (const part of [
     'Rules:',
     'The mark is 0000',
-    'Control question',
+    'Look for the word',
+    'About version A of',
     'Make these lists first',
     'at least one with',
     'Reply with one JSON object',

@@ -1,29 +1,37 @@
-import { buildPrompt } from './build-prompt.ts'
-import { drawSecrets } from './control-question.ts'
 import type { Inquiry } from '../inquiry.ts'
+import { buildPrompt } from './build-prompt.ts'
+import { keyedHash } from '../randomness.ts'
+import { prepareCall } from './prepare-call.ts'
 
 /** One of everything that a prompt can hold, without words of any scorer. */
 const blank: Inquiry = {
   role: '',
-  sections: [{ title: '', fragments: [] }],
+  sections: [{ title: 's', fragments: [{ text: '', cut: 'last' }] }],
   questions: [
     {
       ids: ['q1', 'q2', 'q3'],
       text: '',
       verdicts: ['a', 'b'],
       picks: { name: 'p', from: ['t'], required: ['a'], forbidden: ['b'] },
+      failsNonsense: true,
     },
   ],
-  lists: [{ name: 'l', prefix: 'i', instruction: '', max: 1, question: { text: '', verdicts: ['a', 'b'] } }],
+  lists: [{ name: 'l', prefix: 'i', instruction: '', max: 1, from: 's', question: { text: '', verdicts: ['a', 'b'] } }],
   notes: [{ name: 'n', instruction: '' }],
-  control: { favourable: 'a', unfavourable: 'b' },
+  vary: 's',
 }
 
 /**
- * All that a judge is told beside a scorer's own words: rules, marks, control question, shape of the reply. Part of every judge
- * scorer's version, because other words may well give other scores.
+ * All that a judge is told beside a scorer's own words: rules, marks, controls, shape of the reply. Part of every judge scorer's
+ * version, because other words may well give other scores.
  */
-export function promptFrame(): unknown {
-  const secrets = drawSecrets(blank, { hex: (bytes) => '0'.repeat(2 * bytes), integer: () => 0 })
-  return buildPrompt(blank, secrets, Infinity)?.prompt
+export function promptScaffold(): unknown {
+  const randomness = {
+    hex: (bytes: number): string => '0'.repeat(2 * bytes),
+    integer: (): number => 0,
+    digest: (text: string): string => keyedHash('', text),
+  }
+  return [blank, { ...blank, vary: undefined, lists: [] }].map(
+    (inquiry) => buildPrompt(prepareCall(inquiry, randomness, true), Infinity)?.prompt,
+  )
 }

@@ -1,7 +1,6 @@
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
 import { toJsonText } from '../../spans/json.ts'
 import type { Message, ToolDefinition } from '../../model/message.ts'
-import { cutText } from './cut-text.ts'
 import type { Fragment, SectionDraft } from './section.ts'
 
 /** What the judgement is about, such as request and answer: cut only where nothing else is left to cut. */
@@ -90,7 +89,7 @@ function payload(label: string, value: unknown, about?: string): Fragment[] {
 
 /** Names are never cut by space, and so must be short by themselves: models invent long ones. */
 function name(text: string): string {
-  return quoted(cutText(text, 160))
+  return quoted(text.length <= 160 ? text : `${text.slice(0, 159).toWellFormed()}…`)
 }
 
 /** One line, whatever the value is: JSON has no raw line ends. */

@@ -1,4 +1,4 @@
-/** A piece of what is judged. Untrusted, all of it: it stands inside the boundary and nowhere else. */
+/** A piece of what is judged. Untrusted, all of it: it is shown inside the boundary and nowhere else. */
 export interface Section {
   /** Trusted: a name that we give, such as `the user's request`. */
   readonly title: string
@@ -15,6 +15,8 @@ export interface Fragment {
   readonly cut?: 'first' | 'last'
   /** Only shown in a prompt that asks about this id: what would not fit if it were shown for all of them. */
   readonly about?: string
+  /** Replaced by the id under which the question of this name is shown, and a colon. */
+  readonly idOf?: string
 }
 
 /** A section before it is known how much space there is. */

@@ -1,8 +1,9 @@
 import type { Answer, Item, ItemList, Picks, Question } from '../inquiry.ts'
-import type { RawAnswer } from './reply-schema.ts'
+import { countWords } from '../prompt/segments.ts'
+import type { RawAnswer, RawItem } from './reply-schema.ts'
 
 /**
- * Holds the answers of a reply against the questions: whatever order they come in, however often, and whatever stands beside
+ * Holds the answers of a reply against the questions: whatever order they come in, however often, and whatever is beside
  * them. An id that was not asked is ignored. An id whose answers contradict one another, or give a verdict that it does not
  * have, has no answer.
  */
@@ -26,36 +27,52 @@ export function lacksPicks({ picks }: Question, answer: Answer): boolean {
   return answer.picks.length === 0 && picks?.wanted?.includes(answer.verdict) === true
 }
 
-/** An item under an id of contentFree, and the id under which the reply answers for it, where that names nothing else. */
+/** An item under an id of ours, and the id under which the reply answers for it, where that names nothing else. */
 export interface NumberedItem extends Item {
   readonly givenId?: string
 }
 
+/** So many words of a sentence make one item at most. */
+const WORDS_OF_AN_ITEM = 3
+
 /**
  * The items of a list under ids of ours: what the judge calls an item may be put into its mouth, and must not find its way into
- * the next prompt. Items of the same words are one.
+ * the next prompt. Items of the same words are one. Items that name no sentence of the text are dropped, and so are those that
+ * crowd one: more than one for three of its words. Where there are more than the list may hold, each sentence keeps its first.
  *
+ * @param sentences of the text that the items come from
  * @param names how many things each id of the reply names, in all of its lists and questions
  */
 export function numberItems(
   list: ItemList,
-  given: readonly { readonly id: string; readonly text: string }[],
+  given: readonly RawItem[],
+  sentences: readonly string[],
   names: ReadonlyMap<string, number>,
 ): NumberedItem[] {
-  return distinctItems(given)
+  const counts = new Map<number, number>()
+  const kept = distinctItems(given).flatMap((item) => {
+    const { sentence = 0 } = item
+    const text = sentences[sentence - 1]
+    const count = counts.get(sentence) ?? 0
+    if (text === undefined || count >= Math.max(1, Math.ceil(countWords(text) / WORDS_OF_AN_ITEM))) return []
+    counts.set(sentence, count + 1)
+    return [{ ...item, sentence, isFirst: count === 0 }]
+  })
+  const spare = Math.max(0, list.max - kept.filter(({ isFirst }) => isFirst).length)
+  const others = new Set(kept.filter(({ isFirst }) => !isFirst).slice(0, spare))
+  return kept
+    .filter((item) => item.isFirst || others.has(item))
     .slice(0, list.max)
-    .map(({ id, text }, index) => ({
+    .map(({ id, text, sentence }, index) => ({
       id: `${list.prefix}${index + 1}`,
       text,
+      sentence,
       ...(names.get(normalId(id)) === 1 && { givenId: id }),
     }))
 }
 
 /** How many things each id names. */
-export function countNames(
-  lists: Iterable<readonly { readonly id: string; readonly text: string }[]>,
-  questions: readonly Question[],
-): Map<string, number> {
+export function countNames(lists: Iterable<readonly RawItem[]>, questions: readonly Question[]): Map<string, number> {
   const names = new Map<string, number>()
   const ids = [...lists].flatMap(distinctItems).map(({ id }) => id)
   for (const id of [...ids, ...questions.flatMap((question) => question.ids)]) {
@@ -98,7 +115,8 @@ function isSameVerdict(allowed: string, given: unknown): boolean {
   return /^[\d.]+$/.test(text) && /^[\d.]+$/.test(allowed) && Number(text) === Number(allowed)
 }
 
-function normalId(id: string): string {
+/** Case and blanks around an id do not matter. */
+export function normalId(id: string): string {
   return id.trim().toLowerCase()
 }
 

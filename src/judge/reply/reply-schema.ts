@@ -1,9 +1,11 @@
 import { isRecord } from '../../spans/json.ts'
-import type { Inquiry, ItemList, Question } from '../inquiry.ts'
+import type { ItemList } from '../inquiry.ts'
+import { noneKey } from '../prompt/describe-inquiry.ts'
+import type { PreparedCall } from '../prompt/prepare-call.ts'
 import { expectedObject } from './parse-reply.ts'
 import type { Parsed } from './parse-reply.ts'
 
-/** An answer as it stands in a reply, before it is held against what was asked. */
+/** An answer as it is in a reply, before it is held against what was asked. */
 export interface RawAnswer {
   readonly id: string
   readonly verdict: unknown
@@ -11,10 +13,19 @@ export interface RawAnswer {
   readonly picks: readonly string[]
 }
 
+/** An item as it is in a reply; `sentence` is absent where it names none. */
+export interface RawItem {
+  readonly id: string
+  readonly text: string
+  readonly sentence?: number
+}
+
 /** A reply whose shape could be read. */
 export interface RawReply {
   readonly answers: readonly RawAnswer[]
-  readonly items: ReadonlyMap<string, readonly { readonly id: string; readonly text: string }[]>
+  readonly items: ReadonlyMap<string, readonly RawItem[]>
+  /** Numbers of the sentences that have no item, by list. */
+  readonly without: ReadonlyMap<string, readonly number[]>
   readonly notes: ReadonlyMap<string, readonly string[]>
 }
 
@@ -24,29 +35,34 @@ type Schema = Readonly<Record<string, unknown>>
  * The JSON Schema of a reply, in the subset that strict structured output takes: every property required, none beside them.
  * Lists come before answers, and reasoning before the verdict: what is written first is what the rest can lean on.
  */
-export function replySchema(inquiry: Inquiry, questions: readonly Question[]): Schema {
-  const lists = inquiry.lists ?? []
-  const verdicts = [...questions, ...lists.flatMap(({ question }) => question ?? [])].flatMap((asked) => asked.verdicts)
+export function replySchema({ lists, questions, notes }: Pick<PreparedCall, 'lists' | 'questions' | 'notes'>): Schema {
+  const asked = [...questions, ...lists.flatMap(({ question }) => question ?? [])]
   const ids = questions.flatMap((question) => question.ids)
   const openIds = lists.some(({ question }) => question !== undefined)
   const picks = new Map(
     questions.flatMap((question) => (question.picks ? [[question.picks.name, question.picks.from]] : [])),
   )
   const text = { type: 'string' }
+  const number = { type: 'integer' }
   return object({
-    ...Object.fromEntries(lists.map(({ name }) => [name, array(object({ id: text, text }))])),
-    answers: array(
-      object({
-        id: openIds ? text : choice(ids),
-        reasoning: text,
-        ...Object.fromEntries([...picks].map(([name, from]) => [name, array(choice(from))])),
-        verdict: choice([...new Set(verdicts)]),
-      }),
+    ...Object.fromEntries(
+      lists.flatMap(({ name, coversAll = true }): [string, Schema][] => [
+        [name, array(object({ id: text, sentence: number, text }))],
+        ...(coversAll ? [[noneKey(name), array(number)] satisfies [string, Schema]] : []),
+      ]),
     ),
-    ...(inquiry.notes !== undefined && {
-      notes: object(
-        Object.fromEntries(inquiry.notes.map(({ name, list }) => [name, list === true ? array(text) : text])),
+    ...(asked.length > 0 && {
+      answers: array(
+        object({
+          id: openIds ? text : choice(ids),
+          reasoning: text,
+          ...Object.fromEntries([...picks].map(([name, from]) => [name, array(choice(from))])),
+          verdict: choice([...new Set(asked.flatMap(({ verdicts }) => verdicts))]),
+        }),
       ),
+    }),
+    ...(notes.length > 0 && {
+      notes: object(Object.fromEntries(notes.map(({ name, list }) => [name, list === true ? array(text) : text]))),
     }),
   })
 }
@@ -62,17 +78,20 @@ function choice(values: readonly string[]): Schema {
 const MOST_ITEMS = 200
 
 /** Reads the shape of a reply. What it leaves out, or says beside what was asked, is left to `align`. */
-export function readReply(inquiry: Inquiry, questions: readonly Question[], value: unknown): Parsed<RawReply> {
+export function readReply(
+  { lists, questions, notes }: Pick<PreparedCall, 'lists' | 'questions' | 'notes'>,
+  value: unknown,
+): Parsed<RawReply> {
   // Without a schema some models give the answers alone.
   const reply = Array.isArray(value) ? { answers: value } : value
   if (!isRecord(reply)) return expectedObject(value)
-  const entries = answerEntries(reply.answers)
+  const isAsked = questions.length > 0 || lists.some(({ question }) => question !== undefined)
+  const entries = isAsked ? answerEntries(reply.answers) : []
   if (entries === undefined) return { ok: false, message: '"answers" must be an array of { id, reasoning, verdict }' }
-  const lists = inquiry.lists ?? []
   const wrong = lists.find(({ name }) => !isItemList(reply[name]))
-  if (wrong !== undefined) return { ok: false, message: `"${wrong.name}" must be an array of { id, text }` }
+  if (wrong !== undefined) return { ok: false, message: `"${wrong.name}" must be an array of { id, sentence, text }` }
   const pickNames = [...new Set(questions.flatMap(({ picks }) => picks?.name ?? []))]
-  const notes = isRecord(reply.notes) ? reply.notes : {}
+  const given = isRecord(reply.notes) ? reply.notes : {}
   return {
     ok: true,
     value: {
@@ -83,7 +102,8 @@ export function readReply(inquiry: Inquiry, questions: readonly Question[], valu
         picks: pickNames.flatMap((name) => texts(entry[name])),
       })),
       items: new Map(lists.map((list) => [list.name, toItems(list, reply[list.name])])),
-      notes: new Map((inquiry.notes ?? []).map(({ name }) => [name, texts(notes[name])])),
+      without: new Map(lists.map(({ name }) => [name, toNumbers(reply[noneKey(name)])])),
+      notes: new Map(notes.map(({ name }) => [name, texts(given[name])])),
     },
   }
 }
@@ -104,12 +124,27 @@ function isItemList(value: unknown): boolean {
 }
 
 /** Without a schema some models list the texts alone. */
-function toItems({ prefix }: ItemList, value: unknown): { id: string; text: string }[] {
+function toItems({ prefix }: ItemList, value: unknown): RawItem[] {
   if (!Array.isArray(value)) return []
-  return value.slice(0, MOST_ITEMS).flatMap((item: unknown, index) => {
-    const { id, text } = isRecord(item) ? item : { id: `${prefix}${index + 1}`, text: item }
-    return typeof text === 'string' && text.trim() !== '' ? [{ id: String(id), text: text.trim() }] : []
+  return value.slice(0, MOST_ITEMS).flatMap((item: unknown, index): RawItem[] => {
+    const { id, text, sentence } = isRecord(item)
+      ? item
+      : { id: `${prefix}${index + 1}`, text: item, sentence: undefined }
+    if (typeof text !== 'string' || text.trim() === '') return []
+    const number = toNumber(sentence)
+    return [{ id: String(id), text: text.trim(), ...(number !== undefined && { sentence: number }) }]
   })
+}
+
+function toNumbers(value: unknown): number[] {
+  return Array.isArray(value) ? value.slice(0, 1000).flatMap((one: unknown) => toNumber(one) ?? []) : []
+}
+
+/** `3`, `"3"`, and the number as the material shows it. */
+function toNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  const digits = typeof value === 'string' ? /^\[?(?:[0-9a-f]{8} )?(\d{1,4})\]?$/.exec(value.trim())?.[1] : undefined
+  return digits === undefined ? undefined : Number(digits)
 }
 
 function texts(value: unknown): string[] {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
-import { toTrouble } from './call-error.ts'
+import { toCallError } from './call-error.ts'
 
 const facts = { model: 'openai/m', keyHint: 'OPENAI_API_KEY', nowMs: Date.parse('2026-01-01T00:00:00Z') }
 const answered = (statusCode: number, more: object = {}) =>
-  toTrouble(Object.assign(new Error('It said no.'), { statusCode, ...more }), facts)
+  toCallError(Object.assign(new Error('It said no.'), { statusCode, ...more }), facts)
 
-describe('toTrouble', () => {
+describe('toCallError', () => {
   it.each([
     [{ 'retry-after-ms': '20' }, 20],
     [{ 'retry-after-ms': '20', 'retry-after': '9' }, 20],
@@ -27,7 +27,7 @@ describe('toTrouble', () => {
 
   it('finds the error inside of a retry error', () => {
     const lastError = Object.assign(new Error('Busy.'), { statusCode: 503 })
-    expect(toTrouble(Object.assign(new Error('Failed after 3 attempts'), { lastError }), facts)).toMatchObject({
+    expect(toCallError(Object.assign(new Error('Failed after 3 attempts'), { lastError }), facts)).toMatchObject({
       code: 'judge-http',
       retryable: true,
       message: expect.stringContaining('503 (Busy.)'),
@@ -50,7 +50,7 @@ describe('toTrouble', () => {
   })
 
   it('keeps colours, line ends and keys out of the message, and keeps it short', () => {
-    const { message } = toTrouble(
+    const { message } = toCallError(
       new Error(`\u001b[31mno\u001b[39m\nkey sk-proj-abcdef123456, Bearer abc.def ${'x'.repeat(900)}`),
       facts,
     )
@@ -68,6 +68,6 @@ describe('toTrouble', () => {
     ['a string', false],
     [undefined, false],
   ])('knows which errors without a status are the network (%s)', (error, retryable) => {
-    expect(toTrouble(error, facts)).toMatchObject({ code: 'judge-http', retryable })
+    expect(toCallError(error, facts)).toMatchObject({ code: 'judge-http', retryable })
   })
 })

@@ -4,7 +4,7 @@ import type { FailureCode } from '../../model/score.ts'
 import { cleanMessage } from '../prompt/clean-text.ts'
 
 /** What went wrong with one call of the judge, and what that means for the next. */
-export interface Trouble {
+export interface CallError {
   /** `unavailable`: nothing was asked, because a key or a package is missing. */
   readonly code: FailureCode | 'unavailable'
   readonly message: string
@@ -31,7 +31,7 @@ interface Facts {
  * Reads an error of the AI SDK, of a provider, or of the network. Decided by its facts (status, headers, body), never by the
  * class that threw: a process may hold several copies of a package.
  */
-export function toTrouble(error: unknown, facts: Facts): Trouble {
+export function toCallError(error: unknown, facts: Facts): CallError {
   const cause = innermost(error)
   const text = cleanMessage(messageOf(cause))
   const { model } = facts
@@ -61,7 +61,7 @@ export function toTrouble(error: unknown, facts: Facts): Trouble {
 const calm = { retryable: false, rateLimited: false, opensCircuit: false }
 
 /** No answer came. */
-function fromNetwork(cause: unknown, text: string, { model }: Facts): Trouble {
+function fromNetwork(cause: unknown, text: string, { model }: Facts): CallError {
   const code = errorCode(cause)
   const retryable = code !== undefined || (isRecord(cause) && cause.isRetryable === true) || isNetworkMessage(text)
   const advice = retryable ? 'Check the network, and the URL of the judge.' : 'Try the model with generateText alone.'
@@ -83,7 +83,7 @@ interface Refusal {
 }
 
 /** A server answered, and not with a reply. */
-function fromResponse({ status, text, body, waitMs }: Refusal, { model, keyHint }: Facts): Trouble {
+function fromResponse({ status, text, body, waitMs }: Refusal, { model, keyHint }: Facts): CallError {
   const words = `${text} ${body}`
   const said = `The judge ${model} answered ${status} (${text}).`
   const wait = waitMs !== undefined && { waitMs }
@@ -117,7 +117,7 @@ function fromResponse({ status, text, body, waitMs }: Refusal, { model, keyHint 
 }
 
 /** The setting without which the call may succeed. */
-function refusedSetting(words: string): Trouble['drop'] {
+function refusedSetting(words: string): CallError['drop'] {
   if (/response_format|json_schema|response_schema|structured output/i.test(words)) return 'schema'
   return /temperature/i.test(words) ? 'temperature' : undefined
 }

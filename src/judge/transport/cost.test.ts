@@ -1,20 +1,46 @@
 import { describe, expect, it } from 'vitest'
 
+import type { AgentRun } from '../../model/agent-run.ts'
+import { Judge } from '../judge.ts'
 import { costUsd, priceOf } from './cost.ts'
 import { prices, pricesAsOf } from './prices.ts'
 
 describe('costUsd', () => {
   it('is tokens times list price, cached input by its own price', () => {
-    expect(costUsd('openai/gpt-5-mini', { inputTokens: 1_000_000, outputTokens: 1_000_000 })).toBeCloseTo(2.25, 10)
+    expect(costUsd(priceOf('openai/gpt-5-mini'), { inputTokens: 1_000_000, outputTokens: 1_000_000 })).toBeCloseTo(
+      2.25,
+      10,
+    )
     const cached = { inputTokens: 1_000_000, cacheReadTokens: 1_000_000, outputTokens: 0 }
-    expect(costUsd('openai/gpt-5-mini', cached)).toBeCloseTo(0.025, 10)
+    expect(costUsd(priceOf('openai/gpt-5-mini'), cached)).toBeCloseTo(0.025, 10)
   })
 
   it('is unknown, never 0, where price or tokens are', () => {
-    expect(costUsd('openai/gpt-77', { inputTokens: 1, outputTokens: 1 })).toBeUndefined()
-    expect(costUsd('local/gpt-5-mini', { inputTokens: 1, outputTokens: 1 })).toBeUndefined()
-    expect(costUsd('openai/gpt-5-mini', { inputTokens: 1 })).toBeUndefined()
-    expect(costUsd('openai/toString', { inputTokens: 1, outputTokens: 1 })).toBeUndefined()
+    expect(costUsd(priceOf('openai/gpt-77'), { inputTokens: 1, outputTokens: 1 })).toBeUndefined()
+    expect(costUsd(priceOf('local/gpt-5-mini'), { inputTokens: 1, outputTokens: 1 })).toBeUndefined()
+    expect(costUsd(priceOf('openai/gpt-5-mini'), { inputTokens: 1 })).toBeUndefined()
+    expect(costUsd(priceOf('openai/toString'), { inputTokens: 1, outputTokens: 1 })).toBeUndefined()
+  })
+
+  it('is known for every model by a price of its own, which budgets in US dollars then count', () => {
+    const price = { input: 1, output: 3 }
+    const judge = new Judge({ id: 'local/llama', url: 'http://127.0.0.1:9/v1' }, { price })
+    expect(judge.costUsd({ inputTokens: 1_000_000, outputTokens: 1_000_000 })).toBe(4)
+    const known = judge.toScorerJudge(() => ({ calls: 1, contentBytes: 100, answers: 1 }))
+    expect(known.priced).toBe(true)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the workload does not look at the run
+    expect(known.estimate({} as AgentRun).costUsd).toBeGreaterThan(0)
+    expect(new Judge('local/llama').toScorerJudge(() => ({ calls: 1, contentBytes: 0, answers: 1 })).priced).toBe(false)
+  })
+
+  it.each([
+    [{ input: 1 }, /judge\.price\.output to be a number from 0, got undefined/],
+    [{ input: -1, output: 1 }, /judge\.price\.input to be a number from 0, got -1/],
+    [{ input: 1, output: 1, inptu: 2 }, /not known: "inptu"/],
+    [7, /judge\.price to be \{ input, output \}/],
+  ])('refuses a price that is none: %j', (price, message) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    expect(() => new Judge('openai/gpt-5', { price: price as never })).toThrow(message)
   })
 
   it.each([

@@ -1,6 +1,6 @@
 import type { Usage } from '../../model/message.ts'
 import { prices } from './prices.ts'
-import type { Price } from './prices.ts'
+import type { Price } from './price.ts'
 
 /**
  * The list price of `<provider>/<model>`. A snapshot's date (`-2024-07-18`, `-20250929`, `-latest`) does not matter, nor how the
@@ -15,11 +15,8 @@ export function priceOf(model: string): Price | undefined {
 
 /**
  * What the tokens of one call cost, in US dollars; `undefined` where the price is unknown or the provider did not count them.
- *
- * @param model `<provider>/<model>`
  */
-export function costUsd(model: string, usage: Usage): number | undefined {
-  const price = priceOf(model)
+export function costUsd(price: Price | undefined, usage: Usage): number | undefined {
   const { inputTokens, outputTokens } = usage
   if (price === undefined || inputTokens === undefined || outputTokens === undefined) return undefined
   if (inputTokens > (price.upToInputTokens ?? Infinity)) return undefined

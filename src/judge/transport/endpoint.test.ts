@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest'
 
 import { Endpoint, endpointOf } from './endpoint.ts'
-import type { Trouble } from './call-error.ts'
+import type { CallError } from './call-error.ts'
 
-const trouble: Trouble = {
+const error: CallError = {
   code: 'judge-http',
   message: 'It failed.',
   retryable: true,
   rateLimited: false,
   opensCircuit: false,
 }
-const refused: Trouble = { ...trouble, code: 'judge-auth', message: 'Key refused.', opensCircuit: true }
-const limited: Trouble = { ...trouble, code: 'judge-quota', rateLimited: true }
+const refused: CallError = { ...error, code: 'judge-auth', message: 'Key refused.', opensCircuit: true }
+const limited: CallError = { ...error, code: 'judge-quota', rateLimited: true }
 
 describe('an endpoint', () => {
   it('opens at once on what no retry cures, lets one call through after a minute, and waits twice as long each time', () => {
     const endpoint = new Endpoint()
     expect(endpoint.admit(0)).toEqual({ state: 'go' })
-    endpoint.troubled(refused, 0)
+    endpoint.failed(refused, 0)
     expect(endpoint.admit(59_999)).toEqual({ state: 'open', untilMs: 60_000, why: 'Key refused.' })
     expect(endpoint.admit(60_000)).toEqual({ state: 'go' })
     expect(endpoint.admit(60_001)).toMatchObject({ state: 'open', untilMs: 90_000 })
-    endpoint.troubled(refused, 61_000)
+    endpoint.failed(refused, 61_000)
     expect(endpoint.admit(180_999)).toMatchObject({ state: 'open', untilMs: 181_000 })
     expect(endpoint.admit(181_000)).toEqual({ state: 'go' })
     endpoint.succeeded()
@@ -30,21 +30,21 @@ describe('an endpoint', () => {
 
   it('opens after eight other failures in a row, and forgets them at a success', () => {
     const endpoint = new Endpoint()
-    for (let count = 0; count < 7; count++) endpoint.troubled(trouble, 0)
+    for (let count = 0; count < 7; count++) endpoint.failed(error, 0)
     endpoint.succeeded()
-    for (let count = 0; count < 7; count++) endpoint.troubled(trouble, 0)
+    for (let count = 0; count < 7; count++) endpoint.failed(error, 0)
     expect(endpoint.admit(0)).toEqual({ state: 'go' })
-    endpoint.troubled(trouble, 0)
+    endpoint.failed(error, 0)
     expect(endpoint.admit(0)).toMatchObject({ state: 'open' })
   })
 
   it('waits after a 429 as the server says, asks less often, and comes back to speed', () => {
     const endpoint = new Endpoint()
-    endpoint.troubled({ ...limited, waitMs: 2000 }, 0)
+    endpoint.failed({ ...limited, waitMs: 2000 }, 0)
     expect(endpoint.admit(500)).toEqual({ state: 'wait', ms: 1500 })
     expect(endpoint.admit(2000)).toEqual({ state: 'go' })
     expect(endpoint.admit(2000)).toEqual({ state: 'wait', ms: 250 })
-    endpoint.troubled(limited, 2000)
+    endpoint.failed(limited, 2000)
     expect(endpoint.admit(2000)).toEqual({ state: 'wait', ms: 500 })
     let nowMs = 10_000
     for (let count = 0; count < 40; count++) {

@@ -1,4 +1,4 @@
-import type { Trouble } from './call-error.ts'
+import type { CallError } from './call-error.ts'
 
 /** Whether a call may go out now, has to wait, or should not be made at all. */
 export type Admission =
@@ -54,22 +54,22 @@ export class Endpoint {
   }
 
   /** A call failed. */
-  troubled(trouble: Trouble, nowMs: number): void {
-    if (trouble.drop !== undefined) {
-      this.dropped.add(trouble.drop)
+  failed(error: CallError, nowMs: number): void {
+    if (error.drop !== undefined) {
+      this.dropped.add(error.drop)
       return
     }
-    if (trouble.rateLimited) {
+    if (error.rateLimited) {
       this.#intervalMs = Math.min(SLOWEST_INTERVAL_MS, Math.max(250, this.#intervalMs * 2))
-      this.#nextMs = Math.max(this.#nextMs, nowMs + (trouble.waitMs ?? this.#intervalMs))
+      this.#nextMs = Math.max(this.#nextMs, nowMs + (error.waitMs ?? this.#intervalMs))
       return
     }
     this.#failures += 1
     const probeFailed = this.#why !== ''
-    if (!trouble.opensCircuit && !probeFailed && this.#failures < FAILURES_TO_OPEN) return
+    if (!error.opensCircuit && !probeFailed && this.#failures < FAILURES_TO_OPEN) return
     if (probeFailed) this.#openForMs = Math.min(LONGEST_OPEN_MS, this.#openForMs * 2)
     this.#openUntilMs = nowMs + this.#openForMs
-    this.#why = trouble.message
+    this.#why = error.message
   }
 }
 

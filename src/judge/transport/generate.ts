@@ -6,7 +6,7 @@ import type { Usage } from '../../model/message.ts'
 import { isCallableModel } from './judge-model.ts'
 import type { CallableModel } from './judge-model.ts'
 import { loadAi } from './packages.ts'
-import { quietModel } from './normalize-model.ts'
+import { normalizeModel } from './normalize-model.ts'
 
 /** One call of a model: what is sent. */
 export interface GenerateRequest {
@@ -38,7 +38,7 @@ export interface Generated {
 export function generate(model: CallableModel, request: GenerateRequest): Promise<Generated> {
   return isolated(async () => {
     const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await loadAi()
-    const quiet: unknown = quietModel(model)
+    const quiet: unknown = normalizeModel(model)
     if (!isLanguageModel(quiet)) throw new TypeError('expected a language model')
     try {
       const result = await generateText({

@@ -6,7 +6,7 @@ import type { CallableModel } from './judge-model.ts'
  * specification: v3, which `ai` 6 and `ai` 7 both take silently. For text in and text out the three specifications differ
  * only in how v2 writes finish reason and usage.
  */
-export function quietModel(model: CallableModel): CallableModel {
+export function normalizeModel(model: CallableModel): CallableModel {
   return new Proxy(model, {
     get(target, property) {
       if (property === 'specificationVersion') return 'v3'

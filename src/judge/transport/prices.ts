@@ -1,14 +1,6 @@
-/** US dollars for a million tokens. */
-export interface Price {
-  readonly input: number
-  /** Of input that the provider had in its cache. @default `input` */
-  readonly cachedInput?: number
-  /** Of input that the provider put into its cache. @default `input` */
-  readonly cacheWrite?: number
-  readonly output: number
-  /** Input tokens of one call up to which this is the price; beyond, it is unknown here. @default any number */
-  readonly upToInputTokens?: number
-}
+import type { Price } from './price.ts'
+
+// Written by `npm run prices` from scripts/prices/prices.json: change it there.
 
 /** Day on which the list prices below were last looked at. Providers change them; what is billed is what they say. */
 export const pricesAsOf = '2026-11-20'

@@ -140,7 +140,7 @@ function resolveBudget(given: Partial<BudgetLimits>, scorers: readonly ResolvedS
   if (given.usdPerDay !== undefined && limits.usdPerDay !== Number.POSITIVE_INFINITY && unpriced) {
     throw wrong(
       'options.budget.usdPerDay',
-      `a price for ${unpriced.scorer.judge?.model}, the model of ${unpriced.id}; leave usdPerDay out and set tokensPerHour`,
+      `a price for ${unpriced.scorer.judge?.model}, the model of ${unpriced.id}: set judge.price, or leave usdPerDay out and set tokensPerHour`,
       'a model whose price is not known',
     )
   }

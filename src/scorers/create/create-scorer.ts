@@ -8,9 +8,10 @@ import type { GivenInput, Need, Scorer, Verdict } from '../../scoring/scorer.ts'
 import { show } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { Message } from '../../model/message.ts'
-import { inTurn } from './run-sync-or-async.ts'
+import { runSyncOrAsync } from './run-sync-or-async.ts'
+import { scoreBesideDecoy } from './score-beside-decoy.ts'
 import { createStepJudging, readStepJudge, REASON_SHAPE, scoreShape } from './prompt-steps.ts'
-import type { AnyPromptStep, DefaultShape, StepAsker } from './prompt-steps.ts'
+import type { AnyPromptStep, DefaultShape, StepAsker, StepSubject } from './prompt-steps.ts'
 import { areTexts, expectFlags, expectOption, isTextOrNone, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import type { NewScorer, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
@@ -142,7 +143,7 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
     throw new TypeError(`createScorer ${id}: expected inline to be false, got true: steps that ask a judge take time.`)
   }
   const { range = [0, 1], better, passAt, inline, needs = ALL_NEEDS } = options
-  return defineScorer({
+  const scorer: Scorer = defineScorer({
     id,
     description: options.description ?? options.name ?? '',
     kind: judging === undefined ? 'code' : 'judge',
@@ -158,8 +159,20 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
       judge: judging?.identity,
       steps: options.version === undefined ? sourceOf(steps) : Object.keys(steps),
     },
-    assess: (run, context) => inTurn(assess({ id, range }, steps, run, context.given, judging?.asker(run, context))),
+    assess: (run, context) => {
+      const asker = judging?.asker(run, context)
+      const score = (subject: StepSubject): Verdict | Promise<Verdict> =>
+        runSyncOrAsync(assess({ id, range }, steps, run, context.given, asker, subject))
+      if (judging?.isHardened !== true) return score('run')
+      return scoreBesideDecoy(
+        judging.judge.model,
+        () => score('run beside its decoy'),
+        () => score('decoy'),
+        (value) => (better === 'lower' ? value <= scorer.passAt : value >= scorer.passAt),
+      )
+    },
   })
+  return scorer
 }
 
 /** Takes the steps one after the other; yields what may be a promise. */
@@ -169,12 +182,13 @@ function* assess(
   agentRun: AgentRun,
   given: GivenInput | undefined,
   asker: StepAsker | undefined,
+  subject: StepSubject,
 ): Generator<unknown, Verdict, unknown> {
   const run = given === undefined ? agentRun : toStepRun(agentRun, given)
   const results: { preprocessStepResult?: unknown; analyzeStepResult?: unknown } = {}
   const take = (step: AnyStep, more?: { readonly score: number }, shape?: DefaultShape): unknown => {
     const context = { run, agentRun, results: { ...results }, ...more }
-    return typeof step === 'function' ? step(context) : asker?.ask(step, context, shape)
+    return typeof step === 'function' ? step(context) : asker?.ask(step, context, shape, subject)
   }
   const finish = (verdict: Verdict): Verdict => {
     const report: JudgeReport | undefined = asker?.report()
@@ -194,7 +208,8 @@ function* assess(
   if (isUnavailable(reply)) return finish(reply)
   const value = isRecord(reply) && 'score' in reply ? reply.score : reply
   if (typeof value !== 'number') return finish(invalidScore(id, range, value))
-  if (steps.generateReason === undefined || Number.isNaN(value)) return finish({ status: 'scored', value })
+  if (steps.generateReason === undefined || subject === 'decoy' || Number.isNaN(value))
+    return finish({ status: 'scored', value })
   const said = yield take(steps.generateReason, { score: value }, REASON_SHAPE)
   if (isUnavailable(said)) return finish(said)
   const reason = isRecord(said) && 'reason' in said ? said.reason : said

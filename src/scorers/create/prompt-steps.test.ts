@@ -67,7 +67,7 @@ describe('a scorer with prompt steps', () => {
     const [first] = server?.requests ?? []
     expect(first?.system).toContain('You know every river.')
     expect(first?.system).not.toContain('Elbe')
-    expect(first?.userText).toMatch(/(data-[0-9a-f]{32}) begin\nRhine, Elbe\n\1 end/)
+    expect(first?.userText).toMatch(/^([0-9a-f]{32}) begin: data\nRhine, Elbe\n\1 end: data$/m)
     expect(first?.userText).toContain('"rivers"')
   })
 
@@ -185,7 +185,7 @@ describe('a scorer with prompt steps', () => {
     const model = createScriptedJudge({ json: { verdict: 'good' } })
     await verdictBy(model, { maxPromptBytes: 8192 }).run({ input: 'Hi', output: 'x'.repeat(100_000) })
     expect(Buffer.byteLength(model.calls[0]?.prompt ?? '')).toBeLessThan(10_000)
-    expect(model.calls[0]?.prompt).toMatch(/x\[… \d+ bytes cut …\]x/)
+    expect(model.calls[0]?.prompt).toMatch(/x\[[0-9a-f]{8}: \d+ bytes cut\]x/)
   })
 
   it('has a version that changes with what it requires of the judge', () => {

@@ -1,15 +1,18 @@
 import { Judge } from '../../judge/judge.ts'
-import type { JudgeSession } from '../../judge/session.ts'
-import { sumReports } from '../../judge/reply/sum-reports.ts'
+import { askValue } from '../../judge/ask-value.ts'
+import { toVocabulary } from '../../judge/controls/nonsense.ts'
+import { valuePromptScaffold } from '../../judge/prompt/value-prompt.ts'
+import { JudgeSession } from '../../judge/session.ts'
+import { sumReports } from '../../judge/spending.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { JudgeReport } from '../../model/score.ts'
 import type { ScorerJudge, ScoringContext } from '../../scoring/scorer.ts'
-import { askForValue } from './ask-for-value.ts'
 import { judgeSettingKeys } from '../judge/judge-scorer.ts'
 import { expectFlags, expectOption, isTextOrNone, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import type { OutputSchema, PromptStep, StepJudge } from './scorer-steps.ts'
-import { stepFrame } from './step-prompt.ts'
+import { toJsonSchema, validateOutput } from '../code/schema/output-schema.ts'
+import { exampleOf } from './example-of.ts'
 
 /** Shape of a reply, where the step names none. */
 export interface DefaultShape {
@@ -52,6 +55,9 @@ export function readStepJudge(subject: string, judge: StepJudge): StepJudge {
   return judge
 }
 
+/** What a prompt quotes: the run alone; or, where the judge is hardened, the run or its decoy, the other one beside it. */
+export type StepSubject = 'run' | 'run beside its decoy' | 'decoy'
+
 /** Asks the judge for the prompt steps of one score. */
 export interface StepAsker {
   /** The reply, valid by the step's schema; or the score that says why there is none. */
@@ -59,6 +65,7 @@ export interface StepAsker {
     step: AnyPromptStep,
     context: Readonly<Record<string, unknown>>,
     defaultShape: DefaultShape | undefined,
+    subject: StepSubject,
   ): Promise<unknown>
   /** What all calls so far took; `undefined` where there was none. */
   report(): JudgeReport | undefined
@@ -68,6 +75,8 @@ export interface StepAsker {
 export interface StepJudging {
   readonly judge: ScorerJudge
   readonly identity: unknown
+  /** Whether every score is asked for twice: of the run, and of its decoy. */
+  readonly isHardened: boolean
   asker(run: AgentRun, context: ScoringContext): StepAsker
 }
 
@@ -97,27 +106,32 @@ export function createStepJudging(
     judge: first.judge.toScorerJudge((run) => ({ calls: steps.length, contentBytes: contentLength(run), answers: 0 })),
     identity: asked.map(({ step, settings, judge: itsJudge }) => ({
       judge: itsJudge.identity,
-      frame: stepFrame(),
+      scaffold: valuePromptScaffold(),
       instructions: settings.instructions,
       requireControl: settings.requireControl,
       description: step.description,
     })),
+    isHardened: asked.some(({ judge: itsJudge }) => itsJudge.settings.hardening === 'strong'),
     asker: (run, context) => {
+      const vocabulary = toVocabulary(textsOf(run))
       const sessions = new Map<StepJudge, JudgeSession>()
       return {
-        async ask(step, stepContext, defaultShape) {
+        async ask(step, stepContext, defaultShape, subject) {
           const known = asked.find((one) => one.step === step) ?? first
-          const session = sessions.get(known.settings) ?? known.judge.session(id, run, context)
+          const session = sessions.get(known.settings) ?? new JudgeSession(known.judge, id, run.id, context)
           sessions.set(known.settings, session)
           const outputSchema = step.outputSchema ?? defaultShape?.schema
           if (outputSchema === undefined) throw new TypeError(`${id}: "${step.description}" has no outputSchema.`)
-          const outcome = await askForValue(session, {
+          const schema = await toJsonSchema(outputSchema)
+          const outcome = await askValue(session, {
             instructions:
               known.settings.instructions ?? 'You are a careful and impartial judge of the work of AI agents.',
             createPrompt: (quote) => step.createPrompt({ ...stepContext, quote }),
-            outputSchema,
-            ...(step.outputSchema === undefined && { example: defaultShape?.example }),
+            schema,
+            validate: (value) => validateOutput(outputSchema, schema, value),
+            example: (step.outputSchema === undefined ? defaultShape?.example : undefined) ?? exampleOf(schema),
             requireControl: known.settings.requireControl ?? false,
+            ...(subject !== 'run' && { decoy: { isQuoted: subject === 'decoy', vocabulary } }),
           })
           return outcome.ok ? outcome.value : outcome.score
         },
@@ -128,6 +142,10 @@ export function createStepJudging(
 }
 
 /** What a prompt usually quotes: question, answer and instructions. */
+function textsOf({ userInput, output, systemInstructions }: AgentRun): string[] {
+  return [userInput, output, systemInstructions].filter((text) => text !== undefined)
+}
+
 function contentLength(run: AgentRun): number {
-  return (run.userInput?.length ?? 0) + (run.output?.length ?? 0) + (run.systemInstructions?.length ?? 0)
+  return textsOf(run).reduce((sum, text) => sum + text.length, 0)
 }

@@ -1,5 +1,5 @@
 import type { Explanation } from '../../model/explanation.ts'
-import type { JudgeSettings } from '../../judge/judge.ts'
+import type { JudgeSettings } from '../../judge/settings.ts'
 import type { JudgeModel } from '../../judge/transport/judge-model.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Skipped } from '../../model/score.ts'

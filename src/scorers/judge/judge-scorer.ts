@@ -1,11 +1,11 @@
 import { Judge } from '../../judge/judge.ts'
-import type { JudgeSettings } from '../../judge/judge.ts'
+import type { JudgeSettings } from '../../judge/settings.ts'
 import type { JudgeModel } from '../../judge/transport/judge-model.ts'
-import { promptFrame } from '../../judge/prompt/prompt-scaffold.ts'
+import { promptScaffold } from '../../judge/prompt/prompt-scaffold.ts'
 import { answersPerCall } from '../../judge/transport/token-budget.ts'
 import { bytesOf } from '../../judge/prompt/section.ts'
 import type { SectionDraft } from '../../judge/prompt/section.ts'
-import type { JudgeSession } from '../../judge/session.ts'
+import { JudgeSession } from '../../judge/session.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { ScorerDefinition } from '../../scoring/define-scorer.ts'
@@ -34,6 +34,8 @@ export const judgeSettingKeys: KeysOf<JudgeSettings> = {
   maxOutputTokens: true,
   temperature: true,
   maxPromptBytes: true,
+  hardening: true,
+  price: true,
 }
 
 /**
@@ -79,14 +81,14 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
     ...rest,
     kind: 'judge',
     passAt: options.passAt,
-    identity: { judge: judge.identity, frame: promptFrame(), calls, scorer: definition.identity },
+    identity: { judge: judge.identity, frame: promptScaffold(), calls, scorer: definition.identity },
     judge: judge.toScorerJudge((run) => {
       const answers = countAnswers?.(run) ?? 0
       const parts = Math.max(1, Math.ceil(answers / answersPerCall(judge.settings)))
       return { calls: calls - 1 + parts, contentBytes: bytesOf(drafts(run)), answers }
     }),
     assess: async (run, context) => {
-      const session = judge.session(definition.id, run, context)
+      const session = new JudgeSession(judge, definition.id, run.id, context)
       const verdict = withWhatWasCut(await assess(run, session, context), session.cutBytes)
       const report = session.report()
       return report === undefined ? verdict : { ...verdict, judge: report }

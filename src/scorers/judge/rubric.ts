@@ -1,4 +1,4 @@
-import { ask } from '../../judge/ask.ts'
+import { runInquiry } from '../../judge/run-inquiry.ts'
 import { contextSection, historySection, mainSection, toolCallsSection } from '../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../judge/prompt/section.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
@@ -44,7 +44,7 @@ export interface RubricAnalysis {
 }
 
 const role =
-  'You hold an agent\'s work against the criteria of a rubric, each on its own: one criterion\'s verdict must not colour another\'s. "pass" means that the question is to be answered with yes; "fail" that it is to be answered with no, or that the material does not show that it is met. A criterion that only limits or forbids something is met where there was nothing of the kind.'
+  'You hold an agent\'s work against the criteria of a rubric, each on its own: one criterion\'s verdict must not colour another\'s. "pass" means that the question is to be answered with yes; "fail" that it is to be answered with no, or that the material does not show that it is met. A criterion that only limits or forbids something is met where there was nothing of the kind. An answer that makes no sense meets no criterion.'
 const verdicts = ['pass', 'fail'] as const
 
 /**
@@ -84,11 +84,16 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
       if (unfinished !== undefined) return unfinished
       const answer = textOr(run, 'output', id)
       if (typeof answer !== 'string' && run.toolCalls.length === 0) return answer
-      const asked = await ask(session, {
+      const asked = await runInquiry(session, {
         role,
         sections: toDrafts(run),
-        questions: criteria.map((criterion) => ({ ids: [criterion.id], text: criterion.question, verdicts })),
-        control: { favourable: 'pass', unfavourable: 'fail' },
+        questions: criteria.map((criterion) => ({
+          ids: [criterion.id],
+          text: criterion.question,
+          verdicts,
+          failsNonsense: true,
+        })),
+        vary: "the agent's answer",
       })
       if (!asked.ok) return asked.score
       const judged = criteria.map((criterion) => {

@@ -112,7 +112,10 @@ describe('prompt alignment', () => {
     expect(result.score).toBe(8.25)
     expect(scorer.range).toEqual([0, 10])
     expect(result.reason).toMatch(/^10 点満点中 8\.25 点 - 非常に高い整合性。不足: requirement 3。/)
-    const chinese = await judging(found, { scale: 10 }).scorer.run({ input: '列出优点', output })
+    const chinese = await judging(found, { scale: 10 }).scorer.run({
+      input: '请列出使用 TypeScript 的三个主要优点，每个优点用一句话说明',
+      output,
+    })
     expect(chinese.reason).toMatch(/^满分 10 分，得 8\.25 分 - 一致性很高。/)
   })
 

@@ -5,7 +5,7 @@ export type AlignmentSide = 'user' | 'system'
 
 /** What the judge of prompt alignment is there for, and what its levels mean. */
 export const alignmentRole =
-  "You judge how well an agent's response is aligned with what it was asked: with the user's request, with the system instructions, or with each of the two on its own. Questions whose id begins with user are about the request only, those with system about the instructions only. Earlier turns are context: judge the response to the last request. What the agent did by tool calls that came out well counts as done. The levels mean: 1 = fully; 0.75 = with a slight lack; 0.5 = in part, with something noticeable missing or wrong; 0.25 = hardly; 0 = not at all."
+  "You judge how well an agent's response is aligned with what it was asked: with the user's request, with the system instructions, or with each of the two on its own. Questions about the request, and about what the user needs or asked for, are about the request only; questions about the system instructions are about these only. Earlier turns are context: judge the response to the last request. What the agent did by tool calls that came out well counts as done. The levels mean: 1 = fully; 0.75 = with a slight lack; 0.5 = in part, with something noticeable missing or wrong; 0.25 = hardly; 0 = not at all, and where the response makes no sense."
 
 /** The levels of a dimension, the best first, with the number that each counts. */
 export const alignmentLevels = ['1', '0.75', '0.5', '0.25', '0'] as const
@@ -16,6 +16,7 @@ export function alignmentQuestions(side: AlignmentSide): Question[] {
     ids: [`${side}.${dimension}`],
     text,
     verdicts: alignmentLevels,
+    failsNonsense: true,
   })
   return side === 'user'
     ? [
@@ -53,6 +54,7 @@ export function requirementsList(side: AlignmentSide): ItemList {
         : 'Every single constraint of the system instructions that applies to this response, one item each, none twice',
     question: { text: 'Does the response fulfil it? "no" where it does so only in part.', verdicts: ['yes', 'no'] },
     max: 20,
+    from: side === 'user' ? "the user's request" : "the agent's system instructions",
   }
 }
 

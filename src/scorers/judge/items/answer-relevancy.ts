@@ -40,6 +40,7 @@ export function createAnswerRelevancyScorer(
     list: {
       name: 'statements',
       prefix: 'a',
+      from: "the agent's answer",
       instruction:
         "Every single statement of the agent's answer, in words that can be understood alone, one item each; a question back to the user and a refusal are statements, greetings and offers of more help are not",
       question:

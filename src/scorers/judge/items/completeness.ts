@@ -38,6 +38,7 @@ export function createCompletenessScorer(options: CompletenessScorerOptions): Sc
     list: {
       name: 'elements',
       prefix: 'e',
+      from: "the user's request",
       instruction:
         "Every single thing that the user's last request asks for, one item each, and nothing that it does not ask for",
       question:

@@ -65,6 +65,7 @@ export function createContextualRecallScorer(
     list: {
       name: 'statements',
       prefix: 'r',
+      from: 'the expected answer',
       instruction:
         'Every single statement of the expected answer, in words that can be understood alone, one item each',
       question:

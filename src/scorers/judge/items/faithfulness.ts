@@ -52,6 +52,7 @@ export function createFaithfulnessScorer(options: FaithfulnessScorerOptions): Sc
     list: {
       name: 'claims',
       prefix: 'c',
+      from: "the agent's answer",
       instruction:
         "Every single factual claim that the agent's answer makes, in words that can be understood alone, one item each; opinions, advice, questions and offers of help are no claims",
       question:

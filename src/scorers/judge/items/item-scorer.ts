@@ -1,4 +1,4 @@
-import { ask } from '../../../judge/ask.ts'
+import { runInquiry } from '../../../judge/run-inquiry.ts'
 import type { Item } from '../../../judge/inquiry.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
@@ -37,6 +37,8 @@ export interface ItemScorerDefinition<V extends string> {
     readonly prefix: string
     readonly instruction: string
     readonly question: string
+    /** Title of the section that the items come from. */
+    readonly from: string
   }
   /** What each verdict counts, 0 to 1; in the order of the object, from the most favourable verdict to the least. */
   readonly counts: Readonly<Record<V, number>>
@@ -52,7 +54,6 @@ export function defineItemScorer<V extends string>(
 ): Scorer<unknown, ItemAnalysis<V>> {
   const { id, description, options, better, needs, role, list, counts, maxItems = 30, material } = definition
   const verdicts = verdictsOf(counts)
-  const [favourable = '', unfavourable = ''] = [verdicts[0], verdicts.at(-1)]
   return defineJudgeScorer<ItemAnalysis<V>>({
     id,
     description,
@@ -68,12 +69,11 @@ export function defineItemScorer<V extends string>(
     assess: async (run, session, context) => {
       const drafts = material(run, context)
       if (isSkipped(drafts)) return drafts
-      const asked = await ask(session, {
+      const asked = await runInquiry(session, {
         role,
         sections: drafts,
         questions: [],
         lists: [{ ...list, question: { text: list.question, verdicts }, max: maxItems }],
-        control: { favourable, unfavourable },
       })
       if (!asked.ok) return asked.score
       const items = (asked.value.items.get(list.name) ?? []).map((item) => toJudged(item, verdicts))

@@ -9,7 +9,11 @@ import { createHallucinationScorer } from './hallucination.ts'
 import type { JudgeModel } from '../../../judge/transport/judge-model.ts'
 
 const context = ['Oslo was founded around 1049.']
-const answer = { input: 'How old is Oslo?', output: 'It was founded around 1049.', groundTruth: 'Founded around 1049.' }
+const answer = {
+  input: 'How old is Oslo, who founded the town, and when?',
+  output: 'It was founded around 1049, by a fisherman.',
+  groundTruth: 'Founded around 1049 by Harald.',
+}
 
 const makers = {
   answer_relevancy: (model: JudgeModel) => createAnswerRelevancyScorer({ model }),
@@ -101,7 +105,7 @@ describe('scorers of items', () => {
         options: { context, ...(option && { groundTruth: option }) },
       })
       await scorer.run({ input: 'x', output: 'y', ...(groundTruth && { groundTruth }) })
-      return /begin: the expected answer\n(.*)\n/.exec(model.calls.at(-1)?.prompt ?? '')?.[1]
+      return /begin: the expected answer\n\[[0-9a-f]{8} 1\] (.*)\n/.exec(model.calls.at(-1)?.prompt ?? '')?.[1]
     }
     expect(await seen('from the run', 'from the option')).toBe('from the run')
     expect(await seen(undefined, 'from the option')).toBe('from the option')

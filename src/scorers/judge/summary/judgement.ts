@@ -1,7 +1,8 @@
-import { ask } from '../../../judge/ask.ts'
+import { runInquiry } from '../../../judge/run-inquiry.ts'
 import type { Item, ItemList } from '../../../judge/inquiry.ts'
 import { mainSection } from '../../../judge/prompt/render-run.ts'
-import type { JudgeSession, Outcome } from '../../../judge/session.ts'
+import type { Outcome } from '../../../judge/outcome.ts'
+import type { JudgeSession } from '../../../judge/session.ts'
 import { shareOfScale, twoDecimals } from '../../two-decimals.ts'
 
 /** What the judge found of a summary; scores are 0 to 1, two decimals. */
@@ -56,17 +57,16 @@ export async function judgeSummary(
   summary: string,
   maxQuestions: number,
 ): Promise<Outcome<SummaryJudgement>> {
-  const first = await ask(session, {
+  const first = await runInquiry(session, {
     role: summaryPrompts.alignmentRole,
     sections: [mainSection('the source', source), mainSection('the summary', summary)],
     questions: [],
     lists: [claimList, questionList(maxQuestions)],
-    control: { favourable: 'yes', unfavourable: 'no' },
   })
   if (!first.ok) return first
   const claims = first.value.items.get('claims') ?? []
   const questions = first.value.items.get('questions') ?? []
-  const second = await ask(session, {
+  const second = await runInquiry(session, {
     role: summaryPrompts.coverageRole,
     sections: [
       mainSection('the summary', summary),
@@ -75,8 +75,16 @@ export async function judgeSummary(
         fragments: questions.flatMap(({ id, text }) => [{ text: `${id}: ` }, { text, cut: 'last' }, { text: '\n' }]),
       },
     ],
-    questions: [{ ids: questions.map(({ id }) => id), text: summaryPrompts.coverageQuestion, verdicts: ['yes', 'no'] }],
-    control: { favourable: 'yes', unfavourable: 'no' },
+    questions: [
+      {
+        ids: questions.map(({ id }) => id),
+        text: summaryPrompts.coverageQuestion,
+        verdicts: ['yes', 'no'],
+        namesMaterial: true,
+        failsNonsense: true,
+      },
+    ],
+    vary: 'the summary',
   })
   if (!second.ok) return second
   const answered = questions.map((item): Item => {
@@ -133,10 +141,20 @@ const claimList: ItemList = {
   question: { text: summaryPrompts.claimQuestion, verdicts },
   max: 30,
   mustHaveItems: true,
+  from: 'the summary',
 }
 
 function questionList(max: number): ItemList {
-  return { name: 'questions', prefix: 'q', instruction: summaryPrompts.question, max, mustHaveItems: true }
+  return {
+    name: 'questions',
+    prefix: 'q',
+    instruction: summaryPrompts.question,
+    max,
+    mustHaveItems: true,
+    from: 'the source',
+    // A summary leaves things out, and so do the questions about its source.
+    coversAll: false,
+  }
 }
 
 function shareOfYes(items: readonly Item[]): number {

@@ -1,5 +1,5 @@
 import { Judge } from '../../../judge/judge.ts'
-import type { JudgeSettings } from '../../../judge/judge.ts'
+import type { JudgeSettings } from '../../../judge/settings.ts'
 import type { JudgeModel } from '../../../judge/transport/judge-model.ts'
 import { JudgeSession } from '../../../judge/session.ts'
 import { nodeCrypto } from '../../../spans/node-crypto.ts'

@@ -23,7 +23,7 @@ const sourceSeen = async (options: Parameters<typeof createSummarizationScorer>[
     input: 'from the user',
     output: summary,
   })
-  return /begin: the source\n(.*)\n/.exec(model.calls[0]?.prompt ?? '')?.[1]
+  return /begin: the source\n\[[0-9a-f]{8} 1\] (.*)\n/.exec(model.calls[0]?.prompt ?? '')?.[1]
 }
 
 const table = [

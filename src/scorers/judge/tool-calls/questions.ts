@@ -9,11 +9,11 @@ export const callVerdicts = ['appropriate', 'helpful', 'inappropriate'] as const
 /** All texts of the prompt: part of the version of what is made of them. */
 export const toolCallPrompts = {
   role: 'You judge whether an agent called the right tools for what its user asked. Earlier turns are context: the request is the last one. Judge the choice of tools, not the wording of the answer; a call that failed may still have been the right one.',
-  call: 'Was this tool call right? "appropriate" if its tool serves the request, or a step on the way, and no other offered tool would have served better; "helpful" if it was of some use, and another offered tool would have served better (name that one); "inappropriate" if it was of no use, such as a tool for something else, or a call that repeats another for no reason.',
+  call: 'Was this tool call right? "appropriate" if its tool serves the request, or a step on the way, and no other offered tool would have served better; "helpful" if it was of some use, and another offered tool would have served better (name that one); "inappropriate" if it was of no use, such as a tool for something else, a call that repeats another for no reason, or any call where the request makes no sense.',
   missing:
     'Should other offered tools have been called as well, that were not? "some" only if the request cannot be served without them, else "none". A tool that was called, or that you name as the better one for a call, does not count.',
   noCall:
-    'The agent called no tool. Was that right? "yes" if the request is too vague to act on and the agent asked back, or can be answered well without any of the tools; "no" if a tool should have been called (name it), also where the agent only says that it did something, or makes up what a tool would have told it.',
+    'The agent called no tool. Was that right? "yes" if the request is too vague to act on and the agent asked back, or can be answered well without any of the tools; "no" if a tool should have been called (name it), also where the agent only says that it did something, or makes up what a tool would have told it, and where its answer makes no sense.',
 } as const
 
 /** The questions on so many calls: one on each, and one on tools that are missing; without a call, whether that was right. */
@@ -32,8 +32,16 @@ export function toolCallInquiry(
     return {
       role,
       sections,
-      questions: [{ ids: ['no_call'], text: noCall, verdicts: ['yes', 'no'], picks: { ...picks, forbidden: ['yes'] } }],
-      control: { favourable: 'yes', unfavourable: 'no' },
+      questions: [
+        {
+          ids: ['no_call'],
+          text: noCall,
+          verdicts: ['yes', 'no'],
+          picks: { ...picks, forbidden: ['yes'] },
+          failsNonsense: true,
+        },
+      ],
+      vary: "the agent's answer",
     }
   }
   return {
@@ -45,6 +53,8 @@ export function toolCallInquiry(
         text: call,
         verdicts: callVerdicts,
         picks: { ...picks, wanted: ['helpful'] },
+        namesMaterial: true,
+        failsNonsense: true,
       },
       {
         ids: ['missing'],
@@ -53,6 +63,6 @@ export function toolCallInquiry(
         picks: { ...picks, required: ['some'], forbidden: ['none'] },
       },
     ],
-    control: { favourable: 'appropriate', unfavourable: 'inappropriate' },
+    vary: "the user's request",
   }
 }

@@ -1,4 +1,4 @@
-import { ask } from '../../../judge/ask.ts'
+import { runInquiry } from '../../../judge/run-inquiry.ts'
 import { catalogueSection, historySection, mainSection, toolCallsSection } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
@@ -90,7 +90,7 @@ export function createToolCallAccuracyScorerLLM(
         if (typeof answer !== 'string') return answer
       }
       const called = run.toolCalls.map(({ name }) => name)
-      const asked = await ask(session, toolCallInquiry(toDrafts(run, request, tools), called.length, tools))
+      const asked = await runInquiry(session, toolCallInquiry(toDrafts(run, request, tools), called.length, tools))
       if (!asked.ok) return asked.score
       const { answers } = asked.value
       return called.length === 0

@@ -1,8 +1,37 @@
-import type { JudgeReport } from '../../model/score.ts'
-import type { Usage } from '../../model/message.ts'
+import type { JudgeReport } from '../model/score.ts'
+import type { Usage } from '../model/message.ts'
 
 /** Usage and cost of one thing: a call, or all calls of a judge. */
 export type Spending = Pick<JudgeReport, 'usage' | 'costUsd'>
+
+/** What the calls of one score have taken so far. */
+export class SpendingCount {
+  readonly #spent: Spending[] = []
+  #calls = 0
+  #answeredBy: string | undefined
+
+  get calls(): number {
+    return this.#calls
+  }
+
+  /** Counts a call that is made, whether it succeeds or not, and gives its number from 1. */
+  countCall(): number {
+    this.#calls += 1
+    return this.#calls
+  }
+
+  /** Adds what a reply took, and the model that gave it where the provider names it. */
+  addReply(spending: Spending, modelId: string | undefined): void {
+    this.#spent.push(spending)
+    if (modelId !== undefined) this.#answeredBy = modelId
+  }
+
+  /** What all calls took; `undefined` before the first. The cost is unknown where that of one reply is. */
+  report(model: string): JudgeReport | undefined {
+    if (this.#calls === 0) return undefined
+    return { model: this.#answeredBy ?? model, calls: this.#calls, ...sumSpending(this.#spent) }
+  }
+}
 
 /** All of it together. What nobody counted stays absent; the cost is unknown where that of one part is, or there is no part. */
 export function sumSpending(parts: readonly Spending[]): Spending {

@@ -1,36 +1,50 @@
-import { align, countNames, itemQuestion, lacksPicks, numberItems } from './reply/align.ts'
 import { askOnce } from './ask-once.ts'
-import type { Answer, Answers, Inquiry, Item } from './inquiry.ts'
+import type { OpenedReply } from './ask-once.ts'
+import type { Answer, Answers, Inquiry, Item, ItemList } from './inquiry.ts'
+import type { Outcome } from './outcome.ts'
 import { nameIds } from './prompt/name-ids.ts'
-import { answersPerCall } from './transport/token-budget.ts'
-import type { RawReply } from './reply/reply-schema.ts'
-import type { JudgeSession, Outcome } from './session.ts'
+import { align, countNames, itemQuestion, lacksPicks, numberItems } from './reply/align.ts'
+import type { JudgeSession } from './session.ts'
 import { countAnswers, splitInquiry } from './split-inquiry.ts'
+import { answersPerCall } from './transport/token-budget.ts'
 
 /**
  * Asks the judge, and accounts for every question: what comes back has an answer for each, or is a score that says why not.
  *
  * Ids go in, verdicts out of a closed set come back; order, repetition and inventions do not matter. What does not fit into
  * one reply is asked for in several calls; a run that takes more of them than there may be is `skipped: not-applicable`, and
- * nothing of it is asked. What is unanswered is asked for once more; what is unanswered then is `failed: judge-unanswered`. A
- * reply that answers its control question wrongly is void: `failed: judge-compromised`.
+ * nothing of it is asked. What is unanswered is asked for once more, sentences without an item among it; what is unanswered then
+ * is `failed: judge-unanswered`. A reply that praises a decoy is void: `failed: judge-compromised`.
+ *
+ * @param withControls whether decoys are drawn for each call; without, the caller sees to it that replies can be believed
  */
-export async function ask(session: JudgeSession, inquiry: Inquiry): Promise<Outcome<Answers>> {
+export async function askInquiry(
+  session: JudgeSession,
+  inquiry: Inquiry,
+  withControls: boolean,
+): Promise<Outcome<Answers>> {
   const perCall = answersPerCall(session.judge.settings)
   const parts = splitInquiry(inquiry, perCall)
   // One call is kept for what is left unanswered.
   const mostParts = Math.max(1, session.callsLeft - 1)
   if (parts.length > mostParts) return tooMany(session, countAnswers(inquiry), perCall, mostParts)
 
-  const found: Found = { answers: new Map(), items: new Map(), notes: new Map() }
-  const first = await askAll(session, parts, found)
+  const found: Found = {
+    answers: new Map(),
+    items: new Map(),
+    sentences: new Map(),
+    uncovered: new Set(),
+    notes: new Map(),
+  }
+  const first = await askAll(session, parts, found, withControls)
   if (!first.ok) return first
   const open = remaining(inquiry, found)
   const again = open ?? lackingPicks(inquiry, found)
   if (again === undefined) return { ok: true, value: withAnswers(inquiry, found) }
 
   const partsAgain = splitInquiry(again, perCall)
-  const second = partsAgain.length <= session.callsLeft ? await askAll(session, partsAgain, found) : undefined
+  const second =
+    partsAgain.length <= session.callsLeft ? await askAll(session, partsAgain, found, withControls) : undefined
   if (open === undefined) return { ok: true, value: withAnswers(inquiry, found) }
   if (second?.ok === false) return second
   const still = remaining(inquiry, found)
@@ -41,21 +55,29 @@ export async function ask(session: JudgeSession, inquiry: Inquiry): Promise<Outc
 interface Found {
   readonly answers: Map<string, Answer>
   readonly items: Map<string, readonly Item[]>
+  readonly sentences: Map<string, readonly string[]>
+  /** Lists that leave a sentence without an item, and do not say so. */
+  readonly uncovered: Set<string>
   readonly notes: Map<string, readonly string[]>
 }
 
-async function askAll(session: JudgeSession, parts: readonly Inquiry[], found: Found): Promise<Outcome<void>> {
+async function askAll(
+  session: JudgeSession,
+  parts: readonly Inquiry[],
+  found: Found,
+  withControls: boolean,
+): Promise<Outcome<void>> {
   for (const [index, part] of parts.entries()) {
     // What repairs and retries of the parts before have used up is left open.
     if (index > 0 && session.callsLeft <= 0) break
-    const reply = await askOnce(session, part)
+    const reply = await askOnce(session, part, withControls)
     if (!reply.ok) return reply
     if (reply.value !== undefined) merge(part, found, reply.value)
   }
   return { ok: true, value: undefined }
 }
 
-function merge(asked: Inquiry, found: Found, reply: RawReply): void {
+function merge(asked: Inquiry, found: Found, reply: OpenedReply): void {
   for (const [id, answer] of align(asked.questions, reply.answers)) {
     // A verdict that was given stays: asked for once more, it can only gain its picks.
     const before = found.answers.get(id)
@@ -63,14 +85,23 @@ function merge(asked: Inquiry, found: Found, reply: RawReply): void {
   }
   for (const [name, texts] of reply.notes) if (texts.length > 0) found.notes.set(name, texts)
   const names = countNames(reply.items.values(), asked.questions)
-  for (const list of asked.lists ?? []) {
-    const items = numberItems(list, reply.items.get(list.name) ?? [], names)
-    found.items.set(list.name, items)
-    for (const { id, givenId } of items) {
-      const question = givenId === undefined ? undefined : itemQuestion(list, [givenId])
-      const [answer] = question === undefined ? [] : align([question], reply.answers).values()
-      if (answer !== undefined) found.answers.set(id, answer)
-    }
+  for (const list of asked.lists ?? []) mergeList(list, found, reply, names)
+}
+
+function mergeList(list: ItemList, found: Found, reply: OpenedReply, names: ReadonlyMap<string, number>): void {
+  const sentences = reply.sentences.get(list.name) ?? []
+  const items = numberItems(list, reply.items.get(list.name) ?? [], sentences, names)
+  found.items.set(list.name, items)
+  found.sentences.set(list.name, sentences)
+  const covered = new Set([...items.map(({ sentence }) => sentence), ...(reply.without.get(list.name) ?? [])])
+  const isCovered = list.coversAll === false || sentences.every((_, index) => covered.has(index + 1))
+  if (isCovered) found.uncovered.delete(list.name)
+  else found.uncovered.add(list.name)
+  for (const { id, givenId } of items) {
+    const question = givenId === undefined ? undefined : itemQuestion(list, [givenId])
+    const [answer] = question === undefined ? [] : align([question], reply.itemAnswers).values()
+    if (answer === undefined) found.answers.delete(id)
+    else found.answers.set(id, answer)
   }
 }
 
@@ -79,11 +110,12 @@ function remaining(inquiry: Inquiry, found: Found): Inquiry | undefined {
   const lists = inquiry.lists ?? []
   const openLists = lists.filter((list) => {
     const items = found.items.get(list.name)
-    return items === undefined || (items.length === 0 && list.mustHaveItems === true)
+    return items === undefined || found.uncovered.has(list.name) || (items.length === 0 && list.mustHaveItems === true)
   })
   const openQuestions = withIds(inquiry, (_, id) => !found.answers.has(id))
   const openItems = lists.flatMap((list) => {
-    const items = list.question === undefined ? [] : (found.items.get(list.name) ?? [])
+    const isOpen = list.question === undefined || openLists.includes(list)
+    const items = isOpen ? [] : (found.items.get(list.name) ?? [])
     const open = items.filter(({ id }) => !found.answers.has(id))
     return open.length === 0 ? [] : [{ list, items: open }]
   })
@@ -96,7 +128,7 @@ function remaining(inquiry: Inquiry, found: Found): Inquiry | undefined {
       ...openItems.map(({ list, items }) => ({
         title: `${list.name} found before`,
         fragments: items.flatMap(({ id, text }) => [
-          { text: `${id}: ` },
+          { text: '', idOf: id },
           { text, cut: 'last' as const },
           { text: '\n' },
         ]),
@@ -145,7 +177,7 @@ function withAnswers({ lists = [] }: Inquiry, found: Found): Answers {
       return answer === undefined ? item : { ...item, answer }
     }),
   ])
-  return { answers: found.answers, items: new Map(items), notes: found.notes }
+  return { answers: found.answers, items: new Map(items), sentences: found.sentences, notes: found.notes }
 }
 
 function unanswered(session: JudgeSession, open: Inquiry): Outcome<never> {

@@ -1,7 +1,8 @@
-import type { Prompt } from './prompt/build-prompt.ts'
+import type { Prompt } from './prompt/prompt.ts'
 import type { Parsed } from './reply/parse-reply.ts'
-import { largestRoom } from './transport/token-budget.ts'
-import type { JudgeSession, Outcome } from './session.ts'
+import { mostTokens } from './transport/token-budget.ts'
+import type { Outcome } from './outcome.ts'
+import type { JudgeSession } from './session.ts'
 
 /** What is asked, and how the reply is read. */
 export interface ReplyRequest<T> {
@@ -20,11 +21,14 @@ export interface ReplyRequest<T> {
  * repaired once. `undefined` where the judge said nothing at all. Refusals are `failed: judge-refused`, what cannot be repaired
  * `failed: judge-invalid-reply`.
  */
-export async function askForReply<T>(session: JudgeSession, request: ReplyRequest<T>): Promise<Outcome<T | undefined>> {
+export async function requestReply<T>(
+  session: JudgeSession,
+  request: ReplyRequest<T>,
+): Promise<Outcome<T | undefined>> {
   const { prompt, schema, read, repair } = request
   const { settings } = session.judge
   const { maxOutputTokens = settings.maxOutputTokens } = request
-  const moreTokens = largestRoom(settings)
+  const moreTokens = mostTokens(settings)
 
   let reply = await session.call({ prompt, schema, maxOutputTokens })
   if (reply.ok && isCutOff(reply.value, read)) {

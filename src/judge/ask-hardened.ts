@@ -1,0 +1,232 @@
+import { askInquiry } from './ask-inquiry.ts'
+import { compromised, isPraise } from './controls/compromised.ts'
+import { nonsenseOf, toNonsense, toVocabulary } from './controls/nonsense.ts'
+import type { Answer, Answers, Inquiry, Item, ItemList, Question } from './inquiry.ts'
+import type { Outcome } from './outcome.ts'
+import type { Fragment, SectionDraft } from './prompt/section.ts'
+import { countWords } from './prompt/segments.ts'
+import { shuffled } from './randomness.ts'
+import type { JudgeSession } from './session.ts'
+
+/**
+ * Asks in several calls, so that a judge which recognises controls has nothing to recognise them by.
+ *
+ * Lists are asked for first, without verdicts. Questions are asked twice, of the material and of the material with a version of
+ * the varied section that makes no sense; the other version is in each of the two prompts, so that what is written in either is
+ * heard in both. Verdicts on items are asked for last, in a prompt without the text they come from: items, the sentences of that
+ * text and items without sense are one shuffled list of texts of one form. A reply that praises what makes no sense is void, and so
+ * is one whose items are good where the sentence that they come from is not.
+ */
+export async function askHardened(session: JudgeSession, inquiry: Inquiry): Promise<Outcome<Answers>> {
+  const { questions, lists = [], notes = [], ...material } = inquiry
+  const answers = new Map<string, Answer>()
+  const texts = new Map<string, readonly string[]>()
+  let listed: Answers | undefined
+  if (lists.length > 0) {
+    const bare = lists.map((list) => ({ ...list, question: undefined }))
+    const outcome = await askInquiry(
+      session,
+      withoutVary({ ...material, questions: [], lists: bare, notes: questions.length > 0 ? [] : notes }),
+      false,
+    )
+    if (!outcome.ok) return outcome
+    listed = outcome.value
+    for (const [name, text] of listed.notes) texts.set(name, text)
+  }
+  if (questions.length > 0) {
+    const outcome = await askOfBoth(session, { ...material, questions, notes })
+    if (!outcome.ok) return outcome
+    for (const [id, answer] of outcome.value.answers) answers.set(id, answer)
+    for (const [name, text] of outcome.value.notes) texts.set(name, text)
+  }
+  const none = new Map<string, readonly Item[]>()
+  const verified = listed === undefined ? { ok: true as const, value: none } : await verify(session, inquiry, listed)
+  if (!verified.ok) return verified
+  return {
+    ok: true,
+    value: {
+      answers,
+      items: verified.value,
+      sentences: listed?.sentences ?? new Map<string, readonly string[]>(),
+      notes: texts,
+    },
+  }
+}
+
+function withoutVary(inquiry: Inquiry): Inquiry {
+  return { ...inquiry, vary: undefined }
+}
+
+/** The questions, asked of the material and of its decoy, in a random order. */
+async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<Outcome<Answers>> {
+  const { sections, questions, vary } = inquiry
+  const { randomness } = session.judge.world
+  const varied = sections.find(({ title }) => title === vary)
+  if (varied === undefined || !questions.some(({ failsNonsense }) => failsNonsense)) {
+    return askInquiry(session, inquiry, true)
+  }
+  const vocabulary = toVocabulary(sections.flatMap(({ fragments }) => fragments.map(({ text }) => text)))
+  const decoy = nonsenseOf(varied, vocabulary, randomness)
+  const about = (shown: SectionDraft, other: SectionDraft): Inquiry => ({
+    ...withoutVary(inquiry),
+    sections: [
+      ...sections.map((section) => (section === varied ? shown : section)),
+      { title: 'another text, which is not judged', fragments: other.fragments },
+    ],
+  })
+  const ofDecoy: Inquiry = { ...about(decoy, varied), decoys: new Set(questions.flatMap(({ ids }) => ids)) }
+  let own: Outcome<Answers> | undefined
+  for (const asked of shuffled([about(varied, decoy), ofDecoy], randomness)) {
+    const outcome = await askInquiry(session, asked, false)
+    if (!outcome.ok) return outcome
+    if (asked !== ofDecoy) own = outcome
+    else if (questions.some((question) => praises(question, outcome.value.answers))) {
+      return compromised(
+        session.judge.name,
+        'answered a control question wrongly, and praised a text that makes no sense',
+      )
+    }
+  }
+  if (own === undefined) throw new Error('expected the material to have been asked about')
+  return own
+}
+
+function praises({ ids, verdicts, failsNonsense }: Question, answers: ReadonlyMap<string, Answer>): boolean {
+  return failsNonsense === true && ids.some((id) => isPraise(verdicts, answers.get(id)?.verdict ?? ''))
+}
+
+/** So many items without sense are among the texts of each list: a judge that guesses which they are finds all in one of 32 tries. */
+const DECOYS = 5
+/** The verdict on a text that is no item. */
+const NO_ITEM = 'none'
+
+interface Text {
+  readonly name: string
+  readonly text: string
+}
+
+/** The items of every list, each with its answer where the list has a question. */
+async function verify(
+  session: JudgeSession,
+  { sections, lists = [], ...inquiry }: Inquiry,
+  listed: Answers,
+): Promise<Outcome<ReadonlyMap<string, readonly Item[]>>> {
+  const { randomness } = session.judge.world
+  const asked = lists.flatMap((list) => {
+    const items = listed.items.get(list.name) ?? []
+    if (list.question === undefined || items.length === 0) return []
+    const sentences = list.coversAll === false ? [] : (listed.sentences.get(list.name) ?? [])
+    const own: Text[] = [
+      ...items.map(({ text }, index) => ({ name: itemName(list, index), text })),
+      ...sentences.map((text, index) => ({ name: sentenceName(list, index), text })),
+    ]
+    const withItems = sentences.filter((_, index) => items.some(({ sentence }) => sentence === index + 1))
+    // Words that the texts share with what else is shown, decoys share with it as well.
+    const vocabulary = toVocabulary(own.map(({ text }) => text))
+    const models = modelsOf([...items.map(({ text }) => text), ...withItems])
+    const decoys = Array.from({ length: DECOYS }, (_, index): Text => {
+      const model = models[randomness.integer(models.length)] ?? ''
+      return { name: decoyName(list, index), text: toNonsense(model, vocabulary, randomness) }
+    })
+    return [{ list, question: list.question, items, sentences, texts: shuffled([...own, ...decoys], randomness) }]
+  })
+  if (asked.length === 0) return { ok: true, value: listed.items }
+  const sources = new Set(asked.map(({ list }) => list.from))
+  const outcome = await askInquiry(
+    session,
+    {
+      ...withoutVary({ ...inquiry, sections: [], questions: [] }),
+      sections: [
+        ...sections.filter(({ title }) => !sources.has(title)),
+        ...asked.map(({ list, texts }) => textsSection(list, texts)),
+      ],
+      questions: asked.map(({ list, question, texts }) => ({
+        ids: texts.map(({ name }) => name),
+        text: `The text with this id in "${titleOf(list)}". ${question.text} "${NO_ITEM}" only for a greeting, an offer of more help and the like, which can be neither; never for a text that makes no sense.`,
+        verdicts: [...question.verdicts.slice(0, -1), NO_ITEM, ...question.verdicts.slice(-1)],
+      })),
+      lists: [],
+      notes: [],
+      decoys: new Set(
+        asked.flatMap(({ list }) => Array.from({ length: DECOYS }, (_, index) => decoyName(list, index))),
+      ),
+    },
+    false,
+  )
+  if (!outcome.ok) return outcome
+  const { answers } = outcome.value
+  const verdictOf = (name: string): string => answers.get(name)?.verdict ?? ''
+  const judged = new Map(listed.items)
+  for (const { list, question, items, sentences } of asked) {
+    const { verdicts } = question
+    const isBelieved = Array.from({ length: DECOYS }, (_, index) => verdictOf(decoyName(list, index))).every(
+      (verdict) => verdict !== NO_ITEM && !isPraise(verdicts, verdict),
+    )
+    if (!isBelieved) {
+      return compromised(
+        session.judge.name,
+        'answered a control question wrongly, and praised a text that makes no sense',
+      )
+    }
+    const hidesSomething = sentences.some((_, index) => {
+      const verdict = verdictOf(sentenceName(list, index))
+      const own = items.flatMap(({ sentence }, at) => (sentence === index + 1 ? [verdictOf(itemName(list, at))] : []))
+      const isGood = verdict === NO_ITEM || verdict === verdicts[0]
+      return own.length === 0 ? !isGood : verdict === verdicts.at(-1) && own.every((one) => one === verdicts[0])
+    })
+    if (hidesSomething) {
+      return compromised(
+        session.judge.name,
+        `listed ${list.name} that leave out what is wrong with the sentences they come from`,
+      )
+    }
+    judged.set(
+      list.name,
+      items.flatMap((item, index) => {
+        const answer = answers.get(itemName(list, index))
+        return answer === undefined || answer.verdict === NO_ITEM ? [] : [{ ...item, answer }]
+      }),
+    )
+  }
+  return { ok: true, value: judged }
+}
+
+/** Of fewer words, a text may make sense by chance. */
+const LEAST_WORDS_OF_A_MODEL = 4
+
+/** The texts of which decoys are made: those of enough words, else the longest. */
+function modelsOf(texts: readonly string[]): readonly string[] {
+  const long = texts.filter((text) => countWords(text) >= LEAST_WORDS_OF_A_MODEL)
+  return long.length > 0 ? long : texts.toSorted((one, other) => other.length - one.length).slice(0, 1)
+}
+
+function itemName(list: ItemList, index: number): string {
+  return `${list.prefix}${index + 1}`
+}
+
+function sentenceName(list: ItemList, index: number): string {
+  return `${list.name}.sentence.${index + 1}`
+}
+
+function decoyName(list: ItemList, index: number): string {
+  return `${list.name}.decoy.${index + 1}`
+}
+
+function titleOf(list: ItemList): string {
+  return `texts for "${list.name}"`.replaceAll('"', '')
+}
+
+function textsSection(list: ItemList, texts: readonly Text[]): SectionDraft {
+  return {
+    title: titleOf(list),
+    fragments: texts.flatMap(({ name, text }): Fragment[] => [
+      { text: '', idOf: name },
+      { text: oneLine(text), cut: 'last' },
+      { text: '\n' },
+    ]),
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}

@@ -1,0 +1,100 @@
+import { compromised } from './controls/compromised.ts'
+import { toNonsense } from './controls/nonsense.ts'
+import type { Vocabulary } from './controls/nonsense.ts'
+import { drawValueControl, takeValueControl } from './controls/value-control.ts'
+import type { Outcome } from './outcome.ts'
+import { drawBoundary } from './prompt/boundary.ts'
+import { quoteText, valuePrompt, valueRepairPrompt } from './prompt/value-prompt.ts'
+import type { ValueShape } from './prompt/value-prompt.ts'
+import { parseReply } from './reply/parse-reply.ts'
+import type { Parsed } from './reply/parse-reply.ts'
+import { requestReply } from './request-reply.ts'
+import type { JudgeSession } from './session.ts'
+
+/** What is asked, and the shape of what is to come back. */
+export interface ValueRequest {
+  readonly instructions: string
+  /** Writes the prompt; `quote` puts untrusted text inside the boundary of this call. */
+  readonly createPrompt: (quote: (text: string) => string) => string
+  /** JSON Schema of the reply. */
+  readonly schema: Readonly<Record<string, unknown>>
+  /** The value of a reply where it is valid. */
+  readonly validate: (value: unknown) => Parsed<unknown>
+  /** What a reply may look like. */
+  readonly example: unknown
+  /** Whether a reply that leaves the control question open counts for nothing. */
+  readonly requireControl: boolean
+  /**
+   * Where the run and its decoy are both asked about: which of them this prompt quotes, and the words that decoys are made of. The
+   * other one is in the prompt as well, so that what is written in either is heard in both.
+   */
+  readonly decoy?: { readonly isQuoted: boolean; readonly vocabulary: Vocabulary }
+}
+
+/**
+ * Asks the judge for one JSON value of a shape: strict parse, lenient parse, one repair without the prompt, then
+ * `failed: judge-invalid-reply`. A reply that is empty, or lacks a control answer that is required, is asked for once more; a
+ * wrong control answer is `failed: judge-compromised`.
+ */
+export async function askValue(session: JudgeSession, request: ValueRequest): Promise<Outcome<unknown>> {
+  for (const isLast of [false, true]) {
+    const reply = await askValueOnce(session, request)
+    if (!reply.ok) return reply
+    const { value } = reply
+    if (value?.control === 'wrong') return compromised(session.judge.name, 'answered its control question wrongly')
+    if (value !== undefined && (value.control === 'right' || !request.requireControl)) {
+      return { ok: true, value: value.value }
+    }
+    if (!isLast && session.callsLeft > 0) continue
+    return value === undefined
+      ? session.failed('judge-invalid-reply', 'gave an empty reply. Take a model with structured output.')
+      : session.failed(
+          'judge-unanswered',
+          'left its control question unanswered. Take a model with structured output, or leave judge.requireControl out.',
+        )
+  }
+  throw new Error('expected the last try to return')
+}
+
+type Taken = ReturnType<typeof takeValueControl>
+
+async function askValueOnce(session: JudgeSession, request: ValueRequest): Promise<Outcome<Taken | undefined>> {
+  const { instructions, createPrompt, schema, validate, example, requireControl, decoy } = request
+  const { world, settings } = session.judge
+  const boundary = drawBoundary([], world.randomness)
+  const others: string[] = []
+  const quote = (text: string): string => {
+    if (decoy === undefined) return quoteText(boundary, text, settings.maxPromptBytes)
+    const nonsense = toNonsense(text, decoy.vocabulary, world.randomness)
+    others.push(decoy.isQuoted ? text : nonsense)
+    return quoteText(boundary, decoy.isQuoted ? nonsense : text, settings.maxPromptBytes)
+  }
+  const written = createPrompt(quote)
+  const prompt = [
+    written,
+    ...others.map((text) => quoteText(boundary, text, settings.maxPromptBytes, 'another text, which is not judged')),
+  ].join('\n\n')
+  const control = drawValueControl(schema, prompt, boundary, decoy?.isQuoted, world.randomness)
+  const shape: ValueShape = { boundary, schema, example, control }
+  // A repair may put in what the schema asks for: only what the judge itself said of the control question counts.
+  let isRepairedWithout = false
+  const read = (text: string): Parsed<Taken> =>
+    parseReply(text, (reply) => {
+      const taken = takeValueControl(control, reply)
+      const valid = validate(taken.value)
+      return valid.ok ? { ok: true, value: { ...taken, value: valid.value } } : valid
+    })
+  const reply = await requestReply(session, {
+    prompt: valuePrompt(instructions, prompt, shape),
+    schema: control?.schema ?? schema,
+    read,
+    repair: (text, problem) => {
+      isRepairedWithout = control !== undefined && !text.includes(control.key)
+      return valueRepairPrompt(text, problem, shape, settings.maxPromptBytes)
+    },
+  })
+  if (!reply.ok || reply.value === undefined) return reply
+  // Where there is no place for a control question, none can be required.
+  if (control === undefined) return { ok: true, value: { ...reply.value, control: 'right' } }
+  return isRepairedWithout && requireControl ? { ok: true, value: { ...reply.value, control: 'none' } } : reply
+}

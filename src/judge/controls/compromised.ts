@@ -1,0 +1,24 @@
+import type { Failed } from '../../model/score.ts'
+
+/**
+ * Whether a verdict praises: one of the better half. A decoy makes no sense, so that only a judge that was talked over, or does
+ * not read, praises it.
+ *
+ * @param verdicts from the most favourable to the least
+ */
+export function isPraise(verdicts: readonly string[], verdict: string): boolean {
+  const index = verdicts.indexOf(verdict)
+  return index >= 0 && index < Math.floor(verdicts.length / 2)
+}
+
+/** The score of a reply that is not believed. */
+export function compromised(judge: string, why: string): { readonly ok: false; readonly score: Failed } {
+  return {
+    ok: false,
+    score: {
+      status: 'failed',
+      code: 'judge-compromised',
+      message: `The judge ${judge} ${why}: it was talked over by the text it judged, or does not read it. Its reply is void. Look at the run for instructions to judges, or take a stronger model.`,
+    },
+  }
+}

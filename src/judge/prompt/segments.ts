@@ -1,0 +1,44 @@
+let sentences: Intl.Segmenter | undefined
+let words: Intl.Segmenter | undefined
+
+/**
+ * A text in sentences, as Unicode divides it whatever the language. What has no word in it belongs to the sentence before. Where
+ * there are more than `most`, neighbours are put together.
+ */
+export function toSentences(text: string, most: number): string[] {
+  sentences ??= new Intl.Segmenter('und', { granularity: 'sentence' })
+  const all: string[] = []
+  for (const { segment } of sentences.segment(text)) {
+    const part = segment.trim()
+    if (part === '') continue
+    if (all.length > 0 && countWords(part) === 0) all[all.length - 1] += ` ${part}`
+    else all.push(part)
+  }
+  if (all.length <= most) return all
+  const size = Math.ceil(all.length / most)
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
+    all.slice(index * size, (index + 1) * size).join(' '),
+  )
+}
+
+/** A piece of a text: a word, or what is between words. */
+export interface WordPiece {
+  readonly text: string
+  readonly isWord: boolean
+}
+
+/** A text in words and what is between them, as Unicode divides it whatever the language. */
+export function toWordPieces(text: string): WordPiece[] {
+  words ??= new Intl.Segmenter('und', { granularity: 'word' })
+  return [...words.segment(text)].map(({ segment, isWordLike }) => ({ text: segment, isWord: isWordLike === true }))
+}
+
+/** How many words a text has. */
+export function countWords(text: string): number {
+  return toWordPieces(text).filter(({ isWord }) => isWord).length
+}
+
+/** A sentence of the material with its number in front, which the text itself cannot forge: `[1f0a9b3c 2] It rains.` */
+export function numberSentences(texts: readonly string[], tag: string): string {
+  return texts.map((text, index) => `[${tag} ${index + 1}] ${text}`).join('\n')
+}

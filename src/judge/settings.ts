@@ -1,0 +1,108 @@
+import { show } from '../scoring/format-value.ts'
+import { isRecord } from '../spans/json.ts'
+import type { Price } from './transport/price.ts'
+
+/** How a judge is asked. Every judge scorer takes these as `judge`. */
+export interface JudgeSettings {
+  /**
+   * Calls for one score at most, whatever happens: retries, repairs and re-asking included. 1 to 20.
+   *
+   * @default 4; 10 with `hardening: 'strong'`
+   */
+  readonly maxCallsPerScore?: number
+  /**
+   * Tokens that a reply may take; up to twice as many where it takes more verdicts, four times as many where one was cut off. The
+   * verdicts on a long run are asked for in several calls: 120 in each at the default.
+   *
+   * @default 4096
+   */
+  readonly maxOutputTokens?: number
+  /** Sampling temperature, where the model has one. @default 0 */
+  readonly temperature?: number
+  /**
+   * UTF-8 bytes of a whole prompt, rules and questions included. What is judged is cut to fit: payloads first, head and tail. At
+   * least 8192.
+   *
+   * @default 49152
+   */
+  readonly maxPromptBytes?: number
+  /**
+   * What is done against text that talks to the judge. `basic` asks about a decoy beside the run, in the same call. `strong` asks in
+   * several calls, in which decoys and real questions look the same, and costs two to four times as many tokens.
+   *
+   * @default 'basic'
+   */
+  readonly hardening?: 'basic' | 'strong'
+  /**
+   * What the model costs, in US dollars for a million tokens: for models that the list of prices does not hold, and for prices of
+   * your own. `budget.usdPerDay` and the cost of scores follow it.
+   *
+   * @default the list price of the model, where it is known
+   */
+  readonly price?: Price
+}
+
+/** Settings with nothing left out but the price. */
+export type ResolvedJudgeSettings = Required<Omit<JudgeSettings, 'price'>> & Pick<JudgeSettings, 'price'>
+
+/** @throws TypeError where a setting is wrong: `expected … got …` */
+export function resolveJudgeSettings(settings: JudgeSettings, expected: string): ResolvedJudgeSettings {
+  const { hardening = 'basic', maxOutputTokens = 4096, temperature = 0, maxPromptBytes = 49_152, price } = settings
+  if (hardening !== 'basic' && hardening !== 'strong') {
+    throw new TypeError(`${expected} judge.hardening to be 'basic' or 'strong', got ${show(hardening)}.`)
+  }
+  const { maxCallsPerScore = hardening === 'strong' ? 10 : 4 } = settings
+  if (price !== undefined) checkPrice(price, expected)
+  return {
+    hardening,
+    maxCallsPerScore: countIn(`${expected} judge.maxCallsPerScore`, maxCallsPerScore, 1, 20),
+    maxOutputTokens: countIn(`${expected} judge.maxOutputTokens`, maxOutputTokens, 64, 1_000_000),
+    temperature: numberIn(`${expected} judge.temperature to be a number`, temperature, 0, 2),
+    maxPromptBytes: countIn(`${expected} judge.maxPromptBytes`, maxPromptBytes, 8192, 10_000_000),
+    ...(price !== undefined && { price }),
+  }
+}
+
+const PRICE_KEYS: Readonly<Record<keyof Price, { readonly isRequired: boolean }>> = {
+  input: { isRequired: true },
+  output: { isRequired: true },
+  cachedInput: { isRequired: false },
+  cacheWrite: { isRequired: false },
+  upToInputTokens: { isRequired: false },
+}
+
+function checkPrice(price: unknown, expected: string): void {
+  if (!isRecord(price)) {
+    throw new TypeError(
+      `${expected} judge.price to be { input, output } in US dollars for a million tokens, got ${show(price)}.`,
+    )
+  }
+  const unknown = Object.keys(price).find((key) => !Object.hasOwn(PRICE_KEYS, key))
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `${expected} judge.price to hold ${Object.keys(PRICE_KEYS).join(', ')}, got an option that is not known: ${show(unknown)}.`,
+    )
+  }
+  for (const [key, { isRequired }] of Object.entries(PRICE_KEYS)) {
+    const value = price[key]
+    if (value === undefined && !isRequired) continue
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
+      throw new TypeError(`${expected} judge.price.${key} to be a number from 0, got ${show(value)}.`)
+    }
+  }
+}
+
+function countIn(subject: string, value: unknown, low: number, high: number): number {
+  const expected = `${subject} to be a whole number`
+  if (Number.isInteger(value)) return numberIn(expected, value, low, high)
+  throw outside(expected, value, low, high)
+}
+
+function numberIn(expected: string, value: unknown, low: number, high: number): number {
+  if (typeof value === 'number' && value >= low && value <= high) return value
+  throw outside(expected, value, low, high)
+}
+
+function outside(expected: string, value: unknown, low: number, high: number): TypeError {
+  return new TypeError(`${expected} from ${low} to ${high}, got ${show(value)}.`)
+}

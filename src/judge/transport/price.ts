@@ -1,0 +1,11 @@
+/** What a model costs, in US dollars for a million tokens. */
+export interface Price {
+  readonly input: number
+  /** Of input that the provider had in its cache. @default `input` */
+  readonly cachedInput?: number
+  /** Of input that the provider put into its cache. @default `input` */
+  readonly cacheWrite?: number
+  readonly output: number
+  /** Input tokens of one call up to which this is the price; beyond, the cost is unknown. @default any number */
+  readonly upToInputTokens?: number
+}

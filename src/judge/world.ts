@@ -1,0 +1,34 @@
+import { secureRandomness } from './randomness.ts'
+import type { Randomness } from './randomness.ts'
+import type { Environment } from './transport/connection.ts'
+
+/** What a judge takes from its surroundings; replaced in tests. */
+export interface JudgeWorld {
+  readonly environment: Environment
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Resolves after that many milliseconds, or as soon as the signal aborts. Keeps no process alive. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly randomness: Randomness
+}
+
+/** The environment, clock, timers and randomness of the process. */
+export const realWorld: JudgeWorld = {
+  // Read when asked, not when loaded: `.env` files are read after imports.
+  get environment() {
+    return process.env
+  },
+  now: () => Date.now(),
+  wait: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve()
+      const finish = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', finish)
+        resolve()
+      }
+      const timer = setTimeout(finish, ms).unref()
+      signal.addEventListener('abort', finish)
+    }),
+  randomness: secureRandomness,
+}

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto'
+
+import { isControlId } from '../judge/controls/ids.ts'
+import type { Randomness } from '../judge/randomness.ts'
+import { keyedHash, openDigest, TEST_KEY_VARIABLE } from '../judge/randomness.ts'
+
+/**
+ * The key under which judges of this process, and of processes that it starts, draw the ids of their questions. Test judges hold
+ * it, and so know what no model can: which question is which, and which are controls.
+ */
+const key = (process.env[TEST_KEY_VARIABLE] ??= randomBytes(32).toString('hex'))
+
+type Digest = Pick<Randomness, 'digest'>
+
+/** The keyed hash of the judges under test. */
+const testDigest: Digest = { digest: (text) => keyedHash(key, text) }
+
+/** The hash by which the ids of a prompt were drawn: hardened prompts need the key. */
+export function digestOf(message: string): Digest {
+  return / begin: (?:another text, which is not judged|texts for \w+)$/m.test(message) ? testDigest : openDigest
+}
+
+/** Whether an id of the call with this mark is that of a control. */
+export function isTestControl(mark: string, id: string): boolean {
+  return isControlId(mark, id, testDigest)
+}
