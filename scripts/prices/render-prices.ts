@@ -14,7 +14,7 @@ export function renderPrices(json: string): string {
   })
   return `import type { Price } from './price.ts'
 
-// Written by \`npm run prices\` from scripts/prices/prices.json: change it there.
+// Written by \`node scripts/prices/main.ts\` from scripts/prices/prices.json: change it there.
 
 /** Day on which the list prices below were last looked at. Providers change them; what is billed is what they say. */
 export const pricesAsOf = '${asOf}'

@@ -1,8 +1,9 @@
 import { askInquiry } from './ask-inquiry.ts'
 import { compromised, isPraise } from './controls/compromised.ts'
-import { nonsenseOf, toNonsense, toVocabulary } from './controls/nonsense.ts'
+import { Nonsense } from './controls/nonsense.ts'
 import type { Answer, Answers, Inquiry, Item, ItemList, Question } from './inquiry.ts'
 import type { Outcome } from './outcome.ts'
+import { textsOf } from './prompt/section.ts'
 import type { Fragment, SectionDraft } from './prompt/section.ts'
 import { countWords } from './prompt/segments.ts'
 import { shuffled } from './randomness.ts'
@@ -65,8 +66,8 @@ async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<Outco
   if (varied === undefined || !questions.some(({ failsNonsense }) => failsNonsense)) {
     return askInquiry(session, inquiry, true)
   }
-  const vocabulary = toVocabulary(sections.flatMap(({ fragments }) => fragments.map(({ text }) => text)))
-  const decoy = nonsenseOf(varied, vocabulary, randomness)
+  const others = textsOf(sections.filter((section) => section !== varied))
+  const decoy = new Nonsense(textsOf([varied]), others, randomness).ofSection(varied)
   const about = (shown: SectionDraft, other: SectionDraft): Inquiry => ({
     ...withoutVary(inquiry),
     sections: [
@@ -112,6 +113,9 @@ async function verify(
   listed: Answers,
 ): Promise<Outcome<ReadonlyMap<string, readonly Item[]>>> {
   const { randomness } = session.judge.world
+  const toJudge = lists.filter(({ name, question }) => question !== undefined && listed.items.get(name)?.length)
+  const sources = new Set(toJudge.map(({ from }) => from))
+  const shown = sections.filter(({ title }) => !sources.has(title))
   const asked = lists.flatMap((list) => {
     const items = listed.items.get(list.name) ?? []
     if (list.question === undefined || items.length === 0) return []
@@ -121,25 +125,24 @@ async function verify(
       ...sentences.map((text, index) => ({ name: sentenceName(list, index), text })),
     ]
     const withItems = sentences.filter((_, index) => items.some(({ sentence }) => sentence === index + 1))
-    // Words that the texts share with what else is shown, decoys share with it as well.
-    const vocabulary = toVocabulary(own.map(({ text }) => text))
+    const nonsense = new Nonsense(
+      own.map(({ text }) => text),
+      textsOf(shown),
+      randomness,
+    )
     const models = modelsOf([...items.map(({ text }) => text), ...withItems])
     const decoys = Array.from({ length: DECOYS }, (_, index): Text => {
       const model = models[randomness.integer(models.length)] ?? ''
-      return { name: decoyName(list, index), text: toNonsense(model, vocabulary, randomness) }
+      return { name: decoyName(list, index), text: nonsense.of(model) }
     })
     return [{ list, question: list.question, items, sentences, texts: shuffled([...own, ...decoys], randomness) }]
   })
   if (asked.length === 0) return { ok: true, value: listed.items }
-  const sources = new Set(asked.map(({ list }) => list.from))
   const outcome = await askInquiry(
     session,
     {
       ...withoutVary({ ...inquiry, sections: [], questions: [] }),
-      sections: [
-        ...sections.filter(({ title }) => !sources.has(title)),
-        ...asked.map(({ list, texts }) => textsSection(list, texts)),
-      ],
+      sections: [...shown, ...asked.map(({ list, texts }) => textsSection(list, texts))],
       questions: asked.map(({ list, question, texts }) => ({
         ids: texts.map(({ name }) => name),
         text: `The text with this id in "${titleOf(list)}". ${question.text} "${NO_ITEM}" only for a greeting, an offer of more help and the like, which can be neither; never for a text that makes no sense.`,
@@ -156,7 +159,7 @@ async function verify(
   if (!outcome.ok) return outcome
   const { answers } = outcome.value
   const verdictOf = (name: string): string => answers.get(name)?.verdict ?? ''
-  const judged = new Map(listed.items)
+  const verified = new Map(listed.items)
   for (const { list, question, items, sentences } of asked) {
     const { verdicts } = question
     const isBelieved = Array.from({ length: DECOYS }, (_, index) => verdictOf(decoyName(list, index))).every(
@@ -180,7 +183,7 @@ async function verify(
         `listed ${list.name} that leave out what is wrong with the sentences they come from`,
       )
     }
-    judged.set(
+    verified.set(
       list.name,
       items.flatMap((item, index) => {
         const answer = answers.get(itemName(list, index))
@@ -188,7 +191,7 @@ async function verify(
       }),
     )
   }
-  return { ok: true, value: judged }
+  return { ok: true, value: verified }
 }
 
 /** Of fewer words, a text may make sense by chance. */

@@ -1,6 +1,5 @@
 import { compromised } from './controls/compromised.ts'
-import { toNonsense } from './controls/nonsense.ts'
-import type { Vocabulary } from './controls/nonsense.ts'
+import { Nonsense } from './controls/nonsense.ts'
 import { drawValueControl, takeValueControl } from './controls/value-control.ts'
 import type { Outcome } from './outcome.ts'
 import { drawBoundary } from './prompt/boundary.ts'
@@ -25,10 +24,10 @@ export interface ValueRequest {
   /** Whether a reply that leaves the control question open counts for nothing. */
   readonly requireControl: boolean
   /**
-   * Where the run and its decoy are both asked about: which of them this prompt quotes, and the words that decoys are made of. The
+   * Where the run and its decoy are both asked about: which of them this prompt quotes, and the texts of the run, whose words decoys are made of. The
    * other one is in the prompt as well, so that what is written in either is heard in both.
    */
-  readonly decoy?: { readonly isQuoted: boolean; readonly vocabulary: Vocabulary }
+  readonly decoy?: { readonly isQuoted: boolean; readonly runTexts: readonly string[] }
 }
 
 /**
@@ -65,7 +64,11 @@ async function askValueOnce(session: JudgeSession, request: ValueRequest): Promi
   const others: string[] = []
   const quote = (text: string): string => {
     if (decoy === undefined) return quoteText(boundary, text, settings.maxPromptBytes)
-    const nonsense = toNonsense(text, decoy.vocabulary, world.randomness)
+    const nonsense = new Nonsense(
+      [text],
+      decoy.runTexts.filter((other) => other !== text),
+      world.randomness,
+    ).of(text)
     others.push(decoy.isQuoted ? text : nonsense)
     return quoteText(boundary, decoy.isQuoted ? nonsense : text, settings.maxPromptBytes)
   }

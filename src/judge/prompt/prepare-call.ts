@@ -1,12 +1,12 @@
 import { createIdDraw } from '../controls/ids.ts'
-import { nonsenseOf, toNonsense, toVocabulary } from '../controls/nonsense.ts'
-import type { Vocabulary } from '../controls/nonsense.ts'
+import { Nonsense } from '../controls/nonsense.ts'
 import { askForWord, drawAbsentWord } from '../controls/word-control.ts'
 import type { Inquiry, ItemList, Note, Question } from '../inquiry.ts'
 import { openDigest, shuffled } from '../randomness.ts'
 import type { Randomness } from '../randomness.ts'
 import { drawBoundary } from './boundary.ts'
 import type { Boundary } from './boundary.ts'
+import { textsOf } from './section.ts'
 import type { SectionDraft } from './section.ts'
 import { toSentences } from './segments.ts'
 
@@ -42,7 +42,7 @@ export interface PreparedCall {
  * @param withControls whether decoys are to be drawn; without, the caller sees to it that the reply can be believed
  */
 export function prepareCall(inquiry: Inquiry, randomness: Randomness, withControls: boolean): PreparedCall {
-  const texts = inquiry.sections.flatMap(({ fragments }) => fragments.map(({ text }) => text))
+  const texts = textsOf(inquiry.sections)
   const boundary = drawBoundary(texts, randomness)
   const drawId = createIdDraw(boundary, withControls ? openDigest : randomness)
   const names = new Map<string, string>()
@@ -86,13 +86,12 @@ export function prepareCall(inquiry: Inquiry, randomness: Randomness, withContro
   })
   if (!withControls) return show(inquiry.sections, questions, new Map())
 
-  const vocabulary = toVocabulary(texts)
   const control = (name: string, question: Question): string => {
     const id = drawId(name, true)
     controls.set(id, question)
     return id
   }
-  const given = drawGivenItem(inquiry, vocabulary, randomness, (question) => control('item', question))
+  const given = drawGivenItem(inquiry, randomness, (question) => control('item', question))
   const sections = [...inquiry.sections, ...given.sections]
   const varied = inquiry.sections.find(({ title }) => title === inquiry.vary)
   const candidates = questions.flatMap((question, index) =>
@@ -117,7 +116,14 @@ export function prepareCall(inquiry: Inquiry, randomness: Randomness, withContro
     if (section !== varied) return [section]
     const versions = [
       { letter: real, section },
-      { letter: decoy, section: nonsenseOf(section, vocabulary, randomness) },
+      {
+        letter: decoy,
+        section: new Nonsense(
+          textsOf([section]),
+          textsOf(inquiry.sections.filter((other) => other !== section)),
+          randomness,
+        ).ofSection(section),
+      },
     ]
     return versions
       .toSorted((one, other) => (one.letter < other.letter ? -1 : 1))
@@ -141,7 +147,6 @@ export function prepareCall(inquiry: Inquiry, randomness: Randomness, withContro
 /** An item without sense that a list holds from the beginning, shown among what is judged because it is made of its words. */
 function drawGivenItem(
   inquiry: Inquiry,
-  vocabulary: Vocabulary,
   randomness: Randomness,
   control: (question: Question) => string,
 ): { readonly sections: readonly SectionDraft[]; readonly items: ReadonlyMap<string, readonly string[]> } {
@@ -154,7 +159,8 @@ function drawGivenItem(
   const sentences = toSentences(text.slice(0, 4000), 40)
   const sentence = sentences[randomness.integer(Math.max(1, sentences.length))] ?? text
   const id = control({ ids: [], ...list.question })
-  const nonsense = toNonsense(sentence.slice(0, 200), vocabulary, randomness)
+  const others = textsOf(inquiry.sections.filter(({ title }) => title !== list.from))
+  const nonsense = new Nonsense([text], others, randomness).of(sentence.slice(0, 200))
   return {
     sections: [{ title: `an item of "${list.name}" found before`, fragments: [{ text: `${id}: ${nonsense}\n` }] }],
     items: new Map([[list.name, [id]]]),

@@ -31,3 +31,8 @@ export function bytesOf(drafts: readonly SectionDraft[]): number {
   for (const { fragments } of drafts) for (const { text } of fragments) total += Buffer.byteLength(text)
   return total
 }
+
+/** The texts of the sections, fragment by fragment. */
+export function textsOf(drafts: readonly SectionDraft[]): string[] {
+  return drafts.flatMap(({ fragments }) => fragments.map(({ text }) => text))
+}

@@ -1,6 +1,5 @@
 import { Judge } from '../../judge/judge.ts'
 import { askValue } from '../../judge/ask-value.ts'
-import { toVocabulary } from '../../judge/controls/nonsense.ts'
 import { valuePromptScaffold } from '../../judge/prompt/value-prompt.ts'
 import { JudgeSession } from '../../judge/session.ts'
 import { sumReports } from '../../judge/spending.ts'
@@ -113,7 +112,6 @@ export function createStepJudging(
     })),
     isHardened: asked.some(({ judge: itsJudge }) => itsJudge.settings.hardening === 'strong'),
     asker: (run, context) => {
-      const vocabulary = toVocabulary(textsOf(run))
       const sessions = new Map<StepJudge, JudgeSession>()
       return {
         async ask(step, stepContext, defaultShape, subject) {
@@ -131,7 +129,7 @@ export function createStepJudging(
             validate: (value) => validateOutput(outputSchema, schema, value),
             example: (step.outputSchema === undefined ? defaultShape?.example : undefined) ?? exampleOf(schema),
             requireControl: known.settings.requireControl ?? false,
-            ...(subject !== 'run' && { decoy: { isQuoted: subject === 'decoy', vocabulary } }),
+            ...(subject !== 'run' && { decoy: { isQuoted: subject === 'decoy', runTexts: textsOf(run) } }),
           })
           return outcome.ok ? outcome.value : outcome.score
         },

@@ -1,0 +1,155 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+import { toSentences, toWordPieces } from '../../src/judge/prompt/segments.ts'
+import type { AgentRun } from '../../src/model/agent-run.ts'
+import { buildRuns } from '../../src/runs/build-runs.ts'
+import { createFaithfulnessScorer } from '../../src/scorers/judge/items/faithfulness.ts'
+import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
+import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
+import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
+import { libraryNames, loadLibrary, readScenario } from '../corpus/load.ts'
+
+const judge = { hardening: 'strong' } as const
+
+/** Recorded runs whose answer has several words, and each answer once. */
+const runs: readonly AgentRun[] = [
+  ...new Map(
+    libraryNames()
+      .flatMap((library) => loadLibrary(library))
+      .flatMap((scenario) => {
+        const { spans, logs } = readScenario(scenario)
+        return buildRuns(spans, { logs })
+      })
+      .filter(({ output, status, userInput }) => status === 'ok' && userInput !== undefined && words(output).length > 5)
+      .map((run) => [`${run.userInput} ${run.output}`, run]),
+  ).values(),
+]
+/** Decoys are drawn anew each time, so that each run is asked about several times. */
+const asked = Array.from({ length: 8 }, () => runs).flat()
+
+const published = globSync('src/{judge,scorers}/**/*.ts')
+  .filter((file) => !file.endsWith('.test.ts'))
+  .map((file) => readFileSync(file, 'utf8').toLowerCase())
+  .join('\n')
+
+function words(text = ''): string[] {
+  return toWordPieces(text).flatMap((piece) => (piece.isWord ? [piece.text.toLowerCase()] : []))
+}
+
+/** A text that a call asks about, as a judge sees it that knows our source. */
+interface Seen {
+  readonly isControl: boolean
+  readonly id: string
+  /** 0 for the first of the texts, 1 for the last. */
+  readonly position: number
+  readonly text: string
+  readonly material: string
+}
+
+/** By what a judge may tell a control. Higher is taken for a control, or lower: whichever is better. */
+const features: Readonly<Record<string, (seen: Seen) => number>> = {
+  id: ({ id }) => Number.parseInt(id.slice(1), 16),
+  'parity of the id': ({ id }) => Number.parseInt(id.slice(1), 16) % 2,
+  position: ({ position }) => position,
+  'length in words': ({ text }) => words(text).length,
+  'length of a word': ({ text }) => text.length / Math.max(1, words(text).length),
+  punctuation: ({ text }) => text.replaceAll(/[\p{L}\p{N}\s]/gu, '').length,
+  digits: ({ text }) => text.replaceAll(/\D/g, '').length,
+  capitals: ({ text }) => text.replaceAll(/\P{Lu}/gu, '').length / Math.max(1, text.length),
+  'words that the material has': ({ text, material }) => {
+    const shown = new Set(words(material))
+    const own = words(text)
+    return own.filter((word) => shown.has(word)).length / Math.max(1, own.length)
+  },
+  'words that our source has': ({ text }) => {
+    const own = words(text)
+    return own.filter((word) => published.includes(word)).length / Math.max(1, own.length)
+  },
+}
+
+/**
+ * How much better than chance a threshold on the feature tells controls from the rest: it is chosen on one half of what was seen,
+ * and measured on the other. 0 is chance, .5 is certainty.
+ */
+function advantage(seen: readonly Seen[], feature: (one: Seen) => number): number {
+  const rows = seen.map((one) => ({ value: feature(one), isControl: one.isControl }))
+  const [train, test] = [rows.filter((_, index) => index % 2 === 0), rows.filter((_, index) => index % 2 === 1)]
+  const balanced = (sample: typeof rows, threshold: number, sign: number): number => {
+    const rate = (isControl: boolean): number => {
+      const own = sample.filter((row) => row.isControl === isControl)
+      return own.filter((row) => sign * row.value > sign * threshold === isControl).length / Math.max(1, own.length)
+    }
+    return (rate(true) + rate(false)) / 2
+  }
+  const thresholds = [...new Set(train.map(({ value }) => value))]
+  const step = Math.max(1, Math.floor(thresholds.length / 40))
+  const candidates = thresholds
+    .toSorted((one, other) => one - other)
+    .filter((_, index) => index % step === 0)
+    .flatMap((threshold) => [1, -1].map((sign) => ({ threshold, sign, score: balanced(train, threshold, sign) })))
+  const best = candidates.toSorted((one, other) => other.score - one.score)[0]
+  return best === undefined ? 0 : balanced(test, best.threshold, best.sign) - 0.5
+}
+
+/** The texts about which verdicts are asked, items and sentences and decoys. */
+async function seenTexts(): Promise<Seen[]> {
+  const seen: Seen[] = []
+  for (const run of asked) {
+    const claims = toSentences(run.output ?? '', 15).map((text) => ({
+      text: text.split(' ').slice(0, 9).join(' '),
+      verdict: 'unsupported',
+    }))
+    const model = createScriptedJudge({ lists: { claims } })
+    await createFaithfulnessScorer({ model, judge, options: { context: ['Nothing is known.'] } }).run(run)
+    const prompt = readJudgePrompt(model.calls.at(-1)?.prompt ?? '')
+    const controls = new Set(prompt.questions.flatMap(({ shownId, isControl }) => (isControl ? [shownId] : [])))
+    const lines = (prompt.sections.get('texts for claims') ?? '').split('\n')
+    const material = [...prompt.sections].flatMap(([title, text]) => (title.startsWith('texts for') ? [] : [text]))
+    for (const [index, line] of lines.entries()) {
+      const [, id = '', text = ''] = /^(\w+): (.*)$/.exec(line) ?? []
+      const position = index / Math.max(1, lines.length - 1)
+      seen.push({ id, text, position, material: material.join('\n'), isControl: controls.has(id) })
+    }
+  }
+  return seen
+}
+
+/** The answers about which questions are asked, the real one in one call and its decoy in another. */
+async function seenAnswers(): Promise<Seen[]> {
+  const seen: Seen[] = []
+  for (const run of asked) {
+    const model = createScriptedJudge({ verdicts: { a: 'pass' } })
+    await createRubricScorer({ model, judge, criteria: [{ id: 'a', question: 'Is it polite?' }] }).run(run)
+    for (const { prompt: message } of model.calls) {
+      const { questions, sections } = readJudgePrompt(message)
+      const material = [...sections].flatMap(([title, text]) => (/answer|another text/.test(title) ? [] : [text]))
+      const [question] = questions
+      seen.push({
+        id: question?.shownId ?? '',
+        text: sections.get("the agent's answer") ?? '',
+        position: 0,
+        material: material.join('\n'),
+        isControl: question?.isControl === true,
+      })
+    }
+  }
+  return seen
+}
+
+describe.each([
+  ['texts', seenTexts],
+  ['answers', seenAnswers],
+])('the controls among the %s of recorded runs', (_, collect) => {
+  it('are told by no feature that our source gives away more than 12 points above chance', async () => {
+    const seen = await collect()
+    const controls = seen.filter(({ isControl }) => isControl).length
+    expect(controls).toBeGreaterThan(100)
+    expect(seen.length - controls).toBeGreaterThan(100)
+    const found = Object.entries(features).map(([name, feature]) => [name, advantage(seen, feature)] as const)
+    if (process.env.SHOW_TABLE !== undefined) {
+      console.log(found.map(([name, points]) => `${(100 * points).toFixed(1).padStart(6)} ${name}`).join('\n'))
+    }
+    expect(found.filter(([, points]) => points > 0.12)).toEqual([])
+  }, 120_000)
+})
