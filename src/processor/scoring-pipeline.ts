@@ -1,11 +1,10 @@
 import { Emitter } from '../emit/emitter.ts'
-import { SCOPE_NAME } from '../emit/signal-providers.ts'
 import { ScoreMetrics } from '../emit/score-metrics.ts'
 import type { LiveRun } from '../runs/live/live-run.ts'
 import { TraceStore } from '../runs/live/trace-store.ts'
 import type { ParentSpan } from '../runs/live/span-links.ts'
 import { Budget } from '../sampling/budget.ts'
-import { detached, isIsolated } from '../scoring/isolation.ts'
+import { detached } from '../scoring/isolation.ts'
 import { runForeign } from '../scoring/run-foreign.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { formatLedger, Ledger } from '../scoring/ledger.ts'
@@ -19,8 +18,10 @@ import { HeldSpans } from './deliver/held-spans.ts'
 import { complainOfNode } from './attach/node-version.ts'
 import type { ResolvedOptions } from './config/options.ts'
 import { Providers } from './attach/tracer-providers.ts'
+import { isLateSpan, OwnWork } from './run/own-work.ts'
 import { Reporter } from './run/reporter.ts'
-import { MAX_READ_BYTES, RunScoring } from './run/run-scoring.ts'
+import { RunScoring } from './run/run-scoring.ts'
+import { MAX_READ_BYTES } from './run/unscored-runs.ts'
 import { ScoreWriter } from './deliver/score-writer.ts'
 import type { ScoredRun } from './run/scored-run.ts'
 import { ScoringJobs } from './run/scoring-jobs.ts'
@@ -47,9 +48,7 @@ export class ScoringPipeline {
   /** Runs that are settled, and too large to be looked at while a span is ending. */
   readonly #large: LiveRun[] = []
   readonly #forgetExit: () => void
-  /** Spans of our own work that could not be suppressed. */
-  readonly #ownSpans = new WeakSet()
-  #hasOwnSpans = false
+  readonly #ownWork = new OwnWork()
 
   /** @param self The processor that all this belongs to, to tell it from the provider's others. */
   constructor(options: ResolvedOptions, self: SpanProcessorLike) {
@@ -125,16 +124,12 @@ export class ScoringPipeline {
 
   /** Whether a span that starts goes nowhere because it is one of our own work's: a judge's call, or what a callback started. */
   drops(span: OpenSpan): boolean {
-    // Where no context manager is registered, tracing cannot be suppressed around a judge.
-    if (!isIsolated() || isLateSpan(span)) return false
-    this.#ownSpans.add(span)
-    this.#hasOwnSpans = true
-    return true
+    return this.#ownWork.drops(span)
   }
 
   /** Whether a span was dropped when it started; what ends of it goes nowhere either. */
   hasDropped(span: object): boolean {
-    return this.#hasOwnSpans && this.#ownSpans.has(span)
+    return this.#ownWork.hasDropped(span)
   }
 
   /** A span starts. */
@@ -302,9 +297,4 @@ export class ScoringPipeline {
     this.#held.releaseAll()
     void this.#flushing.flushNext()
   }
-}
-
-/** Scores that we wrote as spans go their way unread. */
-function isLateSpan(span: EndedSpan): boolean {
-  return (span.instrumentationScope ?? span.instrumentationLibrary)?.name === SCOPE_NAME
 }

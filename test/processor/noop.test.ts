@@ -14,8 +14,8 @@ test('every entry that an application imports has it in its place there', () => 
   const { exports }: { exports: Record<string, Record<string, unknown>> } = JSON.parse(
     readFileSync('package.json', 'utf8'),
   )
-  // `register` is for `node --import`, and the other two are for tools and tests.
-  const forNode = ['./register', './runs', './testing', './package.json']
+  // `register` is for `node --import`, `engine` for the service, and the others are for tools and tests.
+  const forNode = ['./register', './engine', './runs', './testing', './package.json']
   for (const [name, conditions] of Object.entries(exports)) {
     if (forNode.includes(name)) continue
     // The first condition that fits is taken: the default must stand behind these.

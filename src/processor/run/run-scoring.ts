@@ -6,12 +6,11 @@ import type { ScorableRun } from './scorable-run.ts'
 import { evaluate } from '../../scoring/evaluate.ts'
 import { isolated } from '../../scoring/isolation.ts'
 import type { Ledger } from '../../scoring/ledger.ts'
-import { skipped } from '../../scoring/unscored.ts'
-import { contentFree } from '../../model/explanation.ts'
 import type { Evaluation, Score } from '../../model/score.ts'
 import { decideByRun, filtered, isForAgent, mayWant, Place, sampledOut } from './admission.ts'
 import { claim } from './score-claims.ts'
 import { InlineSpeed, threadCpuMs } from './inline-speed.ts'
+import { ALREADY_SCORED, EVICTED, MAX_READ_BYTES, NO_RUN, TOO_LARGE, UNSAMPLED } from './unscored-runs.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoreWriter } from '../deliver/score-writer.ts'
@@ -285,31 +284,3 @@ function differs(a: Score, b: Score): boolean {
   if (a.status === 'scored' && b.status === 'scored') return a.value !== b.value || a.label !== b.label
   return false
 }
-
-/**
- * Runs that hold more are not read: parsing their content alone would block the application's event loop for longer than any
- * score is worth, whenever it is done.
- */
-export const MAX_READ_BYTES: number = 16 * 1024 * 1024
-
-const TOO_LARGE = skipped(
-  'no-content',
-  contentFree('The run holds more than 16 MiB of content, which is not read: that would block the application.'),
-)
-
-const ALREADY_SCORED = skipped(
-  'already-scored',
-  contentFree('The span carries this score already: two scoring processors see the same spans. Keep one of them.'),
-)
-
-const NO_RUN = skipped('incomplete', contentFree('The spans that were kept do not make a run; see maxSpansPerRun.'))
-
-const EVICTED = skipped(
-  'incomplete',
-  contentFree('The run was given up before its agent ended: see maxOpenRuns and maxContentBytes.'),
-)
-
-const UNSAMPLED = skipped(
-  'unsampled',
-  contentFree('The span is recorded and not sampled; set scoreUnsampled to have it judged.'),
-)
