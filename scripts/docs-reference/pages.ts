@@ -1,4 +1,5 @@
 import { environmentPage } from './environment-page.ts'
+import { noticesPage } from './notices-page.ts'
 import { optionsPage } from './options-page.ts'
 
 /** The pages of `docs/reference` that are made from the code, by their file names. */
@@ -6,5 +7,6 @@ export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
     ['options.md', optionsPage()],
     ['environment.md', environmentPage()],
+    ['notices.md', noticesPage()],
   ])
 }

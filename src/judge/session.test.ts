@@ -86,7 +86,7 @@ describe('a session', () => {
     expect(await session.call(request)).toMatchObject({
       score: {
         reason: 'judge-unavailable',
-        message: expect.stringContaining('npm install @ai-sdk/nobody-made-this'),
+        message: expect.stringContaining('names the provider "nobody-made-this", which is not known'),
       },
     })
   })

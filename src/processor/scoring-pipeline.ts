@@ -10,12 +10,12 @@ import type { SourceLog } from '../spans/source-span.ts'
 import { formatLedger, Ledger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import { atExit } from './attach/at-exit.ts'
-import { ContentNotice } from './run/content-notice.ts'
+import { SetupNotices } from './notices/setup-notices.ts'
 import { DeadlineTimer } from './deadline-timer.ts'
 import { describeDestinations } from './deliver/destinations.ts'
 import { Flushing } from './deliver/flushing.ts'
 import { HeldSpans } from './deliver/held-spans.ts'
-import { complainOfNode } from './attach/node-version.ts'
+import { reportOldNode } from './attach/node-version.ts'
 import type { ResolvedOptions } from './config/options.ts'
 import { Providers } from './attach/tracer-providers.ts'
 import { isLateSpan, OwnWork } from './run/own-work.ts'
@@ -43,7 +43,7 @@ export class ScoringPipeline {
   readonly #held: HeldSpans
   readonly #runs: RunScoring
   readonly #flushing: Flushing
-  readonly #contentNotice = new ContentNotice(this.#reporter)
+  readonly #notices: SetupNotices
   readonly #timer: DeadlineTimer
   /** Runs that are settled, and too large to be looked at while a span is ending. */
   readonly #large: LiveRun[] = []
@@ -54,8 +54,8 @@ export class ScoringPipeline {
   constructor(options: ResolvedOptions, self: SpanProcessorLike) {
     this.#options = options
     const reporter = this.#reporter
-    const complaint = complainOfNode(process.version)
-    if (complaint !== undefined) reporter.errorOnce('node', complaint)
+    reportOldNode(process.version, reporter)
+    this.#notices = new SetupNotices(options.scorers, () => this.ledger().runs.seen > 0, reporter)
     const budget = new Budget(options.budget, now)
     this.#ledger = new Ledger(options.scorers.map(({ id }) => id))
     this.#providers = new Providers(options)
@@ -149,6 +149,7 @@ export class ScoringPipeline {
     const node = this.#store.nodeOf(span)
     if (node === undefined) {
       this.#store.ordinaryEnded(span)
+      this.#notices.ordinarySpanEnded(span)
       return undefined
     }
     // Where `onEnding` was not called (SDK 1.30 and before 2.3, wrappers that do not forward it) it is made up for here.
@@ -189,6 +190,7 @@ export class ScoringPipeline {
   async stop(): Promise<void> {
     this.#reporter.guard('shutdown', () => this.#store.settleAll())
     this.#lookAtLarge()
+    this.#notices.conclude()
     this.#timer.stop()
     this.#forgetExit()
     await this.#reporter.settle('shutdown', () => this.#flushing.drain())
@@ -234,7 +236,7 @@ export class ScoringPipeline {
   #lookAt(live: LiveRun): void {
     const isRead = live.wanted && live.effortBytes <= MAX_READ_BYTES
     const run = isRead ? this.#reporter.guard('Putting a run together', () => live.current()) : undefined
-    if (run !== undefined) this.#reporter.guard('Looking for content', () => this.#contentNotice.look(run))
+    this.#notices.runSettled(run)
     if (!live.nested) this.#countRun('closed', run?.agent.name)
   }
 
@@ -293,6 +295,7 @@ export class ScoringPipeline {
   #releaseAtExit(): void {
     // Their clock would not be waited for.
     this.#reporter.guard('The end of the process', () => this.#store.settleBare())
+    this.#notices.conclude()
     if (this.#held.size === 0) return
     this.#held.releaseAll()
     void this.#flushing.flushNext()

@@ -28,6 +28,17 @@ export const DEFAULT_BUDGET: BudgetLimits = {
   share: 1,
 }
 
+/** Whether nobody has changed a limit. */
+export function isDefaultBudget(limits: BudgetLimits): boolean {
+  const { callsPerMinute, tokensPerHour, usdPerDay, share } = DEFAULT_BUDGET
+  return (
+    limits.callsPerMinute === callsPerMinute &&
+    limits.tokensPerHour === tokensPerHour &&
+    limits.usdPerDay === usdPerDay &&
+    limits.share === share
+  )
+}
+
 /** What one score takes, all tries together. */
 export interface Cost {
   readonly calls: number

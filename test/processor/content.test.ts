@@ -125,7 +125,7 @@ test('redact runs before anything reaches a judge, once a run, and code scorers 
 
 test('of runs that hold no content it is said once for each dialect, with the setting that records it', async () => {
   const { tracer, provider, diagnostics, flush } = await createPipeline({ processors: (batch) => [batch] })
-  const scoring = attachScoring({ scorers: [codeScorer('exact')] })
+  const scoring = attachScoring({ scorers: [codeScorer('exact', { needs: ['output'] })] })
   const sdk = provider.getTracer('gen_ai')
   const speechless = () => {
     const agent = open(sdk, 'invoke_agent a', { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a' })

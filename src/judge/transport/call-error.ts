@@ -2,6 +2,7 @@ import { isRecord } from '../../spans/json.ts'
 import { boundedNumber } from '../../spans/outside-number.ts'
 import type { FailureCode } from '../../model/score.ts'
 import { cleanMessage } from '../prompt/clean-text.ts'
+import { adviceForUnknownProvider } from './model-providers.ts'
 
 /** What went wrong with one call of the judge, and what that means for the next. */
 export interface CallError {
@@ -41,8 +42,9 @@ export function toCallError(error: unknown, facts: Facts): CallError {
   const lost = missingPackage(cause)
   if (lost !== undefined) {
     const message =
+      adviceForUnknownProvider(lost, model) ??
       `The judge ${model} needs the package ${lost}, which was not found: npm install ${lost}. ` +
-      "In a bundled application, pass an instance of the provider's model instead of its id."
+        "In a bundled application, pass an instance of the provider's model instead of its id."
     return { ...calm, code: 'unavailable', message }
   }
   const response = isRecord(cause) ? cause : {}

@@ -82,8 +82,10 @@ describe('a connection', () => {
     [
       'nobody-made-this/m',
       { NOBODY_MADE_THIS_API_KEY: 'x' },
-      /needs the package @ai-sdk\/nobody-made-this.*npm install @ai-sdk\/nobody-made-this/,
+      /names the provider "nobody-made-this", which is not known\. Known providers: .*openai/,
     ],
+    ['opnai/gpt-5-mini', {}, /names the provider "opnai".*Did you mean openai\/gpt-5-mini\?/],
+    ['mistral/small', {}, /needs the package @ai-sdk\/mistral, which is not installed: npm install @ai-sdk\/mistral/],
     ['nobody-made-this/m', { AI_GATEWAY_API_KEY: 'x' }, undefined],
     [{ id: 'local/llama', url: 'http://127.0.0.1:1/v1' }, {}, undefined],
     [createScriptedJudge({}), {}, undefined],

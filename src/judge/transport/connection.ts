@@ -3,7 +3,7 @@ import { isRecord } from '../../spans/json.ts'
 import { isCallableModel } from './judge-model.ts'
 import type { CallableModel, ModelReference } from './judge-model.ts'
 import { loadAi, loadProvider } from './packages.ts'
-import { providerEntry } from './model-providers.ts'
+import { adviceForUnknownProvider, providerEntry } from './model-providers.ts'
 
 /** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -53,10 +53,14 @@ export function connect(reference: ModelReference, environment: Environment): Co
   const url = config.url ?? (provider === 'openai' ? openAIBaseUrl(environment) : undefined)
   const packageName = config.url === undefined ? `@ai-sdk/${provider}` : '@ai-sdk/openai'
   const lacksKey = key === undefined && entry.key !== undefined && config.url === undefined
+  const noPackage = (): string | undefined => {
+    const missing = missingPackage(packageName, name)
+    return missing === undefined ? undefined : (adviceForUnknownProvider(packageName, name) ?? missing)
+  }
   const noKey = (): string | undefined => (lacksKey ? missingKey(name, entry.key ?? '') : undefined)
   return {
     missingKey: noKey,
-    unavailable: () => missingPackage('ai', name) ?? missingPackage(packageName, name) ?? noKey(),
+    unavailable: () => noPackage() ?? missingPackage('ai', name) ?? noKey(),
     open: async () => {
       const module = await loadProvider(packageName)
       const factory = config.url === undefined ? entry.factory : 'createOpenAI'

@@ -1,3 +1,6 @@
+import { closestName } from '../../scoring/closest-name.ts'
+import { show } from '../../scoring/format-value.ts'
+
 /** How a provider's package is used: what it exports, and which environment variable holds its key. */
 export interface ProviderEntry {
   /** Name of the package's factory. */
@@ -38,6 +41,22 @@ export function providerEntry(provider: string): ProviderEntry {
     factory: `create${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}`,
     key: keyVariable(provider),
   }
+}
+
+/**
+ * What to do about a missing package of a provider that nobody knows: its name may be misspelt, and packages under misspelt
+ * names are not to be installed. `undefined` where the package is of a known provider, or of none.
+ */
+export function adviceForUnknownProvider(packageName: string, model: string): string | undefined {
+  const provider = /^@ai-sdk\/(.+)$/.exec(packageName)?.[1]
+  const known = Object.keys(entries)
+  if (provider === undefined || known.includes(provider)) return undefined
+  const meant = closestName(provider, known)
+  const question = meant === undefined ? '' : ` Did you mean ${meant}${model.slice(provider.length)}?`
+  return (
+    `The judge ${model} names the provider ${show(provider)}, which is not known.${question} ` +
+    `Known providers: ${known.join(', ')}. For any other, pass a model instance of its AI SDK package.`
+  )
 }
 
 /** `open-router` → `OPEN_ROUTER_API_KEY` */

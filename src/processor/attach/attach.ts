@@ -1,11 +1,11 @@
-import { diag } from '@opentelemetry/api'
-
 import { globalSlot } from '../../scoring/global-slot.ts'
 import type { LedgerSnapshot } from '../../scoring/ledger.ts'
 import { CompositeProcessor } from './composite-processor.ts'
 import type { LogRecordProcessorLike } from '../deliver/log-capture.ts'
 import { resolveOptions } from '../config/options.ts'
+import { notify } from '../notices/notify.ts'
 import { addProcessor, processorsOf } from './provider-processors.ts'
+import { reportAttached, reportOtherOptions } from './attach-notices.ts'
 import { globalTracerProvider, unwrapped } from './tracer-providers.ts'
 import type { ScoringOptions } from '../config/scoring-options.ts'
 import { ScoringSpanProcessor } from '../scoring-span-processor.ts'
@@ -44,10 +44,13 @@ const behindStopped = new WeakMap<SpanProcessorLike, readonly SpanProcessorLike[
  * @throws TypeError where an option is wrong: `<path>: expected …, got …`
  */
 export function attachScoring(options: ScoringOptions): AttachedScoring {
-  resolveOptions(options, true)
+  const resolved = resolveOptions(options, true)
   const provider = options.tracerProvider === undefined ? globalTracerProvider() : unwrapped(options.tracerProvider)
   const known = provider === undefined ? undefined : attached.get(provider)
-  if (known) return known
+  if (provider !== undefined && known) {
+    reportOtherOptions(provider, resolved)
+    return known
+  }
   const processors = provider === undefined ? undefined : processorsOf(provider)
   const behind = (processors ?? []).flatMap((each) => behindStopped.get(each) ?? [each])
   const processor = createProcessor(options, behind)
@@ -55,7 +58,8 @@ export function attachScoring(options: ScoringOptions): AttachedScoring {
     // In one step, between two spans: nothing runs in the middle of it.
     processors.splice(0, processors.length, processor)
   } else if (provider === undefined || stripsNothing(options) || !addProcessor(provider, processor)) {
-    diag.createComponentLogger({ namespace: 'spanscore' }).error(`Nothing is scored: ${whyNot(provider, options)}`)
+    const code = provider === undefined ? 'SPANSCORE_TOO_EARLY' : 'SPANSCORE_NOT_ATTACHED'
+    notify(code, `Nothing is scored: ${whyNot(provider, options)}`)
     return handleOf(processor, ignore, ignore)
   }
   const handle = handleOf(
@@ -70,6 +74,7 @@ export function attachScoring(options: ScoringOptions): AttachedScoring {
     },
   )
   attached.set(provider, handle)
+  reportAttached(provider, behind.length, resolved)
   return handle
 }
 

@@ -1,3 +1,5 @@
+import type { Reporter } from '../run/reporter.ts'
+
 /** What `package.json` says under `engines`. */
 const NEEDED = [22, 15] as const
 
@@ -7,4 +9,10 @@ export function complainOfNode(version: string): string | undefined {
   const isEnough = major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])
   if (isEnough) return undefined
   return `Expected Node.js ${NEEDED.join('.')} or later, got ${version}: runs may stay without scores. Start the application with a newer Node.js.`
+}
+
+/** Says that Node.js is too old, where it is. */
+export function reportOldNode(version: string, reporter: Reporter): void {
+  const complaint = complainOfNode(version)
+  if (complaint !== undefined) reporter.notify('SPANSCORE_NODE_VERSION', complaint)
 }

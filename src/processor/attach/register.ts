@@ -1,23 +1,24 @@
-import { diag } from '@opentelemetry/api'
-
 import { show } from '../../scoring/format-value.ts'
 import { attachScoring } from './attach.ts'
 import { loadConfigFile, thisProcess } from '../config/config-file.ts'
 import { isOn, optionsFromEnvironment, withEnvironment } from '../config/environment.ts'
+import { hasLoadedSdk } from './loaded-sdk.ts'
+import { notify } from '../notices/notify.ts'
 import { onTracerProvider } from './on-tracer-provider.ts'
 import type { ScoringOptions } from '../config/scoring-options.ts'
 
-/** How long a program may take to register its tracer provider before its absence is said. */
 const PATIENCE_MS = 30_000
 
 /**
  * Attaches scoring, as the configuration file and the environment say, to the tracer provider that this program registers
- * or has registered. Never throws: what goes wrong is one `diag.error`, and the application runs unscored.
+ * or has registered. Never throws: what goes wrong is reported, and the application runs unscored.
  *
  * The configuration file is read when the provider is there and not before: what it imports is then seen by the
- * instrumentations, whichever was preloaded first, and `diag` has a logger by which to say what is wrong.
+ * instrumentations, whichever was preloaded first, and `diag` has its logger, if the application sets one.
+ *
+ * @param patienceMs How long a program may take to register its provider before its absence is reported.
  */
-export function register(): void {
+export function register(patienceMs: number = PATIENCE_MS): void {
   if (isOn(process.env['OTEL_SDK_DISABLED']) || isOn(process.env['SPANSCORE_DISABLED'])) return
   guarded(() => {
     let isFound = false
@@ -25,40 +26,41 @@ export function register(): void {
       isFound = true
       guarded(() => attachTo(provider))
     })
-    if (!isFound) sayWhenMissing(() => isFound)
+    if (!isFound) reportWhenMissing(() => isFound, patienceMs)
   })
 }
 
 function attachTo(provider: object): void {
-  const log = diag.createComponentLogger({ namespace: 'spanscore' })
+  const environment = optionsFromEnvironment(process.env, (message) =>
+    notify('SPANSCORE_ENVIRONMENT', message, { subject: message.split(':', 1)[0] ?? '' }),
+  )
   const file = loadConfigFile(thisProcess())
-  const environment = optionsFromEnvironment(process.env, (message) => log.warn(message))
   const options: unknown = { tracerProvider: provider, ...withEnvironment(file, environment) }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- attachScoring checks every property of it
   attachScoring(options as ScoringOptions)
 }
 
-function sayWhenMissing(isFound: () => boolean): void {
-  function say(): void {
-    clearTimeout(timer)
-    process.removeListener('beforeExit', say)
-    if (!isFound()) {
-      complain('no tracer provider has been registered, so there is nothing to score; start the OpenTelemetry SDK')
-    }
-  }
-  const timer = setTimeout(say, PATIENCE_MS).unref()
-  process.once('beforeExit', say)
+/**
+ * A program that starts no SDK (a child process that inherits `NODE_OPTIONS`) or ends soon is none of our business: only one
+ * that has loaded an SDK, and has not registered it for a long time, has probably forgotten something.
+ */
+function reportWhenMissing(isFound: () => boolean, patienceMs: number): void {
+  setTimeout(() => {
+    if (isFound() || !hasLoadedSdk()) return
+    const cure = 'start it with sdk.start(), or register its tracer provider with provider.register()'
+    const message = `an OpenTelemetry SDK is loaded, and no tracer provider is registered: ${cure}`
+    complain('SPANSCORE_NO_PROVIDER', message)
+  }, patienceMs).unref()
 }
 
 function guarded(run: () => void): void {
   try {
     run()
   } catch (error) {
-    complain(error instanceof Error ? error.message : show(error))
+    complain('SPANSCORE_CONFIG', error instanceof Error ? error.message : show(error))
   }
 }
 
-function complain(what: string): void {
-  const log = diag.createComponentLogger({ namespace: 'spanscore' })
-  log.error(`spanscore/register: ${what.replace(/\.$/, '')}. The application runs unscored.`)
+function complain(code: 'SPANSCORE_CONFIG' | 'SPANSCORE_NO_PROVIDER', what: string): void {
+  notify(code, `spanscore/register: ${what.replace(/\.$/, '')}. The application runs unscored.`)
 }

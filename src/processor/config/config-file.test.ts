@@ -75,11 +75,23 @@ describe('The configuration file', () => {
     ['throw "plain"', /spanscore\.config\.mjs: expected a module that loads, got "plain"$/],
     [
       'export default {}\nconst a = [',
-      /spanscore\.config\.mjs: expected a module that loads, got SyntaxError: .*; node --check .*mjs says where$/,
+      /spanscore\.config\.mjs: expected a module that loads, got SyntaxError: .* \(line 2\)$/,
     ],
     ['import "no-such-package"', /spanscore\.config\.mjs: expected a module that loads, got .*no-such-package/],
   ])('that does not load (%j) is named, with what it threw', (text, message) => {
     expect(() => load({ 'spanscore.config.mjs': text })).toThrow(message)
+  })
+
+  test.each([
+    ['spanscore.config.ts', 'const rate: number = 1\n\nexport default { sample: }', /got SyntaxError: .* \(line 3\)$/],
+    ['spanscore.config.js', 'const rate = 1\nmodule.exports = { sample: }', /got SyntaxError: .* \(line 2\)$/],
+  ])('%s with a syntax error says in which line', (name, text, message) => {
+    expect(() => load({ [name]: text })).toThrow(message)
+  })
+
+  test('that imports a module with a syntax error says that the error is there', () => {
+    const files = { 'spanscore.config.mjs': 'import "./other.mjs"\nexport default {}', 'other.mjs': 'let = = 1' }
+    expect(() => load(files)).toThrow(/got SyntaxError: .* \(in a module that it imports\)$/)
   })
 
   test('without a default export says what is missing; options may be its named exports', () => {

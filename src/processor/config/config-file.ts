@@ -6,6 +6,7 @@ import { show } from '../../scoring/format-value.ts'
 import { disown, isThenable } from '../../scoring/thenable.ts'
 import { isRecord } from '../../spans/json.ts'
 import { wrong } from './option-checks.ts'
+import { syntaxErrorPlace } from './syntax-error-place.ts'
 
 /** Looked for in this order. */
 const NAMES = ['spanscore.config.ts', 'spanscore.config.mjs', 'spanscore.config.js'] as const
@@ -85,9 +86,8 @@ function load({ load: loadModule }: ConfigFileHost, path: string): unknown {
         { cause: error },
       )
     }
-    // Node does not say where in an ES module that is required.
-    const advice = error instanceof SyntaxError ? `; node --check ${path} says where` : ''
-    throw new Error(`${path}: expected a module that loads, got ${show(error, 500)}${advice}`, { cause: error })
+    const place = error instanceof SyntaxError ? ` (${syntaxErrorPlace(path, error)})` : ''
+    throw new Error(`${path}: expected a module that loads, got ${show(error, 500)}${place}`, { cause: error })
   }
 }
 

@@ -2,6 +2,7 @@ import { closestName } from '../../scoring/closest-name.ts'
 import { show } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
 import { optionTable, otherVariables, variableOf } from './option-table.ts'
+import type { OptionKind } from './option-kinds.ts'
 import type { OptionRow } from './option-table.ts'
 
 /** Options as far as the environment gives them. */
@@ -17,6 +18,7 @@ type Environment = Readonly<Record<string, string | undefined>>
  */
 export function optionsFromEnvironment(environment: Environment, warn: (message: string) => void): EnvironmentOptions {
   const known = new Set(otherVariables.map(({ name }) => name))
+  for (const { name, kind } of otherVariables) readKind(name, kind, environment, warn)
   const options = readRows(optionTable, '', environment, warn, known)
   for (const name of Object.keys(environment)) {
     const meant = name.startsWith('SPANSCORE_') && !known.has(name) ? closestName(name, known) : undefined
@@ -43,16 +45,24 @@ function readRows(
     if (row.kind.text === undefined) continue
     const variable = variableOf(path)
     known.add(variable)
-    const given = environment[variable]?.trim() ?? ''
-    if (given === '') continue
-    const value = row.kind.text.read(given)
-    if (value !== undefined && row.kind.accepts(value)) options[name] = value
-    else {
-      const expected = row.kind.text.expected ?? row.kind.expected
-      warn(`${variable}: expected ${expected}, got ${show(given)}; it is ignored.`)
-    }
+    const value = readKind(variable, row.kind, environment, warn)
+    if (value !== undefined) options[name] = value
   }
   return options
+}
+
+/** The value that a variable gives; `undefined` where it is blank, or wrong, which is reported. */
+function readKind(
+  variable: string,
+  { text, expected, accepts }: OptionKind,
+  environment: Environment,
+  warn: (message: string) => void,
+): unknown {
+  const given = environment[variable]?.trim() ?? ''
+  const value = given === '' ? undefined : text?.read(given)
+  if (given === '' || (value !== undefined && accepts(value))) return value
+  warn(`${variable}: expected ${text?.expected ?? expected}, got ${show(given)}; it is ignored.`)
+  return undefined
 }
 
 /** Whether a variable is `true`, in any case; blank, `false` and anything else are not. */

@@ -274,6 +274,11 @@ export const otherVariables: readonly OtherVariable[] = [
     doc: 'The path of the configuration file that `spanscore/register` reads, absolute or from the working directory.',
   },
   {
+    name: 'SPANSCORE_LOG',
+    kind: oneOf('off', 'warn', 'info'),
+    doc: 'Which notices about the set-up are written as warnings of the process, where no `diag` logger is set. The default is `warn`.',
+  },
+  {
     name: 'SPANSCORE_OPENAI_API_KEY',
     kind: text,
     doc: 'The API key of judges at OpenAI. It goes before `OPENAI_API_KEY`.',

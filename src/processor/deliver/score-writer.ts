@@ -9,6 +9,7 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import type { Ledger } from '../../scoring/ledger.ts'
 import type { Evaluation } from '../../model/score.ts'
 import { isRecord } from '../../spans/json.ts'
+import { reportFailure, reportMissingJudge } from '../notices/judge-notices.ts'
 import type { ResolvedOptions } from '../config/options.ts'
 import { putScores } from './replace-score-attributes.ts'
 import type { Reporter } from '../run/reporter.ts'
@@ -51,15 +52,10 @@ export class ScoreWriter {
     reporter.guard('Writing a score', () => this.#emit(scored, evaluation, run, counted))
     const { onScore } = options
     const { score, scorer } = evaluation
-    if (score.status === 'failed') {
-      const silence = `${scorer.id} gave no score: ${score.code}. Its message may quote content; onScore has it.`
-      reporter.warnOnce(`failed:${scorer.id}:${score.code}`, score.messageWithoutContent ?? silence)
-    }
+    reportFailure(evaluation, reporter)
     if (score.status === 'skipped' && score.reason === 'judge-unavailable') {
-      reporter.errorOnce(
-        `judge:${scorer.id}`,
-        `${scorer.id} cannot ask its judge: ${score.messageWithoutContent ?? 'onScore has the reason.'}`,
-      )
+      const model = options.scorers.find(({ id }) => id === scorer.id)?.scorer.judge?.model ?? ''
+      reportMissingJudge(scorer.id, model, score.messageWithoutContent ?? 'onScore has the reason.', reporter)
     }
     if (onScore !== undefined && run !== undefined && !isSilent(evaluation)) {
       reporter.callBack('onScore', () => onScore(evaluation, run))

@@ -1,27 +1,31 @@
-import { diag } from '@opentelemetry/api'
-import type { DiagLogger } from '@opentelemetry/api'
-
 import { describeError } from '../../scoring/format-value.ts'
 import { callForeign } from '../../scoring/run-foreign.ts'
+import type { NoticeCode, NoticeLevel } from '../notices/notices.ts'
+import { log, notify } from '../notices/notify.ts'
+import type { NotifyOptions } from '../notices/notify.ts'
 
 /** Kinds of trouble that are told apart; further ones are not reported. */
 const MAX_KINDS = 200
 
 /** Says what goes wrong at run time, each kind once: the counters say how often. */
 export class Reporter {
-  readonly #log: DiagLogger = diag.createComponentLogger({ namespace: 'spanscore' })
   readonly #reported = new Set<string>()
 
+  /** Says something about the set-up, which is seen without a logger too. */
+  notify(code: NoticeCode, message: string, options: NotifyOptions & { readonly kind?: string } = {}): void {
+    if (this.#isNew(`${code}:${options.kind ?? options.subject ?? ''}`)) notify(code, message, options)
+  }
+
   info(message: string): void {
-    this.#say('info', message)
+    log('info', message)
   }
 
   warnOnce(kind: string, message: string): void {
-    if (this.#isNew(kind)) this.#say('warn', message)
+    this.#logOnce('warn', kind, message)
   }
 
   errorOnce(kind: string, message: string): void {
-    if (this.#isNew(kind)) this.#say('error', message)
+    this.#logOnce('error', kind, message)
   }
 
   /** Runs code that must not throw into the application; `undefined` where it threw. */
@@ -53,11 +57,8 @@ export class Reporter {
     this.errorOnce(`threw:${what}`, `${what} threw ${describeError(error)}. The application is not affected.`)
   }
 
-  /** The logger is the application's; what it throws has nobody left to be told. */
-  #say(level: 'info' | 'warn' | 'error', message: string): void {
-    try {
-      this.#log[level](message)
-    } catch {}
+  #logOnce(level: NoticeLevel, kind: string, message: string): void {
+    if (this.#isNew(kind)) log(level, message)
   }
 
   #isNew(kind: string): boolean {

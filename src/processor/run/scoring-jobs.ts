@@ -1,4 +1,5 @@
 import type { AgentRun } from '../../model/agent-run.ts'
+import { isDefaultBudget } from '../../sampling/budget.ts'
 import type { Budget, Reservation } from '../../sampling/budget.ts'
 import { contentFree } from '../../model/explanation.ts'
 import { detached } from '../../scoring/isolation.ts'
@@ -193,6 +194,13 @@ export class ScoringJobs {
       reporter.guard(`${id}: judge.estimate`, () => readEstimate(estimated.ok ? estimated.value : undefined)) ??
       readEstimate(undefined)
     const admission = budget.admit({ place: scored.place.value, rate, factor: scored.budgetFactor, estimate })
+    if (!admission.admitted && isDefaultBudget(this.#parts.options.budget)) {
+      const cure = 'Set budget: { callsPerMinute, tokensPerHour, usdPerDay }, or lower the sample of judges.'
+      reporter.notify(
+        'SPANSCORE_BUDGET',
+        `Judges would take more than the default budget. ${admission.message} ${cure}`,
+      )
+    }
     return admission.admitted
       ? { status: 'admitted', rate: admission.rate, reservation: admission.reservation }
       : skipped('over-budget', contentFree(admission.message))

@@ -1,0 +1,56 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import { closestName } from '../../scoring/closest-name.ts'
+import type { ResolvedScorer } from '../config/options.ts'
+import { isForAgent } from '../run/admission.ts'
+import type { Reporter } from '../run/reporter.ts'
+
+/** A filter that has matched nothing for this many runs is worth a second look. */
+const RUNS_TO_WAIT_FOR = 100
+
+/** Agent names that are kept to compare with. */
+const MOST_NAMES = 50
+
+/** Characters of a name that are shown. */
+const LONGEST_NAME = 80
+
+/** Says that a scorer's `agent` matches nothing, where an agent with a similar name is among the runs. */
+export class AgentFilterNotice {
+  readonly #reporter: Reporter
+  readonly #seen = new Set<string>()
+  #unmatched: readonly ResolvedScorer[]
+  #runs = 0
+
+  constructor(scorers: readonly ResolvedScorer[], reporter: Reporter) {
+    this.#unmatched = scorers.filter(({ agents }) => agents !== undefined)
+    this.#reporter = reporter
+  }
+
+  /** To be called with each run that is settled, nested ones included. */
+  look(run: AgentRun): void {
+    if (this.#unmatched.length === 0) return
+    this.#runs += 1
+    this.#unmatched = this.#unmatched.filter((scorer) => !isForAgent(scorer, run))
+    const { name } = run.agent
+    const isNew = name !== undefined && !this.#seen.has(name) && this.#seen.size < MOST_NAMES
+    if (isNew) this.#seen.add(name)
+    if (this.#runs === RUNS_TO_WAIT_FOR || (isNew && this.#runs > RUNS_TO_WAIT_FOR)) {
+      this.#unmatched = this.#unmatched.filter((scorer) => !this.#say(scorer))
+    }
+  }
+
+  #say({ id, agents }: ResolvedScorer): boolean {
+    for (const name of agents ?? []) {
+      const meant = closestName(name, this.#seen)
+      if (meant === undefined) continue
+      const runs = `No agent named ${shown(name)} was among ${this.#runs} runs; seen: ${shown(meant)}.`
+      const message = `${runs} Scorer ${id} scores none of them: correct its agent.`
+      this.#reporter.notify('SPANSCORE_NO_SUCH_AGENT', message, { subject: name })
+      return true
+    }
+    return false
+  }
+}
+
+function shown(name: string): string {
+  return name.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ').slice(0, LONGEST_NAME)
+}

@@ -1,0 +1,56 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import type { Need } from '../../scoring/scorer.ts'
+import type { ResolvedScorer } from '../config/options.ts'
+import { isForAgent } from '../run/admission.ts'
+import type { Reporter } from '../run/reporter.ts'
+
+/** Content capture is switched on or off for a whole application: its first runs show it, and the others need not be looked at. */
+const RUNS_LOOKED_AT = 20
+
+/** What a run without content does not have. */
+const CONTENT: ReadonlySet<Need> = new Set([
+  'input',
+  'output',
+  'systemInstructions',
+  'toolArguments',
+  'toolResults',
+  'steps',
+])
+
+/** Says, once for each dialect, that its runs lack the content that a scorer needs, and which setting records it. */
+export class ContentNotice {
+  readonly #scorers: readonly ResolvedScorer[]
+  readonly #reporter: Reporter
+  readonly #looks = new Map<string, number>()
+
+  constructor(scorers: readonly ResolvedScorer[], reporter: Reporter) {
+    this.#scorers = scorers.filter(({ scorer }) => scorer.needs.some((need) => CONTENT.has(need)))
+    this.#reporter = reporter
+  }
+
+  /** To be called with each run that is settled. */
+  look(run: AgentRun): void {
+    const looks = this.#looks.get(run.dialect) ?? 0
+    if (this.#scorers.length === 0 || looks >= RUNS_LOOKED_AT) return
+    this.#looks.set(run.dialect, looks + 1)
+    if (run.content !== 'none') return
+    const ids = this.#scorers.filter((scorer) => isForAgent(scorer, run)).map(({ id }) => id)
+    if (ids.length === 0) return
+    const setting = run.missing.find((missing) => missing.switch !== undefined)?.switch
+    this.#reporter.notify(
+      'SPANSCORE_NO_CONTENT',
+      `A run of ${run.agent.name ?? 'an agent without a name'} (${run.dialect}) holds no messages, arguments or results, ` +
+        `which ${listed(ids)} ${ids.length === 1 ? 'needs' : 'need'}. ` +
+        (setting === undefined
+          ? 'docs/instrumentations.md says, for each instrumentation, what records them.'
+          : `They are recorded with ${setting}.`),
+      { subject: run.dialect },
+    )
+  }
+}
+
+/** The first of some names, and how many more there are. */
+function listed(names: readonly string[]): string {
+  const first = names.slice(0, 3).join(', ')
+  return names.length > 3 ? `${first} and ${names.length - 3} more` : first
+}

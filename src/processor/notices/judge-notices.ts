@@ -1,0 +1,42 @@
+import type { Evaluation, FailureCode } from '../../model/score.ts'
+import type { ResolvedScorer } from '../config/options.ts'
+import type { Reporter } from '../run/reporter.ts'
+
+/** What failures of the set-up mean. Their messages are the provider's, and may quote what it was sent. */
+const MEANINGS: Readonly<Partial<Record<FailureCode, string>>> = {
+  'judge-auth': 'the provider refuses its key',
+  'judge-quota': 'its account is out of credit, or over its rate limit',
+  'judge-http': 'it cannot be reached, or the provider does not know the model',
+}
+
+/** Says which judges cannot be asked, for want of a key or a package. Does no I/O but a look into `node_modules`. */
+export function reportMissingJudges(scorers: readonly ResolvedScorer[], reporter: Reporter): void {
+  for (const { id, scorer } of scorers) {
+    const { judge } = scorer
+    const why = reporter.guard(`${id}: judge.unavailable`, () => judge?.unavailable())
+    if (judge !== undefined && why !== undefined) reportMissingJudge(id, judge.model, why, reporter)
+  }
+}
+
+/** Says why a judge cannot be asked. */
+export function reportMissingJudge(id: string, model: string, why: string, reporter: Reporter): void {
+  reporter.notify('SPANSCORE_JUDGE', `${id} cannot ask its judge: ${why}`, { subject: model })
+}
+
+/** Says that a score failed: to a logger with what is no content, and to the process in general words, where the set-up is why. */
+export function reportFailure({ scorer, score, judge }: Evaluation, reporter: Reporter): void {
+  if (score.status !== 'failed') return
+  const silence = `${scorer.id} gave no score: ${score.code}. Its message may quote content; onScore has it.`
+  const message = score.messageWithoutContent ?? silence
+  const meaning = MEANINGS[score.code]
+  if (meaning === undefined) {
+    reporter.warnOnce(`failed:${scorer.id}:${score.code}`, message)
+    return
+  }
+  const model = judge?.model ?? 'the judge'
+  reporter.notify('SPANSCORE_JUDGE', `${scorer.id} gave no score (${score.code}): ${model}: ${meaning}.`, {
+    subject: `${model}:${score.code}`,
+    kind: `${scorer.id}:${score.code}`,
+    forLogger: message,
+  })
+}

@@ -1,0 +1,96 @@
+/** How much a notice matters: `warn` and `error` are shown by default, `info` only with `SPANSCORE_LOG=info`. */
+export type NoticeLevel = 'info' | 'warn' | 'error'
+
+/** What is known about one kind of notice. */
+export interface Notice {
+  readonly level: NoticeLevel
+  /** When it is given, for the reference. */
+  readonly when: string
+  /** What to do about it, for the reference. */
+  readonly cure: string
+}
+
+/** The stable code of a notice, as `node --disable-warning=CODE` takes it. */
+export type NoticeCode =
+  | 'SPANSCORE_ATTACHED'
+  | 'SPANSCORE_TOO_EARLY'
+  | 'SPANSCORE_NO_PROVIDER'
+  | 'SPANSCORE_NOT_ATTACHED'
+  | 'SPANSCORE_ATTACHED_TWICE'
+  | 'SPANSCORE_CONFIG'
+  | 'SPANSCORE_ENVIRONMENT'
+  | 'SPANSCORE_NODE_VERSION'
+  | 'SPANSCORE_JUDGE'
+  | 'SPANSCORE_NO_CONTENT'
+  | 'SPANSCORE_NO_SUCH_AGENT'
+  | 'SPANSCORE_NO_RUNS'
+  | 'SPANSCORE_BUDGET'
+
+/** All notices about the set-up of scoring. None of them holds content of a run. */
+export const notices: Readonly<Record<NoticeCode, Notice>> = {
+  SPANSCORE_ATTACHED: {
+    level: 'info',
+    when: 'Scoring was attached to a tracer provider.',
+    cure: 'Nothing: it names the provider, the processors behind and the scorers.',
+  },
+  SPANSCORE_TOO_EARLY: {
+    level: 'error',
+    when: '`attachScoring` was called while no tracer provider was registered.',
+    cure: 'Call it after the SDK has started, or pass `tracerProvider`.',
+  },
+  SPANSCORE_NO_PROVIDER: {
+    level: 'error',
+    when: '`spanscore/register` found no tracer provider within 30 seconds, in a process that has loaded an OpenTelemetry SDK.',
+    cure: 'Start the SDK: `sdk.start()`, or `provider.register()`.',
+  },
+  SPANSCORE_NOT_ATTACHED: {
+    level: 'error',
+    when: 'The tracer provider does not show its span processors, or has none that `stripContent` could take content from.',
+    cure: 'Put a `ScoringSpanProcessor` into the `spanProcessors` of the provider.',
+  },
+  SPANSCORE_ATTACHED_TWICE: {
+    level: 'warn',
+    when: '`attachScoring` was called again for the same provider, with other options. The first options stay.',
+    cure: 'Call it once, or `detach()` first.',
+  },
+  SPANSCORE_CONFIG: {
+    level: 'error',
+    when: '`spanscore/register` could not read the configuration file, or an option in it is wrong.',
+    cure: 'The line says where and what was expected. `npx spanscore doctor` checks the file.',
+  },
+  SPANSCORE_ENVIRONMENT: {
+    level: 'warn',
+    when: 'A `SPANSCORE_*` variable has a wrong value, or its name is within two letters of a known one.',
+    cure: 'The line names the variable that was probably meant. See environment.md.',
+  },
+  SPANSCORE_NODE_VERSION: {
+    level: 'error',
+    when: 'The version of Node.js is too old.',
+    cure: 'Start the application with the version that the line names, or a newer one.',
+  },
+  SPANSCORE_JUDGE: {
+    level: 'error',
+    when: 'A judge cannot be asked: its key or package is missing, or the provider refuses the key, the account or the model.',
+    cure: 'The line names what is missing, or the code of the failure.',
+  },
+  SPANSCORE_NO_CONTENT: {
+    level: 'warn',
+    when: 'Runs hold no messages, arguments or results, and a configured scorer reads them.',
+    cure: 'The line names the setting that records them, where the instrumentation has one.',
+  },
+  SPANSCORE_NO_SUCH_AGENT: {
+    level: 'warn',
+    when: "None of 100 runs was of an agent that a scorer's `agent` names, while an agent with a similar name was among them.",
+    cure: 'Correct the name.',
+  },
+  SPANSCORE_NO_RUNS: {
+    level: 'warn',
+    when: 'HTTP calls to model providers are among the spans, and 30 seconds later there is no agent run.',
+    cure: 'Add an instrumentation that records agents or model calls: see ../instrumentations.md.',
+  },
+  SPANSCORE_BUDGET: {
+    level: 'warn',
+    when: 'Judges would take more than the default budget allows.',
+    cure: 'Set `budget`, or lower the `sample` of judges.',
+  },
+}

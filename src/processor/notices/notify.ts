@@ -1,0 +1,60 @@
+import { globalSlot } from '../../scoring/global-slot.ts'
+import { isRecord } from '../../spans/json.ts'
+import { notices } from './notices.ts'
+import type { NoticeCode, NoticeLevel } from './notices.ts'
+
+/** Lines that one process gets at most where it has no `diag` logger: more would annoy, and say less. */
+const MOST_LINES = 10
+
+/** Where every copy of `@opentelemetry/api` 1.x keeps the logger that was set. */
+const API = Symbol.for('opentelemetry.js.api.1')
+
+/** What has been shown in this process, by all copies of the package. */
+const shown = globalSlot('notices', () => new Set<string>(), isSet)
+
+/** How a notice is given. */
+export interface NotifyOptions {
+  /** Tells apart what may be said once each: a judge, a variable. @default '' */
+  readonly subject?: string
+  /** What a `diag` logger gets instead of the message. */
+  readonly forLogger?: string
+}
+
+/**
+ * Says something about the set-up of scoring. Where the application has set a `diag` logger it goes there, and only there.
+ * Elsewhere it is a warning of the process (`node --disable-warning=CODE` silences it), each one once and ten at most,
+ * unless `SPANSCORE_LOG` is `off`. Never throws.
+ *
+ */
+export function notify(code: NoticeCode, message: string, { subject = '', forLogger }: NotifyOptions = {}): void {
+  const { level } = notices[code]
+  if (log(level, forLogger ?? message)) return
+  const key = `${code}:${subject}`
+  if (!isShown(level) || shown.has(key) || shown.size >= MOST_LINES) return
+  shown.add(key)
+  try {
+    process.emitWarning(message, { type: 'spanscore', code })
+  } catch {}
+}
+
+/** Writes a line to the `diag` logger of the application; false where it has set none. What the logger throws is dropped. */
+export function log(level: NoticeLevel, message: string): boolean {
+  const api: unknown = Reflect.get(globalThis, API)
+  const logger: unknown = isRecord(api) ? api['diag'] : undefined
+  if (!isRecord(logger)) return false
+  const write = logger[level]
+  if (typeof write !== 'function') return false
+  try {
+    Reflect.apply(write, logger, ['spanscore', message])
+  } catch {}
+  return true
+}
+
+function isShown(level: NoticeLevel): boolean {
+  const setting = process.env['SPANSCORE_LOG']?.trim().toLowerCase() ?? ''
+  return setting !== 'off' && (level !== 'info' || setting === 'info')
+}
+
+function isSet(value: unknown): value is Set<string> {
+  return value instanceof Set
+}

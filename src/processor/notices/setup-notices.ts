@@ -1,0 +1,50 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import { detached } from '../../scoring/isolation.ts'
+import type { ResolvedScorer } from '../config/options.ts'
+import type { Reporter } from '../run/reporter.ts'
+import type { EndedSpan } from '../sdk-types.ts'
+import { AgentFilterNotice } from './agent-filter-notice.ts'
+import { ContentNotice } from './content-notice.ts'
+import { reportMissingJudges } from './judge-notices.ts'
+import { NoRunsNotice } from './no-runs-notice.ts'
+
+/** Watches runs and spans for signs that scoring was not set up as it was meant. */
+export class SetupNotices {
+  readonly #scorers: readonly ResolvedScorer[]
+  readonly #reporter: Reporter
+  readonly #content: ContentNotice
+  readonly #agents: AgentFilterNotice
+  readonly #noRuns: NoRunsNotice
+  #hasLookedAtJudges = false
+
+  /** @param hasRuns Whether there is any run, open or closed. */
+  constructor(scorers: readonly ResolvedScorer[], hasRuns: () => boolean, reporter: Reporter) {
+    this.#scorers = scorers
+    this.#reporter = reporter
+    this.#content = new ContentNotice(scorers, reporter)
+    this.#agents = new AgentFilterNotice(scorers, reporter)
+    this.#noRuns = new NoRunsNotice(hasRuns, reporter)
+  }
+
+  /** @param run The run that is settled; absent where no scorer wants it. */
+  runSettled(run: AgentRun | undefined): void {
+    this.#reporter.guard('Looking at a run', () => {
+      if (run !== undefined) this.#content.look(run)
+      if (run !== undefined) this.#agents.look(run)
+      if (this.#hasLookedAtJudges) return
+      // At the first run, and not before: by then the application has set the variables that it sets.
+      this.#hasLookedAtJudges = true
+      detached(() => setImmediate(() => reportMissingJudges(this.#scorers, this.#reporter)))
+    })
+  }
+
+  /** A span has ended that no dialect recognises. */
+  ordinarySpanEnded(span: EndedSpan): void {
+    this.#noRuns.look(span)
+  }
+
+  /** Nothing more may come. */
+  conclude(): void {
+    this.#reporter.guard('The end of scoring', () => this.#noRuns.conclude())
+  }
+}

@@ -1,0 +1,153 @@
+/** An application whose scoring is set up wrongly in one way: `node app.ts <case>`. What it prints is what the tests look at. */
+import { SpanKind, trace } from '@opentelemetry/api'
+import type { Attributes } from '@opentelemetry/api'
+import { NodeTracerProvider, SimpleSpanProcessor, InMemorySpanExporter } from '@opentelemetry/sdk-trace-node'
+import { attachScoring, createRubricScorer, createScorer, createToolCallAccuracyScorerCode } from 'spanscore'
+import { createScriptedJudge } from 'spanscore/testing'
+
+import { register } from '../../src/processor/attach/register.ts'
+
+const SECRET = 'content-that-nobody-may-see'
+const criteria = [{ id: 'polite', question: 'Is it polite?' }]
+const tools = createToolCallAccuracyScorerCode({ expectedTool: 'weather' })
+const answer = createScorer({ id: 'answer', description: 'Reads the answer.' }).generateScore(({ agentRun }) =>
+  agentRun.output === undefined ? 0 : 1,
+)
+
+function startProvider(): NodeTracerProvider {
+  const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] })
+  provider.register()
+  return provider
+}
+
+function runAgent(name: string, more: Attributes = {}): void {
+  const messages = JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: SECRET }] }])
+  const attributes = {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': name,
+    'gen_ai.input.messages': messages,
+    'gen_ai.output.messages': messages.replace('user', 'assistant'),
+    ...more,
+  }
+  trace.getTracer('agents').startSpan(`invoke_agent ${name}`, { attributes }).end()
+}
+
+/** Starts as most applications do. Loaded only where it is needed: it takes a second. */
+async function createSdk(): Promise<{ start(): void }> {
+  const { NodeSDK } = await import('@opentelemetry/sdk-node')
+  return new NodeSDK({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] })
+}
+
+/** Waits for as long as a condition does not hold, ten seconds at most. */
+async function until(holds: () => boolean): Promise<void> {
+  const endMs = Date.now() + 10_000
+  while (!holds() && Date.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+const cases: Readonly<Record<string, () => void | Promise<void>>> = {
+  'attached before the SDK is started': async () => {
+    const sdk = await createSdk()
+    attachScoring({ scorers: [tools] })
+    sdk.start()
+    runAgent('weather-agent')
+  },
+  'an SDK that is never registered': async () => {
+    register(50)
+    const provider = new NodeTracerProvider()
+    provider.getTracer('agents').startSpan('lost').end()
+    await new Promise((resolve) => setTimeout(resolve, 400))
+  },
+  'an SDK that is not registered before the process ends': () => {
+    register(50)
+  },
+  'a judge of a misspelt provider': async () => {
+    startProvider()
+    const scoring = attachScoring({
+      scorers: [
+        createRubricScorer({ model: 'opnai/gpt-5-mini', criteria }),
+        createRubricScorer({ id: 'second', model: 'opnai/gpt-5-mini', criteria }),
+      ],
+    })
+    runAgent('weather-agent')
+    await scoring.forceFlush()
+  },
+  'a judge whose key is refused': async () => {
+    startProvider()
+    const refused = Object.assign(new Error(`no key for ${SECRET}`), { statusCode: 401 })
+    const model = createScriptedJudge({ error: refused })
+    const scoring = attachScoring({ scorers: [createRubricScorer({ model, criteria })] })
+    runAgent('weather-agent')
+    await scoring.forceFlush()
+  },
+  'runs without content': async () => {
+    startProvider()
+    const scoring = attachScoring({ scorers: [answer] })
+    const none = { 'gen_ai.input.messages': [], 'gen_ai.output.messages': [] }
+    runAgent('weather-agent', none)
+    runAgent('weather-agent', none)
+    await scoring.forceFlush()
+  },
+  'runs without content that nobody needs': async () => {
+    startProvider()
+    const scoring = attachScoring({
+      scorers: [createScorer({ id: 'quick', description: 'Looks at times.', needs: [] }).generateScore(() => 1)],
+    })
+    runAgent('weather-agent', { 'gen_ai.input.messages': [], 'gen_ai.output.messages': [] })
+    await scoring.forceFlush()
+  },
+  'a misspelt agent': async () => {
+    startProvider()
+    const scoring = attachScoring({ scorers: [{ scorer: answer, agent: 'wether-agent' }] })
+    for (let count = 0; count < 99; count++) runAgent('weather-agent')
+    await scoring.forceFlush()
+    process.stderr.write('99 runs\n')
+    runAgent('weather-agent')
+    await scoring.forceFlush()
+  },
+  'model calls without runs': () => {
+    startProvider()
+    attachScoring({ scorers: [answer] })
+    const attributes = { 'url.full': `https://api.openai.com/v1/chat/completions?q=${SECRET}` }
+    trace.getTracer('http').startSpan('POST', { kind: SpanKind.CLIENT, attributes }).end()
+  },
+  'model calls with runs': () => {
+    startProvider()
+    attachScoring({ scorers: [answer] })
+    const attributes = { 'server.address': 'api.openai.com' }
+    trace.getTracer('http').startSpan('POST', { kind: SpanKind.CLIENT, attributes }).end()
+    runAgent('weather-agent')
+  },
+  'more judging than the default budget': async () => {
+    startProvider()
+    const model = createScriptedJudge({ json: { score: 1 } })
+    const asked = createScorer({ id: 'asked', description: 'Asks.', judge: { model } }).generateScore({
+      description: 'Gives a score.',
+      createPrompt: () => 'Score it.',
+    })
+    const scoring = attachScoring({ scorers: [asked], tracerProvider: trace.getTracerProvider() })
+    for (let count = 0; count < 150; count++) runAgent('weather-agent')
+    await until(() => scoring.ledger().scorers['asked']?.pending === 0)
+  },
+  'attached twice': () => {
+    startProvider()
+    attachScoring({ scorers: [tools] })
+    attachScoring({ scorers: [createToolCallAccuracyScorerCode({ expectedTool: 'weather' })] })
+    process.stderr.write('the same\n')
+    attachScoring({ scorers: [tools, answer] })
+    attachScoring({ scorers: [answer] })
+  },
+  attached: () => {
+    startProvider()
+    attachScoring({ scorers: [tools, answer] })
+  },
+  'nothing but the SDK': async () => {
+    const sdk = await createSdk()
+    sdk.start()
+    runAgent('weather-agent')
+  },
+}
+
+const [, , name = ''] = process.argv
+const play = cases[name]
+if (play === undefined) throw new Error(`Expected one of ${Object.keys(cases).join(', ')}, got ${name}.`)
+await play()

@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+const APP = join(import.meta.dirname, 'app.ts')
+const REGISTER = pathToFileURL(join(import.meta.dirname, '../../dist/entries/register.js')).href
+
+let folder = ''
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'spanscore-notices-'))
+})
+
+afterEach(() => rmSync(folder, { recursive: true }))
+
+interface Printed {
+  readonly code: number | string | undefined
+  readonly out: string
+  readonly error: string
+  /** The codes of the warnings of the process, in their order. */
+  readonly codes: readonly string[]
+}
+
+/** Runs the application in a process of its own. */
+async function play(name: string, environment: Record<string, string> = {}, ...flags: string[]): Promise<Printed> {
+  const env = { PATH: process.env['PATH'], ...environment }
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...flags, APP, name], { env, cwd: folder, timeout: 60_000 }, (failure, out, error) => {
+      const codes = [...error.matchAll(/\[(SPANSCORE_\w+)\] spanscore: /g)].map(([, code = '']) => code)
+      resolve({ code: failure?.code ?? undefined, out, error, codes })
+    })
+  })
+}
+
+const preload = [`--import=${REGISTER}`]
+
+describe('Without any configuration, a process is warned', { timeout: 60_000 }, () => {
+  test.each<[name: string, code: string, words: RegExp]>([
+    ['attached before the SDK is started', 'SPANSCORE_TOO_EARLY', /Call attachScoring after the SDK has started/],
+    ['an SDK that is never registered', 'SPANSCORE_NO_PROVIDER', /no tracer provider is registered: start it/],
+    ['a judge of a misspelt provider', 'SPANSCORE_JUDGE', /rubric cannot ask .*"opnai".*mean openai\/gpt-5-mini\?/],
+    ['a judge whose key is refused', 'SPANSCORE_JUDGE', /rubric gave no score \(judge-auth\): .*refuses its key/],
+    ['runs without content', 'SPANSCORE_NO_CONTENT', /weather-agent \(gen-ai\) holds no messages.* which answer needs/],
+    [
+      'a misspelt agent',
+      'SPANSCORE_NO_SUCH_AGENT',
+      /No agent named wether-agent was among 100 runs; seen: weather-agent/,
+    ],
+    ['model calls without runs', 'SPANSCORE_NO_RUNS', /HTTP calls to api\.openai\.com are among the spans/],
+    ['more judging than the default budget', 'SPANSCORE_BUDGET', /more than the default budget.*Set budget/],
+    ['attached twice', 'SPANSCORE_ATTACHED_TWICE', /attachScoring was called again .* with other options/],
+  ])('once of %s', async (name, code, words) => {
+    const { error, codes, out } = await play(name)
+    expect({ codes, error }).toMatchObject({ codes: [code] })
+    expect(error).toMatch(words)
+    expect(error + out).not.toContain('content-that-nobody-may-see')
+  })
+
+  test('of a misspelt agent after 100 runs and not before', async () => {
+    const { error } = await play('a misspelt agent')
+    expect(error.indexOf('99 runs')).toBeLessThan(error.indexOf('SPANSCORE_NO_SUCH_AGENT'))
+  })
+
+  test('of other options and not of a hot reload with the same', async () => {
+    const { error } = await play('attached twice')
+    expect(error.indexOf('the same')).toBeLessThan(error.indexOf('SPANSCORE_ATTACHED_TWICE'))
+  })
+
+  test.each(['.mjs', '.ts'])('of the line in which its configuration file (%s) is wrong', async (extension) => {
+    writeFileSync(join(folder, `spanscore.config${extension}`), 'export default {\n  scorers: [}\n')
+    const { error, codes, code } = await play('nothing but the SDK', {}, ...preload)
+    expect(code).toBeUndefined()
+    expect({ codes, error }).toMatchObject({ codes: ['SPANSCORE_CONFIG'] })
+    expect(error).toMatch(/got SyntaxError: .* \(line 2\)\. The application runs unscored\./)
+  })
+
+  test('of a misspelt option in its configuration file', async () => {
+    writeFileSync(join(folder, 'spanscore.config.mjs'), 'export default { scorers: [], sampel: 0.1 }')
+    const { error, codes } = await play('nothing but the SDK', {}, ...preload)
+    expect({ codes, error }).toMatchObject({ codes: ['SPANSCORE_CONFIG'] })
+    expect(error).toMatch(/options\.sampel: .*Did you mean sample\?/)
+  })
+
+  test('of ten misspelt variables at most, each with the name that was probably meant', async () => {
+    const names = [
+      'SAMPEL',
+      'SCOPEE',
+      'HOLDMS',
+      'STRICTT',
+      'RESCOR',
+      'LOGG',
+      'CONFG',
+      'MAX_HELDD',
+      'SETTL_MS',
+      'CONCURENCY',
+    ]
+    const variables = Object.fromEntries([...names, 'QUEUESIZE', 'TIMEOUT'].map((name) => [`SPANSCORE_${name}`, '1']))
+    const { error, codes } = await play('nothing but the SDK', variables, ...preload)
+    expect({ codes, error }).toMatchObject({ codes: Array.from({ length: 10 }, () => 'SPANSCORE_ENVIRONMENT') })
+    expect(error).toContain(
+      'SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE, got a variable that is not known; it is ignored.',
+    )
+  })
+})
+
+describe('A process is not warned', { timeout: 60_000 }, () => {
+  test.each<[name: string, environment: Record<string, string>, flags: readonly string[]]>([
+    ['attached', {}, []],
+    ['an SDK that is not registered before the process ends', {}, []],
+    ['runs without content that nobody needs', {}, []],
+    ['model calls with runs', {}, []],
+    ['attached before the SDK is started', { SPANSCORE_LOG: 'off' }, []],
+    ['attached before the SDK is started', {}, ['--disable-warning=SPANSCORE_TOO_EARLY']],
+  ])('of %s with %j and %j', async (name, environment, flags) => {
+    const { code, error } = await play(name, environment, ...flags)
+    expect({ code, error }).toEqual({ code: undefined, error: '' })
+  })
+
+  test('where it has set a diag logger: that gets everything, and nothing else does', async () => {
+    writeFileSync(join(folder, 'spanscore.config.mjs'), 'export default { scorers: [], sampel: 0.1 }')
+    const { error, out, codes } = await play('nothing but the SDK', { OTEL_LOG_LEVEL: 'error' }, ...preload)
+    expect(codes).toEqual([])
+    expect(error + out).toMatch(/spanscore .*options\.sampel: .*Did you mean sample\?/)
+  })
+})
+
+test('SPANSCORE_LOG=info says what scoring was attached to', { timeout: 60_000 }, async () => {
+  const { error, codes } = await play('attached', { SPANSCORE_LOG: 'info' })
+  expect({ codes, error }).toMatchObject({ codes: ['SPANSCORE_ATTACHED'] })
+  expect(error).toMatch(/Attached to NodeTracerProvider, in front of 1 of its processors\. Scorers: .*answer/)
+})
