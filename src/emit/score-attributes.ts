@@ -44,6 +44,8 @@ export function scoreAttributes(evaluation: Evaluation, rules: ExplanationRules)
   } else {
     attributes[names.status] = score.status
     attributes[names.statusReason] = score.status === 'skipped' ? score.reason : score.code
+    const message = messageOf(evaluation, rules)
+    if (message !== undefined) attributes[names.statusMessage] = message
   }
   attributes['spanscore.complete'] = complete
   attributes['spanscore.revision'] = revision
@@ -61,6 +63,7 @@ interface Names {
   readonly explanation: string
   readonly status: string
   readonly statusReason: string
+  readonly statusMessage: string
 }
 
 /** As many scorers as a process may reasonably have. */
@@ -79,6 +82,7 @@ function namesOf(scorerId: string): Names {
     explanation: `${prefix}.explanation`,
     status: `${prefix}.status`,
     statusReason: `${prefix}.status_reason`,
+    statusMessage: `${prefix}.status_message`,
   }
   if (known.size < MAX_KNOWN) known.set(scorerId, made)
   return made
@@ -92,6 +96,17 @@ export function explanationOf(
   if (score.status !== 'scored') return undefined
   if (explanations === 'none' || (explanations === 'code' && scorer.kind === 'judge')) return undefined
   const text = stripContent ? score.explanationWithoutContent : score.explanation
+  return text === undefined || text === '' ? undefined : shortened(text, MAX_EXPLANATION_LENGTH)
+}
+
+/** The message of a score that was skipped or failed, as it may leave the process: it may quote content, as explanations do. */
+function messageOf(
+  { score, scorer }: Evaluation,
+  { explanations, stripContent }: ExplanationRules,
+): string | undefined {
+  if (score.status === 'scored') return undefined
+  const isWhole = !stripContent && (explanations === 'all' || (explanations === 'code' && scorer.kind === 'code'))
+  const text = isWhole ? score.message : score.messageWithoutContent
   return text === undefined || text === '' ? undefined : shortened(text, MAX_EXPLANATION_LENGTH)
 }
 

@@ -10,6 +10,18 @@ export function skip(reason: SkipReason, message: string | Explanation): Skipped
 }
 
 /**
+ * `skipped: run-failed` where the run failed before its model could choose what to do next: an outage is no wrong choice. A
+ * run that failed after its last model call, in a tool for example, has made its choices.
+ */
+export function skipWithoutChoices(run: AgentRun, id: string): Skipped | undefined {
+  if (run.status !== 'error' && run.status !== 'aborted') return undefined
+  const last = run.steps.at(-1)
+  const hasChosen = last === undefined ? run.toolCalls.length > 0 : last.status !== 'error' && last.status !== 'aborted'
+  if (hasChosen) return undefined
+  return skip('run-failed', contentFree(`${id}: the run ended as ${run.status} before its model could choose.`))
+}
+
+/**
  * `skipped: no-content` where the run does not hold the fact, with the switch that records it; `undefined` where it does. A
  * fact that is only partly missing (`toolCalls[2].arguments`) is named with its place.
  */

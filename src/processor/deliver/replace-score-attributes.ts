@@ -1,7 +1,7 @@
 import type { ScoreAttributes } from '../../emit/score-attributes.ts'
 
 /** The attributes of one scorer, after `spanscore.<id>.` */
-const PARTS = ['score', 'label', 'explanation', 'status', 'status_reason'] as const
+const PARTS = ['score', 'label', 'explanation', 'status', 'status_reason', 'status_message'] as const
 
 /**
  * Puts scores over earlier ones. Of a scorer that had no score and now has one, or the other way round, nothing of the first is

@@ -21,7 +21,7 @@ import { hasPatterns } from './schema/has-patterns.ts'
 import { ownSchemaCheck, recordedSchemaCheck } from './schema/schema-check.ts'
 import type { SchemaCheck } from './schema/schema-check.ts'
 import { maximumMatching } from './maximum-matching.ts'
-import { skip, skipWithoutFact } from '../skip.ts'
+import { skip, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
 
 /** A call that the run should make, with the values that will do for each argument. */
 export interface ExpectedArguments {
@@ -99,6 +99,8 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
       if (run.toolCalls.length === 0 && !wanted?.length) {
         return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
       }
+      const failed = wanted === undefined ? undefined : skipWithoutChoices(run, id)
+      if (failed !== undefined) return failed
       const unknown = skipWithoutArguments(run, id)
       if (unknown !== undefined) return unknown
       const assess = (patterns: LinearPatterns | undefined): ScoredVerdict | Skipped => {

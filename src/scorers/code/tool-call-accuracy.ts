@@ -12,7 +12,7 @@ import { areTexts, expectFlags, expectOption, readOptions } from '../read-option
 import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
-import { skip, skipWithoutFact } from '../skip.ts'
+import { skip, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
 
 /** Options of `createToolCallAccuracyScorerCode`: `expectedTool`, or `expectedToolOrder`, or both. */
 export interface ToolCallAccuracyCodeOptions extends ScorerOptions {
@@ -104,6 +104,8 @@ export function createToolCallAccuracyScorerCode(
       if (expected.tool === undefined && order === undefined) {
         return skip('not-applicable', explain`${contentFree(id)}: no tool is expected of this run.`)
       }
+      const unchosen = skipWithoutChoices(run, id)
+      if (unchosen !== undefined) return unchosen
       const calls = run instanceof GivenRun ? run.toolCallInfos : toInfos(run)
       if (calls.length === 0) {
         if (run.availableTools?.length === 0)

@@ -11,7 +11,7 @@ import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { expectedTools } from './expected-tools.ts'
 import { maximumMatching } from './maximum-matching.ts'
-import { skip } from '../skip.ts'
+import { skip, skipWithoutChoices } from '../skip.ts'
 
 /** A call that the run should make: a tool's name, or name and arguments. */
 export type ExpectedCall =
@@ -99,6 +99,8 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
         order ?? (typeof expected === 'function' ? expected(run) : expected)
       if (wanted === undefined)
         return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
+      const failed = skipWithoutChoices(run, id)
+      if (failed !== undefined) return failed
       const unknown = wanted.some((call) => typeof call !== 'string' && call.arguments !== undefined)
         ? skipWithoutArguments(run, id)
         : undefined

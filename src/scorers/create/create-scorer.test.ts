@@ -5,7 +5,6 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import { evaluate } from '../../scoring/evaluate.ts'
 import { toRunInput } from '../../scoring/given/run-input.ts'
 import type { ScorerRunResult } from '../../scoring/scorer.ts'
-import type { Message } from '../../model/message.ts'
 import { createScorer } from './create-scorer.ts'
 
 const given = { input: 'Name three rivers.', output: 'Rhine, Elbe, Danube' }
@@ -13,7 +12,7 @@ const { run: agentRun } = toRunInput(given)
 
 const rivers = () =>
   createScorer({ id: 'rivers', description: 'Share of three rivers that are named.', version: 1 })
-    .preprocess(({ run }) => (run.output ?? '').split(', '))
+    .preprocess(({ agentRun: run }) => (run.output ?? '').split(', '))
     .analyze(({ results }) => ({ count: results.preprocessStepResult.length }))
     .generateScore(({ results }) => Math.min(1, results.analyzeStepResult.count / 3))
     .generateReason(({ results, score }) => `${results.analyzeStepResult.count} rivers make ${score}.`)
@@ -37,8 +36,8 @@ describe('createScorer', () => {
   it('types each step by the steps before it', () => {
     createScorer({ id: 'typed', description: '' })
       .preprocess(async ({ run, results }) => {
-        expectTypeOf(run.output).toEqualTypeOf<string | undefined>()
-        expectTypeOf(run.input).toEqualTypeOf<readonly Message[]>()
+        expectTypeOf(run.output).toEqualTypeOf<unknown>()
+        expectTypeOf(run.input).toEqualTypeOf<unknown>()
         expectTypeOf(results.preprocessStepResult).toEqualTypeOf<undefined>()
         return { words: 3 }
       })

@@ -7,7 +7,6 @@ import type { Failed, JudgeReport, Skipped } from '../../model/score.ts'
 import type { GivenInput, Need, Scorer, Verdict } from '../../scoring/scorer.ts'
 import { show } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
-import type { Message } from '../../model/message.ts'
 import { runSyncOrAsync } from './run-sync-or-async.ts'
 import { scoreBesideDecoy } from './score-beside-decoy.ts'
 import { createStepJudging, readStepJudge, REASON_SHAPE, scoreShape } from './prompt-steps.ts'
@@ -17,7 +16,7 @@ import type { KeysOf } from '../read-options.ts'
 import type { NewScorer, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
 
 /** What a scorer of one's own is made of, beside its steps. */
-export interface CreateScorerOptions<Input = readonly Message[], Output = string | undefined> {
+export interface CreateScorerOptions<Input = unknown, Output = unknown> {
   /** `^[a-z][a-z0-9_]*$`. @default made of `name` */
   readonly id?: string
   /** For people; needed where there is no `id`. */
@@ -74,7 +73,7 @@ const KNOWN: KeysOf<CreateScorerOptions> = {
  * @example
  * ```ts
  * const citesSources = createScorer({ id: 'cites_sources', description: 'Share of sentences with a source.', version: 1 })
- *   .analyze(({ run }) => (run.output ?? '').split(/(?<=[.!?])\s+/))
+ *   .analyze(({ agentRun }) => (agentRun.output ?? '').split(/(?<=[.!?])\s+/))
  *   .generateScore(({ results }) => {
  *     const sentences = results.analyzeStepResult
  *     return sentences.filter((sentence) => /\[\d+\]/.test(sentence)).length / sentences.length
@@ -84,7 +83,7 @@ const KNOWN: KeysOf<CreateScorerOptions> = {
  *
  * @throws TypeError where an option or a step is wrong or not known: `expected … got …`
  */
-export function createScorer<Input = readonly Message[], Output = string | undefined>(
+export function createScorer<Input = unknown, Output = unknown>(
   options: CreateScorerOptions<Input, Output>,
 ): NewScorer<StepRun<Input, Output>> {
   const { id = idOf(options.name), ...more } = readOptions('createScorer', options, KNOWN)
@@ -94,7 +93,7 @@ export function createScorer<Input = readonly Message[], Output = string | undef
 }
 
 /** What `defineScorer` and the judge of the steps do not look at themselves. */
-function checkDeclaration(declaration: Omit<CreateScorerOptions<unknown, unknown>, 'id'>): void {
+function checkDeclaration(declaration: Omit<CreateScorerOptions, 'id'>): void {
   const factory = 'createScorer'
   const { name, description, type = 'agent', version, judge, inline = false, needs = ALL_NEEDS } = declaration
   expectOption(isTextOrNone(name), factory, 'name to be a text', name)

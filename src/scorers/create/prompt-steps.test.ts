@@ -29,7 +29,7 @@ async function riversBy(script: Script): Promise<Scorer> {
     .analyze({
       description: 'Lists the rivers.',
       outputSchema: z.object({ rivers: z.array(z.string()) }),
-      createPrompt: ({ run, quote }) => `List the rivers in this answer.\n${quote(run.output ?? '')}`,
+      createPrompt: ({ agentRun, quote }) => `List the rivers in this answer.\n${quote(agentRun.output ?? '')}`,
     })
     .generateScore(({ results }) => {
       expectTypeOf(results.analyzeStepResult).toEqualTypeOf<{ rivers: string[] }>()
@@ -48,7 +48,7 @@ const verdictBy = (model: TextModel, settings: Partial<StepJudge> = {}) =>
     .analyze({
       description: 'Good or bad.',
       outputSchema: z.strictObject({ verdict: z.enum(['good', 'bad']) }),
-      createPrompt: ({ run, quote }) => `Is it good?\n${quote(run.output ?? '')}`,
+      createPrompt: ({ agentRun, quote }) => `Is it good?\n${quote(agentRun.output ?? '')}`,
     })
     .generateScore(({ results }) => (results.analyzeStepResult.verdict === 'good' ? 1 : 0))
 
@@ -94,7 +94,7 @@ describe('a scorer with prompt steps', () => {
       judge: { model: { id: 'm', url: server.url } },
     }).generateScore({
       description: 'Rates the tone.',
-      createPrompt: ({ run, quote }) => `Rate the tone.\n${quote(String(run.output))}`,
+      createPrompt: ({ agentRun, quote }) => `Rate the tone.\n${quote(String(agentRun.output))}`,
     })
     await expect(scorer.run(given)).resolves.toMatchObject({ score: 4.5 })
     expect(server.requests[0]?.userText).toContain('from 0 to 5')

@@ -4,13 +4,12 @@ import type { JudgeModel } from '../../judge/transport/judge-model.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Skipped } from '../../model/score.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
-import type { Message } from '../../model/message.ts'
 
 /**
  * The run as steps see it: an `AgentRun`, with `input` and `output` as they were given to `.run()`, in whatever form that was.
- * In a live run they are the run's own: messages and text.
+ * In a live run they are the run's own: messages and text. `agentRun` of the step's context has messages and text always.
  */
-export type StepRun<Input = readonly Message[], Output = string | undefined> = Omit<AgentRun, 'input' | 'output'> & {
+export type StepRun<Input = unknown, Output = unknown> = Omit<AgentRun, 'input' | 'output'> & {
   readonly input: Input
   readonly output: Output
   /** The expected answer, where `.run()` was given one. */

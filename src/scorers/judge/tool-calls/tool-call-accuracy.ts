@@ -9,7 +9,7 @@ import { defineJudgeScorer, judgeKeys, readJudgeOptions, skipUnfinished, textOr 
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { expectOption, isTextOrNone } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
-import { skip, skipWithoutFact } from '../../skip.ts'
+import { skip, skipWithoutChoices, skipWithoutFact } from '../../skip.ts'
 import { callVerdicts, toolCallInquiry, toolCallPrompts } from './questions.ts'
 import { scoreCalls, scoreNoCall } from './verdicts.ts'
 import type { ToolCallAccuracyAnalysis } from './verdicts.ts'
@@ -72,6 +72,8 @@ export function createToolCallAccuracyScorerLLM(
     assess: async (run, session, context) => {
       const request = textOr(run, 'userInput', id)
       if (typeof request !== 'string') return request
+      const failed = skipWithoutChoices(run, id)
+      if (failed !== undefined) return failed
       if (run.toolCalls.length === 0) {
         const unknown = skipUnfinished(run, context, id) ?? skipWithoutFact(run, 'toolCalls', id)
         if (unknown !== undefined) return unknown
