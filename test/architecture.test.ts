@@ -14,7 +14,8 @@ const knows: Record<string, readonly string[]> = {
   scorers: ['model', 'spans', 'runs', 'scoring', 'judge'],
   emit: ['model', 'spans', 'runs', 'scoring'],
   processor: ['model', 'spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit'],
-  cli: ['model', 'spans', 'runs', 'otlp', 'sampling', 'scoring', 'scorers', 'emit', 'processor'],
+  doctor: ['model', 'spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit', 'processor'],
+  cli: ['model', 'spans', 'runs', 'otlp', 'sampling', 'scoring', 'scorers', 'emit', 'processor', 'doctor'],
   testing: ['model', 'spans', 'runs', 'otlp', 'scoring', 'judge', 'scorers'],
   entries: [
     'model',
@@ -27,6 +28,7 @@ const knows: Record<string, readonly string[]> = {
     'scorers',
     'emit',
     'processor',
+    'doctor',
     'testing',
   ],
 }

@@ -1,6 +1,7 @@
 import type { CliCommand } from './command.ts'
+import { doctorCommand } from './commands/doctor.ts'
 import { inspectCommand } from './commands/inspect.ts'
 import { scoreCommand } from './commands/score.ts'
 
 /** The commands of `spanscore`, in the order in which the help lists them. */
-export const allCommands: readonly CliCommand[] = [scoreCommand, inspectCommand]
+export const allCommands: readonly CliCommand[] = [scoreCommand, inspectCommand, doctorCommand]

@@ -32,7 +32,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   /** @throws TypeError where an option is wrong: `<path>: expected …, got …` */
   constructor(options: ScoringOptions) {
     const resolved = resolveOptions(options)
-    markAsScoring(this)
+    markAsScoring({ processor: this, options: resolved, ledger: () => this.ledger() })
     this.#pipeline = new ScoringPipeline(resolved, this)
     this.#next = resolved.next
     this.logRecordProcessor = createLogCapture(

@@ -43,6 +43,14 @@ describe('The global tracer provider', () => {
     expect(found).toEqual([provider])
   })
 
+  test('is found by everybody who waits for it', () => {
+    const found: string[] = []
+    onTracerProvider(() => found.push('first'))
+    onTracerProvider(() => found.push('second'))
+    trace.setGlobalTracerProvider(new BasicTracerProvider())
+    expect(found).toEqual(['first', 'second'])
+  })
+
   test('leaves the API as it would be without it', () => {
     onTracerProvider(() => undefined)
     trace.setGlobalTracerProvider(new BasicTracerProvider())

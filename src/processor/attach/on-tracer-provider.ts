@@ -1,3 +1,4 @@
+import { globalSlot } from '../../scoring/global-slot.ts'
 import { globalTracerProvider, unwrapped } from './tracer-providers.ts'
 
 /** Where every copy of `@opentelemetry/api` 1.x, CommonJS or ESM, keeps what was registered. */
@@ -13,6 +14,20 @@ const API = Symbol.for('opentelemetry.js.api.1')
 export function onTracerProvider(found: (provider: object) => void): void {
   const provider = globalTracerProvider()
   if (provider !== undefined) return found(provider)
+  waiting.add(found)
+  if (waiting.size === 1) watchRegistration(foundByAll)
+}
+
+/** Shared by every copy of the package: of two that watch the same property, the second would replace the first. */
+const waiting = globalSlot('waiting', () => new Set<(provider: object) => void>(), isSet)
+
+function foundByAll(provider: object): void {
+  const callbacks = [...waiting]
+  waiting.clear()
+  for (const callback of callbacks) callback(provider)
+}
+
+function watchRegistration(found: (provider: object) => void): void {
   const api: unknown = Reflect.get(globalThis, API)
   if (isObject(api)) return watchTrace(api, found)
   onFirstValue(globalThis, API, (created) => watchTrace(created, found))
@@ -45,6 +60,10 @@ function onFirstValue(target: object, key: string | symbol, assigned: (value: ob
       assigned(value)
     },
   })
+}
+
+function isSet(value: unknown): value is Set<(provider: object) => void> {
+  return value instanceof Set
 }
 
 function isObject(value: unknown): value is object {

@@ -1,5 +1,7 @@
 import type { TracerProvider } from '@opentelemetry/api'
 
+import type { LedgerSnapshot } from '../../scoring/ledger.ts'
+import type { ResolvedOptions } from '../config/options.ts'
 import { processorsOf } from './provider-processors.ts'
 import { globalTracerProvider, unwrapped } from './tracer-providers.ts'
 import type { Flushable, SpanProcessorLike } from '../sdk-types.ts'
@@ -7,9 +9,21 @@ import type { Flushable, SpanProcessorLike } from '../sdk-types.ts'
 /** On every scoring processor, of any copy of the package. */
 const SCORING = Symbol.for('spanscore.processor')
 
+/** Where `spanscore doctor` waits for scoring processors to be made, in the processes that it looks at. */
+const DOCTOR = Symbol.for('spanscore.doctor')
+
+/** A scoring processor, as the doctor looks at it. */
+export interface ScoringDescription {
+  readonly processor: object
+  readonly options: ResolvedOptions
+  readonly ledger: () => LedgerSnapshot
+}
+
 /** Makes a scoring processor known as one. */
-export function markAsScoring(processor: object): void {
-  Object.defineProperty(processor, SCORING, { value: true })
+export function markAsScoring(description: ScoringDescription): void {
+  Object.defineProperty(description.processor, SCORING, { value: true })
+  const doctor: unknown = Reflect.get(globalThis, DOCTOR)
+  if (Array.isArray(doctor)) doctor.push(description)
 }
 
 /**

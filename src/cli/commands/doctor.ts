@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { checkFiles } from '../../doctor/check-files.ts'
+import { diagnose } from '../../doctor/diagnose.ts'
+import type { Finding, ProcessFacts } from '../../doctor/facts.ts'
+import type { CliCommand, CommandContext, ExitCode } from '../command.ts'
+import { createPaint, write } from '../output.ts'
+import { safeLine } from '../text.ts'
+import { UsageError } from '../usage-error.ts'
+
+interface DoctorOptions {
+  readonly ask?: boolean
+  readonly wait: string
+}
+
+const PROBE = new URL('../entries/doctor-probe.js', import.meta.url).href
+
+/** How often is looked whether a process has reported. */
+const POLL_MS = 100
+
+/** `spanscore doctor [-- node app.js]`: says what is attached, recorded and configured, with the cure for what is not. */
+export const doctorCommand: CliCommand = {
+  name: 'doctor',
+  declare: (command, context, finish) => {
+    command
+      .summary('say what is attached, recorded and configured, and what to do about what is not')
+      .description(
+        'Runs the application and reports after its first agent run, or after 30 seconds; the application runs on. ' +
+          'Without a command it checks the files in this folder.',
+      )
+      .argument('[command...]', 'the application, after --: spanscore doctor -- node app.js')
+      .option('--ask', 'ask each judge one tiny question; nothing else goes over the network')
+      .option('--wait <seconds>', 'how long to wait for the first run', '30')
+      .addHelpText('after', '\nExit code: 0 where all is well; 1 where something is not; 2 for wrong usage.')
+      .action(async (words: readonly string[], options: DoctorOptions) => finish(await doctor(words, options, context)))
+  },
+}
+
+async function doctor(words: readonly string[], options: DoctorOptions, context: CommandContext): Promise<ExitCode> {
+  const waitMs = Number(options.wait) * 1000
+  if (!(waitMs > 0 && waitMs <= 3_600_000)) {
+    throw new UsageError(`--wait: expected seconds, above 0 and up to 3600, got ${options.wait}`, { showsHelp: true })
+  }
+  const asks = options.ask === true
+  const [program, ...given] = words
+  if (program === undefined) {
+    const code = await report(await checkFiles(process.cwd(), context.environment, asks), context)
+    await write(
+      context.stdout,
+      'Not seen from here: the tracer provider, its processors, instrumentations and runs. ' +
+        'To see them: npx spanscore doctor -- node app.js\n',
+    )
+    return code
+  }
+  return runApplication(program, given, { waitMs, asks }, context)
+}
+
+async function runApplication(
+  program: string,
+  words: readonly string[],
+  { waitMs, asks }: { readonly waitMs: number; readonly asks: boolean },
+  context: CommandContext,
+): Promise<ExitCode> {
+  const folder = mkdtempSync(join(tmpdir(), 'spanscore-doctor-'))
+  const { environment } = context
+  const application = spawn(program, words, {
+    stdio: ['inherit', 'inherit', 'inherit'],
+    env: {
+      ...environment,
+      NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --import=${PROBE}`.trim(),
+      SPANSCORE_DOCTOR_FOLDER: folder,
+      SPANSCORE_DOCTOR_WAIT_MS: String(waitMs),
+      SPANSCORE_DOCTOR_ASKS: String(asks),
+    },
+  })
+  const forwarded = forwardSignals(application)
+  try {
+    const ended = ending(application, program)
+    const facts = await firstFacts(folder, ended, waitMs + (asks ? 25_000 : 3_000))
+    const findings = facts === undefined ? [NO_PROCESS] : diagnose(facts)
+    const code = await report(findings, context)
+    await ended
+    return code
+  } finally {
+    forwarded()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const NO_PROCESS: Finding = {
+  isGood: false,
+  text: 'No Node.js process of the command reported.',
+  cure: 'Give the command that starts the application itself, such as node app.js; NODE_OPTIONS must reach it.',
+}
+
+/** Resolves when the application has ended. */
+async function ending(application: ChildProcess, program: string): Promise<void> {
+  try {
+    await once(application, 'exit')
+  } catch (error) {
+    throw new UsageError(`cannot start ${safeLine(program)}: ${safeLine(String(error))}`)
+  }
+}
+
+/** The facts of the process that has seen a run, else of the one that looks most like the application when the time is over. */
+async function firstFacts(folder: string, ended: Promise<void>, waitMs: number): Promise<ProcessFacts | undefined> {
+  const watched = ended.then(() => 'ended' as const)
+  // Its rejection is awaited where it belongs, below.
+  watched.catch(() => {})
+  for (const endMs = Date.now() + waitMs; Date.now() < endMs;) {
+    const facts = readFacts(folder).find(({ when, runs }) => when === 'late' || runs.length > 0)
+    if (facts !== undefined) return facts
+    const pause = new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    if ((await Promise.race([watched, pause])) === 'ended') break
+  }
+  return readFacts(folder).toSorted((a, b) => weight(b) - weight(a))[0]
+}
+
+/** A package manager that starts the application is a process of Node.js as well. */
+function weight({ tracerProvider, runs, scoring, apiVersion }: ProcessFacts): number {
+  const signs = [runs.length > 0, scoring.length > 0, tracerProvider !== undefined, apiVersion !== undefined]
+  return signs.filter(Boolean).length
+}
+
+function readFacts(folder: string): readonly ProcessFacts[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.json'))
+    .map((file): ProcessFacts => JSON.parse(readFileSync(join(folder, file), 'utf8')))
+}
+
+async function report(findings: readonly Finding[], { stdout, environment }: CommandContext): Promise<ExitCode> {
+  const paint = createPaint(stdout, environment)
+  const lines = findings.map(({ isGood, text, cure }) => {
+    const line = `${isGood ? paint('green', '✓') : paint('red', '✗')} ${safeLine(text)}`
+    return cure === undefined ? line : `${line}\n  ${safeLine(cure)}`
+  })
+  const wrong = findings.filter(({ isGood }) => !isGood).length
+  const sum = wrong === 0 ? 'All is well.' : `${wrong} of ${findings.length} lines need a look.`
+  await write(stdout, `\nspanscore doctor\n${lines.join('\n')}\n${sum}\n`)
+  return wrong === 0 ? 0 : 1
+}
+
+/** Ctrl-C and the like end the application, and with it this command; gives what takes that back. */
+function forwardSignals(application: ChildProcess): () => void {
+  const forward = (signal: NodeJS.Signals): void => void application.kill(signal)
+  const signals = (['SIGINT', 'SIGTERM'] as const).filter((signal) => signal in constants.signals)
+  for (const signal of signals) process.on(signal, forward)
+  return () => {
+    for (const signal of signals) process.off(signal, forward)
+  }
+}

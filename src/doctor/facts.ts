@@ -1,0 +1,78 @@
+/** What the doctor knows about one process. It holds neither keys nor content of runs. */
+export interface ProcessFacts {
+  readonly nodeVersion: string
+  readonly pid: number
+  /** Why this is reported now: a run came to its end, the time is over, or the process ends. */
+  readonly when: 'run' | 'late' | 'exit'
+  /** Packages that were loaded and matter, with their versions. */
+  readonly packages: Readonly<Record<string, string>>
+  readonly apiVersion?: string
+  readonly tracerProvider?: ProviderFacts
+  readonly meterProvider?: string
+  readonly loggerProvider?: string
+  /** Scoring processors that were made in this process, through whatever way in. */
+  readonly scoring: readonly ScoringFacts[]
+  /** The first runs that were seen, at most five, whether they are scored or not. */
+  readonly runs: readonly RunFacts[]
+  /** Spans that have ended, of any kind. */
+  readonly spans: number
+  /** Warnings of spanscore itself, with their codes. */
+  readonly notices: readonly { readonly code: string; readonly message: string }[]
+  /** Calls of judges, where they were asked for. */
+  readonly asked: readonly AskFacts[]
+}
+
+/** The tracer provider that is registered. */
+export interface ProviderFacts {
+  /** Name of its class. */
+  readonly name: string
+  /** Its processors, by class name, with the exporter of each; absent where the provider does not show them. */
+  readonly processors?: readonly { readonly name: string; readonly exporter?: string }[]
+}
+
+/** What one scoring processor was made with. */
+export interface ScoringFacts {
+  readonly scorers: readonly ScorerFacts[]
+  readonly hasNext: boolean
+  readonly sample: string
+  readonly budget: string
+  readonly runsSeen: number
+  readonly scored: number
+}
+
+/** One configured scorer. */
+export interface ScorerFacts {
+  readonly id: string
+  readonly kind: 'code' | 'judge'
+  readonly agents?: readonly string[]
+  readonly sample: string
+  readonly model?: string
+  /** Why its judge cannot be asked. */
+  readonly unavailable?: string
+}
+
+/** What one run shows of its instrumentation. */
+export interface RunFacts {
+  readonly agent?: string
+  readonly dialect: string
+  readonly scope: string
+  readonly content: 'full' | 'partial' | 'none'
+  /** The setting that records what is missing. */
+  readonly setting?: string
+}
+
+/** One call of a judge, made by the doctor. */
+export interface AskFacts {
+  readonly scorer: string
+  readonly model: string
+  readonly isAnswered: boolean
+  readonly message: string
+}
+
+/** One line of the report. */
+export interface Finding {
+  readonly isGood: boolean
+  readonly text: string
+  /** What to do; present where it is not good. */
+  readonly cure?: string
+}

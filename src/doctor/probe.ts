@@ -1,0 +1,183 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { Providers } from '../processor/attach/tracer-providers.ts'
+import { onTracerProvider } from '../processor/attach/on-tracer-provider.ts'
+import { processorsOf } from '../processor/attach/provider-processors.ts'
+import type { ScoringDescription } from '../processor/attach/other-processors.ts'
+import { ScoringSpanProcessor } from '../processor/scoring-span-processor.ts'
+import type { EndedSpan, SpanProcessorLike } from '../processor/sdk-types.ts'
+import type { AgentRun } from '../model/agent-run.ts'
+import { defineScorer } from '../scoring/define-scorer.ts'
+import { isRecord } from '../spans/json.ts'
+import { askJudges } from './ask-judges.ts'
+import type { AskFacts, ProcessFacts, ProviderFacts, RunFacts } from './facts.ts'
+import { watchLoadedPackages } from './loaded-packages.ts'
+import { toScoringFacts } from './scoring-facts.ts'
+
+const API = Symbol.for('opentelemetry.js.api.1')
+const MOST_RUNS = 5
+
+/** What `spanscore doctor` asks of the processes that it starts. */
+export interface ProbeSettings {
+  /** The folder in which each process writes its facts, as `<pid>.json`. */
+  readonly folder: string
+  /** How long a first run is waited for, in milliseconds. */
+  readonly waitMs: number
+  /** Whether each judge is asked once. */
+  readonly asks: boolean
+}
+
+/** Watches this process and writes what there is to know about it: at its first run, after a while, and at its end. */
+export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
+  const described: ScoringDescription[] = []
+  Reflect.set(globalThis, Symbol.for('spanscore.doctor'), described)
+  const packages = watchLoadedPackages()
+  const notices: { code: string; message: string }[] = []
+  process.on('warning', (warning) => {
+    const { code = '' }: NodeJS.ErrnoException = warning
+    if (code.startsWith('SPANSCORE_')) notices.push({ code, message: warning.message })
+  })
+  const runs: RunFacts[] = []
+  let spans = 0
+  let provider: object | undefined
+  let asked: readonly AskFacts[] = []
+  let isWritten = false
+
+  const write = (when: ProcessFacts['when']): void => {
+    const api: unknown = Reflect.get(globalThis, API)
+    const providers = new Providers({})
+    const meterProvider = providers.meterProvider()?.constructor?.name
+    const loggerProvider = providers.loggerProvider()?.constructor?.name
+    const facts: ProcessFacts = {
+      nodeVersion: process.version,
+      pid: process.pid,
+      when,
+      packages: packages(),
+      ...(isRecord(api) && typeof api['version'] === 'string' && { apiVersion: api['version'] }),
+      ...(provider !== undefined && { tracerProvider: toProviderFacts(provider, observer, described) }),
+      ...(meterProvider !== undefined && { meterProvider }),
+      ...(loggerProvider !== undefined && { loggerProvider }),
+      scoring: scoringOf(described, observer).map(({ options, ledger }) => toScoringFacts(options, ledger())),
+      runs,
+      spans,
+      notices,
+      asked,
+    }
+    mkdirSync(folder, { recursive: true })
+    const file = join(folder, `${process.pid}.json`)
+    writeFileSync(`${file}.part`, JSON.stringify(facts))
+    renameSync(`${file}.part`, file)
+    isWritten = true
+  }
+  const report = async (when: ProcessFacts['when']): Promise<void> => {
+    if (isWritten) return
+    isWritten = true
+    if (asks) {
+      const scorers = scoringOf(described, observer).flatMap(({ options }) => options.scorers)
+      asked = await askJudges(
+        scorers.map(({ scorer }) => scorer),
+        20_000,
+      )
+    }
+    guarded(() => write(when))
+  }
+
+  const observer = createObserver((run) => {
+    if (runs.length < MOST_RUNS) runs.push(toRunFacts(run))
+    // In a turn of its own: the scorers of the application have seen the run by then.
+    if (runs.length === 1) setTimeout(() => void report('run'), 500).unref()
+  })
+  onTracerProvider((found) => {
+    provider = found
+    guarded(() =>
+      processorsOf(found)?.push(
+        observer,
+        countingProcessor(() => (spans += 1)),
+      ),
+    )
+  })
+  setTimeout(() => void report('late'), waitMs).unref()
+  process.once('exit', () => guarded(() => isWritten || write('exit')))
+}
+
+/** The application is not to suffer from being looked at. */
+function guarded(run: () => unknown): void {
+  try {
+    run()
+  } catch {}
+}
+
+/** Sees every run as scorers do, and emits nothing. */
+function createObserver(onRun: (run: AgentRun) => void): ScoringSpanProcessor {
+  const scorer = defineScorer({
+    id: 'spanscore_doctor',
+    description: 'Looks at runs for spanscore doctor.',
+    kind: 'code',
+    inline: true,
+    assess: () => ({ status: 'scored', value: 1 }),
+  })
+  return new ScoringSpanProcessor({
+    scorers: [scorer],
+    emit: { attributes: false, events: false, lateSpans: 'never', metrics: false },
+    onScore: (_evaluation, run) => onRun(run),
+  })
+}
+
+function countingProcessor(count: () => void): SpanProcessorLike {
+  return {
+    onStart() {},
+    onEnd(_span: EndedSpan) {
+      count()
+    },
+    forceFlush: () => Promise.resolve(),
+    shutdown: () => Promise.resolve(),
+  }
+}
+
+function scoringOf(described: readonly ScoringDescription[], observer: object): readonly ScoringDescription[] {
+  return described.filter(({ processor }) => processor !== observer)
+}
+
+function toRunFacts({ agent, dialect, scope, content, missing }: AgentRun): RunFacts {
+  const setting = missing.find((each) => each.switch !== undefined)?.switch
+  return {
+    dialect,
+    scope: scope.name,
+    content,
+    ...(agent.name !== undefined && { agent: agent.name }),
+    ...(setting !== undefined && { setting }),
+  }
+}
+
+function behind(scoring: ScoringDescription | undefined): readonly SpanProcessorLike[] {
+  const next = scoring?.options.next
+  if (next === undefined) return []
+  return 'processors' in next ? listOf(next) : [next]
+}
+
+function listOf(composite: object): readonly SpanProcessorLike[] {
+  const processors: unknown = Reflect.get(composite, 'processors')
+  return Array.isArray(processors) ? processors : []
+}
+
+function toProviderFacts(provider: object, observer: object, described: readonly ScoringDescription[]): ProviderFacts {
+  const name = provider.constructor?.name ?? 'a tracer provider'
+  const processors = processorsOf(provider)
+  if (processors === undefined) return { name }
+  return {
+    name,
+    processors: processors
+      // Scoring stands in front of the processors that it found.
+      .flatMap((each) => [each, ...behind(described.find(({ processor }) => processor === each))])
+      .filter((each) => each !== observer && each.constructor !== Object)
+      .map((each) => {
+        const exporter: unknown = Reflect.get(each, '_exporter')
+        const exporterName = isRecord(exporter) ? exporter.constructor?.name : undefined
+        return {
+          name: each.constructor?.name ?? 'a processor',
+          ...(typeof exporterName === 'string' && { exporter: exporterName }),
+        }
+      }),
+  }
+}

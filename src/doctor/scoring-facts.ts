@@ -1,0 +1,43 @@
+import { DEFAULT_BUDGET } from '../sampling/budget.ts'
+import type { LedgerSnapshot } from '../scoring/ledger.ts'
+import type { ResolvedOptions } from '../processor/config/options.ts'
+import type { Sample } from '../processor/config/scoring-options.ts'
+import type { ScorerFacts, ScoringFacts } from './facts.ts'
+
+/** What a scoring processor was made with, in words: neither functions nor keys. */
+export function toScoringFacts(options: ResolvedOptions, ledger: LedgerSnapshot): ScoringFacts {
+  const rows = Object.values(ledger.scorers)
+  return {
+    scorers: options.scorers.map((scorer) => toScorerFacts(scorer)),
+    hasNext: options.next !== undefined,
+    sample: [...new Set(options.scorers.map(({ sample }) => describeSample(sample)))].join(', '),
+    budget: describeBudget(options),
+    runsSeen: ledger.runs.seen,
+    scored: rows.reduce((sum, { scored }) => sum + scored, 0),
+  }
+}
+
+function toScorerFacts({ id, scorer, agents, sample }: ResolvedOptions['scorers'][number]): ScorerFacts {
+  const unavailable = scorer.judge?.unavailable()
+  return {
+    id,
+    kind: scorer.kind,
+    sample: describeSample(sample),
+    ...(agents !== undefined && { agents: [...agents] }),
+    ...(scorer.judge !== undefined && { model: scorer.judge.model }),
+    ...(unavailable !== undefined && { unavailable }),
+  }
+}
+
+function describeSample(sample: Sample): string {
+  return typeof sample === 'number' ? `${sample * 100} %` : 'a function'
+}
+
+function describeBudget({ budget }: ResolvedOptions): string {
+  const limits = [
+    `${budget.callsPerMinute} calls a minute`,
+    ...(budget.tokensPerHour === DEFAULT_BUDGET.tokensPerHour ? [] : [`${budget.tokensPerHour} tokens an hour`]),
+    `${budget.usdPerDay} USD a day`,
+  ]
+  return `${limits.join(', ')}${budget.share === 1 ? '' : `, of which this process may use ${budget.share}`}`
+}

@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { createScriptedOpenAIServer } from 'spanscore/testing'
+import { describe, expect, test } from 'vitest'
+
+const CLI = resolve('dist/cli/main.js')
+const REGISTER = pathToFileURL(resolve('dist/entries/register.js')).href
+const app = (name: string) => join(import.meta.dirname, 'app', `${name}.mjs`)
+
+interface Examined {
+  readonly code: number | null
+  readonly out: string
+  readonly error: string
+}
+
+/** Runs `spanscore doctor`; `endsAt` ends it, as Ctrl-C does, when this is printed. */
+async function doctor(
+  words: readonly string[],
+  { env = {}, cwd = process.cwd(), endsAt }: { env?: Record<string, string>; cwd?: string; endsAt?: string } = {},
+): Promise<Examined> {
+  const child = spawn(process.execPath, [CLI, 'doctor', ...words], {
+    cwd,
+    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
+  })
+  let [out, error] = ['', '']
+  child.stdout.on('data', (chunk) => {
+    out += chunk
+    if (endsAt !== undefined && out.includes(endsAt)) child.kill('SIGTERM')
+  })
+  child.stderr.on('data', (chunk) => (error += chunk))
+  const [code] = await once(child, 'close')
+  return { code, out, error }
+}
+
+const run = (name: string, ...flags: string[]) => ['--', process.execPath, ...flags, app(name)]
+
+describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
+  test('finds nothing wrong with NodeSDK and attachScoring, asks no judge, and lets the application run on', async () => {
+    await using server = await createScriptedOpenAIServer([{ text: 'Yes.' }])
+    const { code, out, error } = await doctor(run('node-sdk'), { env: { JUDGE_URL: new URL(server.url).origin } })
+    expect(out + error).toMatch(/✓ Node\.js v/)
+    expect(out).toMatch(/✓ OpenTelemetry: @opentelemetry\/api 1\.\d+\.\d+, .*@opentelemetry\/sdk-node \d/)
+    expect(out).toMatch(
+      /✓ Tracer provider: \w*TracerProvider with ScoringSpanProcessor, BatchSpanProcessor → OTLPTraceExporter/,
+    )
+    expect(out).toMatch(/✓ Meter provider: MeterProvider/)
+    expect(out).toMatch(/✓ Logger provider: LoggerProvider/)
+    expect(out).toContain('✓ Scorers: answered, rubric (0 %).')
+    expect(out).toContain('✓ Judge local/judge (rubric): its package and key are there.')
+    expect(out).toContain('✓ Instrumentation: gen-ai (agents), agent greeter, content full.')
+    expect(out).toContain('✓ Scores: 1 so far.')
+    expect(out).toContain('All is well.')
+    expect(code).toBe(0)
+    expect(out.indexOf('the application runs')).toBeLessThan(out.indexOf('spanscore doctor'))
+    expect(out + error).not.toMatch(/nobody-may-see/)
+    expect(server.requests).toHaveLength(0)
+  })
+
+  test('asks each judge once where it may, and prints no key', async () => {
+    await using server = await createScriptedOpenAIServer([{ text: 'Yes.' }, { text: 'Yes.' }, { text: 'Yes.' }])
+    const origin = new URL(server.url).origin
+    const { out, error } = await doctor(['--ask', ...run('node-sdk')], { env: { JUDGE_URL: origin } })
+    expect(out + error).toContain('Judge local/judge (rubric) was asked once')
+    expect(server.requests).toHaveLength(1)
+    expect(out + error).not.toMatch(/nobody-may-see/)
+  })
+
+  test.each<[name: string, flags: readonly string[], lines: readonly RegExp[]]>([
+    [
+      'tracer-provider',
+      [],
+      [
+        /✓ Tracer provider: NodeTracerProvider with SimpleSpanProcessor → InMemorySpanExporter\./,
+        /✗ Meter provider: none is registered\.\n {2}\S/,
+        /✗ Scoring: .*\n {2}Call attachScoring after the SDK has started/,
+        /✗ Instrumentation: gen-ai \(agents\), agent .*, content none\.\n {2}See docs\/instrumentations\.md/,
+      ],
+    ],
+    [
+      'never-registered',
+      [],
+      [
+        /✗ Tracer provider: none is registered\.\n {2}The SDK is loaded: start it with sdk\.start\(\)/,
+        /✗ Notice SPANSCORE_TOO_EARLY: Nothing is scored/,
+        /✗ Runs: no span was recorded before the process ended\.\n {2}Run an agent\./,
+      ],
+    ],
+    [
+      'tracer-provider',
+      [`--import=${REGISTER}`],
+      [/✗ Notice SPANSCORE_CONFIG: .*Expected one of spanscore\.config\.ts/, /✗ Scoring: /],
+    ],
+  ])('says of %s with %j what is wrong, and what to do', async (name, flags, lines) => {
+    const { code, out, error } = await doctor(run(name, ...flags))
+    expect({ code, error }).toMatchObject({ code: 1 })
+    for (const line of lines) expect(out).toMatch(line)
+    expect(out.match(/^✗ .*\n(?! {2}\S)/gm)).toBeNull()
+  })
+
+  test('reports when the time is over where no agent runs, and passes on the signal that ends the application', async () => {
+    const { code, out } = await doctor(['--wait', '2', ...run('no-agents')], { endsAt: 'need a look' })
+    expect(out).toMatch(/✗ Runs: 1 spans? and no agent run in the time that was waited\.\n {2}Add an instrumentation/)
+    expect(code).toBe(1)
+  })
+
+  test('says where no process of Node.js reports, and what cannot be started', async () => {
+    const silent = await doctor(['--', 'true'])
+    expect(silent.out).toMatch(/✗ No Node\.js process of the command reported\.\n {2}\S/)
+    expect(silent.code).toBe(1)
+    const missing = await doctor(['--', 'no-such-program'])
+    expect(missing.error).toMatch(/^spanscore: cannot start no-such-program: /)
+    expect(missing.code).toBe(2)
+    expect((await doctor(['--wait', 'long', '--', 'true'])).error).toMatch(/--wait: expected seconds/)
+  })
+})
+
+/** Runs `spanscore doctor` in a folder with this configuration file. */
+async function check(text: string | undefined, env: Record<string, string> = {}): Promise<Examined> {
+  const cwd = mkdtempSync(join(tmpdir(), 'spanscore-doctor-test-'))
+  if (text !== undefined) writeFileSync(join(cwd, 'spanscore.config.mjs'), text)
+  const examined = await doctor([], { cwd, env })
+  rmSync(cwd, { recursive: true })
+  return examined
+}
+
+describe('spanscore doctor without a command', { timeout: 60_000 }, () => {
+  test('checks the files, and says what it cannot see', async () => {
+    const entry = pathToFileURL(resolve('dist/entries/main.js')).href
+    const config = `import { createRubricScorer } from '${entry}'
+export default {
+  scorers: [createRubricScorer({ model: 'openai/gpt-5-mini', criteria: [{ id: 'a', question: 'Is it?' }] })],
+  budget: { callsPerMinute: 5 },
+}`
+    const { code, out } = await check(config, { SPANSCORE_SAMPEL: '1' })
+    expect(code).toBe(1)
+    expect(out).toContain('✓ Configuration file: it loads, and its options are right.')
+    expect(out).toMatch(/✗ Judge openai\/gpt-5-mini \(rubric\) cannot be asked\.\n {2}.*OPENAI_API_KEY/)
+    expect(out).toContain('✓ Budget of judges: 5 calls a minute, 10 USD a day.')
+    expect(out).toContain('✗ Environment: SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE')
+    expect(out).toMatch(/✗ Package @opentelemetry\/api is not installed\.\n {2}npm install @opentelemetry\/api/)
+    expect(out).toContain('Not seen from here: the tracer provider')
+  })
+
+  test.each([
+    [undefined, /✗ Configuration file: it cannot be used\.\n {2}Expected one of spanscore\.config\.ts/],
+    ['export default {\n  scorers: [}\n', /✗ Configuration file: .*\n {2}.*SyntaxError: .* \(line 2\)/],
+    ['export default { scorers: [], sampel: 1 }', /✗ Configuration file: .*\n {2}.*Did you mean sample\?/],
+  ])('says what is wrong with %j', async (text, line) => {
+    const { code, out } = await check(text)
+    expect(out).toMatch(line)
+    expect(code).toBe(1)
+  })
+})
