@@ -124,9 +124,9 @@ test('a flush lets go of what is held after flushTimeoutMs; the job goes on', as
   await provider.forceFlush()
   expect(names(handedOn)).toContain('invoke_agent a')
   expect(scoring.ledger().scorers['fitting']).toMatchObject({ pending: 1 })
+  await vi.waitFor(() => expect(waiting).toHaveLength(1))
   waiting[0]?.()
-  await provider.forceFlush()
-  expect(scoring.ledger().scorers['fitting']).toMatchObject({ pending: 0, scored: 1 })
+  await vi.waitFor(() => expect(scoring.ledger().scorers['fitting']).toMatchObject({ pending: 0, scored: 1 }))
 })
 
 test('shutdown stamps what answers in time, and gives up the rest', async () => {

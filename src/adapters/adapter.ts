@@ -1,0 +1,134 @@
+import { defineScorer } from '../scoring/define-scorer.ts'
+import { show } from '../scoring/format-value.ts'
+import type { Scorer, ScorerJudge, ScoringContext, Verdict } from '../scoring/scorer.ts'
+import type { AgentRun } from '../model/agent-run.ts'
+import { answerOf } from '../scorers/code/code-scorer.ts'
+import { expectOption, readOptions } from '../scorers/read-options.ts'
+import type { KeysOf } from '../scorers/read-options.ts'
+import { skipWithoutChoices } from '../scorers/skip.ts'
+
+/** What every adapter takes beside the scorer of the other library. */
+export interface AdapterOptions {
+  /** `^[a-z][a-z0-9_]*$`. @default made of the other scorer's id or name */
+  readonly id?: string
+  /** One sentence: what the score says. @default the other scorer's, or its name */
+  readonly description?: string
+  /** Lowest and highest score. @default [0, 1] */
+  readonly range?: readonly [number, number]
+  /** Whether a higher score is better. @default 'higher' */
+  readonly better?: 'higher' | 'lower'
+  /** Pass mark in the scorer's own units. @default the highest score for code; .7 of the range where a model is asked */
+  readonly passAt?: number
+  /**
+   * `judge` where the scorer asks a model: it then counts against budgets, is given what `redact` leaves, and is never called
+   * for runs that are not sampled. `code` where it computes.
+   *
+   * @default `code` for what is known to compute, else `judge`
+   */
+  readonly kind?: 'code' | 'judge'
+  /** The model that it asks, as metrics and budgets name it. @default the other scorer's, else `unknown` */
+  readonly model?: string
+  /** Raise it when the scorer changes its meaning: it is what the version of the score speaks of. */
+  readonly version?: string | number
+  /** The expected answer of a run, where there is one. `.run({ groundTruth })` goes before it. */
+  readonly expected?: (run: AgentRun) => unknown
+}
+
+/** The names of these options. */
+export const adapterKeys: KeysOf<AdapterOptions> = {
+  id: true,
+  description: true,
+  range: true,
+  better: true,
+  passAt: true,
+  kind: true,
+  model: true,
+  version: true,
+  expected: true,
+}
+
+/** A scorer of another library, as an adapter sees it. */
+export interface ForeignScorer {
+  /** Name of the adapter, for errors and the version. */
+  readonly adapter: string
+  /** What the id is made of where the options have none. */
+  readonly name: string | undefined
+  readonly description: string | undefined
+  readonly kind: 'code' | 'judge'
+  readonly model: string | undefined
+  /** Whether tool calls without an answer leave it nothing to look at. */
+  readonly needsAnswer: boolean
+  /** Asks the other scorer about a run. */
+  readonly score: (run: AgentRun, expected: unknown) => Promise<Verdict>
+}
+
+/**
+ * Makes a scorer out of one of another library.
+ *
+ * @throws TypeError where an option is wrong, or the scorer has no name and the options no id
+ */
+export function adapt(foreign: ForeignScorer, given: AdapterOptions): Scorer {
+  const { adapter } = foreign
+  const { expected, version, better, passAt, range, ...more } = readOptions(adapter, given, adapterKeys)
+  const { kind = foreign.kind, model = foreign.model ?? 'unknown', id = idOf(foreign.name) } = more
+  expectOption(id !== undefined, adapter, "options.id, since the scorer's own name makes none", foreign.name)
+  expectOption(kind === 'code' || kind === 'judge', adapter, "options.kind to be 'code' or 'judge'", kind)
+  const isFunction = expected === undefined || typeof expected === 'function'
+  expectOption(isFunction, adapter, 'options.expected to be a function of the run', expected)
+  return defineScorer({
+    id: id ?? '',
+    description: more.description ?? foreign.description ?? foreign.name ?? adapter,
+    kind,
+    ...(range !== undefined && { range }),
+    ...(better !== undefined && { better }),
+    passAt,
+    identity: { adapter, name: foreign.name, model: kind === 'judge' ? model : undefined, version },
+    needs: ['input', 'output', 'systemInstructions', 'toolNames', 'toolArguments', 'toolResults'],
+    anyForm: true,
+    ...(kind === 'judge' && { judge: judgeOf(model) }),
+    assess: async (run: AgentRun, { given: form }: ScoringContext): Promise<Verdict> => {
+      const hasCalls = !foreign.needsAnswer && run.toolCalls.length > 0
+      const answer = hasCalls ? skipWithoutChoices(run, id ?? '') : answerOf(run, id ?? '')
+      if (typeof answer === 'object') return answer
+      return foreign.score(run, form?.groundTruth ?? expected?.(run))
+    },
+  })
+}
+
+/** The other library asks its model itself: its price is not known, and neither is whether it can be asked. */
+function judgeOf(model: string): ScorerJudge {
+  return {
+    model,
+    priced: false,
+    estimate: (run) => ({
+      calls: 1,
+      tokens: 1500 + Math.ceil(((run.userInput?.length ?? 0) + (run.output?.length ?? 0)) / 3),
+    }),
+    unavailable: () => undefined,
+  }
+}
+
+/** A verdict made of a number, or of a boolean, which is 1 or 0; of anything else `failed: invalid-score`. */
+export function toVerdict(id: string, value: unknown, explanation: unknown, details?: unknown): Verdict {
+  const score = typeof value === 'boolean' ? Number(value) : value
+  if (typeof score !== 'number') {
+    const message = `${id}: expected a number or a boolean as its score, got ${show(value)}.`
+    return { status: 'failed', code: 'invalid-score', message }
+  }
+  return {
+    status: 'scored',
+    value: score,
+    ...(typeof explanation === 'string' && explanation !== '' && { explanation }),
+    ...(details !== undefined && { details }),
+  }
+}
+
+/** `ClosedQA` → `closed_qa`; `polite-check` → `polite_check`. */
+function idOf(name: string | undefined): string | undefined {
+  const id = (name ?? '')
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^[_0-9]+|_+$/g, '')
+  return id === '' ? undefined : id
+}

@@ -1,0 +1,49 @@
+import type { AgentRun, ToolCall } from '../model/agent-run.ts'
+
+/** A message as the chat completions API has them. */
+export interface ChatMessage {
+  readonly role: string
+  readonly content: string
+  readonly tool_calls?: readonly {
+    readonly id: string
+    readonly type: 'function'
+    readonly function: { readonly name: string; readonly arguments: string }
+  }[]
+  readonly tool_call_id?: string
+}
+
+/** A run as chat messages: what it was given, and what it did, tool calls and their results included. */
+export function toChatMessages(run: AgentRun): { input: readonly ChatMessage[]; output: readonly ChatMessage[] } {
+  const system = run.systemInstructions === undefined ? [] : [{ role: 'system', content: run.systemInstructions }]
+  const input = run.input.flatMap(({ role, text }) => (text === undefined ? [] : [{ role, content: text }]))
+  const steps = Map.groupBy(run.toolCalls, ({ step }) => step)
+  const output: ChatMessage[] = [...steps].toSorted(([a], [b]) => a - b).flatMap(([, calls]) => toTurn(calls))
+  if (run.output !== undefined) output.push({ role: 'assistant', content: run.output })
+  return { input: [...system, ...input], output }
+}
+
+function toTurn(calls: readonly ToolCall[]): readonly ChatMessage[] {
+  const named = calls.map((call, index) => ({ ...call, id: call.id ?? `call_${call.step}_${index}` }))
+  return [
+    {
+      role: 'assistant',
+      content: '',
+      tool_calls: named.map(({ id, name, arguments: args }) => ({
+        id,
+        type: 'function',
+        function: { name, arguments: toText(args ?? {}) },
+      })),
+    },
+    ...named
+      .filter(({ result, error }) => result !== undefined || error !== undefined)
+      .map(({ id, result, error }) => ({
+        role: 'tool',
+        tool_call_id: id,
+        content: toText(result ?? error?.message ?? ''),
+      })),
+  ]
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

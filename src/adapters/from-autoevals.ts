@@ -1,0 +1,73 @@
+import type { AgentRun } from '../model/agent-run.ts'
+import { isRecord } from '../spans/json.ts'
+import type { Scorer } from '../scoring/scorer.ts'
+import { skip } from '../scorers/skip.ts'
+import { expectOption } from '../scorers/read-options.ts'
+import { adapt, toVerdict } from './adapter.ts'
+import type { AdapterOptions } from './adapter.ts'
+
+/** A scorer of autoevals: a function of output, expected output, and what else it takes. */
+export type AutoevalsScorer = (args: never) => unknown
+
+/** Options of `fromAutoevals`. */
+export interface FromAutoevalsOptions extends AdapterOptions {
+  /** Further arguments of the scorer, such as `{ context }` or `{ criteria }`; they go before `input`, `output` and `expected`. */
+  readonly args?: (run: AgentRun) => Readonly<Record<string, unknown>>
+}
+
+/** The scorers that ask no model. */
+const COMPUTED: ReadonlySet<string> = new Set([
+  'ExactMatch',
+  'JSONDiff',
+  'Levenshtein',
+  'ListContains',
+  'NumericDiff',
+  'ValidJSON',
+])
+
+/**
+ * Makes a scorer out of one of autoevals. It is called with `input` (text of the last user message), `output` (the answer's
+ * text) and, where there is one, `expected`. A score of `null` is `skipped: not-applicable`.
+ *
+ * @example
+ * ```ts
+ * import { ClosedQA, Levenshtein } from 'autoevals'
+ * import { fromAutoevals } from 'spanscore/adapters'
+ *
+ * const close = fromAutoevals(Levenshtein, { expected: (run) => run.attributes['app.expected_answer'] })
+ * const polite = fromAutoevals(ClosedQA.partial({ criteria: 'Is the answer polite?' }), { id: 'polite' })
+ * ```
+ *
+ * @throws TypeError where it is no function, has no name to make an id of, or an option is wrong
+ */
+export function fromAutoevals(scorer: AutoevalsScorer, options: FromAutoevalsOptions = {}): Scorer {
+  expectOption(typeof scorer === 'function', 'fromAutoevals', 'a scorer of autoevals, which is a function', scorer)
+  const { args, ...given } = options
+  expectOption(args === undefined || typeof args === 'function', 'fromAutoevals', 'options.args to be a function', args)
+  const adapted: Scorer = adapt(
+    {
+      adapter: 'fromAutoevals',
+      name: scorer.name,
+      description: undefined,
+      kind: COMPUTED.has(scorer.name) ? 'code' : 'judge',
+      model: undefined,
+      needsAnswer: true,
+      score: async (run, expected) => {
+        const result: unknown = await Reflect.apply(scorer, undefined, [
+          {
+            input: run.userInput,
+            output: run.output ?? '',
+            ...(expected !== undefined && { expected }),
+            ...args?.(run),
+          },
+        ])
+        if (!isRecord(result)) return toVerdict(adapted.id, result, undefined)
+        const { score, metadata } = result
+        if (score === null) return skip('not-applicable', `${adapted.id}: the scorer gave null, which is no score.`)
+        return toVerdict(adapted.id, score, isRecord(metadata) ? metadata['rationale'] : undefined, metadata)
+      },
+    },
+    given,
+  )
+  return adapted
+}

@@ -1,0 +1,89 @@
+import type { AgentRun } from '../model/agent-run.ts'
+import { isRecord } from '../spans/json.ts'
+import type { Scorer, Verdict } from '../scoring/scorer.ts'
+import { expectOption } from '../scorers/read-options.ts'
+import { adapt, toVerdict } from './adapter.ts'
+import type { AdapterOptions } from './adapter.ts'
+import { toChatMessages } from './chat-messages.ts'
+
+/** An evaluator of openevals: a function of inputs, outputs and reference outputs. */
+export type OpenEvalsEvaluator = (params: never) => unknown
+
+/** Options of `fromOpenEvals`. */
+export interface FromOpenEvalsOptions extends AdapterOptions {
+  /** Which result is the score, by its `key`, where the evaluator gives several. @default the only one */
+  readonly key?: string
+  /**
+   * What `inputs` and `outputs` are: texts, or messages with tool calls, which trajectory evaluators take.
+   *
+   * @default 'text'
+   */
+  readonly form?: 'text' | 'messages'
+  /** Further arguments of the evaluator, such as `{ context }`; they go before those that are made of the run. */
+  readonly args?: (run: AgentRun) => Readonly<Record<string, unknown>>
+}
+
+/** The evaluators that ask no model. */
+const COMPUTED: ReadonlySet<string> = new Set(['exactMatch', 'levenshteinDistance'])
+
+/**
+ * Makes a scorer out of an evaluator of openevals. It is called with `inputs` (text of the last user message), `outputs` (the
+ * answer's text) and, where there is an expected answer, `referenceOutputs`. A score of `true` is 1, `false` is 0, and the
+ * comment is the explanation.
+ *
+ * @example
+ * ```ts
+ * import { CONCISENESS_PROMPT, createLLMAsJudge } from 'openevals'
+ * import { fromOpenEvals } from 'spanscore/adapters'
+ *
+ * const judge = createLLMAsJudge({ prompt: CONCISENESS_PROMPT, model: 'openai:gpt-5-mini' })
+ * const concise = fromOpenEvals(judge, { id: 'concise', model: 'openai/gpt-5-mini' })
+ * ```
+ *
+ * @throws TypeError where it is no function, has no name to make an id of, or an option is wrong
+ */
+export function fromOpenEvals(evaluator: OpenEvalsEvaluator, options: FromOpenEvalsOptions = {}): Scorer {
+  const factory = 'fromOpenEvals'
+  expectOption(typeof evaluator === 'function', factory, 'an evaluator of openevals, which is a function', evaluator)
+  const { key, form = 'text', args, ...given } = options
+  expectOption(form === 'text' || form === 'messages', factory, "options.form to be 'text' or 'messages'", form)
+  expectOption(args === undefined || typeof args === 'function', factory, 'options.args to be a function', args)
+  const hasOwnName = evaluator.name !== '' && evaluator.name !== 'wrappedEvaluator'
+  const adapted: Scorer = adapt(
+    {
+      adapter: factory,
+      name: hasOwnName ? evaluator.name : undefined,
+      description: undefined,
+      kind: COMPUTED.has(evaluator.name) ? 'code' : 'judge',
+      model: undefined,
+      needsAnswer: form === 'text',
+      score: async (run, expected) => {
+        const { input, output } = toChatMessages(run)
+        const result: unknown = await Reflect.apply(evaluator, undefined, [
+          {
+            inputs: form === 'text' ? run.userInput : input,
+            outputs: form === 'text' ? (run.output ?? '') : output,
+            ...(expected !== undefined && { referenceOutputs: expected }),
+            ...args?.(run),
+          },
+        ])
+        return toResult(adapted.id, result, key)
+      },
+    },
+    given,
+  )
+  return adapted
+}
+
+function toResult(id: string, result: unknown, key: string | undefined): Verdict {
+  const results: readonly unknown[] = Array.isArray(result) ? result : [result]
+  const records = results.filter((each) => isRecord(each))
+  const chosen = key === undefined ? records : records.filter((each) => each['key'] === key)
+  const [only] = chosen
+  if (only === undefined || chosen.length > 1) {
+    const keys = records.map((each) => String(each['key'])).join(', ')
+    const expected = key === undefined ? 'one result; name the one that counts in options.key' : `a result named ${key}`
+    return { status: 'failed', code: 'invalid-score', message: `${id}: expected ${expected}, got ${keys || 'none'}.` }
+  }
+  return toVerdict(id, only['score'], only['comment'], only['metadata'])
+}

@@ -1,0 +1,8 @@
+export { fromAutoevals } from '../adapters/from-autoevals.ts'
+export type { AutoevalsScorer, FromAutoevalsOptions } from '../adapters/from-autoevals.ts'
+export { fromMastra } from '../adapters/from-mastra.ts'
+export type { FromMastraOptions, MastraScorer } from '../adapters/from-mastra.ts'
+export { fromOpenEvals } from '../adapters/from-openevals.ts'
+export type { FromOpenEvalsOptions, OpenEvalsEvaluator } from '../adapters/from-openevals.ts'
+export type { AdapterOptions } from '../adapters/adapter.ts'
+export type { Scorer } from '../scoring/scorer.ts'
