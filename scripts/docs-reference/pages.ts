@@ -1,6 +1,8 @@
+import { attributesPage } from './attributes-page.ts'
 import { environmentPage } from './environment-page.ts'
 import { noticesPage } from './notices-page.ts'
 import { optionsPage } from './options-page.ts'
+import { reasonsPage } from './reasons-page.ts'
 
 /** The pages of `docs/reference` that are made from the code, by their file names. */
 export function referencePages(): ReadonlyMap<string, string> {
@@ -8,5 +10,7 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['options.md', optionsPage()],
     ['environment.md', environmentPage()],
     ['notices.md', noticesPage()],
+    ['reasons.md', reasonsPage()],
+    ['attributes.md', attributesPage()],
   ])
 }

@@ -2,36 +2,64 @@ import type { Usage } from './message.ts'
 
 /** Never asked, or nothing to ask about. */
 export type SkipReason =
+  /** The scorer's `agent` or `when` left the run out. */
   | 'filtered'
+  /** There is nothing in this run that the scorer could score, such as no tool call. */
   | 'not-applicable'
+  /** The spans do not hold the messages, arguments or results that the scorer reads. The message names the setting. */
   | 'no-content'
+  /** The run ended without an answer. */
   | 'no-output'
+  /** The run failed before there was anything to score. An outage is not a bad score. */
   | 'run-failed'
+  /** The run waits for somebody, such as for an approval or for a tool of the client. */
   | 'not-finished'
+  /** The run was given up at a limit, or the spans that were kept do not make a run. */
   | 'incomplete'
+  /** The run is not among those that `sample` keeps. */
   | 'sampled-out'
+  /** The judge would have taken more than `budget` allows. */
   | 'over-budget'
+  /** The judge failed repeatedly, or cannot answer, and is not asked for a while. */
   | 'circuit-open'
+  /** The key or the package of the judge is missing. */
   | 'judge-unavailable'
+  /** The span is recorded but not sampled. `scoreUnsampled` has it judged. */
   | 'unsampled'
+  /** The span carries this score already: two scoring processors see the same spans. */
   | 'already-scored'
+  /** More scores waited than `queueSize` allows. */
   | 'queue-full'
+  /** The score waited for so long that its run is no longer of interest. */
   | 'expired'
+  /** The process was shut down before the score was in. */
   | 'shutdown'
 
 /** Asked, and no valid score. */
 export type FailureCode =
+  /** The scorer, its `when` or its `sample` threw or rejected. */
   | 'scorer-threw'
+  /** The scorer took longer than `timeoutMs`. */
   | 'scorer-timeout'
+  /** What the scorer gave is no number within the scorer's range. */
   | 'invalid-score'
+  /** `redact` threw or gave no run. Nothing was sent to the judge. */
   | 'redact-failed'
+  /** The judge did not answer within `timeoutMs`. */
   | 'judge-timeout'
+  /** The judge could not be reached, or its server answered with an error. */
   | 'judge-http'
+  /** The judge's server refused the key. */
   | 'judge-auth'
+  /** The judge's account is out of credit, or over its rate limit. */
   | 'judge-quota'
+  /** The judge, or its provider's content filter, refused to answer. */
   | 'judge-refused'
+  /** The reply of the judge does not have the shape that was asked for, also after a repair. */
   | 'judge-invalid-reply'
+  /** The judge left questions open, also when it was asked again. */
   | 'judge-unanswered'
+  /** The judge answered a control question wrongly: it was talked into something. */
   | 'judge-compromised'
 
 /** A number within the scorer's range, in the scorer's own units. */

@@ -1,55 +1,21 @@
 import type { Usage } from '../model/message.ts'
 import type { FailureCode, JudgeReport, SkipReason } from '../model/score.ts'
+import { failureCodes, skipReasons } from '../model/score-reasons.ts'
 import { isRecord } from '../spans/json.ts'
 import { boundedNumber, tokenCount } from '../spans/outside-number.ts'
 import { show } from './format-value.ts'
 
-/**
- * What scorers return is typed at compile time only. These functions read it at run time, so that nothing but texts, known
- * reasons and plausible numbers reaches budgets, attributes and metrics.
- */
-const SKIP_REASONS: Readonly<Record<SkipReason, true>> = {
-  filtered: true,
-  'not-applicable': true,
-  'no-content': true,
-  'no-output': true,
-  'run-failed': true,
-  'not-finished': true,
-  incomplete: true,
-  'sampled-out': true,
-  'over-budget': true,
-  'circuit-open': true,
-  'judge-unavailable': true,
-  unsampled: true,
-  'already-scored': true,
-  'queue-full': true,
-  expired: true,
-  shutdown: true,
-}
-
-const FAILURE_CODES: Readonly<Record<FailureCode, true>> = {
-  'scorer-threw': true,
-  'scorer-timeout': true,
-  'invalid-score': true,
-  'redact-failed': true,
-  'judge-timeout': true,
-  'judge-http': true,
-  'judge-auth': true,
-  'judge-quota': true,
-  'judge-refused': true,
-  'judge-invalid-reply': true,
-  'judge-unanswered': true,
-  'judge-compromised': true,
-}
+// What scorers return is typed at compile time only. These functions read it at run time, so that nothing but texts, known
+// reasons and plausible numbers reaches budgets, attributes and metrics.
 
 /** Whether the value is one of the reasons for which a score is skipped. */
 export function isSkipReason(value: unknown): value is SkipReason {
-  return typeof value === 'string' && Object.hasOwn(SKIP_REASONS, value)
+  return typeof value === 'string' && Object.hasOwn(skipReasons, value)
 }
 
 /** Whether the value is one of the codes with which a score fails. */
 export function isFailureCode(value: unknown): value is FailureCode {
-  return typeof value === 'string' && Object.hasOwn(FAILURE_CODES, value)
+  return typeof value === 'string' && Object.hasOwn(failureCodes, value)
 }
 
 /** The longest text of a verdict that is kept, in UTF-16 code units. */

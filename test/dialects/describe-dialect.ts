@@ -153,8 +153,8 @@ function isPlayable({ spans, logs }: ReturnType<typeof readScenario>, dialect: D
 async function playLive(spans: readonly SourceSpan[], when: 'start' | 'end'): Promise<readonly AgentRun[]> {
   const seen = new Map<string, AgentRun>()
   const scorer = createScorer({ id: 'probe', description: 'Keeps the runs that it sees.', version: '1' }).generateScore(
-    ({ run }) => {
-      seen.set(run.spanId, run)
+    ({ agentRun }) => {
+      seen.set(agentRun.spanId, agentRun)
       return 1
     },
   )

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+
+import type { Evaluation, Score } from '../model/score.ts'
+import { toRunInput } from '../scoring/given/run-input.ts'
+import { eventAttributeDocs, scoreAttributeDocs } from './attribute-docs.ts'
+import { eventAttributes } from './event-attributes.ts'
+import { scoreAttributes } from './score-attributes.ts'
+
+const scores: readonly Score[] = [
+  { status: 'scored', value: 0.5, label: 'pass', explanation: 'because' },
+  { status: 'skipped', reason: 'no-output', message: 'There is no answer.' },
+  { status: 'failed', code: 'judge-http', message: 'It cannot be reached.' },
+]
+
+const { run } = toRunInput({ input: 'Why?', output: 'Because.' })
+
+const evaluationOf = (score: Score): Evaluation => ({
+  scorer: { id: 'polite', version: '1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.7 },
+  runId: run.id,
+  revision: 1,
+  complete: true,
+  probability: 0.5,
+  durationMs: 1,
+  judge: { model: 'a/b', calls: 1, usage: { inputTokens: 1, outputTokens: 1 }, costUsd: 0.1 },
+  score,
+})
+
+test('Every attribute that is written is documented, and what is documented is written', () => {
+  const written = new Set(
+    scores.flatMap((score) => [
+      ...Object.keys(scoreAttributes(evaluationOf(score), 'all')),
+      ...Object.keys(
+        eventAttributes(
+          evaluationOf(score),
+          { ...run, agent: { name: 'a' }, conversationId: 'c', steps: [{ responseId: 'r' }] } as never,
+          { explanations: 'all', verdictTimeMs: 1, extra: {} },
+        ),
+      ),
+    ]),
+  )
+  const documented = [
+    ...Object.keys(scoreAttributeDocs).map((name) => `spanscore.polite.${name}`),
+    ...Object.keys(eventAttributeDocs),
+  ]
+  expect([...written].toSorted()).toEqual(documented.toSorted())
+})

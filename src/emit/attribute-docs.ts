@@ -1,0 +1,46 @@
+/** An attribute that spanscore writes. */
+export interface AttributeDoc {
+  readonly type: 'string' | 'double' | 'int' | 'boolean'
+  readonly doc: string
+}
+
+/** Attributes of the agent's span, or of the late span, by what follows `spanscore.<id>.`. */
+export const scoreAttributeDocs: Readonly<Record<string, AttributeDoc>> = {
+  score: { type: 'double', doc: "The score, in the scorer's own units." },
+  label: { type: 'string', doc: '`pass` or `fail`, by the pass mark.' },
+  explanation: { type: 'string', doc: 'Why, in 1,024 characters at most; where `emit.explanations` allows it.' },
+  status: { type: 'string', doc: '`skipped` or `failed`, where there is no score.' },
+  status_reason: { type: 'string', doc: 'The reason or the code: see [reasons.md](reasons.md).' },
+  status_message: { type: 'string', doc: 'What happened and what to do; only where `emit.explanations` is `all`.' },
+}
+
+/** Attributes of the `gen_ai.evaluation.result` event, and of the late span. */
+export const eventAttributeDocs: Readonly<Record<string, AttributeDoc>> = {
+  'gen_ai.evaluation.name': { type: 'string', doc: 'The id of the scorer.' },
+  'gen_ai.evaluation.score.value': { type: 'double', doc: "The score, in the scorer's own units." },
+  'gen_ai.evaluation.score.label': { type: 'string', doc: '`pass` or `fail`.' },
+  'gen_ai.evaluation.explanation': { type: 'string', doc: 'Why; where `emit.explanations` allows it.' },
+  'gen_ai.agent.name': { type: 'string', doc: 'The name of the agent.' },
+  'gen_ai.conversation.id': { type: 'string', doc: 'The conversation that the run belongs to.' },
+  'gen_ai.response.id': { type: 'string', doc: "The id of the last model call's response." },
+  'error.type': { type: 'string', doc: 'The code of a failed score: see [reasons.md](reasons.md).' },
+  'spanscore.scorer.version': { type: 'string', doc: "Changes when the scorer's meaning does." },
+  'spanscore.scorer.kind': { type: 'string', doc: '`code` or `judge`.' },
+  'spanscore.score.min': { type: 'double', doc: 'The lowest score of the range.' },
+  'spanscore.score.max': { type: 'double', doc: 'The highest score of the range.' },
+  'spanscore.score.better': { type: 'string', doc: '`higher` or `lower`.' },
+  'spanscore.complete': {
+    type: 'boolean',
+    doc: 'Whether all spans of the run that this process saw had ended. Also on the agent span.',
+  },
+  'spanscore.revision': { type: 'int', doc: '2 where spans came after the first score. Also on the agent span.' },
+  'spanscore.probability': {
+    type: 'double',
+    doc: 'With what probability the run was chosen, 0 to 1, where it is known.',
+  },
+  'spanscore.verdict_delay_ms': { type: 'int', doc: "Milliseconds between the run's end and the verdict." },
+  'spanscore.judge.model': { type: 'string', doc: 'The model that answered.' },
+  'spanscore.judge.input_tokens': { type: 'int', doc: 'Input tokens of all judge calls of the score.' },
+  'spanscore.judge.output_tokens': { type: 'int', doc: 'Output tokens of all judge calls of the score.' },
+  'spanscore.judge.cost_usd': { type: 'double', doc: 'What they cost in US dollars, where the price is known.' },
+}
