@@ -1,5 +1,6 @@
 import { attributesPage } from './attributes-page.ts'
 import { environmentPage } from './environment-page.ts'
+import { licencesPage } from './licences-page.ts'
 import { noticesPage } from './notices-page.ts'
 import { optionsPage } from './options-page.ts'
 import { reasonsPage } from './reasons-page.ts'
@@ -11,6 +12,7 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['environment.md', environmentPage()],
     ['notices.md', noticesPage()],
     ['reasons.md', reasonsPage()],
+    ['licences.md', licencesPage()],
     ['attributes.md', attributesPage()],
   ])
 }

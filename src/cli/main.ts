@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runCli } from './run-cli.ts'
+import { complainOfNode } from '../processor/attach/node-version.ts'
 
 // A reader that has seen enough (`| head`) closes the pipe: that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -8,8 +8,17 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(2)
 })
 
-const context = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, environment: process.env }
-// oxlint-disable-next-line unicorn/prefer-top-level-await -- main files are compiled with the library, which has none
-void runCli(process.argv.slice(2), context).then((code) => {
-  process.exitCode = code
-})
+const complaint = complainOfNode(process.version)
+if (complaint === undefined) {
+  void start()
+} else {
+  process.stderr.write(`spanscore: ${complaint}\n`)
+  process.exitCode = 2
+}
+
+/** Loaded only now: what follows may not even be read by an older Node.js. */
+async function start(): Promise<void> {
+  const { runCli } = await import('./run-cli.ts')
+  const context = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, environment: process.env }
+  process.exitCode = await runCli(process.argv.slice(2), context)
+}

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 import { isRecord } from '../spans/json.ts'
@@ -11,7 +10,8 @@ const RELEVANT =
 /** Watches which packages this process loads from now on, ES modules and CommonJS; gives their versions. */
 export function watchLoadedPackages(): () => Readonly<Record<string, string>> {
   const manifests = new Map<string, string>()
-  registerHooks({
+  // Not imported: an older Node.js, which has no such function, would refuse to load this file, and with it the application.
+  process.getBuiltinModule?.('node:module').registerHooks?.({
     resolve(specifier, context, next) {
       const resolved = next(specifier, context)
       const [, folder, name] = /^(.*\/node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(resolved.url) ?? []

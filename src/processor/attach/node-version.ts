@@ -8,7 +8,7 @@ export function complainOfNode(version: string): string | undefined {
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number)
   const isEnough = major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])
   if (isEnough) return undefined
-  return `Expected Node.js ${NEEDED.join('.')} or later, got ${version}: runs may stay without scores. Start the application with a newer Node.js.`
+  return `Expected Node.js ${NEEDED.join('.')} or later, got ${version}. Start with a newer Node.js; runs may stay without scores.`
 }
 
 /** Says that Node.js is too old, where it is. */

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { stripTypeScriptTypes } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 /**
@@ -25,7 +24,8 @@ function lineByTypeScript(path: string): number | undefined {
   // That the function is experimental is no news for the application.
   process.emitWarning = () => undefined
   try {
-    stripTypeScriptTypes(readFileSync(path, 'utf8'))
+    // Not imported: an older Node.js, which has no such function, would refuse to load this file.
+    process.getBuiltinModule('node:module').stripTypeScriptTypes(readFileSync(path, 'utf8'))
     return undefined
   } catch (error) {
     const stack = error instanceof SyntaxError ? error.stack : undefined
