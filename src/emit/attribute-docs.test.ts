@@ -12,6 +12,7 @@ const scores: readonly Score[] = [
   { status: 'failed', code: 'judge-http', message: 'It cannot be reached.' },
 ]
 
+const rules = { explanations: 'all', stripContent: false } as const
 const { run } = toRunInput({ input: 'Why?', output: 'Because.' })
 
 const evaluationOf = (score: Score): Evaluation => ({
@@ -28,12 +29,12 @@ const evaluationOf = (score: Score): Evaluation => ({
 test('Every attribute that is written is documented, and what is documented is written', () => {
   const written = new Set(
     scores.flatMap((score) => [
-      ...Object.keys(scoreAttributes(evaluationOf(score), 'all')),
+      ...Object.keys(scoreAttributes(evaluationOf(score), rules)),
       ...Object.keys(
         eventAttributes(
           evaluationOf(score),
           { ...run, agent: { name: 'a' }, conversationId: 'c', steps: [{ responseId: 'r' }] } as never,
-          { explanations: 'all', verdictTimeMs: 1, extra: {} },
+          { rules, verdictTimeMs: 1, extra: {} },
         ),
       ),
     ]),

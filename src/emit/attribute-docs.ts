@@ -11,7 +11,10 @@ export const scoreAttributeDocs: Readonly<Record<string, AttributeDoc>> = {
   explanation: { type: 'string', doc: 'Why, in 1,024 characters at most; where `emit.explanations` allows it.' },
   status: { type: 'string', doc: '`skipped` or `failed`, where there is no score.' },
   status_reason: { type: 'string', doc: 'The reason or the code: see [reasons.md](reasons.md).' },
-  status_message: { type: 'string', doc: 'What happened and what to do; only where `emit.explanations` is `all`.' },
+  status_message: {
+    type: 'string',
+    doc: 'What happened and what to do. What of it is content leaves only where explanations do.',
+  },
 }
 
 /** Attributes of the `gen_ai.evaluation.result` event, and of the late span. */
