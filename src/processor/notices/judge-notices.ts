@@ -1,4 +1,5 @@
 import type { Evaluation, FailureCode } from '../../model/score.ts'
+import { runForeignNow } from '../../scoring/run-foreign.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import type { Reporter } from '../run/reporter.ts'
 
@@ -13,8 +14,11 @@ const MEANINGS: Readonly<Partial<Record<FailureCode, string>>> = {
 export function reportMissingJudges(scorers: readonly ResolvedScorer[], reporter: Reporter): void {
   for (const { id, scorer } of scorers) {
     const { judge } = scorer
-    const why = reporter.guard(`${id}: judge.unavailable`, () => judge?.unavailable())
-    if (judge !== undefined && why !== undefined) reportMissingJudge(id, judge.model, why, reporter)
+    if (judge === undefined) continue
+    const asked = runForeignNow(() => judge.unavailable())
+    // What it throws is reported when the judge is asked for a score.
+    const why: unknown = asked.ok ? asked.value : undefined
+    if (typeof why === 'string') reportMissingJudge(id, judge.model, why, reporter)
   }
 }
 
