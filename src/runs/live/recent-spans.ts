@@ -3,6 +3,8 @@ import type { LocalSpan } from './local-span.ts'
 /** At most so many spans are compared for one look-up: ids of a generator that repeats itself would all fall together. */
 const MAX_STEPS = 256
 
+const FIRST_CAPACITY = 1024
+
 /**
  * The latest spans that started in this process, found by trace and span id: a ring, with the entries of equal hash chained
  * from the latest to the earliest. A `Map` would cost each of the application's spans an insertion and a removal of a
@@ -11,33 +13,33 @@ const MAX_STEPS = 256
  * It holds no span of the application, only our records of them.
  */
 export class RecentSpans {
-  readonly #mask: number
+  readonly #capacity: number
   readonly #maxAgeSeconds: number
   readonly #spans: LocalSpan[] = []
+  #mask = 0
   /** When each began, in seconds since the epoch. */
-  readonly #startedAt: Float64Array
+  #startedAt = new Float64Array()
   /** By hash, the position of the latest span, counted from 1; 0 where there is none. */
-  readonly #latest: Float64Array
+  #latest = new Float64Array()
   /** By slot, the position of the next earlier span of the same hash. */
-  readonly #earlier: Float64Array
+  #earlier = new Float64Array()
   #added = 0
 
   /** @param capacity How many spans are kept: a power of two. */
   constructor(capacity: number, maxAgeSeconds: number) {
-    this.#mask = capacity - 1
+    this.#capacity = capacity
     this.#maxAgeSeconds = maxAgeSeconds
-    this.#startedAt = new Float64Array(capacity)
-    this.#latest = new Float64Array(capacity)
-    this.#earlier = new Float64Array(capacity)
+    this.#resize(Math.min(capacity, FIRST_CAPACITY))
   }
 
   /** Whether spans have fallen out, so that one that is not found may have been here. */
   get hasForgotten(): boolean {
-    return this.#added > this.#mask + 1
+    return this.#added > this.#capacity
   }
 
   /** @param startedAt When it began, in seconds since the epoch. */
   add(span: LocalSpan, startedAt: number): void {
+    if (this.#added > this.#mask && this.#mask + 1 < this.#capacity) this.#resize((this.#mask + 1) * 2)
     const slot = this.#added & this.#mask
     this.#added += 1
     const hash = hashOf(span.context.spanId) & this.#mask
@@ -60,6 +62,18 @@ export class RecentSpans {
       position = this.#earlier[slot] ?? 0
     }
     return undefined
+  }
+
+  /** The tables grow with what is in them: an application that has few spans pays for few. */
+  #resize(capacity: number): void {
+    const startedAt = this.#startedAt
+    this.#mask = capacity - 1
+    this.#startedAt = new Float64Array(capacity)
+    this.#latest = new Float64Array(capacity)
+    this.#earlier = new Float64Array(capacity)
+    this.#added = 0
+    // Until the tables are as large as they get, nothing has been written over: positions are places.
+    for (const [slot, span] of this.#spans.entries()) this.add(span, startedAt[slot] ?? 0)
   }
 }
 
