@@ -104,6 +104,7 @@ export class ScoringPipeline {
       isWanted: (traceId) => this.#runs.isWanted(traceId),
       onSettled: (live, isFinal) => this.#settled(live, isFinal),
       onEvicted: (live) => this.#evicted(live),
+      onDuplicate: () => this.#ledger.runDuplicate(),
       onLate: () => this.#ledger.spanLate(),
     })
     this.#flushing = new Flushing({
@@ -139,23 +140,23 @@ export class ScoringPipeline {
 
   /** A span is ending, and can still be written. */
   ending(span: OpenSpan): void {
-    const node = this.#store.nodeOf(span)
-    const live = node && this.#store.ending(node)
+    const recognised = this.#store.liveSpanOf(span)
+    const live = recognised && this.#store.ending(recognised)
     if (live !== undefined) this.#runs.runEnded(live, span, span)
   }
 
   /** A span has ended: gives the run that it is the agent of, to be held or handed on. */
   ended(span: EndedSpan): ScoredRun | undefined {
-    const node = this.#store.nodeOf(span)
-    if (node === undefined) {
-      this.#store.ordinaryEnded(span)
+    const recognised = this.#store.liveSpanOf(span)
+    if (recognised === undefined) {
+      if (this.#store.ordinaryEnded(span)) this.#arm()
       this.#notices.ordinarySpanEnded(span)
       return undefined
     }
     // Where `onEnding` was not called (SDK 1.30 and before 2.3, wrappers that do not forward it) it is made up for here.
-    const live = this.#store.ending(node)
+    const live = this.#store.ending(recognised)
     const scored = live && this.#runs.runEnded(live, span, undefined)
-    this.#store.ended(node)
+    this.#store.ended(recognised)
     this.#arm()
     return scored
   }
@@ -181,7 +182,7 @@ export class ScoringPipeline {
   }
 
   async flush(): Promise<void> {
-    this.#reporter.guard('forceFlush', () => this.#store.settleBare())
+    this.#reporter.guard('forceFlush', () => this.#store.settleAgentless())
     this.#lookAtLarge()
     await this.#reporter.settle('forceFlush', () => this.#flushing.flush())
   }
@@ -294,7 +295,7 @@ export class ScoringPipeline {
   /** The process is about to exit by itself: model calls are runs as they are, held spans go on, and `next` gets the time to send them. */
   #releaseAtExit(): void {
     // Their clock would not be waited for.
-    this.#reporter.guard('The end of the process', () => this.#store.settleBare())
+    this.#reporter.guard('The end of the process', () => this.#store.settleAgentless())
     this.#notices.conclude()
     if (this.#held.size === 0) return
     this.#held.releaseAll()

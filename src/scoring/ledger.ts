@@ -11,13 +11,17 @@ export interface ScorerCounts {
   readonly reasons: Readonly<Record<string, number>>
 }
 
-/** What became of the runs that were seen: `seen = closed + open + evicted`. `late` counts spans that came after their run had closed. */
+/**
+ * What became of the runs that were seen: `seen = closed + open + evicted`. `late` counts spans that came after their run had closed, `duplicates` runs that
+ * another instrumentation, or the other form of the same one, had told of before: they are neither seen nor scored.
+ */
 export interface RunCounts {
   readonly seen: number
   readonly closed: number
   readonly open: number
   readonly evicted: number
   readonly late: number
+  readonly duplicates: number
 }
 
 /** Everything accounted for: runs, and what each scorer did with them. */
@@ -40,6 +44,7 @@ export class Ledger {
   #closed = 0
   #evicted = 0
   #late = 0
+  #duplicates = 0
 
   constructor(scorerIds: Iterable<string>) {
     for (const id of scorerIds) this.#scorers.set(id, { runs: 0, scored: 0, skipped: 0, failed: 0, reasons: new Map() })
@@ -51,6 +56,10 @@ export class Ledger {
 
   runEvicted(): void {
     this.#evicted += 1
+  }
+
+  runDuplicate(): void {
+    this.#duplicates += 1
   }
 
   spanLate(): void {
@@ -96,6 +105,7 @@ export class Ledger {
         open,
         evicted: this.#evicted,
         late: this.#late,
+        duplicates: this.#duplicates,
       },
       scorers,
     }
@@ -110,7 +120,7 @@ export function formatLedger({ runs, scorers }: LedgerSnapshot): string {
     return `${id}: ${counts.runs} runs = ${counts.scored} scored + ${counts.skipped} skipped + ${counts.failed} failed + ${counts.pending} pending${detail}`
   })
   return [
-    `runs: ${runs.seen} seen = ${runs.closed} closed + ${runs.open} open + ${runs.evicted} evicted; ${runs.late} late spans`,
+    `runs: ${runs.seen} seen = ${runs.closed} closed + ${runs.open} open + ${runs.evicted} evicted; ${runs.late} late spans, ${runs.duplicates} duplicates`,
     ...lines,
   ].join('; ')
 }

@@ -111,6 +111,9 @@ export interface Dialect {
    */
   readonly isOfClient?: boolean
 
+  /** Where the library can write each run in two forms at once, in traces of their own, which of them this is. */
+  readonly formOfTwo?: 'newer' | 'older'
+
   /**
    * True for spans whose parents do not tell where they belong, because the library writes the spans of a run side by side:
    * the agents' `input` and `transcript`, the models' `input` and the tools' ids then do.

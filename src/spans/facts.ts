@@ -42,9 +42,9 @@ const NOTHING: unique symbol = Symbol('nothing')
 export class SpanFacts {
   /** The span, with the content that was moved from it to log records. */
   readonly span: SourceSpan
-  readonly dialect: Dialect
-  readonly role: SpanRole
-  readonly logs: readonly SourceLog[]
+  dialect: Dialect
+  role: SpanRole
+  logs: readonly SourceLog[]
   /** By slot; `NOTHING` where a fact was read and is not there. */
   readonly #read: unknown[] = []
 
@@ -53,6 +53,11 @@ export class SpanFacts {
     this.dialect = dialect
     this.role = role
     this.logs = logs
+  }
+
+  /** To be called when the span says something else than before: what was read of it is read again. */
+  forget(): void {
+    this.#read.length = 0
   }
 
   get agent(): AgentIdentity | undefined {

@@ -8,7 +8,10 @@ import type { LogRecordProcessorLike } from '../deliver/log-capture.ts'
 import type { ScoringOptions } from '../config/scoring-options.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../sdk-types.ts'
 
-const NOTHING: LedgerSnapshot = { runs: { seen: 0, closed: 0, open: 0, evicted: 0, late: 0 }, scorers: {} }
+const NOTHING: LedgerSnapshot = {
+  runs: { seen: 0, closed: 0, open: 0, evicted: 0, late: 0, duplicates: 0 },
+  scorers: {},
+}
 
 const UNREAD: LogRecordProcessorLike = {
   onEmit: () => undefined,

@@ -175,7 +175,13 @@ export const optionTable: OptionRows<ScoringOptions> = {
     kind: limit,
     default: 64 * 1024 * 1024,
     defaultDoc: '67108864 (64 MiB)',
-    doc: 'Bytes of content that all open runs may hold. Above it, the oldest is given up.',
+    doc: 'Bytes that the spans and log records of all open runs may hold, estimated. Above it, the oldest is given up.',
+  },
+  maxRunAgeMs: {
+    kind: limit,
+    default: 86_400_000,
+    defaultDoc: '86400000 (a day)',
+    doc: 'Milliseconds after which a run that is still open is given up.',
   },
   maxSyncBytes: {
     kind: limit,

@@ -38,6 +38,7 @@ test('a bare scorer gets all the defaults', () => {
     maxOpenRuns: 10_000,
     maxSpansPerRun: 2000,
     maxContentBytes: 64 * 1024 * 1024,
+    maxRunAgeMs: 86_400_000,
     maxSyncBytes: 256 * 1024,
     flushTimeoutMs: 10_000,
     shutdownTimeoutMs: 5000,

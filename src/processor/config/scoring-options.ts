@@ -80,8 +80,14 @@ export interface ScoringOptions {
   readonly maxOpenRuns?: number
   /** How many spans of one run are kept. @default 2000 */
   readonly maxSpansPerRun?: number
-  /** Bytes of content that all open runs may hold. Above it, the oldest is given up. @default 67108864 (64 MiB) */
+  /**
+   * Bytes that the spans and log records of all open runs may hold, estimated. Above it, the oldest is given up.
+   *
+   * @default 67108864 (64 MiB)
+   */
   readonly maxContentBytes?: number
+  /** Milliseconds after which a run that is still open is given up. @default 86400000 (a day) */
+  readonly maxRunAgeMs?: number
   /**
    * Bytes of content of one run, counting 512 for each span, above which code scorers run after `end()`.
    *

@@ -1,23 +1,22 @@
 import { answeredIds, isQuestion, repeats } from './continuity.ts'
 import { newPlan, type RunPlan } from './run-layout.ts'
-import { compareSpans, type TreeSpan } from './tree.ts'
+import type { TraceSpan } from '../trace-span.ts'
+import { compareSpans } from './tree.ts'
 
 /** A model or tool span with no agent above it, or none between it and the tool that it runs in. */
-export interface BareSpan {
-  readonly node: TreeSpan
+export interface AgentlessSpan {
+  readonly span: TraceSpan
   readonly kind: 'model' | 'tool'
-  /** The run in whose tool it stands. */
+  /** The run in whose tool it is. */
   readonly plan: RunPlan | undefined
-  readonly tool: TreeSpan | undefined
-  /** Spans of the same call, written inside by other instrumentations. */
-  readonly inner: TreeSpan[]
+  readonly tool: TraceSpan | undefined
 }
 
 /** Model calls that continue one another. */
 interface Chain {
   readonly plan: RunPlan
-  readonly place: TreeSpan | undefined
-  last: TreeSpan
+  readonly place: TraceSpan | undefined
+  last: TraceSpan
   hasCallIds: boolean
 }
 
@@ -33,11 +32,11 @@ const MAX_GUESSES = 1_000_000
  * begins its own. Tool spans go to the run that asked for them; orphans, whose parent never came, also to a run that is
  * there already. Returns the new top-level runs; those below a tool become children.
  */
-export function chainBareSpans(bare: readonly BareSpan[], plans: readonly RunPlan[]): readonly RunPlan[] {
+export function chainAgentlessSpans(bare: readonly AgentlessSpan[], plans: readonly RunPlan[]): readonly RunPlan[] {
   if (bare.length === 0) return []
   const models = sorted(bare, 'model')
   const tools = sorted(bare, 'tool')
-  const orphans = bare.filter((item) => item.node.isOrphan).length
+  const orphans = bare.filter((item) => item.span.isOrphan).length
   const adopters = orphans * plans.length > MAX_GUESSES ? [] : plans
   const touched = new Set<RunPlan>()
   const chains = chainModels(models, adopters, touched)
@@ -54,26 +53,26 @@ export function chainBareSpans(bare: readonly BareSpan[], plans: readonly RunPla
 }
 
 function sortByStart(plan: RunPlan): void {
-  plan.models.sort((left, right) => compareSpans(left.node.span, right.node.span))
-  plan.tools.sort((left, right) => compareSpans(left.node.span, right.node.span))
+  plan.models.sort((left, right) => compareSpans(left.span, right.span))
+  plan.tools.sort((left, right) => compareSpans(left.span, right.span))
 }
 
-function sorted(bare: readonly BareSpan[], kind: BareSpan['kind']): readonly BareSpan[] {
+function sorted(bare: readonly AgentlessSpan[], kind: AgentlessSpan['kind']): readonly AgentlessSpan[] {
   return bare
     .filter((item) => item.kind === kind)
-    .toSorted((left, right) => compareSpans(left.node.span, right.node.span))
+    .toSorted((left, right) => compareSpans(left.span.span, right.span.span))
 }
 
 function chainModels(
-  models: readonly BareSpan[],
+  models: readonly AgentlessSpan[],
   adopters: readonly RunPlan[],
   touched: Set<RunPlan>,
 ): readonly Chain[] {
   const chains: Chain[] = []
-  const byPlace = new Map<TreeSpan | undefined, Chain[]>()
+  const byPlace = new Map<TraceSpan | undefined, Chain[]>()
   const byCallId = new Map<string, Chain>()
   for (const item of models) {
-    const { node, plan, tool } = item
+    const { span: node, plan, tool } = item
     const adopter = node.isOrphan && plan === undefined ? enclosing(node, adopters) : undefined
     if (adopter !== undefined) {
       adopt(adopter, item, touched)
@@ -90,9 +89,9 @@ function chainModels(
       latest.push(chain)
       if (latest.length > MAX_COMPARED) latest.shift()
     }
-    chain.plan.models.push({ node, inner: item.inner })
+    chain.plan.models.push(node)
     chain.last = node
-    for (const call of node.facts.toolCalls) {
+    for (const call of node.toolCalls) {
       if (call.id === undefined) continue
       byCallId.set(call.id, chain)
       chain.hasCallIds = true
@@ -101,20 +100,20 @@ function chainModels(
   return chains
 }
 
-function adopt(plan: RunPlan, { node, kind, inner }: BareSpan, touched: Set<RunPlan>): void {
+function adopt(plan: RunPlan, { span: node, kind }: AgentlessSpan, touched: Set<RunPlan>): void {
   const list = kind === 'model' ? plan.models : plan.tools
-  if (!node.isOpen) list.push({ node, inner })
+  if (!node.isOpen) list.push(node)
   plan.isComplete = false
   touched.add(plan)
 }
 
 function findChain(
-  node: TreeSpan,
-  place: TreeSpan | undefined,
+  node: TraceSpan,
+  place: TraceSpan | undefined,
   latest: readonly Chain[],
   byCallId: ReadonlyMap<string, Chain>,
 ): Chain | undefined {
-  const { input } = node.facts
+  const { input } = node
   if (input === undefined) return latest.findLast((chain) => continuesUnseen(chain.last, node))
   const answered = answeredIds(input)
   for (const id of answered.toReversed()) {
@@ -127,8 +126,8 @@ function findChain(
 }
 
 /** Without content: the next call of the same parent after one that ended with tool calls. */
-function continuesUnseen(last: TreeSpan, node: TreeSpan): boolean {
-  const finished = last.facts.model?.finishReasons ?? []
+function continuesUnseen(last: TraceSpan, node: TraceSpan): boolean {
+  const finished = last.model?.finishReasons ?? []
   return (
     last.topId === node.topId &&
     last.span.traceId === node.span.traceId &&
@@ -138,35 +137,35 @@ function continuesUnseen(last: TreeSpan, node: TreeSpan): boolean {
 }
 
 /** The one run whose agent was at work when the span began; of several the one of the same agent; else none can be told. */
-function enclosing(node: TreeSpan, plans: readonly RunPlan[]): RunPlan | undefined {
+function enclosing(node: TraceSpan, plans: readonly RunPlan[]): RunPlan | undefined {
   const { startTimeMs, traceId } = node.span
   const found = plans.filter(
     ({ root }) =>
-      root.facts.role !== 'model' &&
-      root.facts.dialect.name === node.facts.dialect.name &&
+      root.role !== 'model' &&
+      root.dialect.name === node.dialect.name &&
       root.span.traceId === traceId &&
       root.span.startTimeMs <= startTimeMs &&
       root.span.endTimeMs + 1 >= startTimeMs,
   )
   if (found.length <= 1) return found[0]
-  const name = node.facts.agent?.name
-  const sameName = found.filter((plan) => name !== undefined && plan.root.facts.agent?.name === name)
+  const name = node.agent?.name
+  const sameName = found.filter((plan) => name !== undefined && plan.root.agent?.name === name)
   return sameName.length === 1 ? sameName[0] : undefined
 }
 
 function attachTools(
-  tools: readonly BareSpan[],
+  tools: readonly AgentlessSpan[],
   chains: readonly Chain[],
   plans: readonly RunPlan[],
   adopters: readonly RunPlan[],
   touched: Set<RunPlan>,
-): ReadonlyMap<TreeSpan, RunPlan> {
-  const owners = new Map<TreeSpan, RunPlan>()
+): ReadonlyMap<TraceSpan, RunPlan> {
+  const owners = new Map<TraceSpan, RunPlan>()
   const places = Map.groupBy(chains, (chain) => chain.place)
-  const indices = new Map<TreeSpan | undefined, CallIndex>()
-  const ofTrace = tools.some((item) => item.node.isOrphan) ? new CallIndex(plans) : undefined
+  const indices = new Map<TraceSpan | undefined, CallIndex>()
+  const ofTrace = tools.some((item) => item.span.isOrphan) ? new CallIndex(plans) : undefined
   for (const item of tools) {
-    const { node, tool: place } = item
+    const { span: node, tool: place } = item
     let index = indices.get(place)
     if (index === undefined) {
       index = new CallIndex((places.get(place) ?? []).map((chain) => chain.plan))
@@ -174,7 +173,7 @@ function attachTools(
     }
     const own = index.askedBy(node) ?? index.nearest(node)
     if (own !== undefined) {
-      own.tools.push({ node, inner: item.inner })
+      own.tools.push(node)
       owners.set(node, own)
       continue
     }
@@ -193,11 +192,13 @@ class CallIndex {
   /** `undefined` where several runs asked for a tool of the name. */
   readonly #byName = new Map<string, RunPlan | undefined>()
   readonly #byParent = new Map<string, { startMs: number; plan: RunPlan }[]>()
+  readonly #byModel = new Map<TraceSpan, RunPlan>()
 
   constructor(plans: readonly RunPlan[]) {
     for (const plan of plans) {
-      for (const { node } of plan.models) {
-        for (const call of node.facts.toolCalls) {
+      for (const node of plan.models) {
+        this.#byModel.set(node, plan)
+        for (const call of node.toolCalls) {
           if (call.id !== undefined) this.#byId.set(call.id, plan)
           const other = this.#byName.has(call.name) ? this.#byName.get(call.name) : plan
           this.#byName.set(call.name, other === plan ? plan : undefined)
@@ -212,14 +213,19 @@ class CallIndex {
   }
 
   /** The run that asked for this call: by id, else the only one that asked for a tool of this name. */
-  askedBy(node: TreeSpan): RunPlan | undefined {
-    const { tool } = node.facts
+  askedBy(node: TraceSpan): RunPlan | undefined {
+    const { tool } = node
     if (tool === undefined) return undefined
     return (tool.id === undefined ? undefined : this.#byId.get(tool.id)) ?? this.#byName.get(tool.name)
   }
 
-  /** The run under the same parent whose last call before this one is the latest. */
-  nearest(node: TreeSpan): RunPlan | undefined {
+  /** The run of the model call that the tool ran inside; else the one under the same parent whose last call before it is the latest. */
+  nearest(node: TraceSpan): RunPlan | undefined {
+    for (let above = node.parent; above !== undefined; above = above.parent) {
+      const around = this.#byModel.get(above)
+      if (around !== undefined) return around
+      if (above.role === 'tool' || above.role === 'agent') break
+    }
     const list = this.#byParent.get(node.topId) ?? []
     let low = 0
     let high = list.length

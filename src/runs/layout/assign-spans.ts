@@ -1,214 +1,209 @@
-import { chainBareSpans, type BareSpan } from './agentless-chats.ts'
-import { newPlan, type PlannedModel, type PlannedTool, type RunPlan } from './run-layout.ts'
-import type { TreeSpan } from './tree.ts'
+import { aboveChildrenOf, OUTSIDE, placementOf } from '../placement.ts'
+import type { Above, Below } from '../placement.ts'
+import { isFlat } from '../trace-span.ts'
+import type { TraceSpan } from '../trace-span.ts'
+import { chainAgentlessSpans, type AgentlessSpan } from './agentless-chats.ts'
+import { newPlan, type RunPlan } from './run-layout.ts'
 
-/** Where a span stands: what is above it. */
+/** Where a span is: what is above it. */
 interface Place {
+  readonly above: Above
   readonly plan?: RunPlan
-  readonly model?: PlannedModel | undefined
-  readonly tool?: PlannedTool
+  readonly model?: TraceSpan | undefined
+  readonly tool?: TraceSpan
   /** A tool with no run around it. */
-  readonly bareTool?: TreeSpan
-  readonly isExcluded?: boolean
-}
-
-/** What stands below the spans of a trace, by their index, without what is below a tool for agents. */
-interface Below {
-  readonly agents: readonly boolean[]
-  readonly work: readonly boolean[]
+  readonly outerTool?: TraceSpan
 }
 
 /** What the spans of a trace make up. */
 export interface TracePlan {
   readonly plans: readonly RunPlan[]
   /** Spans without a parent of a library that writes spans side by side, which no run of the trace has a claim to. */
-  readonly loose: readonly TreeSpan[]
+  readonly loose: readonly TraceSpan[]
 }
 
 /**
  * Decides which spans of a trace make up which run: where runs begin, which are children of a tool call, which spans are
- * one call seen twice, and what to do with model calls that no agent stands above.
+ * one call seen twice, and what to do with model calls that no agent is above.
  *
- * @param nodes Parents before children, siblings by start.
+ * @param spans Parents before children, siblings by start.
  */
-export function planRuns(nodes: readonly TreeSpan[]): TracePlan {
-  const planner = new Planner(findBelow(nodes))
+export function planRuns(spans: readonly TraceSpan[]): TracePlan {
+  const planner = new Planner(findBelow(spans))
   const places: Place[] = []
-  for (const node of nodes) {
-    const above = (node.parent && places[node.parent.index]) ?? NOWHERE
-    places[node.index] = above.isExcluded === true ? above : planner.place(node, above)
+  for (const span of spans) {
+    const place = (span.parent && places[span.parent.index]) ?? NOWHERE
+    places[span.index] = place.above.isExcluded ? place : planner.place(span, place)
   }
-  const plans = [...planner.plans, ...chainBareSpans(planner.bare, planner.plans)]
-  return { plans, loose: plans.length === 0 ? nodes.filter(isLoose) : [] }
+  const plans = [...planner.plans, ...chainAgentlessSpans(planner.agentless, planner.plans)]
+  return { plans, loose: plans.length === 0 ? spans.filter(isLoose) : [] }
 }
 
-function isLoose({ facts, span, isOpen }: TreeSpan): boolean {
-  const isPart = facts.role === 'tool' || facts.role === 'step'
-  return isPart && !isOpen && span.parentSpanId === undefined && facts.dialect.isFlat?.(span) === true
+function isLoose(span: TraceSpan): boolean {
+  const isPart = span.role === 'tool' || span.role === 'step'
+  return isPart && !span.isOpen && span.span.parentSpanId === undefined && isFlat(span)
 }
 
-const NOWHERE: Place = {}
+const NOWHERE: Place = { above: OUTSIDE }
 
 /** How many of the latest model calls under one span may be going on when a client's own span of one of them begins. */
 const MAX_AT_ONCE = 64
 
 class Planner {
   readonly plans: RunPlan[] = []
-  readonly bare: BareSpan[] = []
-  readonly #below: Below
+  readonly agentless: AgentlessSpan[] = []
+  readonly #below: readonly Below[]
   /** By what is above them, the latest model calls, for spans of the same call beside them. */
-  readonly #latest = new Map<string, PlannedModel[]>()
+  readonly #latest = new Map<string, TraceSpan[]>()
 
-  constructor(below: Below) {
+  constructor(below: readonly Below[]) {
     this.#below = below
   }
 
   /** Puts a span into its run, and says what its children have above them. */
-  place(node: TreeSpan, above: Place): Place {
-    if (node.isOpen && above.plan !== undefined) above.plan.isComplete = false
-    switch (node.facts.role) {
+  place(span: TraceSpan, place: Place): Place {
+    if (span.isOpen && place.plan !== undefined) place.plan.isComplete = false
+    switch (span.role) {
       case 'agent':
-        return this.#placeAgent(node, above)
       case 'entry':
-        return this.#placeEntry(node, above)
+        return this.#placeAgent(span, place)
       case 'model':
-        return this.#placeModel(node, above)
+        return this.#placeModel(span, place)
       case 'tool':
       case 'handoff':
-        return this.#placeTool(node, above)
+        return this.#placeTool(span, place)
       case 'step':
-        return placeStep(node, above)
+        return placeStep(span, place)
       case 'evaluator':
-        return { isExcluded: true }
+        return { above: aboveChildrenOf(span, place.above, 'part') }
       default:
-        return above
+        return place
     }
   }
 
-  #placeAgent(node: TreeSpan, above: Place): Place {
-    if (above.plan !== undefined && above.tool === undefined) {
-      above.plan.inside.push(node)
-      // ADK starts the agent that a model hands over to inside that model's span.
-      return withoutModel(above)
+  /** An agent, or an entry that may be one. Inside a run an entry is a step, or the tool that a model asked for by its name. */
+  #placeAgent(span: TraceSpan, place: Place): Place {
+    const placement = placementOf(span, place.above, this.#below[span.index] ?? NOTHING_BELOW)
+    if (placement === 'part') {
+      if (span.role === 'agent') {
+        place.plan?.inside.push(span)
+        // ADK starts the agent that a model hands over to inside that model's span.
+        return withoutModel(place)
+      }
+      if (place.plan === undefined || place.tool !== undefined) return place
+      const name = span.dialect.tool === undefined ? undefined : span.tool?.name
+      return name !== undefined && wasAskedFor(name, place.plan) ? this.#placeTool(span, place) : placeStep(span, place)
     }
-    const parent = above.plan === undefined ? undefined : { plan: above.plan, tool: above.tool?.node }
-    const plan = newPlan(node, parent)
-    const siblings = above.plan === undefined ? this.plans : above.plan.children
+    const parent = placement === 'nested' && place.plan ? { plan: place.plan, tool: place.tool } : undefined
+    const plan = newPlan(span, parent)
+    const siblings = parent === undefined ? this.plans : parent.plan.children
     siblings.push(plan)
-    return { plan }
+    return { above: aboveChildrenOf(span, place.above, placement), plan }
   }
 
-  /**
-   * The outermost entry, in the trace or below a tool, is the agent where models or tools are below and no agent is, or
-   * where it holds the agents below as one run. Inside a run it is a step, or the tool that a model asked for by its name.
-   */
-  #placeEntry(node: TreeSpan, above: Place): Place {
-    const { facts } = node
-    if (above.plan !== undefined && above.tool === undefined) {
-      const name = facts.dialect.tool === undefined ? undefined : facts.tool?.name
-      return name !== undefined && wasAskedFor(name, above.plan) ? this.#placeTool(node, above) : placeStep(node, above)
+  #placeModel(span: TraceSpan, place: Place): Place {
+    if (place.model !== undefined) {
+      if (!span.isOpen) place.model.inner.push(span)
+      return place
     }
-    const isAgent =
-      this.#below.work[node.index] === true && (this.#below.agents[node.index] !== true || facts.holdsOneRun)
-    return isAgent ? this.#placeAgent(node, above) : above
-  }
-
-  #placeModel(node: TreeSpan, above: Place): Place {
-    if (above.model !== undefined) {
-      if (!node.isOpen) above.model.inner.push(node)
-      return above
-    }
-    const seen = this.#seenBeside(node)
+    const seen = this.#seenBeside(span)
     if (seen !== undefined) {
-      seen.inner.push(node)
-      return { ...above, model: seen }
+      seen.inner.push(span)
+      return { ...place, model: seen }
     }
-    if (above.plan !== undefined && above.tool === undefined) {
-      const model = { node, inner: [] }
-      this.#remember(model)
-      if (!node.isOpen) above.plan.models.push(model)
-      return { ...above, model }
+    if (place.plan !== undefined && place.tool === undefined) {
+      this.#remember(span)
+      if (!span.isOpen) place.plan.models.push(span)
+      return { ...place, model: span }
     }
     // A model call that an agent makes is seen by that agent.
-    if (this.#below.agents[node.index] === true) return above
-    const inner: TreeSpan[] = []
-    this.bare.push({ node, kind: 'model', plan: above.plan, tool: above.tool?.node ?? above.bareTool, inner })
-    this.#remember({ node, inner })
+    if (this.#below[span.index]?.hasAgents === true) return place
+    this.agentless.push({ span, kind: 'model', plan: place.plan, tool: place.tool ?? place.outerTool })
+    this.#remember(span)
     // Below it, another model span is the same call, and a tool span one that it asked for.
-    return { ...above, model: { node, inner } }
+    return { ...place, model: span }
   }
 
   /**
    * The call that a client's own span tells of once more, where the instrumentation around the client does not make its
    * span the parent: begun before under the same span, still going on, and answered by the same response.
    */
-  #seenBeside(node: TreeSpan): PlannedModel | undefined {
-    if (node.isOpen || node.facts.dialect.isOfClient !== true) return undefined
-    const responseId = node.facts.model?.responseId
-    return this.#latest.get(node.topId)?.findLast(({ node: other }) => {
-      if (other.isOpen || other.facts.dialect.isOfClient === true) return false
+  #seenBeside(span: TraceSpan): TraceSpan | undefined {
+    if (span.isOpen || span.dialect.isOfClient !== true) return undefined
+    const responseId = span.model?.responseId
+    return this.#latest.get(span.topId)?.findLast((other) => {
+      if (other.isOpen || other.dialect.isOfClient === true) return false
       const { startTimeMs, endTimeMs } = other.span
-      const isAround = startTimeMs <= node.span.startTimeMs && endTimeMs >= node.span.startTimeMs
-      return isAround && other.parent === node.parent && other.facts.model?.responseId === responseId
+      const isAround = startTimeMs <= span.span.startTimeMs && endTimeMs >= span.span.startTimeMs
+      return isAround && other.parent === span.parent && other.model?.responseId === responseId
     })
   }
 
-  #remember(model: PlannedModel): void {
-    const { topId } = model.node
-    const latest = this.#latest.get(topId)
-    if (latest === undefined) this.#latest.set(topId, [model])
+  #remember(model: TraceSpan): void {
+    const latest = this.#latest.get(model.topId)
+    if (latest === undefined) this.#latest.set(model.topId, [model])
     else if (latest.push(model) > MAX_AT_ONCE) latest.shift()
   }
 
-  #placeTool(node: TreeSpan, above: Place): Place {
-    if (above.plan !== undefined && above.tool === undefined) {
-      const tool = { node, inner: [] }
-      if (!node.isOpen) above.plan.tools.push(tool)
-      return { ...withoutModel(above), tool }
+  #placeTool(span: TraceSpan, place: Place): Place {
+    // An entry that a model asked for by name is a tool.
+    const above = aboveChildrenOf({ role: 'tool' }, place.above, 'part')
+    if (place.plan !== undefined && place.tool === undefined) {
+      if (!span.isOpen) place.plan.tools.push(span)
+      return { ...withoutModel(place), above, tool: span }
     }
-    if (above.tool !== undefined && isSameTool(above.tool.node, node)) {
-      if (!node.isOpen) above.tool.inner.push(node)
-      return above
+    if (place.tool !== undefined && isSameTool(place.tool, span)) {
+      if (!span.isOpen) place.tool.inner.push(span)
+      return place
     }
-    const outer = above.tool?.node ?? above.bareTool
-    if (!node.isOpen) this.bare.push({ node, kind: 'tool', plan: above.plan, tool: outer, inner: [] })
-    return above.tool === undefined ? { ...withoutModel(above), bareTool: outer ?? node } : above
+    const outer = place.tool ?? place.outerTool
+    if (!span.isOpen) this.agentless.push({ span, kind: 'tool', plan: place.plan, tool: outer })
+    return place.tool === undefined ? { ...withoutModel(place), above, outerTool: outer ?? span } : place
   }
 }
 
-function placeStep(node: TreeSpan, above: Place): Place {
-  if (above.tool === undefined) above.plan?.inside.push(node)
-  return above
+function placeStep(span: TraceSpan, place: Place): Place {
+  if (place.tool === undefined) place.plan?.inside.push(span)
+  return place
 }
 
-function withoutModel(above: Place): Place {
-  return above.model === undefined ? above : { ...above, model: undefined }
+function withoutModel(place: Place): Place {
+  return place.model === undefined ? place : { ...place, model: undefined }
 }
 
-function isSameTool(outer: TreeSpan, inner: TreeSpan): boolean {
-  const name = inner.facts.tool?.name
-  return name !== undefined && name === outer.facts.tool?.name
+function isSameTool(outer: TraceSpan, inner: TraceSpan): boolean {
+  const name = inner.tool?.name
+  return name !== undefined && name === outer.tool?.name
 }
 
 /** Whether the latest model call of the run asked for a tool of this name. */
 function wasAskedFor(name: string, plan: RunPlan): boolean {
-  return plan.models.at(-1)?.node.facts.toolCalls.some((call) => call.name === name) === true
+  return plan.models.at(-1)?.toolCalls.some((call) => call.name === name) === true
 }
 
-function findBelow(nodes: readonly TreeSpan[]): Below {
-  const agents = nodes.map(() => false)
-  const work = nodes.map(() => false)
+const NOTHING_BELOW: Below = { hasWork: false, hasAgents: false }
+
+function findBelow(spans: readonly TraceSpan[]): readonly Below[] {
+  const below = spans.map(() => ({ hasWork: false, hasAgents: false }))
   // Children before parents.
-  for (let index = nodes.length - 1; index >= 0; index--) {
-    const node = nodes[index]
-    if (node?.parent === undefined) continue
-    const { role } = node.facts
-    if (role === 'evaluator') continue
-    const above = node.parent.index
-    const isTool = role === 'tool' || role === 'handoff'
-    const isAgent = role === 'agent' || (role === 'entry' && work[index] === true && node.facts.holdsOneRun)
-    if (isAgent || (agents[index] === true && !isTool)) agents[above] = true
-    if (isTool || isAgent || role === 'model' || work[index] === true) work[above] = true
+  for (let index = spans.length - 1; index >= 0; index--) {
+    const span = spans[index]
+    const own = below[index]
+    const above = span?.parent && below[span.parent.index]
+    if (span === undefined || own === undefined || above === undefined || span.role === 'evaluator') continue
+    addBelow(above, span, own)
   }
-  return { agents, work }
+  return below
+}
+
+/** Adds to what is below a span what one of its children is, and has below itself. */
+export function addBelow(
+  above: { hasWork: boolean; hasAgents: boolean },
+  child: Pick<TraceSpan, 'role' | 'holdsOneRun'>,
+  below: Below,
+): void {
+  const isTool = child.role === 'tool' || child.role === 'handoff'
+  const isAgent = child.role === 'agent' || (child.role === 'entry' && below.hasWork && child.holdsOneRun)
+  if (isAgent || (below.hasAgents && !isTool)) above.hasAgents = true
+  if (isTool || isAgent || child.role === 'model' || below.hasWork) above.hasWork = true
 }

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../spans/json.ts'
 import type { Message } from '../../model/message.ts'
-import type { TreeSpan } from './tree.ts'
+import type { TraceSpan } from '../trace-span.ts'
 
 /** The ids of the tool calls that messages answer since the last question, in order: those before it are history. */
 export function answeredIds(messages: readonly Message[]): readonly string[] {
@@ -23,12 +23,12 @@ export function isQuestion(message: Message | undefined): boolean {
  * calls it is enough that tool calls follow: streams are recorded with the parallel calls of an answer glued into one, or
  * without its calls.
  */
-export function repeats(input: readonly Message[], earlier: TreeSpan): boolean {
-  const said = earlier.facts.output?.at(-1)
-  const given = earlier.facts.input ?? []
+export function repeats(input: readonly Message[], earlier: TraceSpan): boolean {
+  const said = earlier.output?.at(-1)
+  const given = earlier.input ?? []
   const next = input[given.length]
   const lastGiven = given.at(-1)
-  const saidCalls = said === undefined || isSilent(said) ? earlier.facts.outcome.error === undefined : hasCalls(said)
+  const saidCalls = said === undefined || isSilent(said) ? earlier.outcome.error === undefined : hasCalls(said)
   if (lastGiven !== undefined && next?.role === 'assistant' && saidCalls && hasCalls(next)) {
     const same = input[given.length - 1]
     if (same !== undefined && messageKey(same) === messageKey(lastGiven)) return true

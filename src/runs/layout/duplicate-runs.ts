@@ -1,3 +1,4 @@
+import { isSameCall } from './same-call.ts'
 import type { RunPlan } from './run-layout.ts'
 
 /**
@@ -43,7 +44,7 @@ function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
     const indices = new Map([...byTrace].map(([traceId, ofTrace]) => [traceId, indexByResponse(ofTrace)]))
     for (const plan of bare) {
       const index = indices.get(plan.root.span.traceId)
-      const other = index && toldBy(responseIds(plan), index)
+      const other = (index && toldBy(responseIds(plan), index)) ?? calledBy(plan, agents)
       if (other !== undefined) twins.set(plan, other)
     }
   }
@@ -55,7 +56,7 @@ function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
 /** What a client's own spans tell, in a trace of their own, of calls that an instrumentation of the client tells of too. */
 function clientTwins(bare: readonly RunPlan[]): readonly (readonly [RunPlan, RunPlan])[] {
   const [told = [], others = []] = [true, false].map((isOfClient) =>
-    bare.filter((plan) => (plan.root.facts.dialect.isOfClient === true) === isOfClient),
+    bare.filter((plan) => (plan.root.dialect.isOfClient === true) === isOfClient),
   )
   if (told.length === 0 || others.length === 0) return []
   const bySecond = Map.groupBy(others, secondOf)
@@ -72,30 +73,30 @@ function clientTwins(bare: readonly RunPlan[]): readonly (readonly [RunPlan, Run
 /** What a tool of the twin started, the same call's tool started: below which of the two spans it hangs is chance. */
 function handOver(children: readonly RunPlan[], other: RunPlan): void {
   for (const child of children) {
-    const id = child.parent?.tool?.facts.tool?.id
-    const tool = other.tools.find(({ node }) => id !== undefined && node.facts.tool?.id === id)?.node
+    const id = child.parent?.tool?.tool?.id
+    const tool = other.tools.find((node) => id !== undefined && node.tool?.id === id)
     child.parent = { plan: other, tool }
     other.children.push(child)
   }
 }
 
-/** The AI SDK's older form, which version 7 writes beside its own when asked to. */
+/** A library's older form, which it may write beside its newer one. */
 function isLegacy(plan: RunPlan): boolean {
-  return plan.root.span.scope.name === 'ai'
+  return plan.root.dialect.formOfTwo === 'older'
 }
 
 function isCurrent(plan: RunPlan): boolean {
-  return plan.root.span.scope.name === 'gen_ai'
+  return plan.root.dialect.formOfTwo === 'newer'
 }
 
 function isBare(plan: RunPlan): boolean {
-  return plan.root.facts.role === 'model'
+  return plan.root.role === 'model'
 }
 
 /** The same agent, begun at the same moment: the ids of a server in a test repeat. */
 function isOneCall({ root }: RunPlan, other: RunPlan): boolean {
   const apartMs = Math.abs(root.span.startTimeMs - other.root.span.startTimeMs)
-  return apartMs <= 5 * MAX_APART_MS && root.facts.agent?.name === other.root.facts.agent?.name
+  return apartMs <= 5 * MAX_APART_MS && root.agent?.name === other.root.agent?.name
 }
 
 /** By which current runs are found: two records of one call begin within a moment. */
@@ -104,11 +105,28 @@ function secondOf(plan: RunPlan): number {
 }
 
 function responseIds(plan: RunPlan): readonly string[] {
-  return plan.models.flatMap((model) => model.node.facts.model?.responseId ?? [])
+  return plan.models.flatMap((model) => model.model?.responseId ?? [])
 }
 
 function indexByResponse(plans: readonly RunPlan[]): ReadonlyMap<string, RunPlan> {
   return new Map(plans.flatMap((plan) => responseIds(plan).map((id) => [id, plan] as const)))
+}
+
+/** Beyond this many pairs, the calls of runs are not compared one by one. */
+const MAX_PAIRS = 100_000
+
+/** The run of an agent that made all calls of a run without one, as an instrumentation of the model's client wrote them. */
+function calledBy(plan: RunPlan, agents: readonly RunPlan[]): RunPlan | undefined {
+  const [first] = plan.models
+  if (first === undefined) return undefined
+  const { startTimeMs } = first.span
+  let pairs = 0
+  return agents.find((agent) => {
+    const { span } = agent.root
+    if (span.startTimeMs > startTimeMs + MAX_APART_MS || span.endTimeMs < startTimeMs) return false
+    pairs += agent.models.length * plan.models.length
+    return pairs <= MAX_PAIRS && plan.models.every((call) => agent.models.some((other) => isSameCall(call, other)))
+  })
 }
 
 function toldBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>): RunPlan | undefined {
@@ -120,13 +138,13 @@ function toldBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>): Ru
 const MAX_APART_MS = 20
 
 function toldInTime(plan: RunPlan, others: readonly RunPlan[]): RunPlan | undefined {
-  const { span, facts } = plan.root
+  const { span, agent, input } = plan.root
   return others.find(
     (other) =>
       Math.abs(other.root.span.startTimeMs - span.startTimeMs) <= MAX_APART_MS &&
       Math.abs(other.root.span.endTimeMs - span.endTimeMs) <= MAX_APART_MS &&
       responseIds(other).length === 0 &&
-      other.root.facts.agent?.name === facts.agent?.name &&
-      other.root.facts.input?.at(-1)?.text === facts.input?.at(-1)?.text,
+      other.root.agent?.name === agent?.name &&
+      other.root.input?.at(-1)?.text === input?.at(-1)?.text,
   )
 }

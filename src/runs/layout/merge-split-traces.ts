@@ -1,6 +1,7 @@
 import { answeredIds, isQuestion, repeats } from './continuity.ts'
 import type { RunPlan } from './run-layout.ts'
-import { compareSpans, type TreeSpan } from './tree.ts'
+import type { TraceSpan } from '../trace-span.ts'
+import { compareSpans } from './tree.ts'
 import { lastUserText } from '../view/message-text.ts'
 
 /**
@@ -9,13 +10,13 @@ import { lastUserText } from '../view/message-text.ts'
  *
  * @param loose Tools and steps that are alone in their traces: they go to the only graph that was at work.
  */
-export function joinSpread(plans: readonly RunPlan[], loose: readonly TreeSpan[]): readonly RunPlan[] {
+export function joinSpread(plans: readonly RunPlan[], loose: readonly TraceSpan[]): readonly RunPlan[] {
   if (loose.length > 0) takeLoose(plans, loose)
   if (plans.length < 2) return plans
-  const spread = plans.filter((plan) => plan.root.facts.role === 'model' && plan.root.span.parentSpanId === undefined)
+  const spread = plans.filter((plan) => plan.root.role === 'model' && plan.root.span.parentSpanId === undefined)
   if (spread.length === 0) return plans
   spread.sort((left, right) => compareSpans(left.root.span, right.root.span))
-  const graphs = plans.filter((plan) => plan.models.length === 0 && plan.root.facts.dialect.transcript !== undefined)
+  const graphs = plans.filter((plan) => plan.models.length === 0 && plan.root.dialect.transcript !== undefined)
   const joined = new Set<RunPlan>()
   const byCallId = new Map<string, RunPlan>()
   const latest: RunPlan[] = []
@@ -24,7 +25,7 @@ export function joinSpread(plans: readonly RunPlan[], loose: readonly TreeSpan[]
     latest.push(target ?? plan)
     if (latest.length > MAX_COMPARED) latest.shift()
     for (const model of plan.models) {
-      for (const call of model.node.facts.toolCalls) if (call.id !== undefined) byCallId.set(call.id, target ?? plan)
+      for (const call of model.toolCalls) if (call.id !== undefined) byCallId.set(call.id, target ?? plan)
     }
     if (target === undefined) continue
     take(target, plan)
@@ -42,40 +43,36 @@ function earlierPart(
   byCallId: ReadonlyMap<string, RunPlan>,
   latest: readonly RunPlan[],
 ): RunPlan | undefined {
-  const { input } = plan.root.facts
+  const { input } = plan.root
   if (input === undefined) return undefined
   const answered = answeredIds(input)
   const byId = answered.map((id) => byCallId.get(id)).find((found) => found !== undefined)
   if (byId !== undefined || isQuestion(input.at(-1))) return byId
   return latest.findLast((candidate) => {
-    const last = candidate.models.at(-1)?.node
-    return last !== undefined && last.facts.dialect === plan.root.facts.dialect && repeats(input, last)
+    const last = candidate.models.at(-1)
+    return last !== undefined && last.dialect === plan.root.dialect && repeats(input, last)
   })
 }
 
 function take(target: RunPlan, plan: RunPlan): void {
   target.models.push(...plan.models)
   target.tools.push(...plan.tools)
-  target.models.sort((left, right) => compareSpans(left.node.span, right.node.span))
-  target.tools.sort((left, right) => compareSpans(left.node.span, right.node.span))
+  target.models.sort((left, right) => compareSpans(left.span, right.span))
+  target.tools.sort((left, right) => compareSpans(left.span, right.span))
   if (!plan.isComplete) target.isComplete = false
 }
 
-function takeLoose(plans: readonly RunPlan[], loose: readonly TreeSpan[]): void {
-  const graphs = plans.filter(
-    ({ root, models }) => models.length === 0 && root.facts.dialect.isFlat?.(root.span) === true,
-  )
+function takeLoose(plans: readonly RunPlan[], loose: readonly TraceSpan[]): void {
+  const graphs = plans.filter(({ root, models }) => models.length === 0 && root.dialect.isFlat?.(root.span) === true)
   if (graphs.length * loose.length > MAX_GUESSES) return
   for (const node of loose.toSorted((left, right) => compareSpans(left.span, right.span))) {
     const { startTimeMs, endTimeMs } = node.span
     const [graph, other] = graphs.filter(
       ({ root }) =>
-        root.facts.dialect === node.facts.dialect &&
-        root.span.startTimeMs <= startTimeMs &&
-        root.span.endTimeMs >= endTimeMs,
+        root.dialect === node.dialect && root.span.startTimeMs <= startTimeMs && root.span.endTimeMs >= endTimeMs,
     )
     if (graph === undefined || other !== undefined) continue
-    if (node.facts.role === 'tool') graph.tools.push({ node, inner: [] })
+    if (node.role === 'tool') graph.tools.push(node)
     else graph.inside.push(node)
   }
 }
@@ -85,13 +82,13 @@ const MAX_GUESSES = 1_000_000
 
 /** The only graph that was at work at the time, and was asked the same. */
 function graphOf(plan: RunPlan, graphs: readonly RunPlan[]): RunPlan | undefined {
-  const { span, facts } = plan.root
+  const { span, dialect, input } = plan.root
   const found = graphs.filter(
     ({ root }) =>
-      root.facts.dialect.name === facts.dialect.name &&
+      root.dialect.name === dialect.name &&
       root.span.startTimeMs <= span.startTimeMs &&
       root.span.endTimeMs >= span.startTimeMs &&
-      lastUserText(root.facts.input) === lastUserText(facts.input),
+      lastUserText(root.input) === lastUserText(input),
   )
   return found.length === 1 ? found[0] : undefined
 }

@@ -3,7 +3,8 @@ import type { Message, ToolCallPart } from '../../model/message.ts'
 import { askedCalls, transcriptCalls } from '../view/asked-calls.ts'
 import { responsesIn } from '../view/join-tool-calls.ts'
 import type { RunPlan } from './run-layout.ts'
-import type { TreeSpan } from './tree.ts'
+import { isFlat } from '../trace-span.ts'
+import type { TraceSpan } from '../trace-span.ts'
 
 /**
  * Ties runs to the tool call that started them where parents do not tell: of bare model calls, and of libraries that write
@@ -37,15 +38,15 @@ export function nestBareRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
 
 /** Whether the parents of a run's spans do not say what started it. */
 function isLoose({ root, models }: RunPlan): boolean {
-  if (root.facts.role === 'model') return true
-  return [root, ...models.map((model) => model.node)].some(({ facts, span }) => facts.dialect.isFlat?.(span) === true)
+  if (root.role === 'model') return true
+  return [root, ...models].some(isFlat)
 }
 
 /** A call that a run waited for, between one model call and the next. */
 interface AnsweredCall {
   readonly id: string
   /** The tool's span, where there is one. */
-  readonly tool: TreeSpan | undefined
+  readonly tool: TraceSpan | undefined
   readonly arguments: unknown
   readonly result: unknown
   readonly askedMs: number
@@ -54,8 +55,8 @@ interface AnsweredCall {
 
 function answeredCalls(plan: RunPlan): readonly AnsweredCall[] {
   const { models, tools, children, root, inside } = plan
-  const toolSpans = new Map(tools.map(({ node }) => [node.facts.tool?.id, node]))
-  const withChild = new Set(children.map((child) => child.parent?.tool?.facts.tool?.id))
+  const toolSpans = new Map(tools.map((node) => [node.tool?.id, node]))
+  const withChild = new Set(children.map((child) => child.parent?.tool?.tool?.id))
   const answered = (
     calls: readonly ToolCallPart[],
     answers: readonly Message[] | undefined,
@@ -68,23 +69,23 @@ function answeredCalls(plan: RunPlan): readonly AnsweredCall[] {
       return [{ id, tool: toolSpans.get(id), arguments: given, result: results.get(id), askedMs, answeredMs }]
     })
   }
-  const transcript = [root, ...inside].find(({ facts }) => facts.transcript !== undefined)?.facts.transcript
+  const transcript = [root, ...inside].find((node) => node.transcript !== undefined)?.transcript
   if (transcript !== undefined) {
     const calls = transcriptCalls(transcript).flat()
     return answered(calls, transcript, root.span.startTimeMs, root.span.endTimeMs)
   }
   const asked = askedCalls(models, tools)
-  return models.flatMap(({ node }, step) => {
-    const next = models[step + 1]?.node
+  return models.flatMap((node, step) => {
+    const next = models[step + 1]
     const calls = asked[step] ?? []
     if (next === undefined || calls.length === 0) return []
-    return answered(calls, next.facts.input, node.span.startTimeMs, next.span.startTimeMs)
+    return answered(calls, next.input, node.span.startTimeMs, next.span.startTimeMs)
   })
 }
 
 /** By starts alone: the span of a stream may end after what came of its words has begun. */
 function ranDuring({ root, models }: RunPlan, call: AnsweredCall, outer: RunPlan): boolean {
-  const last = models.at(-1)?.node ?? root
+  const last = models.at(-1) ?? root
   const isTogether =
     root.span.traceId === outer.root.span.traceId ||
     (root.span.parentSpanId === undefined && outer.root.span.parentSpanId === undefined)
@@ -92,11 +93,11 @@ function ranDuring({ root, models }: RunPlan, call: AnsweredCall, outer: RunPlan
 }
 
 function questionOf({ root }: RunPlan): string | undefined {
-  return root.facts.input?.findLast((message) => message.role === 'user' && message.text !== undefined)?.text
+  return root.input?.findLast((message) => message.role === 'user' && message.text !== undefined)?.text
 }
 
 function answerOf({ models }: RunPlan): string | undefined {
-  return models.at(-1)?.node.facts.output?.findLast(isWords)?.text
+  return models.at(-1)?.output?.findLast(isWords)?.text
 }
 
 function isWords(message: Message): boolean {

@@ -1,5 +1,6 @@
 import { toolCallsIn } from '../../spans/content/messages.ts'
-import type { TreeSpan } from './tree.ts'
+import { isFlat } from '../trace-span.ts'
+import type { TraceSpan } from '../trace-span.ts'
 import { lastUserText } from '../view/message-text.ts'
 
 /** Beyond this, a trace of flat spans is left as it is. */
@@ -12,22 +13,22 @@ const MAX_STEPS = 2000
  * the graph that lists its call, a model's call to the graph that was at work and was asked the same, a graph to the tool
  * or graph inside which it ran. Where a trace holds no graph, everything stays as it is.
  */
-export function regroupFlat(nodes: readonly TreeSpan[]): void {
-  const flat = nodes.filter(({ facts, span }) => facts.dialect.isFlat?.(span) === true)
-  const graphs = flat.filter((node) => node.facts.role === 'agent').toSorted(byLength)
+export function regroupFlat(nodes: readonly TraceSpan[]): void {
+  const flat = nodes.filter(isFlat)
+  const graphs = flat.filter((node) => node.role === 'agent').toSorted(byLength)
   if (graphs.length === 0 || graphs.length * flat.length > MAX_COMPARISONS) return
-  const tools = flat.filter((node) => node.facts.role === 'tool')
+  const tools = flat.filter((node) => node.role === 'tool')
   const graphsByCall = graphs.length === 1 ? undefined : indexCalls(graphs)
   for (const tool of tools) {
-    const id = graphsByCall === undefined ? undefined : tool.facts.tool?.id
+    const id = graphsByCall === undefined ? undefined : tool.tool?.id
     tool.parent = (id === undefined ? innermost(tool, graphs) : graphsByCall?.get(id)) ?? tool.parent
   }
-  const wrappers = nodes.filter((node) => node.facts.role === 'entry' && !flat.includes(node))
+  const wrappers = nodes.filter((node) => node.role === 'entry' && !flat.includes(node))
   for (const graph of graphs) graph.parent = parentOfGraph(graph, graphs, tools, wrappers)
-  const steps = flat.filter((node) => node.facts.role === 'step').toSorted(byLength)
+  const steps = flat.filter((node) => node.role === 'step').toSorted(byLength)
   for (const step of steps) step.parent = innermost(step, sameQuestion(step, graphs))
   for (const node of flat) {
-    if (node.facts.role !== 'model') continue
+    if (node.role !== 'model') continue
     const graph = innermost(node, sameQuestion(node, graphs))
     // The step around a model's call names the agent where a graph has several.
     const step =
@@ -38,19 +39,19 @@ export function regroupFlat(nodes: readonly TreeSpan[]): void {
   }
 }
 
-function hasAgent(node: TreeSpan): boolean {
-  return node.facts.agent?.name !== undefined
+function hasAgent(node: TraceSpan): boolean {
+  return node.agent?.name !== undefined
 }
 
-function byLength(left: TreeSpan, right: TreeSpan): number {
+function byLength(left: TraceSpan, right: TraceSpan): number {
   return left.span.endTimeMs - left.span.startTimeMs - (right.span.endTimeMs - right.span.startTimeMs)
 }
 
 /** By the id of a call, the innermost graph that lists it. */
-function indexCalls(graphs: readonly TreeSpan[]): ReadonlyMap<string, TreeSpan> {
-  const index = new Map<string, TreeSpan>()
+function indexCalls(graphs: readonly TraceSpan[]): ReadonlyMap<string, TraceSpan> {
+  const index = new Map<string, TraceSpan>()
   for (const graph of graphs) {
-    for (const call of toolCallsIn(graph.facts.transcript)) {
+    for (const call of toolCallsIn(graph.transcript)) {
       if (call.id !== undefined && !index.has(call.id)) index.set(call.id, graph)
     }
   }
@@ -58,40 +59,40 @@ function indexCalls(graphs: readonly TreeSpan[]): ReadonlyMap<string, TreeSpan> 
 }
 
 /** The first of the graphs, the shortest first, that was at work when the span began; the only one in any case. */
-function innermost(node: TreeSpan, graphs: readonly TreeSpan[]): TreeSpan | undefined {
+function innermost(node: TraceSpan, graphs: readonly TraceSpan[]): TraceSpan | undefined {
   return graphs.length === 1 ? graphs[0] : graphs.find((graph) => graph !== node && encloses(graph, node))
 }
 
-function encloses(outer: TreeSpan, inner: TreeSpan): boolean {
+function encloses(outer: TraceSpan, inner: TraceSpan): boolean {
   return outer.span.startTimeMs <= inner.span.startTimeMs && outer.span.endTimeMs >= inner.span.endTimeMs
 }
 
-function sameQuestion(node: TreeSpan, graphs: readonly TreeSpan[]): readonly TreeSpan[] {
+function sameQuestion(node: TraceSpan, graphs: readonly TraceSpan[]): readonly TraceSpan[] {
   if (graphs.length === 1) return graphs
   const question = questionOf(node)
   const same = graphs.filter((graph) => questionOf(graph) === question)
   return same.length === 0 ? graphs : same
 }
 
-function questionOf(node: TreeSpan): string | undefined {
-  return lastUserText(node.facts.input)
+function questionOf(node: TraceSpan): string | undefined {
+  return lastUserText(node.input)
 }
 
 /** The graph around it that was asked the same; the tool in which it ran; the wrapper that was asked the same. */
 function parentOfGraph(
-  graph: TreeSpan,
-  graphs: readonly TreeSpan[],
-  tools: readonly TreeSpan[],
-  wrappers: readonly TreeSpan[],
-): TreeSpan | undefined {
+  graph: TraceSpan,
+  graphs: readonly TraceSpan[],
+  tools: readonly TraceSpan[],
+  wrappers: readonly TraceSpan[],
+): TraceSpan | undefined {
   if (graphs.length === 1) return graph.parent
   const question = questionOf(graph)
-  const isAround = (other: TreeSpan): boolean => other !== graph && encloses(other, graph)
+  const isAround = (other: TraceSpan): boolean => other !== graph && encloses(other, graph)
   const outer = graphs.find((other) => isAround(other) && questionOf(other) === question)
   if (outer !== undefined) return outer
   const around = tools.filter((tool) => tool.parent !== graph && isAround(tool))
   const asked = around.filter(
-    (tool) => question !== undefined && JSON.stringify(tool.facts.toolArguments)?.includes(JSON.stringify(question)),
+    (tool) => question !== undefined && JSON.stringify(tool.toolArguments)?.includes(JSON.stringify(question)),
   )
   const started = asked[0] ?? (around.length === 1 ? around[0] : undefined)
   return started ?? wrappers.find((wrapper) => questionOf(wrapper) === question) ?? graph.parent

@@ -1,102 +1,249 @@
-import type { AgentRun } from '../../model/agent-run.ts'
-import { assembleRuns } from '../assemble-runs.ts'
-import type { Deadlines } from './deadlines.ts'
+import { isSameCall } from '../layout/same-call.ts'
+import type { RunPlan } from '../layout/run-layout.ts'
 import { LiveRun } from './live-run.ts'
-import type { SpanGroups } from './span-groups.ts'
-import { beganHere, outermostOpen } from './local-span.ts'
+import type { LiveRunSource } from './live-run.ts'
+import { LiveSpan } from './live-span.ts'
+import { outermostOpen } from './local-span.ts'
 import type { LocalSpan } from './local-span.ts'
-import type { SpanGroup, SpanNode } from './span-node.ts'
+import type { SpanGroup } from './span-group.ts'
+import type { SpanGroups } from './span-groups.ts'
+import { waitingParts } from './waiting-parts.ts'
+import type { WaitingPart } from './waiting-parts.ts'
 
-/** The parts of the store that runs without an agent are told by. */
-export interface BareRunsParts {
+/** The parts of the store that runs without an agent need. */
+export interface AgentlessParts {
   readonly groups: SpanGroups
-  readonly deadlines: Deadlines
+  /** Milliseconds that a further call of a run is waited for. */
+  readonly settleMs: number
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
   readonly onSettled: (run: LiveRun) => void
+  readonly onDuplicate: () => void
   readonly close: (group: SpanGroup) => void
 }
 
-/**
- * Model calls with no agent above them. They may go on, as long as something around them is open: their runs end with the
- * outermost open span of this process that they are below, else when they have been waited for by the clock.
- */
-export class BareRuns {
-  readonly #parts: BareRunsParts
-  /** The span that is waited for, and the trace whose calls wait. */
-  readonly #anchored = new Map<LocalSpan, string>()
+/** Milliseconds that settling may take of one turn of the event loop. */
+const SLICE_MS = 10
 
-  constructor(parts: BareRunsParts) {
+/** Groups that wait by the clock: they are laid out together, again and again. */
+const MAX_WAITING = 2000
+
+/** Latest calls of agents that are compared with those without one. */
+const MAX_CALLS = 256
+
+/**
+ * Model calls with no agent above them. They may go on: below an open span of this process as long as the outermost one is
+ * open; in traces of their own until nothing that continues them has come for a while, which is longer for calls whose
+ * tools are at work. What waits by the clock is laid out together, as it would be from a file.
+ *
+ * Nothing of it happens while a span is ending: what is due is done by `sweep`, slice by slice.
+ */
+export class AgentlessRuns {
+  readonly #parts: AgentlessParts
+  /** By group, when its last span ended. */
+  readonly #waiting = new Map<SpanGroup, number>()
+  /** Groups whose surrounding span has ended, to be laid out. */
+  readonly #surrounded: SpanGroup[][] = []
+  /** Spans to be read before a layout asks them all at once. */
+  #toRead: LiveSpan[] = []
+  /** What is left to be done for each run that is settled, and for each group that is over. */
+  readonly #due: (() => void)[] = []
+  #nextLayoutMs = Number.POSITIVE_INFINITY
+  #calls: { readonly span: LiveSpan; readonly atMs: number }[] = []
+
+  constructor(parts: AgentlessParts) {
     this.#parts = parts
+  }
+
+  /** When something is next due, on the clock of `now`. */
+  get nextMs(): number | undefined {
+    if (this.#due.length + this.#surrounded.length + this.#toRead.length > 0) return this.#parts.now()
+    return this.#waiting.size === 0 ? undefined : this.#nextLayoutMs
+  }
+
+  /** Groups that wait by the clock and are of a library that writes spans side by side. */
+  get scattered(): readonly SpanGroup[] {
+    return [...this.#waiting.keys()].filter(({ spans, wanted }) => wanted && spans.every((span) => span.isFlat))
   }
 
   /** All spans of a group have ended, and none of them is an agent. */
   wait(group: SpanGroup): void {
-    const { deadlines } = this.#parts
-    const anchor = outermostOpen(group.nodes[0]?.local.above)
-    if (anchor === undefined) deadlines.add(() => this.#settle(group.traceId))
-    else this.#anchored.set(anchor, group.traceId)
+    const around = outermostOpen(group.spans[0]?.local.above)
+    if (around === undefined) {
+      this.#waitByClock(group)
+      return
+    }
+    around.agentless ??= new Set()
+    around.agentless.add(group)
   }
 
-  /** To be called when any span of this process has ended. */
-  spanEnded(span: LocalSpan): void {
-    const trace = this.#anchored.size === 0 ? undefined : this.#anchored.get(span)
-    if (trace === undefined) return
-    this.#anchored.delete(span)
-    this.#settle(trace)
+  /** To be called when any span of this process has ended. Whether something became due with it. */
+  spanEnded(span: LocalSpan): boolean {
+    const { agentless } = span
+    if (agentless === undefined) return false
+    span.agentless = undefined
+    this.#surrounded.push([...agentless])
+    return true
+  }
+
+  /** To be called when a model call of an agent has ended: an instrumentation of the model's client may write it once more. */
+  agentCalled(span: LiveSpan): void {
+    if (this.#parts.groups.size < 2) {
+      this.#calls.length = 0
+      return
+    }
+    this.#calls.push({ span, atMs: this.#parts.now() })
+    if (this.#calls.length > MAX_CALLS) this.#calls.shift()
+  }
+
+  /** Does what is due, for so long at most. */
+  sweep(maxMs: number = SLICE_MS): void {
+    const endMs = this.#parts.now() + maxMs
+    do {
+      if (!this.#step()) return
+    } while (this.#parts.now() < endMs)
   }
 
   /** Ends those that wait by the clock; those below an open span go on waiting. */
   settleAll(): void {
-    const waiting = [...this.#parts.groups].filter(isWaiting)
-    for (const traceId of new Set(waiting.map((group) => group.traceId))) this.#settle(traceId)
+    if (this.#waiting.size > 0) this.#layOut([...this.#waiting.keys()])
+    this.sweep(Number.POSITIVE_INFINITY)
   }
 
   /** Ends all of them, whatever is open around them. */
   giveUpWaiting(): void {
-    const traces = new Set(this.#anchored.values())
-    this.#anchored.clear()
-    for (const trace of traces) this.#settle(trace, true)
+    for (const group of this.#parts.groups) if (isWaiting(group)) this.#waiting.set(group, 0)
+    this.settleAll()
   }
 
-  #settle(traceId: string, evenIfOpen = false): void {
-    const { groups, close } = this.#parts
-    const due = groups.ofTrace(traceId).filter(isWaiting)
-    const anchor = due
-      .map((group) => outermostOpen(group.nodes[0]?.local.above))
-      .find((open) => open !== undefined && !evenIfOpen)
-    if (anchor !== undefined) {
-      this.#anchored.set(anchor, traceId)
+  #waitByClock(group: SpanGroup): void {
+    const { now, settleMs } = this.#parts
+    const nowMs = now()
+    // To the end of the line, where it is there already.
+    this.#waiting.delete(group)
+    this.#waiting.set(group, nowMs)
+    this.#nextLayoutMs = Math.min(this.#nextLayoutMs, nowMs + settleMs)
+    if (this.#waiting.size > MAX_WAITING) this.#nextLayoutMs = nowMs
+  }
+
+  /** One step of what is to be done; false where nothing is. */
+  #step(): boolean {
+    const due = this.#due.shift()
+    if (due !== undefined) {
+      due()
+      return true
+    }
+    const unread = this.#toRead.pop()
+    if (unread !== undefined) {
+      read(unread)
+      return true
+    }
+    const surrounded = this.#surrounded.shift()
+    if (surrounded !== undefined) {
+      this.#readFirst(surrounded, () => this.#layOut(surrounded))
+      return true
+    }
+    if (this.#waiting.size === 0 || this.#parts.now() < this.#nextLayoutMs) return false
+    this.#nextLayoutMs = Number.POSITIVE_INFINITY
+    this.#readFirst([...this.#waiting.keys()], () => this.#layOutWaiting())
+    return true
+  }
+
+  /** Reads what a layout asks for span by span, so that the layout itself takes no longer than it must. */
+  #readFirst(groups: readonly SpanGroup[], layOut: () => void): void {
+    this.#toRead = groups.flatMap((group) => (group.wanted ? group.spans.filter((span) => !span.isRead) : []))
+    if (this.#toRead.length <= 1) layOut()
+    else this.#due.push(() => this.#whenRead(layOut))
+  }
+
+  #whenRead(layOut: () => void): void {
+    if (this.#toRead.length === 0) {
+      layOut()
       return
     }
-    this.#tell(due)
-    for (const group of due) close(group)
+    const unread = this.#toRead.pop()
+    if (unread !== undefined) read(unread)
+    this.#due.push(() => this.#whenRead(layOut))
   }
 
-  #tell(due: readonly SpanGroup[]): void {
-    const nodes = due.flatMap((group) => group.nodes)
-    const logs = due.flatMap((group) => group.logs)
-    const assembly = { nodes, logs, revision: 1, lacksSpans: false } as const
-    const runs = due[0]?.wanted === true ? assembleRuns(assembly) : [undefined]
-    for (const run of runs) {
-      const node = lastCall(nodes, run)
-      if (node === undefined) continue
-      const live = new LiveRun(node, 'bare', {
-        members: () => nodes,
-        build: () => run,
-        hasOpenSpans: () => false,
-        beganHere: () => beganHere(node.local),
-      })
-      live.freeze()
-      this.#parts.onSettled(live)
+  /** Settles the groups that wait by the clock and have waited long enough, with all that belongs to their runs. */
+  #layOutWaiting(): void {
+    const { now, settleMs } = this.#parts
+    const nowMs = now()
+    const isFull = this.#waiting.size > MAX_WAITING
+    this.drop([...this.#waiting.keys()].filter((group) => !isWaiting(group)))
+    let nextMs = Number.POSITIVE_INFINITY
+    let left = this.#waiting.size
+    for (const part of waitingParts(this.#waiting, settleMs)) {
+      if (part.dueMs > nowMs && !(isFull && left > MAX_WAITING / 2)) {
+        nextMs = Math.min(nextMs, part.dueMs)
+        continue
+      }
+      left -= part.groups.length
+      this.#settle(part)
     }
+    this.#nextLayoutMs = Math.min(this.#nextLayoutMs, Math.max(nextMs, nowMs + settleMs / 4))
   }
+
+  #layOut(groups: readonly SpanGroup[]): void {
+    const waiting = new Map(groups.filter(isWaiting).map((group) => [group, 0]))
+    for (const part of waitingParts(waiting, 0)) this.#settle(part)
+    this.drop(groups)
+  }
+
+  #settle({ groups, plans }: WaitingPart): void {
+    const spans = groups.flatMap((group) => group.spans)
+    const wanted = groups.some((group) => group.wanted)
+    if (wanted) for (const plan of plans) this.#due.push(() => this.#settleRun(spans, plan))
+    else this.#due.push(() => this.#settleRun(spans, undefined))
+    this.#due.push(() => {
+      for (const group of groups) if (!group.closed) this.#parts.close(group)
+    })
+    this.drop(groups)
+  }
+
+  /** Lets go of groups that wait by the clock. */
+  drop(groups: readonly SpanGroup[]): void {
+    for (const group of groups) this.#waiting.delete(group)
+  }
+
+  #settleRun(spans: readonly LiveSpan[], plan: RunPlan | undefined): void {
+    const span = plan === undefined ? spans.at(-1) : lastCall(plan)
+    if (!(span instanceof LiveSpan)) return
+    if (plan !== undefined && this.#isOfAgent(plan)) {
+      this.#parts.onDuplicate()
+      return
+    }
+    const run = new LiveRun(span, 'bare', sourceOf(plan))
+    run.freeze()
+    this.#parts.onSettled(run)
+  }
+
+  /** Whether all calls of the run are calls of agents, which another instrumentation wrote once more. */
+  #isOfAgent(plan: RunPlan): boolean {
+    const { models } = plan
+    if (this.#calls.length === 0 || models.length === 0) return false
+    return models.every((model) => this.#calls.some(({ span }) => isSameCall(model, span)))
+  }
+}
+
+function sourceOf(plan: RunPlan | undefined): LiveRunSource {
+  return { plan: () => plan, hasOpenSpans: () => false, freeze: () => undefined }
 }
 
 function isWaiting(group: SpanGroup): boolean {
-  return group.openCount === 0 && !group.hasRun
+  return group.openCount === 0 && !group.hasRun && !group.closed
+}
+
+/** Asks a span what the layout will ask it. */
+function read(span: LiveSpan): void {
+  span.isRead = true
+  if (span.role !== 'model') return
+  void span.input
+  void span.toolCalls
 }
 
 /** The span of the last model call, to which the score of a run without an agent belongs. */
-function lastCall(nodes: readonly SpanNode[], run: AgentRun | undefined): SpanNode | undefined {
-  const spanId = run?.steps.findLast((step) => step.spanId !== undefined)?.spanId ?? run?.spanId
-  return nodes.find((node) => node.source.spanId === spanId) ?? nodes.at(-1)
+function lastCall({ models, root }: RunPlan): RunPlan['root'] {
+  return models.at(-1) ?? root
 }

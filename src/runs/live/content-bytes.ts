@@ -1,24 +1,44 @@
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
+import type { SourceLog } from '../../spans/source-span.ts'
 
 /** Objects (SDK 3.x keeps them in attributes) are counted to this depth; deeper ones are bounded by their JSON's own size. */
 const MAX_DEPTH = 6
 
-/** Bytes of a span's attributes and events, estimated: one for each character of every string, eight for all else. */
-export function contentBytesOf(span: SdkSpanLike): number {
-  const { attributes } = span
-  let bytes = 0
+/** What a span without content takes in memory: the SDK's object, its ids, times, context and attribute table, and our record. */
+export const HELD_BYTES_OF_SPAN = 2048
+
+/** What one more attribute, event, item or log record takes beside its text. */
+const HELD_BYTES_OF_ENTRY = 64
+
+/**
+ * Bytes of text in a span's name, status, attributes and events, estimated: one for each character of every string, eight for
+ * all else; and what it holds in memory with them.
+ */
+export function bytesOfSpan(span: SdkSpanLike): { readonly contentBytes: number; readonly heldBytes: number } {
+  const { attributes, events, status } = span
+  let contentBytes = span.name.length + (status.message?.length ?? 0)
+  let entries = events.length * 2
   // Own keys and inherited ones alike: attributes are plain objects, and `in` order costs no array.
   // oxlint-disable-next-line eslint/guard-for-in
   for (const key in attributes) {
     const value = attributes[key]
-    bytes += typeof value === 'string' ? value.length : bytesOf(value, 1)
+    entries += 1
+    contentBytes += typeof value === 'string' ? value.length : bytesOf(value, 1)
   }
-  for (const event of span.events) bytes += bytesOf(event.attributes)
-  return bytes
+  for (const event of events) contentBytes += event.name.length + bytesOf(event.attributes)
+  return { contentBytes, heldBytes: HELD_BYTES_OF_SPAN + contentBytes + entries * HELD_BYTES_OF_ENTRY }
 }
 
-/** Bytes of a value, estimated in the same way. */
-export function bytesOf(value: unknown, depth = 0): number {
+/** The same of a log record. */
+export function bytesOfLog({ attributes, body }: SourceLog): {
+  readonly contentBytes: number
+  readonly heldBytes: number
+} {
+  const contentBytes = bytesOf(attributes) + bytesOf(body)
+  return { contentBytes, heldBytes: contentBytes + 8 * HELD_BYTES_OF_ENTRY }
+}
+
+function bytesOf(value: unknown, depth = 0): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return 8
   if (value instanceof Uint8Array) return value.byteLength

@@ -1,5 +1,6 @@
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
-import type { SpanNode } from './span-node.ts'
+import type { LiveSpan } from './live-span.ts'
+import type { SpanGroup } from './span-group.ts'
 
 /**
  * What is kept of every span that starts in this process, whether a dialect recognises it or not: who it is, and what is above
@@ -12,31 +13,45 @@ export class LocalSpan {
   /** By the order of the hooks. */
   open = true
   /** Where a dialect recognises it: at its start, or by what was written on it since. */
-  node: SpanNode | undefined
+  recognised: LiveSpan | undefined
   /** True where it was recognised, and its run is closed. */
   isOver = false
+  /** Groups below it without an agent, which wait for its end. */
+  agentless: Set<SpanGroup> | undefined
+  /** Whether a recognised span started below it. */
+  hasRecognisedBelow = false
   /** Its place in the order of the starts, while it may still be recognised; 0 where it cannot, or has been. */
   askAgain = 0
-  /** Whether it has a parent, here or elsewhere. */
-  readonly hasParent: boolean
+  /** Whether the trace began in this process: nothing that is known above has a parent anywhere. */
+  readonly beganHere: boolean
+  /** The id of the last span on the way up that is known or named; empty where there is none. */
+  readonly topId: string
 
-  constructor(span: SdkSpanLike, above: LocalSpan | undefined) {
+  /** @param parent The span of this process that it is below, ended or not. */
+  constructor(span: SdkSpanLike, parent: LocalSpan | undefined) {
     this.context = span.spanContext()
-    this.above = above
-    this.hasParent = above !== undefined || (span.parentSpanContext?.spanId ?? span.parentSpanId) !== undefined
+    this.above = parent
+    if (parent === undefined) {
+      const parentId = span.parentSpanContext?.spanId ?? span.parentSpanId
+      this.beganHere = parentId === undefined
+      this.topId = parentId ?? ''
+    } else {
+      this.beganHere = parent.beganHere
+      this.topId = parent.topId === '' ? parent.context.spanId : parent.topId
+    }
   }
 
   /** Lets go of the recognised span, whose run is closed: this record may be found by its ids for long. */
   retire(): void {
-    this.node = undefined
+    this.recognised = undefined
     this.isOver = true
   }
 }
 
 /** The nearest recognised span from a span upwards, itself included. */
-export function nearestNode(span: LocalSpan | undefined): SpanNode | undefined {
+export function nearestRecognised(span: LocalSpan | undefined): LiveSpan | undefined {
   for (let current = span; current !== undefined; current = current.above) {
-    if (current.node !== undefined) return current.node
+    if (current.recognised !== undefined) return current.recognised
   }
   return undefined
 }
@@ -44,7 +59,7 @@ export function nearestNode(span: LocalSpan | undefined): SpanNode | undefined {
 /** Whether the nearest recognised span from a span upwards, itself included, is of a run that is closed. */
 export function isBelowOver(span: LocalSpan | undefined): boolean {
   let current = span
-  while (current !== undefined && current.node === undefined && !current.isOver) current = current.above
+  while (current !== undefined && current.recognised === undefined && !current.isOver) current = current.above
   return current?.isOver === true
 }
 
@@ -59,11 +74,4 @@ export function outermostOpen(span: LocalSpan | undefined): LocalSpan | undefine
 export function passes(span: LocalSpan | undefined, ancestor: LocalSpan): boolean {
   for (let current = span; current !== undefined; current = current.above) if (current === ancestor) return true
   return false
-}
-
-/** Whether the trace began in this process: the outermost span that is known above has no parent anywhere. */
-export function beganHere(span: LocalSpan): boolean {
-  let top = span
-  while (top.above !== undefined) top = top.above
-  return !top.hasParent
 }

@@ -1,6 +1,7 @@
 import type { Deadlines } from './deadlines.ts'
 import type { LiveRun } from './live-run.ts'
-import type { SpanGroup, SpanNode } from './span-node.ts'
+import type { LiveSpan } from './live-span.ts'
+import type { SpanGroup } from './span-group.ts'
 
 /** What a settled run does to the store. */
 export interface SettlementParts {
@@ -12,7 +13,7 @@ export interface SettlementParts {
   /** The run of a group's outermost span is over, and the group with it. */
   readonly close: (group: SpanGroup) => void
   /** A run within a group that goes on is over. */
-  readonly forget: (agent: SpanNode) => void
+  readonly forget: (agent: LiveSpan) => void
 }
 
 /** Runs whose agent has ended: each is settled when no recognised span below it is open, or when the clock says so. */
@@ -31,7 +32,7 @@ export class Settlement {
 
   /** Lets a run wait for the spans below it. */
   wait(run: LiveRun): void {
-    const { group } = run.node
+    const { group } = run.agent
     this.#waiting += run.nested ? 0 : 1
     group.waiting.push(run)
     if (run.hasOpenSpans) this.#parts.deadlines.add(() => this.#settleByClock(group, run))
@@ -49,12 +50,11 @@ export class Settlement {
 
   /** Settles a run: from now on it is what it is. */
   settle(group: SpanGroup, run: LiveRun): void {
-    const isRoot = group.nodes[0]?.run === run
-    const agent = isRoot ? group.nodes[0] : group.nodes.find((node) => node.run === run)
+    const isRoot = group.spans[0] === run.agent
     run.freeze()
     this.#parts.onSettled(run, true)
     if (isRoot && !group.closed) this.#parts.close(group)
-    else if (agent !== undefined && !run.nested) this.#parts.forget(agent)
+    else if (!group.closed && !run.nested) this.#parts.forget(run.agent)
   }
 
   #settleByClock(group: SpanGroup, run: LiveRun): void {

@@ -1,22 +1,22 @@
-import { SpanGroup } from './span-node.ts'
-import type { SpanNode } from './span-node.ts'
+import type { LiveSpan } from './live-span.ts'
+import { SpanGroup } from './span-group.ts'
 
 /** The groups that are not closed, and the bytes of content that they hold. */
 export class SpanGroups implements Iterable<SpanGroup> {
   /** The ends of the list of groups, in the order in which they began: a set would hash every one of them. */
   #oldest: SpanGroup | undefined
   #newest: SpanGroup | undefined
-  readonly #byTrace = new Map<string, SpanGroup[]>()
+  readonly #byTrace = new Map<string, Set<SpanGroup>>()
   #size = 0
-  #contentBytes = 0
+  #heldBytes = 0
 
   get size(): number {
     return this.#size
   }
 
-  /** Bytes of content of their ended spans and log records. */
-  get contentBytes(): number {
-    return this.#contentBytes
+  /** Bytes that their spans and log records hold, estimated. */
+  get heldBytes(): number {
+    return this.#heldBytes
   }
 
   /** The first to give up. */
@@ -32,66 +32,72 @@ export class SpanGroups implements Iterable<SpanGroup> {
     return [...(this.#byTrace.get(traceId) ?? [])]
   }
 
-  open(traceId: string, wanted: boolean): SpanGroup {
-    const group = new SpanGroup(traceId, wanted)
+  open(traceId: string, wanted: boolean, sinceMs: number): SpanGroup {
+    const group = new SpanGroup(traceId, wanted, sinceMs)
     group.older = this.#newest
     if (this.#newest === undefined) this.#oldest = group
     else this.#newest.newer = group
     this.#newest = group
     this.#size += 1
     const ofTrace = this.#byTrace.get(traceId)
-    if (ofTrace) ofTrace.push(group)
-    else this.#byTrace.set(traceId, [group])
+    if (ofTrace) ofTrace.add(group)
+    else this.#byTrace.set(traceId, new Set([group]))
     return group
   }
 
-  /** Books bytes of content: more, or with a minus fewer. */
-  addContent(group: SpanGroup, bytes: number): void {
-    group.contentBytes += bytes
-    this.#contentBytes += bytes
+  /** Books bytes: more, or with a minus fewer. */
+  add(group: SpanGroup, contentBytes: number, heldBytes: number): void {
+    group.contentBytes += contentBytes
+    group.heldBytes += heldBytes
+    this.#heldBytes += heldBytes
   }
 
   /** Lets go of a group that is over. */
   close(group: SpanGroup): void {
     group.closed = true
     // Not booked on the group: its run may still be asked how large it is.
-    this.#contentBytes -= group.contentBytes
-    for (const node of group.nodes) node.retire()
-    group.nodes = []
+    this.#heldBytes -= group.heldBytes
+    for (const span of group.spans) span.local.retire()
+    group.spans = []
     this.#remove(group)
   }
 
   /** Moves everything of one group into another. */
   merge(from: SpanGroup, into: SpanGroup): void {
-    for (const node of from.nodes) node.group = into
-    into.nodes.push(...from.nodes)
+    for (const span of from.spans) span.group = into
+    into.spans.push(...from.spans)
     into.openCount += from.openCount
     into.contentBytes += from.contentBytes
-    into.logs.push(...from.logs)
+    into.heldBytes += from.heldBytes
     into.waiting.push(...from.waiting)
     into.undecided.push(...from.undecided)
     into.hasWork ||= from.hasWork
     into.hasRun ||= from.hasRun
+    into.truncated ||= from.truncated
+    into.version += 1
     this.#remove(from)
   }
 
   /** Lets go of some of a group's spans. */
-  forget(group: SpanGroup, isForgotten: (node: SpanNode) => boolean): void {
-    const forgotten = new Set(group.nodes.filter(isForgotten))
-    for (const node of forgotten) {
-      node.retire()
-      this.addContent(group, -node.contentBytes)
+  forget(group: SpanGroup, isForgotten: (span: LiveSpan) => boolean): void {
+    const kept: LiveSpan[] = []
+    for (const span of group.spans) {
+      if (!isForgotten(span)) {
+        kept.push(span)
+        continue
+      }
+      span.local.retire()
+      this.add(group, -span.contentBytes, -span.heldBytes)
     }
-    group.nodes = group.nodes.filter((node) => !forgotten.has(node))
+    group.spans = kept
+    group.version += 1
   }
 
   #remove(group: SpanGroup): void {
     const ofTrace = this.#byTrace.get(group.traceId)
-    const index = ofTrace?.indexOf(group) ?? -1
     // It was given up, or merged into another.
-    if (ofTrace === undefined || index === -1) return
-    if (ofTrace.length === 1) this.#byTrace.delete(group.traceId)
-    else ofTrace.splice(index, 1)
+    if (ofTrace?.delete(group) !== true) return
+    if (ofTrace.size === 0) this.#byTrace.delete(group.traceId)
     if (group.older === undefined) this.#oldest = group.newer
     else group.older.newer = group.newer
     if (group.newer === undefined) this.#newest = group.older

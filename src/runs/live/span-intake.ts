@@ -1,13 +1,14 @@
 import type { Dialect } from '../../spans/dialect.ts'
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
-import { beganBefore } from './began-before.ts'
-import { isBelowOver, nearestNode, passes } from './local-span.ts'
+import { mayBeRecognised, scopeKindOf } from '../../spans/recognition-hints.ts'
+import { recognise } from '../../spans/recognise.ts'
+import { HELD_BYTES_OF_SPAN } from './content-bytes.ts'
+import { LiveSpan } from './live-span.ts'
+import { isBelowOver, nearestRecognised, passes } from './local-span.ts'
 import type { LocalSpan } from './local-span.ts'
-import { recogniseSpan } from './recognise-span.ts'
+import type { SpanGroup } from './span-group.ts'
 import type { SpanGroups } from './span-groups.ts'
 import type { ParentSpan, SpanLinks } from './span-links.ts'
-import { SpanNode } from './span-node.ts'
-import type { SpanGroup } from './span-node.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
 
 /**
@@ -18,110 +19,147 @@ export class SpanIntake {
   readonly #links: SpanLinks
   readonly #groups: SpanGroups
   readonly #options: TraceStoreOptions
-  readonly #onFull: () => void
+  readonly #onBegun: (root: LiveSpan) => void
   #started = 0
 
-  /** @param onFull called when there are more groups than `maxOpenRuns` */
-  constructor(links: SpanLinks, groups: SpanGroups, options: TraceStoreOptions, onFull: () => void) {
+  /** @param onBegun called with the outermost span of a new group: there may be more than `maxOpenRuns` */
+  constructor(links: SpanLinks, groups: SpanGroups, options: TraceStoreOptions, onBegun: (root: LiveSpan) => void) {
     this.#links = links
     this.#groups = groups
     this.#options = options
-    this.#onFull = onFull
+    this.#onBegun = onBegun
+  }
+
+  /** How many spans have started. */
+  get started(): number {
+    return this.#started
   }
 
   /** To be called when a span starts, with the span that is active in its parent context. */
   start(span: SdkSpanLike, parent: ParentSpan | undefined): void {
-    const above = parent && (this.#links.below(parent, span) ?? this.#unseenAbove(parent))
-    const parentNode = nearestNode(above)
+    const parentSpan = parent && (this.#links.parentOf(parent, span) ?? this.#unseenParent(parent))
+    const above = nearestRecognised(parentSpan)
     // Nobody wants to know what is below an agent whose run no scorer wants.
-    if (parentNode?.group.isSkipped === true) {
-      this.#links.add(span, parentNode.local, false)
+    if (above?.group.isSkipped === true) {
+      this.#links.add(span, above.local, false)
       return
     }
     const dialect = recogniseSpan(span)
     this.#started += 1
     const isRecognised = dialect !== undefined && dialect !== 'ordinary'
-    const local = this.#links.add(span, above, isRecognised)
+    const local = this.#links.add(span, parentSpan, isRecognised)
     if (dialect === undefined) local.askAgain = this.#started
     if (!isRecognised) return
-    const node = this.#startNode(span, dialect, local)
-    if (parent !== undefined && above === undefined && node !== undefined && this.#links.mayHaveForgotten(parent)) {
-      node.group.truncated = true
+    const live = this.#begin(span, dialect, local, above)
+    if (
+      parent !== undefined &&
+      parentSpan === undefined &&
+      live !== undefined &&
+      this.#links.mayHaveForgotten(parent)
+    ) {
+      live.group.truncated = true
     }
   }
 
-  /** The node of a span, where a dialect recognises it: at its start, or by what was written on it since. */
-  nodeOf(span: SdkSpanLike): SpanNode | undefined {
+  /** The record of a span that a dialect recognises: at its start, or by what was written on it since. */
+  liveSpanOf(span: SdkSpanLike): LiveSpan | undefined {
     const local = this.#links.get(span)
-    return local?.node ?? (local && this.#recogniseLate(span, local))
+    return local?.recognised ?? (local && this.#recogniseLate(span, local))
   }
 
-  #startNode(span: SdkSpanLike, dialect: Dialect, local: LocalSpan): SpanNode | undefined {
-    if (isBelowOver(local.above)) {
+  #begin(span: SdkSpanLike, dialect: Dialect, local: LocalSpan, above: LiveSpan | undefined): LiveSpan | undefined {
+    if (above === undefined && isBelowOver(local.above)) {
       this.#options.onLate()
       return undefined
     }
-    const parentNode = nearestNode(local.above)
-    if (parentNode !== undefined)
-      return this.#addNode(new SpanNode(span, dialect, local, parentNode.group, this.#started))
-    const group = this.#openGroup(span)
-    const root = this.#addNode(new SpanNode(span, dialect, local, group, this.#started))
-    group.isSkipped = !group.wanted && !this.#options.countsNested && root.currentRole === 'agent'
-    return root
+    const group = above?.group ?? this.#openGroup(local.context.traceId)
+    const live = this.#add(new LiveSpan(span, dialect, local, above, group, this.#started))
+    if (above === undefined) {
+      group.isSkipped = !group.wanted && !this.#options.countsNested && live.role === 'agent'
+      this.#onBegun(live)
+    }
+    return live
   }
 
   /** A span that was open before the store was there: what it is part of has lost its beginning, and says so. */
-  #unseenAbove(parent: ParentSpan): LocalSpan | undefined {
+  #unseenParent(parent: ParentSpan): LocalSpan | undefined {
     if (!beganBefore(parent, this.#options.sinceMs)) return undefined
     const dialect = recogniseSpan(parent)
     if (dialect === undefined || dialect === 'ordinary') return undefined
     const local = this.#links.add(parent, undefined, true)
-    const node = this.#startNode(parent, dialect, local)
-    if (node !== undefined) node.group.truncated = true
+    const live = this.#begin(parent, dialect, local, undefined)
+    if (live !== undefined) live.group.truncated = true
     return local
   }
 
-  #openGroup(span: SdkSpanLike): SpanGroup {
-    const { traceId } = span.spanContext()
-    const group = this.#groups.open(traceId, this.#options.isWanted(traceId))
-    if (this.#groups.size > this.#options.maxOpenRuns) this.#onFull()
-    return group
+  #openGroup(traceId: string): SpanGroup {
+    return this.#groups.open(traceId, this.#options.isWanted(traceId), this.#options.now())
   }
 
-  #addNode(node: SpanNode): SpanNode {
-    const { group } = node
+  #add(live: LiveSpan): LiveSpan {
+    const { group } = live
     group.openCount += 1
+    group.version += 1
     // The first is kept even of a group that nobody wants: it is what the run is counted by.
-    if (group.nodes.length === 0 || (group.wanted && group.nodes.length < this.#options.maxSpansPerRun)) {
-      group.nodes.push(node)
+    live.isKept = group.spans.length === 0 || (group.wanted && group.spans.length < this.#options.maxSpansPerRun)
+    if (live.isKept) {
+      group.spans.push(live)
+      live.heldBytes = HELD_BYTES_OF_SPAN
+      this.#groups.add(group, 0, live.heldBytes)
     } else if (group.wanted) {
       group.truncated = true
     }
-    return node
+    live.enter()
+    for (let above = live.local.above; above?.hasRecognisedBelow === false; above = above.above) {
+      above.hasRecognisedBelow = true
+    }
+    return live
   }
 
   /** Many instrumentations, and most spans written by hand, set their attributes only after the start. */
-  #recogniseLate(span: SdkSpanLike, local: LocalSpan): SpanNode | undefined {
+  #recogniseLate(span: SdkSpanLike, local: LocalSpan): LiveSpan | undefined {
     const startOrder = local.askAgain
     if (startOrder === 0) return undefined
     local.askAgain = 0
     const dialect = recogniseSpan(span)
     if (dialect === undefined || dialect === 'ordinary') return undefined
+    const above = nearestRecognised(local.above)
     // One below a closed run was counted as late when it started.
-    if (isBelowOver(local.above)) return undefined
-    const group = nearestNode(local.above)?.group ?? this.#openGroup(span)
-    const node = this.#addNode(new SpanNode(span, dialect, local, group, startOrder))
+    if (above === undefined && isBelowOver(local.above)) return undefined
+    const group = above?.group ?? this.#openGroup(local.context.traceId)
+    const live = this.#add(new LiveSpan(span, dialect, local, above, group, startOrder))
     this.#links.recognised(local, span)
-    this.#adopt(node)
-    return node
+    if (local.hasRecognisedBelow) this.#adopt(live)
+    if (above === undefined) this.#onBegun(live)
+    return live
   }
 
-  /** Groups that began below a span before it was recognised belong to it. */
-  #adopt(node: SpanNode): void {
-    for (const other of this.#groups.ofTrace(node.group.traceId)) {
-      const root = other.nodes[0]
-      if (other === node.group || root === undefined || !passes(root.local.above, node.local)) continue
-      this.#groups.merge(other, node.group)
+  /** What began below a span before it was recognised is below it, and in its group. */
+  #adopt(live: LiveSpan): void {
+    for (const span of live.above?.spansBelow ?? []) {
+      if (span !== live && passes(span.local.above, live.local)) live.takeOver(span)
+    }
+    for (const other of this.#groups.ofTrace(live.group.traceId)) {
+      const [root] = other.spans
+      if (other === live.group || root === undefined || !passes(root.local.above, live.local)) continue
+      this.#groups.merge(other, live.group)
+      live.takeOver(root)
     }
   }
+}
+
+/** The dialect that wrote a span; `ordinary` where it is certain that none ever will have. */
+function recogniseSpan(span: SdkSpanLike): Dialect | 'ordinary' | undefined {
+  const scope = (span.instrumentationScope ?? span.instrumentationLibrary)?.name ?? ''
+  const kind = scopeKindOf(scope)
+  if (kind === 'ordinary') return 'ordinary'
+  if (kind === 'unknown' && !mayBeRecognised(span.attributes, span.name)) return undefined
+  return recognise(scope, span.attributes, span.name)
+}
+
+/** Whether this is an SDK's own span that began before a time: milliseconds since the epoch. */
+function beganBefore<Span extends object>(span: Span, timeMs: number): span is Span & SdkSpanLike {
+  if (!('startTime' in span) || !('attributes' in span)) return false
+  const { startTime } = span
+  return Array.isArray(startTime) && Number(startTime[0]) * 1000 + Number(startTime[1]) / 1e6 < timeMs
 }

@@ -39,8 +39,10 @@ export class SpanLinks {
   }
 
   /** Notes the start of a span. */
-  add(span: SdkSpanLike, above: LocalSpan | undefined, isRecognised: boolean): LocalSpan {
-    const local = new LocalSpan(span, above)
+  add(span: SdkSpanLike, parent: LocalSpan | undefined, isRecognised: boolean): LocalSpan {
+    const local = new LocalSpan(span, parent)
+    if (parent !== undefined && !parent.open && parent.recognised === undefined && !parent.isOver)
+      local.above = parent.above
     linked(span)[this.#key] = local
     const recent = isRecognised ? this.#recognised : this.#ordinary
     recent.add(local, span.startTime[0])
@@ -53,10 +55,8 @@ export class SpanLinks {
   }
 
   /** The span of this process that a child of `parent` is below: by the object, else by its ids. */
-  below(parent: ParentSpan, child: SdkSpanLike): LocalSpan | undefined {
-    const local = this.get(parent) ?? this.#find(parent, child)
-    if (local === undefined || local.open || local.node !== undefined || local.isOver) return local
-    return local.above
+  parentOf(parent: ParentSpan, child: SdkSpanLike): LocalSpan | undefined {
+    return this.get(parent) ?? this.find(parent.spanContext(), child.startTime[0])
   }
 
   /** Whether a parent that was not found may have been a span of this process that has fallen out. */
@@ -69,12 +69,14 @@ export class SpanLinks {
   /** To be called when a span has ended that nobody recognises: shortens its way up past those that have ended too. */
   shorten(local: LocalSpan): void {
     const { above } = local
-    if (above !== undefined && !above.open && above.node === undefined && !above.isOver) local.above = above.above
+    if (above !== undefined && !above.open && above.recognised === undefined && !above.isOver) local.above = above.above
   }
 
-  #find(parent: ParentSpan, child: SdkSpanLike): LocalSpan | undefined {
-    const { traceId, spanId } = parent.spanContext()
-    const atSeconds = child.startTime[0]
+  /** @param atSeconds When it is looked for, in seconds since the epoch. */
+  find(
+    { traceId, spanId }: { readonly traceId: string; readonly spanId: string },
+    atSeconds: number,
+  ): LocalSpan | undefined {
     return this.#recognised.find(traceId, spanId, atSeconds) ?? this.#ordinary.find(traceId, spanId, atSeconds)
   }
 }

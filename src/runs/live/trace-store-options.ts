@@ -5,6 +5,8 @@ export interface TraceStoreOptions {
   readonly maxOpenRuns: number
   readonly maxSpansPerRun: number
   readonly maxContentBytes: number
+  /** Milliseconds after which a run that is still open is given up. */
+  readonly maxRunAgeMs: number
   /** Milliseconds that a run whose recognised spans are still open is waited for. */
   readonly settleMs: number
   /** From when on it sees spans start: milliseconds since the epoch. */
@@ -24,6 +26,8 @@ export interface TraceStoreOptions {
   readonly onSettled: (run: LiveRun, isFinal: boolean) => void
   /** A run was given up while its agent was still open: the oldest one, when a bound was reached. */
   readonly onEvicted: (run: LiveRun) => void
+  /** A run was seen that another instrumentation told of before: it is not scored again. */
+  readonly onDuplicate: () => void
   /** A recognised span came after its run was closed. */
   readonly onLate: () => void
 }

@@ -85,6 +85,7 @@ function replay(
     maxOpenRuns: 1000,
     maxSpansPerRun: 2000,
     maxContentBytes: Number.POSITIVE_INFINITY,
+    maxRunAgeMs: Number.POSITIVE_INFINITY,
     settleMs: 2000,
     sinceMs: 0,
     now: () => nowMs,
@@ -96,6 +97,7 @@ function replay(
       if (current !== undefined && !run.nested) settled.push(current)
     },
     onEvicted: () => expect.unreachable(),
+    onDuplicate: () => undefined,
     onLate: () => undefined,
   })
   for (const [spanId, hook, keys] of scenario.order ?? orderOf(spans, keysAtStart)) {
@@ -112,7 +114,7 @@ function replay(
     const span = live.get(spanId)
     if (span === undefined) continue
     span.end()
-    const node = store.nodeOf(span)
+    const node = store.liveSpanOf(span)
     if (node === undefined) store.ordinaryEnded(span)
     else {
       store.ending(node)

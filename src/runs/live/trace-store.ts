@@ -1,58 +1,52 @@
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
-import { assembleRuns, findRun } from '../assemble-runs.ts'
-import { BareRuns } from './agentless-runs.ts'
-import { bytesOf, contentBytesOf } from './content-bytes.ts'
+import type { RunPlan } from '../layout/run-layout.ts'
+import { AgentlessRuns } from './agentless-runs.ts'
+import { bytesOfLog, bytesOfSpan } from './content-bytes.ts'
 import { Deadlines } from './deadlines.ts'
-import { hasOpenGraph, isAmongOpenGraphs, isFlat } from './flat-graphs.ts'
 import { LiveRun } from './live-run.ts'
 import type { LiveRunSource } from './live-run.ts'
-import { isUnderUnknown, placeOf } from './run-place.ts'
+import { LiveSpan } from './live-span.ts'
+import { planLive } from './plan-live.ts'
+import { RunLayouts } from './run-layouts.ts'
 import { Settlement } from './settlement.ts'
+import type { SpanGroup } from './span-group.ts'
 import { SpanGroups } from './span-groups.ts'
 import { SpanIntake } from './span-intake.ts'
-import { beganHere, passes } from './local-span.ts'
 import { SpanLinks } from './span-links.ts'
 import type { ParentSpan } from './span-links.ts'
-import type { SpanGroup, SpanNode } from './span-node.ts'
+import { TwoForms } from './two-forms.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
-import { ToldResponses } from './seen-response-ids.ts'
+import { groupsOf } from './waiting-parts.ts'
 
 /**
  * The recognised spans of runs that are not closed yet, and what of them is open: by the order of the hooks, never by
- * timestamps. Runs are put together by `buildRuns`, when somebody asks for one.
+ * timestamps. Runs are put together by the same layout as those of files, when somebody asks for one.
  *
- * Spans that no dialect recognises leave nothing here but a link on the span object itself.
+ * Spans that no dialect recognises leave nothing here but a small record of where they are.
  */
 export class TraceStore {
   readonly #options: TraceStoreOptions
   readonly #links = new SpanLinks()
   readonly #groups = new SpanGroups()
   readonly #deadlines: Deadlines
-  readonly #told = new ToldResponses()
+  readonly #twoForms = new TwoForms()
   readonly #intake: SpanIntake
-  readonly #source: LiveRunSource
-  readonly #bare: BareRuns
+  readonly #layouts: RunLayouts
+  readonly #agentless: AgentlessRuns
   readonly #settlement: Settlement
 
   constructor(options: TraceStoreOptions) {
     this.#options = options
     this.#deadlines = new Deadlines(options.settleMs, options.now)
-    this.#intake = new SpanIntake(this.#links, this.#groups, options, () => this.#evictOldest())
-    this.#source = {
-      // All of the group, and not only what is below the agent: some libraries write a run's spans side by side.
-      members: ({ group }) => group.nodes,
-      hasOpenSpans: (run) => this.#hasOpenSpans(run),
-      beganHere: ({ node }) => beganHere(node.local),
-      build: ({ node, group }, nodes, revision) => {
-        const { logs, truncated: lacksSpans } = group
-        return findRun(assembleRuns({ nodes, logs, revision, lacksSpans }), node.source.spanId)
-      },
-    }
-    this.#bare = new BareRuns({
+    this.#intake = new SpanIntake(this.#links, this.#groups, options, (root) => this.#begun(root))
+    this.#layouts = new RunLayouts(() => this.#intake.started)
+    this.#agentless = new AgentlessRuns({
       groups: this.#groups,
-      deadlines: this.#deadlines,
+      settleMs: options.settleMs,
+      now: options.now,
       onSettled: (run) => options.onSettled(run, true),
+      onDuplicate: options.onDuplicate,
       close: (group) => this.#close(group),
     })
     this.#settlement = new Settlement({
@@ -71,14 +65,16 @@ export class TraceStore {
     return open
   }
 
-  /** Bytes of content that is kept. */
-  get contentBytes(): number {
-    return this.#groups.contentBytes
+  /** Bytes that are held, estimated. */
+  get heldBytes(): number {
+    return this.#groups.heldBytes
   }
 
   /** When something is next due, on the clock of `now`; `undefined` where nothing is waited for. */
   get nextDeadlineMs(): number | undefined {
-    return this.#deadlines.nextMs
+    const run = this.#deadlines.nextMs
+    const agentless = this.#agentless.nextMs
+    return run === undefined || agentless === undefined ? (run ?? agentless) : Math.min(run, agentless)
   }
 
   /** To be called when a span starts, with the span that is active in its parent context. */
@@ -86,136 +82,159 @@ export class TraceStore {
     this.#intake.start(span, parent)
   }
 
-  /** The node of a span, where a dialect recognises it: at its start, or by what was written on it since. */
-  nodeOf(span: SdkSpanLike): SpanNode | undefined {
-    return this.#intake.nodeOf(span)
+  /** The record of a span that a dialect recognises: at its start, or by what was written on it since. */
+  liveSpanOf(span: SdkSpanLike): LiveSpan | undefined {
+    return this.#intake.liveSpanOf(span)
   }
 
   /**
    * To be called when a recognised span is ending, from `onEnding` or, where that was not called for it, from `onEnd`.
-   * Gives the run whose agent it is, if it is one: what can be said at once is said now, the rest when it is settled.
+   * Gives the run whose agent it is, if it is one: what can be scored is scored now, the rest when it is settled.
    */
-  ending(node: SpanNode): LiveRun | undefined {
-    if (!node.open) return node.run
-    node.local.open = false
-    node.group.openCount -= 1
-    if (node.closed) return undefined
-    if (node.group.wanted && !node.saidItsKind) node.recogniseAgain()
-    node.role = node.currentRole
-    if (node.role === 'model') this.#told.note(node.source)
-    if (node.role === 'model' || node.role === 'tool' || node.role === 'agent') node.group.hasWork = true
-    this.#countContent(node)
-    if (node.group.undecided.length > 0) this.#decideUndecided(node.group)
-    if (node.role !== 'agent' && node.role !== 'entry') return undefined
-    if (this.#isUndecided(node)) {
-      node.group.undecided.push(node)
+  ending(span: LiveSpan): LiveRun | undefined {
+    if (!span.isOpen) return span.run
+    const { group } = span
+    span.end()
+    group.openCount -= 1
+    group.version += 1
+    if (span.role === 'model' || span.role === 'tool' || span.role === 'agent') group.hasWork = true
+    if (span.role === 'model') this.#noteCall(span)
+    this.#countBytes(span)
+    span.tellAbove()
+    span.leave()
+    if (group.closed) return undefined
+    if (group.undecided.length > 0 && (!span.saidItsKind || span.role === 'agent' || span.role === 'entry'))
+      this.#decideUndecided(group)
+    if (span.role !== 'agent' && span.role !== 'entry') return undefined
+    if (this.#isUndecided(span)) {
+      group.undecided.push(span)
       return undefined
     }
-    node.run = this.#runOf(node)
-    return node.run
+    span.run = this.#runOf(span)
+    return span.run
   }
 
-  /** Agents that ended before it was known what stands around them: their runs are told now, from spans that have gone on. */
+  /** Agents that ended before it was known what is around them: their runs are found now, from spans that have gone on. */
   #decideUndecided(group: SpanGroup): void {
-    for (const node of group.undecided.filter((undecided) => !this.#isUndecided(undecided))) {
-      group.undecided.splice(group.undecided.indexOf(node), 1)
-      node.run = this.#runOf(node)
-      if (node.run !== undefined) this.#settlement.wait(node.run)
+    const decided = group.undecided.filter((span) => !this.#isUndecided(span))
+    if (decided.length === 0) return
+    group.undecided = group.undecided.filter((span) => !decided.includes(span))
+    for (const span of decided) {
+      span.run = this.#runOf(span)
+      if (span.run !== undefined) this.#settlement.wait(span.run)
     }
   }
 
-  #isUndecided(node: SpanNode): boolean {
-    return isUnderUnknown(node) || isAmongOpenGraphs(node)
+  #isUndecided(span: LiveSpan): boolean {
+    if (span.placement === 'not-yet') return true
+    // A graph that has ended may turn out to be part of another one, which began before it and is open.
+    return span.role === 'agent' && span.isFlat && span.group.hasOpenGraph
   }
 
   /** To be called when a recognised span has ended, after `ending`: closes what waited for it. */
-  ended(node: SpanNode): void {
-    if (node.closed) this.#options.onLate()
-    else this.#advance(node)
-    this.#bare.spanEnded(node.local)
+  ended(span: LiveSpan): void {
+    if (span.closed) this.#options.onLate()
+    else this.#advance(span)
+    this.#agentless.spanEnded(span.local)
   }
 
-  /** To be called when any other span has ended. */
-  ordinaryEnded(span: SdkSpanLike): void {
+  /** To be called when any other span has ended. Whether something became due with it. */
+  ordinaryEnded(span: SdkSpanLike): boolean {
     const local = this.#links.get(span)
-    if (local === undefined) return
+    if (local === undefined) return false
     // It was recognised, and its run was closed while it was open.
     if (local.isOver && local.open) this.#options.onLate()
     local.open = false
     this.#links.shorten(local)
-    this.#bare.spanEnded(local)
+    return this.#agentless.spanEnded(local)
   }
 
   /** Keeps a log record in which an instrumentation wrote messages, with the span that it belongs to. */
   addLog(log: SourceLog): void {
-    for (const group of this.#groups.ofTrace(log.traceId)) {
-      if (!group.wanted || !group.nodes.some((node) => node.source.spanId === log.spanId)) continue
-      group.logs.push(log)
-      this.#groups.addContent(group, bytesOf(log.attributes) + bytesOf(log.body))
-    }
+    const span = this.#links.find(log, log.timeMs / 1000)?.recognised
+    if (span?.isKept !== true || !span.group.wanted || span.closed) return
+    span.addLog(log)
+    const { contentBytes, heldBytes } = bytesOfLog(log)
+    span.contentBytes += contentBytes
+    span.heldBytes += heldBytes
+    this.#groups.add(span.group, contentBytes, heldBytes)
+    span.group.version += 1
   }
 
   /** Closes what has waited long enough. */
   sweep(): void {
     this.#deadlines.sweep()
+    this.#agentless.sweep()
+    this.#keepBounds()
   }
 
   /** Closes the model calls without an agent that wait for further ones by the clock, as at a flush. */
-  settleBare(): void {
-    this.#bare.settleAll()
+  settleAgentless(): void {
+    this.#agentless.settleAll()
   }
 
   /** Closes what waits for spans or for the clock, as at a shutdown. Runs whose agent is open stay. */
   settleAll(): void {
     this.#deadlines.sweepAll()
-    this.#bare.giveUpWaiting()
+    this.#agentless.giveUpWaiting()
   }
 
-  #countContent(node: SpanNode): void {
-    if (!node.group.wanted) return
-    node.contentBytes = contentBytesOf(node.span)
-    this.#groups.addContent(node.group, node.contentBytes)
-    while (this.#groups.contentBytes > this.#options.maxContentBytes && this.#evictOldest());
+  #noteCall(span: LiveSpan): void {
+    this.#twoForms.answered(span)
+    if (span.group.wanted && span.isInRun) this.#agentless.agentCalled(span)
   }
 
-  #runOf(node: SpanNode): LiveRun | undefined {
-    const { group } = node
-    const place = group.wanted && isFlat(node) ? this.#placeInRuns(node) : placeOf(node)
-    if (place === undefined || group.closed) return undefined
+  #countBytes(span: LiveSpan): void {
+    const { group } = span
+    if (!group.wanted || !span.isKept || group.closed) return
+    const { contentBytes, heldBytes } = bytesOfSpan(span.sdkSpan)
+    this.#groups.add(group, contentBytes, heldBytes - span.heldBytes)
+    span.contentBytes += contentBytes
+    span.subtree.contentBytes += contentBytes
+    span.heldBytes = heldBytes
+    this.#keepBounds()
+  }
+
+  #runOf(span: LiveSpan): LiveRun | undefined {
+    const { group } = span
+    const place = group.wanted && span.isFlat ? this.#placeInRuns(span) : span.placement
+    if ((place !== 'run' && place !== 'nested') || group.closed) return undefined
     if (place === 'nested' && !this.#options.countsNested) return undefined
     if (place === 'run') group.hasRun = true
-    const models = group.nodes.filter((other) => other.role === 'model' && this.#isBelow(other, node))
-    if (
-      this.#told.tells(
-        node.source,
-        models.map((model) => model.source),
-      )
-    )
+    if (this.#twoForms.isSecondRecord(span)) {
+      this.#options.onDuplicate()
       return undefined
-    return new LiveRun(node, place, this.#source)
+    }
+    const older = this.#twoForms.olderFormOf(span)
+    if (older !== undefined) this.#layouts.lookAlsoIn(span, older)
+    return new LiveRun(span, place, this.#layouts)
   }
 
   /** Where parents do not tell, the runs that the spans make up by now do. */
-  #placeInRuns({ source, group }: SpanNode): 'run' | 'nested' | undefined {
-    const { nodes, logs, truncated: lacksSpans } = group
-    const runs = assembleRuns({ nodes, logs, revision: 1, lacksSpans })
-    if (runs.some((run) => run.spanId === source.spanId)) return 'run'
-    return findRun(runs, source.spanId) === undefined ? undefined : 'nested'
+  #placeInRuns(span: LiveSpan): 'run' | 'nested' | 'part' {
+    this.#takeScattered(span)
+    const plan: RunPlan | undefined = RunLayouts.ofGroup(span)
+    return plan === undefined ? 'part' : plan.parent === undefined ? 'run' : 'nested'
   }
 
-  #hasOpenSpans({ node, nested }: LiveRun): boolean {
-    const { openCount, nodes } = node.group
-    if (openCount === 0 || (!nested && node === nodes[0])) return openCount > 0
-    return nodes.some((other) => other.open && this.#isBelow(other, node))
-  }
-
-  #isBelow(node: SpanNode, ancestor: SpanNode): boolean {
-    return node === ancestor || passes(node.local.above, ancestor.local)
+  /** What a graph's library wrote in traces of its own, if this is the only graph at work. */
+  #takeScattered({ group }: LiveSpan): void {
+    const scattered = this.#agentless.scattered
+    if (scattered.length === 0) return
+    for (const other of this.#groups) if (other !== group && other.hasOpenGraph) return
+    const plans = planLive([...group.spans, ...scattered.flatMap(({ spans }) => spans)], false)
+    const own = plans.find((plan) => plan.root instanceof LiveSpan && plan.root.group === group)
+    const taken = own === undefined ? undefined : groupsOf(own)
+    for (const other of scattered) {
+      if (taken?.has(other) !== true) continue
+      this.#agentless.drop([other])
+      this.#groups.merge(other, group)
+    }
   }
 
   /** A recognised span has ended: what waited for it is settled, and a group in which nothing is open is closed. */
-  #advance(node: SpanNode): void {
-    const { group, run } = node
+  #advance(span: LiveSpan): void {
+    const { group, run } = span
     if (run !== undefined) {
       if (run.hasOpenSpans) this.#settlement.wait(run)
       else this.#settlement.settle(group, run)
@@ -225,30 +244,43 @@ export class TraceStore {
   }
 
   /** A run within a group that goes on (a workflow, a loop) is over: its spans are let go of. */
-  #forget(agent: SpanNode): void {
+  #forget(agent: LiveSpan): void {
     const { group } = agent
-    // What stands beside a graph is of its run, unless another one is at work.
-    const isBeside = isFlat(agent) && !hasOpenGraph(group)
+    // What is beside a graph is of its run, unless another one is at work.
+    const isBeside = agent.isFlat && !group.hasOpenGraph
     if (isBeside) this.#settlement.settleDue(group)
-    this.#groups.forget(group, (node) => this.#isBelow(node, agent) || (isBeside && !node.open && isFlat(node)))
+    agent.above?.spansBelow.delete(agent)
+    this.#groups.forget(group, (span) => span.isWithin(agent) || (isBeside && !span.isOpen && span.isFlat))
   }
 
   /** All its spans have ended. */
   #finish(group: SpanGroup): void {
-    if (group.hasRun || !group.hasWork) {
-      this.#close(group)
-      return
+    if (group.hasRun || !group.hasWork) this.#close(group)
+    else this.#agentless.wait(group)
+  }
+
+  #begun(root: LiveSpan): void {
+    this.#twoForms.began(root)
+    this.#keepBounds()
+  }
+
+  /** Gives up the oldest groups while there are too many, while they hold too much, and those that are too old. */
+  #keepBounds(): void {
+    const { maxOpenRuns, maxContentBytes, maxRunAgeMs, now } = this.#options
+    while (this.#groups.size > maxOpenRuns || this.#groups.heldBytes > maxContentBytes) {
+      if (!this.#evictOldest()) return
     }
-    this.#bare.wait(group)
+    const { oldest } = this.#groups
+    if (oldest !== undefined && now() - oldest.sinceMs > maxRunAgeMs) this.#evictOldest()
   }
 
   #evictOldest(): boolean {
     const { oldest } = this.#groups
     if (oldest === undefined) return false
-    const [agent] = oldest.nodes
+    const [agent] = oldest.spans
     if (oldest.waiting.length > 0) this.#settlement.settleAllOf(oldest)
     else if (agent !== undefined && !oldest.hasRun) {
-      this.#options.onEvicted(new LiveRun(agent, 'run', { ...this.#source, build: () => undefined }))
+      this.#options.onEvicted(new LiveRun(agent, 'run', NO_SPANS))
     }
     if (!oldest.closed) this.#close(oldest)
     return true
@@ -256,6 +288,11 @@ export class TraceStore {
 
   #close(group: SpanGroup): void {
     this.#settlement.settleAllOf(group)
-    if (!group.closed) this.#groups.close(group)
+    if (group.closed) return
+    this.#twoForms.closed(group)
+    this.#groups.close(group)
   }
 }
+
+/** Of a run that was given up nothing is known. */
+const NO_SPANS: LiveRunSource = { plan: () => undefined, hasOpenSpans: () => false, freeze: () => undefined }

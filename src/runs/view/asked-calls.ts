@@ -1,7 +1,7 @@
 import { isRecord } from '../../spans/json.ts'
 import type { Message, ToolCallPart } from '../../model/message.ts'
 import { toolCallsIn } from '../../spans/content/messages.ts'
-import type { PlannedModel, PlannedTool } from '../layout/run-layout.ts'
+import type { TraceSpan } from '../trace-span.ts'
 
 /**
  * The tool calls that each model of a run asked for. Where the record of an answer is broken (some instrumentations glue
@@ -9,8 +9,8 @@ import type { PlannedModel, PlannedTool } from '../layout/run-layout.ts'
  * that is not there either, the spans of the tools that ran are the better witness, and the broken calls are dropped.
  */
 export function askedCalls(
-  models: readonly PlannedModel[],
-  tools: readonly PlannedTool[],
+  models: readonly TraceSpan[],
+  tools: readonly TraceSpan[],
 ): readonly (readonly ToolCallPart[])[] {
   let ranNames: ReadonlySet<string | undefined> | undefined
   return models.map((model, step) => {
@@ -22,7 +22,7 @@ export function askedCalls(
     // Without ids and without tool spans, the answers can be found by the ids in the repetition alone.
     const lacksIds = tools.length === 0 && calls.some((call) => call.id === undefined)
     if (!lacksIds && !calls.some(isBroken)) return calls
-    ranNames ??= new Set(tools.map((tool) => tool.node.facts.tool?.name))
+    ranNames ??= new Set(tools.map((tool) => tool.tool?.name))
     const names = ranNames
     const repeated = repeatedCalls(models, step)
     if (repeated.length > 0) return repeated
@@ -31,10 +31,10 @@ export function askedCalls(
 }
 
 /** From the outer span, else from one of the same call inside it. */
-function callsOf(model: PlannedModel): readonly ToolCallPart[] {
-  const own = model.node.facts.toolCalls
+function callsOf(model: TraceSpan): readonly ToolCallPart[] {
+  const own = model.toolCalls
   if (own.length > 0 || model.inner.length === 0) return own
-  return model.inner.map((node) => node.facts.toolCalls).find((calls) => calls.length > 0) ?? own
+  return model.inner.map((node) => node.toolCalls).find((calls) => calls.length > 0) ?? own
 }
 
 /** Arguments that begin as JSON and are not. */
@@ -48,9 +48,9 @@ function hasNoArguments({ id, arguments: given }: ToolCallPart): boolean {
 }
 
 /** The calls in what the next model's input has more than this one's, where it goes on from there. */
-function repeatedCalls(models: readonly PlannedModel[], step: number): readonly ToolCallPart[] {
-  const before = models[step]?.node.facts.input ?? []
-  const after = models[step + 1]?.node.facts.input ?? []
+function repeatedCalls(models: readonly TraceSpan[], step: number): readonly ToolCallPart[] {
+  const before = models[step]?.input ?? []
+  const after = models[step + 1]?.input ?? []
   const last = before.at(-1)
   const same = after[before.length - 1]
   const goesOn = last !== undefined && last.role === same?.role && last.text === same.text

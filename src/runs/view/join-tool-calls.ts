@@ -1,25 +1,24 @@
 import { canonicalJson } from '../../spans/json.ts'
 import type { Message, ToolCallPart, ToolCallResponsePart } from '../../model/message.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
-import type { PlannedModel, PlannedTool } from '../layout/run-layout.ts'
-import type { TreeSpan } from '../layout/tree.ts'
+import type { TraceSpan } from '../trace-span.ts'
 
 /** One tool call: as the model asked for it, as it ran, or both. */
 export interface JoinedCall {
   /** As the model asked for it; `undefined` where only the execution was recorded. */
   readonly asked: ToolCallPart | undefined
-  readonly tool: PlannedTool | undefined
+  readonly tool: TraceSpan | undefined
   /** Index of the model call that asked for it. */
   readonly step: number
   /** The model call that asked for it, else the span of its execution: below the agent on whose behalf it was made. */
-  readonly by: TreeSpan | undefined
+  readonly by: TraceSpan | undefined
 }
 
 interface Draft {
   asked: ToolCallPart | undefined
-  tool: PlannedTool | undefined
+  tool: TraceSpan | undefined
   step: number
-  by: TreeSpan | undefined
+  by: TraceSpan | undefined
 }
 
 /**
@@ -30,26 +29,26 @@ interface Draft {
  * @param askedBy The calls that each model asked for, by index of the model (or of the turn in a transcript).
  */
 export function joinToolCalls(
-  models: readonly PlannedModel[],
-  tools: readonly PlannedTool[],
+  models: readonly TraceSpan[],
+  tools: readonly TraceSpan[],
   askedBy: readonly (readonly ToolCallPart[])[],
 ): readonly JoinedCall[] {
   const drafts: Draft[] = []
   for (const [step, calls] of askedBy.entries()) {
-    const by = models[step]?.node
+    const by = models[step]
     for (const asked of calls) drafts.push({ asked, tool: undefined, step, by })
   }
   const left = joinInOrder(joinByArguments(joinById(tools, drafts), drafts), drafts)
   if (left.length === 0) return drafts
   for (const tool of left) {
-    const step = Math.max(0, lastBefore(models, tool.node.span))
-    drafts.push({ asked: undefined, tool, step, by: tool.node })
+    const step = Math.max(0, lastBefore(models, tool.span))
+    drafts.push({ asked: undefined, tool, step, by: tool })
   }
   // Stable: the model's own order stays, and what only spans know comes after it.
   return drafts.toSorted((one, other) => one.step - other.step)
 }
 
-function joinById(tools: readonly PlannedTool[], drafts: readonly Draft[]): readonly PlannedTool[] {
+function joinById(tools: readonly TraceSpan[], drafts: readonly Draft[]): readonly TraceSpan[] {
   const byId = new Map<string, Draft[]>()
   for (const draft of drafts) {
     const id = draft.asked?.id
@@ -67,23 +66,23 @@ function joinById(tools: readonly PlannedTool[], drafts: readonly Draft[]): read
 }
 
 /** The id of the call, from the outer span or one inside. */
-export function idOf(tool: PlannedTool): string | undefined {
-  return tool.node.facts.tool?.id ?? tool.inner.find((node) => node.facts.tool?.id !== undefined)?.facts.tool?.id
+export function idOf(tool: TraceSpan): string | undefined {
+  return tool.tool?.id ?? tool.inner.find((node) => node.tool?.id !== undefined)?.tool?.id
 }
 
 /** Only where a name stands for several calls or spans: arguments need not be read to join one to one. */
-function joinByArguments(tools: readonly PlannedTool[], drafts: readonly Draft[]): readonly PlannedTool[] {
+function joinByArguments(tools: readonly TraceSpan[], drafts: readonly Draft[]): readonly TraceSpan[] {
   if (tools.length === 0) return tools
-  const spansOf = Map.groupBy(tools, (tool) => tool.node.facts.tool?.name)
+  const spansOf = Map.groupBy(tools, (tool) => tool.tool?.name)
   const callsOf = Map.groupBy(freeDrafts(drafts), (draft) => draft.asked?.name)
-  const joined = new Set<PlannedTool>()
+  const joined = new Set<TraceSpan>()
   for (const [name, spans] of spansOf) {
     // A span that does not say its tool may be of any call.
     const calls = name === undefined ? freeDrafts(drafts) : (callsOf.get(name) ?? [])
     if (calls.length === 0 || (calls.length === 1 && spans.length === 1 && name !== undefined)) continue
     const byArguments = Map.groupBy(calls, (draft) => canonicalJson(draft.asked?.arguments))
     for (const tool of spans) {
-      const draft = byArguments.get(canonicalJson(tool.node.facts.toolArguments))?.shift()
+      const draft = byArguments.get(canonicalJson(tool.toolArguments))?.shift()
       if (draft === undefined) continue
       draft.tool = tool
       joined.add(tool)
@@ -93,16 +92,16 @@ function joinByArguments(tools: readonly PlannedTool[], drafts: readonly Draft[]
 }
 
 /** By name and order; hand-offs by order alone, since libraries name their spans otherwise than the model's call. */
-function joinInOrder(tools: readonly PlannedTool[], drafts: readonly Draft[]): readonly PlannedTool[] {
+function joinInOrder(tools: readonly TraceSpan[], drafts: readonly Draft[]): readonly TraceSpan[] {
   if (tools.length === 0) return tools
   const free = Map.groupBy(freeDrafts(drafts), (draft) => draft.asked?.name)
   const left = tools.filter((tool) => {
-    const draft = free.get(tool.node.facts.tool?.name)?.shift()
+    const draft = free.get(tool.tool?.name)?.shift()
     if (draft !== undefined) draft.tool = tool
     return draft === undefined
   })
   return left.filter((tool) => {
-    if (tool.node.facts.role !== 'handoff') return true
+    if (tool.role !== 'handoff') return true
     const draft = drafts.find((candidate) => candidate.tool === undefined && isHandoff(candidate.asked?.name))
     if (draft !== undefined) draft.tool = tool
     return draft === undefined
@@ -118,17 +117,17 @@ function isHandoff(name: string | undefined): boolean {
 }
 
 /** The last model call before a tool. Start times tie: of two that start at once, the tool's is the later where it ends later. */
-function lastBefore(models: readonly PlannedModel[], tool: SourceSpan): number {
+function lastBefore(models: readonly TraceSpan[], tool: SourceSpan): number {
   let low = 0
   let high = models.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((models[middle]?.node.span.startTimeMs ?? 0) <= tool.startTimeMs) low = middle + 1
+    if ((models[middle]?.span.startTimeMs ?? 0) <= tool.startTimeMs) low = middle + 1
     else high = middle
   }
   let last = low - 1
   for (; last > 0; last--) {
-    const model = models[last]?.node.span
+    const model = models[last]?.span
     if (model === undefined || model.startTimeMs < tool.startTimeMs || model.endTimeMs <= tool.endTimeMs) break
   }
   return last

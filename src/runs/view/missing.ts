@@ -3,20 +3,20 @@ import type { Absence, ContentFact } from '../../spans/dialect.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { AgentRun, Missing, ToolCall } from '../../model/agent-run.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
-import type { TreeSpan } from '../layout/tree.ts'
+import type { TraceSpan } from '../trace-span.ts'
 
 /** Facts that the spans do not hold although a run has them, and the switch that records each. */
 export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
   const missing: Missing[] = []
-  const firstModel = plan.models[0]?.node ?? plan.root
-  const lastModel = plan.models.at(-1)?.node ?? plan.root
+  const firstModel = plan.models[0] ?? plan.root
+  const lastModel = plan.models.at(-1) ?? plan.root
   if (run.userInput === undefined) missing.push(explain('input', plan.root, 'input', firstModel))
   if (run.output === undefined && run.status !== 'error' && run.status !== 'aborted') {
     missing.push(explain('output', plan.root, 'output', lastModel))
   }
   if (run.systemInstructions === undefined) addOptional(missing, 'systemInstructions', 'systemInstructions', firstModel)
   if (run.availableTools === undefined) addOptional(missing, 'availableTools', 'toolDefinitions', firstModel)
-  const spans = new Map(plan.tools.map((tool) => [tool.node.span.spanId, tool.node]))
+  const spans = new Map(plan.tools.map((tool) => [tool.span.spanId, tool]))
   for (const [index, call] of run.toolCalls.entries()) {
     const node = spans.get(call.spanId ?? '') ?? lastModel
     if (call.arguments === undefined)
@@ -51,9 +51,9 @@ function isContent({ what }: Missing): boolean {
 }
 
 /** Facts that a run need not have: where the record of one was cut off, it had it. */
-function addOptional(missing: Missing[], what: string, fact: ContentFact, node: TreeSpan): void {
+function addOptional(missing: Missing[], what: string, fact: ContentFact, node: TraceSpan): void {
   const isLost = isCut(node.span, fact === 'toolDefinitions' ? /tool/ : /system|prompt|input/)
-  const absence = isLost ? TRUNCATED : node.facts.optionalAbsence(fact)
+  const absence = isLost ? TRUNCATED : node.optionalAbsence(fact)
   if (absence !== undefined) missing.push({ what, ...absence })
 }
 
@@ -62,16 +62,16 @@ const TRUNCATED: Absence = {
   switch: 'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT (or attributeValueLengthLimit), higher',
 }
 
-function explain(what: string, node: TreeSpan, fact: ContentFact, other: TreeSpan): Missing {
+function explain(what: string, node: TraceSpan, fact: ContentFact, other: TraceSpan): Missing {
   for (const { span } of [node, other]) {
     if (isCut(span, /./)) return { what, ...TRUNCATED }
     if (span.droppedAttributesCount > 0) {
       return { what, why: 'limit', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (or attributeCountLimit), higher' }
     }
   }
-  const own = node.facts.absence(fact)
+  const own = node.absence(fact)
   // Of an agent that the application writes itself, the instrumentation of its models may know the setting.
-  const named = own.switch === undefined ? other.facts.optionalAbsence(fact) : undefined
+  const named = own.switch === undefined ? other.optionalAbsence(fact) : undefined
   return { what, ...(named?.switch === undefined ? own : named) }
 }
 

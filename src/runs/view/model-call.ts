@@ -1,7 +1,7 @@
 import type { SpanFacts } from '../../spans/facts.ts'
 import type { Message, RunError, Usage } from '../../model/message.ts'
 import type { ModelCall } from '../../model/agent-run.ts'
-import type { PlannedModel } from '../layout/run-layout.ts'
+import type { TraceSpan } from '../trace-span.ts'
 import { printAsJson } from './print-as-json.ts'
 
 /** A model call whose messages are read when they are asked for. */
@@ -11,17 +11,17 @@ export class ReconstructedModelCall implements ModelCall {
   }
 
   readonly toolCallIds: readonly string[]
-  readonly #model: PlannedModel
+  readonly #model: TraceSpan
   readonly #keepsInput: boolean
 
-  constructor(model: PlannedModel, toolCallIds: readonly string[], keepsInput: boolean) {
+  constructor(model: TraceSpan, toolCallIds: readonly string[], keepsInput: boolean) {
     this.#model = model
     this.toolCallIds = toolCallIds
     this.#keepsInput = keepsInput
   }
 
   get spanId(): string {
-    return this.#model.node.span.spanId
+    return this.#model.span.spanId
   }
 
   get model(): string | undefined {
@@ -49,11 +49,11 @@ export class ReconstructedModelCall implements ModelCall {
   }
 
   get status(): ModelCall['status'] {
-    return this.#model.node.facts.outcome.status
+    return this.#model.outcome.status
   }
 
   get error(): RunError | undefined {
-    return this.#model.node.facts.outcome.error
+    return this.#model.outcome.error
   }
 
   /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
@@ -75,17 +75,17 @@ export class ReconstructedModelCall implements ModelCall {
 }
 
 /** A fact of a model call: from its span, else from one that another instrumentation wrote of the same call. */
-export function pick<T>(model: PlannedModel, read: (facts: SpanFacts) => T | undefined): T | undefined {
-  const own = read(model.node.facts)
+export function pick<T>(model: TraceSpan, read: (facts: SpanFacts) => T | undefined): T | undefined {
+  const own = read(model)
   if (own !== undefined || model.inner.length === 0) return own
   for (const node of model.inner) {
-    const value = read(node.facts)
+    const value = read(node)
     if (value !== undefined) return value
   }
   return undefined
 }
 
 /** The tokens of one call, counted once however many spans tell of it. */
-export function usageOf(model: PlannedModel): Usage {
+export function usageOf(model: TraceSpan): Usage {
   return pick(model, ({ usage }) => (Object.keys(usage).length === 0 ? undefined : usage)) ?? {}
 }

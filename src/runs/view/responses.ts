@@ -1,18 +1,18 @@
 import type { Message, ToolCallResponsePart } from '../../model/message.ts'
 import { responsesIn, type JoinedCall } from './join-tool-calls.ts'
-import type { PlannedModel } from '../layout/run-layout.ts'
+import type { TraceSpan } from '../trace-span.ts'
 
 /**
  * What the messages say that tools gave back, for calls whose spans do not: the answers in the inputs of later model
  * calls, in a model's own output (tools that its provider runs), in the transcript.
  */
 export class Responses {
-  readonly #models: readonly PlannedModel[]
+  readonly #models: readonly TraceSpan[]
   readonly #transcript: () => readonly Message[] | undefined
   #byId: Map<string, ToolCallResponsePart> | undefined
   #inOrder: readonly ToolCallResponsePart[] | undefined
 
-  constructor(models: readonly PlannedModel[], transcript: () => readonly Message[] | undefined) {
+  constructor(models: readonly TraceSpan[], transcript: () => readonly Message[] | undefined) {
     this.#models = models
     this.#transcript = transcript
   }
@@ -23,7 +23,7 @@ export class Responses {
    * @param position How many calls of the run were asked for before it: for messages without ids.
    */
   find(call: JoinedCall, position: number): ToolCallResponsePart | undefined {
-    const id = call.asked?.id ?? call.tool?.node.facts.tool?.id
+    const id = call.asked?.id ?? call.tool?.tool?.id
     const found = id === undefined ? undefined : (this.#index().get(id) ?? this.#atStep(call.step, id))
     if (found !== undefined || (this.#byId?.size ?? 0) > 0) return found
     return this.#withoutIds()[position]
@@ -34,15 +34,15 @@ export class Responses {
     if (this.#byId === undefined) {
       this.#byId = new Map()
       this.#add(this.#transcript())
-      this.#add(this.#models.at(-1)?.node.facts.input)
-      for (const { node } of this.#models) this.#add(node.facts.output)
+      this.#add(this.#models.at(-1)?.input)
+      for (const node of this.#models) this.#add(node.output)
     }
     return this.#byId
   }
 
   /** Where inputs hold only what is new: that of the next call. */
   #atStep(step: number, id: string): ToolCallResponsePart | undefined {
-    this.#add(this.#models[step + 1]?.node.facts.input)
+    this.#add(this.#models[step + 1]?.input)
     return this.#byId?.get(id)
   }
 
@@ -55,8 +55,8 @@ export class Responses {
   /** The answers of this run, that is after those in the history that it was given. */
   #withoutIds(): readonly ToolCallResponsePart[] {
     if (this.#inOrder === undefined) {
-      const first = this.#models[0]?.node.facts.input
-      const last = this.#models.at(-1)?.node.facts.input ?? this.#transcript()
+      const first = this.#models[0]?.input
+      const last = this.#models.at(-1)?.input ?? this.#transcript()
       const own = responsesIn(last?.slice(first?.length ?? 0))
       this.#inOrder = own.filter((response) => response.id === undefined)
     }

@@ -29,8 +29,8 @@ export function endingOf(
 
 /** Whether a tool was aborted after the last call of a model: some libraries end the agent's own span well then. */
 export function endsInAbortedTool({ models, tools }: RunPlan): boolean {
-  const last = models.at(-1)?.node.span.startTimeMs ?? 0
-  return tools.some(({ node }) => node.facts.outcome.status === 'aborted' && node.span.startTimeMs >= last)
+  const last = models.at(-1)?.span.startTimeMs ?? 0
+  return tools.some((node) => node.outcome.status === 'aborted' && node.span.startTimeMs >= last)
 }
 
 /** Whether the work failed or was given up. */

@@ -14,7 +14,7 @@ import { starterOf, type Starter } from './starter.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
 import { copyOf } from '../../spans/json.ts'
 import { Responses } from './responses.ts'
-import type { TreeSpan } from '../layout/tree.ts'
+import type { TraceSpan } from '../trace-span.ts'
 import { assistantText, emptyText, isAround, lastUserText, textAfterCalls, withoutSystem } from './message-text.ts'
 
 /** Where each fact is kept once it is read: an array is several times faster than a map here. */
@@ -74,7 +74,7 @@ export class ReconstructedRun implements AgentRun {
 
   constructor(plan: RunPlan, revision: number, depth = 0) {
     this.#plan = plan
-    this.#root = plan.root.facts
+    this.#root = plan.root
     this.traceId = plan.root.span.traceId
     this.spanId = plan.root.span.spanId
     this.id = runId(plan)
@@ -89,7 +89,7 @@ export class ReconstructedRun implements AgentRun {
   get agent(): AgentRun['agent'] {
     return this.#once(SLOT.agent, () => {
       const own = this.#root.agent
-      const first = this.#firstAgent()?.facts.agent
+      const first = this.#firstAgent()?.agent
       const isAgentItself = this.#root.role === 'agent' && !this.#root.holdsOneRun
       const said = (isAgentItself && own?.name !== undefined ? own : (first ?? own)) ?? {}
       const name = said.name === undefined && isAgentItself ? this.#starter()?.name : undefined
@@ -110,7 +110,7 @@ export class ReconstructedRun implements AgentRun {
       const first = this.#plan.models[0]
       return (
         this.#root.systemInstructions ??
-        this.#firstAgent()?.facts.systemInstructions ??
+        this.#firstAgent()?.systemInstructions ??
         (first && pick(first, (facts) => facts.systemInstructions))
       )
     })
@@ -124,7 +124,7 @@ export class ReconstructedRun implements AgentRun {
       // The agent's span may hold the new question only, the model's what came before it too.
       if (own.length !== 1 || first.length === 1 || lastUserText(first) !== lastUserText(own)) return own
       // A child may be shown what its parent was asked: that came before the parent, not before the child.
-      const context = this.#plan.parent?.plan.root.facts.input
+      const context = this.#plan.parent?.plan.root.input
       return context !== undefined && lastUserText(context) === lastUserText(first.slice(0, -1)) ? own : first
     })
   }
@@ -139,16 +139,16 @@ export class ReconstructedRun implements AgentRun {
       const final = this.#root.hasFinalForm ? assistantText(this.#root.output) : undefined
       if (final !== undefined) return final
       const last = this.#plan.models.at(-1)
-      if (last !== undefined && !isFailed(last.node.facts.outcome)) {
+      if (last !== undefined && !isFailed(last.outcome)) {
         const answer = pick(last, (facts) => facts.output)
         if (answer !== undefined) {
           const asks = pick(last, callsOrNone) !== undefined
           const text = asks ? textAfterCalls(answer) : assistantText(answer)
           // What a model says before it calls tools is no answer, and its own span has no other.
-          if (text !== undefined || (asks && last.node === this.#plan.root)) return text
+          if (text !== undefined || (asks && last === this.#plan.root)) return text
         }
       }
-      const said = assistantText(this.#root.output) ?? assistantText(this.#lastAgent()?.facts.output)
+      const said = assistantText(this.#root.output) ?? assistantText(this.#lastAgent()?.output)
       return said ?? this.#emptyOutput() ?? (isFailed(this.#root.outcome) ? undefined : this.#starter()?.output)
     })
   }
@@ -159,8 +159,8 @@ export class ReconstructedRun implements AgentRun {
     const last = models.at(-1)
     if (isFailed(this.#root.outcome)) return undefined
     if (last === undefined) return emptyText(this.#root.output)
-    const asksForMore = pick(last, callsOrNone) !== undefined || tools.some(({ node }) => node.index > last.node.index)
-    if (asksForMore || isFailed(last.node.facts.outcome)) return undefined
+    const asksForMore = pick(last, callsOrNone) !== undefined || tools.some((node) => node.index > last.index)
+    if (asksForMore || isFailed(last.outcome)) return undefined
     return emptyText(pick(last, (facts) => facts.output) ?? this.#root.output)
   }
 
@@ -176,7 +176,7 @@ export class ReconstructedRun implements AgentRun {
       const toolSpans = models.length === 0 ? 'sometimes' : (this.#root.dialect.toolSpans ?? 'sometimes')
       const childOf = new Map(children.map((child) => [child.parent?.tool ?? child.parent?.callId, runId(child)]))
       return joinToolCalls(models, tools, asked).map((call, position) => {
-        const childRunId = childOf.get(call.tool?.node ?? NOBODY) ?? childOf.get(call.asked?.id ?? NOBODY)
+        const childRunId = childOf.get(call.tool ?? NOBODY) ?? childOf.get(call.asked?.id ?? NOBODY)
         return new ReconstructedToolCall(call, {
           responses,
           toolSpans,
@@ -194,7 +194,7 @@ export class ReconstructedRun implements AgentRun {
       return (
         (first && pick(first, (facts) => facts.toolDefinitions)) ??
         this.#root.toolDefinitions ??
-        this.#firstAgent()?.facts.toolDefinitions
+        this.#firstAgent()?.toolDefinitions
       )
     })
   }
@@ -214,7 +214,7 @@ export class ReconstructedRun implements AgentRun {
     return this.#once(SLOT.parent, () => {
       const { parent } = this.#plan
       if (parent === undefined) return undefined
-      const toolCallId = parent.callId ?? parent.tool?.facts.tool?.id ?? this.#parentCallId?.()
+      const toolCallId = parent.callId ?? parent.tool?.tool?.id ?? this.#parentCallId?.()
       return { runId: runId(parent.plan), ...(toolCallId !== undefined && { toolCallId }) }
     })
   }
@@ -248,7 +248,7 @@ export class ReconstructedRun implements AgentRun {
       if (Object.keys(sum).length > 0) return sum
       // Without a model's span only an agent knows the sum: one step of several would pass for all.
       const { root, inside } = this.#plan
-      const agents = inside.filter(({ facts }) => facts.role === 'agent' || facts.role === 'entry')
+      const agents = inside.filter(({ role }) => role === 'agent' || role === 'entry')
       return firstOf([root, ...agents], ({ usage }) => (isEmpty(usage) ? undefined : usage)) ?? {}
     })
   }
@@ -267,8 +267,8 @@ export class ReconstructedRun implements AgentRun {
 
   get endTimeMs(): number {
     const { root, models, tools } = this.#plan
-    if (root.facts.role !== 'model') return root.span.endTimeMs
-    return [...models, ...tools].reduce((end, { node }) => Math.max(end, node.span.endTimeMs), root.span.endTimeMs)
+    if (root.role !== 'model') return root.span.endTimeMs
+    return [...models, ...tools].reduce((end, { span }) => Math.max(end, span.endTimeMs), root.span.endTimeMs)
   }
 
   get content(): AgentRun['content'] {
@@ -349,8 +349,8 @@ export class ReconstructedRun implements AgentRun {
   #ending(): Outcome {
     return this.#once(SLOT.ending, () => {
       const { models, inside } = this.#plan
-      const last = models.at(-1)?.node.facts
-      const agent = inside.findLast(({ facts }) => facts.role === 'agent')?.facts
+      const last = models.at(-1)
+      const agent = inside.findLast((span) => span.role === 'agent')
       const ending = endingOf(
         this.#root,
         last === this.#root ? undefined : last,
@@ -364,7 +364,7 @@ export class ReconstructedRun implements AgentRun {
 
   #ownInput(): readonly Message[] | undefined {
     return this.#once(SLOT.ownInput, () => {
-      const own = withoutSystem(this.#root.input ?? this.#firstAgent()?.facts.input)
+      const own = withoutSystem(this.#root.input ?? this.#firstAgent()?.input)
       return isAround(own, () => lastUserText(this.#firstModelInput())) ? undefined : own
     })
   }
@@ -380,16 +380,16 @@ export class ReconstructedRun implements AgentRun {
 
   /** What the tool that started this run says of it, for agents whose own spans say nothing. */
   #starter(): Starter | undefined {
-    const tool = this.#plan.parent?.tool?.facts
+    const tool = this.#plan.parent?.tool
     return this.#once(SLOT.starter, () => (tool === undefined ? undefined : starterOf(tool)))
   }
 
   /** The agent that worked first, where it is not the root itself. */
-  #firstAgent(): TreeSpan | undefined {
+  #firstAgent(): TraceSpan | undefined {
     const { models, inside, root } = this.#plan
-    const first = models[0] && agentOf(models[0].node, root)
+    const first = models[0] && agentOf(models[0], root)
     return first === undefined || first === root
-      ? inside.find(({ facts }) => facts.role !== 'entry' && facts.agent?.name !== undefined)
+      ? inside.find((span) => span.role !== 'entry' && span.agent?.name !== undefined)
       : first
   }
 
@@ -403,18 +403,18 @@ export class ReconstructedRun implements AgentRun {
     return this.#once(SLOT.transcript, () => firstOf([root, ...inside], (facts) => facts.transcript))
   }
 
-  #lastAgent(): TreeSpan | undefined {
+  #lastAgent(): TraceSpan | undefined {
     const { models, root } = this.#plan
     const last = models.at(-1)
-    const agent = last && agentOf(last.node, root)
+    const agent = last && agentOf(last, root)
     return agent === root ? undefined : agent
   }
 
   /** The agent that made a call, where the run has several. */
   #callerOf(call: JoinedCall): string | undefined {
     const { models, tools, root } = this.#plan
-    const nameOf = (node: TreeSpan): string | undefined => agentOf(node, root).facts.agent?.name
-    const names = this.#once(SLOT.agentNames, () => new Set([...models, ...tools].map(({ node }) => nameOf(node))))
+    const nameOf = (node: TraceSpan): string | undefined => agentOf(node, root).agent?.name
+    const names = this.#once(SLOT.agentNames, () => new Set([...models, ...tools].map((node) => nameOf(node))))
     names.delete(undefined)
     return names.size > 1 && call.by !== undefined ? nameOf(call.by) : undefined
   }
@@ -422,10 +422,10 @@ export class ReconstructedRun implements AgentRun {
   /** From the agent's span, else from the first span of the run that says it. */
   #first<T>(read: (facts: SpanFacts) => T | undefined): T | undefined {
     const { root, inside, models } = this.#plan
-    const found = read(root.facts) ?? firstOf(inside, read)
+    const found = read(root) ?? firstOf(inside, read)
     if (found !== undefined) return found
-    for (const { node } of models) {
-      const value = read(node.facts)
+    for (const node of models) {
+      const value = read(node)
       if (value !== undefined) return value
     }
     return undefined
@@ -448,9 +448,9 @@ export function runId(plan: RunPlan): string {
   return `${plan.root.span.traceId}:${plan.root.span.spanId}`
 }
 
-function firstOf<T>(nodes: readonly TreeSpan[], read: (facts: SpanFacts) => T | undefined): T | undefined {
+function firstOf<T>(nodes: readonly TraceSpan[], read: (facts: SpanFacts) => T | undefined): T | undefined {
   for (const node of nodes) {
-    const value = read(node.facts)
+    const value = read(node)
     if (value !== undefined) return value
   }
   return undefined

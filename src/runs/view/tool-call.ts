@@ -32,7 +32,7 @@ export class ReconstructedToolCall implements ToolCall {
   #response: { readonly found: ToolCallResponsePart | undefined } | undefined
 
   constructor(call: JoinedCall, context: CallContext) {
-    this.name = call.asked?.name ?? call.tool?.node.facts.tool?.name ?? call.tool?.node.span.name ?? ''
+    this.name = call.asked?.name ?? call.tool?.tool?.name ?? call.tool?.span.name ?? ''
     this.step = call.step
     this.#call = call
     this.#context = context
@@ -44,7 +44,7 @@ export class ReconstructedToolCall implements ToolCall {
   }
 
   get spanId(): string | undefined {
-    return this.#call.tool?.node.span.spanId
+    return this.#call.tool?.span.spanId
   }
 
   get agentName(): string | undefined {
@@ -57,7 +57,7 @@ export class ReconstructedToolCall implements ToolCall {
 
   get providerExecuted(): boolean {
     const { asked, tool } = this.#call
-    return (tool === undefined && asked?.providerExecuted === true) || tool?.node.facts.tool?.providerExecuted === true
+    return (tool === undefined && asked?.providerExecuted === true) || tool?.tool?.providerExecuted === true
   }
 
   /** As the model wrote them; the span's where the model's are not recorded, or are not JSON and the span's are. */
@@ -65,7 +65,7 @@ export class ReconstructedToolCall implements ToolCall {
     const { asked, tool } = this.#call
     const given = asked?.arguments
     // Hand-offs take none, and their spans have others than the model's.
-    const isWhole = !isEmpty(given) || tool?.node.facts.role === 'handoff'
+    const isWhole = !isEmpty(given) || tool?.role === 'handoff'
     if (given !== undefined && typeof given !== 'string' && isWhole) return given
     return this.#fromSpan(tool, 'toolArguments') ?? given
   }
@@ -123,7 +123,7 @@ export class ReconstructedToolCall implements ToolCall {
   /** The model asked, and no tool ran: the library always writes a span, or says so on it. */
   #wasRefused(): boolean {
     const { tool } = this.#call
-    if (tool !== undefined) return tool.node.facts.tool?.executed === false
+    if (tool !== undefined) return tool.tool?.executed === false
     if (this.providerExecuted) return false
     const told = this.#context.toolSpans === 'always' ? undefined : this.#answer()?.response
     return this.#context.toolSpans === 'always' || (typeof told === 'string' && readsAsRefusal(told))
@@ -137,7 +137,7 @@ export class ReconstructedToolCall implements ToolCall {
 
   /** The answer in the messages, where the span has no result, or is a hand-off's, which says only to whom. */
   #answerOver(result: unknown): ToolCallResponsePart | undefined {
-    return result === undefined || this.#call.tool?.node.facts.role === 'handoff' ? this.#answer() : undefined
+    return result === undefined || this.#call.tool?.role === 'handoff' ? this.#answer() : undefined
   }
 
   /** What the model was told of an error whose own words the span does not have. */
@@ -149,17 +149,17 @@ export class ReconstructedToolCall implements ToolCall {
   #spanError(): RunError | undefined {
     const { tool } = this.#call
     if (tool === undefined) return undefined
-    const { status, error } = tool.node.facts.outcome
+    const { status, error } = tool.outcome
     if (status !== 'error' && status !== 'aborted') return undefined
     // A hand-off that is answered took place: of several at once, the span of the one that won says that it failed.
-    const isDone = error?.message === undefined && tool.node.facts.role === 'handoff' && this.#answer() !== undefined
+    const isDone = error?.message === undefined && tool.role === 'handoff' && this.#answer() !== undefined
     return isDone ? undefined : (error ?? {})
   }
 
   #fromSpan(tool: JoinedCall['tool'], fact: 'toolArguments' | 'toolResult'): unknown {
     if (tool === undefined) return undefined
-    const own = tool.node.facts[fact]
-    return own === undefined ? tool.inner.map((node) => node.facts[fact]).find((value) => value !== undefined) : own
+    const own = tool[fact]
+    return own === undefined ? tool.inner.map((node) => node[fact]).find((value) => value !== undefined) : own
   }
 
   #answer(): ToolCallResponsePart | undefined {

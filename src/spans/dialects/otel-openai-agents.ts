@@ -19,7 +19,7 @@ export const otelOpenAiAgents: Dialect = {
     scopeName === 'opentelemetry.instrumentation.genai.openai_agents' ||
     (scopeName === OLDER &&
       attributes['traceloop.span.kind'] === undefined &&
-      attributes['gen_ai.system'] !== undefined),
+      (attributes['gen_ai.system'] !== undefined || hasNone(attributes))),
 
   roleOf(span): SpanRole {
     const operation = operationOf(span.attributes)
@@ -75,3 +75,8 @@ function spoken(messages: readonly Message[] | undefined): readonly Message[] | 
 
 /** Items of the Responses API that are calls of tools or answers to them. */
 const ITEMS: ReadonlySet<unknown> = new Set(['function_call', 'function_call_output'])
+
+/** As a span has begun: some of this scope say what they are only at their end. */
+function hasNone(attributes: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(attributes).length === 0
+}

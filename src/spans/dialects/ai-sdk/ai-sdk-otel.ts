@@ -22,6 +22,7 @@ import { aiSdk } from './ai-sdk.ts'
  */
 export const aiSdkOtel: Dialect = {
   name: 'ai-sdk',
+  formOfTwo: 'newer',
   toolSpans: 'always',
   sumsUsageAtEnd: true,
 

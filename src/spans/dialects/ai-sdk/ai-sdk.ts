@@ -17,6 +17,7 @@ import { toToolDefinitions } from '../../content/tool-definitions.ts'
  */
 export const aiSdk: Dialect = {
   name: 'ai-sdk',
+  formOfTwo: 'older',
   toolSpans: 'always',
 
   namespaces: ['ai.'],

@@ -1,0 +1,24 @@
+import type { TraceSpan } from '../trace-span.ts'
+import { planRuns } from './assign-spans.ts'
+import { dropTwins } from './duplicate-runs.ts'
+import { joinSpread } from './merge-split-traces.ts'
+import { nestBareRuns } from './nest-agentless-runs.ts'
+import type { RunPlan } from './run-layout.ts'
+import { arrange, compareSpans } from './tree.ts'
+
+/**
+ * The runs that linked spans of any number of traces make up, whether they came in a process or from files. Top-level runs by
+ * start; nested ones are their `children`.
+ */
+export function planTraces(traces: Iterable<readonly TraceSpan[]>): readonly RunPlan[] {
+  const plans: RunPlan[] = []
+  const loose: TraceSpan[] = []
+  for (const spans of traces) {
+    const planned = planRuns(arrange(spans))
+    plans.push(...planned.plans)
+    loose.push(...planned.loose)
+  }
+  return nestBareRuns(joinSpread(dropTwins(plans), loose)).toSorted((left, right) =>
+    compareSpans(left.root.span, right.root.span),
+  )
+}

@@ -1,0 +1,79 @@
+import { recognise, roleOf } from '../../spans/recognise.ts'
+import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
+import { TraceSpan } from '../trace-span.ts'
+
+/**
+ * The recognised spans of one recorded trace, each linked to the nearest recognised span above it. Spans that no dialect
+ * recognises are gone through; of several records of one span the last counts.
+ *
+ * @param logs Log records of the trace, by span id.
+ */
+export function linkRecorded(
+  spans: readonly SourceSpan[],
+  logs: ReadonlyMap<string, readonly SourceLog[]>,
+): readonly TraceSpan[] {
+  const linked: TraceSpan[] = []
+  const recognised = new Map<string, TraceSpan>()
+  const others = new Map<string, SourceSpan>()
+  for (const span of spans) {
+    const dialect = recognise(span.scope.name, span.attributes, span.name)
+    if (dialect === undefined) {
+      others.set(span.spanId, span)
+      continue
+    }
+    const traceSpan = new TraceSpan(span, dialect, roleOf(dialect, span), logs.get(span.spanId))
+    linked.push(traceSpan)
+    recognised.set(span.spanId, traceSpan)
+  }
+  if (recognised.size + others.size < spans.length || share(others, recognised)) {
+    return linkRecorded(withoutCopies(spans), logs)
+  }
+  for (const span of linked) link(span, recognised, others)
+  return linked
+}
+
+/** Whether a record of a span was recognised and another one was not. */
+function share(others: ReadonlyMap<string, unknown>, recognised: ReadonlyMap<string, unknown>): boolean {
+  for (const id of others.keys()) if (recognised.has(id)) return true
+  return false
+}
+
+/** One record of each span. */
+function withoutCopies(spans: readonly SourceSpan[]): readonly SourceSpan[] {
+  const byId = new Map<string, SourceSpan>()
+  for (const span of spans) {
+    const other = byId.get(span.spanId)
+    if (other === undefined || compareCopies(span, other) > 0) byId.set(span.spanId, span)
+  }
+  return [...byId.values()]
+}
+
+/** Which of two records of one span to keep: the later, then the one that says more. */
+function compareCopies(left: SourceSpan, right: SourceSpan): number {
+  return left.endTimeMs - right.endTimeMs || Object.keys(left.attributes).length - Object.keys(right.attributes).length
+}
+
+/** Goes up through spans that nobody recognises. A way that comes back to itself ends there. */
+function link(
+  span: TraceSpan,
+  recognised: ReadonlyMap<string, TraceSpan>,
+  others: ReadonlyMap<string, SourceSpan>,
+): void {
+  let { parentSpanId: id, parentIsRemote = false } = span.span
+  let topId = id ?? ''
+  let passed: Set<string> | undefined
+  while (id !== undefined && id !== '' && passed?.has(id) !== true && id !== span.span.spanId) {
+    topId = id
+    const parent = recognised.get(id)
+    const other = others.get(id)
+    if (parent !== undefined || other === undefined) {
+      span.link(parent, topId, parent === undefined && !parentIsRemote)
+      return
+    }
+    passed ??= new Set()
+    passed.add(id)
+    parentIsRemote = other.parentIsRemote === true
+    id = other.parentSpanId
+  }
+  span.link(undefined, topId, false)
+}

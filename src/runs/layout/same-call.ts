@@ -1,0 +1,37 @@
+import type { Message } from '../../model/message.ts'
+import { lastUserText } from '../view/message-text.ts'
+import type { TraceSpan } from '../trace-span.ts'
+
+/** How far the record of a call may reach beyond the other record of it, that was written around it. */
+const MAX_BEYOND_MS = 20
+
+/**
+ * Whether two spans of different instrumentations are records of one model call: the ids of the response say so, or they lie
+ * within one another in time and hold the same tool calls, or the same question and the same answer. A framework may have
+ * made an id of its own, of a streamed answer.
+ */
+export function isSameCall(call: TraceSpan, other: TraceSpan): boolean {
+  if (call.span.scope.name === other.span.scope.name) return false
+  const id = call.model?.responseId
+  if (id !== undefined && id === other.model?.responseId) return true
+  if (!isWithin(call, other) && !isWithin(other, call)) return false
+  const ids = callIdsOf(call)
+  const otherIds = callIdsOf(other)
+  if (ids.length > 0 || otherIds.length > 0) return ids.some((callId) => otherIds.includes(callId))
+  const answer = textOf(call.output)
+  if (answer === undefined || answer !== textOf(other.output)) return false
+  return lastUserText(call.input) === lastUserText(other.input)
+}
+
+function isWithin({ span }: TraceSpan, { span: around }: TraceSpan): boolean {
+  return span.startTimeMs >= around.startTimeMs - MAX_BEYOND_MS && span.endTimeMs <= around.endTimeMs + MAX_BEYOND_MS
+}
+
+function callIdsOf(call: TraceSpan): readonly string[] {
+  return call.toolCalls.flatMap(({ id }) => id ?? [])
+}
+
+function textOf(output: readonly Message[] | undefined): string | undefined {
+  const text = output?.findLast((message) => message.role === 'assistant')?.text
+  return text === '' ? undefined : text
+}

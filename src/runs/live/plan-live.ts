@@ -1,0 +1,41 @@
+import { planTraces } from '../layout/plan-traces.ts'
+import { markIncomplete } from '../layout/run-layout.ts'
+import type { RunPlan } from '../layout/run-layout.ts'
+import type { LiveSpan } from './live-span.ts'
+
+/** The runs that spans of this process make up, some of which may be open. */
+export function planLive(spans: readonly LiveSpan[], lacksSpans: boolean): readonly RunPlan[] {
+  const known = new Set(spans)
+  for (const span of spans) {
+    span.lookAgain()
+    linkLive(span, known)
+  }
+  const traceId = spans[0]?.span.traceId
+  const isOneTrace = spans.every((span) => span.span.traceId === traceId)
+  const plans = planTraces(isOneTrace ? [spans] : Map.groupBy(spans, (span) => span.span.traceId).values())
+  if (lacksSpans) for (const plan of plans) markIncomplete(plan)
+  return plans
+}
+
+/** As from a file: past spans that no dialect recognises, and those that were left out over a limit. */
+function linkLive(span: LiveSpan, known: ReadonlySet<LiveSpan>): void {
+  let { above } = span
+  while (above !== undefined && !known.has(above)) above = above.above
+  if (above !== undefined) {
+    span.link(above, above.span.spanId, false)
+    return
+  }
+  const { parentSpanId, parentIsRemote } = span.span
+  const isLost = span.local.above === undefined && parentSpanId !== undefined && parentIsRemote !== true
+  span.link(undefined, span.local.topId, isLost)
+}
+
+/** The plan of an agent's run, among these and all that their tools started; `undefined` where the span is no agent of a run. */
+export function findPlan(plans: readonly RunPlan[], spanId: string): RunPlan | undefined {
+  const waiting = [...plans]
+  for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
+    if (plan.root.span.spanId === spanId) return plan
+    waiting.push(...plan.children)
+  }
+  return undefined
+}

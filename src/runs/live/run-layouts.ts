@@ -1,0 +1,96 @@
+import type { RunPlan } from '../layout/run-layout.ts'
+import type { LiveRun, LiveRunSource } from './live-run.ts'
+import type { LiveSpan } from './live-span.ts'
+import { findPlan, planLive } from './plan-live.ts'
+import type { SpanGroup } from './span-group.ts'
+
+/** What was kept of a run when it was settled. */
+interface Kept {
+  /** All spans of its group, where the library writes them side by side. */
+  readonly spans: readonly LiveSpan[] | undefined
+  /** How many spans had started. */
+  readonly startedByOrder: number
+  readonly lacksSpans: boolean
+}
+
+/**
+ * The layouts of agents' runs. A run is laid out from its agent's span and what is below it; where the library writes spans side by
+ * side, from all of the group. Runs of agents that agents started share the layout of the outermost one once that is over: in
+ * deep nesting each of its own would take as long as all of them.
+ */
+export class RunLayouts implements LiveRunSource {
+  readonly #started: () => number
+  readonly #kept = new WeakMap<LiveRun, Kept>()
+  /** By an agent whose run is over, all runs that it and the spans below it make up, by the id of their agent's span. */
+  readonly #shared = new WeakMap<LiveSpan, ReadonlyMap<string, RunPlan>>()
+  /** By agent, groups in which further spans of its run may be. */
+  readonly #others = new WeakMap<LiveSpan, SpanGroup>()
+
+  /** @param started How many spans have started. */
+  constructor(started: () => number) {
+    this.#started = started
+  }
+
+  /** The plan of a span of a library that writes spans side by side, among all that its group makes up by now. */
+  static ofGroup(span: LiveSpan): RunPlan | undefined {
+    return findPlan(planLive(span.group.spans, span.group.truncated), span.span.spanId)
+  }
+
+  /** Says that spans of an agent's run may be in another group. */
+  lookAlsoIn(agent: LiveSpan, other: SpanGroup): void {
+    this.#others.set(agent, other)
+  }
+
+  plan(run: LiveRun): RunPlan | undefined {
+    const { agent, group } = run
+    const kept = this.#kept.get(run)
+    if (kept === undefined) return findPlan(planLive(this.#spansOf(agent), group.truncated), agent.span.spanId)
+    if (kept.spans !== undefined) return findPlan(planLive(kept.spans, kept.lacksSpans), agent.span.spanId)
+    if (run.nested && outermost(agent).hasOpen) {
+      return findPlan(planLive(agent.withAllBelow(kept.startedByOrder), kept.lacksSpans), agent.span.spanId)
+    }
+    return this.#sharedPlans(outermost(agent), kept).get(agent.span.spanId)
+  }
+
+  hasOpenSpans({ agent, nested }: LiveRun): boolean {
+    const { openCount, spans } = agent.group
+    if (openCount === 0 || (!nested && agent === spans[0])) return openCount > 0
+    return agent.isFlat ? spans.some((span) => span.isOpen && span.isWithin(agent)) : agent.hasOpen
+  }
+
+  freeze(run: LiveRun): void {
+    const { agent, group } = run
+    this.#kept.set(run, {
+      spans: agent.isFlat || this.#others.has(agent) ? [...this.#spansOf(agent)] : undefined,
+      startedByOrder: this.#started(),
+      lacksSpans: group.truncated,
+    })
+  }
+
+  #spansOf(agent: LiveSpan): readonly LiveSpan[] {
+    const { spans } = agent.group
+    const own = agent.isFlat || spans[0] === agent ? spans : agent.withAllBelow()
+    const other = this.#others.get(agent)
+    return other === undefined ? own : [...own, ...other.spans]
+  }
+
+  #sharedPlans(top: LiveSpan, { startedByOrder, lacksSpans }: Kept): ReadonlyMap<string, RunPlan> {
+    const known = this.#shared.get(top)
+    if (known !== undefined && !top.hasOpen) return known
+    const plans = new Map<string, RunPlan>()
+    const waiting = [...planLive(top.withAllBelow(startedByOrder), lacksSpans)]
+    for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
+      plans.set(plan.root.span.spanId, plan)
+      waiting.push(...plan.children)
+    }
+    this.#shared.set(top, plans)
+    return plans
+  }
+}
+
+/** The outermost agent whose run an agent's run is part of. */
+function outermost(agent: LiveSpan): LiveSpan {
+  let found = agent
+  for (let span = agent.above; span !== undefined; span = span.above) if (span.run !== undefined) found = span
+  return found
+}

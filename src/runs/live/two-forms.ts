@@ -1,0 +1,82 @@
+import type { LiveSpan } from './live-span.ts'
+import type { SpanGroup } from './span-group.ts'
+
+/** As many responses as an application that writes runs twice may have at once, and many more. */
+const MAX_RESPONSES = 10_000
+
+/** How many of the open groups are compared. */
+const MAX_COMPARED = 256
+
+/** How far the starts of the two records of one run may lie apart. */
+const MAX_APART_MS = 100
+
+/**
+ * Runs of libraries that may write each in two forms at once (`Dialect.formOfTwo`), at the top in two traces. In a process
+ * traces are closed one by one: the newer form is kept, and one of the older is a second record where the newer form of it is
+ * open, or was seen. (For files `dropTwins` does the same.)
+ */
+export class TwoForms {
+  readonly #open = { newer: new Set<SpanGroup>(), older: new Set<SpanGroup>() }
+  readonly #responses = { newer: new Set<string>(), older: new Set<string>() }
+
+  /** To be called when the outermost span of a group has begun. */
+  began({ dialect, group }: LiveSpan): void {
+    if (dialect.formOfTwo !== undefined) this.#open[dialect.formOfTwo].add(group)
+  }
+
+  /** To be called when a group is over. */
+  closed(group: SpanGroup): void {
+    this.#open.newer.delete(group)
+    this.#open.older.delete(group)
+  }
+
+  /** To be called when a model's span has ended. */
+  answered(span: LiveSpan): void {
+    if (span.dialect.formOfTwo === 'newer') this.#note('newer', [span])
+  }
+
+  /** Whether the run of an agent that has ended is told of, or was, in its other form. */
+  isSecondRecord(agent: LiveSpan): boolean {
+    const { formOfTwo } = agent.dialect
+    if (formOfTwo === undefined) return false
+    const models = agent.withAllBelow().filter((span) => span.role === 'model' && !span.isOpen)
+    const ids = models.flatMap((model) => model.model?.responseId ?? [])
+    const seen = this.#responses[formOfTwo === 'older' ? 'newer' : 'older']
+    if (ids.length > 0 && seen.size > 0 && ids.every((id) => seen.has(id))) return true
+    if (formOfTwo === 'newer') return false
+    if (this.#openLike(agent, 'newer') !== undefined) return true
+    this.#note('older', models)
+    return false
+  }
+
+  /** The group that holds the older form of a run in its newer form: what its tools started may be below either. */
+  olderFormOf(agent: LiveSpan): SpanGroup | undefined {
+    return agent.dialect.formOfTwo === 'newer' ? this.#openLike(agent, 'older') : undefined
+  }
+
+  /** An open group that began at the same moment, for the same agent. */
+  #openLike(agent: LiveSpan, form: 'newer' | 'older'): SpanGroup | undefined {
+    let compared = 0
+    for (const group of this.#open[form]) {
+      const [root] = group.spans
+      compared += 1
+      if (compared > MAX_COMPARED) return undefined
+      if (root === undefined || group === agent.group || root.dialect.name !== agent.dialect.name) continue
+      const apartMs = Math.abs(root.span.startTimeMs - agent.span.startTimeMs)
+      if (apartMs <= MAX_APART_MS && root.agent?.name === agent.agent?.name) return group
+    }
+    return undefined
+  }
+
+  #note(form: 'newer' | 'older', models: readonly LiveSpan[]): void {
+    const ids = this.#responses[form]
+    for (const model of models) {
+      const id = model.model?.responseId
+      if (id !== undefined) ids.add(id)
+    }
+    for (const oldest of ids) {
+      if (ids.size <= MAX_RESPONSES) return
+      ids.delete(oldest)
+    }
+  }
+}

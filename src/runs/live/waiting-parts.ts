@@ -1,0 +1,78 @@
+import type { RunPlan } from '../layout/run-layout.ts'
+import type { TraceSpan } from '../trace-span.ts'
+import { LiveSpan } from './live-span.ts'
+import { planLive } from './plan-live.ts'
+import type { SpanGroup } from './span-group.ts'
+
+/** Groups whose spans make up the same runs, and these runs. */
+export interface WaitingPart {
+  readonly groups: readonly SpanGroup[]
+  readonly plans: readonly RunPlan[]
+  /** When nothing that continues them is waited for any more. */
+  readonly dueMs: number
+}
+
+/** How many times as long a run is waited for whose last call asked for tools: they may be at work. */
+const UNANSWERED_FACTOR = 15
+
+/**
+ * Lays groups out together, and says which of them belong together.
+ *
+ * @param waiting By group, when its last span ended.
+ */
+export function waitingParts(waiting: ReadonlyMap<SpanGroup, number>, settleMs: number): readonly WaitingPart[] {
+  const wanted = [...waiting.keys()].filter((group) => group.wanted)
+  const spans = wanted.flatMap((group) => group.spans)
+  const plans = planLive(
+    spans,
+    wanted.some((group) => group.truncated),
+  )
+  const parts = new Map<SpanGroup, { groups: Set<SpanGroup>; plans: RunPlan[]; isUnanswered: boolean }>()
+  for (const group of waiting.keys()) parts.set(group, { groups: new Set([group]), plans: [], isUnanswered: false })
+  for (const plan of plans) {
+    let part: { groups: Set<SpanGroup>; plans: RunPlan[]; isUnanswered: boolean } | undefined
+    for (const group of groupsOf(plan)) {
+      const other = parts.get(group)
+      if (other === undefined || other === part) continue
+      if (part === undefined) {
+        part = other
+        continue
+      }
+      const [into, from] = part.groups.size < other.groups.size ? [other, part] : [part, other]
+      for (const each of from.groups) {
+        into.groups.add(each)
+        parts.set(each, into)
+      }
+      into.plans.push(...from.plans)
+      into.isUnanswered ||= from.isUnanswered
+      part = into
+    }
+    part?.plans.push(plan)
+    if (part !== undefined && (plan.models.at(-1)?.toolCalls.length ?? 0) > 0) part.isUnanswered = true
+  }
+  return [...new Set(parts.values())].map(({ groups, plans: ofPart, isUnanswered }) => {
+    let lastMs = 0
+    for (const group of groups) lastMs = Math.max(lastMs, waiting.get(group) ?? 0)
+    return { groups: [...groups], plans: ofPart, dueMs: lastMs + settleMs * (isUnanswered ? UNANSWERED_FACTOR : 1) }
+  })
+}
+
+/** The groups that the spans of a run, and of all that its tools started, belong to. */
+export function groupsOf(top: RunPlan): ReadonlySet<SpanGroup> {
+  const groups = new Set<SpanGroup>()
+  const add = (span: TraceSpan): void => {
+    if (span instanceof LiveSpan) groups.add(span.group)
+  }
+  const waiting = [top]
+  for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
+    add(plan.root)
+    for (const list of [plan.models, plan.tools, plan.inside]) {
+      for (const span of list) {
+        add(span)
+        for (const inner of span.inner) add(inner)
+      }
+    }
+    waiting.push(...plan.children)
+  }
+  return groups
+}

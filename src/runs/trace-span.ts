@@ -1,0 +1,45 @@
+import type { Dialect, SpanRole } from '../spans/dialect.ts'
+import { SpanFacts } from '../spans/facts.ts'
+import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+
+/**
+ * A recognised span: what it says, through its dialect, and where it is among the recognised spans of its trace. The first
+ * stays, once the span has ended; the second is written by each layout anew, because spans go on coming.
+ */
+export class TraceSpan extends SpanFacts {
+  /** The nearest recognised span above; `undefined` for the outermost ones, and where the way up is lost. */
+  parent: TraceSpan | undefined
+  /** True where a span on the way up is named and was never seen. */
+  isOrphan = false
+  /** The id of the last span on the way up that was found or named: what siblings of a lost parent share. */
+  topId = ''
+  /** True where the span has not ended: it gives the tree its shape, and no facts are read from it. */
+  isOpen = false
+  readonly children: TraceSpan[] = []
+  /** Spans of the same model call or tool call, which other instrumentations wrote inside it. */
+  readonly inner: TraceSpan[] = []
+  /** Its place in the order of the layout. */
+  index = -1
+  /** For the search of cycles: 0 not seen, 1 on the way up, 2 seen. */
+  mark: 0 | 1 | 2 = 0
+
+  constructor(span: SourceSpan, dialect: Dialect, role: SpanRole, logs?: readonly SourceLog[]) {
+    super(span, dialect, role, logs)
+  }
+
+  /** Says where it is, before a layout. */
+  link(parent: TraceSpan | undefined, topId: string, isOrphan: boolean): void {
+    this.parent = parent
+    this.topId = topId
+    this.isOrphan = isOrphan
+    this.children.length = 0
+    this.inner.length = 0
+    this.index = -1
+    this.mark = 0
+  }
+}
+
+/** Whether the library writes the spans of a run side by side, so that parents do not tell where this one belongs. */
+export function isFlat({ dialect, span }: TraceSpan): boolean {
+  return dialect.isFlat?.(span) === true
+}
