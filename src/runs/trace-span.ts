@@ -1,6 +1,4 @@
-import type { Dialect, SpanRole } from '../spans/dialect.ts'
 import { SpanFacts } from '../spans/facts.ts'
-import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 
 /**
  * A recognised span: what it says, through its dialect, and where it is among the recognised spans of its trace. The first
@@ -15,29 +13,42 @@ export class TraceSpan extends SpanFacts {
   topId = ''
   /** True where the span has not ended: it gives the tree its shape, and no facts are read from it. */
   isOpen = false
-  readonly children: TraceSpan[] = []
   /** Spans of the same model call or tool call, which other instrumentations wrote inside it. */
-  readonly inner: TraceSpan[] = []
+  inner: readonly TraceSpan[] = NONE
+  /** In the order of the layout: what is directly below it is a list, because most spans have nothing below. */
+  firstChild: TraceSpan | undefined
+  lastChild: TraceSpan | undefined
+  nextSibling: TraceSpan | undefined
   /** Its place in the order of the layout. */
   index = -1
   /** For the search of cycles: 0 not seen, 1 on the way up, 2 seen. */
   mark: 0 | 1 | 2 = 0
-
-  constructor(span: SourceSpan, dialect: Dialect, role: SpanRole, logs?: readonly SourceLog[]) {
-    super(span, dialect, role, logs)
-  }
 
   /** Says where it is, before a layout. */
   link(parent: TraceSpan | undefined, topId: string, isOrphan: boolean): void {
     this.parent = parent
     this.topId = topId
     this.isOrphan = isOrphan
-    this.children.length = 0
-    this.inner.length = 0
+    this.inner = NONE
+    this.firstChild = undefined
+    this.lastChild = undefined
+    this.nextSibling = undefined
     this.index = -1
     this.mark = 0
   }
+
+  addInner(span: TraceSpan): void {
+    this.inner = [...this.inner, span]
+  }
+
+  addChild(span: TraceSpan): void {
+    if (this.lastChild === undefined) this.firstChild = span
+    else this.lastChild.nextSibling = span
+    this.lastChild = span
+  }
 }
+
+const NONE: readonly TraceSpan[] = []
 
 /** Whether the library writes the spans of a run side by side, so that parents do not tell where this one belongs. */
 export function isFlat({ dialect, span }: TraceSpan): boolean {

@@ -73,7 +73,7 @@ test('two agents under one server span are two runs, of one trace', async () => 
   runAgent(tracer, 'second', server)
   server.end()
   expect(seen.map(({ run }) => run.agent.name)).toEqual(['first', 'second'])
-  expect(scoring.ledger().runs).toEqual({ seen: 2, closed: 2, open: 0, evicted: 0, late: 0 })
+  expect(scoring.ledger().runs).toEqual({ seen: 2, closed: 2, open: 0, evicted: 0, late: 0, duplicates: 0 })
 })
 
 test('an agent whose attributes come only at its end is scored, with what began below it', async () => {
@@ -197,7 +197,7 @@ test('an open span is waited for no longer than settleMs; what comes after is la
   expect(seen[0]?.evaluation.complete).toBe(false)
   chat.end()
   runAgent(tracer, 'started-too-late', agent)
-  expect(scoring.ledger().runs).toEqual({ seen: 1, closed: 1, open: 0, evicted: 0, late: 4 })
+  expect(scoring.ledger().runs).toEqual({ seen: 1, closed: 1, open: 0, evicted: 0, late: 4, duplicates: 0 })
   expect(seen).toHaveLength(1)
 })
 
@@ -327,7 +327,7 @@ test('content is bounded by bytes: the oldest open run is given up', async () =>
   for (const agent of agents) open(tracer, 'chat gpt-test', chatAttributes('x'.repeat(40_000)), agent).end()
   expect(scoring.ledger().runs).toMatchObject({ open: 2, evicted: 1 })
   for (const agent of agents) agent.end()
-  expect(scoring.ledger().runs).toMatchObject({ seen: 3, closed: 2, evicted: 1, late: 1 })
+  expect(scoring.ledger().runs).toMatchObject({ seen: 3, closed: 2, evicted: 1, late: 1, duplicates: 0 })
 })
 
 test('of a run with more spans than are kept, the first are, and it is not complete', async () => {

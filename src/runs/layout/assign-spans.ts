@@ -103,12 +103,12 @@ class Planner {
 
   #placeModel(span: TraceSpan, place: Place): Place {
     if (place.model !== undefined) {
-      if (!span.isOpen) place.model.inner.push(span)
+      if (!span.isOpen) place.model.addInner(span)
       return place
     }
     const seen = this.#seenBeside(span)
     if (seen !== undefined) {
-      seen.inner.push(span)
+      seen.addInner(span)
       return { ...place, model: seen }
     }
     if (place.plan !== undefined && place.tool === undefined) {
@@ -153,7 +153,7 @@ class Planner {
       return { ...withoutModel(place), above, tool: span }
     }
     if (place.tool !== undefined && isSameTool(place.tool, span)) {
-      if (!span.isOpen) place.tool.inner.push(span)
+      if (!span.isOpen) place.tool.addInner(span)
       return place
     }
     const outer = place.tool ?? place.outerTool

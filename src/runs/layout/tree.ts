@@ -56,17 +56,29 @@ function cutCycles(spans: readonly TraceSpan[]): void {
 }
 
 function inOrder(spans: readonly TraceSpan[]): readonly TraceSpan[] {
+  const ordered: TraceSpan[] = []
   const roots: TraceSpan[] = []
   // Spans come sorted, so children and roots are sorted too.
-  for (const span of spans) (span.parent?.children ?? roots).push(span)
-  const ordered: TraceSpan[] = []
-  const waiting = roots.toReversed()
-  for (let span = waiting.pop(); span !== undefined; span = waiting.pop()) {
+  for (const span of spans) {
+    if (span.parent === undefined) roots.push(span)
+    else span.parent.addChild(span)
+  }
+  const add = (span: TraceSpan): void => {
     span.index = ordered.length
     ordered.push(span)
-    for (let index = span.children.length - 1; index >= 0; index--) {
-      const child = span.children[index]
-      if (child !== undefined) waiting.push(child)
+  }
+  for (const root of roots) {
+    add(root)
+    let span: TraceSpan = root
+    for (;;) {
+      let next = span.firstChild
+      while (next === undefined && span !== root) {
+        next = span.nextSibling
+        if (next === undefined) span = span.parent ?? root
+      }
+      if (next === undefined) break
+      add(next)
+      span = next
     }
   }
   return ordered

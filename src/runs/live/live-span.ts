@@ -20,7 +20,7 @@ export class LiveSpan extends TraceSpan {
   /** The nearest recognised span above it in this process. */
   above: LiveSpan | undefined
   /** Recognised spans whose nearest recognised span above is this one, as far as they are kept. */
-  readonly spansBelow: Set<LiveSpan> = new Set()
+  spansBelow: Set<LiveSpan> | undefined
   /** How many spans directly below it are open, or have something open below. */
   openBelow = 0
   /** How large is what is below it, of what has ended with all that is below. */
@@ -81,9 +81,10 @@ export class LiveSpan extends TraceSpan {
 
   /** Whether it is below a span, or is it. */
   isWithin(other: LiveSpan): boolean {
-    let span: LiveSpan | undefined = this
-    while (span !== undefined && span !== other) span = span.above
-    return span !== undefined
+    if (this === other) return true
+    let { above } = this
+    while (above !== undefined && above !== other) above = above.above
+    return above !== undefined
   }
 
   /** It and all spans below it that are kept, and had started by then, parents first. */
@@ -93,7 +94,7 @@ export class LiveSpan extends TraceSpan {
     for (let span = waiting.pop(); span !== undefined; span = waiting.pop()) {
       if ((span.span.startOrder ?? 0) > startedByOrder) continue
       found.push(span)
-      waiting.push(...span.spansBelow)
+      if (span.spansBelow !== undefined) waiting.push(...span.spansBelow)
     }
     return found
   }
@@ -102,39 +103,25 @@ export class LiveSpan extends TraceSpan {
   enter(): void {
     const { above } = this
     if (above === undefined) return
-    if (this.isKept) above.spansBelow.add(this)
+    if (this.isKept) (above.spansBelow ??= new Set()).add(this)
     above.openBelow += 1
   }
 
   /** To be called when it has ended: says so to what is above, as far up as nothing else is open. */
   leave(): void {
-    let span: LiveSpan = this
-    while (!span.hasOpen && span.above !== undefined) {
-      const { above } = span
-      above.openBelow -= 1
-      above.subtree.size += span.subtree.size
-      above.subtree.contentBytes += span.subtree.contentBytes
-      span = above
-    }
+    leaveUpwards(this)
   }
 
   /** To be called when it has ended: says what it is to what is above, as far up as that is known, and new. */
   tellAbove(): void {
-    let span: LiveSpan = this
-    while (span.above !== undefined && (!span.isOpen || span.saidItsKind)) {
-      const { below } = span.above
-      const { hasWork, hasAgents } = below
-      addBelow(below, span, span.below)
-      if (hasWork === below.hasWork && hasAgents === below.hasAgents) return
-      span = span.above
-    }
+    tellUpwards(this)
   }
 
   /** To be called when it is recognised only at its end: a span that was taken to be below `above` is below it. */
   takeOver(span: LiveSpan): void {
     const before = span.above
     if (before !== undefined) {
-      before.spansBelow.delete(span)
+      before.spansBelow?.delete(span)
       if (span.hasOpen) before.openBelow -= 1
       else {
         before.subtree.size -= span.subtree.size
@@ -142,6 +129,7 @@ export class LiveSpan extends TraceSpan {
       }
     }
     span.above = this
+    this.spansBelow ??= new Set()
     this.spansBelow.add(span)
     if (span.hasOpen) this.openBelow += 1
     else {
@@ -208,5 +196,27 @@ export class LiveSpan extends TraceSpan {
   #recogniseAgain(): void {
     const { scope, attributes, name } = this.span
     this.dialect = recognise(scope.name, attributes, name) ?? this.dialect
+  }
+}
+
+function leaveUpwards(ended: LiveSpan): void {
+  let span = ended
+  while (!span.hasOpen && span.above !== undefined) {
+    const { above } = span
+    above.openBelow -= 1
+    above.subtree.size += span.subtree.size
+    above.subtree.contentBytes += span.subtree.contentBytes
+    span = above
+  }
+}
+
+function tellUpwards(ended: LiveSpan): void {
+  let span = ended
+  while (span.above !== undefined && (!span.isOpen || span.saidItsKind)) {
+    const { below } = span.above
+    const { hasWork, hasAgents } = below
+    addBelow(below, span, span.below)
+    if (hasWork === below.hasWork && hasAgents === below.hasAgents) return
+    span = span.above
   }
 }

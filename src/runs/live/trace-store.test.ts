@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { libraryNames, loadLibrary, readScenario } from '../../../test/corpus/load.ts'
 import type { Scenario } from '../../../test/corpus/load.ts'
+import { orderOf } from '../../../test/corpus/hooks-order.ts'
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
@@ -9,7 +10,6 @@ import { buildRuns } from '../build-runs.ts'
 import type { LiveRun } from './live-run.ts'
 import { TraceStore } from './trace-store.ts'
 import type { ParentSpan } from './span-links.ts'
-import { compareSpans } from '../layout/tree.ts'
 
 /** A recorded span as an SDK would hand it out: open until its end, with the attributes that were there at its start. */
 class ReplayedSpan implements SdkSpanLike {
@@ -125,30 +125,6 @@ function replay(
   store.sweep()
   store.settleAll()
   return settled
-}
-
-/** An order of the hooks that could have been: starts by their times and, where these tie, as in a file; ends as they were exported. */
-function orderOf(spans: readonly SourceSpan[], keysAtStart: 'all' | 'none'): NonNullable<Scenario['order']> {
-  const byId = new Map(spans.map((span) => [span.spanId, span]))
-  const depth = (span: SourceSpan): number => {
-    const parent = byId.get(span.parentSpanId ?? '')
-    return parent === undefined ? 0 : depth(parent) + 1
-  }
-  const waiting = spans.toSorted((a, b) => a.startTimeMs - b.startTimeMs || depth(a) - depth(b) || compareSpans(a, b))
-  const started = new Set<string>()
-  const order: NonNullable<Scenario['order']>[number][] = []
-  const start = (span: SourceSpan) => {
-    if (started.has(span.spanId)) return
-    started.add(span.spanId)
-    const parent = byId.get(span.parentSpanId ?? '')
-    if (parent) start(parent)
-    order.push([span.spanId, 's', keysAtStart === 'all' ? Object.keys(span.attributes) : []])
-  }
-  for (const span of spans) {
-    while (!started.has(span.spanId)) start(waiting.shift() ?? span)
-    order.push([span.spanId, 'e'])
-  }
-  return order
 }
 
 function remote({ traceId, parentSpanId = '' }: SourceSpan): ParentSpan {

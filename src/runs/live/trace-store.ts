@@ -249,7 +249,7 @@ export class TraceStore {
     // What is beside a graph is of its run, unless another one is at work.
     const isBeside = agent.isFlat && !group.hasOpenGraph
     if (isBeside) this.#settlement.settleDue(group)
-    agent.above?.spansBelow.delete(agent)
+    agent.above?.spansBelow?.delete(agent)
     this.#groups.forget(group, (span) => span.isWithin(agent) || (isBeside && !span.isOpen && span.isFlat))
   }
 

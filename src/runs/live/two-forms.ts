@@ -17,6 +17,8 @@ const MAX_APART_MS = 100
  */
 export class TwoForms {
   readonly #open = { newer: new Set<SpanGroup>(), older: new Set<SpanGroup>() }
+  /** Runs of the newer form that have ended. */
+  readonly #ended: { readonly library: string; readonly agent: string | undefined; readonly startMs: number }[] = []
   readonly #responses = { newer: new Set<string>(), older: new Set<string>() }
 
   /** To be called when the outermost span of a group has begun. */
@@ -43,8 +45,12 @@ export class TwoForms {
     const ids = models.flatMap((model) => model.model?.responseId ?? [])
     const seen = this.#responses[formOfTwo === 'older' ? 'newer' : 'older']
     if (ids.length > 0 && seen.size > 0 && ids.every((id) => seen.has(id))) return true
-    if (formOfTwo === 'newer') return false
-    if (this.#openLike(agent, 'newer') !== undefined) return true
+    if (formOfTwo === 'newer') {
+      this.#ended.push({ library: agent.dialect.name, agent: agent.agent?.name, startMs: agent.span.startTimeMs })
+      if (this.#ended.length > MAX_COMPARED) this.#ended.shift()
+      return false
+    }
+    if (this.#hasEndedLike(agent) || this.#openLike(agent, 'newer') !== undefined) return true
     this.#note('older', models)
     return false
   }
@@ -52,6 +58,15 @@ export class TwoForms {
   /** The group that holds the older form of a run in its newer form: what its tools started may be below either. */
   olderFormOf(agent: LiveSpan): SpanGroup | undefined {
     return agent.dialect.formOfTwo === 'newer' ? this.#openLike(agent, 'older') : undefined
+  }
+
+  #hasEndedLike({ agent, dialect, span }: LiveSpan): boolean {
+    return this.#ended.some(
+      (other) =>
+        other.library === dialect.name &&
+        other.agent === agent?.name &&
+        Math.abs(other.startMs - span.startTimeMs) <= MAX_APART_MS,
+    )
   }
 
   /** An open group that began at the same moment, for the same agent. */

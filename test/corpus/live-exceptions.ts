@@ -1,0 +1,36 @@
+/** A recording that comes out otherwise in a process than from the file of the same spans. */
+export interface LiveException {
+  readonly library: RegExp
+  readonly scenario: RegExp
+  /** True where no process of Node.js can see the spans in the recorded order. */
+  readonly isNeverLive?: boolean
+  readonly why: string
+}
+
+/**
+ * Every recording whose live runs differ from those of its file, whichever way it is played. A difference that is not here fails
+ * the suite, and so does an exception that is not needed.
+ */
+export const liveExceptions: readonly LiveException[] = [
+  {
+    library: /^python-langsmith-/,
+    scenario: /./,
+    isNeverLive: true,
+    why: 'LangSmith for Python makes its spans from batches, after the work: an outer span has ended before an inner one begins',
+  },
+  {
+    library: /^traceloop-langchain-/,
+    scenario: /^(09b?-(two-)?nested|11b?-|12-concurrent)/,
+    why: 'spans are written side by side, and of graphs that run at the same time, or whose own span is lost, only all of them together tell which span is whose',
+  },
+  {
+    library: /^ai-7\.0\.173-(legacy-and-otel|otel-and-legacy)$/,
+    scenario: /^(09b?-(two-)?nested|10b-inputs-off|11-error-first|11d-abort-stream)/,
+    why: 'both forms of telemetry write each run: below which form a nested agent hangs, and which of two failed records is kept, is known when both have ended',
+  },
+  {
+    library: /^python-openinference-/,
+    scenario: /^09a-agent-as-tool$/,
+    why: 'played without attributes at the start: the tool that starts an agent is recognised only after that agent has ended',
+  },
+]
