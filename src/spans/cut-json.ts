@@ -1,4 +1,4 @@
-import { parseJson } from './json.ts'
+import { MAX_PARSED_LENGTH, parseJson } from './json.ts'
 
 /**
  * What is whole in JSON text of which the end is missing, because an SDK's length limit cut it: lists and objects that the cut
@@ -7,6 +7,7 @@ import { parseJson } from './json.ts'
  * @param depth How many levels down a list or object may have lost members; deeper ones are left out as a whole.
  */
 export function parseCutJson(text: string, depth: number): unknown {
+  if (text.length > MAX_PARSED_LENGTH) return undefined
   const closers: string[] = []
   let end = 0
   let endClosers = ''

@@ -8,7 +8,7 @@ import type {
   SpanRole,
   ToolIdentity,
 } from './dialect.ts'
-import { isCutJson } from './json.ts'
+import { isCutJson, MAX_PARSED_LENGTH } from './json.ts'
 import type { Message, ToolCallPart, ToolDefinition, Usage } from '../model/message.ts'
 import { systemTextOf, toolCallsIn } from './content/messages.ts'
 import { withMovedContent } from './content/moved-content.ts'
@@ -124,11 +124,11 @@ export class SpanFacts {
   }
 
   get toolArguments(): unknown {
-    return this.#once(SLOT.toolArguments, () => this.dialect.toolArguments?.(this.span, this.logs))
+    return this.#once(SLOT.toolArguments, () => unlessLong(this.dialect.toolArguments?.(this.span, this.logs)))
   }
 
   get toolResult(): unknown {
-    return this.#once(SLOT.toolResult, () => this.dialect.toolResult?.(this.span, this.logs))
+    return this.#once(SLOT.toolResult, () => unlessLong(this.dialect.toolResult?.(this.span, this.logs)))
   }
 
   /** Why a fact that ought to be there is not. */
@@ -163,6 +163,12 @@ export class SpanFacts {
 function unlessCut(messages: readonly Message[] | undefined): readonly Message[] | undefined {
   const text = messages?.length === 1 ? messages[0]?.text : undefined
   return text !== undefined && isCutJson(text) ? undefined : messages
+}
+
+/** What is too long to be parsed and looks as if it had to be is no value. */
+function unlessLong(value: unknown): unknown {
+  const isLong = typeof value === 'string' && value.length > MAX_PARSED_LENGTH
+  return isLong && /^\s*[{[]/.test(value) ? undefined : value
 }
 
 const NO_LOGS: readonly SourceLog[] = []

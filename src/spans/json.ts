@@ -3,6 +3,8 @@
  * those who walk or stringify the value later.
  */
 const MAX_UNCHECKED_LENGTH = 4000
+/** Longer text is not parsed: nothing may hold the event loop for as long as that takes. */
+export const MAX_PARSED_LENGTH: number = 4 * 1024 * 1024
 /** Deeper values stay text: `JSON.stringify` recurses, and a run must always be printable. */
 const MAX_DEPTH = 1000
 
@@ -12,7 +14,7 @@ const MAX_DEPTH = 1000
  */
 export function parseJson(value: unknown): unknown {
   if (typeof value !== 'string') return copyOf(value)
-  if (!mayBeJson(value)) return value
+  if (value.length > MAX_PARSED_LENGTH || !mayBeJson(value)) return value
   if (value.length > MAX_UNCHECKED_LENGTH && isDeep(value)) return value
   try {
     return JSON.parse(value)

@@ -75,6 +75,7 @@ export class AgentlessRuns {
     }
     around.agentless ??= new Set()
     around.agentless.add(group)
+    group.waitsFor = around
   }
 
   /** To be called when any span of this process has ended. Whether something became due with it. */
@@ -238,6 +239,7 @@ function isWaiting(group: SpanGroup): boolean {
 /** Asks a span what the layout will ask it. */
 function read(span: LiveSpan): void {
   span.isRead = true
+  span.sortLogs()
   if (span.role !== 'model') return
   void span.input
   void span.toolCalls

@@ -5,6 +5,15 @@ import { ReconstructedRun } from '../view/run.ts'
 import type { LiveSpan } from './live-span.ts'
 import type { SpanGroup } from './span-group.ts'
 
+/** What is kept of a run when it is settled. */
+export interface KeptSpans {
+  /** The spans themselves, where they are not simply those below the agent. */
+  readonly spans: readonly LiveSpan[] | undefined
+  /** How many spans had started. */
+  readonly startedByOrder: number
+  readonly lacksSpans: boolean
+}
+
 /** How a `LiveRun` gets at its spans. */
 export interface LiveRunSource {
   /** The layout of the run, from its spans as they are by now; `undefined` where they make no run. */
@@ -24,6 +33,8 @@ export class LiveRun {
   readonly bare: boolean
   /** For whoever follows the run: what it keeps with it. A weak map from runs would cost every collection its share. */
   note: object | undefined
+  /** What was kept of it when it was settled. */
+  kept: KeptSpans | undefined
   readonly group: SpanGroup
   readonly #source: LiveRunSource
   #isFrozen = false

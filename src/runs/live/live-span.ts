@@ -7,6 +7,7 @@ import type { SourceLog } from '../../spans/source-span.ts'
 import { addBelow } from '../layout/assign-spans.ts'
 import { aboveChildrenOf, aboveChildrenOfOpen, OUTSIDE, placementOf } from '../placement.ts'
 import type { Above, Placement } from '../placement.ts'
+import type { RunPlan } from '../layout/run-layout.ts'
 import { isFlat, TraceSpan } from '../trace-span.ts'
 import type { LiveRun } from './live-run.ts'
 import type { LocalSpan } from './local-span.ts'
@@ -35,11 +36,16 @@ export class LiveSpan extends TraceSpan {
   heldBytes = 0
   /** Whether what a layout asks for has been read. */
   isRead = false
+  /** Where its run is over, all runs that it and the spans below it make up, by the id of their agent's span. */
+  plans: ReadonlyMap<string, RunPlan> | undefined
+  /** A group in which further spans of its run may be. */
+  otherGroup: SpanGroup | undefined
   /** The run that this span is the agent of, once it has ended. */
   run: LiveRun | undefined
   /** What is below it, of what has ended by now. */
   readonly below: { hasWork: boolean; hasAgents: boolean } = { hasWork: false, hasAgents: false }
   #aboveChildren: Above | undefined
+  #newLogs: SourceLog[] | undefined
 
   constructor(
     sdkSpan: SdkSpanLike,
@@ -158,7 +164,15 @@ export class LiveSpan extends TraceSpan {
   }
 
   addLog(log: SourceLog): void {
-    this.logs = [...this.logs, log].toSorted((left, right) => left.timeMs - right.timeMs)
+    this.#newLogs ??= []
+    this.#newLogs.push(log)
+  }
+
+  /** To be called before it is asked for what log records hold: they may have come in any order. */
+  sortLogs(): void {
+    if (this.#newLogs === undefined) return
+    this.logs = [...this.logs, ...this.#newLogs].toSorted((left, right) => left.timeMs - right.timeMs)
+    this.#newLogs = undefined
     this.forget()
   }
 

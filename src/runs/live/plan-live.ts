@@ -8,6 +8,7 @@ export function planLive(spans: readonly LiveSpan[], lacksSpans: boolean): reado
   const known = new Set(spans)
   for (const span of spans) {
     span.lookAgain()
+    span.sortLogs()
     linkLive(span, known)
   }
   const traceId = spans[0]?.span.traceId

@@ -1,17 +1,8 @@
 import type { RunPlan } from '../layout/run-layout.ts'
-import type { LiveRun, LiveRunSource } from './live-run.ts'
+import type { KeptSpans, LiveRun, LiveRunSource } from './live-run.ts'
 import type { LiveSpan } from './live-span.ts'
 import { findPlan, planLive } from './plan-live.ts'
 import type { SpanGroup } from './span-group.ts'
-
-/** What was kept of a run when it was settled. */
-interface Kept {
-  /** All spans of its group, where the library writes them side by side. */
-  readonly spans: readonly LiveSpan[] | undefined
-  /** How many spans had started. */
-  readonly startedByOrder: number
-  readonly lacksSpans: boolean
-}
 
 /**
  * The layouts of agents' runs. A run is laid out from its agent's span and what is below it; where the library writes spans side by
@@ -20,11 +11,6 @@ interface Kept {
  */
 export class RunLayouts implements LiveRunSource {
   readonly #started: () => number
-  readonly #kept = new WeakMap<LiveRun, Kept>()
-  /** By an agent whose run is over, all runs that it and the spans below it make up, by the id of their agent's span. */
-  readonly #shared = new WeakMap<LiveSpan, ReadonlyMap<string, RunPlan>>()
-  /** By agent, groups in which further spans of its run may be. */
-  readonly #others = new WeakMap<LiveSpan, SpanGroup>()
 
   /** @param started How many spans have started. */
   constructor(started: () => number) {
@@ -38,12 +24,12 @@ export class RunLayouts implements LiveRunSource {
 
   /** Says that spans of an agent's run may be in another group. */
   lookAlsoIn(agent: LiveSpan, other: SpanGroup): void {
-    this.#others.set(agent, other)
+    agent.otherGroup = other
   }
 
   plan(run: LiveRun): RunPlan | undefined {
     const { agent, group } = run
-    const kept = this.#kept.get(run)
+    const { kept } = run
     if (kept === undefined) return findPlan(planLive(this.#spansOf(agent), group.truncated), agent.span.spanId)
     if (kept.spans !== undefined) return findPlan(planLive(kept.spans, kept.lacksSpans), agent.span.spanId)
     if (run.nested && outermost(agent).hasOpen) {
@@ -60,30 +46,29 @@ export class RunLayouts implements LiveRunSource {
 
   freeze(run: LiveRun): void {
     const { agent, group } = run
-    this.#kept.set(run, {
-      spans: agent.isFlat || this.#others.has(agent) ? [...this.#spansOf(agent)] : undefined,
+    run.kept = {
+      spans: agent.isFlat || agent.otherGroup !== undefined ? [...this.#spansOf(agent)] : undefined,
       startedByOrder: this.#started(),
       lacksSpans: group.truncated,
-    })
+    }
   }
 
   #spansOf(agent: LiveSpan): readonly LiveSpan[] {
     const { spans } = agent.group
     const own = agent.isFlat || spans[0] === agent ? spans : agent.withAllBelow()
-    const other = this.#others.get(agent)
-    return other === undefined ? own : [...own, ...other.spans]
+    const { otherGroup } = agent
+    return otherGroup === undefined ? own : [...own, ...otherGroup.spans]
   }
 
-  #sharedPlans(top: LiveSpan, { startedByOrder, lacksSpans }: Kept): ReadonlyMap<string, RunPlan> {
-    const known = this.#shared.get(top)
-    if (known !== undefined && !top.hasOpen) return known
+  #sharedPlans(top: LiveSpan, { startedByOrder, lacksSpans }: KeptSpans): ReadonlyMap<string, RunPlan> {
+    if (top.plans !== undefined && !top.hasOpen) return top.plans
     const plans = new Map<string, RunPlan>()
     const waiting = [...planLive(top.withAllBelow(startedByOrder), lacksSpans)]
     for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
       plans.set(plan.root.span.spanId, plan)
       waiting.push(...plan.children)
     }
-    this.#shared.set(top, plans)
+    top.plans = plans
     return plans
   }
 }

@@ -1,5 +1,6 @@
 import type { LiveRun } from './live-run.ts'
 import type { LiveSpan } from './live-span.ts'
+import type { LocalSpan } from './local-span.ts'
 
 /** The recognised spans of an outermost recognised span: it, and all below it. */
 export class SpanGroup {
@@ -31,6 +32,8 @@ export class SpanGroup {
   /** True where spans were left out over the limit. */
   truncated = false
   closed = false
+  /** The open span whose end it waits for, where no agent is in it. */
+  waitsFor: LocalSpan | undefined
   /** Its neighbours in the order in which groups began: `SpanGroups` alone writes them. */
   older: SpanGroup | undefined
   newer: SpanGroup | undefined

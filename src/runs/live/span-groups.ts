@@ -94,6 +94,8 @@ export class SpanGroups implements Iterable<SpanGroup> {
   }
 
   #remove(group: SpanGroup): void {
+    group.waitsFor?.agentless?.delete(group)
+    group.waitsFor = undefined
     const ofTrace = this.#byTrace.get(group.traceId)
     // It was given up, or merged into another.
     if (ofTrace?.delete(group) !== true) return

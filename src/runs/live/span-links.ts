@@ -14,7 +14,7 @@ export interface ParentSpan {
 
 /** How many of the latest spans are found by their ids. Recognised ones are few, and what is below them is long at work. */
 const MAX_ORDINARY = 32_768
-const MAX_RECOGNISED = 32_768
+const MAX_RECOGNISED = 16_384
 const MAX_AGE_SECONDS = 86_400
 
 const SAMPLED = 1

@@ -159,6 +159,7 @@ export class TraceStore {
     span.heldBytes += heldBytes
     this.#groups.add(span.group, contentBytes, heldBytes)
     span.group.version += 1
+    this.#keepBounds()
   }
 
   /** Closes what has waited long enough. */

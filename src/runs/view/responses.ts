@@ -10,6 +10,8 @@ export class Responses {
   readonly #models: readonly TraceSpan[]
   readonly #transcript: () => readonly Message[] | undefined
   #byId: Map<string, ToolCallResponsePart> | undefined
+  /** Model calls whose input is in the index, so that each is read once however many answers are missing. */
+  readonly #readInputs = new Set<TraceSpan>()
   #inOrder: readonly ToolCallResponsePart[] | undefined
 
   constructor(models: readonly TraceSpan[], transcript: () => readonly Message[] | undefined) {
@@ -42,7 +44,10 @@ export class Responses {
 
   /** Where inputs hold only what is new: that of the next call. */
   #atStep(step: number, id: string): ToolCallResponsePart | undefined {
-    this.#add(this.#models[step + 1]?.input)
+    const next = this.#models[step + 1]
+    if (next === undefined || this.#readInputs.has(next)) return undefined
+    this.#readInputs.add(next)
+    this.#add(next.input)
     return this.#byId?.get(id)
   }
 

@@ -62,9 +62,11 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
           explain`${contentFree(id)}: the spans do not tell how the ${count(run.toolCalls.length, 'call')} ended.`,
         )
       }
+      const lastGood = new Map<string, number>()
+      for (const [index, { name, status }] of ended.entries()) if (status === 'ok') lastGood.set(name, index)
       const failed = ended.flatMap((call, index): FailedCall[] => {
         if (!isFailed(call)) return []
-        const recovered = ended.slice(index + 1).some(({ name, status }) => name === call.name && status === 'ok')
+        const recovered = (lastGood.get(call.name) ?? -1) > index
         const error = call.error?.message ?? call.error?.type
         return [{ name: call.name, ...(error !== undefined && { error: error.slice(0, 200) }), recovered }]
       })
