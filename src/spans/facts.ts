@@ -41,7 +41,7 @@ const NOTHING: unique symbol = Symbol('nothing')
  */
 export class SpanFacts {
   /** The span, with the content that was moved from it to log records. */
-  readonly span: SourceSpan
+  span: SourceSpan
   dialect: Dialect
   role: SpanRole
   logs: readonly SourceLog[]
@@ -53,6 +53,14 @@ export class SpanFacts {
     this.dialect = dialect
     this.role = role
     this.logs = logs
+  }
+
+  /** To be called when further log records of the span have come, with all of them in order of time. */
+  takeLogs(logs: readonly SourceLog[]): void {
+    // Where there were some before, what they moved to the span is there already, and is written over.
+    this.span = withMovedContent(this.span, logs)
+    this.logs = logs
+    this.forget()
   }
 
   /** To be called when the span says something else than before: what was read of it is read again. */

@@ -5,10 +5,7 @@ import type { Scenario } from './load.ts'
 /** Starts, with the attribute keys that are there by then, and ends. */
 export type Hooks = NonNullable<Scenario['order']>
 
-/**
- * An order of the hooks that could have been: starts by their times and, where these tie, as in a file; ends as they were exported,
- * and from one scope to the next, which a file keeps apart, by their times.
- */
+/** An order of the hooks that could have been: starts by their times and, where these tie, as in a file; ends as they were exported. */
 export function orderOf(spans: readonly SourceSpan[], keysAtStart: 'all' | 'none'): Hooks {
   const byId = new Map(spans.map((span) => [span.spanId, span]))
   const depth = (span: SourceSpan): number => {
@@ -25,25 +22,9 @@ export function orderOf(spans: readonly SourceSpan[], keysAtStart: 'all' | 'none
     if (parent) start(parent)
     order.push([span.spanId, 's', keysAtStart === 'all' ? Object.keys(span.attributes) : []])
   }
-  for (const span of inOrderOfEnds(spans)) {
+  for (const span of spans) {
     while (!started.has(span.spanId)) start(waiting.shift() ?? span)
     order.push([span.spanId, 'e'])
   }
   return order
-}
-
-function inOrderOfEnds(spans: readonly SourceSpan[]): readonly SourceSpan[] {
-  const queues = [...Map.groupBy(spans, ({ scope }) => scope.name).values()]
-  const ordered: SourceSpan[] = []
-  while (ordered.length < spans.length) {
-    let earliest: SourceSpan[] | undefined
-    for (const queue of queues) {
-      const [first] = queue
-      if (first !== undefined && first.endTimeMs < (earliest?.[0]?.endTimeMs ?? Number.POSITIVE_INFINITY)) earliest = queue
-    }
-    const next = earliest?.shift()
-    if (next === undefined) return spans
-    ordered.push(next)
-  }
-  return ordered
 }

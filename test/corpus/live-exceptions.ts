@@ -19,18 +19,24 @@ export const liveExceptions: readonly LiveException[] = [
     why: 'LangSmith for Python makes its spans from batches, after the work: an outer span has ended before an inner one begins',
   },
   {
-    library: /^traceloop-langchain-/,
-    scenario: /^(09b?-(two-)?nested|11b?-|12-concurrent)/,
+    library: /^traceloop-lang(chain|graph)-/,
+    scenario: /^(09b?-(two-)?nested|11b?-|12-concurrent|agents-as-nodes|swarm)/,
     why: 'spans are written side by side, and of graphs that run at the same time, or whose own span is lost, only all of them together tell which span is whose',
   },
   {
     library: /^ai-7\.0\.173-(legacy-and-otel|otel-and-legacy)$/,
-    scenario: /^(09b?-(two-)?nested|10b-inputs-off|11-error-first|11d-abort-stream)/,
+    scenario: /^(09b?-(two-)?nested|10b-inputs-off|11-error-first|11d-abort-stream|15)/,
     why: 'both forms of telemetry write each run: below which form a nested agent hangs, and which of two failed records is kept, is known when both have ended',
   },
   {
     library: /^python-openinference-/,
     scenario: /^09a-agent-as-tool$/,
     why: 'played without attributes at the start: the tool that starts an agent is recognised only after that agent has ended',
+  },
+  {
+    library: /^python-.*-adot-/,
+    scenario: /./,
+    isNeverLive: true,
+    why: 'the AWS distribution for Python writes log records that are named after the scope; in a process of Node.js only those of the GenAI conventions are taken',
   },
 ]

@@ -171,9 +171,8 @@ export class LiveSpan extends TraceSpan {
   /** To be called before it is asked for what log records hold: they may have come in any order. */
   sortLogs(): void {
     if (this.#newLogs === undefined) return
-    this.logs = [...this.logs, ...this.#newLogs].toSorted((left, right) => left.timeMs - right.timeMs)
+    this.takeLogs([...this.logs, ...this.#newLogs].toSorted((left, right) => left.timeMs - right.timeMs))
     this.#newLogs = undefined
-    this.forget()
   }
 
   /** Whether an agent's run is around it. */
