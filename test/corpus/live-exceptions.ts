@@ -33,10 +33,4 @@ export const liveExceptions: readonly LiveException[] = [
     scenario: /^09a-agent-as-tool$/,
     why: 'played without attributes at the start: the tool that starts an agent is recognised only after that agent has ended',
   },
-  {
-    library: /^python-.*-adot-/,
-    scenario: /./,
-    isNeverLive: true,
-    why: 'the AWS distribution for Python writes log records that are named after the scope; in a process of Node.js only those of the GenAI conventions are taken',
-  },
 ]
