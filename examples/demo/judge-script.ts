@@ -8,7 +8,10 @@ import type { ScriptedRequest, ScriptedVerdicts } from 'spanscore/testing'
 import { questions } from './script.ts'
 
 /** Whether a request comes from a judge. */
-export const isJudge = ({ userText }: ScriptedRequest): boolean => readJudgePrompt(userText).questions.length > 0
+export function isJudge({ userText }: ScriptedRequest): boolean {
+  const { questions: asked, lists } = readJudgePrompt(userText)
+  return asked.length + lists.length > 0
+}
 
 /** Answers one request of a judge, by the text that it is to judge. */
 export function answerJudge({ userText }: ScriptedRequest): string {
