@@ -13,7 +13,7 @@ import { configFindings, nodeFinding } from './diagnose.ts'
 import type { Finding } from './facts.ts'
 import { toScoringFacts } from './scoring-facts.ts'
 
-const NOTHING_YET = { runs: { seen: 0, closed: 0, open: 0, evicted: 0, late: 0 }, scorers: {} }
+const NOTHING_YET = { runs: { seen: 0, closed: 0, open: 0, evicted: 0, late: 0, duplicates: 0 }, scorers: {} }
 
 /** What can be found out without running the application. */
 export async function checkFiles(
