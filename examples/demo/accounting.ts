@@ -48,5 +48,5 @@ export function printNextSteps(): void {
                                     (cd collector-config && docker compose up -d)
                                     OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run demo
   3. Your own agents:               npx spanscore inspect traces.jsonl shows what your traces hold;
-                                    "Attach it" in README.md scores them live`)
+                                    README.md shows how to score them live`)
 }
