@@ -13,7 +13,7 @@ const knows: Record<string, readonly string[]> = {
   judge: ['model', 'spans', 'runs', 'scoring'],
   scorers: ['model', 'spans', 'runs', 'scoring', 'judge'],
   adapters: ['model', 'spans', 'runs', 'scoring', 'scorers'],
-  emit: ['model', 'spans', 'runs', 'scoring'],
+  emit: ['model', 'spans', 'runs', 'sampling', 'scoring'],
   processor: ['model', 'spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit'],
   doctor: ['model', 'spans', 'runs', 'sampling', 'scoring', 'judge', 'scorers', 'emit', 'processor'],
   cli: ['model', 'spans', 'runs', 'otlp', 'sampling', 'scoring', 'scorers', 'emit', 'processor', 'doctor'],

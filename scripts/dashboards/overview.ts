@@ -189,7 +189,7 @@ export function overview(): dashboard.Dashboard {
       lines(
         {
           title: 'Judge budget used',
-          description: 'Share of the tightest budget that is used. At 100 % runs are skipped as over-budget.',
+          description: 'Share of the tightest budget that is used. At 100 % runs are refused.',
           unit: 'percentunit',
           size: [12, 7],
         },

@@ -49,6 +49,7 @@ export function eventAttributes(
   attributes['spanscore.complete'] = evaluation.complete
   attributes['spanscore.revision'] = evaluation.revision
   set(attributes, 'spanscore.probability', evaluation.probability)
+  set(attributes, 'spanscore.upstream_probability', evaluation.upstreamProbability)
   if (run) {
     attributes['spanscore.verdict_delay_ms'] = Math.max(0, Math.round(details.verdictTimeMs - run.endTimeMs))
   }

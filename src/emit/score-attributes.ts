@@ -23,7 +23,7 @@ export const MAX_EXPLANATION_LENGTH = 1024
 export const MAX_NAME_LENGTH = 256
 
 /** Runs that were left out on purpose: they are counted, and nothing is written on their spans. */
-const SILENT: ReadonlySet<SkipReason> = new Set(['sampled-out', 'filtered', 'over-budget', 'already-scored'])
+const SILENT: ReadonlySet<SkipReason> = new Set(['sampled-out', 'filtered', 'thinned', 'refused', 'already-scored'])
 
 /** Whether an evaluation is only counted: its run was left out on purpose, or has its score already. */
 export function isSilent({ score }: Evaluation): boolean {

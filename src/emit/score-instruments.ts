@@ -1,9 +1,10 @@
-import type { Histogram, Meter, MeterProvider, ObservableResult } from '@opentelemetry/api'
+import type { Counter, Histogram, Meter, MeterProvider } from '@opentelemetry/api'
 
 import { globalSlot } from '../scoring/global-slot.ts'
 import { notAPromise } from '../scoring/thenable.ts'
+import { COUNTERS } from './gathered-sums.ts'
+import type { CounterName } from './gathered-sums.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
-import { ScoreTotals, SUMS } from './score-totals.ts'
 
 /** Of one processor, read when metrics are collected. */
 export interface Gauges {
@@ -13,26 +14,16 @@ export interface Gauges {
   readonly budgetUsedRatio: () => number
 }
 
-const SUM_METRICS = {
-  count: ['spanscore.evaluations', '{evaluation}', 'Evaluations by outcome, reason and label.'],
-  w: ['spanscore.sum.w', '1', 'Sum of weights w = 1/probability over scored runs.'],
-  wy: ['spanscore.sum.wy', '1', 'Sum of w·y, y the position of the score in its range, higher is better.'],
-  wy2: ['spanscore.sum.wy2', '1', 'Sum of w·y².'],
-  w2: ['spanscore.sum.w2', '1', 'Sum of w².'],
-  w2y: ['spanscore.sum.w2y', '1', 'Sum of w²·y.'],
-  w2y2: ['spanscore.sum.w2y2', '1', 'Sum of w²·y².'],
-} as const
-
 /**
- * The instruments of one meter provider, and the totals that they show: one set for all scoring processors that are told
- * of by it, now and after another, because an SDK that is given two counters of one name keeps one of the two.
+ * The instruments of one meter provider: one set for all scoring processors that write to it, because an SDK that is given
+ * two observable gauges of one name keeps one of the two.
  */
 export class ScoreInstruments {
-  readonly totals: ScoreTotals = new ScoreTotals()
   /** Of the processors that are at work. */
   readonly gauges: Set<Gauges> = new Set()
   readonly score: Histogram
   readonly judgeDuration: Histogram
+  readonly counters: Readonly<Record<CounterName, Counter>>
 
   constructor(provider: MeterProvider) {
     const meter = notAPromise(provider.getMeter(SCOPE_NAME, SCOPE_VERSION))
@@ -46,31 +37,24 @@ export class ScoreInstruments {
       description: 'Time that all judge calls of one score took.',
       advice: { explicitBucketBoundaries: [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2] },
     })
-    this.#observeTotals(meter)
+    const counter = (name: CounterName): Counter => {
+      const [metric, unit, description] = COUNTERS[name]
+      return meter.createCounter(metric, { unit, description })
+    }
+    this.counters = {
+      evaluations: counter('evaluations'),
+      w: counter('w'),
+      wy: counter('wy'),
+      wy2: counter('wy2'),
+      w2: counter('w2'),
+      w2y: counter('w2y'),
+      w2y2: counter('w2y2'),
+      chosen: counter('chosen'),
+      runs: counter('runs'),
+      tokens: counter('tokens'),
+      cost: counter('cost'),
+    }
     this.#observeGauges(meter)
-  }
-
-  #observeTotals(meter: Meter): void {
-    for (const key of SUMS) {
-      const [name, unit, description] = SUM_METRICS[key]
-      meter.createObservableCounter(name, { unit, description }).addCallback((result) => {
-        for (const tally of this.totals.tallies) {
-          if (key === 'count') result.observe(tally.count, tally.outcome)
-          else if (tally.w > 0) result.observe(tally[key], tally.labelled)
-        }
-      })
-    }
-    const { runs, tokens, cost } = this.totals
-    const counters = [
-      ['spanscore.runs', '{run}', 'Agent runs that were closed, or given up at a limit.', runs],
-      ['spanscore.judge.tokens', '{token}', 'Tokens that judges took.', tokens],
-      ['spanscore.judge.cost', '{USD}', 'What judges cost, where the price of their model is known.', cost],
-    ] as const
-    for (const [name, unit, description, series] of counters) {
-      meter.createObservableCounter(name, { unit, description }).addCallback((result: ObservableResult) => {
-        series.observe((value, attributes) => result.observe(value, attributes))
-      })
-    }
   }
 
   #observeGauges(meter: Meter): void {
@@ -98,7 +82,7 @@ const byProvider = globalSlot(
   isWeakMap,
 )
 
-/** The instruments of a meter provider, made when they are first asked for. */
+/** The instruments of a meter provider, made when they are first asked for. Throws what the provider throws. */
 export function instrumentsOf(provider: MeterProvider): ScoreInstruments {
   let instruments = byProvider.get(provider)
   if (instruments === undefined) {

@@ -23,7 +23,8 @@ export class SpendingCount {
   /** Adds what a reply took, and the model that gave it where the provider names it. */
   addReply(spending: Spending, modelId: string | undefined): void {
     this.#spent.push(spending)
-    if (modelId !== undefined) this.#answeredBy = modelId
+    if (modelId === undefined) return
+    this.#answeredBy = this.#answeredBy === undefined || this.#answeredBy === modelId ? modelId : 'mixed'
   }
 
   /** What all calls took; `undefined` before the first. The cost is unknown where that of one reply is. */
@@ -43,11 +44,12 @@ export function sumSpending(parts: readonly Spending[]): Spending {
   }
 }
 
-/** What several judges took together, under the first one's name; `undefined` where none was asked. */
+/** What several judges took together, under the name of the model that answered, or `mixed`; `undefined` where none was asked. */
 export function sumReports(reports: readonly JudgeReport[]): JudgeReport | undefined {
   const [first] = reports
   if (first === undefined) return undefined
-  return { model: first.model, calls: reports.reduce((sum, { calls }) => sum + calls, 0), ...sumSpending(reports) }
+  const model = reports.every((report) => report.model === first.model) ? first.model : 'mixed'
+  return { model, calls: reports.reduce((sum, { calls }) => sum + calls, 0), ...sumSpending(reports) }
 }
 
 const counts = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const

@@ -18,8 +18,10 @@ export type SkipReason =
   | 'incomplete'
   /** The run is not among those that `sample` keeps. */
   | 'sampled-out'
-  /** The judge would have taken more than `budget` allows. */
-  | 'over-budget'
+  /** The budget lowers the rate of judges, and the run is not among those that the lower rate keeps. Weights make up for it. */
+  | 'thinned'
+  /** The run was chosen, and the budget had no room for it, or it would have counted for more than 1,000 runs. */
+  | 'refused'
   /** The judge failed repeatedly, or cannot answer, and is not asked for a while. */
   | 'circuit-open'
   /** The key or the package of the judge is missing. */
@@ -98,7 +100,7 @@ export type Score = Scored | Skipped | Failed
 
 /** What the judge calls of one score took, all tries counted. */
 export interface JudgeReport {
-  /** The model that answered, as the provider names it; else the one that was asked. */
+  /** The model that answered, as the provider names it, `mixed` where several did; else the one that was asked. */
   readonly model: string
   readonly calls: number
   readonly usage: Usage
@@ -119,8 +121,13 @@ export interface Evaluation {
   readonly runId: string
   readonly revision: number
   readonly complete: boolean
-  /** Probability with which this run was chosen for this scorer, 0..1; absent where it is not known. */
+  /**
+   * Probability with which this run was chosen for this scorer, .001 to 1: its rate times the budget's factor. Absent where
+   * the run was not chosen.
+   */
   readonly probability?: number
+  /** Probability with which the tracer kept the run, where the application says so or lets tracestate say it. */
+  readonly upstreamProbability?: number
   readonly durationMs: number
   readonly judge?: JudgeReport
   readonly score: Score

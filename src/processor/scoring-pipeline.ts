@@ -28,7 +28,6 @@ import { ScoringJobs } from './run/scoring-jobs.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
 import { siblingsOf } from './attach/other-processors.ts'
 import { viewOf } from './deliver/span-view.ts'
-import { Upstream } from './run/upstream-probability.ts'
 
 const now = (): number => performance.now()
 
@@ -71,7 +70,12 @@ export class ScoringPipeline {
       heldSpans: () => this.#held.size,
       budgetUsedRatio: () => budget.usedRatio(),
     }
-    this.#metrics = new ScoreMetrics(gauges, () => this.#providers.meterProvider())
+    this.#metrics = new ScoreMetrics({
+      gauges,
+      meterProvider: () => this.#providers.meterProvider(),
+      guard: (what, run) => reporter.guard(what, run),
+      later: (run, ms) => detached(() => void setTimeout(run, ms).unref()),
+    })
     const writer = new ScoreWriter({
       options,
       ledger: this.#ledger,
@@ -93,7 +97,6 @@ export class ScoringPipeline {
       writer,
       jobs,
       reporter,
-      upstream: new Upstream(options, self),
       now,
     })
     this.#store = new TraceStore({
@@ -111,6 +114,7 @@ export class ScoringPipeline {
       options,
       jobs,
       held: this.#held,
+      metrics: this.#metrics,
       providers: this.#providers,
       reporter,
       siblings: () => siblingsOf(options.tracerProvider, self),
@@ -297,6 +301,7 @@ export class ScoringPipeline {
     // Their clock would not be waited for.
     this.#reporter.guard('The end of the process', () => this.#store.settleAgentless())
     this.#notices.conclude()
+    this.#metrics.flush()
     if (this.#held.size === 0) return
     this.#held.releaseAll()
     void this.#flushing.flushNext()

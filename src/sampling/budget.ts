@@ -61,7 +61,12 @@ export type Admission =
       readonly rate: number
       readonly reservation: Reservation
     }
-  | { readonly admitted: false; readonly message: string }
+  | {
+      readonly admitted: false
+      /** `thinned` by a factor that weights make up for, or `refused` for want of room, which they do not. */
+      readonly reason: 'thinned' | 'refused'
+      readonly message: string
+    }
 
 /** One score that asks for budget. */
 export interface BudgetRequest {
@@ -116,12 +121,13 @@ export class Budget {
     if (request.place >= rate) {
       return {
         admitted: false,
+        reason: 'thinned',
         message: `More is asked for than the budget allows; it keeps ${percent(rate)} of runs.`,
       }
     }
     const reservation = this.reserve(request.estimate)
     return reservation === undefined
-      ? { admitted: false, message: this.#refusal(request.estimate, nowMs) }
+      ? { admitted: false, reason: 'refused', message: this.#refusal(request.estimate, nowMs) }
       : { admitted: true, rate, reservation }
   }
 
@@ -174,11 +180,14 @@ interface Limit {
   readonly window: RollingLimit
 }
 
-/** A share of less than one call a minute is one call in as many minutes as that takes. */
+/** Of a limit of this many scores, half can be spent without refusing more than a few. */
+const FEW_CALLS = 10
+
+/** A share of fewer than ten calls a minute is ten calls in as many minutes as that takes. */
 function calls({ callsPerMinute, share }: BudgetLimits): RollingLimit {
   const perMinute = callsPerMinute * share
-  return perMinute > 0 && perMinute < 1
-    ? new RollingLimit(1, MINUTE_MS / perMinute)
+  return perMinute > 0 && perMinute < FEW_CALLS && share < 1
+    ? new RollingLimit(FEW_CALLS, (MINUTE_MS * FEW_CALLS) / perMinute)
     : new RollingLimit(perMinute, MINUTE_MS)
 }
 

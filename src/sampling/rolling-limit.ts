@@ -10,8 +10,17 @@ const DEMAND_SLOTS = 5
 /** The pace aims a little below the limit, so that chance alone does not run into it. */
 const AIM = 0.97
 
-/** Where fewer scores than this fit into a window, thinning them out would waste the few. */
-const WORTH_PACING = 10
+/** Where no more scores than this fit into a window, chance decides when it is full, and no pace can be planned. */
+const FEW_SCORES = 100
+
+/** Demand is remembered for a window, and for as long as so many scores take at the limit. */
+const REMEMBERED_SCORES = 20
+
+/** Before this share of a window has passed, demand is not taken for lasting. */
+const SETTLING_SHARE = 0.25
+
+/** Where nothing can be afforded, this part of the lasting pace is still let through, so that every run has its chance. */
+const FLOOR = 0.1
 
 /** How much one settled score moves the estimates of what a score takes. */
 const LEARNING_RATE = 0.05
@@ -19,9 +28,9 @@ const LEARNING_RATE = 0.05
 /**
  * One limit over a rolling window: in no window of this length is more than `limit` spent.
  *
- * It keeps a pace as well. The first half of a window is free. Beyond it, what is being asked for is held against what can
- * be spent evenly until earlier spending leaves the window, and `factor` says by how much to thin out the demand. That
- * factor follows from other runs alone, so that it can be part of a run's inclusion probability.
+ * It keeps a pace as well: `factor` says by how much to thin out the demand, so that the limit rarely has to refuse. It
+ * follows from other runs alone and is never 0, so that it can be part of a run's inclusion probability: what is thinned
+ * out is made up for by weights, and what is refused, although it was chosen, is counted as lost.
  *
  * Times are milliseconds of a clock that does not go back.
  */
@@ -37,6 +46,11 @@ export class RollingLimit {
   #takenShare = 1
   /** What is reserved for a score. */
   #reservedPerScore = 0
+  /** Amounts that were asked for, older ones counting less and less. */
+  #remembered = 0
+  #rememberedAtMs = 0
+  #sinceMs: number | undefined
+  #paced: { readonly scores: number; readonly share: number } = { scores: 0, share: 0 }
 
   /** @param limit `Infinity` lifts it. */
   constructor(limit: number, windowMs: number) {
@@ -47,6 +61,9 @@ export class RollingLimit {
   /** Notes that a score is asked for, whether it will be spent on or not. */
   want(amount: number, nowMs: number): void {
     add(this.#wanted, this.#moveTo(nowMs), amount)
+    this.#sinceMs ??= nowMs
+    this.#remembered = this.#rememberedNow(nowMs) + amount
+    this.#rememberedAtMs = Math.max(this.#rememberedAtMs, nowMs)
     this.#reservedPerScore += (amount - this.#reservedPerScore) * (this.#reservedPerScore === 0 ? 1 : LEARNING_RATE)
   }
 
@@ -82,9 +99,39 @@ export class RollingLimit {
   /** Above 0, at most 1: by how much rates are to be lowered, so that the rest of the window is spent evenly. */
   factor(nowMs: number): number {
     this.#moveTo(nowMs)
-    if (this.#used < this.limit / 2 || this.limit < WORTH_PACING * this.#reservedPerScore) return 1
+    const scores = Math.floor(this.limit / (this.#reservedPerScore * this.#takenShare))
+    const lasting = this.#lastingDemand(nowMs) * this.#takenShare
+    if (!(lasting > 0) || !(scores >= 1) || scores === Number.POSITIVE_INFINITY) return 1
+    const pace = this.limit / lasting
+    if (scores <= FEW_SCORES) return Math.min(1, this.#pacedShare(scores) * pace)
+    // The first half of a window is free; beyond it, the rest is spent evenly.
+    if (this.#used < this.limit / 2) return 1
     const demand = this.#demandPerSlot(nowMs) * this.#takenShare
-    return demand > 0 ? Math.min(1, (AIM * this.#affordablePerSlot()) / demand) : 1
+    const even = demand > 0 ? (AIM * this.#affordablePerSlot()) / demand : 1
+    return Math.min(1, Math.max(even, FLOOR * Math.min(1, pace)))
+  }
+
+  /** What a window of the demand would come to, if it goes on as it was. */
+  #lastingDemand(nowMs: number): number {
+    if (this.#sinceMs === undefined) return 0
+    const windowMs = this.#slotMs * SLOTS_PER_WINDOW
+    const memoryMs = this.#memoryMs()
+    const seenMs = Math.max(SETTLING_SHARE * windowMs, nowMs - this.#sinceMs)
+    return (this.#rememberedNow(nowMs) / memoryMs / (1 - Math.exp(-seenMs / memoryMs))) * windowMs
+  }
+
+  #rememberedNow(nowMs: number): number {
+    return this.#remembered * Math.exp(-Math.max(0, nowMs - this.#rememberedAtMs) / this.#memoryMs())
+  }
+
+  #memoryMs(): number {
+    const scores = this.limit / this.#reservedPerScore
+    return this.#slotMs * SLOTS_PER_WINDOW * Math.max(1, REMEMBERED_SCORES / Math.max(1, scores))
+  }
+
+  #pacedShare(scores: number): number {
+    if (this.#paced.scores !== scores) this.#paced = { scores, share: pacedShare(scores) }
+    return this.#paced.share
   }
 
   /** The largest constant spending, per slot, that stays within the limit while earlier spending leaves the window. */
@@ -120,6 +167,26 @@ export class RollingLimit {
     this.#newest = slot
     return slot
   }
+}
+
+/** What part of the runs that are chosen may be refused because the window happens to be full. */
+const REFUSED_SHARE = 0.02
+
+/**
+ * How much of a limit of so many scores can be spent where scores come by chance and no more than `REFUSED_SHARE` of them
+ * find the window full: Erlang's loss formula. It is .02 of one score, .21 of three, .5 of ten, .82 of sixty.
+ */
+export function pacedShare(scores: number): number {
+  let low = 0
+  let high = scores
+  for (let step = 0; step < 40; step += 1) {
+    const offered = (low + high) / 2
+    let blocked = 1
+    for (let servers = 1; servers <= scores; servers += 1) blocked = (offered * blocked) / (servers + offered * blocked)
+    if (blocked > REFUSED_SHARE) high = offered
+    else low = offered
+  }
+  return low / scores
 }
 
 function add(slots: Float64Array, slot: number, amount: number): void {

@@ -20,20 +20,23 @@ describe('The probability with which the tracer kept a trace', () => {
     ['rv:9b8233f7e3a151;th:8', 1 / 2],
     ['th:8;rv:9b8233f7e3a151', 1 / 2],
   ])('is %s → %d', (ot, probability) => {
-    expect(upstreamProbability(withOt(ot))).toBeCloseTo(probability, 12)
+    expect(upstreamProbability('tracestate', withOt(ot))).toBeCloseTo(probability, 12)
   })
 
   test.each(['', 'th:', 'th:800000000000000', 'th:xyz', 'rv:9b8233f7e3a151', 'xth:8', 'th:8.'])(
     'is not known where tracestate says ot=%s',
     (ot) => {
-      expect(upstreamProbability(withOt(ot))).toBeUndefined()
+      expect(upstreamProbability('tracestate', withOt(ot))).toBeUndefined()
     },
   )
 
-  test('is what the application configured only where tracestate is silent', () => {
-    expect(upstreamProbability(undefined, 0.1)).toBe(0.1)
-    expect(upstreamProbability(withOt('rv:9b8233f7e3a151'), 0.1)).toBe(0.1)
-    expect(upstreamProbability(withOt('th:8'), 0.1)).toBe(0.5)
-    expect(upstreamProbability(undefined)).toBeUndefined()
+  test('is what the application says, whatever a caller wrote into tracestate', () => {
+    expect(upstreamProbability(0.1, undefined)).toBe(0.1)
+    expect(upstreamProbability(0.1, withOt('th:8'))).toBe(0.1)
+  })
+
+  test('is not asked for where the application says nothing', () => {
+    expect(upstreamProbability(undefined, withOt('th:8'))).toBeUndefined()
+    expect(upstreamProbability('tracestate', undefined)).toBeUndefined()
   })
 })

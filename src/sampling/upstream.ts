@@ -3,21 +3,29 @@ export interface TraceStateLike {
   get(key: string): string | undefined
 }
 
+/**
+ * Where the probability comes from with which the tracer keeps a trace: a number that the application gives, or `tracestate`,
+ * whose sender the application trusts: a caller that may write tracestate may decide how much its runs count.
+ */
+export type UpstreamSource = number | 'tracestate'
+
 /** 1 to 14 hex digits; trailing zeros are left off on the wire. */
 const THRESHOLD = /(?:^|;)th:([0-9a-f]{1,14})(?:;|$)/
 
 const TWO_TO_56 = 2 ** 56
 
 /**
- * The probability with which the tracer's sampler keeps traces like this one: (2^56 − T) / 2^56, the reciprocal of the
- * adjusted count, with T the rejection threshold in tracestate's `ot=th:` (OpenTelemetry, "TraceState: Probability Sampling").
+ * The probability with which the tracer kept a trace. From tracestate it is (2^56 − T) / 2^56, the reciprocal of the adjusted
+ * count, with T the rejection threshold in `ot=th:` (OpenTelemetry, "TraceState: Probability Sampling").
  *
- * @param traceState The span context's; most samplers write no threshold into it.
- * @param configured What the application says that its sampler keeps, where tracestate does not.
- * @returns Between 0 and 1; `undefined` where nobody says it: an unknown probability is not 1.
+ * @returns Above 0, at most 1; `undefined` where nobody says it.
  */
-export function upstreamProbability(traceState: TraceStateLike | undefined, configured?: number): number | undefined {
+export function upstreamProbability(
+  source: UpstreamSource | undefined,
+  traceState: TraceStateLike | undefined,
+): number | undefined {
+  if (source !== 'tracestate') return source
   const digits = THRESHOLD.exec(traceState?.get('ot') ?? '')?.[1]
-  if (digits === undefined) return configured
+  if (digits === undefined) return undefined
   return (TWO_TO_56 - Number.parseInt(digits.padEnd(14, '0'), 16)) / TWO_TO_56
 }

@@ -16,6 +16,8 @@ export interface EvaluateOptions {
   readonly about?: Evaluation['scorer']
   /** Probability with which this run was chosen for this scorer, 0..1. */
   readonly probability?: number
+  /** Probability with which the tracer kept it, where that is known and trusted. */
+  readonly upstreamProbability?: number
   /**
    * Ends an asynchronous scorer early: its score is then `failed: scorer-timeout` (`judge-timeout` for judges), or the
    * `Skipped` or `Failed` with which it was aborted.
@@ -137,6 +139,7 @@ function toEvaluation(
     score: toScore(scorer, passAt, verdict),
   }
   if (options.probability !== undefined) evaluation.probability = options.probability
+  if (options.upstreamProbability !== undefined) evaluation.upstreamProbability = options.upstreamProbability
   const judge = toJudgeReport(scorer, verdict)
   if (judge !== undefined) evaluation.judge = judge
   return evaluation

@@ -8,13 +8,14 @@ import { canonicalJson } from '../spans/json.ts'
  * Functions count with their source text. That text says nothing of what they close over and differs between a minified
  * build and its source: whoever compares versions across builds declares `version` and raises it by hand.
  *
- * @returns 64 hex digits
+ * @returns 8 hex digits: enough to tell the versions of one scorer apart.
  */
 export function scorerVersion(identity: unknown): string {
   return nodeCrypto()
     .createHash('sha256')
     .update(canonicalJson(toHashable(identity, [])))
     .digest('hex')
+    .slice(0, 8)
 }
 
 /** The value with what JSON cannot say said in words: functions, patterns, numbers that are not finite. */

@@ -134,6 +134,6 @@ describe('what is known before a judge is asked', () => {
     expect(version({ options: { evaluationMode: 'user', scale: 10 }, model: 'openai/gpt-5-mini' })).toBe(base)
     expect(version({ model: 'openai/gpt-5', options: { scale: 10, evaluationMode: 'user' } })).not.toBe(base)
     expect(version({ model: 'openai/gpt-5-mini', options: { scale: 9, evaluationMode: 'user' } })).not.toBe(base)
-    expect(base).toMatch(/^[0-9a-f]{64}$/)
+    expect(base).toMatch(/^[0-9a-f]{8}$/)
   })
 })

@@ -409,18 +409,6 @@ test('with no meter and no logger provider scores stand on spans, and that is sa
   expectBalanced(scoring.ledger())
 })
 
-test('a sampler that cannot describe itself costs no score, only its weight', async () => {
-  const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('exact'), judgeScorer('judged')] })
-  const { tracer, flush, receiver } = await createPipeline({
-    processors: (batch) => [scoring, batch],
-    config: { sampler: { shouldSample: () => ({ decision: 2 }), toString: boom } },
-  })
-  runAgent(tracer)
-  await flush()
-  expect(scoring.ledger().scorers).toMatchObject({ exact: { scored: 1 }, judged: { scored: 1 } })
-  expect(receiver.logs[0]?.attributes).not.toHaveProperty('spanscore.probability')
-})
-
 /** As the provider of SDK 1.30 is before its first processor. */
 class EmptyProvider {
   readonly added: SpanProcessor[] = []

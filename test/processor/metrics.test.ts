@@ -1,9 +1,12 @@
+import { metrics } from '@opentelemetry/api'
+import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
 import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
-import { codeScorer, createPipeline, runAgent } from './harness.ts'
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import { codeScorer, createPipeline, judgeScorer, runAgent } from './harness.ts'
 
 const options = (more: Partial<ScoringOptions> = {}): ScoringOptions => ({ scorers: [codeScorer('exact')], ...more })
 
@@ -11,22 +14,27 @@ async function createMetrics() {
   const pipeline = await createPipeline({ processors: (batch) => [batch] })
   return {
     ...pipeline,
-    /** The latest value that arrived of a metric with one series. */
-    total: async (name: string): Promise<number | undefined> => {
+    /** The latest values that arrived of a metric's series, added up. */
+    total: async (name: string): Promise<number> => {
       await pipeline.flush()
-      return pipeline.receiver.metrics.findLast((metric) => metric.name === name)?.value
+      const latest = new Map<string, number>()
+      for (const metric of pipeline.receiver.metrics) {
+        if (metric.name === name) latest.set(JSON.stringify(metric.attributes), metric.value ?? 0)
+      }
+      return [...latest.values()].reduce((sum, value) => sum + value, 0)
     },
   }
 }
 
-test('two processors that one meter provider tells of are counted together', async () => {
+test('two processors that write to one meter provider are counted together', async () => {
   const { tracer, total } = await createMetrics()
   attachScoring(options())
   const other = new BasicTracerProvider()
-  attachScoring(options({ tracerProvider: other }))
+  const second = attachScoring(options({ tracerProvider: other }))
   runAgent(tracer)
   runAgent(other.getTracer('other'))
   runAgent(other.getTracer('other'))
+  await second.forceFlush()
   expect(await total('spanscore.evaluations')).toBe(3)
   expect(await total('spanscore.runs')).toBe(3)
 })
@@ -78,4 +86,148 @@ test('the name of an agent is cut before it leaves', async () => {
   expect(receiver.metrics.find((metric) => metric.name === 'spanscore.runs')?.attributes['gen_ai.agent.name']).toBe(
     name,
   )
+})
+
+/** A meter provider with a reader that the test asks, in place of an exporter with a clock. */
+function createMeter(temporality = AggregationTemporality.CUMULATIVE) {
+  class Reader extends MetricReader {
+    constructor() {
+      super({ aggregationTemporalitySelector: () => temporality })
+    }
+    protected async onForceFlush() {}
+    protected async onShutdown() {}
+  }
+  const reader = new Reader()
+  const provider = new MeterProvider({ readers: [reader] })
+  return {
+    provider,
+    sum: async (name: string): Promise<number> => {
+      const { resourceMetrics } = await reader.collect()
+      return resourceMetrics.scopeMetrics
+        .flatMap(({ metrics: all }) => all)
+        .filter(({ descriptor }) => descriptor.name === name)
+        .flatMap(({ dataPoints }): readonly { readonly value: unknown }[] => dataPoints)
+        .reduce((sum, { value }) => sum + Number(value), 0)
+    },
+  }
+}
+
+/** Registers a meter provider in place of what was registered. */
+function use(provider: MeterProvider | undefined): void {
+  metrics.disable()
+  if (provider !== undefined) metrics.setGlobalMeterProvider(provider)
+}
+
+function boom(): never {
+  throw new Error('broken meter')
+}
+
+async function createProcessor(meterProvider: () => MeterProvider | undefined) {
+  const scoring = new ScoringSpanProcessor(options())
+  const pipeline = await createPipeline({ processors: (batch) => [scoring, batch], metrics: false })
+  use(meterProvider())
+  return { ...pipeline, scoring }
+}
+
+test('runs that ended before there was a meter provider are counted by the one that appears', async () => {
+  const { tracer, scoring } = await createProcessor(() => undefined)
+  runAgent(tracer)
+  await scoring.forceFlush()
+  const { provider, sum } = createMeter()
+  use(provider)
+  runAgent(tracer)
+  await scoring.forceFlush()
+  expect(await sum('spanscore.sum.w')).toBe(2)
+  expect(await sum('spanscore.runs')).toBe(2)
+})
+
+test('what was gathered for a meter provider goes to it and not to the one that replaces it', async () => {
+  const first = createMeter()
+  const second = createMeter()
+  const { tracer, scoring } = await createProcessor(() => first.provider)
+  runAgent(tracer)
+  use(second.provider)
+  runAgent(tracer)
+  runAgent(tracer)
+  await scoring.forceFlush()
+  expect(await first.sum('spanscore.sum.w')).toBe(1)
+  expect(await second.sum('spanscore.sum.w')).toBe(2)
+})
+
+test('deltas add up to what was scored, whenever they are collected', async () => {
+  const meter = createMeter(AggregationTemporality.DELTA)
+  const { tracer, scoring } = await createProcessor(() => meter.provider)
+  const collected: number[] = []
+  for (const runs of [3, 0, 2]) {
+    for (let run = 0; run < runs; run += 1) runAgent(tracer)
+    await scoring.forceFlush()
+    collected.push(await meter.sum('spanscore.sum.w'))
+  }
+  expect(collected).toEqual([3, 0, 2])
+})
+
+test('sums reach the SDK within a second where nobody flushes', async () => {
+  const meter = createMeter()
+  const { tracer } = await createProcessor(() => meter.provider)
+  runAgent(tracer)
+  await vi.waitFor(async () => expect(await meter.sum('spanscore.sum.w')).toBe(1), { timeout: 3000, interval: 100 })
+})
+
+test.each(['getMeter', 'createCounter', 'add'])(
+  'a meter provider whose %s throws costs its metrics, and no score',
+  async (broken) => {
+    const { provider } = createMeter()
+    const fake: MeterProvider = Object.create(provider)
+    const counter = { add: broken === 'add' ? boom : () => {} }
+    const meter = {
+      createHistogram: () => ({ record() {} }),
+      createCounter: broken === 'createCounter' ? boom : () => counter,
+      createObservableGauge: () => ({ addCallback() {} }),
+    }
+    fake.getMeter = broken === 'getMeter' ? boom : () => meter as never
+    const { tracer, scoring, flush, receiver, diagnostics } = await createProcessor(() => fake)
+    runAgent(tracer)
+    runAgent(tracer)
+    await flush()
+    expect(scoring.ledger().scorers['exact']).toMatchObject({ runs: 2, scored: 2 })
+    expect(receiver.logs).toHaveLength(2)
+    expect(diagnostics.filter((line) => line.includes('broken meter'))).toHaveLength(1)
+  },
+)
+
+test('both labels of a scorer begin together, so that a backend that loses first values loses the same runs of all sums', async () => {
+  const { tracer, flush, receiver } = await createMetrics()
+  attachScoring(options())
+  runAgent(tracer)
+  await flush()
+  const labels = receiver.metrics
+    .filter(({ name }) => name === 'spanscore.sum.w')
+    .map(({ attributes, value }) => [attributes['gen_ai.evaluation.score.label'], value])
+  expect(Object.fromEntries(labels)).toEqual({ pass: 1, fail: 0 })
+  const wy = receiver.metrics.filter(({ name }) => name === 'spanscore.sum.wy')
+  expect(wy.every(({ attributes }) => !('gen_ai.evaluation.score.label' in attributes))).toBe(true)
+})
+
+test('sums name the version of the scorer and the model that answered; twenty models, then other', async () => {
+  const { tracer, flush, receiver } = await createMetrics()
+  let calls = 0
+  const judge = judgeScorer('fitting', {
+    assess: async () => ({
+      status: 'scored',
+      value: 1,
+      judge: { model: `judge-${(calls += 1)}`, calls: 1, usage: {} },
+    }),
+  })
+  attachScoring(options({ scorers: [judge], budget: { callsPerMinute: Number.POSITIVE_INFINITY } }))
+  for (let run = 0; run < 25; run += 1) runAgent(tracer)
+  await flush()
+  const latest = new Map(
+    receiver.metrics
+      .filter(({ name }) => name === 'spanscore.sum.w2')
+      .map(({ attributes, value }) => [attributes['spanscore.judge.model'], { attributes, value }]),
+  )
+  expect(latest.size).toBe(21)
+  expect(latest.get('other')?.value).toBe(5)
+  expect(latest.get('judge-1')?.attributes['spanscore.scorer.version']).toBe(judge.version)
+  expect(judge.version).toMatch(/^[0-9a-f]{8}$/)
 })

@@ -1,4 +1,3 @@
-import { createTraceState } from '@opentelemetry/api'
 import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
@@ -36,7 +35,7 @@ test('a rate keeps the same traces for every scorer, and the smaller sample lies
   const scoredBy = (id: string) => seen.filter(({ scorer }) => scorer.id === id).map(({ runId }) => runId.slice(0, 32))
   expect(scoredBy('few')).toEqual(traceIds.filter((traceId) => decide(0.1, traceId)))
   expect(scoredBy('many')).toEqual(traceIds.filter((traceId) => decide(0.5, traceId)))
-  expect(seen.find(({ scorer }) => scorer.id === 'few')?.probability).toBeCloseTo(0.05)
+  expect(seen.find(({ scorer }) => scorer.id === 'few')).toMatchObject({ probability: 0.1, upstreamProbability: 0.5 })
   const { few } = scoring.ledger().scorers
   expect(few).toMatchObject({ runs: 500, skipped: 500 - scoredBy('few').length })
 })
@@ -71,19 +70,19 @@ test('a sample function sees the finished run: errors are kept more often', asyn
   expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 6, scored: 1, reasons: { 'sampled-out': 5 } })
 })
 
-test('the probability says what tracestate says, before what the sampler says of itself', async () => {
-  const { tracer, provider, seen, receiver, flush } = await createScoring({ scorers: [codeScorer('exact')] })
-  runAgent(tracer)
-  expect(seen[0]?.probability).toBe(1)
-  Reflect.set(Reflect.get(provider, '_tracerOptions') as object, 'sampler', {
-    shouldSample: () => ({ decision: 2, traceState: createTraceState('ot=th:c') }),
-    toString: () => 'a quarter',
+test('a run that would count for more than a thousand is refused, and said to be', async () => {
+  const { tracer, scoring, flush, receiver } = await createScoring({
+    scorers: [codeScorer('exact'), judgeScorer('fitting')],
+    upstreamProbability: 0.0001,
   })
-  runAgent(provider.getTracer('a quarter'))
-  expect(seen[1]?.probability).toBe(0.25)
+  runAgent(tracer)
   await flush()
-  const sum = receiver.metrics.findLast(({ name }) => name === 'spanscore.sum.w')
-  expect(sum?.value).toBe(1 + 4)
+  expect(scoring.ledger().scorers).toMatchObject({
+    exact: { scored: 0, reasons: { refused: 1 } },
+    fitting: { scored: 0, reasons: { refused: 1 } },
+  })
+  expect(receiver.metrics.some(({ name }) => name === 'spanscore.sum.w')).toBe(false)
+  expect(receiver.metrics.findLast(({ name }) => name === 'spanscore.chosen.w')?.value).toBe(1000)
 })
 
 test('agent and when are filters', async () => {
@@ -100,15 +99,22 @@ test('agent and when are filters', async () => {
   })
 })
 
-test('judges are refused over the budget, and that is silent on spans', async () => {
+test('over the budget judges see a thinned sample whose weights make up for it, and that is silent on spans', async () => {
   const { tracer, scoring, receiver, flush } = await createScoring({
     scorers: [judgeScorer('fitting')],
-    budget: { callsPerMinute: 3 },
+    budget: { callsPerMinute: 60 },
   })
-  for (let index = 0; index < 10; index += 1) runAgent(tracer)
+  for (let index = 0; index < 600; index += 1) runAgent(tracer)
   await flush()
-  expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 10, scored: 3, reasons: { 'over-budget': 7 } })
-  expect(receiver.spans.filter(({ name }) => name.startsWith('evaluate'))).toHaveLength(3)
+  const { scored, skipped, reasons } = scoring.ledger().scorers['fitting']!
+  expect(scored).toBeLessThanOrEqual(60)
+  expect(reasons['thinned']).toBeGreaterThan(400)
+  expect(scored + skipped).toBe(600)
+  expect(receiver.spans.filter(({ name }) => name.startsWith('evaluate'))).toHaveLength(scored)
+  // What was chosen stands for all runs, whether it found room or not.
+  const chosen = receiver.metrics.findLast(({ name }) => name === 'spanscore.chosen.w')?.value ?? 0
+  expect(chosen).toBeGreaterThan(400)
+  expect(chosen).toBeLessThan(800)
 })
 
 test('a judge that cannot be asked is skipped, and said once', async () => {
@@ -126,7 +132,7 @@ test('a judge that cannot be asked is skipped, and said once', async () => {
   expect(diagnostics.filter((line) => line.includes('OPENAI_API_KEY is not set'))).toHaveLength(1)
 })
 
-test('more than the queue holds is skipped: queue-full; errors go first', async () => {
+test('more than the queue holds is skipped: queue-full; runs that are kept more often go first', async () => {
   const order: string[] = []
   const { tracer, scoring, flush } = await createScoring({
     scorers: [
@@ -138,6 +144,7 @@ test('more than the queue holds is skipped: queue-full; errors go first', async 
         },
       }),
     ],
+    sample: (run) => (run.status === 'error' ? 1 : 0.999),
     concurrency: 1,
     queueSize: 4,
     budget: { callsPerMinute: Number.POSITIVE_INFINITY },
@@ -150,6 +157,28 @@ test('more than the queue holds is skipped: queue-full; errors go first', async 
   await flush()
   expect(order.slice(0, 2)).toContain('error')
   expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 8, scored: 5, reasons: { 'queue-full': 3 } })
+})
+
+test('errors of the same rate wait like everybody: a full queue does not choose by outcome', async () => {
+  const order: string[] = []
+  const { tracer, flush } = await createScoring({
+    scorers: [
+      judgeScorer('fitting', {
+        assess: async (run) => {
+          order.push(run.status)
+          await new Promise((resolve) => setTimeout(resolve, 1))
+          return { status: 'scored', value: 1 }
+        },
+      }),
+    ],
+    concurrency: 1,
+  })
+  for (let index = 0; index < 3; index += 1) runAgent(tracer)
+  const failed = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  failed.setStatus({ code: 2 })
+  failed.end()
+  await flush()
+  expect(order).toEqual(['ok', 'ok', 'ok', 'error'])
 })
 
 test('with a queue that holds nothing, as many are scored as are worked on at once', async () => {

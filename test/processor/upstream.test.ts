@@ -1,84 +1,77 @@
-import { ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api'
-import type { Context } from '@opentelemetry/api'
-import {
-  AlwaysOnSampler,
-  BasicTracerProvider,
-  ParentBasedSampler,
-  SamplingDecision,
-  TraceIdRatioBasedSampler,
-} from '@opentelemetry/sdk-trace-base'
-import type { Sampler } from '@opentelemetry/sdk-trace-base'
+import { createTraceState, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api'
 import { expect, test } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
-import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
 import type { Evaluation } from '../../src/model/score.ts'
-import { codeScorer } from './harness.ts'
+import { codeScorer, createPipeline, runAgent } from './harness.ts'
 
-const caller = { traceId: '1'.repeat(32), spanId: '2'.repeat(16), traceFlags: TraceFlags.SAMPLED, isRemote: true }
-const FROM_CALLER = trace.setSpanContext(ROOT_CONTEXT, caller)
-
-/** A sampler of another make. */
-const other: Sampler = {
-  shouldSample: () => ({ decision: SamplingDecision.RECORD_AND_SAMPLED }),
-  toString: () => 'Other',
+/** A caller in another process, whose tracestate says what it likes. */
+function caller(ot: string | undefined) {
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId: Math.random().toString(16).slice(2).padEnd(32, '1').slice(0, 32),
+    spanId: '2'.repeat(16),
+    traceFlags: TraceFlags.SAMPLED,
+    isRemote: true,
+    ...(ot !== undefined && { traceState: createTraceState(`ot=${ot}`) }),
+  })
 }
 
-/** The probability that the score of an agent has that runs below an HTTP request, itself below `parent`. */
-function probabilityUnder(sampler: Sampler | undefined, parent: Context, rate = 1): number | undefined {
+async function createScoring(options: Partial<ScoringOptions>) {
   const seen: Evaluation[] = []
-  const tracerProvider = new BasicTracerProvider({ spanProcessors: [], ...(sampler && { sampler }) })
+  const pipeline = await createPipeline({ processors: (batch) => [batch] })
   attachScoring({
-    tracerProvider,
-    scorers: [codeScorer('exact')],
-    sample: () => rate,
-    onScore: (evaluation) => seen.push(evaluation),
+    scorers: [
+      codeScorer('exact', { assess: (run) => ({ status: 'scored', value: run.agent.name === 'good' ? 1 : 0 }) }),
+    ],
+    onScore: (evaluation) => void seen.push(evaluation),
+    ...options,
   })
-  for (let run = 0; run < 200 && seen.length === 0; run += 1) {
-    const request = tracerProvider.getTracer('http').startSpan('GET /', {}, parent)
-    const below = trace.setSpan(parent, request)
-    const attributes = { 'gen_ai.operation.name': 'invoke_agent' }
-    tracerProvider.getTracer('app').startSpan('invoke_agent a', { attributes }, below).end()
-    request.end()
+  const sum = async (name: string): Promise<number> => {
+    await pipeline.flush()
+    const latest = new Map<string, number>()
+    for (const metric of pipeline.receiver.metrics) {
+      if (metric.name === name) latest.set(JSON.stringify(metric.attributes), metric.value ?? 0)
+    }
+    return [...latest.values()].reduce((total, value) => total + value, 0)
   }
-  return seen[0]?.probability
+  return { ...pipeline, seen, sum }
 }
 
-test.each([
-  ['the default sampler', undefined, 1],
-  ['always on', new AlwaysOnSampler(), 1],
-  ['a quarter by trace id', new TraceIdRatioBasedSampler(0.25), 0.25],
-  [
-    'a quarter of the traces that begin here',
-    new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(0.25) }),
-    0.25,
-  ],
-  ['a sampler of another make', other, undefined],
-])('%s tells by itself with what probability a run is seen', (_, sampler, here) => {
-  expect(probabilityUnder(sampler, ROOT_CONTEXT)).toBe(here)
+test('a mean speaks of the runs that this process saw: a stranger with one header does not own it', async () => {
+  const { tracer, sum, receiver } = await createScoring({})
+  for (let run = 0; run < 99; run += 1) runAgent(tracer, 'bad')
+  runAgent(tracer, 'good', caller('th:fffffffffffff'))
+  expect(await sum('spanscore.sum.w')).toBe(100)
+  expect(await sum('spanscore.sum.wy')).toBe(1)
+  expect(receiver.logs.at(-1)?.attributes).toMatchObject({ 'spanscore.probability': 1 })
+  expect(receiver.logs.at(-1)?.attributes).not.toHaveProperty('spanscore.upstream_probability')
 })
 
-test('below a caller that has decided, the probability is not known where the sampler follows the caller', () => {
-  expect(probabilityUnder(undefined, FROM_CALLER)).toBeUndefined()
-  expect(probabilityUnder(new AlwaysOnSampler(), FROM_CALLER)).toBe(1)
+test('runs below remote callers, with tracestate and without, weigh by the rate that spanscore chose them at', async () => {
+  const { tracer, seen } = await createScoring({ sample: (run) => (run.agent.name === 'good' ? 1 : 0.25) })
+  for (const ot of [undefined, 'th:8', 'rv:9b8233f7e3a151']) runAgent(tracer, 'good', caller(ot))
+  while (seen.length < 6) runAgent(tracer, 'bad', caller('th:8'))
+  expect(seen.map(({ probability }) => probability)).toEqual([1, 1, 1, 0.25, 0.25, 0.25])
 })
 
-test('the rate of spanscore multiplies it', () => {
-  const sampler = new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(0.5) })
-  expect(probabilityUnder(sampler, ROOT_CONTEXT, 0.5)).toBe(0.25)
-})
-
-test('the sampler of another provider says nothing', () => {
-  const seen: Evaluation[] = []
-  const processor = new ScoringSpanProcessor({
-    tracerProvider: new BasicTracerProvider(),
-    scorers: [codeScorer('exact')],
-    onScore: (evaluation) => seen.push(evaluation),
+test('what the application says of its sampler is an attribute of its own, and multiplies the weight', async () => {
+  const { tracer, sum, receiver } = await createScoring({ upstreamProbability: 0.1 })
+  runAgent(tracer, 'good', caller('th:fffffffffffff'))
+  expect(await sum('spanscore.sum.w')).toBeCloseTo(10, 9)
+  expect(receiver.logs[0]?.attributes).toMatchObject({
+    'spanscore.probability': 1,
+    'spanscore.upstream_probability': 0.1,
   })
-  const mine = new BasicTracerProvider({ spanProcessors: [processor] })
-  mine
-    .getTracer('app')
-    .startSpan('invoke_agent a', { attributes: { 'gen_ai.operation.name': 'invoke_agent' } })
-    .end()
-  expect(seen[0]).not.toHaveProperty('probability')
+})
+
+test('tracestate is taken where the application trusts it, and a mix with traces that do not say it is reported', async () => {
+  const { tracer, sum, diagnostics } = await createScoring({ upstreamProbability: 'tracestate' })
+  runAgent(tracer, 'good', caller('th:c'))
+  expect(await sum('spanscore.sum.w')).toBe(4)
+  expect(diagnostics.filter((line) => line.includes('tracestate'))).toEqual([])
+  runAgent(tracer, 'good', caller(undefined))
+  runAgent(tracer, 'good', caller(undefined))
+  expect(await sum('spanscore.sum.w')).toBe(6)
+  expect(diagnostics.filter((line) => line.includes('tracestate'))).toHaveLength(1)
 })

@@ -44,9 +44,9 @@ describe('The SPANSCORE_* variables', () => {
   })
 
   test.each([
-    ['SPANSCORE_SAMPLE', '5', 'a number from 0 to 1'],
-    ['SPANSCORE_SAMPLE', 'five', 'a number from 0 to 1'],
-    ['SPANSCORE_UPSTREAM_PROBABILITY', '0', 'a number above 0 and at most 1'],
+    ['SPANSCORE_SAMPLE', '5', '0, or a number from 0.001 to 1'],
+    ['SPANSCORE_SAMPLE', 'five', '0, or a number from 0.001 to 1'],
+    ['SPANSCORE_UPSTREAM_PROBABILITY', '0', "'tracestate', or a number above 0 and at most 1"],
     ['SPANSCORE_STRICT', 'yes', 'true or false'],
     ['SPANSCORE_HOLD_MS', '5s', 'milliseconds, from 0 to 2147483647'],
     ['SPANSCORE_TIMEOUT_MS', '2147483648', 'milliseconds, from 0 to 2147483647'],

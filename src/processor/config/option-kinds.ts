@@ -1,3 +1,4 @@
+import { MIN_PROBABILITY } from '../../sampling/weight.ts'
 import { isRecord } from '../../spans/json.ts'
 
 /** What values an option takes, and how an environment variable spells them. */
@@ -57,11 +58,19 @@ export const limit: OptionKind = numeric('a number, 0 or more, or Infinity', (va
 /** The probability of something that can happen. */
 export const probability: OptionKind = numeric('a number above 0 and at most 1', (value) => value > 0 && value <= 1)
 
-/** A share of runs, fixed or decided for each run. */
+/** What the tracer keeps: a probability, or the word that lets tracestate say it. */
+export const upstream: OptionKind = {
+  expected: "'tracestate', or a number above 0 and at most 1",
+  accepts: (value) => value === 'tracestate' || probability.accepts(value),
+  text: { read: (text) => (text === 'tracestate' ? text : readNumber(text)) },
+}
+
+/** A share of runs, fixed or decided for each run. No run may stand for more than a thousand. */
 export const sampleRate: OptionKind = {
-  expected: 'a number from 0 to 1, or a function of the run that gives one',
-  accepts: (value) => typeof value === 'function' || (typeof value === 'number' && value >= 0 && value <= 1),
-  text: { expected: 'a number from 0 to 1', read: readNumber },
+  expected: `0, a number from ${MIN_PROBABILITY} to 1, or a function of the run that gives one`,
+  accepts: (value) =>
+    typeof value === 'function' || value === 0 || (typeof value === 'number' && value >= MIN_PROBABILITY && value <= 1),
+  text: { expected: `0, or a number from ${MIN_PROBABILITY} to 1`, read: readNumber },
 }
 
 /** One of a few words. */

@@ -2,7 +2,7 @@ import { DEFAULT_BUDGET } from '../../sampling/budget.ts'
 import type { BudgetLimits } from '../../sampling/budget.ts'
 import type { EmitOptions } from '../../emit/emitter.ts'
 import { callback, count, flag, group, limit, milliseconds, nameOrNames, names } from './option-kinds.ts'
-import { objectWith, oneOf, probability, sampleRate, text } from './option-kinds.ts'
+import { objectWith, oneOf, probability, sampleRate, text, upstream } from './option-kinds.ts'
 import type { OptionKind } from './option-kinds.ts'
 import type { ScorerEntry, ScoringOptions } from './scoring-options.ts'
 
@@ -128,7 +128,7 @@ export const optionTable: OptionRows<ScoringOptions> = {
   sample: {
     kind: sampleRate,
     default: 1,
-    doc: 'The share of runs that is scored, 0 to 1, or a function of the finished run that gives it.',
+    doc: 'The share of runs that is scored, 0 or from 0.001 to 1, or a function of the finished run that gives it.',
   },
   sampleSalt: {
     kind: text,
@@ -136,9 +136,9 @@ export const optionTable: OptionRows<ScoringOptions> = {
     doc: 'A secret that keeps callers from choosing, by the trace id, whether they are scored. Processes with the same salt decide alike.',
   },
   upstreamProbability: {
-    kind: probability,
-    defaultDoc: 'what a sampler of the SDK says about itself; else unknown',
-    doc: "The share of traces that the tracer's own sampler keeps, where tracestate does not say it.",
+    kind: upstream,
+    defaultDoc: 'none: means speak of the runs that this process saw',
+    doc: "The share of traces that the tracer's own sampler keeps, or `'tracestate'` to trust what each trace says of it.",
   },
   budget: {
     kind: group,

@@ -70,7 +70,11 @@ describe('what is wrong is refused by its path, with what was expected and what 
       { scorers: [{ scorer, passAt: 7 }] },
       /options\.scorers\[0\]\.passAt: expected a number from 0 to 1.*got 7/,
     ],
-    ['a rate above 1', { scorers: [scorer], sample: 5 }, /options\.sample: expected a number from 0 to 1.*got 5/],
+    [
+      'a rate above 1',
+      { scorers: [scorer], sample: 5 },
+      /options\.sample: expected 0, a number from 0\.001 to 1.*got 5/,
+    ],
     ['a rate of a scorer', { scorers: [{ scorer, sample: '1' }] }, /options\.scorers\[0\]\.sample: .* got "1"/],
     [
       'an unknown option',
@@ -140,6 +144,16 @@ describe('what is wrong is refused by its path, with what was expected and what 
       'no agent at all',
       { scorers: [{ scorer, agent: [] }] },
       /options\.scorers\[0\]\.agent: expected a name, or a list of at least one name, got \[\]/,
+    ],
+    [
+      'a rate under which one run would count for more than a thousand',
+      { scorers: [scorer], sample: 0.0005 },
+      /options\.sample: expected 0, a number from 0\.001 to 1.*got 0\.0005/,
+    ],
+    [
+      'an upstream probability of another kind',
+      { scorers: [scorer], upstreamProbability: 'sampler' },
+      /options\.upstreamProbability: expected 'tracestate', or a number above 0 and at most 1, got "sampler"/,
     ],
     ['no object', 'sample', /options: expected an object, got "sample"/],
   ])('%s', (_, options, message) => {

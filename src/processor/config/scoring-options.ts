@@ -4,6 +4,7 @@ import type { EmitOptions } from '../../emit/emitter.ts'
 import type { LoggerProviderLike } from '../../emit/signal-providers.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { BudgetLimits } from '../../sampling/budget.ts'
+import type { UpstreamSource } from '../../sampling/upstream.ts'
 import type { Evaluation } from '../../model/score.ts'
 import type { JudgeCall, Scorer } from '../../scoring/scorer.ts'
 import type { SpanProcessorLike } from '../sdk-types.ts'
@@ -42,16 +43,16 @@ export interface ScoringOptions {
   readonly scorers: readonly (Scorer | ScorerEntry)[]
   /** Which agents are scored: the outermost agent of each run, or nested agents too. @default 'root' */
   readonly scope?: Scope
-  /** The share of runs that is scored, 0 to 1, or a function of the finished run that gives it. @default 1 */
+  /** The share of runs that is scored, 0 or from 0.001 to 1, or a function of the finished run that gives it. @default 1 */
   readonly sample?: Sample
   /** A secret that keeps callers from choosing, by the trace id, whether they are scored. Processes with the same salt decide alike. @default none */
   readonly sampleSalt?: string
   /**
-   * The share of traces that the tracer's own sampler keeps, where tracestate does not say it.
+   * The share of traces that the tracer's own sampler keeps, or `'tracestate'` to trust what each trace says of it.
    *
-   * @default what a sampler of the SDK says about itself; else unknown
+   * @default none: means speak of the runs that this process saw
    */
-  readonly upstreamProbability?: number
+  readonly upstreamProbability?: UpstreamSource
   /**
    * What judges may take, per process, over rolling windows. `Infinity` lifts a limit.
    *

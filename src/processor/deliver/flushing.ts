@@ -1,4 +1,5 @@
 import type { HeldSpans } from './held-spans.ts'
+import type { ScoreMetrics } from '../../emit/score-metrics.ts'
 import type { ResolvedOptions } from '../config/options.ts'
 import type { Providers } from '../attach/tracer-providers.ts'
 import type { Reporter } from '../run/reporter.ts'
@@ -14,6 +15,7 @@ export interface FlushingParts {
   readonly options: ResolvedOptions
   readonly jobs: ScoringJobs
   readonly held: HeldSpans
+  readonly metrics: ScoreMetrics
   readonly providers: Providers
   readonly reporter: Reporter
   /** The provider's other processors, which flush what we wrote beside them. */
@@ -35,11 +37,12 @@ export class Flushing {
   }
 
   async flush(): Promise<void> {
-    const { options, jobs, held, providers, siblings } = this.#parts
+    const { options, jobs, held, metrics, providers, siblings } = this.#parts
     if (options.flushTimeoutMs > 0) await settlesWithin(jobs.settled(), options.flushTimeoutMs, 'application')
     held.releaseAll()
     const behind: readonly Flushable[] = options.next === undefined ? siblings() : [options.next]
     await this.#all('forceFlush', behind)
+    metrics.flush()
     await this.#all('forceFlush', providers.flushable())
   }
 
@@ -54,8 +57,9 @@ export class Flushing {
    * down at the same time still take what it writes.
    */
   async drain(): Promise<void> {
-    const { options, jobs, held, reporter } = this.#parts
+    const { options, jobs, held, metrics, reporter } = this.#parts
     reporter.guard('shutdown', () => jobs.beginShutdown())
+    metrics.flush()
     if (options.shutdownTimeoutMs > 0) await settlesWithin(jobs.settled(), options.shutdownTimeoutMs, 'application')
     reporter.guard('shutdown', () => jobs.endShutdown())
     held.releaseAll()

@@ -1,5 +1,6 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { uniformOf } from '../../sampling/decide.ts'
+import { MIN_PROBABILITY } from '../../sampling/weight.ts'
 import type { Failed, Skipped } from '../../model/score.ts'
 import { explain, contentFree } from '../../model/explanation.ts'
 import { describeError, show } from '../../scoring/format-value.ts'
@@ -51,6 +52,19 @@ export function sampledOut(rate: number): Skipped {
 /** Left out by `agent` or `when`. */
 export function filtered(by: 'agent' | 'when'): Skipped {
   return skipped('filtered', explain`Left out by the scorer's ${contentFree(by)}.`)
+}
+
+/** Why a run that was chosen at this probability is not scored after all, because it would stand for too many others. */
+export function tooHeavy(probability: number, upstreamProbability = 1): Skipped | undefined {
+  // Products of rates carry rounding errors, which are no reason to refuse.
+  if (probability * upstreamProbability >= MIN_PROBABILITY * (1 - 1e-9)) return undefined
+  return skipped(
+    'refused',
+    contentFree(
+      'It would count for more than 1,000 runs, and decide the mean alone: ' +
+        'raise sample or the budget, so that one run in 1,000 is scored at least.',
+    ),
+  )
 }
 
 /** Asks the application's own functions, `when` and `sample`, about a finished run. */

@@ -4,10 +4,11 @@ import type { ScoreMetrics } from '../../emit/score-metrics.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { ScorableRun } from './scorable-run.ts'
 import { evaluate } from '../../scoring/evaluate.ts'
+import { upstreamProbability } from '../../sampling/upstream.ts'
 import { isolated } from '../../scoring/isolation.ts'
 import type { Ledger } from '../../scoring/ledger.ts'
 import type { Evaluation, Score } from '../../model/score.ts'
-import { decideByRun, filtered, isForAgent, mayWant, Place, sampledOut } from './admission.ts'
+import { decideByRun, filtered, isForAgent, mayWant, Place, sampledOut, tooHeavy } from './admission.ts'
 import { claim } from './score-claims.ts'
 import { InlineSpeed, threadCpuMs } from './inline-speed.ts'
 import { ALREADY_SCORED, EVICTED, MAX_READ_BYTES, NO_RUN, TOO_LARGE, UNSAMPLED } from './unscored-runs.ts'
@@ -15,10 +16,9 @@ import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoreWriter } from '../deliver/score-writer.ts'
 import { ScoredRun } from './scored-run.ts'
-import { evaluationOf, probabilityOf } from './scoring-job.ts'
+import { evaluationOf } from './scoring-job.ts'
 import type { ScoringJobs } from './scoring-jobs.ts'
 import type { EndedSpan, OpenSpan } from '../sdk-types.ts'
-import type { Upstream } from './upstream-probability.ts'
 
 /** A scorer that scores while the span is ending. */
 interface Inline {
@@ -35,7 +35,6 @@ export interface RunScoringParts {
   readonly writer: Pick<ScoreWriter, 'write'>
   readonly jobs: ScoringJobs
   readonly reporter: Reporter
-  readonly upstream: Pick<Upstream, 'probabilityOf'>
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
@@ -89,7 +88,7 @@ export class RunScoring {
     }
     const scored = new ScoredRun(live, span.spanContext(), this.#parts.options.sampleSalt)
     live.note = scored
-    scored.upstream = this.#parts.upstream.probabilityOf(scored)
+    scored.upstream = this.#upstreamOf(scored)
     scored.writable = writable
     scored.isHandedOn = isHandedOn
     const inline: Inline[] = []
@@ -182,8 +181,14 @@ export class RunScoring {
       return
     }
     const decision = decideByRun(scorer, run, scored.place)
-    if (decision.status === 'chosen') inline.push({ scorer, run, rate: decision.rate })
-    else this.#settle(scored, scorer, decision, run)
+    if (decision.status !== 'chosen') {
+      this.#settle(scored, scorer, decision, run)
+      return
+    }
+    const { rate } = decision
+    const refused = tooHeavy(rate, scored.upstream)
+    if (refused === undefined) inline.push({ scorer, run, rate })
+    else this.#settle(scored, scorer, refused, run, rate)
   }
 
   #runsInline({ scorer, id }: ResolvedScorer, live: ScorableRun): boolean {
@@ -237,13 +242,15 @@ export class RunScoring {
 
   #evaluate(scored: ScoredRun, { scorer, run, rate }: Inline): Evaluation | Promise<Evaluation> {
     const { about, passAt } = scorer
-    const probability = probabilityOf(scored, rate)
     const { timeoutMs } = this.#parts.options
-    return evaluate(
-      scorer.scorer,
-      run,
-      probability === undefined ? { about, passAt, timeoutMs } : { about, passAt, timeoutMs, probability },
-    )
+    const { upstream } = scored
+    return evaluate(scorer.scorer, run, {
+      about,
+      passAt,
+      timeoutMs,
+      probability: rate,
+      ...(upstream !== undefined && { upstreamProbability: upstream }),
+    })
   }
 
   /**
@@ -266,8 +273,28 @@ export class RunScoring {
     )
   }
 
-  #settle(scored: ScoredRun, scorer: ResolvedScorer, score: Score, run: AgentRun | undefined): void {
-    this.#parts.writer.write(scored, evaluationOf(scored, scorer, score, run), run)
+  /** Above 0, at most 1; `undefined` where the mean speaks of the runs that this process saw. */
+  #upstreamOf({ target }: ScoredRun): number | undefined {
+    const { options, reporter } = this.#parts
+    const probability = upstreamProbability(options.upstreamProbability, target.traceState)
+    if (probability === undefined && options.upstreamProbability === 'tracestate') {
+      reporter.warnOnce(
+        'upstream',
+        "Runs whose tracestate has no ot=th: count as if the tracer kept all of them: means mix them with runs that count for those it left out. Let every caller's sampler write it, or set upstreamProbability to a number.",
+      )
+    }
+    return probability
+  }
+
+  /** @param probability Where the run had been chosen for the scorer. */
+  #settle(
+    scored: ScoredRun,
+    scorer: ResolvedScorer,
+    score: Score,
+    run: AgentRun | undefined,
+    probability?: number,
+  ): void {
+    this.#parts.writer.write(scored, evaluationOf(scored, scorer, score, run, probability), run)
   }
 }
 

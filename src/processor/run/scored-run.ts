@@ -22,7 +22,7 @@ export class ScoredRun {
   /** Scores that were given while spans of the run were open: asked for again when it is settled. */
   readonly provisional: { readonly scorer: ResolvedScorer; readonly rate: number; readonly evaluation: Evaluation }[] =
     []
-  /** With what probability the tracer kept it, where anybody says. */
+  /** With what probability the tracer kept it, where the application says so or trusts tracestate to say it. */
   upstream: number | undefined
   /** Scores that are not in. */
   awaited = 0

@@ -21,10 +21,10 @@ export interface Intake {
 /** What a job is made of. */
 export interface ScoringJobParts extends Intake {
   readonly run: AgentRun
-  /** The rate that the run was held against. */
-  readonly rate: number
+  /** With which the run was chosen: its rate, lowered by the budget. */
+  readonly probability: number
   readonly reservation: Reservation | undefined
-  readonly priority: 0 | 1 | 2
+  readonly priority: 0 | 1
   readonly options: ResolvedOptions
   readonly reporter: Reporter
   /** Books the result. Called once. */
@@ -42,7 +42,7 @@ export class ScoringJob implements QueueJob {
     this.parts = parts
   }
 
-  get priority(): 0 | 1 | 2 {
+  get priority(): 0 | 1 {
     return this.parts.priority
   }
 
@@ -70,7 +70,7 @@ export class ScoringJob implements QueueJob {
 
   dropped(reason: DropReason | 'shutdown'): void {
     const { scored, scorer, run } = this.parts
-    this.finish(evaluationOf(scored, scorer, DROPPED[reason], run))
+    this.finish(evaluationOf(scored, scorer, DROPPED[reason], run, this.parts.probability))
   }
 
   /** Gives the score up, whether it has begun or not. */
@@ -88,10 +88,9 @@ export class ScoringJob implements QueueJob {
   }
 
   #evaluate(): Evaluation | Promise<Evaluation> {
-    const { scored, scorer, run, rate, options, reporter } = this.parts
+    const { scored, scorer, run, probability, options, reporter } = this.parts
     const { id, passAt } = scorer
     const { onJudgeCall, timeoutMs } = options
-    const probability = probabilityOf(scored, rate)
     let seen = run
     if (scorer.scorer.kind === 'judge') {
       try {
@@ -101,7 +100,7 @@ export class ScoringJob implements QueueJob {
           text: `redact threw ${show(error, 300)}; nothing was sent to the judge.`,
           withoutContent: `redact threw ${describeError(error)}; nothing was sent to the judge.`,
         })
-        return evaluationOf(scored, scorer, score, run)
+        return evaluationOf(scored, scorer, score, run, probability)
       }
     }
     return isolated(() =>
@@ -110,7 +109,8 @@ export class ScoringJob implements QueueJob {
         passAt,
         timeoutMs,
         signal: this.#controller.signal,
-        ...(probability !== undefined && { probability }),
+        probability,
+        ...(scored.upstream !== undefined && { upstreamProbability: scored.upstream }),
         ...(onJudgeCall !== undefined && {
           onJudgeCall: (call) => {
             reporter.callBack('onJudgeCall', () => onJudgeCall({ ...call, scorerId: id }))
@@ -136,17 +136,17 @@ export class ScoringJob implements QueueJob {
   }
 }
 
-/** The probability with which a run is among the scored ones; `undefined` where nobody says what the tracer's sampler keeps. */
-export function probabilityOf({ upstream }: ScoredRun, rate: number): number | undefined {
-  return upstream === undefined ? undefined : upstream * rate
-}
-
-/** An evaluation that no scorer was asked for. */
+/**
+ * An evaluation that no scorer was asked for.
+ *
+ * @param probability Where the run had been chosen for the scorer.
+ */
 export function evaluationOf(
   scored: ScoredRun,
   scorer: ResolvedScorer,
   score: Score,
   run: AgentRun | undefined,
+  probability?: number,
 ): Evaluation {
   const { traceId, spanId } = scored.target
   return {
@@ -154,6 +154,8 @@ export function evaluationOf(
     runId: run?.id ?? `${traceId}:${spanId}`,
     revision: run?.revision ?? 1,
     complete: run?.complete ?? false,
+    ...(probability !== undefined && { probability }),
+    ...(scored.upstream !== undefined && { upstreamProbability: scored.upstream }),
     durationMs: 0,
     score,
   }

@@ -1,6 +1,6 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { isDefaultBudget } from '../../sampling/budget.ts'
-import type { Budget, Reservation } from '../../sampling/budget.ts'
+import type { Budget, Cost, Reservation } from '../../sampling/budget.ts'
 import { contentFree } from '../../model/explanation.ts'
 import { detached } from '../../scoring/isolation.ts'
 import { ScoringQueue } from '../../scoring/queue.ts'
@@ -9,7 +9,7 @@ import { readEstimate } from '../../scoring/read-verdict.ts'
 import { runForeignNow } from '../../scoring/run-foreign.ts'
 import { show } from '../../scoring/format-value.ts'
 import { skipped } from '../../scoring/unscored.ts'
-import { decideByRun, filtered, isForAgent } from './admission.ts'
+import { decideByRun, filtered, isForAgent, tooHeavy } from './admission.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
 import { PendingScores } from '../deliver/pending-scores.ts'
 import type { Reporter } from './reporter.ts'
@@ -77,7 +77,7 @@ export class ScoringJobs {
     const { concurrency, maxContentBytes, queueSize } = this.#parts.options
     // What can be worked on at once need not wait: the queue has the last word on it.
     if (this.#intake.length >= queueSize + concurrency || this.#contentBytes > maxContentBytes) {
-      this.#conclude(scored, evaluationOf(scored, scorer, DROPPED['queue-full'], undefined), undefined, counted)
+      this.#refuse(scored, scorer, counted)
       return
     }
     this.#intake.push({ scored, scorer, counted })
@@ -128,9 +128,23 @@ export class ScoringJobs {
     if (this.#isAdmitting) setImmediate(() => this.#admitSome())
   }
 
-  #admit({ scored, scorer, counted }: Intake): void {
+  /** There is no room even to wait. What can be looked at while a span is ending is weighed before it is dropped. */
+  #refuse(scored: ScoredRun, scorer: ResolvedScorer, counted: boolean): void {
+    const { options } = this.#parts
+    if (scored.live.effortBytes <= options.maxSyncBytes) {
+      this.#admit({ scored, scorer, counted }, true)
+      return
+    }
+    const probability = typeof scorer.sample === 'number' ? scorer.sample : undefined
+    const dropped = evaluationOf(scored, scorer, DROPPED['queue-full'], undefined, probability)
+    this.#conclude(scored, dropped, undefined, counted)
+  }
+
+  /** @param isFull Whether a run that is chosen has nowhere to go. */
+  #admit({ scored, scorer, counted }: Intake, isFull = false): void {
     const run = this.#parts.reporter.guard('Putting a run together', () => scored.live.current())
-    const give = (score: Score) => this.#conclude(scored, evaluationOf(scored, scorer, score, run), run, counted)
+    const give = (score: Score, probability?: number) =>
+      this.#conclude(scored, evaluationOf(scored, scorer, score, run, probability), run, counted)
     if (run === undefined) {
       give(skipped('incomplete', contentFree('The spans that were kept do not make a run; see maxSpansPerRun.')))
       return
@@ -141,8 +155,13 @@ export class ScoringJobs {
       return
     }
     const admission = this.#admitJudge(scored, scorer, run, decision.rate)
-    if (admission.status === 'skipped') {
-      give(admission)
+    if (admission.skipped !== undefined) {
+      give(admission.skipped, admission.probability)
+      return
+    }
+    if (isFull) {
+      admission.reservation?.settle(NOTHING)
+      give(DROPPED['queue-full'], admission.probability)
       return
     }
     const bytes = scored.live.contentBytes
@@ -152,9 +171,9 @@ export class ScoringJobs {
       scorer,
       counted,
       run,
-      rate: admission.rate,
+      probability: admission.probability,
       reservation: admission.reservation,
-      priority: this.#priority(scorer, run, decision.rate),
+      priority: this.#priority(scorer, decision.rate),
       options: this.#parts.options,
       reporter: this.#parts.reporter,
       onFinished: (finished, evaluation) => {
@@ -169,23 +188,16 @@ export class ScoringJobs {
   }
 
   /** Judges must be there, and within budget: reserved before it is spent. */
-  #admitJudge(
-    scored: ScoredRun,
-    { scorer, id }: ResolvedScorer,
-    run: AgentRun,
-    rate: number,
-  ): Skipped | { readonly status: 'admitted'; readonly rate: number; readonly reservation?: Reservation } {
+  #admitJudge(scored: ScoredRun, { scorer, id }: ResolvedScorer, run: AgentRun, rate: number): Admitted {
     const { judge } = scorer
-    if (judge === undefined) return { status: 'admitted', rate }
+    if (judge === undefined) return { probability: rate, skipped: tooHeavy(rate, scored.upstream) }
     const { budget, reporter } = this.#parts
     const available = runForeignNow(() => judge.unavailable())
     if (!available.ok) reporter.threw(`${id}: judge.unavailable`, available.error)
     else if (available.value !== undefined) {
       const unavailable: unknown = available.value
-      return skipped(
-        'judge-unavailable',
-        contentFree(typeof unavailable === 'string' ? unavailable : show(unavailable)),
-      )
+      const why = contentFree(typeof unavailable === 'string' ? unavailable : show(unavailable))
+      return { probability: rate, skipped: skipped('judge-unavailable', why) }
     }
     scored.budgetFactor ??= budget.factor()
     const estimated = runForeignNow(() => judge.estimate(run))
@@ -194,20 +206,25 @@ export class ScoringJobs {
       reporter.guard(`${id}: judge.estimate`, () => readEstimate(estimated.ok ? estimated.value : undefined)) ??
       readEstimate(undefined)
     const admission = budget.admit({ place: scored.place.value, rate, factor: scored.budgetFactor, estimate })
-    if (!admission.admitted && isDefaultBudget(this.#parts.options.budget)) {
-      const cure = 'Set budget: { callsPerMinute, tokensPerHour, usdPerDay }, or lower the sample of judges.'
-      reporter.notify(
-        'SPANSCORE_BUDGET',
-        `Judges would take more than the default budget. ${admission.message} ${cure}`,
-      )
+    const probability = rate * scored.budgetFactor
+    if (!admission.admitted) {
+      if (isDefaultBudget(this.#parts.options.budget)) {
+        const cure = 'Set budget: { callsPerMinute, tokensPerHour, usdPerDay }, or lower the sample of judges.'
+        reporter.notify(
+          'SPANSCORE_BUDGET',
+          `Judges would take more than the default budget. ${admission.message} ${cure}`,
+        )
+      }
+      return { probability, skipped: skipped(admission.reason, contentFree(admission.message)) }
     }
-    return admission.admitted
-      ? { status: 'admitted', rate: admission.rate, reservation: admission.reservation }
-      : skipped('over-budget', contentFree(admission.message))
+    const { reservation } = admission
+    const heavy = tooHeavy(probability, scored.upstream)
+    if (heavy !== undefined) reservation.settle(NOTHING)
+    return { probability, reservation, skipped: heavy }
   }
 
-  #priority({ id, sample }: ResolvedScorer, run: AgentRun, rate: number): 0 | 1 | 2 {
-    if (run.status === 'error') return 2
+  /** Runs of one rate wait in one lane, whatever became of them: a full queue must not choose by outcome. */
+  #priority({ id, sample }: ResolvedScorer, rate: number): 0 | 1 {
     if (typeof sample === 'number') return 0
     const lowest = Math.min(rate, this.#lowestRates.get(id) ?? 1)
     this.#lowestRates.set(id, lowest)
@@ -223,4 +240,14 @@ export class ScoringJobs {
     if (scored.generation !== undefined) this.#pending.end(scored.generation)
     if (scored.awaited === 0) scored.onAllIn?.()
   }
+}
+
+/** What a score took that was not asked for after all. */
+const NOTHING: Cost = { calls: 0, tokens: 0, costUsd: 0 }
+
+/** Whether a run that was chosen at this probability is scored, or why not. */
+interface Admitted {
+  readonly probability: number
+  readonly reservation?: Reservation
+  readonly skipped: Skipped | undefined
 }

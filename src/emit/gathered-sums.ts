@@ -1,0 +1,65 @@
+import type { ScoreAttributes } from './score-attributes.ts'
+
+/** The counters that are gathered here before the SDK gets them. */
+export const COUNTERS = {
+  evaluations: ['spanscore.evaluations', '{evaluation}', 'Evaluations by outcome, reason and label.'],
+  w: ['spanscore.sum.w', '1', 'Sum of weights w = 1/probability over scored runs.'],
+  wy: ['spanscore.sum.wy', '1', 'Sum of w·y, y the position of the score in its range, higher is better.'],
+  wy2: ['spanscore.sum.wy2', '1', 'Sum of w·y².'],
+  w2: ['spanscore.sum.w2', '1', 'Sum of w².'],
+  w2y: ['spanscore.sum.w2y', '1', 'Sum of w²·y.'],
+  w2y2: ['spanscore.sum.w2y2', '1', 'Sum of w²·y².'],
+  chosen: ['spanscore.chosen.w', '1', 'Sum of weights over all runs that were chosen to be scored, scored or not.'],
+  runs: ['spanscore.runs', '{run}', 'Agent runs that were closed, or given up at a limit.'],
+  tokens: ['spanscore.judge.tokens', '{token}', 'Tokens that judges took.'],
+  cost: ['spanscore.judge.cost', '{USD}', 'What judges cost, where the price of their model is known.'],
+} as const
+
+/** Name of one of the counters. */
+export type CounterName = keyof typeof COUNTERS
+
+/** One series of a counter, and what was added to it since it was last written. */
+export interface Cell {
+  readonly counter: CounterName
+  readonly attributes: ScoreAttributes
+  value: number
+  isWaiting: boolean
+}
+
+/**
+ * Sums that wait to be written: adding to one is an addition, where a call into the SDK takes over a microsecond. A new
+ * series waits from its beginning, so that it is written even where it is still 0.
+ */
+export class GatheredSums {
+  #waiting: Cell[] = []
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0
+  }
+
+  cell(counter: CounterName, attributes: ScoreAttributes): Cell {
+    const cell: Cell = { counter, attributes, value: 0, isWaiting: true }
+    this.#waiting.push(cell)
+    return cell
+  }
+
+  add(cell: Cell, value: number): void {
+    cell.value += value
+    if (cell.isWaiting) return
+    cell.isWaiting = true
+    this.#waiting.push(cell)
+  }
+
+  /** Writes what was gathered, each sum once, and begins again from 0. */
+  drain(write: (cell: Cell, value: number) => void): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const cell of waiting) {
+      const { value } = cell
+      // Before it is written: what throws half-way must not be counted a second time.
+      cell.value = 0
+      cell.isWaiting = false
+      write(cell, value)
+    }
+  }
+}

@@ -1,0 +1,232 @@
+import type { AgentRun } from '../model/agent-run.ts'
+import type { Evaluation, JudgeReport } from '../model/score.ts'
+import { weightOf } from '../sampling/weight.ts'
+import { BoundedNames } from './bounded-names.ts'
+import { GatheredSums } from './gathered-sums.ts'
+import type { Cell, CounterName } from './gathered-sums.ts'
+import { positionInRange } from './position-in-range.ts'
+import type { ScoreAttributes } from './score-attributes.ts'
+
+/** Agents, and models, that metrics tell apart. */
+const MAX_NAMES = 100
+
+/** Judge models of one scorer that metrics tell apart. */
+const MAX_JUDGE_MODELS = 20
+
+/** Sets of attributes that are kept here; the SDK's own limit for one instrument, 2,000 by default, is lower. */
+const MAX_SETS = 10_000
+
+/** Recognised by identity: most applications copy no attributes, and their keys need not be compared each time. */
+export const NO_ATTRIBUTES: Readonly<ScoreAttributes> = {}
+
+/** What the sums of scored runs are told apart by, and their cells. */
+interface ScoredCells {
+  readonly pass: Cell
+  readonly fail: Cell
+  readonly wy: Cell
+  readonly wy2: Cell
+  readonly w2: Cell
+  readonly w2y: Cell
+  readonly w2y2: Cell
+}
+
+/** The cells of one scorer (version, judge model), agent and model. */
+interface Group {
+  /** With the scorer's version, the judge's model and the agent's model. */
+  readonly attributes: ScoreAttributes
+  /** Without them. */
+  readonly base: ScoreAttributes
+  readonly outcomes: Map<string, Cell>
+  readonly chosen: Cell
+  scored: ScoredCells | undefined
+}
+
+interface LatestGroup {
+  readonly version: string
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  readonly judgeModel: string | undefined
+  readonly group: Group
+}
+
+/** The sums that the metrics of evaluations, runs and judges are made of, as they wait to be written. */
+export class ScoreSums {
+  readonly gathered: GatheredSums = new GatheredSums()
+  readonly #groups = new Map<string, Group>()
+  /** Each scorer's latest: most runs of an application are of few agents, and a key need not be put together again. */
+  readonly #latest = new Map<string, LatestGroup>()
+  /** The cells of runs that no fixed rate keeps: most runs, under sampling. */
+  readonly #leftOut = new WeakMap<Evaluation['scorer'], Cell>()
+  readonly #others = new Map<string, Cell>()
+  readonly #agents = new BoundedNames(MAX_NAMES)
+  readonly #models = new BoundedNames(MAX_NAMES)
+  readonly #judgeModels = new Map<string, BoundedNames>()
+
+  countRun(outcome: 'closed' | 'evicted', agentName: string | undefined): void {
+    const agent = agentName === undefined ? undefined : this.#agents.of(agentName)
+    this.#add('runs', 1, `${outcome}\n${agent}`, () => ({ 'spanscore.outcome': outcome, ...agentAttribute(agent) }))
+  }
+
+  countLeftOut(scorer: Evaluation['scorer']): void {
+    let cell = this.#leftOut.get(scorer)
+    if (cell === undefined) {
+      const group = this.#group(scorer, undefined, undefined, undefined, NO_ATTRIBUTES)
+      cell = this.#outcome(group, 'skipped', 'sampled-out')
+      this.#leftOut.set(scorer, cell)
+    }
+    this.gathered.add(cell, 1)
+  }
+
+  /** Counts an evaluation with its weight, where it has one; gives the attributes of the score's histogram. */
+  count(evaluation: Evaluation, run: AgentRun | undefined, extra: ScoreAttributes): ScoreAttributes {
+    const { score, scorer, judge } = evaluation
+    const agentName = run?.agent.name
+    const agent = agentName === undefined ? undefined : this.#agents.of(agentName)
+    const modelName = run?.models[0]
+    const model = modelName === undefined ? undefined : this.#models.of(modelName)
+    const judgeModel = judge === undefined ? undefined : this.#judgeModel(scorer.id, judge.model)
+    const group = this.#group(scorer, agent, model, judgeModel, extra)
+    const detail = score.status === 'scored' ? score.label : score.status === 'skipped' ? score.reason : score.code
+    const { gathered } = this
+    gathered.add(this.#outcome(group, score.status, detail), 1)
+    const w = weightOf(evaluation)
+    if (w === undefined) return group.base
+    gathered.add(group.chosen, w)
+    if (score.status !== 'scored') return group.base
+    const y = positionInRange(evaluation, score.value)
+    const cells = (group.scored ??= this.#scored(group))
+    gathered.add(cells[score.label], w)
+    gathered.add(cells.wy, w * y)
+    gathered.add(cells.wy2, w * y * y)
+    gathered.add(cells.w2, w * w)
+    gathered.add(cells.w2y, w * w * y)
+    gathered.add(cells.w2y2, w * w * y * y)
+    return group.base
+  }
+
+  /** Counts what a judge took; gives the attributes of its duration. */
+  countJudge({ scorer }: Evaluation, judge: JudgeReport): ScoreAttributes {
+    const model = this.#judgeModel(scorer.id, judge.model)
+    const attributes: ScoreAttributes = { 'gen_ai.evaluation.name': scorer.id, 'spanscore.judge.model': model }
+    const key = `${scorer.id}\n${model}`
+    const { inputTokens = 0, outputTokens = 0 } = judge.usage
+    this.#add('tokens', inputTokens, `${key}\ninput`, () => ({ ...attributes, 'gen_ai.token.type': 'input' }))
+    this.#add('tokens', outputTokens, `${key}\noutput`, () => ({ ...attributes, 'gen_ai.token.type': 'output' }))
+    if (judge.costUsd !== undefined) this.#add('cost', judge.costUsd, key, () => attributes)
+    return attributes
+  }
+
+  #judgeModel(scorerId: string, model: string): string {
+    let known = this.#judgeModels.get(scorerId)
+    if (known === undefined) {
+      known = new BoundedNames(MAX_JUDGE_MODELS)
+      this.#judgeModels.set(scorerId, known)
+    }
+    return known.of(model)
+  }
+
+  /** @param attributes Asked for at the first value under a key. */
+  #add(counter: CounterName, value: number, key: string, attributes: () => ScoreAttributes): void {
+    const full = `${counter}\n${key}`
+    let cell = this.#others.get(full)
+    if (cell === undefined) {
+      const isFull = this.#others.size >= MAX_SETS
+      cell = this.gathered.cell(counter, isFull ? OVERFLOW : attributes())
+      if (!isFull) this.#others.set(full, cell)
+    }
+    this.gathered.add(cell, value)
+  }
+
+  #group(
+    { id, version }: Evaluation['scorer'],
+    agent: string | undefined,
+    model: string | undefined,
+    judgeModel: string | undefined,
+    extra: ScoreAttributes,
+  ): Group {
+    const latest = extra === NO_ATTRIBUTES ? this.#latest.get(id) : undefined
+    if (
+      latest !== undefined &&
+      latest.agent === agent &&
+      latest.model === model &&
+      latest.judgeModel === judgeModel &&
+      latest.version === version
+    ) {
+      return latest.group
+    }
+    const more = extra === NO_ATTRIBUTES ? '' : JSON.stringify(extra)
+    const key = `${id}\n${version}\n${agent}\n${model}\n${judgeModel}\n${more}`
+    const group = this.#groups.get(key) ?? this.#newGroup(key, { id, version, agent, model, judgeModel, extra })
+    if (extra === NO_ATTRIBUTES) this.#latest.set(id, { version, agent, model, judgeModel, group })
+    return group
+  }
+
+  #newGroup(key: string, named: Named): Group {
+    if (this.#groups.size >= MAX_SETS && key !== 'overflow') {
+      return this.#groups.get('overflow') ?? this.#newGroup('overflow', named)
+    }
+    const { base, attributes } = key === 'overflow' ? { base: OVERFLOW, attributes: OVERFLOW } : attributesOf(named)
+    const baseKey = `chosen\n${JSON.stringify(base)}`
+    // Failed evaluations may know no judge model: what was chosen is counted without it, and series are shared.
+    const chosen = this.#others.get(baseKey) ?? this.gathered.cell('chosen', base)
+    this.#others.set(baseKey, chosen)
+    const group: Group = { base, attributes, outcomes: new Map(), chosen, scored: undefined }
+    this.#groups.set(key, group)
+    return group
+  }
+
+  #outcome(group: Group, outcome: 'scored' | 'skipped' | 'failed', detail: string): Cell {
+    const known = group.outcomes.get(detail)
+    if (known !== undefined) return known
+    const name = outcome === 'scored' ? LABEL : 'spanscore.reason'
+    const attributes =
+      group.base === OVERFLOW ? OVERFLOW : { ...group.attributes, 'spanscore.outcome': outcome, [name]: detail }
+    const cell = this.gathered.cell('evaluations', attributes)
+    group.outcomes.set(detail, cell)
+    return cell
+  }
+
+  /**
+   * All sums of a group begin together, those of both labels too: a backend that loses the first value of each series loses
+   * the same runs of all of them, and ratios of them stay what they are.
+   */
+  #scored({ attributes, base }: Group): ScoredCells {
+    const cell = (counter: CounterName) => this.gathered.cell(counter, attributes)
+    const w = (label: 'pass' | 'fail') =>
+      this.gathered.cell('w', base === OVERFLOW ? OVERFLOW : { ...attributes, [LABEL]: label })
+    return {
+      pass: w('pass'),
+      fail: w('fail'),
+      wy: cell('wy'),
+      wy2: cell('wy2'),
+      w2: cell('w2'),
+      w2y: cell('w2y'),
+      w2y2: cell('w2y2'),
+    }
+  }
+}
+
+const LABEL = 'gen_ai.evaluation.score.label'
+
+const OVERFLOW: ScoreAttributes = { 'otel.metric.overflow': true }
+
+interface Named {
+  readonly id: string
+  readonly version: string
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  readonly judgeModel: string | undefined
+  readonly extra: ScoreAttributes
+}
+
+function attributesOf({ id, version, agent, model, judgeModel, extra }: Named): Pick<Group, 'attributes' | 'base'> {
+  const base = { ...extra, 'gen_ai.evaluation.name': id, ...agentAttribute(agent) }
+  const attributes: ScoreAttributes = { ...base, 'spanscore.scorer.version': version }
+  if (model !== undefined) attributes['gen_ai.request.model'] = model
+  if (judgeModel !== undefined) attributes['spanscore.judge.model'] = judgeModel
+  return { attributes, base }
+}
+
+function agentAttribute(agent: string | undefined): ScoreAttributes {
+  return agent === undefined ? {} : { 'gen_ai.agent.name': agent }
+}
