@@ -1,9 +1,17 @@
 import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
 
-import { choice, lines, rows } from './panels.ts'
+import { readTable } from '../rules/table.ts'
+import { choice, lines, newVersions, rows } from './panels.ts'
 
 const of = 'job=~"$job", gen_ai_agent_name=~"$agent", gen_ai_evaluation_name=~"$scorer"'
 const agentAndScorer = '{{gen_ai_agent_name}} · {{gen_ai_evaluation_name}}'
+const columns = {
+  gen_ai_agent_name: 'Agent',
+  gen_ai_evaluation_name: 'Scorer',
+  job: 'Service',
+  spanscore_scorer_version: 'Version',
+  spanscore_judge_model: 'Judge',
+}
 const byScorer = 'job=~"$job", gen_ai_evaluation_name=~"$scorer"'
 
 /** Every agent and scorer at a glance, and what scoring itself takes. */
@@ -27,16 +35,18 @@ export function overview(): dashboard.Dashboard {
         .includeVars(true)
         .keepTime(true),
     )
+    .annotation(newVersions())
     .withRow(new dashboard.RowBuilder('Scores'))
     .withPanel(
       lines(
         {
           title: 'Mean score',
-          description: 'Mean over the hour before each point, weighted so that it speaks of all runs, sampled or not.',
+          description:
+            'Mean over the hour before each point, weighted so that it speaks of all runs that were seen, sampled or not.',
           unit: 'percentunit',
           size: [14, 9],
         },
-        [[`spanscore:mean:1h{${of}}`, agentAndScorer]],
+        [[`spanscore:mean:1h{${of}}`, `${agentAndScorer} {{spanscore_scorer_version}}`]],
       ).max(1),
     )
     .withPanel(
@@ -44,7 +54,7 @@ export function overview(): dashboard.Dashboard {
         {
           title: 'Scores of the last hour',
           description:
-            'The mean, and between which bounds it lies with 95 % confidence (Wilson); the alerts read these bounds. Runs: the effective number of scored runs.',
+            'The mean, and between which bounds it lies with 95 % confidence (Wilson). Runs: the effective number of scored runs.',
           unit: 'short',
           size: [10, 9],
         },
@@ -54,18 +64,60 @@ export function overview(): dashboard.Dashboard {
           [`spanscore:mean_upper:1h{${of}}`, 'To'],
           [`spanscore:n:1h{${of}}`, 'Runs'],
         ],
+        columns,
+      ),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Evidence of a fall',
+          description:
+            'In nats: how much speaks for scores below their target or below what is usual. The dashed line is where somebody is called.',
+          unit: 'short',
+          size: [14, 8],
+        },
+        [
+          [`max by (job, gen_ai_agent_name, gen_ai_evaluation_name) (spanscore:evidence:now{${of}})`, agentAndScorer],
+          [`${readTable().page} + 0 * max(spanscore:evidence:now{${of}})`, 'page'],
+        ],
+      ).overrideByName('page', [{ id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } }]),
+    )
+    .withPanel(
+      rows(
+        {
+          title: 'How much can be believed',
+          description:
+            'Accounted: the share, by weight, of the runs chosen in the last day that were scored. Worst and best: the bounds of the mean whatever the missing ones would have scored. Smallest fall: what the traffic of now would show within three days; 1 is not decidable at this rate.',
+          unit: 'short',
+          size: [10, 8],
+        },
+        [
+          [`spanscore:accounted:1d{${of}}`, 'Accounted'],
+          [`spanscore:mean_worst:1d{${of}}`, 'Worst'],
+          [`spanscore:mean_best:1d{${of}}`, 'Best'],
+          [
+            `max by (job, gen_ai_agent_name, gen_ai_evaluation_name) (spanscore:smallest_fall{${of}} or 0 * spanscore:target_mean{${of}} + 1)`,
+            'Smallest fall',
+          ],
+        ],
         { gen_ai_agent_name: 'Agent', gen_ai_evaluation_name: 'Scorer', job: 'Service' },
       ),
     )
     .withPanel(
       lines(
         {
-          title: 'Share of failing runs',
-          description: 'Runs whose label is fail, over the hour before each point, weighted.',
+          title: 'Share of runs that pass',
+          description:
+            'Over the day before each point, weighted; corrected for what the judge gets wrong where people have calibrated it.',
           unit: 'percentunit',
           size: [14, 8],
         },
-        [[`spanscore:fail_share:1h{${of}}`, agentAndScorer]],
+        [
+          [
+            `label_replace(spanscore:corrected_passed:1d{${of}}, "which", "corrected", "", "") or label_replace(spanscore:passed:1d{${of}}, "which", "uncalibrated", "", "")`,
+            `${agentAndScorer} {{which}}`,
+          ],
+        ],
       ).max(1),
     )
     .withPanel(
@@ -77,7 +129,7 @@ export function overview(): dashboard.Dashboard {
           size: [10, 8],
         },
         [[`bottomk(10, spanscore:mean:1h{${of}})`, 'Mean']],
-        { gen_ai_agent_name: 'Agent', gen_ai_evaluation_name: 'Scorer', job: 'Service' },
+        columns,
       ),
     )
     .withRow(new dashboard.RowBuilder('Runs'))

@@ -105,3 +105,16 @@ export function choice(
     ? variable.multi(true).includeAll(true).allValue('.*').current({ text: 'All', value: '$__all' })
     : variable
 }
+
+/** Marks where scores of a new version of a scorer, or of another judge model, begin: they are not compared with those before. */
+export function newVersions(): dashboard.AnnotationQueryBuilder {
+  return new dashboard.AnnotationQueryBuilder()
+    .name('New versions')
+    .datasource(source)
+    .enable(true)
+    .iconColor('purple')
+    .expr('spanscore:sum_w:1h unless last_over_time(spanscore:sum_w:1h[3d] offset 10m)')
+    .step('5m')
+    .titleFormat('{{gen_ai_evaluation_name}} {{spanscore_scorer_version}}')
+    .textFormat('{{gen_ai_agent_name}} {{spanscore_judge_model}}')
+}

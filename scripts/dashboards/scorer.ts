@@ -1,12 +1,16 @@
 import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
 
-import { choice, lines, rows, spread } from './panels.ts'
+import { readTable } from '../rules/table.ts'
+import { choice, lines, newVersions, rows, spread } from './panels.ts'
 
 const of = 'job="$job", gen_ai_agent_name="$agent", gen_ai_evaluation_name="$scorer"'
 
 /** The mean by a label: from the weighted sums. */
 const meanBy = (label: string) =>
   `sum by (${label}) (increase(spanscore_sum_wy_total{${of}}[1h])) / (sum by (${label}) (increase(spanscore_sum_w_total{${of}}[1h])) > 0)`
+
+/** Of several versions in one hour, the one that scored most. */
+const latest = (name: string) => `${name}{${of}} and topk(1, spanscore:sum_w:1h{${of}})`
 
 /** One scorer of one agent: how its scores are spread, and whether a model or a version of the scorer explains a change. */
 export function scorer(): dashboard.Dashboard {
@@ -30,6 +34,7 @@ export function scorer(): dashboard.Dashboard {
         false,
       ),
     )
+    .annotation(newVersions())
     .link(
       new dashboard.DashboardLinkBuilder('Overview')
         .type(dashboard.DashboardLinkType.Dashboards)
@@ -41,15 +46,15 @@ export function scorer(): dashboard.Dashboard {
         {
           title: 'Mean score with its interval',
           description:
-            'Mean of the hour before each point, and between which bounds it lies with 95 % confidence; the dashed line is the target.',
+            'Mean of the hour before each point, and between which bounds it lies with 95 % confidence; the dashed line is the target. Of the version that scored most runs.',
           unit: 'percentunit',
           size: [12, 9],
         },
         [
-          [`spanscore:mean:1h{${of}}`, 'mean'],
-          [`spanscore:mean_upper:1h{${of}}`, 'upper'],
-          [`spanscore:mean_lower:1h{${of}}`, 'lower'],
-          ['max(spanscore:target{gen_ai_evaluation_name="$scorer"} or on () spanscore:target:default)', 'target'],
+          [latest('spanscore:mean:1h'), 'mean'],
+          [latest('spanscore:mean_upper:1h'), 'upper'],
+          [latest('spanscore:mean_lower:1h'), 'lower'],
+          [`max(spanscore:target_mean{${of}})`, 'target'],
         ],
       )
         .max(1)
@@ -86,7 +91,7 @@ export function scorer(): dashboard.Dashboard {
     .withPanel(
       lines(
         {
-          title: 'Mean by version of the scorer',
+          title: 'Mean by version of the scorer and judge model',
           description:
             'Weighted mean of the hour before each point. A new version is a new yardstick: a step here is not a step of the agent.',
           unit: 'percentunit',
@@ -94,8 +99,8 @@ export function scorer(): dashboard.Dashboard {
         },
         [
           [
-            `label_replace(${meanBy('spanscore_scorer_version')}, "version", "$1", "spanscore_scorer_version", "(.{0,8}).*")`,
-            '{{version}}',
+            meanBy('spanscore_scorer_version, spanscore_judge_model'),
+            '{{spanscore_scorer_version}} {{spanscore_judge_model}}',
           ],
         ],
       ).max(1),
@@ -115,6 +120,40 @@ export function scorer(): dashboard.Dashboard {
           ],
         ],
       ),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Evidence of a fall',
+          description:
+            'In nats, by what it is held against; windows over an hour count only while their last twelfth is bad, too. The dashed line is where somebody is called.',
+          unit: 'short',
+          size: [12, 8],
+        },
+        [
+          [
+            `max by (kind, measure) (spanscore:evidence:now{${of}})`,
+            '{{measure}} against {{kind}}',
+          ],
+          [`${readTable().page} + 0 * max(spanscore:evidence:now{${of}})`, 'page'],
+        ],
+      ).overrideByName('page', [{ id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } }]),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Mean of the day, and what is not accounted for',
+          description:
+            'Between worst and best the mean of the last day lies, whatever the runs that were chosen and not scored would have got.',
+          unit: 'percentunit',
+          size: [12, 8],
+        },
+        [
+          [`spanscore:mean_worst:1d{${of}}`, 'worst'],
+          [`spanscore:mean_best:1d{${of}}`, 'best'],
+          [`spanscore:accounted:1d{${of}}`, 'accounted'],
+        ],
+      ).max(1),
     )
     .withPanel(
       rows(

@@ -18,6 +18,9 @@ const HOUR_MS = 60 * MINUTE_MS
 
 const scorers = [
   createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' }),
+  createScorer({ id: 'right_tool', description: 'The same, by another scorer.', passAt: 0.5, version: 1 }).generateScore(
+    ({ run }) => (run.toolCalls.some(({ name }) => name === 'weather-tool') ? 1 : 0),
+  ),
   // Lower is better: nearly nothing is a very good score, and must alarm nobody.
   createScorer({
     id: 'extra_tools',
@@ -86,45 +89,37 @@ describe('alerts on alignment, at 5 % sampling plus all errors', () => {
     expect(mean?.value).toBeGreaterThan(0.95)
   })
 
-  it('fires within its stated time of a drop: wrong tools in 20 minutes, the mean within the hour', async () => {
+  it('pages once within the quarter hour of a drop that concerns every scorer', async () => {
     const droppedMs = Date.now()
     dropping.wrongOfTen = 5
-    const tools = await eventually(
-      'the tools alert',
-      async () => postedOf('dropping', 'SpanscoreToolCallsWrong')[0],
-      HOUR_MS,
+    const page = await eventually('the page', async () => postedOf('dropping', 'SpanscoreScoresFell')[0], HOUR_MS)
+    expect(page.status).toBe('firing')
+    expect(page.receivedMs - droppedMs).toBeLessThan(20 * MINUTE_MS)
+    expect(page.labels).toMatchObject({ gen_ai_agent_name: 'weather-agent', severity: 'page' })
+    expect(page.annotations['description']).toContain('tool_call_accuracy')
+    await delay(20 * MINUTE_MS)
+    // Both scorers have fallen by now: it is one cause, and one notification.
+    const [both] = await stack.query(
+      'count(count by (gen_ai_evaluation_name) (spanscore:evidence:now{job="dropping"} > 13))',
     )
-    expect(tools.status).toBe('firing')
-    expect(tools.receivedMs - droppedMs).toBeLessThan(20 * MINUTE_MS)
-    const mean = await eventually(
-      'the mean alert',
-      async () => postedOf('dropping', 'SpanscoreMeanBelowTarget')[0],
-      2 * HOUR_MS,
-    )
-    expect(mean.receivedMs - droppedMs).toBeLessThan(HOUR_MS)
-    expect(mean.labels).toMatchObject({
-      gen_ai_agent_name: 'weather-agent',
-      gen_ai_evaluation_name: 'tool_call_accuracy',
-    })
-    expect(mean.annotations['summary']).toBe('tool_call_accuracy of weather-agent is below its target')
-    console.log(
-      `fired after ${Math.round((tools.receivedMs - droppedMs) / MINUTE_MS)} (tools) and ${Math.round((mean.receivedMs - droppedMs) / MINUTE_MS)} (mean) minutes of compressed time`,
-    )
+    expect(both?.value).toBe(2)
+    expect(postedOf('dropping', 'SpanscoreScoresFell').filter(({ status }) => status === 'firing')).toHaveLength(1)
+    console.log(`paged after ${Math.round((page.receivedMs - droppedMs) / MINUTE_MS)} minutes of compressed time`)
   })
 
   it('says nothing of the scorer where lower is better, nor of the same traffic without the drop', () => {
-    expect(stack.posted.filter(({ labels }) => labels['gen_ai_evaluation_name'] === 'extra_tools')).toEqual([])
-    expect(postedOf('steady')).toEqual([])
+    expect(JSON.stringify(stack.posted.filter(({ labels }) => labels['severity'] === 'page'))).not.toContain('extra_tools')
+    expect(postedOf('steady').filter(({ labels }) => labels['severity'] === 'page')).toEqual([])
   })
 
   it('resolves when scores are good again', async () => {
     dropping.wrongOfTen = 0
     const resolved = await eventually(
-      'the mean alert resolved',
-      async () => postedOf('dropping', 'SpanscoreMeanBelowTarget').find(({ status }) => status === 'resolved'),
-      3 * HOUR_MS,
+      'the page resolved',
+      async () => postedOf('dropping', 'SpanscoreScoresFell').find(({ status }) => status === 'resolved'),
+      6 * HOUR_MS,
     )
-    expect(resolved.labels).toMatchObject({ gen_ai_evaluation_name: 'tool_call_accuracy' })
-    expect(postedOf('steady')).toEqual([])
+    expect(resolved.labels).toMatchObject({ gen_ai_agent_name: 'weather-agent' })
+    expect(postedOf('steady').filter(({ labels }) => labels['severity'] === 'page')).toEqual([])
   })
 })

@@ -7,7 +7,7 @@ const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_
 export function compressTime(text: string, scale: number): string {
   if (scale === 1) return text
   return text.replaceAll(
-    /(\[|offset |for: |keep_firing_for: |interval: |group_wait: |out_of_order_time_window: )(\d+)([smhd])/g,
+    /(\[|(?<=\[\d+[smhd]):(?=\d+[smhd]\])|offset |for: |keep_firing_for: |interval: |group_wait: |out_of_order_time_window: )(\d+)([smhd])/g,
     (_, before: string, count: string, unit: string) =>
       `${before}${Math.max(1, Math.round((Number(count) * (SECONDS[unit] ?? 1)) / scale))}s`,
   )

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parse } from 'yaml'
+import { z } from 'zod'
+
+const share = z.number().gt(0).lt(1)
+
+const goals = z.strictObject({
+  /** The mean score that is good enough. */
+  mean: share.optional(),
+  /** The share of runs with the label `pass` that is good enough. */
+  passed: share.optional(),
+  /** The largest number of runs that share a cause. */
+  together: z.number().min(1).optional(),
+  /** The mean that is usual, in place of what the last 14 days say. */
+  usual: share.optional(),
+})
+
+const schema = z.strictObject({
+  page: z.number().positive(),
+  ticket: z.number().positive(),
+  falls: z.array(z.strictObject({ window: z.enum(['15m', '1h', '6h', '1d', '3d']), fall: share })).min(1),
+  default: goals.required({ mean: true, passed: true, together: true }),
+  scorers: z.array(goals.extend({ scorer: z.string(), agent: z.string().optional() })),
+})
+
+/** What `collector-config/rules-table.yaml` says. */
+export type Table = z.infer<typeof schema>
+
+/** A line of the table that names a scorer, or a scorer of an agent. */
+export type TableLine = Table['scorers'][number]
+
+/** A window in which a fall is looked for. */
+export type Fall = Table['falls'][number]
+
+/** The table's file. */
+export const tableFile = resolve(import.meta.dirname, '../../collector-config/rules-table.yaml')
+
+/** Reads the table. @throws an error that names what is wrong in it. */
+export function readTable(text: string = readFileSync(tableFile, 'utf8')): Table {
+  return schema.parse(parse(text))
+}
+
+/** Seconds of a window. */
+export const SECONDS: Readonly<Record<string, number>> = {
+  '15m': 900,
+  '30m': 1800,
+  '1h': 3600,
+  '2h': 7200,
+  '6h': 21_600,
+  '1d': 86_400,
+  '3d': 259_200,
+}
+
+/** The last twelfth of each window that is longer than an hour: only while it is bad, too, does the window page. */
+export const TWELFTH: Readonly<Record<string, string>> = { '6h': '30m', '1d': '2h', '3d': '6h' }
+
+/** No level is taken for better than this: at 1 a single bad run would be proof. */
+export const BEST = 0.99
+
+/** A fall below this would leave nothing to fall from. */
+export const LEAST = 0.02
+
+/** Nats above which what is usual is not learnt. */
+export const FREEZE = 3
+
+/** Runs, by Kish, without which nothing is usual. */
+export const ENOUGH = 200

@@ -1,0 +1,143 @@
+/**
+ * Three days of two series, with restarts and gaps, as promtool takes them and as the evaluator sees them; so that both can be
+ * asked the same.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { stringify } from 'yaml'
+
+import { readTable } from '../rules/table.ts'
+import { COUNTER_NAMES, Counters } from './counters.ts'
+import type { Added, CounterName } from './counters.ts'
+import { Evaluator } from './evaluator.ts'
+import { createRandom, poisson } from './random.ts'
+
+/** Minutes of three days. */
+export const MINUTES = 3 * 24 * 60
+
+const METRIC: Readonly<Record<CounterName, string>> = {
+  pass: 'spanscore_sum_w_total',
+  fail: 'spanscore_sum_w_total',
+  wy: 'spanscore_sum_wy_total',
+  w2: 'spanscore_sum_w2_total',
+  w2y: 'spanscore_sum_w2y_total',
+  w2y2: 'spanscore_sum_w2y2_total',
+}
+
+/** A series of scores: what it is called, and its counters. */
+export interface Recorded {
+  readonly labels: Readonly<Record<string, string>>
+  readonly counters: Counters
+  /** By counter, the values of each minute as a promtool test has them; `_` where there is no sample. */
+  readonly values: Readonly<Record<CounterName, readonly string[]>>
+}
+
+/** Scores between 0 and 1 with weights of 1 and 20; a restart about every seven hours, and gaps of some minutes. */
+export function record(seed: number, labels: Readonly<Record<string, string>>): Recorded {
+  const random = createRandom(seed)
+  const counters = new Counters(MINUTES + 1)
+  const values: Record<CounterName, string[]> = { pass: [], fail: [], wy: [], w2: [], w2y: [], w2y2: [] }
+  const now = { pass: 0, fail: 0, wy: 0, w2: 0, w2y: 0, w2y2: 0 }
+  let gap = 0
+  for (let minute = 0; minute <= MINUTES; minute += 1) {
+    if (random() < 1 / 400) for (const name of COUNTER_NAMES) now[name] = 0
+    const good = minute > MINUTES * 0.7 ? 0.6 : 0.92
+    for (let runs = poisson(0.8, random); runs > 0; runs -= 1) {
+      const w = random() < 0.3 ? 20 : 1
+      const passes = random() < good
+      const y = Math.round((passes ? 0.7 + 0.3 * random() : 0.6 * random()) * 100) / 100
+      now[passes ? 'pass' : 'fail'] += w
+      now.wy += w * y
+      now.w2 += w * w
+      now.w2y += w * w * y
+      now.w2y2 += w * w * y * y
+    }
+    if (gap === 0 && random() < 1 / 300) gap = 1 + Math.floor(random() * 12)
+    const isMissing = gap > 0
+    gap = Math.max(0, gap - 1)
+    const sample: Added = { ...now }
+    counters.sample(isMissing ? undefined : sample)
+    for (const name of COUNTER_NAMES) values[name].push(isMissing ? '_' : String(sample[name]))
+  }
+  return { labels, counters, values }
+}
+
+/** The series as the input of a promtool test. */
+export function inputSeries({ labels, values }: Recorded): { series: string; values: string }[] {
+  const text = Object.entries(labels).map(([name, value]) => `${name}="${value}"`)
+  return COUNTER_NAMES.map((name) => {
+    const label = name === 'pass' || name === 'fail' ? [`gen_ai_evaluation_score_label="${name}"`] : []
+    return { series: `${METRIC[name]}{${[...text, ...label].join(', ')}}`, values: values[name].join(' ') }
+  })
+}
+
+/** Minutes between two evaluations: a recorded value is found for less than five minutes. */
+const STEP = 4
+
+/** Lets promtool and the evaluator look at the same counters, and gives the largest relative difference of `spanscore:evidence`. */
+export function compareWithPromtool(promtool: string, minutes: number): { compared: number; worst: number } {
+  const table = readTable()
+  const labels = {
+    job: 'shop',
+    gen_ai_agent_name: 'support',
+    gen_ai_evaluation_name: 'prompt_alignment',
+    spanscore_scorer_version: '1a2b3c4d',
+    spanscore_judge_model: 'judge-1',
+  }
+  const recorded = record(7, labels)
+  const evaluator = new Evaluator(table, { mean: 0.7, passed: 0.8, together: 1 }, recorded.counters, MINUTES + 1)
+  const asked: number[] = []
+  const expected = new Map<string, number>()
+  for (let minute = 0; minute <= minutes; minute += STEP) {
+    const isAsked = minute % 240 === 212
+    const { evidence } = evaluator.at(minute, isAsked)
+    if (!isAsked) continue
+    asked.push(minute)
+    for (const [line, value] of evidence) expected.set(`${minute} ${line}`, value)
+  }
+  const answered = askPromtool(promtool, recorded, asked)
+  let worst = answered.size === expected.size ? 0 : Number.POSITIVE_INFINITY
+  for (const [key, value] of expected) {
+    const other = answered.get(key) ?? Number.NaN
+    const difference = Math.abs(other - value) / Math.max(1e-3, Math.abs(value))
+    worst = Number.isNaN(difference) ? Number.POSITIVE_INFINITY : Math.max(worst, difference)
+  }
+  return { compared: expected.size, worst }
+}
+
+/** promtool shows what it has where it was told to expect nothing. */
+function askPromtool(promtool: string, recorded: Recorded, minutes: readonly number[]): Map<string, number> {
+  const directory = mkdtempSync(join(tmpdir(), 'spanscore-agreement-'))
+  const file = join(directory, 'test.yml')
+  const test = {
+    interval: '1m',
+    input_series: inputSeries(recorded),
+    promql_expr_test: minutes.map((minute) => ({ expr: 'spanscore:evidence', eval_time: `${minute}m`, exp_samples: [] })),
+  }
+  const rules = resolve(import.meta.dirname, '../../collector-config/rules/recording.yml')
+  writeFileSync(file, stringify({ rule_files: [rules], evaluation_interval: `${STEP}m`, tests: [test] }))
+  const { stdout, stderr } = spawnSync(promtool, ['test', 'rules', file], {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  rmSync(directory, { recursive: true })
+  const answered = new Map<string, number>()
+  const blocks = `${stdout}${stderr}`.matchAll(/time: ([\ddhms.]+),\s+exp: nil\s+got: (.*)/g)
+  for (const [, time = '', got = ''] of blocks) {
+    const minute = minutesOf(time)
+    for (const [, text = '', value = ''] of got.matchAll(/\{([^}]*)\} ([-+\d.eE]+)/g)) {
+      const label = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(text)?.[1]
+      const line = `${label('kind')} ${label('measure')} ${label('window')} ${label('fall')}`
+      answered.set(`${minute} ${line}`, Number(value))
+    }
+  }
+  return answered
+}
+
+/** Of `1h30m` or `2d4h`, as promtool writes it. */
+function minutesOf(time: string): number {
+  const [, days = '0', hours = '0', minutes = '0'] = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?/.exec(time) ?? []
+  return Number(days) * 1440 + Number(hours) * 60 + Number(minutes)
+}
