@@ -208,7 +208,7 @@ describe('spanscore score', () => {
     const read: Report = JSON.parse(stdout)
     expect(read.gates.map(({ passed }) => passed)).toEqual([false, false, false, false])
     expect(stderr).toMatch(/broken: nothing was scored \(scorer-threw \d+\)/)
-    expect(stderr).toMatch(/prompt_alignment: scores are missing \(over-budget \d+\)/)
+    expect(stderr).toMatch(/prompt_alignment: scores are missing \(refused \d+\)/)
     expect(stderr).toMatch(/answer_relevancy: nothing was scored \(judge-unavailable \d+\)/)
     expect(stderr).toMatch(/half: scores are missing \(scorer-threw \d+\)/)
     expect(

@@ -131,10 +131,7 @@ export function scorer(): dashboard.Dashboard {
           size: [12, 8],
         },
         [
-          [
-            `max by (kind, measure) (spanscore:evidence:now{${of}})`,
-            '{{measure}} against {{kind}}',
-          ],
+          [`max by (kind, measure) (spanscore:evidence:now{${of}})`, '{{measure}} against {{kind}}'],
           [`${readTable().page} + 0 * max(spanscore:evidence:now{${of}})`, 'page'],
         ],
       ).overrideByName('page', [{ id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } }]),

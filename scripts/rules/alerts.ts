@@ -6,7 +6,7 @@ const page = { severity: 'page' }
 const ticket = { severity: 'ticket' }
 
 /** Where an alert is explained. */
-const runbook = (alert: string) => `runbooks.md#${alert.toLowerCase()}`
+const runbook = (name: string) => `runbooks.md#${name.toLowerCase()}`
 
 function alert(
   name: string,

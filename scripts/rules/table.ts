@@ -27,9 +27,6 @@ const schema = z.strictObject({
 /** What `collector-config/rules-table.yaml` says. */
 export type Table = z.infer<typeof schema>
 
-/** A line of the table that names a scorer, or a scorer of an agent. */
-export type TableLine = Table['scorers'][number]
-
 /** A window in which a fall is looked for. */
 export type Fall = Table['falls'][number]
 

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { stringify } from 'yaml'
 
+import { recordingGroups } from '../rules/recording.ts'
 import { readTable } from '../rules/table.ts'
 import { COUNTER_NAMES, Counters } from './counters.ts'
 import type { Added, CounterName } from './counters.ts'
@@ -114,10 +115,18 @@ function askPromtool(promtool: string, recorded: Recorded, minutes: readonly num
   const test = {
     interval: '1m',
     input_series: inputSeries(recorded),
-    promql_expr_test: minutes.map((minute) => ({ expr: 'spanscore:evidence', eval_time: `${minute}m`, exp_samples: [] })),
+    promql_expr_test: minutes.map((minute) => ({
+      expr: 'spanscore:evidence',
+      eval_time: `${minute}m`,
+      exp_samples: [],
+    })),
   }
   const rules = resolve(import.meta.dirname, '../../collector-config/rules/recording.yml')
-  writeFileSync(file, stringify({ rule_files: [rules], evaluation_interval: `${STEP}m`, tests: [test] }))
+  const order = recordingGroups(readTable()).map(({ name }) => name)
+  writeFileSync(
+    file,
+    stringify({ rule_files: [rules], evaluation_interval: `${STEP}m`, group_eval_order: order, tests: [test] }),
+  )
   const { stdout, stderr } = spawnSync(promtool, ['test', 'rules', file], {
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,

@@ -29,10 +29,13 @@ function check(isMet: boolean, what: string): void {
 }
 
 const promtool = findProgram('promtool')
-if (promtool === undefined) say('promtool is not there: the evaluator is not compared with it (npm run test:e2e gets it)')
+if (promtool === undefined)
+  say('promtool is not there: the evaluator is not compared with it (npm run test:e2e gets it)')
 else {
   const { compared, worst } = compareWithPromtool(promtool, MINUTES)
-  say(`evaluator and promtool: ${compared} values of evidence over three days, largest relative difference ${worst.toExponential(1)}`)
+  say(
+    `evaluator and promtool: ${compared} values of evidence over three days, largest relative difference ${worst.toExponential(1)}`,
+  )
   check(worst < 1e-9, 'nine digits')
 }
 
@@ -104,7 +107,9 @@ for (const { scored, fall, hours } of expected) {
     if (first !== undefined) waits.push((first - WARM_UP) / 60)
   }
   const median = waits.toSorted((a, b) => a - b)[Math.floor(waits.length / 2)] ?? Number.POSITIVE_INFINITY
-  say(`${scored}/h scored, fall ${fall}: ${waits.length} of ${SERIES}, ${median.toFixed(2)} h (twice ${hours.toFixed(2)} at most)`)
+  say(
+    `${scored}/h scored, fall ${fall}: ${waits.length} of ${SERIES}, ${median.toFixed(2)} h (twice ${hours.toFixed(2)} at most)`,
+  )
   check(waits.length === SERIES && median <= 2 * hours, `found within twice ${hours.toFixed(2)} h`)
 }
 

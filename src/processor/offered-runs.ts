@@ -72,7 +72,6 @@ export class OfferedRuns {
       writer,
       jobs: this.#jobs,
       reporter,
-      upstream: { probabilityOf: () => options.upstreamProbability ?? 1 },
       now,
     })
   }

@@ -1,5 +1,11 @@
 import { stringify } from 'yaml'
 
+import { alertGroups } from '../../scripts/rules/alerts.ts'
+import { recordingGroups } from '../../scripts/rules/recording.ts'
+import { readTable } from '../../scripts/rules/table.ts'
+
+const table = readTable()
+
 /** Some minutes of traffic of one scorer of one agent. */
 export interface Phase {
   readonly minutes: number
@@ -122,6 +128,8 @@ export function scenario(name: string, series: readonly Series[], expected: read
 export const testFile = (rules: string, tests: readonly object[]): string =>
   stringify({
     rule_files: [`${rules}/recording.yml`, `${rules}/alerts.yml`],
+    // A recorded value is found for less than five minutes.
     evaluation_interval: '4m',
+    group_eval_order: [...recordingGroups(table), ...alertGroups(table)].map(({ name }) => name),
     tests,
   })

@@ -18,9 +18,12 @@ const HOUR_MS = 60 * MINUTE_MS
 
 const scorers = [
   createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' }),
-  createScorer({ id: 'right_tool', description: 'The same, by another scorer.', passAt: 0.5, version: 1 }).generateScore(
-    ({ run }) => (run.toolCalls.some(({ name }) => name === 'weather-tool') ? 1 : 0),
-  ),
+  createScorer({
+    id: 'right_tool',
+    description: 'The same, by another scorer.',
+    passAt: 0.5,
+    version: 1,
+  }).generateScore(({ run }) => (run.toolCalls.some(({ name }) => name === 'weather-tool') ? 1 : 0)),
   // Lower is better: nearly nothing is a very good score, and must alarm nobody.
   createScorer({
     id: 'extra_tools',
@@ -108,7 +111,9 @@ describe('alerts on alignment, at 5 % sampling plus all errors', () => {
   })
 
   it('says nothing of the scorer where lower is better, nor of the same traffic without the drop', () => {
-    expect(JSON.stringify(stack.posted.filter(({ labels }) => labels['severity'] === 'page'))).not.toContain('extra_tools')
+    expect(JSON.stringify(stack.posted.filter(({ labels }) => labels['severity'] === 'page'))).not.toContain(
+      'extra_tools',
+    )
     expect(postedOf('steady').filter(({ labels }) => labels['severity'] === 'page')).toEqual([])
   })
 

@@ -68,7 +68,7 @@ export class ServiceScorer implements RunScorer {
 
   async shutdown(): Promise<void> {
     this.#runs.stop()
-    await Promise.all([...this.#outputs.values()].map(({ signals }) => signals.shutdown()))
+    await Promise.all([...this.#outputs.values()].map((output) => shutDown(output)))
   }
 
   #write(offered: ScoredOffer, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
@@ -100,10 +100,10 @@ export class ServiceScorer implements RunScorer {
     }
     const output = this.#createOutput(resource)
     this.#outputs.set(key, output)
-    for (const [oldest, { signals }] of this.#outputs) {
+    for (const [oldest, output] of this.#outputs) {
       if (this.#outputs.size <= MAX_SERVICES) break
       this.#outputs.delete(oldest)
-      void signals.shutdown()
+      void shutDown(output)
     }
     return output
   }
@@ -116,7 +116,13 @@ export class ServiceScorer implements RunScorer {
       heldSpans: () => 0,
       budgetUsedRatio: () => 0,
     }
-    const metrics = new ScoreMetrics(gauges, () => signals.meterProvider)
+    const metrics = new ScoreMetrics({
+      gauges,
+      meterProvider: () => signals.meterProvider,
+      // The provider is the service's own: it throws nothing that ought to be hidden.
+      guard: (_what, run) => run(),
+      later: (run, ms) => void setTimeout(run, ms).unref(),
+    })
     const providers = {
       tracerProvider: () => signals.tracerProvider,
       meterProvider: () => signals.meterProvider,
@@ -132,6 +138,12 @@ export class ServiceScorer implements RunScorer {
     })
     return { signals, metrics, emitter }
   }
+}
+
+/** What was gathered is written first. */
+function shutDown({ metrics, signals }: ServiceOutput): Promise<void> {
+  metrics.stop()
+  return signals.shutdown()
 }
 
 function targetOf({ traceId, spanId }: AgentRun): SpanContext {

@@ -73,7 +73,7 @@ export function checkGate(gate: Gate, tallies: Tallies, usesInterval: boolean): 
 }
 
 /** Reasons for which a run would have had a score, had all gone well. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['judge-unavailable', 'over-budget'])
+const LEFT_OUT: ReadonlySet<string> = new Set(['judge-unavailable', 'refused'])
 
 function missingScores(tally: Tally): string | undefined {
   const skipped = [...tally.skipped].filter(([reason]) => LEFT_OUT.has(reason))

@@ -84,7 +84,7 @@ export class RunScorers {
     if (why !== undefined) return unasked(scorer, run, { status: 'skipped', reason: 'judge-unavailable', message: why })
     if (this.#judgeScoresLeft <= 0) {
       const message = 'All judge scores that --judge-limit allows were asked for; raise it.'
-      return unasked(scorer, run, { status: 'skipped', reason: 'over-budget', message })
+      return unasked(scorer, run, { status: 'skipped', reason: 'refused', message })
     }
     const { redact } = this.#options
     try {
