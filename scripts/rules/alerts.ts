@@ -48,7 +48,7 @@ function alignment({ page: pageAt, ticket: ticketAt }: Table): RuleGroup {
           summary: 'Scores of {{ $labels.gen_ai_agent_name }} may be worse than they should be',
           description: `${speaking(ticketAt)}. Evidence of {{ $value | printf "%.0f" }} nats.`,
         },
-        { keep_firing_for: '30m' },
+        { for: '15m', keep_firing_for: '30m' },
       ),
       alert(
         'SpanscoreNothingToCompare',

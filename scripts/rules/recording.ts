@@ -80,6 +80,13 @@ const effective = (mean: string, ofVariance: string, of: Name) =>
 const wilson = (mean: string, n: string, sign: '+' | '-') =>
   `(${mean} + 1.9208 / ${n} ${sign} 1.96 * sqrt(${mean} * (1 - ${mean}) / ${n} + 0.9604 / ${n} ^ 2)) / (1 + 3.8416 / ${n})`
 
+/**
+ * The level that is surely reached: three standard errors below. At two, one series in forty would be held against a level
+ * that it never had, and page for it.
+ */
+const surely = (mean: string, n: string) =>
+  `(${mean} + 4.5 / ${n} - 3 * sqrt(${mean} * (1 - ${mean}) / ${n} + 2.25 / ${n} ^ 2)) / (1 + 9 / ${n})`
+
 /** A column of the table for each series there is: the first line that fits. */
 function column(table: Table, key: 'mean' | 'passed' | 'together' | 'usual', most?: number): string | undefined {
   const bound = (value: number) => (most === undefined ? value : Math.min(most, value))
@@ -94,7 +101,7 @@ function column(table: Table, key: 'mean' | 'passed' | 'together' | 'usual', mos
   return lines.length === 0 ? undefined : lines.join('\nor ')
 }
 
-/** What is usual: the lower bound of the 14 days before the window, learnt only while nothing speaks against it. */
+/** What is usual: the surely reached level of the 14 days before the window, learnt only while nothing speaks against it. */
 function usual(table: Table, window: string): Rule[] {
   const past: Name = (name) => `spanscore:past_${name}:${window}`
   const sum = (name: string): Rule => ({
@@ -105,16 +112,16 @@ function usual(table: Table, window: string): Rule[] {
     const record = `spanscore:usual_${measure}:${window}`
     const worse = `max by (${SERIES}) (spanscore:evidence{kind="usual"}) > ${FREEZE}`
     const byHand = measure === 'mean' ? column(table, 'usual', BEST) : undefined
-    const expr = `(${learnt} and ${kish(past)} >= ${ENOUGH}) unless (${worse})\nor (last_over_time(${record}[1h]) and (${worse}))`
+    const expr = `(${learnt} and ${kish(past)} / spanscore:together >= ${ENOUGH}) unless (${worse})\nor (last_over_time(${record}[1h]) and (${worse}))`
     return { record, expr: byHand === undefined ? expr : `${byHand}\nor ${expr}` }
   }
   return [
     ...['sum_w', 'sum_pass', 'sum_wy', 'sum_w2', 'sum_w2y', 'sum_w2y2'].map(sum),
     { record: past('mean'), expr: `clamp(${past('sum_wy')} / ${past('sum_w')}, 0, 1)` },
     { record: past('n'), expr: effective(past('mean'), `(${variance(past('mean'), past)})`, past) },
-    learn('mean', `clamp_max(${wilson(past('mean'), past('n'), '-')}, ${BEST})`),
+    learn('mean', `clamp_max(${surely(past('mean'), `(${past('n')} / spanscore:together)`)}, ${BEST})`),
     { record: past('passed'), expr: `clamp_max(${past('sum_pass')} / ${past('sum_w')}, 1)` },
-    learn('passed', `clamp_max(${wilson(past('passed'), `(${kish(past)})`, '-')}, ${BEST})`),
+    learn('passed', `clamp_max(${surely(past('passed'), `(${kish(past)} / spanscore:together)`)}, ${BEST})`),
   ]
 }
 

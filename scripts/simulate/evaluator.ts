@@ -167,11 +167,12 @@ export class Evaluator {
     const [w = 0, pass = 0, wy = 0, w2 = 0, w2y = 0, w2y2 = 0] = this.#hours.between(from, to)
     if (!(w > 0)) return undefined
     const kish = w ** 2 / w2
-    if (!(kish >= ENOUGH)) return undefined
+    const { together } = this.#levels
+    if (!(kish / together >= ENOUGH)) return undefined
     const mean = measure === 'mean' ? Math.min(1, Math.max(0, wy / w)) : Math.min(1, pass / w)
-    const n = measure === 'mean' ? effective(mean, { w, w2, w2y, w2y2 }) : kish
-    const spread = Math.sqrt((mean * (1 - mean)) / n + 0.9604 / n ** 2)
-    return Math.min(BEST, (mean + 1.9208 / n - 1.96 * spread) / (1 + 3.8416 / n))
+    const n = (measure === 'mean' ? effective(mean, { w, w2, w2y, w2y2 }) : kish) / together
+    const spread = Math.sqrt((mean * (1 - mean)) / n + 2.25 / n ** 2)
+    return Math.min(BEST, (mean + 4.5 / n - 3 * spread) / (1 + 9 / n))
   }
 }
 

@@ -24,6 +24,9 @@ export interface Fired {
 /** As `keep_firing_for` of the shipped alerts: what comes back within it is the same alert. */
 const KEEP_FIRING_MINUTES = 30
 
+/** As `for` of the ticket: what is over at once is no ticket. */
+const TICKET_FOR_MINUTES = 15
+
 /** Lets the traffic come for so many minutes, and the rules look at it in each of them. */
 export function simulate(
   traffic: Traffic,
@@ -39,8 +42,8 @@ export function simulate(
   const weight = 1 / traffic.sample
   let pass = 0
   let fail = 0
-  const pages = new Alert(table.page)
-  const tickets = new Alert(table.ticket)
+  const pages = new Alert(table.page, 0)
+  const tickets = new Alert(table.ticket, TICKET_FOR_MINUTES)
   for (let minute = 0; minute < minutes; minute += 1) {
     const conversations = poisson(traffic.runsPerHour / 60 / traffic.conversation, random)
     for (let index = 0; index < conversations; index += 1) {
@@ -65,14 +68,22 @@ export function simulate(
 class Alert {
   readonly began: number[] = []
   readonly #over: number
+  readonly #forMinutes: number
   #last = Number.NEGATIVE_INFINITY
+  #since: number | undefined
 
-  constructor(over: number) {
+  constructor(over: number, forMinutes: number) {
     this.#over = over
+    this.#forMinutes = forMinutes
   }
 
   look(evidence: number | undefined, minute: number): void {
-    if (evidence === undefined || evidence <= this.#over) return
+    if (evidence === undefined || evidence <= this.#over) {
+      this.#since = undefined
+      return
+    }
+    this.#since ??= minute
+    if (minute - this.#since < this.#forMinutes) return
     if (minute - this.#last > KEEP_FIRING_MINUTES) this.began.push(minute)
     this.#last = minute
   }

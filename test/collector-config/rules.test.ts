@@ -70,7 +70,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     const expected = [
       { at: '120m', alert: PAGE, firing: 0 },
       { at: '136m', alert: PAGE, firing: 1 },
-      { at: '136m', alert: 'SpanscoreScoresSinking', firing: 1 },
+      { at: '176m', alert: 'SpanscoreScoresSinking', firing: 1 },
       { at: '180m', alert: PAGE, firing: 1 },
       // The windows of a day and three days still hold the fall; their last twelfth does not.
       { at: '340m', alert: PAGE, firing: 0 },

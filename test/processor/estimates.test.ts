@@ -1,0 +1,209 @@
+/**
+ * What the exported sums say of runs whose truth is known: through the real processor, its budget and queue, and a real meter
+ * provider. Bias within max(.02, 1 − accounted), accounted where nothing is lost, and the stated interval holds the truth.
+ */
+import { createTraceState, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api'
+import type { Context } from '@opentelemetry/api'
+import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { expect, test } from 'vitest'
+
+import type { AgentRun } from '../../src/model/agent-run.ts'
+import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import { weightedMean } from '../../src/sampling/weighted-mean.ts'
+import { createRandom } from '../../scripts/simulate/random.ts'
+import { agentAttributes, codeScorer, judgeScorer, open } from './harness.ts'
+
+const RUNS = 1500
+
+class Reader extends MetricReader {
+  constructor() {
+    super({ aggregationTemporalitySelector: () => AggregationTemporality.DELTA })
+  }
+  protected async onForceFlush() {}
+  protected async onShutdown() {}
+}
+
+type Sums = Record<'w' | 'wy' | 'wy2' | 'w2' | 'w2y' | 'w2y2' | 'chosen', number>
+
+/** The sums since they were last asked for. */
+async function collect(reader: Reader): Promise<Sums> {
+  const sums: Sums = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0, chosen: 0 }
+  const { resourceMetrics } = await reader.collect()
+  for (const { descriptor, dataPoints } of resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics)) {
+    const name = descriptor.name === 'spanscore.chosen.w' ? 'chosen' : descriptor.name.replace('spanscore.sum.', '')
+    if (!(name in sums)) continue
+    for (const { value } of dataPoints) sums[name as keyof Sums] += Number(value)
+  }
+  return sums
+}
+
+/** What a run is worth: the agent's answer says it. */
+const worth = (run: AgentRun): number => Number(/y=([\d.]+)/.exec(run.output ?? '')?.[1])
+
+interface Case {
+  readonly options: (random: () => number) => Partial<ScoringOptions>
+  readonly kind?: 'code' | 'judge'
+  readonly better?: 'lower'
+  /** Whether a judge fails on a run. */
+  readonly fails?: (y: number, random: () => number) => boolean
+  /** The share of runs that are errors. */
+  readonly errors?: number
+  readonly parent?: (index: number) => Context
+  /** Processors that the runs go to in turn; each period begins with new ones where they restart. */
+  readonly processes?: number
+  readonly restarts?: boolean
+  readonly loses?: boolean
+  readonly runs?: number
+}
+
+const unlimited = { callsPerMinute: Number.POSITIVE_INFINITY, usdPerDay: Number.POSITIVE_INFINITY }
+
+/** Ids that are the same in every run of the test: what is sampled depends on them. */
+const hex = (length: number, random: () => number) =>
+  Array.from({ length }, () => Math.floor(random() * 16).toString(16)).join('')
+
+const callers = createRandom(99)
+
+function remote(ot?: string): Context {
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId: hex(32, callers),
+    spanId: '2'.repeat(16),
+    traceFlags: TraceFlags.SAMPLED,
+    isRemote: true,
+    ...(ot !== undefined && { traceState: createTraceState(`ot=${ot}`) }),
+  })
+}
+
+const strata = (run: AgentRun) => (run.status === 'error' ? 1 : 0.1)
+
+const cases: Readonly<Record<string, Case>> = {
+  'every run': { options: () => ({}) },
+  'a fixed rate': { options: () => ({ sample: 0.2 }) },
+  'all errors and a tenth of the rest': { options: () => ({ sample: strata }), errors: 0.1 },
+  'lower is better': { options: () => ({ sample: strata }), errors: 0.1, better: 'lower' },
+  'judges at a fixed rate': { options: () => ({ sample: 0.3, budget: unlimited }), kind: 'judge' },
+  'remote parents, with and without tracestate': {
+    options: () => ({ sample: strata }),
+    errors: 0.1,
+    parent: (index) => (index % 2 === 0 ? remote('th:8') : remote()),
+  },
+  'a process that restarts': { options: () => ({ sample: strata }), errors: 0.1, restarts: true },
+  'two processes': { options: () => ({ sample: strata }), errors: 0.1, processes: 2 },
+  'judges that fail on what is bad': {
+    options: () => ({ budget: unlimited }),
+    kind: 'judge',
+    fails: (y, random) => random() < (y > 0.5 ? 0.03 : 0.3),
+    loses: true,
+    runs: 400,
+  },
+  'a queue that is full': {
+    options: () => ({ budget: unlimited, queueSize: 50, concurrency: 2 }),
+    kind: 'judge',
+    loses: true,
+    runs: 400,
+  },
+  'a burst over the budget': {
+    options: () => ({ budget: { callsPerMinute: 60 } }),
+    kind: 'judge',
+    loses: true,
+    runs: 600,
+  },
+}
+
+test.each(Object.keys(cases))('%s: sums speak of all runs', { timeout: 120_000 }, async (name) => {
+  const given = cases[name]!
+  const random = createRandom(name.length * 7919)
+  let bias = 0
+  let covered = 0
+  let told = 0
+  let chosen = 0
+  let scored = 0
+  let runs: Processes | undefined
+  // Judges take their time, and loss shows at once.
+  const periods = given.kind === 'judge' ? 12 : 40
+  for (let period = 0; period < periods; period += 1) {
+    if (runs === undefined || given.restarts === true || given.loses === true) {
+      await runs?.stop()
+      runs = new Processes(given, random)
+    }
+    let truth = 0
+    const count = given.runs ?? RUNS
+    for (let index = 0; index < count; index += 1) {
+      const isError = random() < (given.errors ?? 0)
+      const y = isError ? (random() < 0.2 ? 1 : 0) : random() < 0.85 ? 1 : 0
+      truth += (given.better === 'lower' ? 1 - y : y) / count
+      runs.run(index, y, isError, given.parent?.(index) ?? ROOT_CONTEXT)
+    }
+    const sums = await runs.collect()
+    const mean = weightedMean(sums)!
+    bias += (mean.mean - truth) / periods
+    chosen += sums.chosen
+    scored += sums.w
+    if (mean.n < 10) continue
+    told += 1
+    const slack = 1 - sums.w / sums.chosen
+    if (mean.interval95[0] - slack <= truth && truth <= mean.interval95[1] + slack) covered += 1
+  }
+  await runs?.stop()
+  const accounted = scored / chosen
+  expect(Math.abs(bias)).toBeLessThanOrEqual(Math.max(0.02, 1 - accounted))
+  // Where runs are lost, accounted says so.
+  const [from, to] = given.loses === true ? [0, 0.98] : [0.95, 1.000001]
+  expect(accounted).toBeGreaterThanOrEqual(from)
+  expect(accounted).toBeLessThanOrEqual(to)
+  // Of twelve periods one may miss by chance.
+  expect(covered / told).toBeGreaterThanOrEqual(periods === 12 ? 11 / 12 : 0.93)
+})
+
+/** One or two processes that score the same agent, and send to one backend. */
+class Processes {
+  readonly #each: { processor: ScoringSpanProcessor; provider: BasicTracerProvider; reader: Reader }[]
+
+  constructor(given: Case, random: () => number) {
+    const assess = (run: AgentRun) => {
+      const y = worth(run)
+      if (given.fails?.(y, random) === true) throw new Error('the judge is out')
+      return { status: 'scored' as const, value: y }
+    }
+    const definition = { assess, ...(given.better !== undefined && { better: given.better }) }
+    const scorer =
+      given.kind === 'judge'
+        ? judgeScorer('fitting', { ...definition, assess: async (run) => assess(run) })
+        : codeScorer('exact', definition)
+    const idGenerator = { generateTraceId: () => hex(32, random), generateSpanId: () => hex(16, random) }
+    this.#each = Array.from({ length: given.processes ?? 1 }, () => {
+      const reader = new Reader()
+      const processor = new ScoringSpanProcessor({
+        scorers: [scorer],
+        meterProvider: new MeterProvider({ readers: [reader] }),
+        emit: { events: false, lateSpans: 'never' },
+        queueSize: 100_000,
+        ...given.options(random),
+      })
+      return { processor, reader, provider: new BasicTracerProvider({ spanProcessors: [processor], idGenerator }) }
+    })
+  }
+
+  run(index: number, y: number, isError: boolean, parent: Context): void {
+    const { provider } = this.#each[index % this.#each.length]!
+    const span = open(provider.getTracer('agents'), 'invoke_agent a', agentAttributes('a', 'q', `y=${y}`), parent)
+    if (isError) span.setStatus({ code: 2 })
+    span.end()
+  }
+
+  async collect(): Promise<Sums> {
+    const total: Sums = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0, chosen: 0 }
+    for (const { processor, reader } of this.#each) {
+      await processor.forceFlush()
+      const sums = await collect(reader)
+      for (const key of Object.keys(total)) total[key as keyof Sums] += sums[key as keyof Sums]
+    }
+    return total
+  }
+
+  async stop(): Promise<void> {
+    for (const { provider } of this.#each) await provider.shutdown()
+  }
+}
