@@ -62,7 +62,8 @@ export class ScoreMetrics {
     const base = this.#sums.count(evaluation, run, extra)
     this.#arm()
     if (instruments === undefined) return
-    if (judged !== undefined) this.#guard(() => notAPromise(instruments.judgeDuration.record(durationMs / 1000, judged)))
+    if (judged !== undefined)
+      this.#guard(() => notAPromise(instruments.judgeDuration.record(durationMs / 1000, judged)))
     if (score.status !== 'scored') return
     const position = positionInRange(evaluation, score.value)
     this.#guard(() => notAPromise(instruments.score.record(position, base)))

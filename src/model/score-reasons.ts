@@ -11,7 +11,9 @@ export const skipReasons: Readonly<Record<SkipReason, string>> = {
   'not-finished': 'The run waits for somebody, such as for an approval or for a tool of the client.',
   incomplete: 'The run was given up at a limit, or the spans that were kept do not make a run.',
   'sampled-out': 'The run is not among those that `sample` keeps.',
-  'over-budget': 'The judge would have taken more than `budget` allows.',
+  thinned:
+    'The budget lowers the rate of judges, and the run is not among those that the lower rate keeps. Weights make up for it.',
+  refused: 'The run was chosen, and the budget had no room for it, or it would have counted for more than 1,000 runs.',
   'circuit-open': 'The judge failed repeatedly, or cannot answer, and is not asked for a while.',
   'judge-unavailable': 'The key or the package of the judge is missing.',
   unsampled: 'The span is recorded but not sampled. `scoreUnsampled` has it judged.',

@@ -100,10 +100,10 @@ export class ServiceScorer implements RunScorer {
     }
     const output = this.#createOutput(resource)
     this.#outputs.set(key, output)
-    for (const [oldest, output] of this.#outputs) {
+    for (const [oldest, unused] of this.#outputs) {
       if (this.#outputs.size <= MAX_SERVICES) break
       this.#outputs.delete(oldest)
-      void shutDown(output)
+      void shutDown(unused)
     }
     return output
   }
