@@ -5,7 +5,7 @@ import { TraceStore } from '../runs/live/trace-store.ts'
 import type { ParentSpan } from '../runs/live/span-links.ts'
 import { Budget } from '../sampling/budget.ts'
 import { detached } from '../scoring/isolation.ts'
-import { runForeign } from '../scoring/run-foreign.ts'
+import { runForeign, runForeignNow } from '../scoring/run-foreign.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { formatLedger, Ledger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
@@ -73,7 +73,12 @@ export class ScoringPipeline {
     this.#metrics = new ScoreMetrics({
       gauges,
       meterProvider: () => this.#providers.meterProvider(),
-      guard: (what, run) => reporter.guard(what, run),
+      guard: (what, run) => {
+        const result = runForeignNow(run)
+        if (result.ok) return result.value
+        reporter.threw(what, result.error)
+        return undefined
+      },
       later: (run, ms) => detached(() => void setTimeout(run, ms).unref()),
     })
     const writer = new ScoreWriter({
