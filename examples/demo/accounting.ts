@@ -9,7 +9,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'not-applicable': 'there was nothing to score, such as tool errors where no tool was called',
   'run-failed': 'the run failed before there was anything to judge',
   'no-output': 'the run gave no answer',
-  'over-budget': 'the budget for judge calls was used up',
+  thinned: 'more was asked of judges than the budget allows; the weights of other runs make up for it',
+  refused: 'the budget for judge calls was used up',
   'sampled-out': 'the run was not in the sample',
 }
 

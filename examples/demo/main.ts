@@ -75,6 +75,8 @@ const scoring = attachScoring({
     { scorer: createPromptAlignmentScorerLLM({ model }), agent: ['weather-agent', 'support-agent', 'trip-agent'] },
     { scorer: createSummarizationScorer({ model }), agent: 'summary-agent' },
   ],
+  // A minute's worth of runs comes within a second here, and all of them are to be shown: the default would thin them out.
+  budget: { callsPerMinute: 600 },
 })
 
 const agents = createDemoAgents(model)

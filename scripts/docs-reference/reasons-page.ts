@@ -7,7 +7,7 @@ export function reasonsPage(): string {
     'Reasons and codes',
     'Where there is no score, `spanscore.<id>.status` is `skipped` or `failed`, and `.status_reason` is one of these. They are counted in `spanscore.evaluations` and in the ledger.',
     '## Skipped',
-    'The scorer was never asked, or there was nothing to ask about. Nothing is written on the span for `sampled-out`, `filtered`, `over-budget` and `already-scored`.',
+    'The scorer was never asked, or there was nothing to ask about. Nothing is written on the span for `sampled-out`, `filtered`, `thinned`, `refused` and `already-scored`.',
     table(['reason', 'meaning'], rowsOf(skipReasons)),
     '## Failed',
     'The scorer was asked, and gave no valid score.',

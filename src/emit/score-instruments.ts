@@ -1,4 +1,4 @@
-import type { Counter, Histogram, Meter, MeterProvider } from '@opentelemetry/api'
+import type { Counter, Histogram, Meter, MeterProvider, MetricOptions } from '@opentelemetry/api'
 
 import { globalSlot } from '../scoring/global-slot.ts'
 import { notAPromise } from '../scoring/thenable.ts'
@@ -27,19 +27,21 @@ export class ScoreInstruments {
 
   constructor(provider: MeterProvider) {
     const meter = notAPromise(provider.getMeter(SCOPE_NAME, SCOPE_VERSION))
-    this.score = meter.createHistogram('spanscore.score', {
+    const histogram = (name: string, options: MetricOptions): Histogram =>
+      notAPromise(meter.createHistogram(name, options))
+    this.score = histogram('spanscore.score', {
       unit: '1',
       description: 'Position of the score in its range, 0 to 1, turned so that higher is better.',
       advice: { explicitBucketBoundaries: [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1] },
     })
-    this.judgeDuration = meter.createHistogram('spanscore.judge.duration', {
+    this.judgeDuration = histogram('spanscore.judge.duration', {
       unit: 's',
       description: 'Time that all judge calls of one score took.',
       advice: { explicitBucketBoundaries: [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2] },
     })
     const counter = (name: CounterName): Counter => {
       const [metric, unit, description] = COUNTERS[name]
-      return meter.createCounter(metric, { unit, description })
+      return notAPromise(meter.createCounter(metric, { unit, description }))
     }
     this.counters = {
       evaluations: counter('evaluations'),
@@ -65,12 +67,14 @@ export class ScoreInstruments {
       ['spanscore.budget.used_ratio', '1', 'How much of the tightest budget is used.', 'budgetUsedRatio'],
     ] as const
     for (const [name, unit, description, key] of gauges) {
-      meter.createObservableGauge(name, { unit, description }).addCallback((result) => {
+      const gauge = notAPromise(meter.createObservableGauge(name, { unit, description }))
+      const added: unknown = gauge.addCallback((result) => {
         const values = [...this.gauges].map((each) => each[key]())
         if (values.length === 0) return
         // The tightest budget is the tightest of all; what waits is added up.
         result.observe(key === 'budgetUsedRatio' ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0))
       })
+      notAPromise(added)
     }
   }
 }

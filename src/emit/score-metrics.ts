@@ -2,7 +2,6 @@ import type { MeterProvider } from '@opentelemetry/api'
 
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
-import { notAPromise } from '../scoring/thenable.ts'
 import { positionInRange } from './position-in-range.ts'
 import type { ScoreAttributes } from './score-attributes.ts'
 import { instrumentsOf } from './score-instruments.ts'
@@ -17,7 +16,7 @@ export interface ScoreMetricsParts {
   readonly gauges: Gauges
   /** The one to write to, looked up at each emission. */
   readonly meterProvider: () => MeterProvider | undefined
-  /** Runs code of the provider, which may throw; `undefined` where it did. */
+  /** Runs code of the provider, which may throw, or give a promise where a value is due; `undefined` where it did. */
   readonly guard: <Result>(what: string, run: () => Result) => Result | undefined
   /** Calls back once after so many milliseconds, in no application's context, without keeping the process alive. */
   readonly later: (run: () => void, ms: number) => void
@@ -62,11 +61,10 @@ export class ScoreMetrics {
     const base = this.#sums.count(evaluation, run, extra)
     this.#arm()
     if (instruments === undefined) return
-    if (judged !== undefined)
-      this.#guard(() => notAPromise(instruments.judgeDuration.record(durationMs / 1000, judged)))
+    if (judged !== undefined) this.#guard(() => instruments.judgeDuration.record(durationMs / 1000, judged))
     if (score.status !== 'scored') return
     const position = positionInRange(evaluation, score.value)
-    this.#guard(() => notAPromise(instruments.score.record(position, base)))
+    this.#guard(() => instruments.score.record(position, base))
   }
 
   /** Hands what was gathered to the meter provider, if there is one. */

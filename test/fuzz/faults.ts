@@ -70,10 +70,14 @@ function customScorer(random: Random, id: string, kind: 'code' | 'judge', inline
 
 /** Options of a pipeline in which everything may go wrong but the bookkeeping. */
 export function faultyOptions(random: Random): Omit<ScoringOptions, 'next'> {
-  const instrument = { record: faulty(random, () => undefined), addCallback: () => undefined }
+  const instrument = {
+    record: faulty(random, () => undefined),
+    addCallback: () => undefined,
+    add: faulty(random, () => undefined),
+  }
   const meter = {
     createHistogram: () => instrument,
-    createObservableCounter: () => instrument,
+    createCounter: () => instrument,
     createObservableGauge: () => instrument,
   }
   const logger = { emit: faulty(random, () => undefined) }

@@ -256,6 +256,23 @@ test('a meter provider that throws costs no event, no attribute and no judge sco
   expect(agents).toHaveLength(3)
 })
 
+test.each(['getMeter', 'createHistogram', 'createCounter', 'createObservableGauge', 'record', 'add', 'addCallback'])(
+  'a meter provider whose %s gives a promise that rejects ends no process',
+  async (broken) => {
+    const called: string[] = []
+    const method = (name: string, value: unknown) => () => {
+      called.push(name)
+      return name === broken ? Promise.reject(new Error(name)) : value
+    }
+    const methods = (names: readonly string[], value: unknown) =>
+      Object.fromEntries(names.map((name) => [name, method(name, value)]))
+    const instruments = methods(['record', 'add', 'addCallback'], undefined)
+    const meter = methods(['createHistogram', 'createCounter', 'createObservableGauge'], instruments)
+    await expectSurvival({ meterProvider: methods(['getMeter'], meter) as never })
+    expect(called).toContain(broken)
+  },
+)
+
 const emptyProcessor = { onStart() {}, onEnd() {}, forceFlush: async () => {}, shutdown: async () => {} }
 
 const CALLBACKS = ['scorer', 'judge', 'when', 'sample', 'redact', 'onScore', 'onJudgeCall', 'meter', 'logger'] as const
@@ -304,10 +321,10 @@ test.each(CALLBACKS)('spans that %s starts are neither recorded nor scored, with
   expect(scoring.ledger().runs.seen).toBe(1)
 })
 
-const instrument = { record() {}, addCallback() {} }
+const instrument = { record() {}, addCallback() {}, add() {} }
 const noMeter = {
   createHistogram: () => instrument,
-  createObservableCounter: () => instrument,
+  createCounter: () => instrument,
   createObservableGauge: () => instrument,
 }
 
