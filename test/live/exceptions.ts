@@ -25,12 +25,6 @@ export const exceptions: readonly Exception[] = [
     why: 'the spans hold no names of agents: a nested one is called as the tool that runs it',
   },
   {
-    library: /^Anthropic loop$/,
-    scenario: /^(?!two requests at once)/,
-    complaint: /^(live|calls|answer_)/,
-    why: 'without a span around the loop every model call is a trace of its own, which live are not yet put together',
-  },
-  {
     library: /by LangSmith$/,
     scenario: /./,
     complaint: /./,
@@ -41,6 +35,12 @@ export const exceptions: readonly Exception[] = [
     scenario: /^two requests at once$/,
     complaint: /./,
     why: 'the tracer keeps one current parent for all requests: it hangs spans of one request below the workflow of the other',
+  },
+  {
+    library: /^(createAgent|createReactAgent|StateGraph) by Traceloop$/,
+    scenario: /^nested agent$/,
+    complaint: /^(live|calls|answer_)/,
+    why: 'the spans of a graph within a graph are written side by side: live, the inner graph is taken for a run of its own; from a file it is found',
   },
   {
     library: /^createAgent by OpenInference$/,
