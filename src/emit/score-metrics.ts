@@ -31,6 +31,7 @@ export interface ScoreMetricsParts {
 export class ScoreMetrics {
   readonly #parts: ScoreMetricsParts
   readonly #sums = new ScoreSums()
+  #isStopped = false
   #known: { readonly provider: MeterProvider; instruments: ScoreInstruments | undefined } | undefined
   #isDue = false
 
@@ -77,6 +78,7 @@ export class ScoreMetrics {
   /** The processor has ended: its gauges are no more. What was counted stays. */
   stop(): void {
     this.flush()
+    this.#isStopped = true
     this.#known?.instruments?.gauges.delete(this.#parts.gauges)
   }
 
@@ -117,7 +119,8 @@ export class ScoreMetrics {
       this.#isDue = false
       this.flush()
       // Without a provider it is looked for again as long as something waits for one.
-      if (!this.#sums.gathered.isEmpty) this.#arm()
+      // A processor that has ended would otherwise wait for a meter provider for as long as the process lives.
+      if (!this.#sums.gathered.isEmpty && !this.#isStopped) this.#arm()
     }, GATHER_MS)
   }
 
