@@ -202,7 +202,20 @@ export function recordingGroups(table: Table): RuleGroup[] {
   const all = (name: string) => `sum by (${AGENT_AND_SCORER}) (spanscore:${name}:1d)`
   return [
     { name: 'spanscore-sums', interval: '1m', rules: [...short.flatMap(sums), ...interval('1h')] },
-    { name: 'spanscore-sums-long', interval: '2m', rules: [...['1d', '3d'].flatMap(sums), ...interval('1d')] },
+    {
+      name: 'spanscore-sums-long',
+      interval: '2m',
+      rules: [
+        ...['1d', '3d'].flatMap(sums),
+        ...interval('1d'),
+        // Beside the sums that they are compared with: of another moment, a new series would lack two minutes of its few.
+        { record: 'spanscore:chosen:1d', expr: `${chosen} > 0` },
+        {
+          record: 'spanscore:accounted:1d',
+          expr: `clamp_max((${all('sum_w')} or 0 * spanscore:chosen:1d) / spanscore:chosen:1d, 1)`,
+        },
+      ],
+    },
     {
       name: 'spanscore-levels',
       interval: '2m',
@@ -233,11 +246,6 @@ export function recordingGroups(table: Table): RuleGroup[] {
       name: 'spanscore-trust',
       interval: '2m',
       rules: [
-        { record: 'spanscore:chosen:1d', expr: `${chosen} > 0` },
-        {
-          record: 'spanscore:accounted:1d',
-          expr: `clamp_max((${all('sum_w')} or 0 * spanscore:chosen:1d) / spanscore:chosen:1d, 1)`,
-        },
         {
           record: 'spanscore:mean_worst:1d',
           expr: `spanscore:accounted:1d * clamp(${all('sum_wy')} / ${all('sum_w')}, 0, 1)`,
