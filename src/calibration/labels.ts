@@ -1,0 +1,63 @@
+import { z } from 'zod/v4'
+
+/**
+ * What a person says of one score: whether the run passes, by the question that the scorer asks. A file of labels is JSON Lines,
+ * one label a line; `spanscore calibrate draw` writes lines to fill in, and `spanscore calibrate` reads them back.
+ *
+ * Run, scorer and version together name the score that was labelled.
+ */
+export interface Label {
+  /** `${traceId}:${spanId}` of the agent span. */
+  readonly runId: string
+  /** Id of the scorer: `gen_ai.evaluation.name` of the event. */
+  readonly scorer: string
+  /** Version of the scorer, 8 characters: `spanscore.scorer.version`. */
+  readonly version: string
+  /** The model that answered: `spanscore.judge.model`. Absent for scorers that ask no model. */
+  readonly judgeModel?: string | undefined
+  /** Revision of the run that the person read: `spanscore.revision`. */
+  readonly revision: number
+  readonly label: 'pass' | 'fail'
+  /** Why, in the person's own words. It may quote the run. */
+  readonly note?: string | undefined
+  /** Who labelled: a name or an id, the same for all labels of one person. */
+  readonly labeller: string
+  /** When: ISO 8601, with a time zone. */
+  readonly labelledAt: string
+  /** The probability with which this score was drawn among those of its scorer that are stored, above 0, at most 1. */
+  readonly drawProbability: number
+}
+
+/** A line of a labelling file, which a person may not have filled in yet. What else a line holds is not read. */
+export type LabelLine = Omit<Label, 'label' | 'labeller' | 'labelledAt'> & {
+  /** `null` until somebody has labelled the run. */
+  readonly label: Label['label'] | null
+  readonly labeller?: string | null | undefined
+  readonly labelledAt?: string | null | undefined
+}
+
+const score = {
+  runId: z.string().regex(/^[0-9a-f]{32}:[0-9a-f]{16}$/, 'expected <trace id>:<span id> in lower-case hex digits'),
+  scorer: z.string().min(1),
+  version: z.string().min(1),
+  judgeModel: z.string().min(1).optional(),
+  revision: z.int().min(1),
+  note: z.string().optional(),
+  drawProbability: z.number().gt(0).max(1),
+}
+
+const verdict = z.enum(['pass', 'fail'])
+const labeller = z.string().min(1)
+const time = z.iso.datetime({ offset: true })
+
+/** The schema of a label. */
+export const labelSchema: z.ZodType<Label> = z.object({ ...score, label: verdict, labeller, labelledAt: time })
+
+/** The schema of a line in a labelling file: a label, or one that is still to be given. */
+export const labelLineSchema: z.ZodType<LabelLine> = z.object({
+  ...score,
+  label: verdict.nullable(),
+  // An empty name is one that nobody filled in.
+  labeller: z.string().nullish(),
+  labelledAt: time.nullish(),
+})
