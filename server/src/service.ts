@@ -10,6 +10,7 @@ import type { GatheredRecords } from './send/service-signals.ts'
 import type { HeldSpan } from './traces/held-span.ts'
 import type { SettledSpans, TraceBuffer } from './traces/trace-buffer.ts'
 import type { RunUnit } from './traces/run-unit.ts'
+import type { ServiceObserver } from './service-observer.ts'
 
 /** What a scoring service is made of. */
 export interface ServiceParts {
@@ -23,6 +24,8 @@ export interface ServiceParts {
   readonly report: (message: string) => void
   /** Milliseconds since the epoch: the time of the log. */
   readonly nowMs: () => number
+  /** Sees what happens to runs; the page is one. */
+  readonly observer?: ServiceObserver | undefined
 }
 
 /** What the service counts beside its parts. */
@@ -84,7 +87,10 @@ export class Service {
     try {
       const { settled, finished, freed } = buffer.settle(nowMs())
       this.#parts.log.finish(freed)
-      for (const unit of finished) this.#finish(unit)
+      for (const unit of finished) {
+        this.#finish(unit)
+        this.#parts.observer?.finished(unit.traceId)
+      }
       await this.#scoreAll(settled)
     } catch (error) {
       this.#failed(error)
@@ -115,15 +121,17 @@ export class Service {
   }
 
   #take(records: readonly LogRecord[]): void {
-    const { buffer, log, nowMs } = this.#parts
+    const { buffer, log, nowMs, observer } = this.#parts
     const finished: number[] = []
+    const held: LogRecord[] = []
     for (const record of records) {
       const decoded = this.#decoded(record)
       if (decoded === undefined || !buffer.add(record.offset, decoded.spans, decoded.logs, nowMs())) {
         finished.push(record.offset)
-      }
+      } else if (observer !== undefined) held.push(record)
     }
     log.finish(finished)
+    observer?.arrived(held)
   }
 
   #decoded(record: LogRecord): DecodedSpans | undefined {
@@ -140,6 +148,7 @@ export class Service {
     const { buffer, nowMs, outbox, take } = this.#parts
     try {
       const offers = this.#offersOf(settled)
+      this.#parts.observer?.settled(settled, offers)
       await Promise.all(offers.map((offered) => this.#parts.scorer.offer(offered)))
       const gathered = offers.map(({ run }) => take(run))
       outbox.add({

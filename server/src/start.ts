@@ -32,7 +32,8 @@ export interface ServerOptions {
   /** 0 takes any free port. */
   readonly httpPort: number
   readonly grpcPort: number
-  readonly to: Destination
+  /** Where scores go; `undefined` where the page alone shows them. */
+  readonly to: Destination | undefined
   /** Whether requests are passed on to the destination as they came. */
   readonly forwards: boolean
   /** Folder of the log; `undefined` keeps it in memory. */
@@ -79,7 +80,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     now: monotonicMs,
     ...(options.maxWaitingScores !== undefined && { maxWaiting: options.maxWaitingScores }),
   })
-  const forwarder = new Forwarder(log, options.to, report)
+  const forwarder = options.to === undefined ? undefined : new Forwarder(log, options.to, report)
   const service = new Service({
     log,
     reader,
@@ -114,7 +115,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const metrics = new ServiceMetrics({ receiver, buffer, outbox, forwarder, service, log }, options.to)
   try {
     service.start()
-    const forwarding = setInterval(() => forwarder.wake(), 50)
+    const forwarding = setInterval(() => forwarder?.wake(), 50)
     await listen(http, options.host, options.httpPort)
     const grpcPort = await bindGrpc(grpc, options.host, options.grpcPort, options.tls)
     const httpPort = portOf(http)
@@ -128,14 +129,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         service: service.counts,
         traces: { ...buffer.counts, openUnits: buffer.openUnits, heldSpans: buffer.heldSpans },
         outbox: { ...outbox.counts, waiting: outbox.size },
-        forward: { ...forwarder.counts, waiting: log.waitingToForward },
+        forward: { ...forwarder?.counts, waiting: log.waitingToForward },
         ledger: scorer.ledger(),
       }),
       stop: async (timeoutMs = STOP_TIMEOUT_MS) => {
         clearInterval(forwarding)
         await closeHttp(http)
         await new Promise<void>((resolve) => grpc.tryShutdown(() => resolve()))
-        forwarder.stop()
+        forwarder?.stop()
         await service.stop(timeoutMs)
         await metrics.shutdown()
         await scorer.shutdown()
@@ -171,6 +172,7 @@ function checkAddress({ host, access }: ServerOptions): void {
 
 /** Scores that are sent here would be taken in again. */
 function refuseSelf({ to, host }: ServerOptions, ports: readonly number[]): void {
+  if (to === undefined) return
   const url = new URL(to.url)
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
   const name = url.hostname.replace(/^\[|\]$/g, '')

@@ -7,6 +7,7 @@ import type { Destination } from '../send/acknowledged-exporter.ts'
 import { createServiceSignals } from '../send/service-signals.ts'
 import type { GatheredRecords, ServiceSignals } from '../send/service-signals.ts'
 import { scoreIds } from './score-ids.ts'
+import type { ScoreIds } from './score-ids.ts'
 import type { OfferedRun, RunScorer } from './run-scorer.ts'
 
 /** Services that have providers of their own. Beyond it the one that was not used for longest is closed. */
@@ -18,6 +19,9 @@ interface ServiceOutput {
   readonly emitter: Emitter
 }
 
+/** Called with each result of a scorer; the id is the run's. */
+export type OnScore = (runId: string, ids: ScoreIds, evaluation: Evaluation) => void
+
 /**
  * Scores runs, and writes what comes of it with the resource of the run's own service, so that scores are found where the
  * service's traces are.
@@ -26,13 +30,16 @@ export class ServiceScorer implements RunScorer {
   readonly #outputs = new Map<string, ServiceOutput>()
   readonly #runs: OfferedRuns
   readonly #metricsTo: Destination | undefined
+  readonly #onScore: OnScore | undefined
 
   /**
    * @param metricsTo Where metrics go; `undefined` where they go nowhere.
+   * @param onScore Sees each result as it is written.
    * @throws TypeError `<path>: expected …, got …`
    */
-  constructor(options: ScoringOptions, metricsTo: Destination | undefined) {
+  constructor(options: ScoringOptions, metricsTo: Destination | undefined, onScore?: OnScore) {
     this.#metricsTo = metricsTo
+    this.#onScore = onScore
     this.#runs = new OfferedRuns({
       options,
       write: (offered, evaluation, run, counted) => this.#write(offered, evaluation, run, counted),
@@ -77,8 +84,10 @@ export class ServiceScorer implements RunScorer {
     const { traceId, spanId } = offered.target
     const ids = scoreIds({ traceId, spanId }, evaluation.scorer, spanIds)
     signals.nextSpanId(ids.spanId)
+    const revised = { ...evaluation, revision: spanIds.length }
+    this.#onScore?.(`${traceId}:${spanId}`, ids, revised)
     emitter.emit({
-      evaluation: { ...evaluation, revision: spanIds.length },
+      evaluation: revised,
       run,
       target: offered.target,
       endTime: toSeconds(offered.run.endTimeMs),

@@ -34,6 +34,11 @@ export interface AcknowledgedExporter<Item> {
   shutdown(): Promise<void>
 }
 
+const NOWHERE: AcknowledgedExporter<unknown> = {
+  send: () => Promise.resolve({ status: 'acknowledged' }),
+  shutdown: () => Promise.resolve(),
+}
+
 interface PartialSuccess {
   readonly partialSuccess?: {
     readonly rejectedLogRecords?: number
@@ -45,15 +50,17 @@ interface PartialSuccess {
 /** Statuses that a batch of another content may not get. */
 const OF_CONTENT = new Set([400, 413, 422])
 
-/** An exporter of log records, made of the official one's parts. */
-export function createLogExporter(destination: Destination): AcknowledgedExporter<ReadableLogRecord> {
+/** An exporter of log records, made of the official one's parts. Without a destination there is nothing to wait for. */
+export function createLogExporter(destination: Destination | undefined): AcknowledgedExporter<ReadableLogRecord> {
+  if (destination === undefined) return NOWHERE
   return acknowledged(destination, 'LOGS', 'v1/logs', ProtobufLogsSerializer, (serializer, options) =>
     createOtlpHttpExportDelegate(options, serializer, 'otlp_http_log_exporter', LogsExporterMetricsHelper, undefined),
   )
 }
 
-/** An exporter of spans, made of the official one's parts. */
-export function createSpanExporter(destination: Destination): AcknowledgedExporter<ReadableSpan> {
+/** An exporter of spans, made of the official one's parts. Without a destination there is nothing to wait for. */
+export function createSpanExporter(destination: Destination | undefined): AcknowledgedExporter<ReadableSpan> {
+  if (destination === undefined) return NOWHERE
   return acknowledged(destination, 'TRACES', 'v1/traces', ProtobufTraceSerializer, (serializer, options) =>
     createOtlpHttpExportDelegate(options, serializer, 'otlp_http_span_exporter', TraceExporterMetricsHelper, undefined),
   )

@@ -15,7 +15,7 @@ export interface MeasuredParts {
   readonly receiver: Receiver
   readonly buffer: TraceBuffer
   readonly outbox: Outbox
-  readonly forwarder: Forwarder
+  readonly forwarder: Forwarder | undefined
   readonly service: Service
   readonly log: SpanLog
 }
@@ -24,7 +24,7 @@ export interface MeasuredParts {
 export class ServiceMetrics {
   readonly #signals: ServiceSignals
 
-  constructor({ receiver, buffer, outbox, forwarder, service, log }: MeasuredParts, to: Destination) {
+  constructor({ receiver, buffer, outbox, forwarder, service, log }: MeasuredParts, to: Destination | undefined) {
     this.#signals = createServiceSignals({ 'service.name': 'spanscore' }, to)
     const meter = this.#signals.meterProvider.getMeter('spanscore')
     const counter = (name: string, description: string, observe: (result: ObservableResult) => void) =>
@@ -56,6 +56,7 @@ export class ServiceMetrics {
       result.observe(outbox.counts.failures, { outcome: 'failed-attempt' })
     })
     counter('forwarded', 'Requests that were passed on, by outcome.', (result) => {
+      if (forwarder === undefined) return
       result.observe(forwarder.counts.forwarded, { outcome: 'acknowledged' })
       result.observe(forwarder.counts.refused, { outcome: 'refused' })
       result.observe(forwarder.counts.failures, { outcome: 'failed-attempt' })
