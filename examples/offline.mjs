@@ -1,26 +1,36 @@
-/** What lets the examples run with no key and no server: a scripted model, and spans on the console. */
+/**
+ * Runs a program without a key: `node examples/offline.mjs node examples/ai-sdk/main.mjs`. A scripted model on loopback answers in
+ * place of OpenAI and Anthropic, and spans are printed unless OTEL_EXPORTER_OTLP_ENDPOINT says where they go.
+ */
+import { spawn } from 'node:child_process'
 import { createScriptedOpenAIServer } from 'spanscore/testing'
+import { startScriptedAnthropic } from './scripted-anthropic.mjs'
 
-if (process.env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined) {
-  process.env.OTEL_TRACES_EXPORTER = 'console'
-  process.env.OTEL_LOGS_EXPORTER = 'none'
-  process.env.OTEL_METRICS_EXPORTER = 'none'
-}
+const openai = await createScriptedOpenAIServer(({ toolResults }) =>
+  toolResults.length > 0
+    ? 'It is 4 degrees in Oslo.'
+    : { toolCalls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }] },
+)
+const anthropic = await startScriptedAnthropic()
 
-const hasKey = (process.env.OPENAI_API_KEY ?? '') !== ''
-
-const server = hasKey
-  ? undefined
-  : await createScriptedOpenAIServer(({ toolResults }) =>
-      toolResults.length > 0
-        ? 'It is 4 degrees in Oslo.'
-        : { toolCalls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }] },
-    )
-
-/** For the OpenAI client: yours where `OPENAI_API_KEY` is set, else the scripted model. */
-export const openaiOptions = server === undefined ? {} : { baseURL: server.url, apiKey: 'scripted' }
-
-/** Ends the scripted model. */
-export async function close() {
-  await server?.close()
-}
+const [command, ...args] = process.argv.slice(2)
+const program = spawn(command, args, {
+  stdio: 'inherit',
+  env: {
+    ...(process.env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined && {
+      OTEL_TRACES_EXPORTER: 'console',
+      OTEL_LOGS_EXPORTER: 'none',
+      OTEL_METRICS_EXPORTER: 'none',
+    }),
+    ...process.env,
+    OPENAI_API_KEY: 'scripted',
+    OPENAI_BASE_URL: openai.url,
+    ANTHROPIC_API_KEY: 'scripted',
+    ANTHROPIC_BASE_URL: anthropic.url,
+  },
+})
+program.on('exit', async (code) => {
+  await openai.close()
+  anthropic.close()
+  process.exitCode = code ?? 1
+})

@@ -1,14 +1,14 @@
-import { close, openaiOptions } from '../offline.mjs'
-import { scoring, sdk } from '../telemetry.mjs'
+import { scoring, sdk } from './telemetry.mjs'
 import { OpenTelemetry } from '@ai-sdk/otel'
-import { createOpenAI } from '@ai-sdk/openai'
+import { openai } from '@ai-sdk/openai'
 import { registerTelemetry, tool, ToolLoopAgent } from 'ai'
 import { z } from 'zod'
 
+// region agent
 registerTelemetry(new OpenTelemetry())
 
 const agent = new ToolLoopAgent({
-  model: createOpenAI(openaiOptions)('gpt-5-mini'),
+  model: openai('gpt-5-mini'),
   instructions: 'You answer questions about the weather.',
   tools: {
     get_weather: tool({
@@ -22,7 +22,9 @@ const agent = new ToolLoopAgent({
 
 const { text } = await agent.generate({ prompt: 'What is the weather in Oslo?' })
 console.log(text)
+// endregion
 
+// region end
 await scoring.forceFlush()
 await sdk.shutdown()
-await close()
+// endregion

@@ -1,17 +1,17 @@
-import { close } from '../offline.mjs'
-import { scoring, sdk } from '../telemetry.mjs'
-import { startScriptedModel } from './scripted-model.mjs'
+import { scoring, sdk } from './telemetry.mjs'
 import { traceAgent, traceTool } from '@arizeai/openinference-core'
 import { AnthropicInstrumentation } from '@arizeai/openinference-instrumentation-anthropic'
 import Anthropic from '@anthropic-ai/sdk'
 
+// region instrument
 new AnthropicInstrumentation().manuallyInstrument(Anthropic)
+// endregion
 
-const hasKey = (process.env.ANTHROPIC_API_KEY ?? '') !== ''
-const scripted = hasKey ? undefined : await startScriptedModel()
-const anthropic = new Anthropic(scripted === undefined ? {} : { baseURL: scripted.baseURL, apiKey: 'scripted' })
+const anthropic = new Anthropic()
 
+// region tool
 const getWeather = traceTool(({ city }) => ({ city, celsius: 4 }), { name: 'get_weather' })
+// endregion
 const tools = [
   {
     name: 'get_weather',
@@ -20,6 +20,7 @@ const tools = [
   },
 ]
 
+// region agent
 const ask = traceAgent(
   async (question) => {
     const messages = [{ role: 'user', content: question }]
@@ -43,10 +44,9 @@ const ask = traceAgent(
   },
   { name: 'weather_agent' },
 )
+// endregion
 
 console.log(await ask('What is the weather in Oslo?'))
 
 await scoring.forceFlush()
 await sdk.shutdown()
-scripted?.close()
-await close()

@@ -1,5 +1,4 @@
-import { close, openaiOptions } from '../offline.mjs'
-import { scoring, sdk } from '../telemetry.mjs'
+import { scoring, sdk } from './telemetry.mjs'
 // region instrument
 import * as CallbackManagerModule from '@langchain/core/callbacks/manager'
 import { LangChainInstrumentation } from '@arizeai/openinference-instrumentation-langchain'
@@ -12,11 +11,10 @@ import { ChatOpenAI } from '@langchain/openai'
 import { createAgent } from 'langchain'
 import { z } from 'zod'
 
-const { apiKey, ...configuration } = openaiOptions
-
+// region agent
 const agent = createAgent({
   name: 'weather_agent',
-  model: new ChatOpenAI({ model: 'gpt-5-mini', configuration, ...(apiKey && { apiKey }) }),
+  model: new ChatOpenAI({ model: 'gpt-5-mini' }),
   systemPrompt: 'You answer questions about the weather.',
   tools: [
     tool(({ city }) => JSON.stringify({ city, celsius: 4 }), {
@@ -26,12 +24,13 @@ const agent = createAgent({
     }),
   ],
 })
+// endregion
 
 const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'What is the weather in Oslo?' }] })
 console.log(messages.at(-1).content)
 
-// Callbacks run behind the answer: after this the run's spans have ended.
-await awaitAllCallbacks()
+// region flush
+await awaitAllCallbacks() // callbacks may run after the answer: only now have all spans ended
 await scoring.forceFlush()
+// endregion
 await sdk.shutdown()
-await close()

@@ -1,6 +1,5 @@
-import { close, openaiOptions } from '../offline.mjs'
-import { scoring, sdk } from '../telemetry.mjs'
-import { createOpenAI } from '@ai-sdk/openai'
+import { scoring, sdk } from './telemetry.mjs'
+import { openai } from '@ai-sdk/openai'
 import { Agent } from '@mastra/core/agent'
 import { Mastra } from '@mastra/core/mastra'
 import { createTool } from '@mastra/core/tools'
@@ -12,7 +11,7 @@ const weather = new Agent({
   id: 'weather_agent',
   name: 'weather_agent',
   instructions: 'You answer questions about the weather.',
-  model: createOpenAI(openaiOptions).chat('gpt-5-mini'),
+  model: openai.chat('gpt-5-mini'),
   tools: {
     get_weather: createTool({
       id: 'get_weather',
@@ -35,4 +34,3 @@ console.log(text)
 
 await scoring.forceFlush()
 await sdk.shutdown()
-await close()

@@ -1,14 +1,14 @@
-import { close, openaiOptions } from '../offline.mjs'
-import { scoring, sdk } from '../telemetry.mjs'
+import { scoring, sdk } from './telemetry.mjs'
 import { trace } from '@opentelemetry/api'
 import * as agents from '@openai/agents'
 import { OpenAIAgentsInstrumentation } from '@arizeai/openinference-instrumentation-openai-agents'
-import OpenAI from 'openai'
 import { z } from 'zod'
 
+// region instrument
 new OpenAIAgentsInstrumentation({ tracerProvider: trace.getTracerProvider() }).manuallyInstrument(agents)
-agents.setDefaultOpenAIClient(new OpenAI(openaiOptions))
+// endregion
 
+// region agent
 const agent = new agents.Agent({
   name: 'weather_agent',
   instructions: 'You answer questions about the weather.',
@@ -25,8 +25,10 @@ const agent = new agents.Agent({
 
 const { finalOutput } = await agents.run(agent, 'What is the weather in Oslo?')
 console.log(finalOutput)
+// endregion
 
+// region flush
 await agents.getGlobalTraceProvider().forceFlush()
 await scoring.forceFlush()
+// endregion
 await sdk.shutdown()
-await close()

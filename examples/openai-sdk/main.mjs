@@ -1,13 +1,16 @@
-import { close, openaiOptions } from '../offline.mjs'
-import { scoring, sdk } from '../telemetry.mjs'
+import { scoring, sdk } from './telemetry.mjs'
 import { traceAgent, traceTool } from '@arizeai/openinference-core'
 import { OpenAIInstrumentation } from '@arizeai/openinference-instrumentation-openai'
 import OpenAI from 'openai'
 
+// region instrument
 new OpenAIInstrumentation().manuallyInstrument(OpenAI)
-const openai = new OpenAI(openaiOptions)
+// endregion
+const openai = new OpenAI()
 
+// region tool
 const getWeather = traceTool(({ city }) => ({ city, celsius: 4 }), { name: 'get_weather' })
+// endregion
 const tools = [
   {
     type: 'function',
@@ -19,6 +22,7 @@ const tools = [
   },
 ]
 
+// region agent
 const ask = traceAgent(
   async (question) => {
     const messages = [
@@ -38,9 +42,9 @@ const ask = traceAgent(
   },
   { name: 'weather_agent' },
 )
+// endregion
 
 console.log(await ask('What is the weather in Oslo?'))
 
 await scoring.forceFlush()
 await sdk.shutdown()
-await close()

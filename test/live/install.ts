@@ -8,7 +8,7 @@ import { installPackages, packProject } from '../install-packages.ts'
 import type { Library } from './libraries.ts'
 
 /** Kept between runs: a folder for each set of packages, named by its hash. */
-const cache = process.env['SPANSCORE_LIVE_CACHE'] ?? join(homedir(), '.cache', 'spanscore-live')
+export const cache = process.env['SPANSCORE_LIVE_CACHE'] ?? join(homedir(), '.cache', 'spanscore-live')
 
 /** Installs the packages of a library, once for the same packages; gives the folder. */
 export function installLibrary({ program, packages }: Library): string {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 
 /** A model on loopback that speaks Anthropic's messages API: it asks for the weather, and then answers. */
-export async function startScriptedModel() {
+export async function startScriptedAnthropic() {
   const server = createServer(async (request, response) => {
     const { messages } = await json(request)
     const content = messages.some(({ content: blocks }) => Array.isArray(blocks))
@@ -25,5 +25,5 @@ export async function startScriptedModel() {
     server.close()
     server.closeAllConnections()
   }
-  return { baseURL: `http://127.0.0.1:${server.address().port}`, close }
+  return { url: `http://127.0.0.1:${server.address().port}`, close }
 }

@@ -1,0 +1,21 @@
+"""An agent of the OpenAI Agents SDK. It does not know spanscore: OTEL_EXPORTER_OTLP_ENDPOINT names the service."""
+
+from agents import Agent, Runner, function_tool
+from openinference.instrumentation.openai_agents import OpenAIAgentsInstrumentor
+
+OpenAIAgentsInstrumentor().instrument()
+
+
+@function_tool
+def get_weather(city: str) -> str:
+    """The weather in a city."""
+    return f'{{"city": "{city}", "celsius": 4}}'
+
+
+agent = Agent(
+    name="weather_agent",
+    instructions="You answer questions about the weather.",
+    model="gpt-5-mini",
+    tools=[get_weather],
+)
+print(Runner.run_sync(agent, "What is the weather in Oslo?").final_output)

@@ -1,0 +1,29 @@
+import { globSync, readFileSync } from 'node:fs'
+
+import { describe, expect, it } from 'vitest'
+
+import { pagesWithExamples, withExamples } from '../scripts/docs-examples.ts'
+
+const pages = pagesWithExamples().map((page) => ({ page, text: readFileSync(page, 'utf8') }))
+
+describe('the code of examples in the documentation', () => {
+  it.each(pages.filter(({ text }) => text.includes('<!-- examples/')))('of $page is as it is run', ({ text }) => {
+    expect(text).toBe(withExamples(text))
+  })
+
+  it('is on the page of every framework', () => {
+    const frameworks = globSync('docs/frameworks/*.md')
+    expect(frameworks.length).toBeGreaterThan(7)
+    for (const page of frameworks) expect(readFileSync(page, 'utf8')).toContain('<!-- examples/')
+  })
+
+  it('starts telemetry in the same way everywhere', () => {
+    expect(new Set(globSync('examples/*/telemetry.mjs').map((file) => readFileSync(file, 'utf8'))).size).toBe(1)
+  })
+
+  it('shows every example but the demo', () => {
+    const shown = pages.flatMap(({ text }) => [...text.matchAll(/<!-- examples\/([\w-]+)\//g)].map(([, name]) => name))
+    const folders = globSync('examples/*/').map((folder) => folder.split('/')[1])
+    expect([...new Set(shown), 'demo'].toSorted()).toEqual(folders.toSorted())
+  })
+})
