@@ -1,0 +1,86 @@
+/** A score that may be drawn. */
+export interface Drawable {
+  readonly label: 'pass' | 'fail'
+  /** How many runs it stands for: 1/(probability with which its run was scored). */
+  readonly weight: number
+}
+
+/** A score that was drawn, and with what probability. */
+export interface Drawn<T> {
+  readonly of: T
+  /** Above 0, at most 1. */
+  readonly drawProbability: number
+}
+
+/**
+ * Draws scores to label. Half of them have the verdict `pass` and half `fail`, as far as there are so many, so that failures are
+ * labelled however rare they are. Among scores of one verdict, the probability is proportional to the number of runs that a
+ * score stands for, so that all labels count alike. Exactly `count` are drawn, or all where there are no more.
+ *
+ * The probabilities are exact: the scores are put in random order, and systematic sampling takes the one at each step of the
+ * summed probabilities (Madow 1949; Särndal, Swensson, Wretman, "Model Assisted Survey Sampling", 3.6).
+ *
+ * @param random Gives numbers from 0 to 1, 1 excluded.
+ * @returns the drawn scores in random order: their place says nothing of their verdict.
+ */
+export function draw<T extends Drawable>(scores: readonly T[], count: number, random: () => number): Drawn<T>[] {
+  const passed = scores.filter(({ label }) => label === 'pass')
+  const failed = scores.filter(({ label }) => label === 'fail')
+  const ofFailed = Math.min(failed.length, Math.max(Math.ceil(count / 2), count - passed.length))
+  const ofPassed = Math.min(passed.length, count - ofFailed)
+  return shuffled([...drawFrom(failed, ofFailed, random), ...drawFrom(passed, ofPassed, random)], random)
+}
+
+function drawFrom<T extends Drawable>(scores: readonly T[], count: number, random: () => number): Drawn<T>[] {
+  const drawn: Drawn<T>[] = []
+  const order = shuffled(scores, random)
+  const probabilities = inclusionProbabilities(order, count)
+  let next = random()
+  let sum = 0
+  for (const [index, of] of order.entries()) {
+    const drawProbability = probabilities[index] ?? 0
+    sum += drawProbability
+    // Sums of probabilities that are to give `count` may miss it by a rounding error.
+    if (sum + 1e-9 <= next) continue
+    next++
+    drawn.push({ of, drawProbability })
+  }
+  return drawn
+}
+
+/** Proportional to weight, `count` together, none above 1. */
+function inclusionProbabilities(scores: readonly Drawable[], count: number): number[] {
+  if (count >= scores.length) return scores.map(() => 1)
+  const heaviest = scores.map((_, index) => index).toSorted((a, b) => weightAt(scores, b) - weightAt(scores, a))
+  const probabilities = scores.map(() => 1)
+  let weight = scores.reduce((sum, score) => sum + score.weight, 0)
+  let left = count
+  for (const [place, index] of heaviest.entries()) {
+    const own = weightAt(scores, index)
+    if (left * own < weight) {
+      for (const light of heaviest.slice(place)) probabilities[light] = (left * weightAt(scores, light)) / weight
+      break
+    }
+    // One that would be drawn more than once is drawn for certain, and the others share the rest.
+    weight -= own
+    left--
+  }
+  return probabilities
+}
+
+function weightAt(scores: readonly Drawable[], index: number): number {
+  return scores[index]?.weight ?? 0
+}
+
+/** The items in random order (Fisher and Yates). */
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  const order = [...items]
+  for (let last = order.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1))
+    const [a, b] = [order[last], order[other]]
+    if (a === undefined || b === undefined) continue
+    order[last] = b
+    order[other] = a
+  }
+  return order
+}
