@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ppiMean } from './ppi-mean.ts'
 import type { LabelledScore, PpiGroup, UnlabelledSums } from './ppi-mean.ts'
@@ -10,6 +10,8 @@ const sumsOf = (scores: readonly number[]): UnlabelledSums => ({
   wf2: scores.reduce((sum, score) => sum + score * score, 0),
 })
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+const spread = (values: readonly number[]) => mean(values.map((value) => (value - mean(values)) ** 2))
 
 const score = fc.double({ min: 0, max: 1, noNaN: true })
 const labelled = fc.array(fc.record({ weight: fc.constant(1), truth: fc.constantFrom(0, 1), score }), {
@@ -40,7 +42,6 @@ describe('the PPI++ mean', () => {
     }))
     const rest = Array.from({ length: 500 }, (_, index) => 0.3 + (index % 7) / 10)
     const { lambda } = ppiMean([{ share: 1, labelled: labels, unlabelled: sumsOf(rest) }], 1e9)
-    const spread = (values: readonly number[]) => mean(values.map((value) => (value - mean(values)) ** 2))
     // The variance of the estimate as the paper has it, by brute force.
     const variance = (used: number) =>
       spread(labels.map(({ truth, score: f }) => truth - used * f)) / labels.length +

@@ -1,12 +1,19 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { correctedShare } from './corrected-share.ts'
 import { ratesOf, wilson } from './rates.ts'
 import type { VerdictGroup } from './rates.ts'
 
-const share = fc.double({ min: 0.02, max: 0.98, noNaN: true })
+const anyShare = fc.double({ min: 0.02, max: 0.98, noNaN: true })
 const labels = fc.integer({ min: 5, max: 500 })
 const group = (share: number, passed: number, n: number): VerdictGroup => ({ share, passed, n })
+
+const added = (p: number, count: number) => {
+  const q = (p * count + 2) / (count + 4)
+  return (q * (1 - q)) / (count + 4)
+}
+
+const isNear = (found: number, expected: number) => Math.abs(found - expected) <= 1e-4 * Math.abs(expected) + 1e-9
 
 describe('the rates of a judge', () => {
   it('are those of its confusion matrix, and κ is Cohen’s', () => {
@@ -23,7 +30,7 @@ describe('the rates of a judge', () => {
 
   it('have the variances that the delta method gives with numeric derivatives', () => {
     fc.assert(
-      fc.property(share, share, share, labels, labels, (w, a, b, n, m) => {
+      fc.property(anyShare, anyShare, anyShare, labels, labels, (w, a, b, n, m) => {
         const runs = 1000
         const of = (dw: number, da: number, db: number) =>
           ratesOf(group(w + dw, a + da, n), group(1 - w - dw, b + db, m), runs)
@@ -35,21 +42,15 @@ describe('the rates of a judge', () => {
             (read(of(0, 0, h)) - read(of(0, 0, -h))) / 2 / h,
           ]
         }
-        const added = (p: number, count: number) => {
-          const q = (p * count + 2) / (count + 4)
-          return (q * (1 - q)) / (count + 4)
-        }
         const variances = [(w * (1 - w)) / runs, added(a, n), added(b, m)]
         const product = (left: number[], right: number[]) =>
-          left.reduce((sum, value, index) => sum + value * right[index]! * variances[index]!, 0)
+          left.reduce((sum, value, index) => sum + value * (right[index] ?? 0) * (variances[index] ?? 0), 0)
         const bySensitivity = by(({ sensitivity }) => sensitivity)
         const bySpecificity = by(({ specificity }) => specificity)
         const rates = of(0, 0, 0)
-        const near = (found: number, expected: number) =>
-          expect(Math.abs(found - expected)).toBeLessThanOrEqual(1e-4 * Math.abs(expected) + 1e-9)
-        near(rates.sensitivityVariance, product(bySensitivity, bySensitivity))
-        near(rates.specificityVariance, product(bySpecificity, bySpecificity))
-        near(rates.covariance, product(bySensitivity, bySpecificity))
+        expect(isNear(rates.sensitivityVariance, product(bySensitivity, bySensitivity))).toBe(true)
+        expect(isNear(rates.specificityVariance, product(bySpecificity, bySpecificity))).toBe(true)
+        expect(isNear(rates.covariance, product(bySensitivity, bySpecificity))).toBe(true)
       }),
       { seed: 1 },
     )
@@ -73,7 +74,7 @@ describe('the rates of a judge', () => {
 describe('the corrected share', () => {
   it('is the truth that the judge saw', () => {
     fc.assert(
-      fc.property(share, share, share, (truth, sensitivity, specificity) => {
+      fc.property(anyShare, anyShare, anyShare, (truth, sensitivity, specificity) => {
         fc.pre(sensitivity + specificity - 1 >= 0.3)
         const passed = truth * sensitivity + (1 - truth) * (1 - specificity)
         const judge = { sensitivity, specificity, sensitivityVariance: 0, specificityVariance: 0, covariance: 0 }

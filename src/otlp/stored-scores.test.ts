@@ -77,6 +77,40 @@ describe('scores that traces already hold', () => {
     expect(new StoredScores([...onSpan, later], [again]).of(run)).toEqual([{ scorerId: 'x', value: 0, label: 'fail' }])
   })
 
+  it('say how they came about where an event does, also for the score on the span', () => {
+    const onSpan = withScores({ 'spanscore.x.score': 2, 'spanscore.x.label': 'fail', 'spanscore.revision': 1 })
+    const how = {
+      'spanscore.revision': 1,
+      'spanscore.scorer.version': '1a2b3c4d',
+      'spanscore.judge.model': 'judge-1',
+      'spanscore.score.min': 0,
+      'spanscore.score.max': 10,
+      'spanscore.score.better': 'lower',
+      'spanscore.probability': 0.05,
+    }
+    const same = event({
+      'gen_ai.evaluation.name': 'x',
+      'gen_ai.evaluation.score.value': 2,
+      'gen_ai.evaluation.score.label': 'fail',
+      ...how,
+    })
+    const about = {
+      revision: 1,
+      version: '1a2b3c4d',
+      judgeModel: 'judge-1',
+      range: [0, 10],
+      better: 'lower',
+      probability: 0.05,
+    }
+    const expected = [{ scorerId: 'x', value: 2, label: 'fail', about }]
+    expect(new StoredScores(onSpan, [same]).of(run)).toEqual(expected)
+    const late = lateSpan('x', { 'spanscore.x.score': 2, 'spanscore.x.label': 'fail', ...how })
+    expect(new StoredScores([late], []).of(run)).toEqual(expected)
+    // Another score of the same scorer, such as of an older version: what its event says does not hold for this one.
+    const other = event({ 'gen_ai.evaluation.name': 'x', 'gen_ai.evaluation.score.value': 3, ...how })
+    expect(new StoredScores(onSpan, [other]).of(run)).toEqual([{ scorerId: 'x', value: 2, label: 'fail' }])
+  })
+
   it('are none where nothing was scored', () => {
     expect(new StoredScores(spans, []).of(run)).toEqual([])
   })

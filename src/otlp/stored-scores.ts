@@ -13,6 +13,23 @@ export interface StoredScore {
   /** Why there is no value, as a code such as `no-content` or `judge-timeout`. */
   readonly reason?: string
   readonly message?: string
+  /** How the score came about, where an event or a late span of spanscore says so. */
+  readonly about?: ScoreAbout
+}
+
+/** What is needed to weigh a stored score, and to compare it only with scores of the same scorer and judge. */
+export interface ScoreAbout {
+  readonly revision: number
+  /** Of the scorer: 8 characters. */
+  readonly version: string
+  /** The model that answered, where one was asked. */
+  readonly judgeModel?: string
+  readonly range: readonly [number, number]
+  readonly better: 'higher' | 'lower'
+  /** Probability with which the run was chosen to be scored, where it is known. */
+  readonly probability?: number
+  /** Probability with which the tracer kept it, where it is known. */
+  readonly upstreamProbability?: number
 }
 
 /** Where a score was found. What is on the agent's own span comes first, then late spans, then events. */
@@ -67,13 +84,23 @@ export class StoredScores {
     }
   }
 
-  /** The latest revision counts; of one revision, a value more than the reason of its absence, and the nearest origin. */
+  /**
+   * The latest revision counts; of one revision, a value more than the reason of its absence, and the nearest origin. What is on
+   * the agent's span says nothing of how the score came about: that is taken from the event of the same score.
+   */
   #add(key: string, found: Found | undefined): void {
     if (found === undefined) return
     const scores = this.#bySpan.get(key) ?? new Map<string, Found>()
     this.#bySpan.set(key, scores)
     const known = scores.get(found.scorerId)
-    if (known === undefined || rankOf(found) > rankOf(known)) scores.set(found.scorerId, found)
+    if (known === undefined) {
+      scores.set(found.scorerId, found)
+      return
+    }
+    const [kept, other] = rankOf(found) > rankOf(known) ? [found, known] : [known, found]
+    const isSame = kept.revision === other.revision && kept.value === other.value && kept.label === other.label
+    const takesAbout = isSame && kept.about === undefined && other.about !== undefined
+    scores.set(kept.scorerId, takesAbout ? { ...kept, about: other.about } : kept)
   }
 }
 
@@ -100,6 +127,7 @@ function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
       status: textIn(parts, 'status'),
       reason: textIn(parts, 'status_reason'),
       message: textIn(parts, 'status_message'),
+      about: origin === 'late-span' ? aboutIn(attributes, revision) : undefined,
     }),
     origin,
     revision,
@@ -111,6 +139,7 @@ function fromEvent(attributes: Attributes): Found | undefined {
   if (scorerId === undefined) return undefined
   const value = numberIn(attributes, 'gen_ai.evaluation.score.value')
   const label = textIn(attributes, 'gen_ai.evaluation.score.label')
+  const revision = numberIn(attributes, 'spanscore.revision') ?? 1
   const score = toScore(scorerId, {
     value,
     label,
@@ -118,8 +147,27 @@ function fromEvent(attributes: Attributes): Found | undefined {
     status: value === undefined && label === undefined ? 'failed' : undefined,
     reason: textIn(attributes, 'error.type'),
     message: undefined,
+    about: aboutIn(attributes, revision),
   })
-  return { ...score, origin: 'event', revision: numberIn(attributes, 'spanscore.revision') ?? 1 }
+  return { ...score, origin: 'event', revision }
+}
+
+/** `undefined` where another tool has written the event. */
+function aboutIn(attributes: Attributes, revision: number): ScoreAbout | undefined {
+  const version = textIn(attributes, 'spanscore.scorer.version')
+  if (version === undefined) return undefined
+  const judgeModel = textIn(attributes, 'spanscore.judge.model')
+  const probability = numberIn(attributes, 'spanscore.probability')
+  const upstreamProbability = numberIn(attributes, 'spanscore.upstream_probability')
+  return {
+    revision,
+    version,
+    ...(judgeModel !== undefined && { judgeModel }),
+    range: [numberIn(attributes, 'spanscore.score.min') ?? 0, numberIn(attributes, 'spanscore.score.max') ?? 1],
+    better: attributes['spanscore.score.better'] === 'lower' ? 'lower' : 'higher',
+    ...(probability !== undefined && { probability }),
+    ...(upstreamProbability !== undefined && { upstreamProbability }),
+  }
 }
 
 type Parts = { readonly [Key in Exclude<keyof StoredScore, 'scorerId'>]-?: StoredScore[Key] | undefined }
