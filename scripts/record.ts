@@ -23,11 +23,6 @@ const { values, positionals } = parseArgs({
 })
 const library = LIBRARIES.find(({ name }) => name === positionals[0])
 if (library === undefined) fail(`expected one of: ${LIBRARIES.map(({ name }) => `\n  ${name}`).join('')}`)
-const usesOpenTelemetry3 = library.packages['@opentelemetry/sdk-trace-base'] === undefined
-if (library.sdk === 'traceloop' || library.sdk === 'voltagent' || usesOpenTelemetry3) {
-  fail(`${library.name} starts its tracer provider itself, or needs OpenTelemetry 3: it cannot be recorded yet`)
-}
-
 using application = createApplication(installLibrary(library), packForApplications())
 const outcomes = await runLibrary(library, application, { record: true })
 const broken = outcomes.find(({ threw }) => threw !== undefined)

@@ -13,6 +13,8 @@ const WAYS: readonly Way[] = [
   { parents: 'ids', atStart: 'none', strangers: false },
   { parents: 'object', atStart: 'none', strangers: true },
   { parents: 'ids', atStart: 'recorded', strangers: true },
+  { parents: 'object', atStart: 'kind', strangers: true },
+  { parents: 'ids', atStart: 'kind', strangers: false },
 ]
 
 const used = new Set<LiveException>()

@@ -90,6 +90,11 @@ export interface Dialect {
   readonly names?: readonly string[]
   /** The attributes that say what a span is, so that its role is final once one of them is there. */
   readonly kindKeys?: readonly string[]
+  /**
+   * Asked of an open span that has one of the `kindKeys`: true where the library may still write on it, at its end, that it is
+   * an agent.
+   */
+  mayBecomeAgent?(span: SourceSpan): boolean
   /** True where the span is this library's, by its scope, its attributes or its name. */
   recognises(scopeName: string, attributes: Readonly<Record<string, unknown>>, spanName: string): boolean
   roleOf(span: SourceSpan): SpanRole

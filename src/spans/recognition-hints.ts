@@ -1,5 +1,7 @@
+import type { Dialect } from './dialect.ts'
 import { allDialects } from './dialects/all.ts'
 import { recognise } from './recognise.ts'
+import type { SourceSpan } from './source-span.ts'
 
 /**
  * What can be said of a span before any dialect is asked. Most spans of an application are of libraries that have nothing
@@ -64,9 +66,10 @@ export function mayBeRecognised(attributes: Readonly<Record<string, unknown>>, s
   return beginsWithOneOf(spanName, namesByLetter)
 }
 
-/** Whether a recognised span says by now what it is; many say it only when they end. */
-export function saysItsKind(attributes: Readonly<Record<string, unknown>>): boolean {
-  return kindKeys.some((key) => attributes[key] !== undefined)
+/** Whether a recognised span says by now what it is, and will stay that; many say it only when they end. */
+export function saysItsKind(dialect: Dialect, span: SourceSpan): boolean {
+  const { attributes } = span
+  return kindKeys.some((key) => attributes[key] !== undefined) && dialect.mayBecomeAgent?.(span) !== true
 }
 
 function byFirstLetter(beginnings: readonly string[]): (readonly string[] | undefined)[] {

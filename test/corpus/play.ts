@@ -10,6 +10,7 @@ import { buildRuns } from '../../src/runs/build-runs.ts'
 import { defineScorer } from '../../src/scoring/define-scorer.ts'
 import { toSourceSpan } from '../../src/spans/from-sdk-span.ts'
 import type { SdkSpanLike } from '../../src/spans/from-sdk-span.ts'
+import { allDialects } from '../../src/spans/dialects/all.ts'
 import type { SourceLog, SourceSpan } from '../../src/spans/source-span.ts'
 import { orderOf } from './hooks-order.ts'
 import { readScenario } from './load.ts'
@@ -19,8 +20,11 @@ import type { Scenario } from './load.ts'
 export interface Way {
   /** `object`: the context holds the parent's span. `ids`: it holds a span context, as OpenInference's LangChain tracer sets it. */
   readonly parents: 'object' | 'ids'
-  /** `recorded`: the attributes that the library sets at the start, or all where that was not recorded. `none`: all are set later. */
-  readonly atStart: 'recorded' | 'none'
+  /**
+   * `recorded`: the attributes that the library sets at the start, or all where that was not recorded. `kind`: none at the
+   * start, and right after it those that say what the span is. `none`: all are set when the span ends.
+   */
+  readonly atStart: 'recorded' | 'kind' | 'none'
   /** Whether a span that no dialect knows is above each root, and between each parent and child. */
   readonly strangers: boolean
 }
@@ -43,11 +47,14 @@ export async function play(scenario: Scenario, way: Way): Promise<Played> {
     onScore: (_, run) => live.set(run.id, run),
   })
   const player = new Player(scoring, exporter, way, logs)
-  player.play(spans, scenario.order ?? orderOf(spans, way.atStart === 'none' ? 'none' : 'all'))
+  player.play(spans, scenario.order ?? orderOf(spans, way.atStart === 'recorded' ? 'all' : 'none'))
   await scoring.shutdown()
   const exported: readonly SdkSpanLike[] = exporter.getFinishedSpans()
   return { live: [...live.values()], file: buildRuns(exported.map((span) => toSourceSpan(span)), { logs }) }
 }
+
+/** The attributes that say what a span is, whichever library wrote it. */
+const KIND_KEYS = [...new Set(allDialects.flatMap((dialect) => dialect.kindKeys ?? []))]
 
 /** Takes note of each run when it is settled. */
 const seen = defineScorer({
@@ -87,7 +94,7 @@ class Player {
     for (const [spanId, hook, keys] of order) {
       const recorded = byId.get(spanId)
       if (recorded === undefined) continue
-      if (hook === 's') this.#start(recorded, this.#way.atStart === 'none' ? [] : keys)
+      if (hook === 's') this.#start(recorded, this.#way.atStart === 'recorded' ? keys : [])
       else this.#end(recorded)
     }
   }
@@ -109,6 +116,7 @@ class Player {
       { kind: recorded.kind - 1, startTime: toTime(recorded.startTimeMs), attributes: attributesOf(recorded, keys) },
       parent,
     )
+    if (this.#way.atStart === 'kind') span.setAttributes(attributesOf(recorded, KIND_KEYS.filter((key) => key in recorded.attributes)))
     this.#started.set(recorded.spanId, { span, stranger })
     for (const log of this.#logs.get(recorded.spanId) ?? []) this.#log(log)
   }

@@ -25,28 +25,18 @@ export const exceptions: readonly Exception[] = [
     why: 'the spans hold no names of agents: a nested one is called as the tool that runs it',
   },
   {
-    library: /by LangSmith$/,
+    library: /^(createAgent|createReactAgent|StateGraph) by LangSmith$/,
     scenario: /./,
-    complaint: /./,
+    complaint:
+      /^(live|inspect): runs(\.length is 0,|\[\d\] is undefined,)|^calls: at the runs' ends \[\] calls|^\w+: 0 [a-zA-Z ]+, expected \d$/,
     why: "LangSmith's JavaScript tracer writes no spans for LangChain's callbacks, and lets the first of them overwrite the span of `traceable`",
   },
   {
     library: /^(createAgent|createReactAgent|StateGraph) by Traceloop$/,
     scenario: /^two requests at once$/,
-    complaint: /./,
+    complaint:
+      /^(live|inspect): runs(\.length is 3|\[1\]\.agentName is "chat"),|^calls: at the runs' ends \[1,1,1\] calls|^\w+: 3 [a-zA-Z ]+, expected 2$/,
     why: 'the tracer keeps one current parent for all requests: it hangs spans of one request below the workflow of the other',
-  },
-  {
-    library: /^(createAgent|createReactAgent|StateGraph) by Traceloop$/,
-    scenario: /^nested agent$/,
-    complaint: /^(live|calls|answer_)/,
-    why: 'the spans of a graph within a graph are written side by side: live, the inner graph is taken for a run of its own; from a file it is found',
-  },
-  {
-    library: /^createAgent by OpenInference$/,
-    scenario: /^nested agent$/,
-    complaint: /^(live|calls|answer_)/,
-    why: 'live, the nested agent is taken for a run of its own; from a file it is found',
   },
 ]
 

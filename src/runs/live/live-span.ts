@@ -62,7 +62,7 @@ export class LiveSpan extends TraceSpan {
     this.above = above
     this.group = group
     this.isOpen = true
-    this.saidItsKind = saysItsKind(sdkSpan.attributes)
+    this.saidItsKind = saysItsKind(dialect, span)
     local.recognised = this
   }
 
@@ -73,7 +73,7 @@ export class LiveSpan extends TraceSpan {
 
   /** Whether it says by now what it is; many say it only when they end. */
   get saysItsKind(): boolean {
-    return this.saidItsKind || saysItsKind(this.sdkSpan.attributes)
+    return this.saidItsKind || saysItsKind(this.dialect, this.span)
   }
 
   get isFlat(): boolean {

@@ -44,8 +44,15 @@ export class SpanGroup {
     this.sinceMs = sinceMs
   }
 
-  /** Whether a graph of a library that writes its spans side by side is at work in the group. */
+  /**
+   * Whether a graph of a library that writes its spans side by side is at work in the group, or a span that may turn out to be
+   * one.
+   */
   get hasOpenGraph(): boolean {
-    return this.spans.some((span) => span.isOpen && span.role === 'agent' && span.isFlat)
+    return this.spans.some((span) => {
+      if (!span.isOpen || !span.isFlat) return false
+      span.lookAgain()
+      return span.role === 'agent' || !span.saysItsKind
+    })
   }
 }

@@ -4,22 +4,23 @@ import { trace } from '@opentelemetry/api'
 import { attachScoring, createAnswerPresentScorer, createAnswerRelevancyScorer, createScorer } from 'spanscore'
 import { createScriptedJudge } from 'spanscore/testing'
 
+import { hooks, recordHooks } from './hook-recorder.mjs'
+
 /** How long spans of a run may take to end after its program has got its answer. */
 const LIMIT_MS = 5_000
 
 const evaluations = []
-let hooks = []
 let scoring
 let sdk
 
-/** Starts the SDK that the library is used with, and attaches spanscore. To record, only the order of the hooks is noted. */
+/** Starts the SDK that the library is used with, and attaches spanscore unless the spans are only recorded. */
 export async function startTelemetry() {
-  const isRecording = process.env.LIVE_RECORD === 'true'
-  const module = await import(isRecording ? './sdk-recording.mjs' : `./sdk-${process.env.LIVE_SDK}.mjs`)
+  const module = await import(`./sdk-${process.env.LIVE_SDK}.mjs`)
   sdk = await module.start()
-  if (isRecording) hooks = module.hooks
-  else scoring = attachScoring({ scorers: scorers(), onScore: noteEvaluation })
-  return trace.getTracerProvider().getDelegate()
+  const provider = trace.getTracerProvider().getDelegate()
+  if (process.env.LIVE_RECORD !== 'true') scoring = attachScoring({ scorers: scorers(), onScore: noteEvaluation })
+  recordHooks(provider)
+  return provider
 }
 
 /** One by code, one that is inline but a user's own, one by a judge, which waits until a run has settled. */

@@ -30,7 +30,7 @@ export const langfuse: Dialect = {
   name: 'langfuse',
 
   namespaces: ['langfuse.'],
-  kindKeys: ['langfuse.observation.type'],
+  kindKeys: ['langfuse.observation.type', AGENT_NAME, GRAPH_NODE, INTEGRATION],
   recognises: (scopeName, attributes) =>
     attributes['langfuse.observation.type'] !== undefined || scopeName === 'langfuse-sdk',
 

@@ -30,6 +30,9 @@ export const openInferenceLangChain: Dialect = {
     return metadata.includes(`"langgraph_node":${name}`) ? 'step' : 'entry'
   },
 
+  // The metadata, which tells an agent from other chains, is written when the span ends.
+  mayBecomeAgent: (span) => kindOf(span) === 'CHAIN' && span.attributes.metadata === undefined,
+
   // A graph of agents: they hand over to one another.
   holdsOneRun: (span) => {
     const { metadata } = span.attributes
