@@ -7,6 +7,7 @@ import { textsOf } from './prompt/section.ts'
 import type { Fragment, SectionDraft } from './prompt/section.ts'
 import { countWords } from './prompt/segments.ts'
 import { shuffled } from './randomness.ts'
+import type { Randomness } from './randomness.ts'
 import type { JudgeSession } from './session.ts'
 
 /**
@@ -66,7 +67,7 @@ async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<Outco
   if (varied === undefined || !questions.some(({ failsNonsense }) => failsNonsense)) {
     return askInquiry(session, inquiry, true)
   }
-  const others = textsOf(sections.filter((section) => section !== varied))
+  const others = sections.filter((section) => section !== varied)
   const decoy = new Nonsense(textsOf([varied]), others, randomness).ofSection(varied)
   const about = (shown: SectionDraft, other: SectionDraft): Inquiry => ({
     ...withoutVary(inquiry),
@@ -96,8 +97,8 @@ function praises({ ids, verdicts, failsNonsense }: Question, answers: ReadonlyMa
   return failsNonsense === true && ids.some((id) => isPraise(verdicts, answers.get(id)?.verdict ?? ''))
 }
 
-/** So many items without sense are among the texts of each list: a judge that guesses which they are finds all in one of 32 tries. */
-const DECOYS = 5
+/** Decoys of a list: a judge that guesses which of its texts they are finds all of them in one of 32 tries or fewer. */
+const LEAST_DECOYS = 5
 /** The verdict on a text that is no item. */
 const NO_ITEM = 'none'
 
@@ -124,18 +125,13 @@ async function verify(
       ...items.map(({ text }, index) => ({ name: itemName(list, index), text })),
       ...sentences.map((text, index) => ({ name: sentenceName(list, index), text })),
     ]
-    const withItems = sentences.filter((_, index) => items.some(({ sentence }) => sentence === index + 1))
-    const nonsense = new Nonsense(
-      own.map(({ text }) => text),
-      textsOf(shown),
-      randomness,
-    )
-    const models = modelsOf([...items.map(({ text }) => text), ...withItems])
-    const decoys = Array.from({ length: DECOYS }, (_, index): Text => {
-      const model = models[randomness.integer(models.length)] ?? ''
-      return { name: decoyName(list, index), text: nonsense.of(model) }
-    })
-    return [{ list, question: list.question, items, sentences, texts: shuffled([...own, ...decoys], randomness) }]
+    const decoys = drawDecoys(groupsOf(items, sentences), shown, randomness).map((text, index): Text => ({
+      name: decoyName(list, index),
+      text,
+    }))
+    return [
+      { list, question: list.question, items, sentences, decoys, texts: shuffled([...own, ...decoys], randomness) },
+    ]
   })
   if (asked.length === 0) return { ok: true, value: listed.items }
   const outcome = await askInquiry(
@@ -150,9 +146,7 @@ async function verify(
       })),
       lists: [],
       notes: [],
-      decoys: new Set(
-        asked.flatMap(({ list }) => Array.from({ length: DECOYS }, (_, index) => decoyName(list, index))),
-      ),
+      decoys: new Set(asked.flatMap(({ decoys }) => decoys.map(({ name }) => name))),
     },
     false,
   )
@@ -160,11 +154,12 @@ async function verify(
   const { answers } = outcome.value
   const verdictOf = (name: string): string => answers.get(name)?.verdict ?? ''
   const verified = new Map(listed.items)
-  for (const { list, question, items, sentences } of asked) {
+  for (const { list, question, items, sentences, decoys } of asked) {
     const { verdicts } = question
-    const isBelieved = Array.from({ length: DECOYS }, (_, index) => verdictOf(decoyName(list, index))).every(
-      (verdict) => verdict !== NO_ITEM && !isPraise(verdicts, verdict),
-    )
+    const isBelieved = decoys.every(({ name }) => {
+      const verdict = verdictOf(name)
+      return verdict !== NO_ITEM && !isPraise(verdicts, verdict)
+    })
     if (!isBelieved) {
       return compromised(
         session.judge.name,
@@ -197,10 +192,33 @@ async function verify(
 /** Of fewer words, a text may make sense by chance. */
 const LEAST_WORDS_OF_A_MODEL = 4
 
-/** The texts of which decoys are made: those of enough words, else the longest. */
-function modelsOf(texts: readonly string[]): readonly string[] {
-  const long = texts.filter((text) => countWords(text) >= LEAST_WORDS_OF_A_MODEL)
-  return long.length > 0 ? long : texts.toSorted((one, other) => other.length - one.length).slice(0, 1)
+/** The texts that decoys copy: each sentence with its items, because these have most of their words in common. */
+function groupsOf(items: readonly Item[], sentences: readonly string[]): readonly (readonly string[])[] {
+  const groups =
+    sentences.length === 0
+      ? items.map(({ text }) => [text])
+      : sentences.flatMap((sentence, index) => {
+          const own = items.filter((item) => item.sentence === index + 1)
+          return own.length === 0 ? [] : [[sentence, ...own.map(({ text }) => text)]]
+        })
+  const long = groups.filter((texts) => texts.some((text) => countWords(text) >= LEAST_WORDS_OF_A_MODEL))
+  return long.length > 0 ? long : groups
+}
+
+/** Decoys for a list: sentences and items without sense, in groups of one or two like the real ones. */
+function drawDecoys(
+  groups: readonly (readonly string[])[],
+  elsewhere: readonly SectionDraft[],
+  randomness: Randomness,
+): string[] {
+  const decoys: string[] = []
+  while (decoys.length < LEAST_DECOYS) {
+    const [first = '', ...rest] = groups[randomness.integer(groups.length)] ?? []
+    const model = [first, ...shuffled(rest, randomness).slice(0, 1)]
+    const others = groups[randomness.integer(groups.length)] ?? []
+    decoys.push(...new Nonsense([...model, ...others], elsewhere, randomness).ofAll(model))
+  }
+  return decoys
 }
 
 function itemName(list: ItemList, index: number): string {

@@ -66,7 +66,12 @@ async function askValueOnce(session: JudgeSession, request: ValueRequest): Promi
     if (decoy === undefined) return quoteText(boundary, text, settings.maxPromptBytes)
     const nonsense = new Nonsense(
       [text],
-      decoy.runTexts.filter((other) => other !== text),
+      [
+        {
+          title: '',
+          fragments: decoy.runTexts.flatMap((other) => (other === text ? [] : [{ text: other, cut: 'last' }])),
+        },
+      ],
       world.randomness,
     ).of(text)
     others.push(decoy.isQuoted ? text : nonsense)

@@ -7,7 +7,7 @@ export interface Randomness {
   /** A whole number from 0 to `below` - 1. */
   integer(below: number): number
   /**
-   * Hex digits of a keyed hash. Without the key nobody can tell it from random digits; whoever holds the key can compute it
+   * Hex digits of a keyed hash. Without the key nobody can tell it from random digits; with the key it can be computed
    * again, which is how the judges of `spanscore/testing` know which question is which.
    */
   digest(text: string): string
@@ -38,8 +38,15 @@ export function keyedHash(key: string, text: string): string {
 
 /** The items in a random order (Fisher-Yates). */
 export function shuffled<T>(items: readonly T[], randomness: Pick<Randomness, 'integer'>): T[] {
-  const left = [...items]
   const result: T[] = []
-  while (left.length > 0) result.push(...left.splice(randomness.integer(left.length), 1))
+  for (const [count, item] of items.entries()) {
+    const at = randomness.integer(count + 1)
+    const displaced = result[at]
+    if (at === count || displaced === undefined) result.push(item)
+    else {
+      result[at] = item
+      result.push(displaced)
+    }
+  }
   return result
 }

@@ -25,8 +25,8 @@ const runs: readonly AgentRun[] = [
       .map((run) => [`${run.userInput} ${run.output}`, run]),
   ).values(),
 ]
-/** Decoys are drawn anew each time, so that each run is asked about several times. */
-const asked = Array.from({ length: 8 }, () => runs).flat()
+/** Each run so many times: decoys are drawn anew each time. */
+const drawn = (draws: number) => Array.from({ length: draws }, (_, draw) => runs.map((run) => ({ run, draw }))).flat()
 
 const published = globSync('src/{judge,scorers}/**/*.ts')
   .filter((file) => !file.endsWith('.test.ts'))
@@ -45,6 +45,10 @@ interface Seen {
   readonly position: number
   readonly text: string
   readonly material: string
+  /** The other texts that the call asks about. */
+  readonly others: readonly string[]
+  /** Which of the draws it comes from. */
+  readonly draw: number
 }
 
 /** By what a judge may tell a control. Higher is taken for a control, or lower: whichever is better. */
@@ -57,10 +61,18 @@ const features: Readonly<Record<string, (seen: Seen) => number>> = {
   punctuation: ({ text }) => text.replaceAll(/[\p{L}\p{N}\s]/gu, '').length,
   digits: ({ text }) => text.replaceAll(/\D/g, '').length,
   capitals: ({ text }) => text.replaceAll(/\P{Lu}/gu, '').length / Math.max(1, text.length),
+  'capitals within sentences': ({ text }) => (text.match(/[\p{L},] \p{Lu}/gu) ?? []).length,
+  'short words with a capital': ({ text }) => (text.match(/ \p{Lu}\p{Ll}{0,2}\b/gu) ?? []).length,
   'words that the material has': ({ text, material }) => {
     const shown = new Set(words(material))
     const own = words(text)
     return own.filter((word) => shown.has(word)).length / Math.max(1, own.length)
+  },
+  'different words': ({ text }) => new Set(words(text)).size / Math.max(1, words(text).length),
+  'words in common with another text': ({ text, others }) => {
+    const own = new Set(words(text))
+    const shared = others.map((other) => words(other).filter((word) => own.has(word)).length / Math.max(1, own.size))
+    return Math.max(0, ...shared)
   },
   'words that our source has': ({ text }) => {
     const own = words(text)
@@ -70,11 +82,11 @@ const features: Readonly<Record<string, (seen: Seen) => number>> = {
 
 /**
  * How much better than chance a threshold on the feature tells controls from the rest: it is chosen on one half of what was seen,
- * and measured on the other. 0 is chance, .5 is certainty.
+ * and measured on the other: on other draws for the same runs. 0 is chance, .5 is certainty.
  */
 function advantage(seen: readonly Seen[], feature: (one: Seen) => number): number {
-  const rows = seen.map((one) => ({ value: feature(one), isControl: one.isControl }))
-  const [train, test] = [rows.filter((_, index) => index % 2 === 0), rows.filter((_, index) => index % 2 === 1)]
+  const rows = seen.map((one) => ({ value: feature(one), isControl: one.isControl, draw: one.draw }))
+  const [train, test] = [rows.filter(({ draw }) => draw % 2 === 0), rows.filter(({ draw }) => draw % 2 === 1)]
   const balanced = (sample: typeof rows, threshold: number, sign: number): number => {
     const rate = (isControl: boolean): number => {
       const own = sample.filter((row) => row.isControl === isControl)
@@ -95,7 +107,7 @@ function advantage(seen: readonly Seen[], feature: (one: Seen) => number): numbe
 /** The texts about which verdicts are asked, items and sentences and decoys. */
 async function seenTexts(): Promise<Seen[]> {
   const seen: Seen[] = []
-  for (const run of asked) {
+  for (const { run, draw } of drawn(8)) {
     const claims = toSentences(run.output ?? '', 15).map((text) => ({
       text: text.split(' ').slice(0, 9).join(' '),
       verdict: 'unsupported',
@@ -106,10 +118,20 @@ async function seenTexts(): Promise<Seen[]> {
     const controls = new Set(prompt.questions.flatMap(({ shownId, isControl }) => (isControl ? [shownId] : [])))
     const lines = (prompt.sections.get('texts for claims') ?? '').split('\n')
     const material = [...prompt.sections].flatMap(([title, text]) => (title.startsWith('texts for') ? [] : [text]))
-    for (const [index, line] of lines.entries()) {
+    const texts = lines.map((line) => {
       const [, id = '', text = ''] = /^(\w+): (.*)$/.exec(line) ?? []
-      const position = index / Math.max(1, lines.length - 1)
-      seen.push({ id, text, position, material: material.join('\n'), isControl: controls.has(id) })
+      return { id, text }
+    })
+    for (const [index, { id, text }] of texts.entries()) {
+      seen.push({
+        id,
+        text,
+        position: index / Math.max(1, lines.length - 1),
+        material: material.join('\n'),
+        others: texts.filter((other) => other.id !== id).map((other) => other.text),
+        isControl: controls.has(id),
+        draw,
+      })
     }
   }
   return seen
@@ -118,7 +140,7 @@ async function seenTexts(): Promise<Seen[]> {
 /** The answers about which questions are asked, the real one in one call and its decoy in another. */
 async function seenAnswers(): Promise<Seen[]> {
   const seen: Seen[] = []
-  for (const run of asked) {
+  for (const { run, draw } of drawn(16)) {
     const model = createScriptedJudge({ verdicts: { a: 'pass' } })
     await createRubricScorer({ model, judge, criteria: [{ id: 'a', question: 'Is it polite?' }] }).run(run)
     for (const { prompt: message } of model.calls) {
@@ -130,7 +152,9 @@ async function seenAnswers(): Promise<Seen[]> {
         text: sections.get("the agent's answer") ?? '',
         position: 0,
         material: material.join('\n'),
+        others: [],
         isControl: question?.isControl === true,
+        draw,
       })
     }
   }
@@ -141,7 +165,7 @@ describe.each([
   ['texts', seenTexts],
   ['answers', seenAnswers],
 ])('the controls among the %s of recorded runs', (_, collect) => {
-  it('are told by no feature that our source gives away more than 12 points above chance', async () => {
+  it('are recognised by no feature that our source gives away more than 5 points above chance', async () => {
     const seen = await collect()
     const controls = seen.filter(({ isControl }) => isControl).length
     expect(controls).toBeGreaterThan(100)
@@ -150,6 +174,6 @@ describe.each([
     if (process.env.SHOW_TABLE !== undefined) {
       console.log(found.map(([name, points]) => `${(100 * points).toFixed(1).padStart(6)} ${name}`).join('\n'))
     }
-    expect(found.filter(([, points]) => points > 0.12)).toEqual([])
+    expect(found.filter(([, points]) => points > 0.05)).toEqual([])
   }, 120_000)
 })

@@ -1,28 +1,38 @@
+import { textsOf } from '../prompt/section.ts'
 import type { SectionDraft } from '../prompt/section.ts'
 import { toWordPieces } from '../prompt/segments.ts'
+import { shuffled } from '../randomness.ts'
 import type { Randomness } from '../randomness.ts'
 
-/** Characters of one text that are looked through for words. */
-const LONGEST_SOURCE = 4000
+/** Characters that are looked through for words: of one text, and of all texts of one kind together. */
+const LONGEST_SOURCE = 8000
+const MOST_SOURCE = 64_000
+/** Words of one kind and length that are remembered: few enough to be looked through for every word. */
+const MOST_WORDS_OF_A_LENGTH = 30
+/** A word is replaced by one that is at most so much longer or shorter, out of so many that are most like it in length. */
+const MOST_DISTANCE = 12
+const MOST_ALIKE = 6
+/** A random order of few words may keep the sense of a sentence: so many are tried. */
+const MOST_SHUFFLES = 10
 /** A text of fewer words might still make sense with its words in another order: it gets words from elsewhere alone. */
 const LEAST_OWN_WORDS = 5
 
-/** A word is replaced by one of so many that are most like it in length and capitals. */
-const MOST_ALIKE = 6
+/** Short words hold a sentence together, long ones carry its meaning, and names have a capital in the middle of a sentence. */
+type Kind = 'number' | 'name' | 'short' | 'long'
 
-/** Words of one kind: short ones hold a sentence together, long ones carry its meaning. */
-interface Words {
-  readonly short: readonly string[]
-  readonly long: readonly string[]
-}
+/** Words by kind and length. */
+type Words = ReadonlyMap<string, readonly string[]>
 
 /**
- * Makes texts of the same form that make no sense: every word is replaced by another one of the run, and every number by another.
- * A word that is elsewhere in what is shown is replaced by such a word, any other by one that is not, and short ones by short
- * ones. Length, punctuation and capitals stay. So nothing but its meaning tells such a text from a real one.
+ * Makes texts of the same form that make no sense: every word is replaced by another one of the run, and then the words change
+ * places. A word that also occurs elsewhere in what is shown is replaced by such a word, any other by one that does not, and each
+ * by one of its kind; where there is no such word, it stays. Numbers and punctuation keep their places. So the share of words that
+ * occur elsewhere, the length and the form are those of the original, and only the meaning is gone.
  */
 export class Nonsense {
   readonly #elsewhere: ReadonlySet<string>
+  /** How words are written in the middle of a sentence, by the same in lower case; what is not in it has no capitals. */
+  readonly #names: ReadonlyMap<string, string>
   readonly #shared: Words
   readonly #others: Words
   readonly #own: Words
@@ -30,23 +40,54 @@ export class Nonsense {
 
   /**
    * @param ownTexts the texts of which nonsense is to be made, and others like them
-   * @param otherTexts what is shown beside them
+   * @param others what is shown beside them; words are drawn from what the run says there, and not from our labels
    */
-  constructor(ownTexts: readonly string[], otherTexts: readonly string[], randomness: Pick<Randomness, 'integer'>) {
-    const [own, others] = [wordsOf(ownTexts), wordsOf(otherTexts)]
-    this.#elsewhere = new Set(others.map((word) => word.toLowerCase()))
-    const isElsewhere = (word: string): boolean => this.#elsewhere.has(word.toLowerCase())
-    this.#own = toWords(own.filter((word) => !isElsewhere(word)))
-    this.#shared = toWords(own.filter(isElsewhere))
-    this.#others = toWords(others)
+  constructor(ownTexts: readonly string[], others: readonly SectionDraft[], randomness: Pick<Randomness, 'integer'>) {
+    const own = wordsOf(ownTexts)
+    const said = wordsOf(saidIn(others))
+    const named = [...said, ...own].filter(({ isInitial, text }) => !isInitial && /\p{Lu}/u.test(text))
+    this.#names = new Map(named.map(({ text }) => [text.toLowerCase(), text]))
+    this.#elsewhere = new Set(wordsOf(textsOf(others)).map(({ text }) => text.toLowerCase()))
     this.#randomness = randomness
+    const isElsewhere = ({ text }: Piece): boolean => this.#elsewhere.has(text.toLowerCase())
+    this.#own = this.#byLength(own.filter((word) => !isElsewhere(word)))
+    this.#shared = this.#byLength(own.filter(isElsewhere))
+    this.#others = this.#byLength(said)
   }
 
   /** A text of the same form without sense. */
   of(text: string): string {
-    const pieces = toWordPieces(text)
-    const isShort = pieces.filter((piece) => piece.isWord).length < LEAST_OWN_WORDS
-    return pieces.map((piece) => (piece.isWord ? this.#replace(piece.text, isShort) : piece.text)).join('')
+    return this.ofAll([text])[0] ?? ''
+  }
+
+  /** Texts of the same form without sense, which have as many words in common with each other as the originals have. */
+  ofAll(texts: readonly string[]): string[] {
+    const inPieces = texts.map(toPieces)
+    const isShort = inPieces.every((pieces) => pieces.filter(({ isWord }) => isWord).length < LEAST_OWN_WORDS)
+    const drawn = new Map<string, string>()
+    const used = new Set<string>()
+    const replace = (text: string): string => {
+      const word = this.#canonical(text)
+      const key = word.toLowerCase()
+      const known = drawn.get(key)
+      if (known !== undefined) return known
+      const other = this.#replace(word, isShort, used)
+      drawn.set(key, other)
+      used.add(other.toLowerCase())
+      return other
+    }
+    return inPieces.map((pieces) => {
+      const replaced = pieces.flatMap(({ isWord, text }) => (isWord ? [replace(text)] : []))
+      const words = isShort ? replaced : this.#moved(replaced)
+      let next = 0
+      return pieces
+        .map(({ isWord, text, isInitial }) => {
+          if (!isWord) return text
+          const word = words[next++] ?? ''
+          return isInitial && isCapital(text) ? word.charAt(0).toUpperCase() + word.slice(1) : word
+        })
+        .join('')
+    })
   }
 
   /** The same section with every text that may be cut made nonsense: labels of ours are never cut, and stay. */
@@ -59,55 +100,132 @@ export class Nonsense {
     }
   }
 
-  #replace(word: string, isFromElsewhere: boolean): string {
-    if (/^[\d.,]+$/.test(word)) return otherNumber(word, this.#randomness)
-    const lower = word.toLowerCase()
-    const kind = isShortWord(word) ? 'short' : 'long'
-    const alikePools = this.#elsewhere.has(lower) ? [this.#shared, this.#others] : [this.#own, this.#shared]
-    const pools = isFromElsewhere ? [this.#others] : [...alikePools, this.#others]
-    for (const pool of pools) {
-      const alike = pool[kind]
-        .filter((other) => other.toLowerCase() !== lower)
-        .toSorted((one, other) => distance(one, word) - distance(other, word))
-        .slice(0, MOST_ALIKE)
-      const drawn = alike[this.#randomness.integer(Math.max(1, alike.length))]
-      if (drawn !== undefined) return withCapitals(drawn, word)
-      if (kind === 'short' && !isFromElsewhere) return word
+  /** The words in other places, few of them beside the word that they were beside before. */
+  #moved(words: readonly string[]): string[] {
+    const movable = words.filter((word) => !isFixed(word))
+    const places = movable.map((_, index) => index)
+    let order = shuffled(places, this.#randomness)
+    for (let attempt = 0; attempt < MOST_SHUFFLES && keptNeighbours(order) > order.length / 8; attempt++) {
+      const other = shuffled(places, this.#randomness)
+      if (keptNeighbours(other) < keptNeighbours(order)) order = other
     }
-    return kind === 'short' ? word : withCapitals(inventWord(this.#randomness), word)
+    let next = 0
+    return words.map((word) => (isFixed(word) ? word : (movable[order[next++] ?? 0] ?? word)))
+  }
+
+  /** @param used words that replace others of the text already: as many different ones are to be in it as before */
+  #replace(word: string, isFromElsewhere: boolean, used: ReadonlySet<string>): string {
+    const isElsewhere = this.#elsewhere.has(word.toLowerCase())
+    const kind = kindOf(word)
+    if (isFixed(word) && kind !== 'number') return word
+    if (kind === 'number' && !isElsewhere) return this.#otherNumber(word)
+    const pool = isFromElsewhere ? this.#others : isElsewhere ? this.#shared : this.#own
+    const drawn = this.#drawAlike(pool, kind, word, used)
+    if (drawn !== undefined) return drawn
+    // A short text would keep its sense with its words.
+    const keepsSense = isFromElsewhere && (kind === 'long' || kind === 'name')
+    return keepsSense ? inventWord(this.#randomness) : word
+  }
+
+  /** One of the words of the pool that are of the same kind, and most like the word in length. */
+  #drawAlike(pool: Words, kind: Kind, word: string, used: ReadonlySet<string>): string | undefined {
+    const lower = word.toLowerCase()
+    const alike: string[] = []
+    for (let distance = 0; distance <= MOST_DISTANCE && alike.length < MOST_ALIKE; distance++) {
+      const lengths = distance === 0 ? [word.length] : [word.length - distance, word.length + distance]
+      const fit = lengths.flatMap((length) => pool.get(keyOf(kind, length)) ?? [])
+      alike.push(...fit.filter((other) => other.toLowerCase() !== lower && !used.has(other.toLowerCase())))
+    }
+    return alike[this.#randomness.integer(Math.max(1, Math.min(MOST_ALIKE, alike.length)))]
+  }
+
+  /** Another number of as many digits that does not occur elsewhere, if a few tries find one. */
+  #otherNumber(number: string): string {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const other = number.replaceAll(/\d/g, () => String(1 + this.#randomness.integer(9)))
+      if (other !== number && !this.#elsewhere.has(other)) return other
+    }
+    return number
+  }
+
+  /** The word as it is written in the middle of a sentence. */
+  #canonical(word: string): string {
+    const lower = word.toLowerCase()
+    return this.#names.get(lower) ?? lower
+  }
+
+  #byLength(words: readonly Piece[]): Words {
+    const byLength = new Map<string, string[]>()
+    for (const { text } of shuffled(words, this.#randomness)) {
+      const word = this.#canonical(text)
+      if (isFixed(word) && !isNumber(word)) continue
+      const key = keyOf(kindOf(word), word.length)
+      const alike = byLength.get(key)
+      if (alike === undefined) byLength.set(key, [word])
+      else if (alike.length < MOST_WORDS_OF_A_LENGTH) alike.push(word)
+    }
+    return byLength
   }
 }
 
-/** The words of the texts, as often as they are there: what is frequent is to be frequent in nonsense, too. */
-function wordsOf(texts: readonly string[]): string[] {
-  const words = texts.flatMap((text) => toWordPieces(text.slice(0, LONGEST_SOURCE)))
-  return words.flatMap(({ text, isWord }) => (isWord && !/\d/.test(text) ? [text] : []))
+/** In how many places a word follows the word that it followed before. */
+function keptNeighbours(order: readonly number[]): number {
+  return order.filter((place, index) => order[index + 1] === place + 1).length
+}
+
+/** A piece of a text; `isInitial` where a word begins a sentence, a line or a quotation, so that its capital says nothing. */
+interface Piece {
+  readonly text: string
+  readonly isWord: boolean
+  readonly isInitial: boolean
+}
+
+function toPieces(text: string): Piece[] {
+  let isInitial = true
+  return toWordPieces(text).map((piece) => {
+    const own = { ...piece, isInitial }
+    if (piece.isWord) isInitial = false
+    else if (/[.!?:"“„«([{\n。！？]/.test(piece.text)) isInitial = true
+    return own
+  })
+}
+
+/** The words of the texts, as often as they occur: what is frequent is to be frequent in nonsense, too. */
+function wordsOf(texts: readonly string[]): Piece[] {
+  let room = MOST_SOURCE
+  return texts.flatMap((text) => {
+    const source = text.slice(0, Math.min(LONGEST_SOURCE, room))
+    room -= source.length
+    return toPieces(source).filter(({ isWord }) => isWord)
+  })
+}
+
+/** What the run says in these sections; the rest are labels of ours. */
+function saidIn(sections: readonly SectionDraft[]): string[] {
+  return sections.flatMap(({ fragments }) => fragments.flatMap(({ text, cut }) => (cut === undefined ? [] : [text])))
+}
+
+function keyOf(kind: Kind, length: number): string {
+  return `${kind} ${length}`
+}
+
+function kindOf(word: string): Kind {
+  if (isNumber(word)) return 'number'
+  if (/\p{Lu}/u.test(word)) return 'name'
+  return isShortWord(word) ? 'short' : 'long'
+}
+
+function isNumber(word: string): boolean {
+  return /^[\d.,]+$/.test(word)
+}
+
+/** Numbers, units, single letters and ids keep their places, because what is around them is part of their form. */
+function isFixed(word: string): boolean {
+  return /^(?:\p{L}|.*[\d_].*)$/u.test(word) && !/^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]$/u.test(word)
 }
 
 function isCapital(word: string): boolean {
   return word.charAt(0) !== word.charAt(0).toLowerCase()
-}
-
-function distance(one: string, other: string): number {
-  return Math.abs(one.length - other.length) + (isCapital(one) === isCapital(other) ? 0 : 3)
-}
-
-function toWords(words: readonly string[]): Words {
-  return { short: words.filter(isShortWord), long: words.filter((word) => !isShortWord(word)) }
-}
-
-/** The word with capitals where the model has them: none, the first letter, or all. */
-function withCapitals(word: string, model: string): string {
-  const lower = word.toLowerCase()
-  if (model === model.toLowerCase()) return lower
-  if (model.length > 1 && model === model.toUpperCase()) return lower.toUpperCase()
-  return lower.charAt(0).toUpperCase() + lower.slice(1)
-}
-
-/** Another number of as many digits. */
-function otherNumber(number: string, randomness: Pick<Randomness, 'integer'>): string {
-  const other = number.replaceAll(/\d/g, () => String(1 + randomness.integer(9)))
-  return other === number ? number.replace(/\d/, (digit) => String((Number(digit) % 9) + 1)) : other
 }
 
 /** Little words of alphabetic scripts say nothing by themselves; every word of other scripts may. */

@@ -120,7 +120,7 @@ export function prepareCall(inquiry: Inquiry, randomness: Randomness, withContro
         letter: decoy,
         section: new Nonsense(
           textsOf([section]),
-          textsOf(inquiry.sections.filter((other) => other !== section)),
+          inquiry.sections.filter((other) => other !== section),
           randomness,
         ).ofSection(section),
       },
@@ -159,7 +159,7 @@ function drawGivenItem(
   const sentences = toSentences(text.slice(0, 4000), 40)
   const sentence = sentences[randomness.integer(Math.max(1, sentences.length))] ?? text
   const id = control({ ids: [], ...list.question })
-  const others = textsOf(inquiry.sections.filter(({ title }) => title !== list.from))
+  const others = inquiry.sections.filter(({ title }) => title !== list.from)
   const nonsense = new Nonsense([text], others, randomness).of(sentence.slice(0, 200))
   return {
     sections: [{ title: `an item of "${list.name}" found before`, fragments: [{ text: `${id}: ${nonsense}\n` }] }],
