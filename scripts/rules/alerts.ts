@@ -140,7 +140,7 @@ function scoring({ page: pageAt }: Table): RuleGroup {
       ),
       alert(
         'SpanscoreUnaccounted',
-        'spanscore:accounted:1d < 0.95 and spanscore:chosen:1d >= 20',
+        'spanscore:accounted:1d < 0.95 and spanscore:chosen_runs:1d >= 20',
         ticket,
         {
           summary:

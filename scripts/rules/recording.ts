@@ -1,3 +1,5 @@
+import { skipReasons } from '../../src/model/score-reasons.ts'
+import { LOST } from '../../src/sampling/weight.ts'
 import { BEST, ENOUGH, FREEZE, LEAST, TWELFTH } from './table.ts'
 import type { Fall, Table } from './table.ts'
 
@@ -192,29 +194,47 @@ const DISPERSION: Rule = {
   ].join('\n'),
 }
 
+const chosen = (matcher: string) =>
+  named(`sum by (${AGENT_AND_SCORER}) (increase(spanscore_chosen_w_total${matcher}[1d]))`)
+
+const lostReasons: ReadonlySet<string> = LOST
+
+/** Reasons for which a run is left out without having been chosen. */
+const NOT_CHOSEN = Object.keys(skipReasons)
+  .filter((reason) => !lostReasons.has(reason))
+  .join('|')
+
+/**
+ * What became of the runs that were chosen. Numerator and denominator are of one instant: recorded two minutes apart, their
+ * ratio would be too low for as long as both grow from nothing.
+ */
+const ACCOUNTED: readonly Rule[] = [
+  { record: 'spanscore:chosen:1d', expr: `${chosen('')} > 0` },
+  {
+    record: 'spanscore:accounted:1d',
+    expr: `clamp_max((${chosen('{spanscore_outcome="scored"}')} or 0 * spanscore:chosen:1d) / spanscore:chosen:1d, 1)`,
+  },
+  {
+    record: 'spanscore:chosen_runs:1d',
+    expr: named(
+      `sum by (${AGENT_AND_SCORER}) (increase(spanscore_evaluations_total{spanscore_reason!~"${NOT_CHOSEN}"}[1d]))`,
+    ),
+  },
+]
+
 /** The recording rules. */
 export function recordingGroups(table: Table): RuleGroup[] {
   const windows = [...new Set(table.falls.map(({ window }) => window))]
   const short = [...new Set(['15m', '30m', '1h', '2h', '6h'])]
   const gated = windows.filter((window) => TWELFTH[window] !== undefined)
   const prompt = windows.filter((window) => TWELFTH[window] === undefined)
-  const chosen = named(`sum by (${AGENT_AND_SCORER}) (increase(spanscore_chosen_w_total[1d]))`)
   const all = (name: string) => `sum by (${AGENT_AND_SCORER}) (spanscore:${name}:1d)`
   return [
     { name: 'spanscore-sums', interval: '1m', rules: [...short.flatMap(sums), ...interval('1h')] },
     {
       name: 'spanscore-sums-long',
       interval: '2m',
-      rules: [
-        ...['1d', '3d'].flatMap(sums),
-        ...interval('1d'),
-        // Beside the sums that they are compared with: of another moment, a new series would lack two minutes of its few.
-        { record: 'spanscore:chosen:1d', expr: `${chosen} > 0` },
-        {
-          record: 'spanscore:accounted:1d',
-          expr: `clamp_max((${all('sum_w')} or 0 * spanscore:chosen:1d) / spanscore:chosen:1d, 1)`,
-        },
-      ],
+      rules: [...['1d', '3d'].flatMap(sums), ...interval('1d'), ...ACCOUNTED],
     },
     {
       name: 'spanscore-levels',

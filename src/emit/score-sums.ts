@@ -37,8 +37,14 @@ interface Group {
   /** Without them. */
   readonly base: ScoreAttributes
   readonly outcomes: Map<string, Cell>
-  readonly chosen: Cell
+  chosen: ChosenCells | undefined
   scored: ScoredCells | undefined
+}
+
+/** What becomes of the runs that were chosen to be scored. */
+interface ChosenCells {
+  readonly scored: Cell
+  readonly lost: Cell
 }
 
 interface LatestGroup {
@@ -58,6 +64,8 @@ export class ScoreSums {
   /** The cells of runs that no fixed rate keeps: most runs, under sampling. */
   readonly #leftOut = new WeakMap<Evaluation['scorer'], Cell>()
   readonly #others = new Map<string, Cell>()
+  /** By agent and scorer: a run that failed may know no judge model, so that versions and models share these. */
+  readonly #chosen = new Map<string, ChosenCells>()
   readonly #agents = new BoundedNames(MAX_NAMES)
   readonly #models = new BoundedNames(MAX_NAMES)
   readonly #judgeModels = new Map<string, BoundedNames>()
@@ -91,8 +99,9 @@ export class ScoreSums {
     gathered.add(this.#outcome(group, score.status, detail), 1)
     const w = weightOf(evaluation)
     if (w === undefined) return group.base
-    gathered.add(group.chosen, w)
-    if (score.status !== 'scored') return group.base
+    const isScored = score.status === 'scored'
+    gathered.add((group.chosen ??= this.#chosenOf(group))[isScored ? 'scored' : 'lost'], w)
+    if (!isScored) return group.base
     const y = positionInRange(evaluation, score.value)
     const cells = (group.scored ??= this.#scored(group))
     gathered.add(cells[score.label], w)
@@ -166,11 +175,7 @@ export class ScoreSums {
       return this.#groups.get('overflow') ?? this.#newGroup('overflow', named)
     }
     const { base, attributes } = key === 'overflow' ? { base: OVERFLOW, attributes: OVERFLOW } : attributesOf(named)
-    const baseKey = `chosen\n${JSON.stringify(base)}`
-    // Failed evaluations may know no judge model: what was chosen is counted without it, and series are shared.
-    const chosen = this.#others.get(baseKey) ?? this.gathered.cell('chosen', base)
-    this.#others.set(baseKey, chosen)
-    const group: Group = { base, attributes, outcomes: new Map(), chosen, scored: undefined }
+    const group: Group = { base, attributes, outcomes: new Map(), chosen: undefined, scored: undefined }
     this.#groups.set(key, group)
     return group
   }
@@ -184,6 +189,23 @@ export class ScoreSums {
     const cell = this.gathered.cell('evaluations', attributes)
     group.outcomes.set(detail, cell)
     return cell
+  }
+
+  /**
+   * Scored and lost runs are two series of one counter that begin together: their ratio is right from the first run on,
+   * and stays right where a backend loses the first value of each series, as it would not against `spanscore.sum.w`, which
+   * begins again with every version and model.
+   */
+  #chosenOf({ base }: Group): ChosenCells {
+    const key = JSON.stringify(base)
+    let cells = this.#chosen.get(key)
+    if (cells === undefined) {
+      const cell = (outcome: keyof ChosenCells) =>
+        this.gathered.cell('chosen', base === OVERFLOW ? OVERFLOW : { ...base, 'spanscore.outcome': outcome })
+      cells = { scored: cell('scored'), lost: cell('lost') }
+      this.#chosen.set(key, cells)
+    }
+    return cells
   }
 
   /**

@@ -7,7 +7,7 @@ export const MAX_WEIGHT = 1000
 export const MIN_PROBABILITY: number = 1 / MAX_WEIGHT
 
 /** Runs that were chosen to be scored, and then could not be. */
-const LOST: ReadonlySet<SkipReason> = new Set([
+export const LOST: ReadonlySet<SkipReason> = new Set([
   'refused',
   'circuit-open',
   'judge-unavailable',

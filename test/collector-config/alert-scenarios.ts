@@ -89,10 +89,11 @@ export function traffic(phases: readonly Phase[], labels: SomeLabels = {}): Seri
     sum('w2', (phase) => w(phase) * squared(phase)),
     sum('w2y', (phase) => good(phase) * squared(phase)),
     sum('w2y2', (phase) => good(phase) * squared(phase)),
+    counter('spanscore_chosen_w_total', { ...base, spanscore_outcome: 'scored' }, eachMinute(phases, w)),
     counter(
       'spanscore_chosen_w_total',
-      base,
-      eachMinute(phases, (phase) => w(phase) + (phase.lost ?? 0)),
+      { ...base, spanscore_outcome: 'lost' },
+      eachMinute(phases, ({ lost = 0 }) => lost),
     ),
     counter(
       'spanscore_evaluations_total',

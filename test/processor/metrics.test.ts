@@ -208,6 +208,31 @@ test('both labels of a scorer begin together, so that a backend that loses first
   expect(wy.every(({ attributes }) => !('gen_ai.evaluation.score.label' in attributes))).toBe(true)
 })
 
+test('what was chosen is counted by whether it was scored or lost, and both begin with the first run', async () => {
+  const { tracer, flush, receiver } = await createMetrics()
+  let runs = 0
+  const scorer = codeScorer('exact', {
+    assess: () => {
+      if ((runs += 1) === 3) throw new Error('broken')
+      return { status: 'scored', value: 1 }
+    },
+  })
+  attachScoring(options({ scorers: [scorer] }))
+  const chosen = () =>
+    Object.fromEntries(
+      receiver.metrics
+        .filter(({ name }) => name === 'spanscore.chosen.w')
+        .map(({ attributes, value }) => [attributes['spanscore.outcome'], value]),
+    )
+  runAgent(tracer)
+  await flush()
+  expect(chosen()).toEqual({ scored: 1, lost: 0 })
+  runAgent(tracer)
+  runAgent(tracer)
+  await flush()
+  expect(chosen()).toEqual({ scored: 2, lost: 1 })
+})
+
 test('sums name the version of the scorer and the model that answered; twenty models, then other', async () => {
   const { tracer, flush, receiver } = await createMetrics()
   let calls = 0

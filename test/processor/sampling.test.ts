@@ -6,6 +6,7 @@ import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor
 import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
 import { decide } from '../../src/sampling/decide.ts'
 import type { Evaluation } from '../../src/model/score.ts'
+import type { ReceivedMetric } from '../../src/testing/otlp-metrics.ts'
 import {
   agentAttributes,
   cleanup,
@@ -39,6 +40,12 @@ function repeatableIds() {
       .digest('hex')
       .slice(0, length)
   return { generateTraceId: () => id(32), generateSpanId: () => id(16) }
+}
+
+/** The latest values of a metric's series, by outcome. */
+function latestByOutcome(received: readonly ReceivedMetric[], name: string): Readonly<Record<string, number>> {
+  const ofName = received.filter((metric) => metric.name === name)
+  return Object.fromEntries(ofName.map(({ attributes, value }) => [attributes['spanscore.outcome'], value ?? 0]))
 }
 
 test('a rate keeps the same traces for every scorer, and the smaller sample lies in the larger', async () => {
@@ -100,7 +107,7 @@ test('a run that would count for more than a thousand is refused, and said to be
     fitting: { scored: 0, reasons: { refused: 1 } },
   })
   expect(receiver.metrics.some(({ name }) => name === 'spanscore.sum.w')).toBe(false)
-  expect(receiver.metrics.findLast(({ name }) => name === 'spanscore.chosen.w')?.value).toBe(1000)
+  expect(latestByOutcome(receiver.metrics, 'spanscore.chosen.w')).toEqual({ scored: 0, lost: 1000 })
 })
 
 test('agent and when are filters', async () => {
@@ -131,7 +138,8 @@ test('over the budget judges see a thinned sample whose weights make up for it, 
   expect(scored + skipped).toBe(600)
   expect(receiver.spans.filter(({ name }) => name.startsWith('evaluate'))).toHaveLength(scored)
   // What was chosen stands for all runs, whether it found room or not.
-  const chosen = receiver.metrics.findLast(({ name }) => name === 'spanscore.chosen.w')?.value ?? 0
+  const byOutcome = latestByOutcome(receiver.metrics, 'spanscore.chosen.w')
+  const chosen = (byOutcome['scored'] ?? 0) + (byOutcome['lost'] ?? 0)
   expect(chosen).toBeGreaterThan(400)
   expect(chosen).toBeLessThan(800)
 })
