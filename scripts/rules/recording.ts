@@ -1,7 +1,7 @@
 import { skipReasons } from '../../src/model/score-reasons.ts'
 import { LOST } from '../../src/sampling/weight.ts'
 import { BEST, ENOUGH, FREEZE, LEAST, TWELFTH } from './table.ts'
-import type { Fall, Table } from './table.ts'
+import type { Fall, Goals, Table } from './table.ts'
 
 /** A rule of Prometheus, as its file has it. */
 export interface Rule {
@@ -89,19 +89,21 @@ const wilson = (mean: string, n: string, sign: '+' | '-') =>
 const surely = (mean: string, n: string) =>
   `(${mean} + 4.5 / ${n} - 3 * sqrt(${mean} * (1 - ${mean}) / ${n} + 2.25 / ${n} ^ 2)) / (1 + 9 / ${n})`
 
-/** A column of the table for each series there is: the first line that fits. */
-function column(table: Table, key: 'mean' | 'passed' | 'together' | 'usual', most?: number): string | undefined {
-  const bound = (value: number) => (most === undefined ? value : Math.min(most, value))
-  const lines = table.scorers.flatMap((line) => {
-    const value = line[key]
-    if (value === undefined) return []
-    const agent = line.agent === undefined ? '' : `, gen_ai_agent_name="${line.agent}"`
-    return [`0 * spanscore:sum_w:3d{gen_ai_evaluation_name="${line.scorer}"${agent}} + ${bound(value)}`]
-  })
-  const rest = table.default[key]
-  if (rest !== undefined) lines.push(`0 * spanscore:sum_w:3d + ${bound(rest)}`)
-  return lines.length === 0 ? undefined : lines.join('\nor ')
+/** The series that a line of the table is about; without a line, all. */
+function seriesOf(line: Table['scorers'][number] | undefined): string {
+  if (line === undefined) return 'spanscore:sum_w:3d'
+  const agent = line.agent === undefined ? '' : `, gen_ai_agent_name="${line.agent}"`
+  return `spanscore:sum_w:3d{gen_ai_evaluation_name="${line.scorer}"${agent}}`
 }
+
+/** A column of the table as a value for each series: that of the first line that fits and has one. */
+function column({ scorers, default: rest }: Table, of: (goals: Goals) => number | undefined): string | undefined {
+  const cells = [...scorers.map((line) => [line, of(line)] as const), [undefined, of(rest)] as const]
+  const values = cells.flatMap(([line, value]) => (value === undefined ? [] : [`0 * ${seriesOf(line)} + ${value}`]))
+  return values.length === 0 ? undefined : values.join('\nor ')
+}
+
+const atBest = (value: number | undefined) => (value === undefined ? undefined : Math.min(BEST, value))
 
 /** What is usual: the surely reached level of the 14 days before the window, learnt only while nothing speaks against it. */
 function usual(table: Table, window: string): Rule[] {
@@ -113,9 +115,12 @@ function usual(table: Table, window: string): Rule[] {
   const learn = (measure: 'mean' | 'passed', learnt: string): Rule => {
     const record = `spanscore:usual_${measure}:${window}`
     const worse = `max by (${SERIES}) (spanscore:evidence{kind="usual"}) > ${FREEZE}`
-    const byHand = measure === 'mean' ? column(table, 'usual', BEST) : undefined
     const expr = `(${learnt} and ${kish(past)} / spanscore:together >= ${ENOUGH}) unless (${worse})\nor (last_over_time(${record}[1h]) and (${worse}))`
-    return { record, expr: byHand === undefined ? expr : `${byHand}\nor ${expr}` }
+    // By hand means by hand alone: the other measure, learnt from days that know no season, would page for it.
+    const isSet = column(table, ({ usual: byHand }) => (byHand === undefined ? undefined : 1))
+    if (isSet === undefined) return { record, expr }
+    const byHand = column(table, ({ usual: levels }) => atBest(levels?.[measure]))
+    return { record, expr: `${byHand === undefined ? '' : `${byHand}\nor `}((${expr}) unless (${isSet}))` }
   }
   return [
     ...['sum_w', 'sum_pass', 'sum_wy', 'sum_w2', 'sum_w2y', 'sum_w2y2'].map(sum),
@@ -222,13 +227,14 @@ const ACCOUNTED: readonly Rule[] = [
   },
 ]
 
+const allOfDay = (name: string) => `sum by (${AGENT_AND_SCORER}) (spanscore:${name}:1d)`
+
 /** The recording rules. */
 export function recordingGroups(table: Table): RuleGroup[] {
   const windows = [...new Set(table.falls.map(({ window }) => window))]
   const short = [...new Set(['15m', '30m', '1h', '2h', '6h'])]
   const gated = windows.filter((window) => TWELFTH[window] !== undefined)
   const prompt = windows.filter((window) => TWELFTH[window] === undefined)
-  const all = (name: string) => `sum by (${AGENT_AND_SCORER}) (spanscore:${name}:1d)`
   return [
     { name: 'spanscore-sums', interval: '1m', rules: [...short.flatMap(sums), ...interval('1h')] },
     {
@@ -240,9 +246,9 @@ export function recordingGroups(table: Table): RuleGroup[] {
       name: 'spanscore-levels',
       interval: '2m',
       rules: [
-        { record: 'spanscore:target_mean', expr: column(table, 'mean', BEST) ?? '' },
-        { record: 'spanscore:target_passed', expr: column(table, 'passed', BEST) ?? '' },
-        { record: 'spanscore:together', expr: column(table, 'together') ?? '' },
+        { record: 'spanscore:target_mean', expr: column(table, ({ mean }) => atBest(mean)) ?? '' },
+        { record: 'spanscore:target_passed', expr: column(table, ({ passed }) => atBest(passed)) ?? '' },
+        { record: 'spanscore:together', expr: column(table, ({ together }) => together) ?? '' },
         ...windows.flatMap((window) => usual(table, window)),
       ],
     },
@@ -268,7 +274,7 @@ export function recordingGroups(table: Table): RuleGroup[] {
       rules: [
         {
           record: 'spanscore:mean_worst:1d',
-          expr: `spanscore:accounted:1d * clamp(${all('sum_wy')} / ${all('sum_w')}, 0, 1)`,
+          expr: `spanscore:accounted:1d * clamp(${allOfDay('sum_wy')} / ${allOfDay('sum_w')}, 0, 1)`,
         },
         { record: 'spanscore:mean_best:1d', expr: 'spanscore:mean_worst:1d + 1 - spanscore:accounted:1d' },
         smallestFall(table),

@@ -12,8 +12,11 @@ const goals = z.strictObject({
   passed: share.optional(),
   /** The largest number of runs that share a cause. */
   together: z.number().min(1).optional(),
-  /** The mean that is usual, in place of what the last 14 days say. */
-  usual: share.optional(),
+  /** What is usual, set by hand: nothing is learnt from the last 14 days, and a measure that is left out is not compared. */
+  usual: z
+    .strictObject({ mean: share.optional(), passed: share.optional() })
+    .refine(({ mean, passed }) => mean !== undefined || passed !== undefined, 'expected mean, passed, or both')
+    .optional(),
 })
 
 const schema = z.strictObject({
@@ -26,6 +29,9 @@ const schema = z.strictObject({
 
 /** What `collector-config/rules-table.yaml` says. */
 export type Table = z.infer<typeof schema>
+
+/** What is good enough, and how runs hang together. */
+export type Goals = z.infer<typeof goals>
 
 /** A window in which a fall is looked for. */
 export type Fall = Table['falls'][number]

@@ -5,13 +5,15 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { stringify } from 'yaml'
 
+import { rulesFiles } from '../rules/main.ts'
 import { recordingGroups } from '../rules/recording.ts'
 import { readTable } from '../rules/table.ts'
+import type { Table } from '../rules/table.ts'
 import { COUNTER_NAMES, Counters } from './counters.ts'
-import type { Added, CounterName } from './counters.ts'
+import type { CounterName, Values } from './counters.ts'
 import { Evaluator } from './evaluator.ts'
 import { createRandom, poisson } from './random.ts'
 
@@ -58,7 +60,7 @@ export function record(seed: number, labels: Readonly<Record<string, string>>): 
     if (gap === 0 && random() < 1 / 300) gap = 1 + Math.floor(random() * 12)
     const isMissing = gap > 0
     gap = Math.max(0, gap - 1)
-    const sample: Added = { ...now }
+    const sample: Values = { ...now }
     counters.sample(isMissing ? undefined : sample)
     for (const name of COUNTER_NAMES) values[name].push(isMissing ? '_' : String(sample[name]))
   }
@@ -77,9 +79,16 @@ export function inputSeries({ labels, values }: Recorded): { series: string; val
 /** Minutes between two evaluations: a recorded value is found for less than five minutes. */
 const STEP = 4
 
-/** Lets promtool and the evaluator look at the same counters, and gives the largest relative difference of `spanscore:evidence`. */
-export function compareWithPromtool(promtool: string, minutes: number): { compared: number; worst: number } {
-  const table = readTable()
+/**
+ * Lets promtool and the evaluator look at the same counters, and gives the largest relative difference of `spanscore:evidence`.
+ *
+ * @param table The rules are made of it; left out, that of `collector-config`, whose rules are the shipped ones.
+ */
+export function compareWithPromtool(
+  promtool: string,
+  minutes: number,
+  table: Table = readTable(),
+): { compared: number; worst: number } {
   const labels = {
     job: 'shop',
     gen_ai_agent_name: 'support',
@@ -88,7 +97,7 @@ export function compareWithPromtool(promtool: string, minutes: number): { compar
     spanscore_judge_model: 'judge-1',
   }
   const recorded = record(7, labels)
-  const evaluator = new Evaluator(table, { mean: 0.7, passed: 0.8, together: 1 }, recorded.counters, MINUTES + 1)
+  const evaluator = new Evaluator(table, table.default, recorded.counters, MINUTES + 1)
   const asked: number[] = []
   const expected = new Map<string, number>()
   for (let minute = 0; minute <= minutes; minute += STEP) {
@@ -98,7 +107,7 @@ export function compareWithPromtool(promtool: string, minutes: number): { compar
     asked.push(minute)
     for (const [line, value] of evidence) expected.set(`${minute} ${line}`, value)
   }
-  const answered = askPromtool(promtool, recorded, asked)
+  const answered = askPromtool(promtool, recorded, asked, table)
   let worst = answered.size === expected.size ? 0 : Number.POSITIVE_INFINITY
   for (const [key, value] of expected) {
     const other = answered.get(key) ?? Number.NaN
@@ -108,8 +117,13 @@ export function compareWithPromtool(promtool: string, minutes: number): { compar
   return { compared: expected.size, worst }
 }
 
-/** promtool shows what it has where it was told to expect nothing. */
-function askPromtool(promtool: string, recorded: Recorded, minutes: readonly number[]): Map<string, number> {
+/** promtool shows what it has where a test expects nothing. */
+function askPromtool(
+  promtool: string,
+  recorded: Recorded,
+  minutes: readonly number[],
+  table: Table,
+): Map<string, number> {
   const directory = mkdtempSync(join(tmpdir(), 'spanscore-agreement-'))
   const file = join(directory, 'test.yml')
   const test = {
@@ -121,8 +135,9 @@ function askPromtool(promtool: string, recorded: Recorded, minutes: readonly num
       exp_samples: [],
     })),
   }
-  const rules = resolve(import.meta.dirname, '../../collector-config/rules/recording.yml')
-  const order = recordingGroups(readTable()).map(({ name }) => name)
+  const rules = join(directory, 'recording.yml')
+  writeFileSync(rules, rulesFiles(table)['recording.yml'] ?? '')
+  const order = recordingGroups(table).map(({ name }) => name)
   writeFileSync(
     file,
     stringify({ rule_files: [rules], evaluation_interval: `${STEP}m`, group_eval_order: order, tests: [test] }),

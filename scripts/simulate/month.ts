@@ -2,7 +2,7 @@ import type { Table } from '../rules/table.ts'
 import { Counters } from './counters.ts'
 import { Evaluator } from './evaluator.ts'
 import type { Levels } from './evaluator.ts'
-import { createRandom, poisson } from './random.ts'
+import { binomial, createRandom, poisson } from './random.ts'
 
 /** The runs of one series, and what is known of them. */
 export interface Traffic {
@@ -27,7 +27,7 @@ const KEEP_FIRING_MINUTES = 30
 /** As `for` of the ticket: what is over at once is no ticket. */
 const TICKET_FOR_MINUTES = 15
 
-/** Lets the traffic come for so many minutes, and the rules look at it in each of them. */
+/** Lets the traffic come for so many minutes, with scores of 0 and 1, and lets the rules look at it in each of them. */
 export function simulate(
   traffic: Traffic,
   levels: Levels,
@@ -39,24 +39,27 @@ export function simulate(
   const random = createRandom(seed)
   const counters = new Counters(minutes)
   const evaluator = new Evaluator(table, levels, counters, minutes)
-  const weight = 1 / traffic.sample
-  let pass = 0
-  let fail = 0
+  const { runsPerHour, sample, passes, conversation } = traffic
+  const weight = 1 / sample
   const pages = new Alert(table.page, 0)
   const tickets = new Alert(table.ticket, TICKET_FOR_MINUTES)
+  const values = { pass: 0, fail: 0, wy: 0, w2: 0, w2y: 0, w2y2: 0 }
+  /** How many runs of one outcome are scored in a minute: conversations come by chance, and so are their runs sampled. */
+  const scored = (share: number): number => {
+    const mean = (runsPerHour / 60 / conversation) * share
+    // Independent runs that are thinned out come by chance again.
+    if (conversation === 1) return poisson(mean * sample, random)
+    return binomial(conversation * poisson(mean, random), sample, random)
+  }
   for (let minute = 0; minute < minutes; minute += 1) {
-    const conversations = poisson(traffic.runsPerHour / 60 / traffic.conversation, random)
-    for (let index = 0; index < conversations; index += 1) {
-      const passed = random() < traffic.passes(minute)
-      for (let run = 0; run < traffic.conversation; run += 1) {
-        if (traffic.sample < 1 && random() >= traffic.sample) continue
-        if (passed) pass += weight
-        else fail += weight
-      }
-    }
-    const w2 = (pass + fail) * weight
-    const w2y = pass * weight
-    counters.sample({ pass, fail, wy: pass, w2, w2y, w2y2: w2y })
+    const share = passes(minute)
+    values.pass += scored(share) * weight
+    values.fail += scored(1 - share) * weight
+    values.wy = values.pass
+    values.w2 = (values.pass + values.fail) * weight
+    values.w2y = values.pass * weight
+    values.w2y2 = values.w2y
+    counters.sample(values)
     const { now } = evaluator.at(minute)
     pages.look(now, minute)
     tickets.look(now, minute)

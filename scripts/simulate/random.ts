@@ -9,10 +9,18 @@ export function createRandom(seed: number): () => number {
   }
 }
 
-/** How many of something that comes by chance, `mean` on average (Knuth). */
+/** How many events happen by chance where `mean` happen on average (Knuth). */
 export function poisson(mean: number, random: () => number): number {
   const limit = Math.exp(-mean)
   let count = 0
   for (let product = random(); product > limit; product *= random()) count += 1
   return count
+}
+
+/** How many of `count` happen where each does with this probability. */
+export function binomial(count: number, probability: number, random: () => number): number {
+  if (probability >= 1) return count
+  let happened = 0
+  for (let each = 0; each < count; each += 1) if (random() < probability) happened += 1
+  return happened
 }

@@ -9,7 +9,11 @@ export const COUNTERS = {
   w2: ['spanscore.sum.w2', '1', 'Sum of w².'],
   w2y: ['spanscore.sum.w2y', '1', 'Sum of w²·y.'],
   w2y2: ['spanscore.sum.w2y2', '1', 'Sum of w²·y².'],
-  chosen: ['spanscore.chosen.w', '1', 'Sum of weights over all runs that were chosen to be scored, by whether they were scored or lost.'],
+  chosen: [
+    'spanscore.chosen.w',
+    '1',
+    'Sum of weights over all runs that were chosen to be scored, by whether they were scored or lost.',
+  ],
   runs: ['spanscore.runs', '{run}', 'Agent runs that were closed, or given up at a limit.'],
   tokens: ['spanscore.judge.tokens', '{token}', 'Tokens that judges took.'],
   cost: ['spanscore.judge.cost', '{USD}', 'What judges cost, where the price of their model is known.'],

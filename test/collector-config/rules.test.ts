@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest'
 import { dashboardFiles } from '../../scripts/dashboards/main.ts'
 import { findProgram } from '../../scripts/e2e-tools.ts'
 import { rulesFiles } from '../../scripts/rules/main.ts'
-import { readTable } from '../../scripts/rules/table.ts'
+import { readTable, tableFile } from '../../scripts/rules/table.ts'
+import type { Table } from '../../scripts/rules/table.ts'
 import { compressTime } from '../e2e/compress-time.ts'
 import { counter, runs, scenario, testFile, traffic } from './alert-scenarios.ts'
 
@@ -15,11 +16,14 @@ const rules = resolve(import.meta.dirname, '../../collector-config/rules')
 const promtool = findProgram('promtool')
 const run = (...args: string[]) => execFileSync(promtool ?? '', args, { cwd: rules, encoding: 'utf8', stdio: 'pipe' })
 
-/** Lets promtool run one scenario on the shipped rules. */
-function play(test: object): string {
+/** Lets promtool run one scenario on the shipped rules, or on those of another table. */
+function play(test: object, table?: Table): string {
   const directory = mkdtempSync(join(tmpdir(), 'spanscore-scenario-'))
   try {
-    writeFileSync(join(directory, 'test.yml'), testFile(rules, [test]))
+    if (table !== undefined) {
+      for (const [name, text] of Object.entries(rulesFiles(table))) writeFileSync(join(directory, name), text)
+    }
+    writeFileSync(join(directory, 'test.yml'), testFile(table === undefined ? rules : directory, [test]))
     return run('test', 'rules', join(directory, 'test.yml'))
   } catch (error) {
     throw new Error(String(Reflect.get(Object(error), 'stdout')), { cause: error })
@@ -90,6 +94,34 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     expect(play(scenario('usual', series, expected))).toContain('SUCCESS')
   })
 
+  it('hold scores against what is usual by hand and nothing else, where the table has it', () => {
+    const shipped = readTable()
+    const usual = { seasonal: { mean: 0.87, passed: 0.87 }, onlyMean: { mean: 0.87 }, strict: { passed: 0.97 } }
+    const scorers = Object.entries(usual).map(([agent, levels]) => ({
+      scorer: 'prompt_alignment',
+      agent,
+      usual: levels,
+    }))
+    const phases = [
+      { minutes: 420, scored: 10, passes: 0.99 },
+      { minutes: 180, scored: 10, passes: 0.88 },
+    ]
+    const agents = [...Object.keys(usual), 'learnt']
+    const series = agents.flatMap((agent) => traffic(phases, { gen_ai_agent_name: agent }))
+    const test = {
+      ...scenario('by hand', series, []),
+      promql_expr_test: [
+        {
+          expr: `count by (gen_ai_agent_name) (ALERTS{alertname="${PAGE}", alertstate="firing"})`,
+          eval_time: '560m',
+          exp_samples: ['learnt', 'strict'].map((agent) => ({ labels: `{gen_ai_agent_name="${agent}"}`, value: 1 })),
+        },
+      ],
+    }
+    expect(play(test, { ...shipped, scorers })).toContain('SUCCESS')
+    expect(() => readTable(`${readFileSync(tableFile, 'utf8')}\n  - { scorer: s, usual: {} }`)).toThrow(/mean, passed/)
+  })
+
   it('say nothing where all is well: few runs, sampled errors, no data, a target of its own', () => {
     const quiet = [
       [
@@ -102,10 +134,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
       ],
       [
         'errors of weight 1 among runs of weight 20',
-        [
-          ...traffic([{ minutes: 180, scored: 1, passes: 0 }], { spanscore_judge_model: '' }).filter(() => false),
-          ...traffic([{ minutes: 180, scored: 2, passes: 0.97, weight: 20 }]),
-        ],
+        [...traffic([{ minutes: 180, scored: 2, passes: 0.97, weight: 20 }])],
       ],
       ['nothing', []],
     ] as const

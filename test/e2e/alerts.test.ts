@@ -94,7 +94,7 @@ describe('alerts on alignment, at 5 % sampling plus all errors', () => {
 
   it('pages once within the quarter hour of a drop that concerns every scorer', async () => {
     const droppedMs = Date.now()
-    dropping.wrongOfTen = 5
+    dropping.wrongOfTen = 7
     const page = await eventually('the page', async () => postedOf('dropping', 'SpanscoreScoresFell')[0], HOUR_MS)
     expect(page.status).toBe('firing')
     expect(page.receivedMs - droppedMs).toBeLessThan(20 * MINUTE_MS)

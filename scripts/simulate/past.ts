@@ -1,0 +1,60 @@
+import { BEST, ENOUGH } from '../rules/table.ts'
+import type { Counters, Increases } from './counters.ts'
+
+const HOUR = 60
+const PAST_HOURS = 14 * 24
+
+const NAMES = ['w', 'pass', 'wy', 'w2', 'w2y', 'w2y2'] as const
+
+/** What is known of the last 14 days: the hourly sums, added up, so that any span of hours is one subtraction. */
+export class Past {
+  readonly #totals: Readonly<Record<(typeof NAMES)[number], Float64Array>>
+  readonly #increases: Increases = { pass: 0, fail: 0, wy: 0, w2: 0, w2y: 0, w2y2: 0 }
+
+  constructor(minutes: number) {
+    const totals = () => new Float64Array(Math.ceil(minutes / HOUR) + 2)
+    this.#totals = { w: totals(), pass: totals(), wy: totals(), w2: totals(), w2y: totals(), w2y2: totals() }
+  }
+
+  /** Keeps the sums of the hour that ends at this minute. */
+  keepHour(counters: Counters, minute: number): void {
+    const hour = minute / HOUR
+    const increases = this.#increases
+    const isKnown = counters.increase(minute, HOUR, increases)
+    const w = increases.pass + increases.fail
+    for (const name of NAMES) {
+      const total = this.#totals[name]
+      // `spanscore:sum_w` and `spanscore:sum_w2` are left out where they are 0; so is then what is divided by them.
+      const value = !isKnown || !(w > 0) ? 0 : name === 'w' ? w : increases[name]
+      total[hour + 1] = (total[hour] ?? 0) + value
+    }
+  }
+
+  /**
+   * The level that was surely reached in the 14 days before a minute, as `spanscore:usual_mean` and `_passed` have it;
+   * `undefined` where there were too few runs.
+   */
+  surelyReached(untilMinute: number, measure: 'mean' | 'passed', together: number): number | undefined {
+    const to = Math.floor(untilMinute / HOUR)
+    if (to < 0) return undefined
+    const from = Math.max(0, Math.floor((untilMinute - PAST_HOURS * HOUR) / HOUR) + 1)
+    const sum = (name: (typeof NAMES)[number]) => (this.#totals[name][to + 1] ?? 0) - (this.#totals[name][from] ?? 0)
+    const w = sum('w')
+    const w2 = sum('w2')
+    if (!(w > 0)) return undefined
+    const kish = w ** 2 / w2
+    if (!(kish / together >= ENOUGH)) return undefined
+    const mean = Math.min(1, Math.max(0, sum(measure === 'mean' ? 'wy' : 'pass') / w))
+    const n = (measure === 'mean' ? effective(mean, w, w2, sum('w2y'), sum('w2y2')) : kish) / together
+    const spread = Math.sqrt((mean * (1 - mean)) / n + 2.25 / n ** 2)
+    return Math.min(BEST, (mean + 4.5 / n - 3 * spread) / (1 + 9 / n))
+  }
+}
+
+/** The effective number of runs, as `spanscore:n` has it. */
+function effective(mean: number, w: number, w2: number, w2y: number, w2y2: number): number {
+  const kish = w ** 2 / w2
+  const variance = Math.max(0, w2y2 - 2 * mean * w2y + mean ** 2 * w2) / w ** 2
+  if (!(variance > 1e-9)) return kish
+  return Math.min(kish, Math.max(1, (mean * (1 - mean)) / variance))
+}

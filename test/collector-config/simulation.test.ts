@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+
+import { findProgram } from '../../scripts/e2e-tools.ts'
+import { readTable } from '../../scripts/rules/table.ts'
+import { compareWithPromtool, MINUTES } from '../../scripts/simulate/agreement.ts'
+import { simulateSeries } from '../../scripts/simulate/series.ts'
+import { DROPS, RATES, SETTINGS } from '../../scripts/simulate/settings.ts'
+
+const promtool = findProgram('promtool')
+
+describe.skipIf(promtool === undefined)('the evaluator, where promtool is', { timeout: 300_000 }, () => {
+  it('gives the evidence that promtool gives, to nine digits, over three days with restarts and gaps', () => {
+    const { compared, worst } = compareWithPromtool(promtool ?? '', MINUTES)
+    expect(compared).toBeGreaterThan(250)
+    expect(worst).toBeLessThan(1e-9)
+  })
+
+  it('gives it where levels are set by hand and runs share causes', () => {
+    const table = readTable()
+    const goals = { ...table.default, together: 3, usual: { mean: 0.9, passed: 0.88 } }
+    const { compared, worst } = compareWithPromtool(promtool ?? '', MINUTES / 3, { ...table, default: goals })
+    expect(compared).toBeGreaterThan(100)
+    expect(worst).toBeLessThan(1e-9)
+  })
+})
+
+describe('a simulated series', () => {
+  it('does not page for a season above a level that was set by hand, and finds a real fall', () => {
+    const setting = SETTINGS.findIndex(({ name }) => name.includes('season'))
+    const rate = RATES.findIndex(({ runsPerHour, sample }) => runsPerHour === 1000 && sample === 1)
+    expect(simulateSeries({ kind: 'month', setting, rate, series: 0 })).toEqual({ pages: 0, tickets: 0 })
+    const drop = DROPS.findIndex(({ scored, fall }) => scored === 1000 && fall === 0.1)
+    expect(simulateSeries({ kind: 'drop', drop, series: 0 }).foundAfterHours).toBeLessThan(2)
+  })
+})
