@@ -8,7 +8,7 @@ import { DROPS, RATES, SETTINGS } from '../../scripts/simulate/settings.ts'
 
 const promtool = findProgram('promtool')
 
-describe.skipIf(promtool === undefined)('the evaluator, where promtool is', { timeout: 300_000 }, () => {
+describe.skipIf(promtool === undefined)('the evaluator, where promtool is', { timeout: 600_000 }, () => {
   it('gives the evidence that promtool gives, to nine digits, over three days with restarts and gaps', () => {
     const { compared, worst } = compareWithPromtool(promtool ?? '', MINUTES)
     expect(compared).toBeGreaterThan(250)
