@@ -1,6 +1,10 @@
+import { apiPage } from './api-page.ts'
 import { attributesPage } from './attributes-page.ts'
+import { cliPage } from './cli-page.ts'
 import { environmentPage } from './environment-page.ts'
+import { eventsPage } from './events-page.ts'
 import { licencesPage } from './licences-page.ts'
+import { metricsPage } from './metrics-page.ts'
 import { noticesPage } from './notices-page.ts'
 import { optionsPage } from './options-page.ts'
 import { reasonsPage } from './reasons-page.ts'
@@ -14,5 +18,9 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['reasons.md', reasonsPage()],
     ['licences.md', licencesPage()],
     ['attributes.md', attributesPage()],
+    ['events.md', eventsPage()],
+    ['metrics.md', metricsPage()],
+    ['cli.md', cliPage()],
+    ['api.md', apiPage()],
   ])
 }

@@ -1,0 +1,101 @@
+import { createNoopMeter } from '@opentelemetry/api'
+import type { Attributes, Counter, Histogram, Meter, MetricOptions } from '@opentelemetry/api'
+
+import { ScoreMetrics } from '../../src/emit/score-metrics.ts'
+import type { Evaluation, Score } from '../../src/model/score.ts'
+import { toRunInput } from '../../src/scoring/given/run-input.ts'
+import { code, page, table } from './markdown.ts'
+
+interface Instrument {
+  readonly kind: 'counter' | 'histogram' | 'gauge'
+  readonly options: MetricOptions
+  readonly attributes: Set<string>
+}
+
+/** `docs/reference/metrics.md`: every instrument, with the attributes that a recording meter saw. */
+export function metricsPage(): string {
+  const instruments = recordedInstruments()
+  return page(
+    'Metrics',
+    'Meter `spanscore`. In every metric a score is its position in the range of the scorer, from 0 to 1, turned so that higher is better.',
+    'Attributes that `metricAttributes` names are added. An attribute is absent if its value is not known. [Numbers](../numbers.md) says how to compute means from the sums.',
+    table(
+      ['metric', 'kind', 'unit', 'meaning', 'attributes'],
+      [...instruments].map(([name, { kind, options, attributes }]) => [
+        code(name),
+        kind,
+        code(options.unit ?? '1'),
+        `${options.description ?? ''}${bucketsOf(options)}`,
+        [...attributes].toSorted().map(code).join(', '),
+      ]),
+    ),
+    'Agents and models have 100 values each, and judge models 20; further ones are `other`.',
+  )
+}
+
+function bucketsOf({ advice }: MetricOptions): string {
+  const boundaries = advice?.explicitBucketBoundaries
+  return boundaries === undefined ? '' : ` Buckets: ${boundaries.join(', ')}.`
+}
+
+/** Plays scored, skipped and failed evaluations, and notes which instrument gets which attributes. */
+function recordedInstruments(): ReadonlyMap<string, Instrument> {
+  const found = new Map<string, Instrument>()
+  const provider = { getMeter: () => recordingMeter(found) }
+  const metrics = new ScoreMetrics({
+    gauges: { queueSize: () => 0, openRuns: () => 0, heldSpans: () => 0, budgetUsedRatio: () => 0 },
+    meterProvider: () => provider,
+    guard: (_, run) => run(),
+    later: () => {},
+  })
+  const { run } = toRunInput({ input: 'Why?', output: 'Because.' })
+  const named = { ...run, agent: { name: 'agent' }, models: ['model'] }
+  for (const score of SCORES) metrics.record(evaluationOf(score), named, {})
+  metrics.countRun('closed', 'agent')
+  metrics.flush()
+  return found
+}
+
+const SCORES: readonly Score[] = [
+  { status: 'scored', value: 1, label: 'pass' },
+  { status: 'skipped', reason: 'no-output', message: '' },
+  { status: 'failed', code: 'judge-http', message: '' },
+]
+
+function evaluationOf(score: Score): Evaluation {
+  return {
+    scorer: { id: 'id', version: '1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 1 },
+    runId: 'run',
+    revision: 1,
+    complete: true,
+    probability: 1,
+    durationMs: 1,
+    judge: { model: 'provider/model', calls: 1, usage: { inputTokens: 1, outputTokens: 1 }, costUsd: 1 },
+    score,
+  }
+}
+
+function recordingMeter(found: Map<string, Instrument>): Meter {
+  const note = (kind: Instrument['kind'], name: string, options: MetricOptions = {}) => {
+    const instrument = { kind, options, attributes: new Set<string>() }
+    found.set(name, instrument)
+    return (attributes: Attributes = {}) => {
+      for (const key of Object.keys(attributes)) instrument.attributes.add(key)
+    }
+  }
+  const noop: Meter = createNoopMeter()
+  return Object.assign(Object.create(noop), {
+    createCounter: (name: string, options?: MetricOptions): Counter => {
+      const see = note('counter', name, options)
+      return { add: (_, attributes) => see(attributes) }
+    },
+    createHistogram: (name: string, options?: MetricOptions): Histogram => {
+      const see = note('histogram', name, options)
+      return { record: (_, attributes) => see(attributes) }
+    },
+    createObservableGauge: (name: string, options?: MetricOptions) => {
+      note('gauge', name, options)
+      return { addCallback: () => {}, removeCallback: () => {} }
+    },
+  })
+}
