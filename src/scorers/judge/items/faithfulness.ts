@@ -1,22 +1,10 @@
 import type { Scorer } from '../../../scoring/scorer.ts'
-import { answerAndEvidence, expectContext } from './answer-material.ts'
-import type { ContextOption } from './answer-material.ts'
-import { defineItemScorer } from './item-scorer.ts'
+import { defineClaimScorer } from './claim-scorer.ts'
+import type { ClaimScorerOptions } from './claim-scorer.ts'
 import type { ItemAnalysis } from './item-scorer.ts'
-import { judgeKeys, readJudgeOptions } from '../judge-scorer.ts'
-import type { JudgeScorerOptions } from '../judge-scorer.ts'
-import { readOptions } from '../../read-options.ts'
-import type { KeysOf } from '../../read-options.ts'
 
 /** Options of `createFaithfulnessScorer`. */
-export interface FaithfulnessScorerOptions extends JudgeScorerOptions {
-  readonly options?: {
-    /** What the answer may lean on beside the run's tool results. */
-    readonly context?: ContextOption
-  }
-}
-
-const KNOWN: KeysOf<FaithfulnessScorerOptions> = { ...judgeKeys, options: true }
+export type FaithfulnessScorerOptions = ClaimScorerOptions
 
 /** The claims of the answer, each with whether the evidence holds it. */
 export type FaithfulnessAnalysis = ItemAnalysis<'supported' | 'unsure' | 'unsupported'>
@@ -37,28 +25,17 @@ export type FaithfulnessAnalysis = ItemAnalysis<'supported' | 'unsure' | 'unsupp
  * @throws TypeError where the model or an option is wrong or not known
  */
 export function createFaithfulnessScorer(options: FaithfulnessScorerOptions): Scorer<unknown, FaithfulnessAnalysis> {
-  const factory = 'createFaithfulnessScorer'
-  const { id = 'faithfulness', options: more = {} } = readJudgeOptions(factory, options, KNOWN)
-  const { context: given } = readOptions(`${factory} options`, more, { context: true })
-  expectContext(factory, given)
-  return defineItemScorer({
-    id,
-    description: "The share of the answer's claims that tool results and context support.",
-    options,
-    better: 'higher',
-    needs: ['output', 'toolNames', 'toolResults'],
-    identity: { context: given },
-    role: "You check the claims of an agent's answer against the evidence, and against nothing else: what you know yourself does not count.",
-    list: {
-      name: 'claims',
-      prefix: 'c',
-      from: "the agent's answer",
-      instruction:
-        "Every single factual claim that the agent's answer makes, in words that can be understood alone, one item each; opinions, advice, questions and offers of help are no claims",
+  return defineClaimScorer(
+    {
+      factory: 'createFaithfulnessScorer',
+      id: 'faithfulness',
+      description: "The share of the answer's claims that tool results and context support.",
+      better: 'higher',
+      role: "You check the claims of an agent's answer against the evidence, and against nothing else: what you know yourself does not count.",
       question:
         '"supported" if the evidence says so or it follows from it; "unsure" if the evidence can be read either way; "unsupported" if the evidence says otherwise or does not hold it, even where you know it to be true.',
+      counts: { supported: 1, unsure: 0, unsupported: 0 },
     },
-    counts: { supported: 1, unsure: 0, unsupported: 0 },
-    material: (run, context) => answerAndEvidence(run, context, id, given),
-  })
+    options,
+  )
 }
