@@ -1,3 +1,4 @@
+import { contentFree } from '../model/explanation.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import { isRecord } from '../spans/json.ts'
 import type { Scorer } from '../scoring/scorer.ts'
@@ -63,7 +64,8 @@ export function fromAutoevals(scorer: AutoevalsScorer, options: FromAutoevalsOpt
         ])
         if (!isRecord(result)) return toVerdict(adapted.id, result, undefined)
         const { score, metadata } = result
-        if (score === null) return skip('not-applicable', `${adapted.id}: the scorer gave null, which is no score.`)
+        if (score === null)
+          return skip('not-applicable', contentFree(`${adapted.id}: the scorer gave null, which is no score.`))
         return toVerdict(adapted.id, score, isRecord(metadata) ? metadata['rationale'] : undefined, metadata)
       },
     },

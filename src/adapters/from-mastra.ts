@@ -1,3 +1,4 @@
+import { contentFree, explain } from '../model/explanation.ts'
 import type { AgentRun, ToolCall } from '../model/agent-run.ts'
 import type { Message } from '../model/message.ts'
 import { isRecord } from '../spans/json.ts'
@@ -73,7 +74,7 @@ export function fromMastra(scorer: MastraScorer, options: FromMastraOptions = {}
           const why = notScorable['reason']
           return skip(
             'not-applicable',
-            `${adapted.id}: ${typeof why === 'string' ? why : 'there is nothing to score'}.`,
+            explain`${contentFree(adapted.id)}: ${typeof why === 'string' ? why : contentFree('there is nothing to score')}.`,
           )
         }
         return toVerdict(adapted.id, score, reason)

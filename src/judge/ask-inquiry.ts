@@ -1,3 +1,4 @@
+import { contentFree, explain } from '../model/explanation.ts'
 import { askOnce } from './ask-once.ts'
 import type { OpenedReply } from './ask-once.ts'
 import type { Answer, Answers, Inquiry, Item, ItemList } from './inquiry.ts'
@@ -187,12 +188,12 @@ function unanswered(session: JudgeSession, open: Inquiry): Outcome<never> {
   const shown = ids.length > 5 ? `${named} and ${ids.length - 5} more` : named
   return session.failed(
     'judge-unanswered',
-    `left ${shown} unanswered. Take a stronger model, or raise judge.maxOutputTokens or judge.maxCallsPerScore.`,
+    explain`left ${contentFree(shown)} unanswered. Take a stronger model, or raise judge.maxOutputTokens or judge.maxCallsPerScore.`,
   )
 }
 
 function tooMany(session: JudgeSession, answers: number, perCall: number, calls: number): Outcome<never> {
   return session.skipped(
-    `would have to give ${answers} verdicts on this run, and may give ${perCall * calls}: ${perCall} a reply in ${calls} of its calls, the last being kept for what is left unanswered. Raise judge.maxCallsPerScore or judge.maxOutputTokens, or leave such runs out with when.`,
+    explain`would have to give ${answers} verdicts on this run, and may give ${perCall * calls}: ${perCall} a reply in ${calls} of its calls, the last being kept for what is left unanswered. Raise judge.maxCallsPerScore or judge.maxOutputTokens, or leave such runs out with when.`,
   )
 }

@@ -1,3 +1,4 @@
+import { explain } from '../model/explanation.ts'
 import { compromised, isPraise } from './controls/compromised.ts'
 import type { Inquiry } from './inquiry.ts'
 import type { Outcome } from './outcome.ts'
@@ -74,6 +75,6 @@ export async function askOnce(
 
 function tooLarge(session: JudgeSession, maxPromptBytes: number): Outcome<never> {
   return session.skipped(
-    `would have to be shown more of this run than a prompt of ${maxPromptBytes} bytes may hold, its payloads left out. Raise judge.maxPromptBytes, or leave such runs out with when.`,
+    explain`would have to be shown more of this run than a prompt of ${maxPromptBytes} bytes may hold, its payloads left out. Raise judge.maxPromptBytes, or leave such runs out with when.`,
   )
 }

@@ -1,3 +1,4 @@
+import { contentFree } from '../model/explanation.ts'
 import { compromised } from './controls/compromised.ts'
 import { Nonsense } from './controls/nonsense.ts'
 import { drawValueControl, takeValueControl } from './controls/value-control.ts'
@@ -46,10 +47,12 @@ export async function askValue(session: JudgeSession, request: ValueRequest): Pr
     }
     if (!isLast && session.callsLeft > 0) continue
     return value === undefined
-      ? session.failed('judge-invalid-reply', 'gave an empty reply. Take a model with structured output.')
+      ? session.failed('judge-invalid-reply', contentFree('gave an empty reply. Take a model with structured output.'))
       : session.failed(
           'judge-unanswered',
-          'left its control question unanswered. Take a model with structured output, or leave judge.requireControl out.',
+          contentFree(
+            'left its control question unanswered. Take a model with structured output, or leave judge.requireControl out.',
+          ),
         )
   }
   throw new Error('expected the last try to return')

@@ -1,3 +1,4 @@
+import { contentFree, explain } from '../model/explanation.ts'
 import type { Prompt } from './prompt/prompt.ts'
 import type { Parsed } from './reply/parse-reply.ts'
 import { mostTokens } from './transport/token-budget.ts'
@@ -34,7 +35,10 @@ export async function requestReply<T>(
   if (reply.ok && isCutOff(reply.value, read)) {
     if (session.callsLeft > 0) reply = await session.call({ prompt, schema, maxOutputTokens: moreTokens })
     if (reply.ok && isCutOff(reply.value, read)) {
-      return session.failed('judge-invalid-reply', `was cut off at ${moreTokens} tokens. Raise judge.maxOutputTokens.`)
+      return session.failed(
+        'judge-invalid-reply',
+        explain`was cut off at ${moreTokens} tokens. Raise judge.maxOutputTokens.`,
+      )
     }
   }
   if (!reply.ok) return reply
@@ -42,14 +46,14 @@ export async function requestReply<T>(
   if (finishReason === 'content-filter') {
     return session.failed(
       'judge-refused',
-      'refused to answer, or its provider filtered the answer. Take another model for such content.',
+      contentFree('refused to answer, or its provider filtered the answer. Take another model for such content.'),
     )
   }
   const parsed = read(text)
   if (parsed.ok) return parsed
   if (text.trim() === '') return { ok: true, value: undefined }
   if (isRefusal(text)) {
-    return session.failed('judge-refused', 'refused to answer. Take another model for such content.')
+    return session.failed('judge-refused', contentFree('refused to answer. Take another model for such content.'))
   }
   if (session.callsLeft > 0) {
     const repaired = await session.call({ prompt: repair(text, parsed.message), schema, maxOutputTokens: moreTokens })
@@ -59,7 +63,7 @@ export async function requestReply<T>(
   }
   return session.failed(
     'judge-invalid-reply',
-    `gave a reply that could not be read (${parsed.message}), and could not repair it. Take a model with structured output.`,
+    explain`gave a reply that could not be read (${parsed.message}), and could not repair it. Take a model with structured output.`,
   )
 }
 

@@ -1,4 +1,7 @@
+import { contentFree, explain } from '../model/explanation.ts'
+import type { Explanation } from '../model/explanation.ts'
 import type { Failed, FailureCode, JudgeReport, Skipped, SkipReason } from '../model/score.ts'
+import { failed, skipped } from '../scoring/unscored.ts'
 import type { JudgeCall, ScoringContext } from '../scoring/scorer.ts'
 import { Deadline } from './deadline.ts'
 import type { Judge } from './judge.ts'
@@ -65,13 +68,13 @@ export class JudgeSession {
   }
 
   /** A score that could not be had because of what the judge said. */
-  failed(code: FailureCode, message: string): { readonly ok: false; readonly score: Failed } {
-    return { ok: false, score: { status: 'failed', code, message: `The judge ${this.judge.name} ${message}` } }
+  failed(code: FailureCode, message: Explanation): NoScore<Failed> {
+    return noScore(failed(code, explain`The judge ${contentFree(this.judge.name)} ${message}`))
   }
 
   /** A score that was not asked for, because this run is more than the judge may be asked about. */
-  skipped(message: string): { readonly ok: false; readonly score: Skipped } {
-    return skipped('not-applicable', `The judge ${this.judge.name} ${message}`)
+  skipped(message: Explanation): NoScore<Skipped> {
+    return skip('not-applicable', explain`The judge ${contentFree(this.judge.name)} ${message}`)
   }
 
   /** Asks until there is a reply, no call is left, or the time is over. */
@@ -79,7 +82,7 @@ export class JudgeSession {
     const connection = this.judge.connect()
     const missingKey = connection.missingKey()
     // A package that is missing, too, is what has to be put there first.
-    if (missingKey !== undefined) return skipped('judge-unavailable', connection.unavailable() ?? missingKey)
+    if (missingKey !== undefined) return skip('judge-unavailable', contentFree(connection.unavailable() ?? missingKey))
     const endpoint = this.judge.endpoint(connection)
     let last: CallError | undefined
     for (let attempt = 0; ; attempt++) {
@@ -89,9 +92,9 @@ export class JudgeSession {
       const outcome = await this.#callOnce(request, connection, endpoint)
       if (!('code' in outcome)) return outcome
       last = outcome
-      if (last.code === 'unavailable') return skipped('judge-unavailable', last.message)
+      if (last.code === 'unavailable') return skip('judge-unavailable', last.message)
       const again = last.retryable || last.drop !== undefined
-      if (!again) return { ok: false, score: { status: 'failed', code: last.code, message: last.message } }
+      if (!again) return noScore(failed(last.code, last.message))
       if (last.drop !== undefined || last.rateLimited) continue
       const ended = await this.#wait(last.waitMs ?? FIRST_BACKOFF_MS * 2 ** attempt, last)
       if (ended !== undefined) return ended
@@ -107,7 +110,7 @@ export class JudgeSession {
       if (admission.state === 'open') {
         if (last !== undefined) return this.#gaveUp(last)
         const until = new Date(admission.untilMs).toISOString()
-        return skipped('circuit-open', `${admission.why} Not asked again until ${until}.`)
+        return skip('circuit-open', explain`${admission.why} Not asked again until ${contentFree(until)}.`)
       }
       const ended = await this.#wait(admission.ms, last)
       if (ended !== undefined) return ended
@@ -120,10 +123,8 @@ export class JudgeSession {
       if (last !== undefined) return this.#gaveUp(last)
       const { world, name } = this.judge
       const until = new Date(world.now() + ms).toISOString()
-      return skipped(
-        'circuit-open',
-        `The judge ${name} asks to be left alone until ${until}. Lower budget.callsPerMinute or concurrency.`,
-      )
+      const message = `The judge ${name} asks to be left alone until ${until}. Lower budget.callsPerMinute or concurrency.`
+      return skip('circuit-open', contentFree(message))
     }
     await this.#deadline.wait(ms)
     return this.#deadline.isOver ? this.#ended() : undefined
@@ -160,25 +161,25 @@ export class JudgeSession {
     }
     if ('isOver' in settled) {
       const ended = this.#ended()
-      const { message } = ended.score
+      const { score } = ended
       if (this.#deadline.givenScore === undefined) {
         const timeout = {
           code: 'judge-timeout',
-          message,
+          message: contentFree(score.message),
           retryable: true,
           rateLimited: false,
           opensCircuit: false,
         } as const
         endpoint.failed(timeout, world.now())
       }
-      report({ usage: {}, error: message })
+      report({ usage: {}, error: score.message })
       return ended
     }
     const error = toCallError(settled.error, { model: name, keyHint: connection.keyHint, nowMs: world.now() })
     const { drop, ...lasting } = error
     const isKnown = drop !== undefined && endpoint.dropped.has(drop)
     endpoint.failed(error, world.now())
-    report({ usage: {}, error: error.message })
+    report({ usage: {}, error: error.message.text })
     // A server that still complains of what it is no longer sent means something else.
     return isKnown ? lasting : error
   }
@@ -195,28 +196,25 @@ export class JudgeSession {
   }
 
   /** The score of what was not finished in time. What a provider throws when it is aborted differs from one to the next. */
-  #ended(): { readonly ok: false; readonly score: Skipped | Failed } {
+  #ended(): NoScore<Skipped | Failed> {
     const { givenScore, timeoutMs } = this.#deadline
-    if (givenScore !== undefined) return { ok: false, score: givenScore }
+    if (givenScore !== undefined) return noScore(givenScore)
     return this.failed(
       'judge-timeout',
-      `gave no answer within ${timeoutMs} ms. Raise timeoutMs, or take a faster model.`,
+      explain`gave no answer within ${timeoutMs} ms. Raise timeoutMs, or take a faster model.`,
     )
   }
 
-  #gaveUp(last: CallError | undefined): { readonly ok: false; readonly score: Failed } {
+  #gaveUp(last: CallError | undefined): NoScore<Failed> {
     const { calls } = this.#spending
     if (last === undefined || last.code === 'unavailable') {
       return this.failed(
         'judge-invalid-reply',
-        `gave no usable reply in ${calls} calls. Take a stronger model, or raise judge.maxCallsPerScore.`,
+        explain`gave no usable reply in ${calls} calls. Take a stronger model, or raise judge.maxCallsPerScore.`,
       )
     }
     const tries = calls === 1 ? '1 call' : `${calls} calls`
-    return {
-      ok: false,
-      score: { status: 'failed', code: last.code, message: `${last.message} Given up after ${tries}.` },
-    }
+    return noScore(failed(last.code, explain`${last.message} Given up after ${contentFree(tries)}.`))
   }
 
   #report(call: JudgeCall): void {
@@ -228,6 +226,13 @@ export class JudgeSession {
   }
 }
 
-function skipped(reason: SkipReason, message: string): { ok: false; score: Skipped } {
-  return { ok: false, score: { status: 'skipped', reason, message } }
+/** An outcome without a score. */
+type NoScore<S extends Skipped | Failed> = { readonly ok: false; readonly score: S }
+
+function noScore<S extends Skipped | Failed>(score: S): NoScore<S> {
+  return { ok: false, score }
+}
+
+function skip(reason: SkipReason, message: Explanation): NoScore<Skipped> {
+  return noScore(skipped(reason, message))
 }

@@ -39,9 +39,14 @@ export function explain(
   return { text, withoutContent }
 }
 
-/** Vouches for a text that holds no content of a run: a configured name, a word of contentFree, the name of a setting. */
+/** Vouches for a text that holds no content of a run: a configured name, a word of spanscore, the name of a setting. */
 export function contentFree(text: string): Explanation {
   return { text, withoutContent: text }
+}
+
+/** A text that is left out without a trace where content is stripped: the reasoning of a judge, for example. */
+export function contentOnly(text: string): Explanation {
+  return { text, withoutContent: '' }
 }
 
 /** Joins explanations as `Array.join` joins texts. */

@@ -4,8 +4,8 @@ import type { AgentRun } from '../model/agent-run.ts'
 import type { Skipped, SkipReason } from '../model/score.ts'
 import { skipped } from '../scoring/unscored.ts'
 
-/** No score, with the reason and what to do about it. */
-export function skip(reason: SkipReason, message: string | Explanation): Skipped {
+/** No score, with the reason and what to do about it; the message says which of its parts may quote the run. */
+export function skip(reason: SkipReason, message: Explanation): Skipped {
   return skipped(reason, message)
 }
 

@@ -12,7 +12,7 @@ export type ForeignResult<T> =
  * it starts are neither recorded nor scored; and it does not see the async context of the request that happened to end a run.
  *
  * Two kinds of foreign code are called without it, because they are the application's own way of spans: the processors behind
- * contentFree, and its tracer provider. Their calls are guarded where they are made.
+ * spanscore, and its tracer provider. Their calls are guarded where they are made.
  */
 export function runForeign<T>(run: () => T): ForeignResult<T> {
   try {

@@ -1,10 +1,11 @@
-/** A reply as read: its value, or what a repair must be told. */
+/** A reply as read: its value, or what is wrong with it, for a repair. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string }
 
 /** Longest reply that is searched for JSON. No honest reply comes near it. */
 const LONGEST_REPLY = 256 * 1024
-/** Brackets at which JSON may begin that are looked at: each costs a walk through the rest of the text. */
+/** Brackets at which JSON may begin that are looked at, and characters that are walked through for them together. */
 const MOST_STARTS = 50
+const MOST_STEPS = 8 * LONGEST_REPLY
 
 /**
  * Reads a reply, strictly at first, then leniently: code fences, thoughts and other text around the JSON, trailing commas. Never
@@ -38,17 +39,16 @@ function parse<T>(text: string, validate: (value: unknown) => Parsed<T>): Parsed
 function candidates(text: string): string[] {
   const answer = text.replace(/^[\s\S]*<\/think(?:ing)?>/i, '')
   const pieces: string[] = []
-  let at = 0
-  for (let starts = 0; starts < MOST_STARTS; starts++) {
-    const start = answer.slice(at).search(/[{[]/)
-    if (start < 0) break
-    const end = endOfValue(answer, at + start)
-    if (end === undefined) {
-      at += start + 1
-    } else {
-      pieces.push(withoutTrailingCommas(answer.slice(at + start, end)))
-      at = end
-    }
+  const bracket = /[{[]/g
+  let steps = 0
+  for (let starts = 0; starts < MOST_STARTS && steps < MOST_STEPS; starts++) {
+    const start = bracket.exec(answer)?.index
+    if (start === undefined) break
+    const end = endOfValue(answer, start)
+    steps += (end ?? answer.length) - start
+    if (end === undefined) continue
+    pieces.push(withoutTrailingCommas(answer.slice(start, end)))
+    bracket.lastIndex = end
   }
   return pieces
 }
@@ -69,12 +69,30 @@ function endOfValue(text: string, start: number): number | undefined {
   return undefined
 }
 
-/** Strings are stepped over whole, so that a comma inside one stays. */
+/** The text without commas before a closing bracket, in one walk; strings are stepped over, so that a comma inside one stays. */
 function withoutTrailingCommas(json: string): string {
-  return json.replaceAll(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? '')
+  let result = ''
+  let from = 0
+  let comma: number | undefined
+  for (let index = 0, inString = false; index < json.length; index++) {
+    const character = json[index] ?? ''
+    if (inString) {
+      if (character === '\\') index++
+      else if (character === '"') inString = false
+      continue
+    }
+    if (comma !== undefined && (character === '}' || character === ']')) {
+      result += json.slice(from, comma)
+      from = comma + 1
+    }
+    if (character === ',') comma = index
+    else if (!/\s/.test(character)) comma = undefined
+    inString = character === '"'
+  }
+  return result + json.slice(from)
 }
 
-/** What a reply that is no object is told to be. */
+/** What is wrong with a reply that is no object. */
 export function expectedObject(value: unknown): Parsed<never> {
   return { ok: false, message: `expected a JSON object, got ${Array.isArray(value) ? 'an array' : typeof value}` }
 }

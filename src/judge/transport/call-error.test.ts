@@ -30,20 +30,20 @@ describe('toCallError', () => {
     expect(toCallError(Object.assign(new Error('Failed after 3 attempts'), { lastError }), facts)).toMatchObject({
       code: 'judge-http',
       retryable: true,
-      message: expect.stringContaining('503 (Busy.)'),
+      message: { text: expect.stringContaining('503 (Busy.)') },
     })
   })
 
   it('names what to look at for a refused key', () => {
     expect(answered(401)).toMatchObject({
       code: 'judge-auth',
-      message: expect.stringMatching(/Check OPENAI_API_KEY\.$/),
+      message: { text: expect.stringMatching(/Check OPENAI_API_KEY\.$/) },
     })
   })
 
   it('says which setting to lower for a model that writes no replies as long', () => {
     const responseBody = '{"error":{"message":"max_tokens is too large: 8192. This model supports at most 4096."}}'
-    expect(answered(400, { responseBody }).message).toMatch(/Lower judge\.maxOutputTokens\.$/)
+    expect(answered(400, { responseBody }).message.text).toMatch(/Lower judge\.maxOutputTokens\.$/)
     expect(answered(400, { responseBody: '{"error":{"message":"Unsupported value: temperature"}}' })).toMatchObject({
       drop: 'temperature',
     })
@@ -54,8 +54,31 @@ describe('toCallError', () => {
       new Error(`\u001b[31mno\u001b[39m\nkey sk-proj-abcdef123456, Bearer abc.def ${'x'.repeat(900)}`),
       facts,
     )
-    expect(message).toMatch(/\(no key sk-…, Bearer … x+…\)/)
-    expect(message.length).toBeLessThan(500)
+    expect(message.text).toMatch(/\(no key sk-…, Bearer … x+…\)/)
+    expect(message.text.length).toBeLessThan(500)
+  })
+
+  it.each([
+    [
+      Object.assign(new Error('You said: SECRET'), {
+        name: 'AI_APICallError',
+        statusCode: 400,
+        data: { error: { message: 'SECRET', code: 'context_length_exceeded' } },
+      }),
+      '400 (AI_APICallError, context_length_exceeded)',
+    ],
+    [
+      Object.assign(new TypeError('SECRET'), { cause: Object.assign(new Error('SECRET'), { code: 'ECONNREFUSED' }) }),
+      '(TypeError, ECONNREFUSED)',
+    ],
+    [Object.assign(new Error('SECRET'), { name: 'SECRET said so' }), '(an error without a name)'],
+    [{ statusCode: 500, message: 'SECRET', data: { error: { code: 'SECRET', type: 'SECRET' } } }, '500 (an error'],
+    ['SECRET', '(an error without a name)'],
+  ])('says the class, the status and the code of an error where its words are left out (%#)', (error, named) => {
+    const { text, withoutContent } = toCallError(error, facts).message
+    expect(text).toContain('SECRET')
+    expect(withoutContent).toContain(named)
+    expect(withoutContent).not.toContain('SECRET')
   })
 
   it.each([

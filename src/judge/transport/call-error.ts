@@ -1,3 +1,5 @@
+import { contentFree, explain } from '../../model/explanation.ts'
+import type { Explanation } from '../../model/explanation.ts'
 import { isRecord } from '../../spans/json.ts'
 import { boundedNumber } from '../../spans/outside-number.ts'
 import type { FailureCode } from '../../model/score.ts'
@@ -8,7 +10,8 @@ import { adviceForUnknownProvider } from './model-providers.ts'
 export interface CallError {
   /** `unavailable`: nothing was asked, because a key or a package is missing. */
   readonly code: FailureCode | 'unavailable'
-  readonly message: string
+  /** What the provider says may quote what it was sent; stripped of that, it names the class of the error, status and code. */
+  readonly message: Explanation
   /** Whether the same call may well succeed later. */
   readonly retryable: boolean
   /** Milliseconds that the server asks to be left alone. */
@@ -35,24 +38,25 @@ interface Facts {
 export function toCallError(error: unknown, facts: Facts): CallError {
   const cause = innermost(error)
   const text = cleanMessage(messageOf(cause))
-  const { model } = facts
+  const said: Explanation = { text, withoutContent: kindOf(cause) }
+  const model = contentFree(facts.model)
   if (nameOf(cause).includes('LoadAPIKeyError')) {
-    return { ...calm, code: 'unavailable', message: `The judge ${model} has no API key: ${text}` }
+    return { ...calm, code: 'unavailable', message: explain`The judge ${model} has no API key: ${said}` }
   }
   const lost = missingPackage(cause)
   if (lost !== undefined) {
     const message =
-      adviceForUnknownProvider(lost, model) ??
-      `The judge ${model} needs the package ${lost}, which was not found: npm install ${lost}. ` +
+      adviceForUnknownProvider(lost, facts.model) ??
+      `The judge ${facts.model} needs the package ${lost}, which was not found: npm install ${lost}. ` +
         "In a bundled application, pass an instance of the provider's model instead of its id."
-    return { ...calm, code: 'unavailable', message }
+    return { ...calm, code: 'unavailable', message: contentFree(message) }
   }
   const response = isRecord(cause) ? cause : {}
-  if (typeof response.statusCode !== 'number') return fromNetwork(cause, text, facts)
+  if (typeof response.statusCode !== 'number') return fromNetwork(cause, said, facts)
   return fromResponse(
     {
       status: response.statusCode,
-      text,
+      said,
       body: typeof response.responseBody === 'string' ? response.responseBody : '',
       waitMs: serverWait(response.responseHeaders, facts.nowMs),
     },
@@ -63,59 +67,60 @@ export function toCallError(error: unknown, facts: Facts): CallError {
 const calm = { retryable: false, rateLimited: false, opensCircuit: false }
 
 /** No answer came. */
-function fromNetwork(cause: unknown, text: string, { model }: Facts): CallError {
+function fromNetwork(cause: unknown, said: Explanation, { model }: Facts): CallError {
   const code = errorCode(cause)
-  const retryable = code !== undefined || (isRecord(cause) && cause.isRetryable === true) || isNetworkMessage(text)
+  const retryable = code !== undefined || (isRecord(cause) && cause.isRetryable === true) || isNetworkMessage(said.text)
   const advice = retryable ? 'Check the network, and the URL of the judge.' : 'Try the model with generateText alone.'
-  const what = code === undefined ? text : `${code}: ${text}`
+  const what: Explanation = code === undefined ? said : { ...said, text: `${code}: ${said.text}` }
   return {
     ...calm,
     code: 'judge-http',
     retryable,
-    message: `The judge ${model} could not be asked (${what}). ${advice}`,
+    message: explain`The judge ${contentFree(model)} could not be asked (${what}). ${contentFree(advice)}`,
   }
 }
 
 /** A server's refusal, as far as it says why. */
 interface Refusal {
   readonly status: number
-  readonly text: string
+  readonly said: Explanation
   readonly body: string
   readonly waitMs: number | undefined
 }
 
 /** A server answered, and not with a reply. */
-function fromResponse({ status, text, body, waitMs }: Refusal, { model, keyHint }: Facts): CallError {
-  const words = `${text} ${body}`
-  const said = `The judge ${model} answered ${status} (${text}).`
+function fromResponse({ status, said, body, waitMs }: Refusal, { model, keyHint }: Facts): CallError {
+  const words = `${said.text} ${body}`
+  const answered = (advice: string): Explanation =>
+    explain`The judge ${contentFree(model)} answered ${status} (${said}). ${contentFree(advice)}`
   const wait = waitMs !== undefined && { waitMs }
   if (status === 402 || quotaExhausted.test(words)) {
-    const message = `${said} Check the account's credit and billing.`
+    const message = answered("Check the account's credit and billing.")
     return { ...calm, code: 'judge-quota', opensCircuit: true, message }
   }
   if (status === 401 || status === 403) {
-    return { ...calm, code: 'judge-auth', opensCircuit: true, message: `${said} Check ${keyHint}.` }
+    return { ...calm, code: 'judge-auth', opensCircuit: true, message: answered(`Check ${keyHint}.`) }
   }
   if (status === 404) {
-    return { ...calm, code: 'judge-http', opensCircuit: true, message: `${said} Check the model's id and the URL.` }
+    return { ...calm, code: 'judge-http', opensCircuit: true, message: answered("Check the model's id and the URL.") }
   }
   if (status === 429) {
-    const message = `${said} Lower budget.callsPerMinute or concurrency, or raise the account's rate limit.`
+    const message = answered("Lower budget.callsPerMinute or concurrency, or raise the account's rate limit.")
     return { ...calm, ...wait, code: 'judge-quota', retryable: true, rateLimited: true, message }
   }
   if (status >= 400 && status < 500 && filtered.test(words)) {
-    return { ...calm, code: 'judge-refused', message: `${said} The provider's content filter stands before the judge.` }
+    return { ...calm, code: 'judge-refused', message: answered("The provider's content filter refused the request.") }
   }
   if (status === 400 || status === 422) {
     const drop = refusedSetting(words)
     const setting = tooManyTokens.test(words) ? 'Lower judge.maxOutputTokens.' : 'Check the model and its settings.'
-    return { ...calm, code: 'judge-http', ...(drop && { drop }), message: `${said} ${setting}` }
+    return { ...calm, code: 'judge-http', ...(drop && { drop }), message: answered(setting) }
   }
   const retryable = status >= 500 || status === 408 || status === 409 || status === 425 || status < 400
   const advice = retryable
     ? 'If it lasts, look at the status page of the provider.'
     : 'Check the model and its settings.'
-  return { ...calm, ...wait, code: 'judge-http', retryable, message: `${said} ${advice}` }
+  return { ...calm, ...wait, code: 'judge-http', retryable, message: answered(advice) }
 }
 
 /** The setting without which the call may succeed. */
@@ -142,7 +147,24 @@ function messageOf(error: unknown): string {
   return String(error)
 }
 
-/** The code of a network error, wherever in the chain of causes it stands. */
+/** What an error is without its words: the name of its class, and its code where it has one. */
+function kindOf(error: unknown): string {
+  const name = nameOf(error)
+  const code = errorCode(error) ?? bodyCode(error)
+  const known = /^[\w$.]{1,80}$/.test(name) ? name : 'an error without a name'
+  return code === undefined ? known : `${known}, ${code}`
+}
+
+/** The code in a provider's answer, such as `context_length_exceeded`. */
+function bodyCode(error: unknown): string | undefined {
+  const data = isRecord(error) && isRecord(error.data) ? error.data : {}
+  const { code, type } = isRecord(data.error) ? data.error : data
+  return [code, type]
+    .filter((one) => typeof one === 'string')
+    .find((one) => /^[a-z0-9]{1,20}(?:_[a-z0-9]{1,20}){1,5}$/.test(one))
+}
+
+/** The code of a network error, wherever in the chain of causes it is. */
 function errorCode(error: unknown): string | undefined {
   let at: unknown = error
   for (let depth = 0; depth < 5 && isRecord(at); depth++) {

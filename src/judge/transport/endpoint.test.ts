@@ -1,24 +1,25 @@
 import { describe, expect, it } from 'vitest'
 
+import { contentFree } from '../../model/explanation.ts'
 import { Endpoint, endpointOf } from './endpoint.ts'
 import type { CallError } from './call-error.ts'
 
 const error: CallError = {
   code: 'judge-http',
-  message: 'It failed.',
+  message: contentFree('It failed.'),
   retryable: true,
   rateLimited: false,
   opensCircuit: false,
 }
-const refused: CallError = { ...error, code: 'judge-auth', message: 'Key refused.', opensCircuit: true }
+const refused: CallError = { ...error, code: 'judge-auth', message: contentFree('Key refused.'), opensCircuit: true }
 const limited: CallError = { ...error, code: 'judge-quota', rateLimited: true }
 
 describe('an endpoint', () => {
-  it('opens at once on what no retry cures, lets one call through after a minute, and waits twice as long each time', () => {
+  it('opens at the first failure that no retry cures, lets one call through after a minute, and waits twice as long each time', () => {
     const endpoint = new Endpoint()
     expect(endpoint.admit(0)).toEqual({ state: 'go' })
     endpoint.failed(refused, 0)
-    expect(endpoint.admit(59_999)).toEqual({ state: 'open', untilMs: 60_000, why: 'Key refused.' })
+    expect(endpoint.admit(59_999)).toEqual({ state: 'open', untilMs: 60_000, why: contentFree('Key refused.') })
     expect(endpoint.admit(60_000)).toEqual({ state: 'go' })
     expect(endpoint.admit(60_001)).toMatchObject({ state: 'open', untilMs: 90_000 })
     endpoint.failed(refused, 61_000)

@@ -1,10 +1,11 @@
+import type { Explanation } from '../../model/explanation.ts'
 import type { CallError } from './call-error.ts'
 
 /** Whether a call may go out now, has to wait, or should not be made at all. */
 export type Admission =
   | { readonly state: 'go' }
   | { readonly state: 'wait'; readonly ms: number }
-  | { readonly state: 'open'; readonly untilMs: number; readonly why: string }
+  | { readonly state: 'open'; readonly untilMs: number; readonly why: Explanation }
 
 const FIRST_OPEN_MS = 60_000
 const LONGEST_OPEN_MS = 30 * 60_000
@@ -18,7 +19,7 @@ const FASTEST_INTERVAL_MS = 20
 /**
  * What is known of one model at one server, shared by all scorers that ask it: a circuit breaker, and a pace.
  *
- * The circuit opens at once on what no retry cures (a refused key, an empty account, a model that is not there), and after
+ * The circuit opens at the first failure that no retry cures (a refused key, an empty account, a model that is not there), and after
  * eight failures in a row on anything else. It lets one call through when its time is over, and stays open twice as long each
  * time that call fails too. And it keeps a pace: every 429 doubles the interval between calls, every success shortens it
  * by a tenth, until none is left.
@@ -28,14 +29,15 @@ export class Endpoint {
   readonly dropped: Set<'temperature' | 'schema'> = new Set()
   #openUntilMs = 0
   #openForMs = FIRST_OPEN_MS
-  #why = ''
+  /** Why the circuit is open; `undefined` while it is closed. */
+  #why: Explanation | undefined
   #failures = 0
   #intervalMs = 0
   #nextMs = 0
 
   /** Whether a call may go out; `go` takes its place in the pace. */
   admit(nowMs: number): Admission {
-    if (this.#why !== '') {
+    if (this.#why !== undefined) {
       if (nowMs < this.#openUntilMs) return { state: 'open', untilMs: this.#openUntilMs, why: this.#why }
       this.#openUntilMs = nowMs + PROBE_MS
     }
@@ -47,7 +49,7 @@ export class Endpoint {
   /** A reply came, whatever it says. */
   succeeded(): void {
     this.#failures = 0
-    this.#why = ''
+    this.#why = undefined
     this.#openForMs = FIRST_OPEN_MS
     const next = this.#intervalMs * 0.9
     this.#intervalMs = next < FASTEST_INTERVAL_MS ? 0 : next
@@ -65,7 +67,7 @@ export class Endpoint {
       return
     }
     this.#failures += 1
-    const probeFailed = this.#why !== ''
+    const probeFailed = this.#why !== undefined
     if (!error.opensCircuit && !probeFailed && this.#failures < FAILURES_TO_OPEN) return
     if (probeFailed) this.#openForMs = Math.min(LONGEST_OPEN_MS, this.#openForMs * 2)
     this.#openUntilMs = nowMs + this.#openForMs

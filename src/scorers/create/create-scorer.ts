@@ -263,10 +263,8 @@ function isStep(step: unknown): step is AnyStep {
 /** `Code Quality!` → `code_quality`. */
 function idOf(name: string | undefined): string {
   if (typeof name !== 'string') throw new TypeError(`createScorer: expected an id or a name, got ${show(name)}.`)
-  const id = name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '_')
-    .replaceAll(/^[_0-9]+|_+$/g, '')
+  const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  const id = words.join('_').replace(/^[_0-9]+/, '')
   if (id !== '') return id
   throw new TypeError(`createScorer: expected an id beside a name without letters from a to z, got ${show(name)}.`)
 }

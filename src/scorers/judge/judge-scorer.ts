@@ -16,6 +16,8 @@ import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { skip } from '../skip.ts'
+import { contentFree, contentOnly, explain } from '../../model/explanation.ts'
+import type { Explanation } from '../../model/explanation.ts'
 
 /** What every judge scorer takes. */
 export interface JudgeScorerOptions extends ScorerOptions {
@@ -66,12 +68,15 @@ export interface JudgeScorerDefinition<Analyzed> extends Omit<
   /** What of the run is shown to the judge: for the estimate of what a score takes. */
   readonly drafts: (run: AgentRun) => readonly SectionDraft[]
   /** Says what it thinks of the run; the report of the judge's calls is added to it. */
-  readonly assess: (
-    run: AgentRun,
-    session: JudgeSession,
-    context: ScoringContext,
-  ) => Promise<Verdict<unknown, Analyzed>>
+  readonly assess: (run: AgentRun, session: JudgeSession, context: ScoringContext) => Promise<JudgeVerdict<Analyzed>>
 }
+
+/** A verdict whose explanation says which of its parts may quote the run: everything that the judge wrote does. */
+export type JudgeVerdict<Analyzed> =
+  | (Omit<Extract<Verdict<unknown, Analyzed>, { readonly status: 'scored' }>, 'explanation'> & {
+      readonly explanation: Explanation
+    })
+  | Extract<Verdict<unknown, Analyzed>, { readonly status: 'skipped' | 'failed' }>
 
 /** Makes a scorer that asks a judge. */
 export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<Analyzed>): Scorer<unknown, Analyzed> {
@@ -97,14 +102,11 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
 }
 
 /** A score that rests on a part of the run says so. */
-function withWhatWasCut<V extends Verdict>(verdict: V, cutBytes: number): V {
+function withWhatWasCut<Analyzed>(verdict: JudgeVerdict<Analyzed>, cutBytes: number): JudgeVerdict<Analyzed> {
   if (verdict.status !== 'scored' || cutBytes === 0) return verdict
   const note = `The judge was not shown ${cutBytes} bytes of the run: see judge.maxPromptBytes.`
-  const { explanation = '' } = verdict
-  const { text, withoutContent } =
-    typeof explanation === 'string' ? { text: explanation, withoutContent: '' } : explanation
-  const withNote = (words: string): string => `${shorten(words, 1000 - note.length - 1)} ${note}`.trim()
-  return { ...verdict, explanation: { text: withNote(text), withoutContent: withNote(withoutContent) } }
+  const explanation = shorten(verdict.explanation, LONGEST_EXPLANATION - note.length - 1)
+  return { ...verdict, explanation: explain`${explanation} ${contentFree(note)}` }
 }
 
 /**
@@ -115,14 +117,20 @@ export function skipUnfinished(run: AgentRun, context: ScoringContext, id: strin
   if (context.given !== undefined) return undefined
   if (run.status === 'error' || run.status === 'aborted') {
     const why = run.error?.message === undefined ? '' : `: ${run.error.message.slice(0, 200)}`
-    return skip('run-failed', `${id}: the run ended as ${run.status}${why}, so that there is no answer to judge.`)
+    return skip(
+      'run-failed',
+      explain`${contentFree(id)}: the run ended as ${contentFree(run.status)}${contentOnly(why)}, so that there is no answer to judge.`,
+    )
   }
   const asked = run.steps.at(-1)?.toolCallIds ?? []
   const waiting = run.toolCalls.find(
     (call) => call.status === 'not-executed' && call.id !== undefined && asked.includes(call.id),
   )
   if (waiting === undefined) return undefined
-  return skip('not-finished', `${id}: the run waits for ${waiting.name}, which was asked for and not executed here.`)
+  return skip(
+    'not-finished',
+    explain`${contentFree(id)}: the run waits for ${waiting.name}, which was asked for and not executed here.`,
+  )
 }
 
 /** A fact that the run must hold, or why it does not. */
@@ -136,16 +144,24 @@ export function textOr(run: AgentRun, fact: 'userInput' | 'output', id: string):
       missing?.switch === undefined ? 'Turn on content recording in the instrumentation' : `Turn on ${missing.switch}`
     return skip(
       'no-content',
-      `${id}: the spans do not hold the ${name} of the run (${missing?.why ?? 'not-captured'}). ${cure}.`,
+      contentFree(`${id}: the spans do not hold the ${name} of the run (${missing?.why ?? 'not-captured'}). ${cure}.`),
     )
   }
   return fact === 'output'
-    ? skip('no-output', `${id}: the run has no answer to judge.`)
-    : skip('no-content', `${id}: the run has no user message to judge by.`)
+    ? skip('no-output', contentFree(`${id}: the run has no answer to judge.`))
+    : skip('no-content', contentFree(`${id}: the run has no user message to judge by.`))
 }
 
-/** At most 1,000 characters, so that no judge's eloquence fills an attribute. */
-export function shorten(text: string, maxLength = 1000): string {
+/** Characters of an explanation: no judge's eloquence fills an attribute. */
+const LONGEST_EXPLANATION = 1000
+
+/** Both forms of an explanation on one line, of at most so many characters. */
+export function shorten(explanation: Explanation, maxLength: number = LONGEST_EXPLANATION): Explanation {
+  const { text, withoutContent } = explanation
+  return { text: shortenText(text, maxLength), withoutContent: shortenText(withoutContent, maxLength) }
+}
+
+function shortenText(text: string, maxLength: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()
   return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1).toWellFormed()}…`
 }

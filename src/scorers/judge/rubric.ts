@@ -1,3 +1,5 @@
+import { contentFree, contentOnly, explain, joinExplanations } from '../../model/explanation.ts'
+import type { Explanation } from '../../model/explanation.ts'
 import { runInquiry } from '../../judge/run-inquiry.ts'
 import { contextSection, historySection, mainSection, toolCallsSection } from '../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../judge/prompt/section.ts'
@@ -105,7 +107,7 @@ export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown
       return {
         status: 'scored',
         value: vetoed ? 0 : twoDecimals(passedWeight / totalWeight),
-        explanation: explain(judged, vetoed),
+        explanation: explainCriteria(judged, vetoed),
         analyzeStepResult: { criteria: judged },
       }
     },
@@ -124,14 +126,16 @@ function toDrafts(run: AgentRun): SectionDraft[] {
   ]
 }
 
-function explain(criteria: RubricAnalysis['criteria'], vetoed: boolean): string {
+function explainCriteria(criteria: RubricAnalysis['criteria'], vetoed: boolean): Explanation {
   const failed = criteria.filter(({ passed }) => !passed)
   const shown = failed.map(({ id, required, reasoning }) => {
     const because = reasoning === '' ? '' : ` (${reasoning})`
-    return `${id}${required ? ', required' : ''}${because}`
+    return explain`${contentFree(id)}${contentFree(required ? ', required' : '')}${contentOnly(because)}`
   })
+  const list = shown.length > 0 ? explain` Failed: ${joinExplanations(shown, '; ')}.` : contentFree('')
+  const veto = vetoed ? ' A required criterion failed, so the score is 0.' : ''
   return shorten(
-    `${criteria.length - failed.length} of ${criteria.length} criteria passed.${shown.length > 0 ? ` Failed: ${shown.join('; ')}.` : ''}${vetoed ? ' A required criterion failed, so the score is 0.' : ''}`,
+    explain`${criteria.length - failed.length} of ${criteria.length} criteria passed.${list}${contentFree(veto)}`,
   )
 }
 

@@ -1,3 +1,6 @@
+import { contentFree } from '../../../model/explanation.ts'
+import { failed } from '../../../scoring/unscored.ts'
+import { skip } from '../../skip.ts'
 import { runInquiry } from '../../../judge/run-inquiry.ts'
 import type { Inquiry } from '../../../judge/inquiry.ts'
 import { contextSection, historySection, mainSection, toolCallsSection } from '../../../judge/prompt/render-run.ts'
@@ -139,9 +142,7 @@ function unscorable(
     const request = textOr(run, 'userInput', id)
     if (typeof request !== 'string') return given ? refuse(bothRequired) : request
   } else if (!hasText(run.systemInstructions)) {
-    return given
-      ? refuse(systemRequired)
-      : { status: 'skipped', reason: 'no-content', message: `${id}: ${systemRequired}.` }
+    return given ? refuse(systemRequired) : skip('no-content', contentFree(`${id}: ${systemRequired}.`))
   }
   if (given) return run.output === undefined ? refuse(bothRequired) : undefined
   const response = textOr(run, 'output', id)
@@ -150,7 +151,7 @@ function unscorable(
 
 /** What `.run()` rejects with, word by word. */
 function refuse(message: string): Failed {
-  return { status: 'failed', code: 'scorer-threw', message }
+  return failed('scorer-threw', contentFree(message))
 }
 
 function toDrafts(run: AgentRun, sides: readonly AlignmentSide[], history: number): SectionDraft[] {

@@ -1,3 +1,5 @@
+import { contentFree, joinExplanations } from '../../../model/explanation.ts'
+import type { Explanation } from '../../../model/explanation.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import { percents } from './analysis.ts'
 import { phrasesFor } from './phrases.ts'
@@ -11,22 +13,21 @@ export function explainAlignment(
   sides: readonly AlignmentSide[],
   mode: AlignmentSide | 'both',
   { value, scale, band }: { readonly value: number; readonly scale: number; readonly band: AlignmentBand },
-  findings: (phrases: AlignmentPhrases) => readonly string[],
-): string {
+  findings: (phrases: AlignmentPhrases) => readonly Explanation[],
+): Explanation {
   const phrases = phrasesOf(run)
   const sentences = [
-    `${phrases.score(value, scale)} - ${phrases.bands[band]}`,
+    contentFree(`${phrases.score(value, scale)} - ${phrases.bands[band]}`),
     ...findings(phrases),
-    ...(mode === 'both' && sides.length === 1 ? [phrases.noSystem] : []),
-    ...(sides.length > 1 ? [phrases.both] : []),
-    ...sides.map((side) => phrases.weights(phrases[side], percents(side))),
+    ...(mode === 'both' && sides.length === 1 ? [contentFree(phrases.noSystem)] : []),
+    ...(sides.length > 1 ? [contentFree(phrases.both)] : []),
+    ...sides.map((side) => contentFree(phrases.weights(phrases[side], percents(side)))),
   ]
-  return shorten(
-    sentences
-      .filter((sentence) => sentence.trim() !== '')
-      .map((sentence) => withStop(sentence, phrases))
-      .join(''),
-  )
+  const ended = sentences.map(({ text, withoutContent }) => ({
+    text: withStop(text, phrases),
+    withoutContent: withStop(withoutContent, phrases),
+  }))
+  return shorten(joinExplanations(ended, ''))
 }
 
 /** The phrases in the language of what was asked. */
@@ -37,5 +38,6 @@ export function phrasesOf(run: AgentRun): AlignmentPhrases {
 /** A sentence that the judge ended itself keeps its own end. */
 function withStop(sentence: string, { stop }: AlignmentPhrases): string {
   const text = sentence.trim()
+  if (text === '') return ''
   return /[.!?。！？]$/.test(text) ? `${text} ` : `${text}${stop}`
 }

@@ -1,6 +1,7 @@
+import { contentFree, contentOnly } from '../../../model/explanation.ts'
 import type { Answers } from '../../../judge/inquiry.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
-import type { Verdict } from '../../../scoring/scorer.ts'
+import type { JudgeVerdict } from '../judge-scorer.ts'
 import { analyse, bandOf, emptyAnalysis, missingOf, shares, weigh } from './analysis.ts'
 import type { AlignmentAnalysis } from './analysis.ts'
 import type { AlignmentPhrases } from './phrases.ts'
@@ -23,7 +24,7 @@ export function scoreAlignment(
   answers: Answers,
   scale: number,
   mode: AlignmentMode,
-): Verdict<unknown, PromptAlignmentAnalysis> {
+): JudgeVerdict<PromptAlignmentAnalysis> {
   const analyses = sides.map((side) => ({ side, analysis: analyse(side, answers) }))
   const weighted = analyses.map(({ side, analysis }) => ({ side, value: weigh(side, analysis) }))
   const [only] = weighted
@@ -35,8 +36,8 @@ export function scoreAlignment(
   const band = bandOf(value, scale)
   const missing = [...new Set(analyses.flatMap(({ analysis }) => missingOf(analysis)))]
   const findings = (phrases: AlignmentPhrases) => [
-    ...analyses.map(({ analysis }) => analysis.overallAssessment),
-    ...(missing.length > 0 ? [`${phrases.missing}: ${missing.join('; ')}`] : []),
+    ...analyses.map(({ analysis }) => contentOnly(analysis.overallAssessment)),
+    ...(missing.length > 0 ? [contentOnly(`${phrases.missing}: ${missing.join('; ')}`)] : []),
   ]
   return {
     status: 'scored',
@@ -53,14 +54,16 @@ export function scoreEmpty(
   sides: readonly AlignmentSide[],
   scale: number,
   mode: AlignmentMode,
-): Verdict<unknown, PromptAlignmentAnalysis> {
+): JudgeVerdict<PromptAlignmentAnalysis> {
   const { emptyResponse } = phrasesOf(run)
   const analyses = sides.map((side) => ({ side, analysis: emptyAnalysis(emptyResponse) }))
   return {
     status: 'scored',
     value: 0,
     band: 'very poor',
-    explanation: explainAlignment(run, sides, mode, { value: 0, scale, band: 'very poor' }, () => [emptyResponse]),
+    explanation: explainAlignment(run, sides, mode, { value: 0, scale, band: 'very poor' }, () => [
+      contentFree(emptyResponse),
+    ]),
     analyzeStepResult: toResult(analyses),
   }
 }

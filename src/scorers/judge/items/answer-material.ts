@@ -1,3 +1,4 @@
+import { contentFree } from '../../../model/explanation.ts'
 import { contextSection, historySection, mainSection, toolResultsSection } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
@@ -65,7 +66,10 @@ export function evidenceOf(
   return (
     skipWithoutFact(run, 'toolCalls', id) ??
     skipWithoutResults(run, id) ??
-    skip('not-applicable', `${id}: the run has no tool results, and no context was given. Set options.context.`)
+    skip(
+      'not-applicable',
+      contentFree(`${id}: the run has no tool results, and no context was given. Set options.context.`),
+    )
   )
 }
 

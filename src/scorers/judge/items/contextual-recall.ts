@@ -1,3 +1,4 @@
+import { contentFree } from '../../../model/explanation.ts'
 import { mainSection } from '../../../judge/prompt/render-run.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Scorer } from '../../../scoring/scorer.ts'
@@ -79,7 +80,7 @@ export function createContextualRecallScorer(
       if (expected === undefined || expected.trim() === '') {
         return skip(
           'not-applicable',
-          `${id}: no expected answer is known. Pass groundTruth to .run(), or set options.groundTruth.`,
+          contentFree(`${id}: no expected answer is known. Pass groundTruth to .run(), or set options.groundTruth.`),
         )
       }
       const evidence = evidenceOf(run, id, given)

@@ -1,3 +1,5 @@
+import { contentFree, contentOnly, explain } from '../../../model/explanation.ts'
+import type { Explanation } from '../../../model/explanation.ts'
 import { runInquiry } from '../../../judge/run-inquiry.ts'
 import type { Item } from '../../../judge/inquiry.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
@@ -77,12 +79,13 @@ export function defineItemScorer<V extends string>(
       })
       if (!asked.ok) return asked.score
       const items = (asked.value.items.get(list.name) ?? []).map((item) => toJudged(item, verdicts))
-      if (items.length === 0) return skip('not-applicable', `${id}: the judge found no ${list.name} to judge.`)
+      if (items.length === 0)
+        return skip('not-applicable', contentFree(`${id}: the judge found no ${list.name} to judge.`))
       const total = items.reduce((sum, { verdict }) => sum + counts[verdict], 0)
       return {
         status: 'scored',
         value: twoDecimals(total / items.length),
-        explanation: explain(items.length < maxItems ? list.name : `most important ${list.name}`, items, verdicts),
+        explanation: explainItems(items.length < maxItems ? list.name : `most important ${list.name}`, items, verdicts),
         analyzeStepResult: { items },
       }
     },
@@ -95,20 +98,23 @@ function toJudged<V extends string>({ text, answer }: Item, verdicts: readonly V
   return { text, verdict, reasoning: answer?.reasoning ?? '' }
 }
 
-function explain<V extends string>(name: string, items: readonly JudgedItem<V>[], verdicts: readonly V[]): string {
+function explainItems<V extends string>(
+  name: string,
+  items: readonly JudgedItem<V>[],
+  verdicts: readonly V[],
+): Explanation {
+  const words = (verdict: V): string => verdict.replaceAll('_', ' ')
   const counted = verdicts.flatMap((verdict) => {
     const count = items.filter((item) => item.verdict === verdict).length
-    return count === 0 ? [] : [`${count} ${verdict.replaceAll('_', ' ')}`]
+    return count === 0 ? [] : [`${count} ${words(verdict)}`]
   })
   const others = items
     .filter(({ verdict }) => verdict !== verdicts[0])
     .slice(0, 5)
-    .map(
-      ({ text, verdict, reasoning }) =>
-        `${verdict.replaceAll('_', ' ')}: ${text}${reasoning === '' ? '' : ` (${reasoning})`}`,
-    )
+    .map(({ text, verdict, reasoning }) => `${words(verdict)}: ${text}${reasoning === '' ? '' : ` (${reasoning})`}`)
+  const said = others.length > 0 ? ` ${others.join('; ')}.` : ''
   return shorten(
-    `Of ${items.length} ${name}: ${counted.join(', ')}.${others.length > 0 ? ` ${others.join('; ')}.` : ''}`,
+    explain`Of ${items.length} ${contentFree(name)}: ${contentFree(counted.join(', '))}.${contentOnly(said)}`,
   )
 }
 

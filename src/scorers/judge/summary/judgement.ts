@@ -1,3 +1,5 @@
+import { contentOnly, explain } from '../../../model/explanation.ts'
+import type { Explanation } from '../../../model/explanation.ts'
 import { runInquiry } from '../../../judge/run-inquiry.ts'
 import type { Item, ItemList } from '../../../judge/inquiry.ts'
 import { mainSection } from '../../../judge/prompt/render-run.ts'
@@ -38,7 +40,7 @@ export const summaryPrompts = {
   claimQuestion:
     '"yes" if the source says so or it follows from it; "unsure" if the source can be read either way; "no" if the source says otherwise or does not hold it, even where you know it to be true.',
   question:
-    'Closed questions about the most important facts of the source, which whoever has read it answers with yes; made from the source alone, whether the summary answers them or not',
+    'Closed questions about the most important facts of the source, which are answered with yes by anybody who has read it; made from the source alone, whether the summary answers them or not',
   coverageRole:
     'You are given a summary and a list of questions. Say of each question whether the summary alone answers it with yes. Use no other knowledge.',
   coverageQuestion:
@@ -114,15 +116,13 @@ export async function judgeSummary(
 }
 
 /** What was found, in words. */
-export function explainSummary(judgement: SummaryJudgement, score: number, scale: number): string {
+export function explainSummary(judgement: SummaryJudgement, score: number, scale: number): Explanation {
   const { alignmentScore, coverageScore, claims, questions } = judgement
   const wrong = claims.filter(({ verdict }) => verdict !== 'yes')
   const open = questions.filter(({ isAnswerable }) => !isAnswerable)
-  return [
-    `The score is ${score} of ${scale}, the lower of alignment (${alignmentScore}) and coverage (${coverageScore}).`,
-    `${claims.length - wrong.length} of ${claims.length} claims hold against the source${listOf(wrong.map(({ claim, reasoning }) => (reasoning === '' ? claim : `${claim} (${reasoning})`)))}.`,
-    `${questions.length - open.length} of ${questions.length} key questions are answered${listOf(open.map(({ question }) => question))}.`,
-  ].join(' ')
+  const wrongClaims = wrong.map(({ claim, reasoning }) => (reasoning === '' ? claim : `${claim} (${reasoning})`))
+  const openQuestions = open.map(({ question }) => question)
+  return explain`The score is ${score} of ${scale}, the lower of alignment (${alignmentScore}) and coverage (${coverageScore}). ${claims.length - wrong.length} of ${claims.length} claims hold against the source${listOf(wrongClaims)}. ${questions.length - open.length} of ${questions.length} key questions are answered${listOf(openQuestions)}.`
 }
 
 /** A word for where `score ÷ scale` lies, the score as it is reported. */
@@ -161,6 +161,6 @@ function shareOfYes(items: readonly Item[]): number {
   return items.filter(({ answer }) => answer?.verdict === 'yes').length / items.length
 }
 
-function listOf(texts: readonly string[]): string {
-  return texts.length === 0 ? '' : `; not: ${texts.slice(0, 5).join('; ')}`
+function listOf(texts: readonly string[]): Explanation {
+  return contentOnly(texts.length === 0 ? '' : `; not: ${texts.slice(0, 5).join('; ')}`)
 }

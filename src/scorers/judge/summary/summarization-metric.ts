@@ -74,7 +74,7 @@ export class SummarizationMetric {
     if (!isText(summary)) throw new TypeError(`Expected summary to be a text, got ${show(summary)}.`)
     if (summary.trim() === '') {
       const { value, explanation } = emptySummary(this.#scale)
-      return { score: value, info: { reason: explanation, alignmentScore: 0, coverageScore: 0 } }
+      return { score: value, info: { reason: explanation.text, alignmentScore: 0, coverageScore: 0 } }
     }
     const context = { signal: new AbortController().signal, timeoutMs: this.#timeoutMs }
     const session = new JudgeSession(this.#judge, 'summarization', nodeCrypto().randomUUID(), context)
@@ -84,7 +84,7 @@ export class SummarizationMetric {
     const score = twoDecimals(share * this.#scale)
     return {
       score,
-      info: { reason: shorten(explainSummary(judged.value, score, this.#scale)), alignmentScore, coverageScore },
+      info: { reason: shorten(explainSummary(judged.value, score, this.#scale)).text, alignmentScore, coverageScore },
     }
   }
 }

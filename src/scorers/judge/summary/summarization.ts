@@ -1,3 +1,5 @@
+import { contentFree, explain } from '../../../model/explanation.ts'
+import type { Explanation } from '../../../model/explanation.ts'
 import { mainSection } from '../../../judge/prompt/render-run.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Scorer } from '../../../scoring/scorer.ts'
@@ -8,6 +10,7 @@ import { expectOption, isTextOrNone, readOptions } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
 import { explainSummary, judgeSummary, summaryBand, summaryPrompts } from './judgement.ts'
 import type { SummarizationAnalysis } from './judgement.ts'
+import { skip } from '../../skip.ts'
 import { twoDecimals } from '../../two-decimals.ts'
 
 /** What a summary is measured by. */
@@ -77,13 +80,9 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
       const text = sourceOf(run)
       if (text === undefined || text.trim() === '') {
         const missing = textOr(run, 'userInput', id)
-        if (typeof missing !== 'string')
-          return { ...missing, message: `${missing.message} A summary needs its source.` }
-        return {
-          status: 'skipped',
-          reason: 'no-content',
-          message: `${id}: the source is empty. Set options.source or sourceExtractor.`,
-        }
+        return typeof missing === 'string'
+          ? skip('no-content', contentFree(`${id}: the source is empty. Set options.source or sourceExtractor.`))
+          : skip(missing.reason, contentFree(`${missing.message} A summary needs its source.`))
       }
       const summary = textOr(run, 'output', id)
       if (typeof summary !== 'string') {
@@ -117,14 +116,14 @@ export function emptySummary(scale: number): {
   status: 'scored'
   value: number
   band: string
-  explanation: string
+  explanation: Explanation
   analyzeStepResult: SummarizationAnalysis
 } {
   return {
     status: 'scored',
     value: 0,
     band: 'invalid',
-    explanation: `The score is 0 of ${scale}: the summary is empty, so that it makes no claim and answers no question.`,
+    explanation: explain`The score is 0 of ${scale}: the summary is empty, so that it makes no claim and answers no question.`,
     analyzeStepResult: { alignmentScore: 0, coverageScore: 0, claims: [], questions: [] },
   }
 }

@@ -1,3 +1,4 @@
+import { contentFree } from '../../../model/explanation.ts'
 import { runInquiry } from '../../../judge/run-inquiry.ts'
 import { catalogueSection, historySection, mainSection, toolCallsSection } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
@@ -28,7 +29,7 @@ const KNOWN: KeysOf<ToolCallAccuracyLLMOptions> = { ...judgeKeys, availableTools
  * Tool call accuracy, by a judge: whether the tools that were called were right for what the user asked.
  *
  * Score: `(appropriate + 0.5 × helpful) / (calls + missing)`, two decimals, 0 to 1. With `missingTools: 'report'`, missing tools
- * are told of and not counted. Without a call: 1 if asking back or answering directly was right, else 0. Without any tools to
+ * are reported and not counted. Without a call: 1 if asking back or answering directly was right, else 0. Without any tools to
  * choose from: `skipped: not-applicable`. One judge call, and one more for every 120 calls of the run.
  *
  * @example
@@ -84,7 +85,7 @@ export function createToolCallAccuracyScorerLLM(
           availableTools === undefined && run.availableTools === undefined
             ? 'it is not recorded which tools the agent was offered'
             : 'the agent was offered no tools'
-        return skip('not-applicable', `${id}: ${why}. Pass availableTools.`)
+        return skip('not-applicable', contentFree(`${id}: ${why}. Pass availableTools.`))
       }
       if (run.toolCalls.length === 0) {
         // Without a call it is the answer that is judged: whether it asks back, or answers directly.

@@ -1,6 +1,8 @@
 import type { Answer } from '../../../judge/inquiry.ts'
 import { callId } from '../../../judge/prompt/render-run.ts'
 import type { ToolDefinition } from '../../../model/message.ts'
+import { contentFree, contentOnly, explain } from '../../../model/explanation.ts'
+import type { Explanation } from '../../../model/explanation.ts'
 import { shorten } from '../judge-scorer.ts'
 import { callVerdicts } from './questions.ts'
 import { twoDecimals } from '../../two-decimals.ts'
@@ -26,7 +28,7 @@ export interface ToolCallAccuracyAnalysis {
 interface ToolCallScore {
   readonly status: 'scored'
   readonly value: number
-  readonly explanation: string
+  readonly explanation: Explanation
   readonly analyzeStepResult: ToolCallAccuracyAnalysis
 }
 
@@ -50,19 +52,7 @@ export function scoreCalls(
   return {
     status: 'scored',
     value: twoDecimals((count('appropriate') + 0.5 * count('helpful')) / expected),
-    explanation: shorten(
-      [
-        `${count('appropriate')} of ${evaluations.length} tool calls appropriate${count('helpful') > 0 ? `, ${count('helpful')} helpful` : ''}.`,
-        ...(missing.length > 0 ? [`Missing: ${missing.join(', ')}.`] : []),
-        // What lowers the score is what a reader looks for, and a long run has no room for all.
-        ...evaluations
-          .toSorted((one, other) => Number(one.wasAppropriate) - Number(other.wasAppropriate))
-          .map(
-            ({ toolCalled, verdict, betterTool, reasoning }) =>
-              `${toolCalled}: ${verdict}${betterTool === undefined ? '' : `, ${betterTool} was better`}${reasoning === '' ? '' : ` (${reasoning})`}.`,
-          ),
-      ].join(' '),
-    ),
+    explanation: explainCalls(evaluations, missing),
     analyzeStepResult: { evaluations, ...(missing.length > 0 && { missingTools: missing }) },
   }
 }
@@ -71,15 +61,35 @@ export function scoreCalls(
 export function scoreNoCall(answer: Answer | undefined, tools: readonly ToolDefinition[]): ToolCallScore {
   const wasRight = answer?.verdict === 'yes'
   const missing = toNames(answer, tools)
-  const said = answer?.reasoning ? ` ${answer.reasoning}` : ''
+  const said = wasRight ? 'No tool was called, which was right.' : 'No tool was called, where one should have been.'
+  const reasoning = answer?.reasoning ? ` ${answer.reasoning}` : ''
   return {
     status: 'scored',
     value: wasRight ? 1 : 0,
-    explanation: shorten(
-      `${wasRight ? 'No tool was called, which was right.' : 'No tool was called, where one should have been.'}${said}${missing.length > 0 ? ` Missing: ${missing.join(', ')}.` : ''}`,
-    ),
+    explanation: shorten(explain`${contentFree(said)}${contentOnly(reasoning)}${explainMissing(missing)}`),
     analyzeStepResult: { evaluations: [], ...(missing.length > 0 && { missingTools: missing }) },
   }
+}
+
+function explainCalls(evaluations: readonly ToolCallEvaluation[], missing: readonly string[]): Explanation {
+  const count = (verdict: string): number => evaluations.filter((evaluation) => evaluation.verdict === verdict).length
+  const helpful = count('helpful') > 0 ? `, ${count('helpful')} helpful` : ''
+  // What lowers the score is what a reader looks for, and a long run has no room for all.
+  const calls = evaluations
+    .toSorted((one, other) => Number(one.wasAppropriate) - Number(other.wasAppropriate))
+    .map(({ toolCalled, verdict, betterTool, reasoning }) => {
+      const better = betterTool === undefined ? '' : `, ${betterTool} was better`
+      return ` ${toolCalled}: ${verdict}${better}${reasoning === '' ? '' : ` (${reasoning})`}.`
+    })
+  return shorten(
+    explain`${count('appropriate')} of ${evaluations.length} tool calls appropriate${contentFree(helpful)}.${explainMissing(missing)}${contentOnly(calls.join(''))}`,
+  )
+}
+
+/** Names of tools may be the run's own; how many there are is not. */
+function explainMissing(missing: readonly string[]): Explanation {
+  if (missing.length === 0) return contentFree('')
+  return { text: ` Missing: ${missing.join(', ')}.`, withoutContent: ` Missing tools: ${missing.length}.` }
 }
 
 function toEvaluation(
