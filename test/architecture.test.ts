@@ -79,8 +79,8 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  it('shows the command line no more of the processor than options and admission', () => {
-    const allowed = /^src\/processor\/(?:config\/|run\/(?:admission|redacted-by)\.ts$)/
+  it('shows the command line no more of the processor than options and the choice of runs', () => {
+    const allowed = /^src\/processor\/(?:config\/|run\/(?:choose-run|redacted-by)\.ts$)/
     const reached = sources
       .filter((file) => roomOf(file) === 'cli')
       .flatMap((file) => importsOf(file, true).map((specifier) => normalize(join(dirname(file), specifier))))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { decide } from '../src/sampling/decide.ts'
+import { SamplePoint } from '../src/sampling/sample-point.ts'
 import { addWeighted, weightedMean } from '../src/sampling/weighted-mean.ts'
 import type { WeightedSums } from '../src/sampling/weighted-mean.ts'
 
@@ -46,7 +46,7 @@ test('With all errors and 5 % of the rest scored, the weighted interval holds th
       const { traceId, isError, y } = draw(random)
       truth += y / RUNS_PER_DAY
       const rate = isError ? 1 : 0.05
-      if (!decide(rate, traceId)) continue
+      if (!new SamplePoint(traceId).isBelow(rate)) continue
       sums = addWeighted(sums, rate, y)
       count += 1
       naive += y

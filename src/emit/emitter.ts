@@ -43,8 +43,8 @@ export interface Emission {
   readonly target: SpanContext
   /** When the run ended, as exact as its span has it. */
   readonly endTime: readonly [number, number]
-  /** Whether the attributes stand on that span, or will when it is handed on. */
-  readonly stands: boolean
+  /** Whether that span has the attributes, or will have them when it is handed on. */
+  readonly isOnSpan: boolean
   /** False for a second revision, which is written and not counted again. */
   readonly counted: boolean
   /** Copies of attributes that the application asked for. */
@@ -155,10 +155,10 @@ export class Emitter {
     return this.#options.events && score.status !== 'skipped'
   }
 
-  #wantsLateSpan({ stands, target }: Emission): boolean {
+  #wantsLateSpan({ isOnSpan, target }: Emission): boolean {
     const { lateSpans } = this.#options
     if (lateSpans === 'never' || (target.traceFlags & TraceFlags.SAMPLED) === 0) return false
-    return lateSpans === 'always' || !stands
+    return lateSpans === 'always' || !isOnSpan
   }
 
   /** A child of the run's span that starts and ends when the run ended: trace durations do not grow. */

@@ -13,6 +13,7 @@ import { RunScoring } from './run/run-scoring.ts'
 import type { ScorableRun } from './run/scorable-run.ts'
 import type { ScoredRun } from './run/scored-run.ts'
 import { ScoringJobs } from './run/scoring-jobs.ts'
+import { Scheduler } from './scheduler.ts'
 
 /** A run that was read from a log. */
 export interface OfferedRun {
@@ -48,6 +49,7 @@ export class OfferedRuns {
   readonly options: ResolvedOptions
   readonly #parts: OfferedRunsParts
   readonly #ledger: Ledger
+  readonly #scheduler: Scheduler
   readonly #jobs: ScoringJobs
   readonly #scoring: RunScoring
   readonly #offered = new WeakMap<ScorableRun, OfferedRun>()
@@ -60,19 +62,20 @@ export class OfferedRuns {
     const reporter = new Reporter()
     this.#ledger = new Ledger(options.scorers.map(({ id }) => id))
     const writer = {
-      write: (scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted = true) =>
+      write: (scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean) =>
         this.#write(scored, evaluation, run, counted),
     }
     const budget = new Budget(options.budget, now)
-    this.#jobs = new ScoringJobs({ options, budget, writer, reporter, now })
+    this.#scheduler = new Scheduler(now, (error) => reporter.threw('A deadline', error))
+    this.#jobs = new ScoringJobs({ options, budget, writer, reporter, scheduler: this.#scheduler, now })
     this.#scoring = new RunScoring({
       options,
+      budget,
       ledger: this.#ledger,
       metrics: { countLeftOut: () => undefined },
       writer,
       jobs: this.#jobs,
       reporter,
-      now,
     })
   }
 
@@ -98,25 +101,26 @@ export class OfferedRuns {
   stop(): void {
     this.#jobs.beginShutdown()
     this.#jobs.endShutdown()
+    this.#scheduler.stop()
   }
 
   #offerOne(offered: OfferedRun, nested: boolean): Promise<void> {
     const scorable = toScorable(offered, nested, this.#scoring.isWanted(offered.run.traceId))
     this.#offered.set(scorable, offered)
     return new Promise((resolve) => {
-      const scored = this.#scoring.runEnded(scorable, scorable.span, undefined, true)
-      if (scored === undefined || scored.awaited === 0) {
+      const scored = this.#scoring.runEnded(scorable, 'gone')
+      if (scored === undefined || !scored.isAwaited) {
         if (!scorable.wanted) for (const { about } of this.options.scorers) this.#parts.onLeftOut(offered, about)
         resolve()
         return
       }
-      scored.onAllIn = resolve
+      scored.whenAllIn(resolve)
       this.#scoring.runSettled(scorable, true)
     })
   }
 
   #write(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
-    const offered = this.#offered.get(scored.live)
+    const offered = this.#offered.get(scored.scorable)
     if (offered === undefined) return
     this.#ledger.settled(evaluation.scorer.id, evaluation.score)
     this.#parts.write(offered, evaluation, run, counted && offered.isCounted)
@@ -149,7 +153,7 @@ function toScorable({ run, target }: OfferedRun, nested: boolean, wanted: boolea
     effortBytes: 0,
     hasOpenSpans: false,
     beganHere: false,
-    note: undefined,
+    scoringState: undefined,
     current: () => run,
   }
 }

@@ -11,7 +11,6 @@ import { formatLedger, Ledger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import { atExit } from './attach/at-exit.ts'
 import { SetupNotices } from './notices/setup-notices.ts'
-import { DeadlineTimer } from './deadline-timer.ts'
 import { describeDestinations } from './deliver/destinations.ts'
 import { Flushing } from './deliver/flushing.ts'
 import { HeldSpans } from './deliver/held-spans.ts'
@@ -21,9 +20,10 @@ import { Providers } from './attach/tracer-providers.ts'
 import { isLateSpan, OwnWork } from './run/own-work.ts'
 import { Reporter } from './run/reporter.ts'
 import { RunScoring } from './run/run-scoring.ts'
-import { MAX_READ_BYTES } from './run/unscored-runs.ts'
+import { isTooLarge } from './run/admission.ts'
 import { ScoreWriter } from './deliver/score-writer.ts'
 import type { ScoredRun } from './run/scored-run.ts'
+import { Scheduler } from './scheduler.ts'
 import { ScoringJobs } from './run/scoring-jobs.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
 import { siblingsOf } from './attach/other-processors.ts'
@@ -43,7 +43,7 @@ export class ScoringPipeline {
   readonly #runs: RunScoring
   readonly #flushing: Flushing
   readonly #notices: SetupNotices
-  readonly #timer: DeadlineTimer
+  readonly #scheduler: Scheduler
   /** Runs that are settled, and too large to be looked at while a span is ending. */
   readonly #large: LiveRun[] = []
   readonly #forgetExit: () => void
@@ -54,14 +54,21 @@ export class ScoringPipeline {
     this.#options = options
     const reporter = this.#reporter
     reportOldNode(process.version, reporter)
-    this.#notices = new SetupNotices(options.scorers, () => this.ledger().runs.seen > 0, reporter)
+    const scheduler = new Scheduler(now, (error) => reporter.threw('A deadline', error))
+    this.#scheduler = scheduler
+    this.#notices = new SetupNotices({
+      scorers: options.scorers,
+      hasRuns: () => this.ledger().runs.seen > 0,
+      reporter,
+      scheduler,
+    })
     const budget = new Budget(options.budget, now)
     this.#ledger = new Ledger(options.scorers.map(({ id }) => id))
     this.#providers = new Providers(options)
     this.#held = new HeldSpans({
       maxHeld: options.maxHeld,
       holdMs: options.holdMs,
-      now,
+      scheduler,
       release: (span, scores) => this.#toNext(span, { scores, stripContent: options.stripContent }),
     })
     const gauges = {
@@ -79,7 +86,7 @@ export class ScoringPipeline {
         reporter.threw(what, result.error)
         return undefined
       },
-      later: (run, ms) => detached(() => void setTimeout(run, ms).unref()),
+      later: (run, ms) => void scheduler.after(ms, run),
     })
     const writer = new ScoreWriter({
       options,
@@ -94,15 +101,15 @@ export class ScoringPipeline {
       }),
       onFirstScore: () => reporter.info(describeDestinations(options, this.#providers)),
     })
-    const jobs = new ScoringJobs({ options, budget, writer, reporter, now })
+    const jobs = new ScoringJobs({ options, budget, writer, reporter, scheduler, now })
     this.#runs = new RunScoring({
       options,
+      budget,
       ledger: this.#ledger,
       metrics: this.#metrics,
       writer,
       jobs,
       reporter,
-      now,
     })
     this.#store = new TraceStore({
       ...options,
@@ -124,11 +131,7 @@ export class ScoringPipeline {
       reporter,
       siblings: () => siblingsOf(options.tracerProvider, self),
     })
-    this.#timer = new DeadlineTimer(
-      now,
-      () => this.#nextDeadlineMs(),
-      () => this.#sweep(),
-    )
+    scheduler.watch(this.#store)
     this.#forgetExit = atExit(() => this.#releaseAtExit())
   }
 
@@ -144,50 +147,45 @@ export class ScoringPipeline {
 
   /** A span starts. */
   started(span: OpenSpan, parent: ParentSpan | undefined): void {
-    if (!isLateSpan(span)) this.#store.start(span, parent)
+    if (isLateSpan(span)) return
+    this.#store.start(span, parent)
+    this.#scheduler.changed(this.#store)
   }
 
   /** A span is ending, and can still be written. */
   ending(span: OpenSpan): void {
     const recognised = this.#store.liveSpanOf(span)
     const live = recognised && this.#store.ending(recognised)
-    if (live !== undefined) this.#runs.runEnded(live, span, span)
+    if (live !== undefined) this.#runs.runEnded(live, span)
   }
 
   /** A span has ended: gives the run that it is the agent of, to be held or handed on. */
   ended(span: EndedSpan): ScoredRun | undefined {
     const recognised = this.#store.liveSpanOf(span)
     if (recognised === undefined) {
-      if (this.#store.ordinaryEnded(span)) this.#arm()
+      if (this.#store.ordinaryEnded(span)) this.#scheduler.changed(this.#store)
       this.#notices.ordinarySpanEnded(span)
       return undefined
     }
     // Where `onEnding` was not called (SDK 1.30 and before 2.3, wrappers that do not forward it) it is made up for here.
     const live = this.#store.ending(recognised)
-    const scored = live && this.#runs.runEnded(live, span, undefined)
+    const scored = live && this.#runs.runEnded(live, 'ended')
     this.#store.ended(recognised)
-    this.#arm()
+    this.#scheduler.changed(this.#store)
     return scored
   }
 
-  /** Hands an ended span on to `next`: at once, or after it was held for its scores. */
+  /** Hands an ended span on to `next`: right away, or after it was held for its scores. */
   handOn(span: EndedSpan, scored: ScoredRun | undefined): void {
-    const { next, stripContent } = this.#options
-    if (scored !== undefined) scored.isHandedOn = true
-    if (next === undefined) return
-    if (scored === undefined || scored.awaited === 0 || this.#options.maxHeld === 0) {
-      if (stripContent || scored?.hasScoresForNext === true) {
-        this.#toNext(span, { ...(scored && { scores: scored.forNext }), stripContent })
-      } else {
-        this.#toNextAsIs(span, next)
-      }
+    const { maxHeld, next, stripContent } = this.#options
+    if (next !== undefined && maxHeld > 0 && scored?.isAwaited === true) {
+      this.#reporter.guard('Holding a span', () => scored.outlet.hold(this.#held.hold(span)))
       return
     }
-    this.#reporter.guard('Holding a span', () => {
-      scored.held = this.#held.hold(span, scored.awaited)
-      scored.held.stamp(scored.forNext)
-    })
-    this.#arm()
+    const scores = scored?.outlet.handOn()
+    if (next === undefined) return
+    if (stripContent || scores !== undefined) this.#toNext(span, { ...(scores && { scores }), stripContent })
+    else this.#toNextAsIs(span, next)
   }
 
   async flush(): Promise<void> {
@@ -201,10 +199,10 @@ export class ScoringPipeline {
     this.#reporter.guard('shutdown', () => this.#store.settleAll())
     this.#lookAtLarge()
     this.#notices.conclude()
-    this.#timer.stop()
     this.#forgetExit()
     await this.#reporter.settle('shutdown', () => this.#flushing.drain())
     this.#reporter.guard('shutdown', () => this.#metrics.stop())
+    this.#scheduler.stop()
     this.#reporter.info(formatLedger(this.ledger()))
   }
 
@@ -244,7 +242,7 @@ export class ScoringPipeline {
 
   /** What is said of every run once it is settled, scored or not. */
   #lookAt(live: LiveRun): void {
-    const isRead = live.wanted && live.effortBytes <= MAX_READ_BYTES
+    const isRead = live.wanted && !isTooLarge(live)
     const run = isRead ? this.#reporter.guard('Putting a run together', () => live.current()) : undefined
     this.#notices.runSettled(run)
     if (!live.nested) this.#countRun('closed', run?.agent.name)
@@ -283,22 +281,6 @@ export class ScoringPipeline {
     } catch (error) {
       this.report('next.onEnd', error)
     }
-  }
-
-  #nextDeadlineMs(): number | undefined {
-    const settle = this.#store.nextDeadlineMs
-    const release = this.#held.nextDeadlineMs
-    if (settle === undefined || release === undefined) return settle ?? release
-    return Math.min(settle, release)
-  }
-
-  #arm(): void {
-    if (this.#timer.isLate) detached(() => this.#timer.arm())
-  }
-
-  #sweep(): void {
-    this.#reporter.guard('Waiting for spans', () => this.#store.sweep())
-    this.#reporter.guard('Handing on held spans', () => this.#held.sweep())
   }
 
   /** The process is about to exit by itself: model calls are runs as they are, held spans go on, and `next` gets the time to send them. */

@@ -23,7 +23,7 @@ function setUp(limits: Partial<BudgetLimits>) {
     return state / 2 ** 32
   }
   function ask(estimate = CALL): boolean {
-    return budget.admit({ place: place(), rate: 1, factor: budget.factor(), estimate }).admitted
+    return budget.admit({ point: place(), rate: 1, factor: budget.factor(), estimate }).admitted
   }
   return { clock, budget, place, ask }
 }
@@ -88,7 +88,7 @@ describe('A budget', () => {
     offer(100, 20, clock, () => {
       const factor = budget.factor()
       const at = place()
-      const { admitted } = budget.admit({ place: at, rate: 1, factor, estimate: CALL })
+      const { admitted } = budget.admit({ point: at, rate: 1, factor, estimate: CALL })
       if (at < factor) drawn += 1
       if (at < factor && !admitted) refused += 1
       return admitted
@@ -132,7 +132,7 @@ describe('A budget', () => {
       const sums = { admitted: 0, refused: 0 }
       offer(callsPerMinute / 3, 1000, clock, () => {
         const factor = budget.factor()
-        const admission = budget.admit({ place: place(), rate: 1, factor, estimate: CALL })
+        const admission = budget.admit({ point: place(), rate: 1, factor, estimate: CALL })
         asked += 1
         if (admission.admitted) sums.admitted += 1 / factor
         else if (admission.reason === 'refused') sums.refused += 1 / factor
@@ -147,7 +147,7 @@ describe('A budget', () => {
     const { budget } = setUp({ callsPerMinute: 3 })
     for (let call = 0; call < 3; call += 1) budget.reserve(CALL)
     expect(budget.usedRatio()).toBe(1)
-    const refused = budget.admit({ place: 0, rate: 1, factor: 1, estimate: CALL })
+    const refused = budget.admit({ point: 0, rate: 1, factor: 1, estimate: CALL })
     expect(refused).toEqual({
       admitted: false,
       reason: 'refused',
@@ -157,7 +157,7 @@ describe('A budget', () => {
 
   test('refuses one score that is dearer than the whole budget, and says so', () => {
     const { budget } = setUp({ usdPerDay: 0.01 })
-    const refused = budget.admit({ place: 0, rate: 1, factor: 1, estimate: { ...CALL, costUsd: 0.02 } })
+    const refused = budget.admit({ point: 0, rate: 1, factor: 1, estimate: { ...CALL, costUsd: 0.02 } })
     expect(refused).toMatchObject({
       admitted: false,
       message: expect.stringContaining('more than all of budget.usdPerDay'),

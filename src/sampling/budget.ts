@@ -54,7 +54,7 @@ export interface Reservation {
 }
 
 /** A score that is let through, or why it is not. */
-export type Admission =
+export type BudgetDecision =
   | {
       readonly admitted: true
       /** The rate that the run was held against: its own, lowered by the budget. */
@@ -70,9 +70,9 @@ export type Admission =
 
 /** One score that asks for budget. */
 export interface BudgetRequest {
-  /** The run's place between 0 and 1, by `uniformOf`. */
-  readonly place: number
-  /** The rate that applies to the scorer and this run; the place lies below it. */
+  /** The run's `SamplePoint`, between 0 and 1. */
+  readonly point: number
+  /** The rate that applies to the scorer and this run; the point lies below it. */
   readonly rate: number
   /** `factor()` of the budget, taken once for all scorers of a run, before the first of them asks. */
   readonly factor: number
@@ -114,11 +114,11 @@ export class Budget {
   }
 
   /** Lets a score through and reserves its estimate, or says why not. */
-  admit(request: BudgetRequest): Admission {
+  admit(request: BudgetRequest): BudgetDecision {
     const nowMs = this.#now()
     for (const limit of this.#limits) limit.window.want(limit.of(request.estimate) ?? 0, nowMs)
     const rate = request.rate * request.factor
-    if (request.place >= rate) {
+    if (request.point >= rate) {
       return {
         admitted: false,
         reason: 'thinned',

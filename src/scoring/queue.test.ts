@@ -102,3 +102,18 @@ test('every job is started or dropped exactly once, within the bounds, whatever 
     { numRuns: 100 },
   )
 })
+
+test('what has waited too long is dropped by a sweep, and the queue says when that is due', () => {
+  const { clock, queue, dropped, createJob } = createQueue(1, 10, 100)
+  queue.add(createJob(0))
+  expect(queue.nextDeadlineMs).toBeUndefined()
+  clock.nowMs = 10
+  queue.add(createJob(0))
+  clock.nowMs = 20
+  queue.add(createJob(2))
+  expect(queue.nextDeadlineMs).toBe(110)
+  clock.nowMs = 110
+  queue.sweep()
+  expect(dropped).toEqual([[1, 'expired']])
+  expect([queue.size, queue.nextDeadlineMs]).toEqual([1, 120])
+})

@@ -1,5 +1,9 @@
-/** Why a job that was taken in is given back unstarted. */
-export type DropReason = 'queue-full' | 'expired'
+/** Why a job that was added is given back unstarted. */
+export type DropReason =
+  /** There were more jobs than the queue holds. */
+  | 'queue-full'
+  /** It waited for longer than `maxAgeMs`. */
+  | 'expired'
 
 /** Work that waits for its turn. */
 export interface QueueJob {
@@ -54,6 +58,24 @@ export class ScoringQueue {
     return this.#running
   }
 
+  /** When the job that has waited longest is not worth starting any more, on the clock of `now`. */
+  get nextDeadlineMs(): number | undefined {
+    let sinceMs = Number.POSITIVE_INFINITY
+    for (const [first] of this.#waiting) sinceMs = Math.min(sinceMs, first?.sinceMs ?? sinceMs)
+    return sinceMs === Number.POSITIVE_INFINITY ? undefined : sinceMs + this.#options.maxAgeMs
+  }
+
+  /** Drops the jobs that are not worth starting any more. */
+  sweep(): void {
+    const newestMs = this.#options.now() - this.#options.maxAgeMs
+    for (const lane of this.#waiting) {
+      for (let first = lane[0]; first !== undefined && first.sinceMs <= newestMs; first = lane[0]) {
+        lane.shift()
+        first.job.dropped('expired')
+      }
+    }
+  }
+
   add(job: QueueJob): void {
     if (this.size >= this.#options.capacity && this.#running >= this.#options.concurrency) {
       const victim = this.#newestBelow(job.priority)
@@ -76,13 +98,10 @@ export class ScoringQueue {
   }
 
   #startNext(): void {
+    this.sweep()
     while (this.#running < this.#options.concurrency) {
       const next = this.#waiting[2].shift() ?? this.#waiting[1].shift() ?? this.#waiting[0].shift()
       if (!next) break
-      if (this.#options.now() - next.sinceMs > this.#options.maxAgeMs) {
-        next.job.dropped('expired')
-        continue
-      }
       this.#running += 1
       void this.#finish(next.job)
     }
@@ -92,7 +111,7 @@ export class ScoringQueue {
     try {
       await job.start()
     } catch {
-      // A job books its own result; the queue goes on whatever became of it.
+      // A job takes care of its own result; the queue goes on in any case.
     } finally {
       this.#running -= 1
       this.#startNext()

@@ -321,6 +321,15 @@ test('100,000 runs that are left open stay within the limits, and all are accoun
   })
 })
 
+test('a run that is open for longer than maxRunAgeMs is given up, though nothing else happens', async () => {
+  const { tracer, scoring } = await createScoring({ maxRunAgeMs: 20 })
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  expect(scoring.ledger().runs).toMatchObject({ open: 1, evicted: 0 })
+  await vi.waitFor(() => expect(scoring.ledger().runs).toMatchObject({ open: 0, evicted: 1 }))
+  agent.end()
+  expect(scoring.ledger()).toMatchObject({ runs: { seen: 1, late: 1 }, scorers: { calls: { skipped: 1 } } })
+})
+
 test('content is bounded by bytes: the oldest open run is given up', async () => {
   const { tracer, scoring } = await createScoring({ maxContentBytes: 100_000 })
   const agents = [1, 2, 3].map((index) => open(tracer, `invoke_agent ${index}`, agentAttributes('a')))
@@ -390,4 +399,89 @@ test('a run that was under way when scoring was attached is one run, and known t
     ['a', false, ['kept']],
   ])
   expect(scoring.ledger().runs).toMatchObject({ seen: 1, closed: 1 })
+})
+
+test('with rescore a judge that is still at work when its run is settled is asked again, and a flush waits for both', async () => {
+  const answers: (() => void)[] = []
+  const { tracer, seen, scoring, flush } = await createScoring({
+    scorers: [
+      judgeScorer('slow', {
+        assess: async (run) => {
+          await new Promise<void>((resolve) => answers.push(resolve))
+          return { status: 'scored', value: run.toolCalls.length / 10 }
+        },
+      }),
+    ],
+    settleMs: 20,
+    rescore: true,
+  })
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  const tool = open(tracer, 'execute_tool weather', toolAttributes('weather'), agent)
+  agent.end()
+  await vi.waitFor(() => expect(answers).toHaveLength(1))
+  tool.end()
+  const flushed = flush()
+  answers[0]?.()
+  await vi.waitFor(() => expect(answers).toHaveLength(2))
+  answers[1]?.()
+  await flushed
+  expect(seen.map(({ evaluation }) => [evaluation.revision, evaluation.complete])).toEqual([
+    [1, false],
+    [2, true],
+  ])
+  expect(scoring.ledger().scorers['slow']).toMatchObject({ runs: 1, scored: 1, pending: 0 })
+})
+
+test('a score that was given too early stays where its scorer cannot be asked again', async () => {
+  let isThere = true
+  const { tracer, seen, scoring, flush } = await createScoring({
+    scorers: [
+      judgeScorer('fitting', {
+        judge: {
+          model: 'test/judge',
+          priced: true,
+          estimate: () => ({ calls: 1, tokens: 1 }),
+          unavailable: () => (isThere ? undefined : 'The key is gone.'),
+        },
+      }),
+    ],
+    settleMs: 20,
+    rescore: true,
+  })
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  const tool = open(tracer, 'execute_tool weather', toolAttributes('weather'), agent)
+  agent.end()
+  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  isThere = false
+  tool.end()
+  await flush()
+  expect(seen.map(({ evaluation }) => evaluation.score.status)).toEqual(['scored'])
+  expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 1, scored: 1, pending: 0 })
+})
+
+test('a scorer that loads something when it is first asked is asked again when its run has changed', async () => {
+  let isLoaded = false
+  const { tracer, seen, scoring, flush } = await createScoring({
+    scorers: [
+      codeScorer('loading', {
+        assess: (run) => {
+          const verdict = { status: 'scored', value: run.toolCalls.length / 10 } as const
+          if (isLoaded) return verdict
+          isLoaded = true
+          return Promise.resolve(verdict)
+        },
+      }),
+    ],
+  })
+  const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
+  const tool = open(tracer, 'execute_tool weather', toolAttributes('weather'), agent)
+  agent.end()
+  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  tool.end()
+  await flush()
+  expect(seen.map(({ evaluation }) => [evaluation.revision, evaluation.complete])).toEqual([
+    [1, false],
+    [2, true],
+  ])
+  expect(scoring.ledger().scorers['loading']).toMatchObject({ runs: 1, scored: 1, pending: 0 })
 })

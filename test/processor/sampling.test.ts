@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
-import { decide } from '../../src/sampling/decide.ts'
+import { SamplePoint } from '../../src/sampling/sample-point.ts'
 import type { Evaluation } from '../../src/model/score.ts'
 import type { ReceivedMetric } from '../../src/testing/otlp-metrics.ts'
 import {
@@ -58,8 +58,8 @@ test('a rate keeps the same traces for every scorer, and the smaller sample lies
   })
   const traceIds = Array.from({ length: 500 }, () => runAgent(tracer).spanContext().traceId)
   const scoredBy = (id: string) => seen.filter(({ scorer }) => scorer.id === id).map(({ runId }) => runId.slice(0, 32))
-  expect(scoredBy('few')).toEqual(traceIds.filter((traceId) => decide(0.1, traceId)))
-  expect(scoredBy('many')).toEqual(traceIds.filter((traceId) => decide(0.5, traceId)))
+  expect(scoredBy('few')).toEqual(traceIds.filter((traceId) => new SamplePoint(traceId).isBelow(0.1)))
+  expect(scoredBy('many')).toEqual(traceIds.filter((traceId) => new SamplePoint(traceId).isBelow(0.5)))
   expect(seen.find(({ scorer }) => scorer.id === 'few')).toMatchObject({ probability: 0.1, upstreamProbability: 0.5 })
   const { few } = scoring.ledger().scorers
   expect(few).toMatchObject({ runs: 500, skipped: 500 - scoredBy('few').length })

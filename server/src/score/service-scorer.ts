@@ -91,7 +91,7 @@ export class ServiceScorer implements RunScorer {
       run,
       target: offered.target,
       endTime: toSeconds(offered.run.endTimeMs),
-      stands: false,
+      isOnSpan: false,
       counted,
       extra: {},
       identity: { 'spanscore.score.key': ids.key, 'spanscore.score.id': ids.id },

@@ -1,8 +1,9 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Evaluation, Score } from '../../model/score.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../../processor/config/options.ts'
-import { decideByRun, isForAgent, Place } from '../../processor/run/admission.ts'
+import { chooseRun, isForNested } from '../../processor/run/choose-run.ts'
 import { redactedBy } from '../../processor/run/redacted-by.ts'
+import { SamplePoint } from '../../sampling/sample-point.ts'
 import { evaluate } from '../../scoring/evaluate.ts'
 import { show } from '../../scoring/format-value.ts'
 import { isolated } from '../../scoring/isolation.ts'
@@ -71,11 +72,10 @@ export class RunScorers {
 
   /** `undefined` where the scorer is not for this run. */
   #evaluate(scorer: ResolvedScorer, run: AgentRun, isNested: boolean): Evaluation | Promise<Evaluation> | undefined {
-    if (isNested && scorer.scope !== 'every-agent' && scorer.agents === undefined) return undefined
-    if (!isForAgent(scorer, run)) return undefined
-    const decision = decideByRun(scorer, run, new Place(run.traceId, this.#options.sampleSalt))
-    if (decision.status === 'skipped') return undefined
-    if (decision.status === 'failed') return unasked(scorer, run, decision)
+    if (isNested && !isForNested(scorer)) return undefined
+    const choice = chooseRun(scorer, run, new SamplePoint(run.traceId))
+    if (choice.status === 'skipped') return undefined
+    if (choice.status === 'failed') return unasked(scorer, run, choice)
     return scorer.scorer.kind === 'judge' ? this.#judge(scorer, run) : this.#ask(scorer, run)
   }
 

@@ -1,32 +1,32 @@
 import type { ScoreAttributes } from '../../emit/score-attributes.ts'
-import { putScores } from './replace-score-attributes.ts'
+import type { CancelDeadline, Scheduler } from '../scheduler.ts'
 import type { EndedSpan } from '../sdk-types.ts'
+import { putScores } from './replace-score-attributes.ts'
 
 /** Bounds of holding, and where the spans go. */
 export interface HeldSpansOptions {
   readonly maxHeld: number
   readonly holdMs: number
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number
+  readonly scheduler: Pick<Scheduler, 'after'>
   /** Hands a span on, with the scores that came while it was held. */
   readonly release: (span: EndedSpan, scores: ScoreAttributes) => void
 }
 
 /** One agent span that waits for its scores. */
 export interface HeldSpan {
-  /** Adds a score's attributes; false where the span has gone on already. */
-  stamp(attributes: ScoreAttributes): boolean
-  /** To be called once for each score that was waited for, whatever came of it. */
-  scoreIsIn(): void
   /** Whether the span has not gone on. */
   readonly isHeld: boolean
+  /** Adds a score's attributes; false where the span has gone on already. */
+  stamp(attributes: ScoreAttributes): boolean
+  /** Must be called when no score is waited for any more. */
+  ready(): void
 }
 
 interface Entry {
   readonly span: EndedSpan
   readonly scores: ScoreAttributes
-  readonly deadlineMs: number
-  awaited: number
+  isReady: boolean
+  cancel: CancelDeadline
 }
 
 /**
@@ -35,7 +35,7 @@ interface Entry {
  */
 export class HeldSpans {
   readonly #options: HeldSpansOptions
-  /** In the order of their ends, which is that of their deadlines. */
+  /** In the order of their ends. */
   readonly #held = new Set<Entry>()
 
   constructor(options: HeldSpansOptions) {
@@ -46,20 +46,15 @@ export class HeldSpans {
     return this.#held.size
   }
 
-  /** When the oldest has been held long enough, on the clock of `now`. */
-  get nextDeadlineMs(): number | undefined {
-    if (this.#held.size === 0) return undefined
-    const [oldest] = this.#held
-    return oldest?.deadlineMs
-  }
-
-  /** Holds a span that has ended until `awaited` scores are in. */
-  hold(span: EndedSpan, awaited: number): HeldSpan {
-    const { now, holdMs, maxHeld } = this.#options
-    const entry: Entry = { span, scores: {}, awaited, deadlineMs: now() + holdMs }
+  /** Holds a span that has ended. */
+  hold(span: EndedSpan): HeldSpan {
+    const { scheduler, holdMs, maxHeld } = this.#options
+    const entry: Entry = { span, scores: {}, isReady: false, cancel: () => undefined }
+    // Spans are held equally long: those before this one have gone on by then.
+    entry.cancel = scheduler.after(holdMs, () => this.#letGo(entry))
     this.#held.add(entry)
     while (this.#held.size > maxHeld) this.#releaseOldest()
-    const isHeld = () => this.#held.has(entry)
+    const isHeld = (): boolean => this.#held.has(entry)
     return {
       get isHeld() {
         return isHeld()
@@ -69,20 +64,11 @@ export class HeldSpans {
         putScores(entry.scores, attributes)
         return true
       },
-      scoreIsIn: () => {
-        entry.awaited -= 1
+      ready: () => {
+        entry.isReady = true
         this.#releaseReady()
       },
     }
-  }
-
-  /** Lets go of those that have been held long enough. */
-  sweep(): void {
-    const nowMs = this.#options.now()
-    for (let due = this.nextDeadlineMs; due !== undefined && due <= nowMs; due = this.nextDeadlineMs) {
-      this.#releaseOldest()
-    }
-    this.#releaseReady()
   }
 
   /** Lets go of all of them, with the scores that they have. */
@@ -90,9 +76,14 @@ export class HeldSpans {
     while (this.#held.size > 0) this.#releaseOldest()
   }
 
+  #letGo(entry: Entry): void {
+    this.#release(entry)
+    this.#releaseReady()
+  }
+
   #releaseReady(): void {
     for (const entry of this.#held) {
-      if (entry.awaited > 0) return
+      if (!entry.isReady) return
       this.#release(entry)
     }
   }
@@ -103,6 +94,7 @@ export class HeldSpans {
   }
 
   #release(entry: Entry): void {
+    entry.cancel()
     this.#held.delete(entry)
     this.#options.release(entry.span, entry.scores)
   }

@@ -1,7 +1,7 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { closestName } from '../../scoring/closest-name.ts'
 import type { ResolvedScorer } from '../config/options.ts'
-import { isForAgent } from '../run/admission.ts'
+import { isForAgent } from '../run/choose-run.ts'
 import type { Reporter } from '../run/reporter.ts'
 
 /** A filter that has matched nothing for this many runs is worth a second look. */

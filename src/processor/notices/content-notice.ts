@@ -1,7 +1,7 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Need } from '../../scoring/scorer.ts'
 import type { ResolvedScorer } from '../config/options.ts'
-import { isForAgent } from '../run/admission.ts'
+import { isForAgent } from '../run/choose-run.ts'
 import type { Reporter } from '../run/reporter.ts'
 
 /** Content capture is switched on or off for a whole application: its first runs show it, and the others need not be looked at. */

@@ -2,6 +2,7 @@ import { SpanKind } from '@opentelemetry/api'
 
 import type { EndedSpan } from '../sdk-types.ts'
 import type { Reporter } from '../run/reporter.ts'
+import type { Scheduler } from '../scheduler.ts'
 
 const CLIENT: number = SpanKind.CLIENT
 
@@ -36,22 +37,26 @@ const REGIONAL_HOST = /(?:^|\.)(?:bedrock-runtime(?:-fips)?\.[\w-]+\.amazonaws\.
 /** In which attributes HTTP instrumentations, old and new, write the host. */
 const HOST_ATTRIBUTES = ['server.address', 'net.peer.name', 'http.host', 'url.full', 'http.url'] as const
 
-/** Says that models are called and no run comes of it: an instrumentation of agents or models is missing. */
+/** What the notice needs. */
+export interface NoRunsNoticeParts {
+  /** Whether there is any run, open or closed. */
+  readonly hasRuns: () => boolean
+  readonly reporter: Reporter
+  readonly scheduler: Pick<Scheduler, 'after'>
+}
+
+/** Reports that models are called and no run comes of it: an instrumentation of agents or models is missing. */
 export class NoRunsNotice {
-  readonly #reporter: Reporter
-  readonly #hasRuns: () => boolean
+  readonly #parts: NoRunsNoticeParts
   #looks = 0
   #host: string | undefined
-  #timer: ReturnType<typeof setTimeout> | undefined
   #isDone = false
 
-  /** @param hasRuns Whether there is any run, open or closed. */
-  constructor(hasRuns: () => boolean, reporter: Reporter) {
-    this.#hasRuns = hasRuns
-    this.#reporter = reporter
+  constructor(parts: NoRunsNoticeParts) {
+    this.#parts = parts
   }
 
-  /** To be called with each span that has ended and that no dialect recognises. */
+  /** Must be called with each span that has ended and that no dialect recognises. */
   look(span: EndedSpan): void {
     if (this.#isDone || this.#host !== undefined || span.kind !== CLIENT) return
     this.#looks += 1
@@ -59,20 +64,18 @@ export class NoRunsNotice {
     const host = modelHostOf(span.attributes)
     if (host === undefined) return
     this.#host = host
-    this.#timer = setTimeout(() => this.conclude(), PATIENCE_MS)
-    this.#timer.unref()
+    this.#parts.scheduler.after(PATIENCE_MS, () => this.conclude())
   }
 
-  /** Says what is to be said, now that no more may come: after a while, or at the end. */
+  /** Reports what there is to report, now that no more may come: after a while, or at the end. */
   conclude(): void {
-    clearTimeout(this.#timer)
     if (this.#host === undefined || this.#isDone) return
     this.#isDone = true
-    if (this.#hasRuns()) return
+    if (this.#parts.hasRuns()) return
     const calls = `HTTP calls to ${this.#host} are among the spans, but no agent run or model call is.`
     const cure =
       'Add an instrumentation that records them (docs/instrumentations.md); HTTP spans alone cannot be scored.'
-    this.#reporter.notify('SPANSCORE_NO_RUNS', `${calls} ${cure}`)
+    this.#parts.reporter.notify('SPANSCORE_NO_RUNS', `${calls} ${cure}`)
   }
 }
 

@@ -2,11 +2,21 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import { detached } from '../../scoring/isolation.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import type { Reporter } from '../run/reporter.ts'
+import type { Scheduler } from '../scheduler.ts'
 import type { EndedSpan } from '../sdk-types.ts'
 import { AgentFilterNotice } from './agent-filter-notice.ts'
 import { ContentNotice } from './content-notice.ts'
 import { reportMissingJudges } from './judge-notices.ts'
 import { NoRunsNotice } from './no-runs-notice.ts'
+
+/** What the notices about the set-up are made with. */
+export interface SetupNoticesParts {
+  readonly scorers: readonly ResolvedScorer[]
+  /** Whether there is any run, open or closed. */
+  readonly hasRuns: () => boolean
+  readonly reporter: Reporter
+  readonly scheduler: Pick<Scheduler, 'after'>
+}
 
 /** Watches runs and spans for signs that scoring was not set up as it was meant. */
 export class SetupNotices {
@@ -17,13 +27,12 @@ export class SetupNotices {
   readonly #noRuns: NoRunsNotice
   #hasLookedAtJudges = false
 
-  /** @param hasRuns Whether there is any run, open or closed. */
-  constructor(scorers: readonly ResolvedScorer[], hasRuns: () => boolean, reporter: Reporter) {
+  constructor({ scorers, hasRuns, reporter, scheduler }: SetupNoticesParts) {
     this.#scorers = scorers
     this.#reporter = reporter
     this.#content = new ContentNotice(scorers, reporter)
     this.#agents = new AgentFilterNotice(scorers, reporter)
-    this.#noRuns = new NoRunsNotice(hasRuns, reporter)
+    this.#noRuns = new NoRunsNotice({ hasRuns, reporter, scheduler })
   }
 
   /** @param run The run that is settled; absent where no scorer wants it. */

@@ -1,104 +1,192 @@
+import { contentFree } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
-import { uniformOf } from '../../sampling/decide.ts'
-import { MIN_PROBABILITY } from '../../sampling/weight.ts'
 import type { Failed, Skipped } from '../../model/score.ts'
-import { explain, contentFree } from '../../model/explanation.ts'
-import { describeError, show } from '../../scoring/format-value.ts'
-import { runForeign } from '../../scoring/run-foreign.ts'
-import { disown, isThenable } from '../../scoring/thenable.ts'
-import { failed, skipped } from '../../scoring/unscored.ts'
-import type { ResolvedScorer } from '../config/options.ts'
+import { isDefaultBudget } from '../../sampling/budget.ts'
+import type { Budget, Cost, Reservation } from '../../sampling/budget.ts'
+import { MIN_PROBABILITY } from '../../sampling/weight.ts'
+import { show } from '../../scoring/format-value.ts'
+import { readEstimate } from '../../scoring/read-verdict.ts'
+import { runForeignNow } from '../../scoring/run-foreign.ts'
+import type { ScorerJudge } from '../../scoring/scorer.ts'
+import { skipped } from '../../scoring/unscored.ts'
+import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
+import { chooseRun, isForAgent, mayChoose } from './choose-run.ts'
+import {
+  ALREADY_SCORED,
+  filteredBy,
+  NO_RUN,
+  QUEUE_FULL,
+  sampledOut,
+  TOO_HEAVY,
+  TOO_LARGE,
+  UNSAMPLED,
+} from './rejections.ts'
+import type { Reporter } from './reporter.ts'
+import { claim } from './score-claims.ts'
+import type { ScoredRun } from './scored-run.ts'
 
-/** A run that a scorer takes on at this rate, or why it does not. */
-export type Decision = { readonly status: 'chosen'; readonly rate: number } | Skipped | Failed
+/**
+ * Runs that hold more are not read: parsing their content alone would block the application's event loop for longer than any
+ * score is worth, whenever it is done.
+ */
+const MAX_READ_BYTES = 16 * 1024 * 1024
 
-/** A trace's place between 0 and 1, worked out when a rate first asks for it: a hash is not free. */
-export class Place {
-  readonly #traceId: string
-  readonly #salt: string | undefined
-  #value: number | undefined
+/** What a score that was not asked for after all takes of the budget. */
+const NOTHING: Cost = { calls: 0, tokens: 0, costUsd: 0 }
 
-  constructor(traceId: string, salt: string | undefined) {
-    this.#traceId = traceId
-    this.#salt = salt
-  }
+/** Whether a scorer scores a run. */
+export type Admission = Admitted | Rejected | Deferred
 
-  get value(): number {
-    this.#value ??= uniformOf(this.#traceId, this.#salt)
-    return this.#value
-  }
-
-  /** Whether the run is kept at a rate. What is kept at one is kept at every higher one. */
-  isBelow(rate: number): boolean {
-    return rate >= 1 || (rate > 0 && this.value < rate)
-  }
+/** The scorer is asked. */
+export interface Admitted {
+  readonly status: 'admitted'
+  readonly run: AgentRun
+  /** The scorer's rate for this run. */
+  readonly rate: number
+  /** The rate, lowered by the budget: the probability with which the run was chosen. */
+  readonly probability: number
+  /** What is set aside for a judge. */
+  readonly reservation: Reservation | undefined
 }
 
-/** Whether a scorer with a fixed rate keeps the trace; a scorer whose rate is a function may always. */
-export function mayWant({ sample }: ResolvedScorer, place: Place): boolean {
-  return typeof sample === 'function' || place.isBelow(sample)
+/** The scorer is not asked. */
+export interface Rejected {
+  readonly status: 'rejected'
+  readonly score: Skipped | Failed
+  /** Absent where the decision was made before the run was read. */
+  readonly run: AgentRun | undefined
+  /** Where the run had been chosen at this probability, and was turned down later. */
+  readonly probability: number | undefined
 }
 
-/** Whether the run is of an agent that the scorer is for. */
-export function isForAgent({ agents }: ResolvedScorer, run: AgentRun): boolean {
-  return agents === undefined || (run.agent.name !== undefined && agents.has(run.agent.name))
+/** Nothing rules the score out by now. It is decided on when the run is settled. */
+export interface Deferred {
+  readonly status: 'deferred'
 }
 
-/** Left out by its fixed rate. */
-export function sampledOut(rate: number): Skipped {
-  return skipped('sampled-out', explain`Not among the sampled runs (rate ${rate}).`)
+/** A question for admission. */
+export interface AdmissionRequest {
+  readonly scored: ScoredRun
+  readonly scorer: ResolvedScorer
+  /**
+   * `ending`: the agent's span is ending, and the scorer would score now. `ending-deferred`: it is ending, and the scorer is asked
+   * when the run is settled. `settled`: the run is settled.
+   */
+  readonly moment: 'ending' | 'ending-deferred' | 'settled'
+  /** Whether there is room in the queue. @default true */
+  readonly hasRoom?: boolean
 }
 
-/** Left out by `agent` or `when`. */
-export function filtered(by: 'agent' | 'when'): Skipped {
-  return skipped('filtered', explain`Left out by the scorer's ${contentFree(by)}.`)
+/** What admission decides by. */
+export interface AdmissionParts {
+  readonly options: ResolvedOptions
+  readonly budget: Budget
+  readonly reporter: Reporter
 }
 
-/** Why a run that was chosen at this probability is not scored after all, because it would stand for too many others. */
-export function tooHeavy(probability: number, upstreamProbability = 1): Skipped | undefined {
-  // Products of rates carry rounding errors, which are no reason to refuse.
-  if (probability * upstreamProbability >= MIN_PROBABILITY * (1 - 1e-9)) return undefined
-  return skipped(
-    'refused',
-    contentFree(
-      'It would count for more than 1,000 runs, and decide the mean alone: ' +
-        'raise sample or the budget, so that one run in 1,000 is scored at least.',
-    ),
-  )
+/** Whether a run is so small that it may be put together while its span is ending. */
+export function isSmall({ scorable }: ScoredRun, { maxSyncBytes }: ResolvedOptions): boolean {
+  return scorable.effortBytes <= maxSyncBytes
 }
 
-/** Asks the application's own functions, `when` and `sample`, about a finished run. */
-export function decideByRun({ id, when, sample }: ResolvedScorer, run: AgentRun, place: Place): Decision {
-  if (when !== undefined) {
-    const answer = runForeign((): unknown => when(run))
-    if (!answer.ok) return threw(id, 'when', answer.error)
-    if (isThenable(answer.value)) return isAsync(id, 'when', 'true or false', answer.value)
-    if (!answer.value) return filtered('when')
-  }
-  if (typeof sample === 'number') return { status: 'chosen', rate: sample }
-  const given = runForeign((): unknown => sample(run))
-  if (!given.ok) return threw(id, 'sample', given.error)
-  const rate = given.value
-  if (isThenable(rate)) return isAsync(id, 'sample', 'a number from 0 to 1', rate)
-  if (typeof rate !== 'number' || !(rate >= 0 && rate <= 1)) {
-    return failed(
-      'scorer-threw',
-      explain`${contentFree(id)}: expected sample to give a number from 0 to 1, got ${show(rate)}.`,
-    )
-  }
-  return place.isBelow(rate) ? { status: 'chosen', rate } : sampledOut(rate)
+/** Whether a run is so large that its content is not read at all. */
+export function isTooLarge({ effortBytes }: { readonly effortBytes: number }): boolean {
+  return effortBytes > MAX_READ_BYTES
 }
 
-/** A promise is neither yes nor no, and one that rejects must not end the application. */
-function isAsync(id: string, what: string, expected: string, promise: PromiseLike<unknown>): Failed {
-  disown(promise)
-  const message = `${id}: expected ${what} to give ${expected}, got a promise; it cannot be async.`
-  return failed('scorer-threw', contentFree(message))
+/**
+ * Decides whether a scorer scores a run: the one place where a score is ruled out before its scorer is asked. What costs little is
+ * looked at first; the budget comes last, because what it sets aside must be spent or given back.
+ */
+export function admit(parts: AdmissionParts, request: AdmissionRequest): Admission {
+  const { options } = parts
+  const { scored, scorer, moment, hasRoom = true } = request
+  const { scorable, point } = scored
+  const isSettled = moment === 'settled'
+  if (!mayChoose(scorer, point)) return rejected(sampledOut(fixedRate(scorer) ?? 0))
+  if (isTooLarge(scorable)) return rejected(TOO_LARGE)
+  if (!hasRoom && !isSmall(scored, options)) return rejected(QUEUE_FULL, undefined, fixedRate(scorer))
+
+  const isRead = isSettled || isSmall(scored, options)
+  const run = isRead ? scored.read(parts.reporter) : undefined
+  if (isRead && run === undefined) return rejected(NO_RUN)
+  if (run !== undefined && !isForAgent(scorer, run)) return rejected(filteredBy('agent'), run)
+  if (!isSettled && !claim(scorable.span, scorer.id)) return rejected(ALREADY_SCORED, run)
+  if (scorer.scorer.kind === 'judge' && !scored.isSampled && !options.scoreUnsampled) return rejected(UNSAMPLED, run)
+  if (run === undefined || moment === 'ending-deferred') return { status: 'deferred' }
+
+  const choice = chooseRun(scorer, run, point)
+  if (choice.status !== 'chosen') return rejected(choice, run)
+  const { judge } = scorer.scorer
+  const admission =
+    judge === undefined
+      ? weighed(scored, {
+          status: 'admitted',
+          run,
+          rate: choice.rate,
+          probability: choice.rate,
+          reservation: undefined,
+        })
+      : admitJudge(parts, request, judge, run, choice.rate)
+  if (hasRoom || admission.status !== 'admitted') return admission
+  admission.reservation?.settle(NOTHING)
+  return rejected(QUEUE_FULL, run, admission.probability)
 }
 
-function threw(id: string, what: string, error: unknown): Failed {
-  return failed('scorer-threw', {
-    text: `${id}: its ${what} threw ${show(error, 300)}.`,
-    withoutContent: `${id}: its ${what} threw ${describeError(error)}.`,
+/** A judge must be there, and within its budget: what it takes is set aside before it is spent. */
+function admitJudge(
+  { budget, options, reporter }: AdmissionParts,
+  { scored, scorer: { id } }: AdmissionRequest,
+  judge: ScorerJudge,
+  run: AgentRun,
+  rate: number,
+): Admitted | Rejected {
+  const unavailable = whyUnavailable(judge, id, reporter)
+  if (unavailable !== undefined) return rejected(skipped('judge-unavailable', contentFree(unavailable)), run, rate)
+  const factor = scored.budgetFactor(budget)
+  const decision = budget.admit({
+    point: scored.point.value,
+    rate,
+    factor,
+    estimate: estimateOf(judge, id, run, reporter),
   })
+  const probability = rate * factor
+  if (decision.admitted) {
+    return weighed(scored, { status: 'admitted', run, rate, probability, reservation: decision.reservation })
+  }
+  if (isDefaultBudget(options.budget)) {
+    const cure = 'Set budget: { callsPerMinute, tokensPerHour, usdPerDay }, or lower the sample of judges.'
+    reporter.notify('SPANSCORE_BUDGET', `Judges would take more than the default budget. ${decision.message} ${cure}`)
+  }
+  return rejected(skipped(decision.reason, contentFree(decision.message)), run, probability)
+}
+
+/** Turns down what would count for too many other runs. */
+function weighed({ upstream = 1 }: ScoredRun, admitted: Admitted): Admitted | Rejected {
+  // Products of rates carry rounding errors, which are no reason to turn a run down.
+  if (admitted.probability * upstream >= MIN_PROBABILITY * (1 - 1e-9)) return admitted
+  admitted.reservation?.settle(NOTHING)
+  return rejected(TOO_HEAVY, admitted.run, admitted.probability)
+}
+
+function whyUnavailable(judge: ScorerJudge, id: string, reporter: Reporter): string | undefined {
+  const answer = runForeignNow((): unknown => judge.unavailable())
+  if (!answer.ok) reporter.threw(`${id}: judge.unavailable`, answer.error)
+  if (!answer.ok || answer.value === undefined) return undefined
+  return typeof answer.value === 'string' ? answer.value : show(answer.value)
+}
+
+function estimateOf(judge: ScorerJudge, id: string, run: AgentRun, reporter: Reporter): Cost {
+  const estimated = runForeignNow(() => judge.estimate(run))
+  if (!estimated.ok) reporter.threw(`${id}: judge.estimate`, estimated.error)
+  const given = estimated.ok ? estimated.value : undefined
+  return reporter.guard(`${id}: judge.estimate`, () => readEstimate(given)) ?? readEstimate(undefined)
+}
+
+function fixedRate({ sample }: ResolvedScorer): number | undefined {
+  return typeof sample === 'number' ? sample : undefined
+}
+
+function rejected(score: Skipped | Failed, run?: AgentRun, probability?: number): Rejected {
+  return { status: 'rejected', score, run, probability }
 }

@@ -1,282 +1,162 @@
-import { TraceFlags } from '@opentelemetry/api'
-
 import type { ScoreMetrics } from '../../emit/score-metrics.ts'
-import type { AgentRun } from '../../model/agent-run.ts'
-import type { ScorableRun } from './scorable-run.ts'
-import { evaluate } from '../../scoring/evaluate.ts'
+import type { Budget } from '../../sampling/budget.ts'
+import { SamplePoint } from '../../sampling/sample-point.ts'
 import { upstreamProbability } from '../../sampling/upstream.ts'
-import { isolated } from '../../scoring/isolation.ts'
+import type { TraceStateLike } from '../../sampling/upstream.ts'
 import type { Ledger } from '../../scoring/ledger.ts'
-import type { Evaluation, Score } from '../../model/score.ts'
-import { decideByRun, filtered, isForAgent, mayWant, Place, sampledOut, tooHeavy } from './admission.ts'
-import { claim } from './score-claims.ts'
-import { InlineSpeed, threadCpuMs } from './inline-speed.ts'
-import { ALREADY_SCORED, EVICTED, MAX_READ_BYTES, NO_RUN, TOO_LARGE, UNSAMPLED } from './unscored-runs.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
-import type { Reporter } from './reporter.ts'
 import type { ScoreWriter } from '../deliver/score-writer.ts'
-import { ScoredRun } from './scored-run.ts'
-import { evaluationOf } from './scoring-job.ts'
+import { SpanOutlet } from '../deliver/span-outlet.ts'
+import type { OpenSpan } from '../sdk-types.ts'
+import { admit } from './admission.ts'
+import type { Rejected } from './admission.ts'
+import { isForNested, mayChoose } from './choose-run.ts'
+import { InlineScoring } from './inline-scoring.ts'
+import type { InlineScore } from './inline-scoring.ts'
+import { EVICTED } from './rejections.ts'
+import type { Reporter } from './reporter.ts'
+import type { ScorableRun } from './scorable-run.ts'
 import type { ScoringJobs } from './scoring-jobs.ts'
-import type { EndedSpan, OpenSpan } from '../sdk-types.ts'
-
-/** A scorer that scores while the span is ending. */
-interface Inline {
-  readonly scorer: ResolvedScorer
-  readonly run: AgentRun
-  readonly rate: number
-}
+import { ScoredRun, ScoringTask } from './scored-run.ts'
 
 /** What scoring of runs needs. */
 export interface RunScoringParts {
   readonly options: ResolvedOptions
+  readonly budget: Budget
   readonly ledger: Ledger
   readonly metrics: Pick<ScoreMetrics, 'countLeftOut'>
   readonly writer: Pick<ScoreWriter, 'write'>
   readonly jobs: ScoringJobs
   readonly reporter: Reporter
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number
 }
 
 /**
- * Puts every run that ends before the scorers that are for it: some score at once, while the agent's span is ending, the
- * others when the run is settled. Each offer ends with exactly one score, skip or failure.
+ * Puts every run that ends before the scorers that are for it: some score while the agent's span is ending, the others when the
+ * run is settled. Each offer ends with exactly one score, skip or failure.
  */
 export class RunScoring {
   readonly #parts: RunScoringParts
-  /** Scorers that were too slow to run while a span is ending. */
-  readonly #deferred = new Set<string>()
-  /** Scorers that returned a promise while a span was ending, and whether the first of these has settled. */
-  readonly #loading = new Map<string, 'loading' | 'loaded'>()
-  readonly #speed: InlineSpeed
+  readonly #inline: InlineScoring
   /** Whether any scorer looks at agents that another agent started. */
   readonly countsNested: boolean
 
   constructor(parts: RunScoringParts) {
     this.#parts = parts
-    this.#speed = new InlineSpeed(
-      parts.options.scorers.map(({ id }) => id),
-      threadCpuMs,
-    )
+    this.#inline = new InlineScoring(parts)
     this.countsNested = parts.options.scorers.some(isForNested)
   }
 
   /** Whether any scorer could want a run of this trace. */
   isWanted(traceId: string): boolean {
-    const place = new Place(traceId, this.#parts.options.sampleSalt)
-    return this.#parts.options.scorers.some((scorer) => mayWant(scorer, place))
+    const point = this.#pointOf(traceId)
+    return this.#parts.options.scorers.some((scorer) => mayChoose(scorer, point))
   }
 
   /**
    * Scores what can be scored while the span is ending. A run that was put before the scorers is not put there again.
    *
-   * @param writable The live span where this is its `onEnding`.
-   * @param isHandedOn Whether the span has gone on to the processors behind.
+   * @param at The live span in its `onEnding`, `ended` in its `onEnd`, or `gone` where it has been handed on.
    */
-  runEnded(
-    live: ScorableRun,
-    span: Pick<EndedSpan, 'spanContext'>,
-    writable: OpenSpan | undefined,
-    isHandedOn = false,
-  ): ScoredRun | undefined {
-    const known = live.note instanceof ScoredRun ? live.note : undefined
-    if (known !== undefined || (live.nested && !this.countsNested)) return known
-    if (!live.wanted) {
-      if (live.note !== LEFT_OUT) this.#leaveOut(live)
+  runEnded(scorable: ScorableRun, at: OpenSpan | 'ended' | 'gone'): ScoredRun | undefined {
+    const known = scorable.scoringState
+    if (known === LEFT_OUT) return undefined
+    if (known instanceof ScoredRun) return known
+    if (scorable.nested && !this.countsNested) return undefined
+    if (!scorable.wanted) {
+      this.#leaveOut(scorable)
       return undefined
     }
-    const scored = new ScoredRun(live, span.spanContext(), this.#parts.options.sampleSalt)
-    live.note = scored
-    scored.upstream = this.#upstreamOf(scored)
-    scored.writable = writable
-    scored.isHandedOn = isHandedOn
-    const inline: Inline[] = []
+    const scored = this.#scoredRun(scorable, at)
+    scorable.scoringState = scored
+    const inline: InlineScore[] = []
     for (const scorer of this.#parts.options.scorers) {
-      if (live.nested && !isForNested(scorer)) continue
+      if (scorable.nested && !isForNested(scorer)) continue
       this.#parts.ledger.offered(scorer.id)
       this.#offer(scored, scorer, inline)
     }
-    if (inline.length > 0) this.#scoreInline(scored, inline)
-    scored.writable = undefined
+    if (inline.length > 0) this.#inline.score(scored, inline)
+    scored.outlet.endingIsOver()
     return scored
   }
 
-  /** The run is as complete as it gets: scores again what changed, and puts the scorers that waited in the queue. */
-  runSettled(live: ScorableRun, isFinal: boolean): void {
-    const scored = live.note instanceof ScoredRun ? live.note : this.#runFound(live)
+  /**
+   * Nothing more of the run is waited for: scores again what changed, and puts the scorers that waited in the queue.
+   *
+   * @param isFinal False where spans of it are open, and it is settled once more when they have ended.
+   */
+  runSettled(scorable: ScorableRun, isFinal: boolean): void {
+    // A run that is only found now, from spans that have gone on: one without an agent, or one that was not known to be a run.
+    const scored = this.runEnded(scorable, 'gone')
     if (scored === undefined) return
-    if (isFinal) for (const provisional of scored.provisional.splice(0)) this.#scoreAgain(scored, provisional)
-    for (const scorer of scored.waiting.splice(0)) {
-      this.#parts.jobs.add(scored, scorer)
-      if (!isFinal) scored.again.push(scorer)
-    }
-    if (!isFinal || scored.again.length === 0 || this.#current(live)?.revision !== 2) return
-    // Spans came after these were asked: their second scores are written, and not counted again.
-    for (const scorer of scored.again.splice(0)) {
-      this.#parts.jobs.expect(scored)
-      this.#parts.jobs.add(scored, scorer, false)
+    if (isFinal) scored.settle()
+    for (const task of scored.tasks) {
+      if (task.state === 'waiting') this.#parts.jobs.add(task)
+      else if (task.state === 'provisional' && isFinal) this.#check(task)
     }
   }
 
-  /** A run that is told only now, from spans that have gone on: one without an agent, or one that was not known to be a run. */
-  #runFound(live: ScorableRun): ScoredRun | undefined {
-    if (live.note === LEFT_OUT) return undefined
-    return this.runEnded(live, live.span, undefined, true)
-  }
-
-  /** The run was given up before its agent ended: nobody scores it, and everybody's books say so. */
-  runEvicted(live: ScorableRun): void {
-    const scored = new ScoredRun(live, live.span.spanContext(), this.#parts.options.sampleSalt)
+  /** The run was given up before its agent ended: no scorer is asked, and the ledger counts it for each. */
+  runEvicted(scorable: ScorableRun): void {
+    const scored = this.#scoredRun(scorable, 'gone')
     for (const scorer of this.#parts.options.scorers) {
       this.#parts.ledger.offered(scorer.id)
-      this.#settle(scored, scorer, EVICTED, undefined)
+      this.#reject(scored, scorer, { score: EVICTED, run: undefined, probability: undefined })
     }
+  }
+
+  #offer(scored: ScoredRun, scorer: ResolvedScorer, inline: InlineScore[]): void {
+    const moment = this.#inline.isFor(scorer, scored.scorable) ? 'ending' : 'ending-deferred'
+    const admission = admit(this.#parts, { scored, scorer, moment })
+    if (admission.status === 'admitted') {
+      inline.push({ scorer, run: admission.run, probability: admission.probability })
+    } else if (admission.status === 'deferred') {
+      this.#parts.jobs.expect(ScoringTask.waiting(scored, scorer))
+    } else {
+      this.#reject(scored, scorer, admission)
+    }
+  }
+
+  /** A provisional score is asked for again if the spans that have ended since changed the run. */
+  #check(task: ScoringTask): void {
+    if (task.isInline) this.#inline.scoreAgain(task)
+    else if (!task.isOutdated(task.scored.read(this.#parts.reporter))) task.advance('done')
+    else this.#parts.jobs.add(task)
   }
 
   /** No scorer's fixed rate keeps the trace: that is counted, and costs nothing else. */
-  #leaveOut(live: ScorableRun): void {
+  #leaveOut(scorable: ScorableRun): void {
     const { ledger, metrics, options } = this.#parts
-    live.note = LEFT_OUT
+    scorable.scoringState = LEFT_OUT
     for (const scorer of options.scorers) {
-      if (live.nested && !isForNested(scorer)) continue
+      if (scorable.nested && !isForNested(scorer)) continue
       ledger.leftOut(scorer.id, 'sampled-out')
       if (options.emit.metrics) metrics.countLeftOut(scorer.about)
     }
   }
 
-  #offer(scored: ScoredRun, scorer: ResolvedScorer, inline: Inline[]): void {
-    const { live } = scored
-    const { sample } = scorer
-    if (!mayWant(scorer, scored.place)) {
-      this.#settle(scored, scorer, sampledOut(typeof sample === 'number' ? sample : 0), undefined)
-      return
-    }
-    if (live.effortBytes > MAX_READ_BYTES) {
-      this.#settle(scored, scorer, TOO_LARGE, undefined)
-      return
-    }
-    // What is large is not even put together while the span is ending.
-    const isSmall = live.effortBytes <= this.#parts.options.maxSyncBytes
-    const run = isSmall ? this.#current(live) : undefined
-    if (isSmall && run === undefined) {
-      this.#settle(scored, scorer, NO_RUN, undefined)
-      return
-    }
-    if (run !== undefined && !isForAgent(scorer, run)) {
-      this.#settle(scored, scorer, filtered('agent'), run)
-      return
-    }
-    if (!claim(live.span, scorer.id)) {
-      this.#settle(scored, scorer, ALREADY_SCORED, run)
-      return
-    }
-    const isSampled = (scored.target.traceFlags & TraceFlags.SAMPLED) !== 0
-    if (scorer.scorer.kind === 'judge' && !isSampled && !this.#parts.options.scoreUnsampled) {
-      this.#settle(scored, scorer, UNSAMPLED, run)
-      return
-    }
-    if (run === undefined || !this.#runsInline(scorer, live)) {
-      this.#wait(scored, scorer)
-      return
-    }
-    const decision = decideByRun(scorer, run, scored.place)
-    if (decision.status !== 'chosen') {
-      this.#settle(scored, scorer, decision, run)
-      return
-    }
-    const { rate } = decision
-    const refused = tooHeavy(rate, scored.upstream)
-    if (refused === undefined) inline.push({ scorer, run, rate })
-    else this.#settle(scored, scorer, refused, run, rate)
+  #reject(scored: ScoredRun, scorer: ResolvedScorer, { score, run, probability }: Omit<Rejected, 'status'>): void {
+    this.#parts.writer.write(scored, scored.unaskedEvaluation(scorer, score, run, probability), run, true)
   }
 
-  #runsInline({ scorer, id }: ResolvedScorer, live: ScorableRun): boolean {
-    return scorer.inline && scorer.kind === 'code' && !live.bare && !this.#deferred.has(id)
-  }
-
-  #current(live: ScorableRun): AgentRun | undefined {
-    return this.#parts.reporter.guard('Putting a run together', () => live.current())
-  }
-
-  #wait(scored: ScoredRun, scorer: ResolvedScorer): void {
-    this.#parts.jobs.expect(scored)
-    scored.waiting.push(scorer)
-  }
-
-  #scoreInline(scored: ScoredRun, inline: readonly Inline[]): void {
-    const evaluations = isolated(() => inline.map((each) => this.#evaluateTimed(scored, each)))
-    for (const [index, { scorer, run, rate }] of inline.entries()) {
-      const evaluation = evaluations[index]
-      if (evaluation === undefined) continue
-      if (evaluation instanceof Promise) {
-        this.#awaitInline(scorer.id, evaluation)
-        this.#parts.jobs.adopt(scored, scorer, run, evaluation)
-        continue
-      }
-      this.#parts.writer.write(scored, evaluation, run)
-      if (scored.live.hasOpenSpans) scored.provisional.push({ scorer, rate, evaluation })
-    }
-  }
-
-  #scoreAgain(scored: ScoredRun, { scorer, rate, evaluation }: ScoredRun['provisional'][number]): void {
-    const run = this.#current(scored.live)
-    if (run === undefined || run.revision === evaluation.revision) return
-    const again = isolated(() => this.#evaluate(scored, { scorer, run, rate }))
-    const write = (next: Evaluation) => {
-      if (differs(next.score, evaluation.score)) this.#parts.writer.write(scored, next, run, false)
-    }
-    if (again instanceof Promise) void again.then(write)
-    else write(again)
-  }
-
-  #evaluateTimed(scored: ScoredRun, inline: Inline): Evaluation | Promise<Evaluation> {
-    const { id } = inline.scorer
-    const startCpuMs = this.#speed.start(id)
-    const evaluation = this.#evaluate(scored, inline)
-    if (!(evaluation instanceof Promise) && this.#speed.isTooSlow(id, evaluation.durationMs, startCpuMs)) {
-      this.#defer(id, `took ${Math.round(evaluation.durationMs)} ms`)
-    }
-    return evaluation
-  }
-
-  #evaluate(scored: ScoredRun, { scorer, run, rate }: Inline): Evaluation | Promise<Evaluation> {
-    const { about, passAt } = scorer
-    const { timeoutMs } = this.#parts.options
-    const { upstream } = scored
-    return evaluate(scorer.scorer, run, {
-      about,
-      passAt,
-      timeoutMs,
-      probability: rate,
-      ...(upstream !== undefined && { upstreamProbability: upstream }),
+  #scoredRun(scorable: ScorableRun, at: OpenSpan | 'ended' | 'gone'): ScoredRun {
+    const target = scorable.span.spanContext()
+    return new ScoredRun({
+      scorable,
+      target,
+      point: this.#pointOf(scorable.traceId),
+      outlet: new SpanOutlet(this.#parts.options.next !== undefined, at),
+      upstream: this.#upstreamOf(target.traceState),
     })
   }
 
-  /**
-   * A scorer that says it is synchronous may have something to load when it is first needed. One that returns a promise again
-   * after that is not synchronous, and runs later from then on.
-   */
-  #awaitInline(id: string, evaluation: Promise<Evaluation>): void {
-    const state = this.#loading.get(id)
-    if (state === 'loaded') this.#defer(id, 'returned a promise')
-    if (state !== undefined) return
-    this.#loading.set(id, 'loading')
-    void evaluation.then(() => this.#loading.set(id, 'loaded'))
-  }
-
-  #defer(id: string, why: string): void {
-    this.#deferred.add(id)
-    this.#parts.reporter.warnOnce(
-      `defer:${id}`,
-      `Scorer ${id} ${why} while a span was ending; it runs after the span's end from now on.`,
-    )
+  #pointOf(traceId: string): SamplePoint {
+    return new SamplePoint(traceId, this.#parts.options.sampleSalt)
   }
 
   /** Above 0, at most 1; `undefined` where the mean speaks of the runs that this process saw. */
-  #upstreamOf({ target }: ScoredRun): number | undefined {
+  #upstreamOf(traceState: TraceStateLike | undefined): number | undefined {
     const { options, reporter } = this.#parts
-    const probability = upstreamProbability(options.upstreamProbability, target.traceState)
+    const probability = upstreamProbability(options.upstreamProbability, traceState)
     if (probability === undefined && options.upstreamProbability === 'tracestate') {
       reporter.warnOnce(
         'upstream',
@@ -285,29 +165,7 @@ export class RunScoring {
     }
     return probability
   }
-
-  /** @param probability Where the run had been chosen for the scorer. */
-  #settle(
-    scored: ScoredRun,
-    scorer: ResolvedScorer,
-    score: Score,
-    run: AgentRun | undefined,
-    probability?: number,
-  ): void {
-    this.#parts.writer.write(scored, evaluationOf(scored, scorer, score, run, probability), run)
-  }
 }
 
-/** In place of a `ScoredRun`: counted, and nothing else. */
+/** In place of a `ScoredRun`: the run is counted, and nothing else. */
 const LEFT_OUT = {}
-
-/** Whether a scorer looks at agents that another agent started. */
-function isForNested({ scope, agents }: ResolvedScorer): boolean {
-  return scope === 'every-agent' || agents !== undefined
-}
-
-function differs(a: Score, b: Score): boolean {
-  if (a.status !== b.status) return true
-  if (a.status === 'scored' && b.status === 'scored') return a.value !== b.value || a.label !== b.label
-  return false
-}

@@ -33,7 +33,7 @@ export interface ScorableRun {
   /** Whether its trace began in this process. */
   readonly beganHere: boolean
   /** What scoring keeps with the run. */
-  note: object | undefined
+  scoringState: object | undefined
   /** The run as it is known by now; `undefined` where its spans make none. */
   current(): AgentRun | undefined
 }

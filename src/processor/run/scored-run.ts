@@ -1,51 +1,92 @@
+import { TraceFlags } from '@opentelemetry/api'
 import type { SpanContext } from '@opentelemetry/api'
 
-import type { ScoreAttributes } from '../../emit/score-attributes.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
-import type { ScorableRun } from './scorable-run.ts'
-import type { Evaluation } from '../../model/score.ts'
-import { Place } from './admission.ts'
-import type { HeldSpan } from '../deliver/held-spans.ts'
+import type { Evaluation, Score } from '../../model/score.ts'
+import type { Budget } from '../../sampling/budget.ts'
+import type { SamplePoint } from '../../sampling/sample-point.ts'
 import type { ResolvedScorer } from '../config/options.ts'
-import type { OpenSpan } from '../sdk-types.ts'
+import type { SpanOutlet } from '../deliver/span-outlet.ts'
 import { redactedBy } from './redacted-by.ts'
+import type { Reporter } from './reporter.ts'
+import type { ScorableRun } from './scorable-run.ts'
+import { mayBecome } from './scoring-state.ts'
+import type { ScoringState } from './scoring-state.ts'
+
+/** What a scored run is made of. */
+export interface ScoredRunParts {
+  readonly scorable: ScorableRun
+  readonly target: SpanContext
+  readonly point: SamplePoint
+  readonly outlet: SpanOutlet
+  /** With what probability the tracer kept the run, where the application says so or trusts tracestate to say it. */
+  readonly upstream: number | undefined
+}
 
 /** A run that has ended, on its way through the scorers. */
 export class ScoredRun {
-  readonly live: ScorableRun
+  readonly scorable: ScorableRun
+  /** The span that the scores belong to. */
   readonly target: SpanContext
-  readonly place: Place
-  /** Scorers that are asked once the run is settled. */
-  readonly waiting: ResolvedScorer[] = []
-  /** Scorers that were asked while spans of the run were open, and are asked again when they have ended. */
-  readonly again: ResolvedScorer[] = []
-  /** Scores that were given while spans of the run were open: asked for again when it is settled. */
-  readonly provisional: { readonly scorer: ResolvedScorer; readonly rate: number; readonly evaluation: Evaluation }[] =
-    []
-  /** With what probability the tracer kept it, where the application says so or trusts tracestate to say it. */
-  upstream: number | undefined
-  /** Scores that are not in. */
-  awaited = 0
-  /** When the first of them was announced, as a flush counts time. */
-  generation: number | undefined
-  /** The live span while its `onEnding` runs: the one time that it can be written. */
-  writable: OpenSpan | undefined
-  /** Scores for the span that is handed to `next`, gathered until it is. */
-  readonly forNext: ScoreAttributes = {}
-  hasScoresForNext = false
-  /** Whether the span has been handed on, or held. */
-  isHandedOn = false
-  held: HeldSpan | undefined
-  /** Called when no score is awaited any more. */
-  onAllIn: (() => void) | undefined
-  /** The budget's factor for all judges of this run, taken once. */
-  budgetFactor: number | undefined
+  readonly point: SamplePoint
+  readonly outlet: SpanOutlet
+  readonly upstream: number | undefined
+  /** What scorers have not done while the span was ending. */
+  readonly tasks: ScoringTask[] = []
+  #isSettled = false
+  #budgetFactor: number | undefined
   #redacted: { readonly of: AgentRun; readonly run: AgentRun } | undefined
+  #onAllIn: (() => void) | undefined
 
-  constructor(live: ScorableRun, target: SpanContext, sampleSalt: string | undefined) {
-    this.live = live
+  constructor({ scorable, target, point, outlet, upstream }: ScoredRunParts) {
+    this.scorable = scorable
     this.target = target
-    this.place = new Place(live.traceId, sampleSalt)
+    this.point = point
+    this.outlet = outlet
+    this.upstream = upstream
+  }
+
+  /** Whether the span goes to exporters. */
+  get isSampled(): boolean {
+    return (this.target.traceFlags & TraceFlags.SAMPLED) !== 0
+  }
+
+  /** Whether the run is as complete as it gets. */
+  get isSettled(): boolean {
+    return this.#isSettled
+  }
+
+  /** Whether scores are awaited. */
+  get isAwaited(): boolean {
+    return this.tasks.some((task) => task.isAwaited)
+  }
+
+  /** The run as it is by now; `undefined` where its spans make none. */
+  read(reporter: Reporter): AgentRun | undefined {
+    return reporter.guard('Putting a run together', () => this.scorable.current())
+  }
+
+  settle(): void {
+    this.#isSettled = true
+  }
+
+  /** Calls back once, when no score is awaited any more. */
+  whenAllIn(callBack: () => void): void {
+    this.#onAllIn = callBack
+  }
+
+  /** Must be called when the last score that was awaited is in. */
+  allIn(): void {
+    this.outlet.allIn()
+    const callBack = this.#onAllIn
+    this.#onAllIn = undefined
+    callBack?.()
+  }
+
+  /** The budget's factor: the same for all judges of the run, so that they are thinned out alike. */
+  budgetFactor(budget: Budget): number {
+    this.#budgetFactor ??= budget.factor()
+    return this.#budgetFactor
   }
 
   /** What judges may see of the run. Redacted once for all of them; throws what `redact` throws, and where it gives no run. */
@@ -53,5 +94,119 @@ export class ScoredRun {
     if (redact === undefined) return run
     if (this.#redacted?.of !== run) this.#redacted = { of: run, run: redactedBy(redact, run) }
     return this.#redacted.run
+  }
+
+  /**
+   * The evaluation of a scorer that was not asked.
+   *
+   * @param probability The probability with which the run had been chosen for the scorer, if it had been.
+   */
+  unaskedEvaluation(
+    { about }: ResolvedScorer,
+    score: Score,
+    run: AgentRun | undefined,
+    probability: number | undefined,
+  ): Evaluation {
+    const { traceId, spanId } = this.target
+    return {
+      scorer: about,
+      runId: run?.id ?? `${traceId}:${spanId}`,
+      revision: run?.revision ?? 1,
+      complete: run?.complete ?? false,
+      ...(probability !== undefined && { probability }),
+      ...(this.upstream !== undefined && { upstreamProbability: this.upstream }),
+      durationMs: 0,
+      score,
+    }
+  }
+}
+
+/** One scorer's work on one run, from the moment when it is clear that it is not done while the agent's span is ending. */
+export class ScoringTask {
+  readonly scored: ScoredRun
+  readonly scorer: ResolvedScorer
+  /** Whether the scorer scored while the agent's span was ending. */
+  readonly isInline: boolean
+  #state: ScoringState
+  #evaluated: { readonly run: AgentRun | undefined; readonly evaluation: Evaluation } | undefined
+  /** Whether the scorer was asked while spans of the run were open. */
+  #isEarly: boolean
+
+  private constructor(scored: ScoredRun, scorer: ResolvedScorer, state: ScoringState) {
+    this.scored = scored
+    this.scorer = scorer
+    this.isInline = state !== 'waiting'
+    this.#isEarly = this.isInline && scored.scorable.hasOpenSpans
+    this.#state = state
+    scored.tasks.push(this)
+  }
+
+  /** The scorer is asked when the run is settled. */
+  static waiting(scored: ScoredRun, scorer: ResolvedScorer): ScoringTask {
+    return new ScoringTask(scored, scorer, 'waiting')
+  }
+
+  /** The scorer was asked while the agent's span was ending, and is still at work. */
+  static scoring(scored: ScoredRun, scorer: ResolvedScorer): ScoringTask {
+    return new ScoringTask(scored, scorer, 'scoring')
+  }
+
+  /** The scorer scored the run while the agent's span was ending, and other spans are open. */
+  static provisional(scored: ScoredRun, scorer: ResolvedScorer, run: AgentRun, evaluation: Evaluation): ScoringTask {
+    const task = new ScoringTask(scored, scorer, 'provisional')
+    task.#evaluated = { run, evaluation }
+    return task
+  }
+
+  get state(): ScoringState {
+    return this.#state
+  }
+
+  /** Whether a score is awaited. */
+  get isAwaited(): boolean {
+    return this.#state !== 'provisional' && this.#state !== 'done'
+  }
+
+  /** The evaluation that is there already. Further ones are written, and not counted again. */
+  get evaluation(): Evaluation | undefined {
+    return this.#evaluated?.evaluation
+  }
+
+  /** Moves on; false, and nothing changes, where the state does not lead there: what comes too late is ignored. */
+  advance(state: ScoringState): boolean {
+    if (!mayBecome(this.#state, state)) return false
+    this.#state = state
+    if (state === 'queued' || state === 'admitted') this.#isEarly = !this.scored.isSettled
+    return true
+  }
+
+  /**
+   * Takes an evaluation. Where spans of the run were open when the scorer was asked, it is asked again if these changed the run:
+   * the task is `provisional` for as long as they may, and `queued` once they have.
+   *
+   * @param run The run that was evaluated, as far as it was read.
+   * @param readRun Reads the run as it is by now.
+   */
+  conclude(evaluation: Evaluation, run: AgentRun | undefined, readRun: () => AgentRun | undefined): void {
+    this.#evaluated = { run, evaluation }
+    const isOpen = this.#isEarly && !this.scored.isSettled
+    const isOutdated = this.#isEarly && !isOpen && this.isOutdated(readRun())
+    this.#isEarly = false
+    this.advance(isOpen ? 'provisional' : isOutdated ? 'queued' : 'done')
+  }
+
+  /** Whether the run is another one by now than the one that was evaluated. */
+  isOutdated(current: AgentRun | undefined): boolean {
+    if (current === undefined || this.#evaluated === undefined) return false
+    const { run } = this.#evaluated
+    return run === undefined ? current.revision > 1 : current !== run
+  }
+
+  /** Whether an evaluation says something else than the one that is there already. */
+  isNews({ score: second }: Evaluation): boolean {
+    const first = this.#evaluated?.evaluation.score
+    if (first === undefined || second.status !== first.status) return true
+    if (second.status !== 'scored' || first.status !== 'scored') return false
+    return second.value !== first.value || second.label !== first.label
   }
 }

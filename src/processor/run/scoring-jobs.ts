@@ -1,24 +1,19 @@
 import type { AgentRun } from '../../model/agent-run.ts'
-import { isDefaultBudget } from '../../sampling/budget.ts'
-import type { Budget, Cost, Reservation } from '../../sampling/budget.ts'
-import { contentFree } from '../../model/explanation.ts'
+import type { Evaluation } from '../../model/score.ts'
+import type { Budget } from '../../sampling/budget.ts'
 import { detached } from '../../scoring/isolation.ts'
 import { ScoringQueue } from '../../scoring/queue.ts'
-import type { Evaluation, Score, Skipped } from '../../model/score.ts'
-import { readEstimate } from '../../scoring/read-verdict.ts'
-import { runForeignNow } from '../../scoring/run-foreign.ts'
-import { show } from '../../scoring/format-value.ts'
-import { skipped } from '../../scoring/unscored.ts'
-import { decideByRun, filtered, isForAgent, tooHeavy } from './admission.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
-import { PendingScores } from '../deliver/pending-scores.ts'
-import type { Reporter } from './reporter.ts'
+import { PendingRuns } from '../deliver/pending-runs.ts'
 import type { ScoreWriter } from '../deliver/score-writer.ts'
-import type { ScoredRun } from './scored-run.ts'
-import { DROPPED, evaluationOf, ScoringJob } from './scoring-job.ts'
-import type { Intake } from './scoring-job.ts'
+import type { Scheduler } from '../scheduler.ts'
+import { admit } from './admission.ts'
+import type { Admitted, Rejected } from './admission.ts'
+import type { Reporter } from './reporter.ts'
+import { ScoringJob } from './scoring-job.ts'
+import type { ScoringTask } from './scored-run.ts'
 
-/** A score that has waited this long is about a run that nobody looks at any more. */
+/** A score that has waited this long for its turn is given up. */
 const MAX_AGE_MS = 300_000
 
 /** Milliseconds that admitting runs may take of one turn of the event loop. */
@@ -30,28 +25,28 @@ export interface ScoringJobsParts {
   readonly budget: Budget
   readonly writer: Pick<ScoreWriter, 'write'>
   readonly reporter: Reporter
+  readonly scheduler: Scheduler
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
 
 /**
- * Scores that are not given while a span is ending: judges', and those of code that is slow, asynchronous, or has much to
+ * Scores that are not given while a span is ending: those of judges, and of code that is slow, asynchronous, or has much to
  * read. They run in a clean async context, untraced, within time limits and budgets, and each ends with one result.
  */
 export class ScoringJobs {
   readonly #parts: ScoringJobsParts
-  /** Runs that are settled, and have not been held against filters, samples and budgets. */
-  readonly #intake: Intake[] = []
+  /** Tasks that are in line for admission. */
+  readonly #intake: ScoringTask[] = []
   readonly #judges: ScoringQueue
   readonly #code: ScoringQueue
-  readonly #unfinished = new Set<ScoringJob>()
-  /** Of scores that were being worked on when they were taken over: what gives each of them up. */
-  readonly #adopted = new Set<() => void>()
+  readonly #jobs = new Set<ScoringJob>()
   /** The lowest rate that each scorer's `sample` function has given: what is kept more often is rare, and goes first. */
   readonly #lowestRates = new Map<string, number>()
-  readonly #pending = new PendingScores()
+  readonly #pending = new PendingRuns()
   #contentBytes = 0
   #isAdmitting = false
+  #isStopping = false
 
   constructor(parts: ScoringJobsParts) {
     this.#parts = parts
@@ -59,6 +54,8 @@ export class ScoringJobs {
     const bounds = { concurrency, capacity: queueSize, maxAgeMs: MAX_AGE_MS, now: parts.now }
     this.#judges = new ScoringQueue(bounds)
     this.#code = new ScoringQueue(bounds)
+    parts.scheduler.watch(this.#judges)
+    parts.scheduler.watch(this.#code)
   }
 
   /** Scores that wait for their turn. */
@@ -66,35 +63,26 @@ export class ScoringJobs {
     return this.#intake.length + this.#judges.size + this.#code.size
   }
 
-  /** Announces a score that is going to be asked for, so that the span can be held, and a flush waits for it. */
-  expect(scored: ScoredRun): void {
-    scored.awaited += 1
-    scored.generation = this.#pending.begin(scored.generation)
+  /** Announces a score that is asked for later, so that a flush waits for it. */
+  expect({ scored }: ScoringTask): void {
+    this.#pending.add(scored)
   }
 
-  /** Puts a score in line that was announced before. */
-  add(scored: ScoredRun, scorer: ResolvedScorer, counted = true): void {
-    const { concurrency, maxContentBytes, queueSize } = this.#parts.options
-    // What can be worked on at once need not wait: the queue has the last word on it.
-    if (this.#intake.length >= queueSize + concurrency || this.#contentBytes > maxContentBytes) {
-      this.#refuse(scored, scorer, counted)
-      return
-    }
-    this.#intake.push({ scored, scorer, counted })
-    if (this.#isAdmitting) return
-    this.#isAdmitting = true
-    detached(() => setImmediate(() => this.#admitSome()))
+  /** Puts a task in line, whose run is settled. */
+  add(task: ScoringTask): void {
+    if (!task.advance('queued')) return
+    this.expect(task)
+    this.#lineUp(task)
   }
 
-  /** Takes over a score that is being worked on already. */
-  adopt(scored: ScoredRun, scorer: ResolvedScorer, run: AgentRun, evaluation: Promise<Evaluation>): void {
-    this.expect(scored)
-    const conclude = (result: Evaluation): void => {
-      if (this.#adopted.delete(abandon)) this.#conclude(scored, result, run, true)
-    }
-    const abandon = (): void => conclude(evaluationOf(scored, scorer, DROPPED.shutdown, run))
-    this.#adopted.add(abandon)
-    void evaluation.then(conclude)
+  /** Takes over a task that is being worked on already. */
+  adopt(
+    task: ScoringTask,
+    { run, probability }: Pick<Admitted, 'run' | 'probability'>,
+    evaluation: Promise<Evaluation>,
+  ): void {
+    this.expect(task)
+    this.#createJob(task, { run, rate: probability, probability, reservation: undefined }).await(evaluation)
   }
 
   /** Resolves when every score that is announced by now is in. */
@@ -102,20 +90,34 @@ export class ScoringJobs {
     return this.#pending.settled()
   }
 
-  /** Gives up what is not awaited by a held span, and scores at once what code can. Called synchronously by `shutdown`. */
+  /** Gives up what no held span waits for, and does now what code can do now. Called synchronously by `shutdown`. */
   beginShutdown(): void {
-    for (const intake of this.#intake.splice(0)) this.#admit(intake)
-    for (const job of this.#unfinished) {
+    this.#isStopping = true
+    for (const task of this.#intake.splice(0)) this.#admit(task)
+    for (const job of this.#jobs) {
+      const { scored, scorer } = job.parts.task
       // Code that has not begun is done now: later its score would find loggers and meters shut down.
-      if (job.parts.scorer.scorer.kind === 'code') job.startNow()
-      else if (job.parts.scored.held?.isHeld !== true) job.abandon()
+      if (scorer.scorer.kind === 'code') job.startNow()
+      else if (!scored.outlet.isHeld) job.abandon()
     }
   }
 
   /** Gives up what is left. */
   endShutdown(): void {
-    for (const abandon of this.#adopted) abandon()
-    for (const job of this.#unfinished) job.abandon()
+    for (const job of this.#jobs) job.abandon()
+  }
+
+  #lineUp(task: ScoringTask): void {
+    const { concurrency, maxContentBytes, queueSize } = this.#parts.options
+    // What can be worked on right away need not wait: the queue has the last word on it.
+    if (this.#intake.length >= queueSize + concurrency || this.#contentBytes > maxContentBytes) {
+      this.#admit(task, false)
+      return
+    }
+    this.#intake.push(task)
+    if (this.#isAdmitting) return
+    this.#isAdmitting = true
+    detached(() => setImmediate(() => this.#admitSome()))
   }
 
   #admitSome(): void {
@@ -128,99 +130,42 @@ export class ScoringJobs {
     if (this.#isAdmitting) setImmediate(() => this.#admitSome())
   }
 
-  /** There is no room even to wait. What can be looked at while a span is ending is weighed before it is dropped. */
-  #refuse(scored: ScoredRun, scorer: ResolvedScorer, counted: boolean): void {
-    const { options } = this.#parts
-    if (scored.live.effortBytes <= options.maxSyncBytes) {
-      this.#admit({ scored, scorer, counted }, true)
-      return
+  #admit(task: ScoringTask, hasRoom = true): void {
+    const { scored, scorer } = task
+    const admission = admit(this.#parts, { scored, scorer, moment: 'settled', hasRoom })
+    if (admission.status === 'rejected') this.#reject(task, admission)
+    else if (admission.status === 'admitted' && task.advance('admitted')) {
+      const queue = scorer.scorer.kind === 'judge' ? this.#judges : this.#code
+      queue.add(this.#createJob(task, admission))
+      this.#parts.scheduler.changed(queue)
     }
-    const probability = typeof scorer.sample === 'number' ? scorer.sample : undefined
-    const dropped = evaluationOf(scored, scorer, DROPPED['queue-full'], undefined, probability)
-    this.#conclude(scored, dropped, undefined, counted)
   }
 
-  /** @param isFull Whether a run that is chosen has nowhere to go. */
-  #admit({ scored, scorer, counted }: Intake, isFull = false): void {
-    const run = this.#parts.reporter.guard('Putting a run together', () => scored.live.current())
-    const give = (score: Score, probability?: number) =>
-      this.#conclude(scored, evaluationOf(scored, scorer, score, run, probability), run, counted)
-    if (run === undefined) {
-      give(skipped('incomplete', contentFree('The spans that were kept do not make a run; see maxSpansPerRun.')))
-      return
-    }
-    const decision = isForAgent(scorer, run) ? decideByRun(scorer, run, scored.place) : filtered('agent')
-    if (decision.status !== 'chosen') {
-      give(decision)
-      return
-    }
-    const admission = this.#admitJudge(scored, scorer, run, decision.rate)
-    if (admission.skipped !== undefined) {
-      give(admission.skipped, admission.probability)
-      return
-    }
-    if (isFull) {
-      admission.reservation?.settle(NOTHING)
-      give(DROPPED['queue-full'], admission.probability)
-      return
-    }
-    const bytes = scored.live.contentBytes
+  #reject(task: ScoringTask, { score, run, probability }: Rejected): void {
+    this.#conclude(task, task.scored.unaskedEvaluation(task.scorer, score, run, probability), run, false)
+  }
+
+  #createJob(task: ScoringTask, { run, rate, probability, reservation }: Omit<Admitted, 'status'>): ScoringJob {
+    const { options, reporter, scheduler } = this.#parts
+    const bytes = task.scored.scorable.contentBytes
     this.#contentBytes += bytes
     const job = new ScoringJob({
-      scored,
-      scorer,
-      counted,
+      task,
       run,
-      probability: admission.probability,
-      reservation: admission.reservation,
-      priority: this.#priority(scorer, decision.rate),
-      options: this.#parts.options,
-      reporter: this.#parts.reporter,
-      onFinished: (finished, evaluation) => {
-        this.#unfinished.delete(finished)
+      probability,
+      reservation,
+      priority: this.#priority(task.scorer, rate),
+      options,
+      reporter,
+      scheduler,
+      onFinished: (finished, evaluation, wasAsked) => {
+        this.#jobs.delete(finished)
         this.#contentBytes -= bytes
-        this.#conclude(scored, evaluation, run, counted)
+        this.#conclude(task, evaluation, run, wasAsked)
       },
     })
-    this.#unfinished.add(job)
-    const queue = scorer.scorer.kind === 'judge' ? this.#judges : this.#code
-    queue.add(job)
-  }
-
-  /** Judges must be there, and within budget: reserved before it is spent. */
-  #admitJudge(scored: ScoredRun, { scorer, id }: ResolvedScorer, run: AgentRun, rate: number): Admitted {
-    const { judge } = scorer
-    if (judge === undefined) return { probability: rate, skipped: tooHeavy(rate, scored.upstream) }
-    const { budget, reporter } = this.#parts
-    const available = runForeignNow(() => judge.unavailable())
-    if (!available.ok) reporter.threw(`${id}: judge.unavailable`, available.error)
-    else if (available.value !== undefined) {
-      const unavailable: unknown = available.value
-      const why = contentFree(typeof unavailable === 'string' ? unavailable : show(unavailable))
-      return { probability: rate, skipped: skipped('judge-unavailable', why) }
-    }
-    scored.budgetFactor ??= budget.factor()
-    const estimated = runForeignNow(() => judge.estimate(run))
-    if (!estimated.ok) reporter.threw(`${id}: judge.estimate`, estimated.error)
-    const estimate =
-      reporter.guard(`${id}: judge.estimate`, () => readEstimate(estimated.ok ? estimated.value : undefined)) ??
-      readEstimate(undefined)
-    const admission = budget.admit({ place: scored.place.value, rate, factor: scored.budgetFactor, estimate })
-    const probability = rate * scored.budgetFactor
-    if (!admission.admitted) {
-      if (isDefaultBudget(this.#parts.options.budget)) {
-        const cure = 'Set budget: { callsPerMinute, tokensPerHour, usdPerDay }, or lower the sample of judges.'
-        reporter.notify(
-          'SPANSCORE_BUDGET',
-          `Judges would take more than the default budget. ${admission.message} ${cure}`,
-        )
-      }
-      return { probability, skipped: skipped(admission.reason, contentFree(admission.message)) }
-    }
-    const { reservation } = admission
-    const heavy = tooHeavy(probability, scored.upstream)
-    if (heavy !== undefined) reservation.settle(NOTHING)
-    return { probability, reservation, skipped: heavy }
+    this.#jobs.add(job)
+    return job
   }
 
   /** Runs of one rate wait in one lane, whatever became of them: a full queue must not choose by outcome. */
@@ -231,23 +176,23 @@ export class ScoringJobs {
     return rate > lowest ? 1 : 0
   }
 
-  #conclude(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
+  /** @param run The run that was evaluated, as far as it was read. */
+  #conclude(task: ScoringTask, evaluation: Evaluation, run: AgentRun | undefined, wasAsked: boolean): void {
     const { reporter, writer } = this.#parts
-    const told = run ?? reporter.guard('Putting a run together', () => scored.live.current())
-    writer.write(scored, evaluation, told, counted)
-    scored.awaited -= 1
-    reporter.guard('Handing on a held span', () => scored.held?.scoreIsIn())
-    if (scored.generation !== undefined) this.#pending.end(scored.generation)
-    if (scored.awaited === 0) scored.onAllIn?.()
+    const { scored } = task
+    if (isWorthWriting(task, evaluation, wasAsked)) {
+      writer.write(scored, evaluation, run ?? scored.read(reporter), task.evaluation === undefined)
+    }
+    task.conclude(evaluation, run, () => (this.#isStopping ? undefined : scored.read(reporter)))
+    if (task.state === 'queued') this.#lineUp(task)
+    if (scored.isAwaited) return
+    reporter.guard('Handing on a held span', () => scored.allIn())
+    this.#pending.delete(scored)
   }
 }
 
-/** What a score took that was not asked for after all. */
-const NOTHING: Cost = { calls: 0, tokens: 0, costUsd: 0 }
-
-/** Whether a run that was chosen at this probability is scored, or why not. */
-interface Admitted {
-  readonly probability: number
-  readonly reservation?: Reservation
-  readonly skipped: Skipped | undefined
+/** Whether a result is written. A score that was given is not taken back because its scorer could not be asked again. */
+function isWorthWriting(task: ScoringTask, evaluation: Evaluation, wasAsked: boolean): boolean {
+  if (task.evaluation === undefined) return true
+  return wasAsked && (!task.isInline || task.isNews(evaluation))
 }

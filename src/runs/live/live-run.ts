@@ -31,8 +31,8 @@ export class LiveRun {
   readonly nested: boolean
   /** True where there is no agent span: scores go on events and late spans alone. */
   readonly bare: boolean
-  /** For whoever follows the run: what it keeps with it. A weak map from runs would cost every collection its share. */
-  note: object | undefined
+  /** What scoring keeps with the run. In a weak map from runs it would slow down every garbage collection. */
+  scoringState: object | undefined
   /** What was kept of it when it was settled. */
   kept: KeptSpans | undefined
   readonly group: SpanGroup

@@ -72,9 +72,13 @@ export class TraceStore {
 
   /** When something is next due, on the clock of `now`; `undefined` where nothing is waited for. */
   get nextDeadlineMs(): number | undefined {
-    const run = this.#deadlines.nextMs
-    const agentless = this.#agentless.nextMs
-    return run === undefined || agentless === undefined ? (run ?? agentless) : Math.min(run, agentless)
+    const { oldest } = this.#groups
+    const nextMs = Math.min(
+      this.#deadlines.nextMs ?? Number.POSITIVE_INFINITY,
+      this.#agentless.nextMs ?? Number.POSITIVE_INFINITY,
+      oldest === undefined ? Number.POSITIVE_INFINITY : oldest.sinceMs + this.#options.maxRunAgeMs,
+    )
+    return nextMs === Number.POSITIVE_INFINITY ? undefined : nextMs
   }
 
   /** To be called when a span starts, with the span that is active in its parent context. */
@@ -272,7 +276,7 @@ export class TraceStore {
       if (!this.#evictOldest()) return
     }
     const { oldest } = this.#groups
-    if (oldest !== undefined && now() - oldest.sinceMs > maxRunAgeMs) this.#evictOldest()
+    if (oldest !== undefined && now() - oldest.sinceMs >= maxRunAgeMs) this.#evictOldest()
   }
 
   #evictOldest(): boolean {

@@ -1,0 +1,40 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import type { Evaluation } from '../../model/score.ts'
+import { evaluate } from '../../scoring/evaluate.ts'
+import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
+import type { Reporter } from './reporter.ts'
+import type { ScoredRun } from './scored-run.ts'
+
+/** How a scorer is asked. */
+export interface AskOptions {
+  readonly options: ResolvedOptions
+  readonly reporter: Reporter
+  /** The probability with which the run was chosen for the scorer. */
+  readonly probability: number
+  /** Ends the scoring early. @default one that aborts after `timeoutMs` */
+  readonly signal?: AbortSignal
+}
+
+/** Asks a scorer about a run, as the application has configured it. To be called in `isolated`. */
+export function askScorer(
+  { upstream }: ScoredRun,
+  { scorer, id, about, passAt }: ResolvedScorer,
+  run: AgentRun,
+  { options, reporter, probability, signal }: AskOptions,
+): Evaluation | Promise<Evaluation> {
+  const { onJudgeCall, timeoutMs } = options
+  return evaluate(scorer, run, {
+    about,
+    passAt,
+    timeoutMs,
+    probability,
+    ...(signal !== undefined && { signal }),
+    ...(upstream !== undefined && { upstreamProbability: upstream }),
+    ...(onJudgeCall !== undefined &&
+      scorer.kind === 'judge' && {
+        onJudgeCall: (call) => {
+          reporter.callBack('onJudgeCall', () => onJudgeCall({ ...call, scorerId: id }))
+        },
+      }),
+  })
+}

@@ -1,0 +1,118 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import type { AgentRun } from '../../model/agent-run.ts'
+import { SamplePoint } from '../../sampling/sample-point.ts'
+import { defineScorer } from '../../scoring/define-scorer.ts'
+import { skipped } from '../../scoring/unscored.ts'
+import { toRunInput } from '../../scoring/given/run-input.ts'
+import { resolveOptions } from '../config/options.ts'
+import { SpanOutlet } from '../deliver/span-outlet.ts'
+import { ScoredRun, ScoringTask } from './scored-run.ts'
+import type { ScoringState } from './scoring-state.ts'
+
+const states: readonly ScoringState[] = ['waiting', 'queued', 'admitted', 'scoring', 'provisional', 'done']
+const scorer = resolveOptions({
+  scorers: [
+    defineScorer({ id: 'a', description: 'Test.', kind: 'code', assess: () => ({ status: 'scored', value: 1 }) }),
+  ],
+}).scorers.at(0)!
+
+const createRun = (): AgentRun => toRunInput({ input: 'How are you?', output: 'Well.' }).run
+
+function createScored(hasOpenSpans = false) {
+  const target = { traceId: '1'.repeat(32), spanId: '2'.repeat(16), traceFlags: 1 }
+  const runs: { current: AgentRun } = { current: createRun() }
+  const scored = new ScoredRun({
+    scorable: {
+      traceId: target.traceId,
+      span: { spanContext: () => target, attributes: {}, resource: { attributes: {} }, endTime: [0, 0] },
+      nested: false,
+      bare: false,
+      wanted: true,
+      contentBytes: 0,
+      effortBytes: 0,
+      hasOpenSpans,
+      beganHere: true,
+      scoringState: undefined,
+      current: () => runs.current,
+    },
+    target,
+    point: new SamplePoint(target.traceId),
+    outlet: new SpanOutlet(false, 'gone'),
+    upstream: undefined,
+  })
+  const conclude = (task: ScoringTask): void => {
+    const run = runs.current
+    const evaluation = scored.unaskedEvaluation(task.scorer, skipped('not-applicable', 'Test.'), run, undefined)
+    task.conclude(evaluation, run, () => runs.current)
+  }
+  return { scored, runs, conclude }
+}
+
+test('a task goes from waiting to done once, whatever it is driven to, and is awaited until it ends', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...states), { maxLength: 30 }), (steps) => {
+      const { scored } = createScored()
+      const task = ScoringTask.waiting(scored, scorer)
+      let isOver = false
+      for (const step of steps) {
+        const before = task.state
+        const moved = task.advance(step)
+        expect(task.state).toBe(moved ? step : before)
+        expect(isOver && moved).toBe(false)
+        isOver = task.state === 'done'
+        expect(scored.isAwaited).toBe(task.state !== 'done' && task.state !== 'provisional')
+      }
+    }),
+  )
+})
+
+test('of a run that is settled a scorer is asked once', () => {
+  const { scored, conclude } = createScored()
+  const task = ScoringTask.waiting(scored, scorer)
+  scored.settle()
+  for (const state of ['queued', 'admitted', 'scoring'] as const) expect(task.advance(state)).toBe(true)
+  conclude(task)
+  expect(task.state).toBe('done')
+})
+
+test('a score that was asked for too early is provisional, and outdated once the run has changed', () => {
+  const { scored, runs, conclude } = createScored()
+  const task = ScoringTask.waiting(scored, scorer)
+  for (const state of ['queued', 'admitted', 'scoring'] as const) task.advance(state)
+  conclude(task)
+  expect([task.state, scored.isAwaited]).toEqual(['provisional', false])
+  expect(task.isOutdated(runs.current)).toBe(false)
+  runs.current = createRun()
+  expect(task.isOutdated(runs.current)).toBe(true)
+})
+
+test.each([
+  ['changed by then', true, 'queued'],
+  ['not changed by then', false, 'done'],
+] as const)('a scorer still at work when its run is settled is asked again if the run has %s', (_, changes, state) => {
+  const { scored, runs, conclude } = createScored()
+  const task = ScoringTask.waiting(scored, scorer)
+  for (const each of ['queued', 'admitted', 'scoring'] as const) task.advance(each)
+  scored.settle()
+  const evaluated = runs.current
+  if (changes) runs.current = createRun()
+  const evaluation = scored.unaskedEvaluation(task.scorer, skipped('not-applicable', 'Test.'), evaluated, undefined)
+  task.conclude(evaluation, evaluated, () => runs.current)
+  expect([task.state, scored.isAwaited]).toEqual([state, state === 'queued'])
+  for (const each of ['admitted', 'scoring'] as const) task.advance(each)
+  conclude(task)
+  expect(task.state).toBe('done')
+})
+
+test('a score in line for admission when its run is settled is asked for with the run as it is', () => {
+  const { scored, runs, conclude } = createScored()
+  const task = ScoringTask.waiting(scored, scorer)
+  task.advance('queued')
+  scored.settle()
+  runs.current = createRun()
+  for (const state of ['admitted', 'scoring'] as const) task.advance(state)
+  conclude(task)
+  expect(task.state).toBe('done')
+})
