@@ -1,106 +1,107 @@
 /**
- * What the service costs: spans that are received and stored each second, and spans that are scored for each second of processor
- * time, each beside decoding the same bytes alone in the same run. `npm run bench:server`, with `--spans 200000` for more.
+ * What the service costs: spans that are received and stored each second, and spans that are scored, scores delivered, for each
+ * second of processor time, each beside decoding the same bytes alone in the same run.
+ *
+ *     npm run bench:server                                  100,000 spans, without and with ordinary ones
+ *     npm run bench:server -- --stream 10000000             one long stream: cost and memory at each tenth of it
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 
 import { createProtobufDecoder } from 'spanscore/engine'
 
-import { startProcess } from '../test/load/server-process.ts'
-import { createSink } from '../test/sink.ts'
-import type { Sink } from '../test/sink.ts'
-import { requestsOf } from './requests.ts'
+import { MeasuredService } from './measured-service.ts'
+import { makeRequests } from './requests.ts'
+import type { MadeRequests } from './requests.ts'
+import { largestRssMiB, ProcessUse } from './process-use.ts'
+import { sendAll } from './send.ts'
 
-const { values } = parseArgs({ options: { spans: { type: 'string', default: '60000' } } })
-const spans = Number(values.spans)
+const { values } = parseArgs({
+  options: { spans: { type: 'string', default: '100000' }, stream: { type: 'string' }, node: { type: 'string' } },
+})
 
-interface Row {
-  readonly name: string
-  readonly perSecond: number
-  readonly perCpuSecond: number
-  readonly decodingPerCpuSecond: number
-  readonly storedPerCpuSecond: number
-  readonly rssMiB: number
+const nodeOptions = values.node?.split(' ') ?? []
+
+/** Spans that are sent before anything is measured: a service is started once and runs for weeks. */
+const WARM_UP = 30_000
+
+if (values.stream === undefined) await measureAll(Number(values.spans))
+else await measureStream(Number(values.stream))
+
+async function measureAll(spans: number): Promise<void> {
+  const rows = []
+  for (const ordinaryShare of [0, 0.95]) rows.push(await measure(spans, ordinaryShare))
+  console.table(rows)
 }
 
-const rows: Row[] = []
-for (const foreignShare of [0, 0.95]) {
-  rows.push(await measure(`${foreignShare * 100} % ordinary spans, gzip`, foreignShare))
-}
-console.table(
-  rows.map((row) => ({
-    case: row.name,
-    'received and stored, spans/s': Math.round(row.perSecond),
-    'the same, spans/CPU s': Math.round(row.storedPerCpuSecond),
-    'HTTP to score, spans/CPU s': Math.round(row.perCpuSecond),
-    'decoding alone, spans/CPU s': Math.round(row.decodingPerCpuSecond),
-    'beside decoding': (row.perCpuSecond / row.decodingPerCpuSecond).toFixed(2),
-    'largest RSS, MiB': Math.round(row.rssMiB),
-  })),
-)
-
-async function measure(name: string, foreignShare: number): Promise<Row> {
-  const bodies = requestsOf(spans, foreignShare)
-  const decodingPerCpuSecond = await decoding(bodies)
-  const compressed = bodies.map((body) => gzipSync(body))
-  const folder = mkdtempSync(join(tmpdir(), 'spanscore-bench-'))
-  const sink = await createSink({ keeps: false })
-  const server = await startProcess(['--to', sink.url, '--data', folder, '--settle', '1'])
-  const pid = server.child.pid ?? 0
-  const idle = cpuSecondsOf(pid)
-  const startMs = performance.now()
-  let next = 0
-  const sender = async (): Promise<void> => {
-    for (let body = compressed[next++]; body !== undefined; body = compressed[next++]) {
-      const response = await fetch(`http://127.0.0.1:${server.httpPort}/v1/traces`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' },
-        body,
-      })
-      await response.arrayBuffer()
-      if (response.status !== 200) throw new Error(`The service answered ${response.status}.`)
-    }
-  }
-  await Promise.all(Array.from({ length: 4 }, sender))
-  const storedMs = performance.now() - startMs
-  const storedCpu = cpuSecondsOf(pid) - idle
-  await quiet(sink)
-  const cpu = cpuSecondsOf(pid) - idle
-  const rssMiB = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
-  await server.stop()
-  await sink[Symbol.asyncDispose]()
-  rmSync(folder, { recursive: true, force: true })
+async function measure(spans: number, ordinaryShare: number): Promise<Record<string, string | number>> {
+  const warmUp = makeRequests(WARM_UP, ordinaryShare)
+  const requests = makeRequests(spans, ordinaryShare)
+  const perCpuSecond = await decoding(requests.bodies)
+  const bytes = requests.bodies.reduce((sum, body) => sum + body.byteLength, 0)
+  await using bench = await MeasuredService.start(['--settle', '3'], nodeOptions)
+  await sendAll(bench.url, zipped(warmUp))
+  await bench.quiet()
+  const compressed = zipped(requests)
+  const use = new ProcessUse(bench.pid)
+  const sent = await sendAll(bench.url, compressed)
+  const stored = use.read()
+  await bench.quiet()
+  const scored = use.read()
   return {
-    name,
-    perSecond: (spans / storedMs) * 1000,
-    storedPerCpuSecond: spans / storedCpu,
-    perCpuSecond: spans / cpu,
-    decodingPerCpuSecond,
-    rssMiB,
+    'ordinary spans': `${ordinaryShare * 100} %`,
+    'bytes a span': Math.round(bytes / requests.spans),
+    'compressed to': `${Math.round((compressed.reduce((sum, body) => sum + body.byteLength, 0) / bytes) * 100)} %`,
+    'spans a run': Math.round(requests.spans / requests.traces),
+    'stored, spans/s': Math.round(requests.spans / sent.seconds),
+    'stored, spans/CPU s': Math.round(requests.spans / stored.cpuSeconds),
+    'scored, spans/CPU s': Math.round(requests.spans / scored.cpuSeconds),
+    'decoding, spans/CPU s': Math.round(perCpuSecond),
+    'stored / decoding': (requests.spans / stored.cpuSeconds / perCpuSecond).toFixed(2),
+    'scored / decoding': (requests.spans / scored.cpuSeconds / perCpuSecond).toFixed(2),
+    'largest RSS, MiB': largestRssMiB(bench.pid),
   }
 }
 
-/** Processor time of a process so far, in seconds: user and system, which Linux counts in hundredths. */
-function cpuSecondsOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
+/** The same requests with new trace ids, again and again. */
+async function measureStream(spans: number): Promise<void> {
+  const requests = makeRequests(50_000, 0)
+  await using bench = await MeasuredService.start([], nodeOptions)
+  await sendAll(bench.url, zipped(requests))
+  await bench.quiet(12_000)
+  const tenths: Record<string, string | number>[] = []
+  const use = new ProcessUse(bench.pid)
+  let sent = 0
+  for (let tenth = 1; tenth <= 10; tenth++) {
+    const before = { ...use.read(), sent, atMs: performance.now() }
+    let again = 0
+    while (sent < (spans * tenth) / 10) {
+      requests.renew()
+      again += (await sendAll(bench.url, zipped(requests))).again
+      sent += requests.spans
+    }
+    // What was received last is scored within the next tenth, except at the end.
+    if (tenth === 10) await bench.quiet(12_000)
+    const cpuSeconds = use.read().cpuSeconds - before.cpuSeconds
+    tenths.push({
+      spans: sent,
+      'spans/s': Math.round(((sent - before.sent) * 1000) / (performance.now() - before.atMs)),
+      'spans/CPU s': Math.round((sent - before.sent) / cpuSeconds),
+      'asked to come back': again,
+      'RSS, MiB': use.read().rssMiB,
+    })
+    console.info(JSON.stringify(tenths.at(-1)))
+  }
+  console.table(tenths)
 }
 
-/** Resolves when no score has come for two seconds. */
-async function quiet(sink: Sink): Promise<void> {
-  let count = -1
-  while (sink.requests.length !== count) {
-    count = sink.requests.length
-    await new Promise((resolve) => setTimeout(resolve, 2000))
-  }
+function zipped({ bodies }: MadeRequests): readonly Buffer[] {
+  return bodies.map((body) => gzipSync(body, { level: 1 }))
 }
 
 async function decoding(bodies: readonly Uint8Array[]): Promise<number> {
   const decode = await createProtobufDecoder()
+  for (const body of bodies.slice(0, bodies.length >> 1)) decode(body)
   const cpu = process.cpuUsage()
   let count = 0
   for (const body of bodies) count += decode(body).spans.length

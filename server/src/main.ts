@@ -28,6 +28,8 @@ interface Given {
   readonly maxTraceAge: number
   readonly maxTraceSpans: number
   readonly maxHeldSpans: number
+  readonly maxTrace: number
+  readonly maxContent: number
   readonly maxBody: number
   readonly maxDecompressed: number
   readonly maxRequestSpans: number
@@ -65,7 +67,9 @@ const program = new Command('spanscore-server')
   .option('--linger <seconds>', 'how long a scored run waits for late spans', number, 300)
   .option('--max-trace-age <seconds>', 'how long a run may be open', number, 86_400)
   .option('--max-trace-spans <count>', 'spans of one trace', number, 10_000)
-  .option('--max-held-spans <count>', 'spans that wait in all', number, 200_000)
+  .option('--max-trace <MiB>', 'size of one trace', number, 64)
+  .option('--max-held-spans <count>', 'spans of all traces; requests are refused above it', number, 500_000)
+  .option('--max-content <MiB>', 'content in memory; what is over it is read from the log again', number, 256)
   .option('--max-body <MiB>', 'size of a request', number, 16)
   .option('--max-decompressed <MiB>', 'size of a request once it is decompressed', number, 64)
   .option('--max-request-spans <count>', 'spans or log records in one request', number, 50_000)
@@ -144,7 +148,9 @@ function toOptions(given: Given): ServerOptions {
       lingerMs: given.linger * 1000,
       maxAgeMs: given.maxTraceAge * 1000,
       maxSpansPerTrace: given.maxTraceSpans,
+      maxBytesPerTrace: given.maxTrace * MEBIBYTE,
       maxSpans: given.maxHeldSpans,
+      maxContentBytes: given.maxContent * MEBIBYTE,
     },
     report: say,
   }

@@ -1,15 +1,16 @@
 import { buildRuns } from 'spanscore/engine'
 import type { AgentRun } from 'spanscore/engine'
 
-import type { DecodedSpans, EmittedRun, LogRecord, SpanLog } from './log/span-log.ts'
+import { RecordContents } from './log/record-contents.ts'
+import { EMITTED, FINISHED, RecordStates } from './log/record-states.ts'
+import type { DecodedRecord, LogRecord, SpanLog } from './log/span-log.ts'
 import type { RequestReader } from './receive/read-request.ts'
-import { spanIdsOf } from './score/run-spans.ts'
+import { membersOf } from './score/run-spans.ts'
 import type { OfferedRun, RunScorer } from './score/run-scorer.ts'
 import type { Outbox } from './send/outbox.ts'
-import type { GatheredRecords } from './send/service-signals.ts'
-import type { HeldSpan } from './traces/held-span.ts'
+import type { GatheredRecords } from './send/gathered-signals.ts'
+import type { SpanPlace } from './traces/held-span.ts'
 import type { SettledSpans, TraceBuffer } from './traces/trace-buffer.ts'
-import type { RunUnit } from './traces/run-unit.ts'
 import type { ServiceObserver } from './service-observer.ts'
 
 /** What a scoring service is made of. */
@@ -49,6 +50,8 @@ const SLICE_MS = 20
 /** From records of the log to scores that were acknowledged. */
 export class Service {
   readonly #parts: ServiceParts
+  readonly #states: RecordStates
+  readonly #contents: RecordContents
   readonly counts: ServiceCounts = { undecodable: 0, runs: 0, revisions: 0, errors: 0 }
   #timer: NodeJS.Timeout | undefined
   #isSweeping = false
@@ -57,6 +60,8 @@ export class Service {
 
   constructor(parts: ServiceParts) {
     this.#parts = parts
+    this.#states = new RecordStates(parts.log)
+    this.#contents = new RecordContents(parts.log, (record) => parts.reader.decode(record))
     this.#latestSweepMs = parts.nowMs()
   }
 
@@ -86,12 +91,14 @@ export class Service {
     this.#isSweeping = true
     try {
       const { settled, finished, freed } = buffer.settle(nowMs())
-      this.#parts.log.finish(freed)
-      for (const unit of finished) {
-        this.#finish(unit)
-        this.#parts.observer?.finished(unit.traceId)
+      this.#mark(freed, FINISHED)
+      for (const { spans, traceId } of finished) {
+        this.#mark(spans, FINISHED)
+        this.#parts.observer?.finished(traceId)
       }
+      this.#states.write()
       await this.#scoreAll(settled)
+      if (settled.length === 0) this.#contents.forget()
     } catch (error) {
       this.#failed(error)
     }
@@ -121,21 +128,27 @@ export class Service {
   }
 
   #take(records: readonly LogRecord[]): void {
-    const { buffer, log, nowMs, observer } = this.#parts
-    const finished: number[] = []
-    const held: LogRecord[] = []
-    for (const record of records) {
-      const decoded = this.#decoded(record)
-      if (decoded === undefined || !buffer.add(record.offset, decoded.spans, decoded.logs, nowMs())) {
-        finished.push(record.offset)
-      } else if (observer !== undefined) held.push(record)
-    }
-    log.finish(finished)
+    const { observer } = this.#parts
+    const held = records.filter((record) => this.#takeOne(record))
+    this.#states.write()
     observer?.arrived(held)
   }
 
-  #decoded(record: LogRecord): DecodedSpans | undefined {
-    if (record.decoded !== undefined) return record.decoded
+  /** @returns Whether anything of it is held. */
+  #takeOne(record: LogRecord): boolean {
+    const { buffer, nowMs } = this.#parts
+    const { offset, states } = record
+    const decoded = record.decoded ?? this.#decoded(record)
+    const count = decoded === undefined ? 0 : decoded.spans.length + decoded.logs.length
+    this.#states.begin(offset, count, states)
+    if (decoded === undefined) return false
+    const stateOf = states === undefined ? undefined : (index: number) => this.#states.get(offset, index)
+    const left = buffer.add(offset, decoded, nowMs(), stateOf)
+    for (const index of left) this.#states.set(offset, index, FINISHED)
+    return left.length < count
+  }
+
+  #decoded(record: LogRecord): DecodedRecord | undefined {
     try {
       return this.#parts.reader.decode(record)
     } catch {
@@ -145,67 +158,66 @@ export class Service {
   }
 
   async #score(settled: SettledSpans): Promise<void> {
-    const { buffer, nowMs, outbox, take } = this.#parts
+    const { buffer, nowMs, observer, outbox, scorer, take } = this.#parts
     try {
       const offers = this.#offersOf(settled)
-      this.#parts.observer?.settled(settled, offers)
-      await Promise.all(offers.map((offered) => this.#parts.scorer.offer(offered)))
+      observer?.settled(settled, offers)
+      await Promise.all(offers.map((offered) => scorer.offer(offered)))
+      buffer.scored(settled)
       const gathered = offers.map(({ run }) => take(run))
       outbox.add({
         logRecords: gathered.flatMap(({ logRecords }) => logRecords),
         spans: gathered.flatMap(({ spans }) => spans),
-        onDelivered: () => {
-          this.#parts.log.markEmitted(offers.map(emittedRun))
-          buffer.emitted(settled, nowMs())
-        },
+        onDelivered: () => this.#delivered(settled),
       })
     } catch (error) {
       this.#failed(error)
-      // An error of ours would come again: the spans are let go of as if they had been scored, and counted.
+      // The same error would come again: the spans are treated as if they had been scored, and counted.
       buffer.emitted(settled, nowMs())
     }
   }
 
+  #delivered(settled: SettledSpans): void {
+    this.#mark(settled.spans, EMITTED)
+    this.#states.write()
+    this.#parts.buffer.emitted(settled, this.#parts.nowMs())
+  }
+
   /** The runs in what was settled that have not been scored as they are now. */
   #offersOf(settled: SettledSpans): OfferedRun[] {
-    const { log } = this.#parts
-    if (settled.spans.some((span) => span.source === undefined)) this.#restore(settled.traceId)
+    this.#restore(settled)
     const sources = settled.spans.flatMap(({ source }) => source ?? [])
-    const logs = settled.spans.flatMap((span) => span.logs ?? [])
-    const runs = buildRuns(sources, { logs, lacksSpans: settled.lacksSpans })
-    return runs.flatMap((run) => {
-      const spanIds = spanIdsOf(run, settled)
-      const before = log.emittedSpanCount(run.traceId, run.spanId)
-      if (before !== undefined && before >= spanIds.length) return []
-      if (before === undefined) this.counts.runs += 1
-      else this.counts.revisions += 1
-      return [{ run, spanIds, isCounted: before === undefined }]
+    const logs = settled.spans.flatMap((span) => span.logs?.flatMap(({ content }) => content ?? []) ?? [])
+    return buildRuns(sources, { logs, lacksSpans: settled.lacksSpans }).flatMap((run) => {
+      const { members, hasBeenScored } = membersOf(run, settled)
+      if (members.every((span) => span.isEmitted)) return []
+      if (hasBeenScored) this.counts.revisions += 1
+      else this.counts.runs += 1
+      return [{ run, spanIds: members.map(({ spanId }) => spanId), isCounted: !hasBeenScored }]
     })
   }
 
-  #restore(traceId: string): void {
-    const decoded = this.#parts.log.readTrace(traceId).flatMap((record) => this.#decoded(record) ?? [])
-    this.#parts.buffer.restore(
-      traceId,
-      decoded.flatMap(({ spans }) => spans),
-      decoded.flatMap(({ logs }) => logs),
-    )
+  /** Content that is not in memory is read from the log again. */
+  #restore({ spans }: SettledSpans): void {
+    for (const span of spans) {
+      if (span.source === undefined) {
+        const source = this.#contents.of(span.offset)?.spans[span.index]
+        if (source !== undefined) this.#parts.buffer.restore(span, source)
+      }
+      for (const log of span.logs ?? []) {
+        if (log.content !== undefined) continue
+        const decoded = this.#contents.of(log.offset)
+        log.content = decoded?.logs[log.index - decoded.spans.length]
+      }
+    }
   }
 
-  /** A record is finished when no span in it is needed; of others it is noted which spans are not. */
-  #finish(unit: RunUnit): void {
-    const { buffer, log } = this.#parts
-    const free: number[] = []
-    const byOffset = Map.groupBy<number, HeldSpan>(unit.spans, ({ offset }) => offset)
-    for (const offset of unit.offsets) {
-      if (!buffer.holds(unit.traceId, offset)) free.push(offset)
-      else
-        log.retire(
-          offset,
-          (byOffset.get(offset) ?? []).map(({ spanId }) => spanId),
-        )
+  /** Notes the state of spans and of their log records. */
+  #mark(places: Iterable<SpanPlace & { readonly logs?: readonly SpanPlace[] | undefined }>, state: number): void {
+    for (const { offset, index, logs } of places) {
+      this.#states.set(offset, index, state)
+      for (const log of logs ?? []) this.#states.set(log.offset, log.index, state)
     }
-    log.finish(free)
   }
 
   #failed(error: unknown): void {
@@ -215,8 +227,4 @@ export class Service {
       `A run could not be scored because of an error in the service: ${error instanceof Error ? error.name : 'unknown'}.`,
     )
   }
-}
-
-function emittedRun({ run, spanIds }: OfferedRun): EmittedRun {
-  return { traceId: run.traceId, spanId: run.spanId, spanCount: spanIds.length }
 }

@@ -6,6 +6,7 @@ import { healthOf, readinessOf } from './health.ts'
 import type { Condition } from './health.ts'
 import { openDataFolder } from './log/data-folder.ts'
 import { MemoryLog } from './log/memory-log.ts'
+import type { SpanIdsOf } from './log/migrations.ts'
 import type { SpanLog } from './log/span-log.ts'
 import { SqliteLog } from './log/sqlite-log.ts'
 import { isLoopback } from './receive/access.ts'
@@ -70,8 +71,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   checkAddress(options)
   const config = loadConfig(options.configPath, options.report)
   const scorer = new ServiceScorer(config.options, options.to)
-  const log = openLog(options.dataFolder)
   const reader = await RequestReader.create(options.limits)
+  const log = openLog(options.dataFolder, reader)
   const buffer = new TraceBuffer(options.traces)
   const outbox = new Outbox({
     logs: createLogExporter(options.to),
@@ -95,9 +96,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (log.heldBytes > options.limits.maxLogBytes) {
       return `The log holds more than ${options.limits.maxLogBytes} bytes; send again later.`
     }
-    // Only where scores cannot be delivered does this many wait: otherwise the oldest runs are settled before their time.
-    return outbox.isFull && buffer.heldSpans > options.traces.maxSpans
-      ? `More than ${options.traces.maxSpans} spans wait because scores cannot be delivered; send again later.`
+    return buffer.isFull
+      ? `${options.traces.maxSpans} spans wait for their run to be complete, or for its scores to be delivered; send again later.`
       : undefined
   }
   const receiver = new Receiver({ log, reader, forwards: options.forwards, unavailable })
@@ -127,7 +127,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       counts: () => ({
         received: { ...receiver.counts, refused: Object.fromEntries(receiver.counts.refused) },
         service: service.counts,
-        traces: { ...buffer.counts, openUnits: buffer.openUnits, heldSpans: buffer.heldSpans },
+        traces: { ...buffer.counts, heldSpans: buffer.heldSpans, contentBytes: buffer.contentBytes },
         outbox: { ...outbox.counts, waiting: outbox.size },
         forward: { ...forwarder?.counts, waiting: log.waitingToForward },
         ledger: scorer.ledger(),
@@ -158,11 +158,16 @@ function monotonicMs(): number {
   return performance.now()
 }
 
-function openLog(folder: string | undefined): SpanLog {
-  return folder === undefined ? new MemoryLog(epochMs) : new SqliteLog(openDataFolder(folder), epochMs)
+function openLog(folder: string | undefined, reader: RequestReader): SpanLog {
+  if (folder === undefined) return new MemoryLog(epochMs)
+  const spanIdsOf: SpanIdsOf = (record) => {
+    const { spans, logs } = reader.decode(record)
+    return [...spans, ...logs].map((each) => each?.spanId)
+  }
+  return new SqliteLog(openDataFolder(folder, spanIdsOf), epochMs)
 }
 
-/** Beyond this machine, whoever reaches the port must show who they are. */
+/** Beyond this machine, senders must show who they are. */
 function checkAddress({ host, access }: ServerOptions): void {
   if (isLoopback(host) || access.token !== undefined || access.hasClientCertificates) return
   throw new Error(

@@ -17,16 +17,19 @@ function play(batches: readonly (readonly SourceSpan[])[], logs: readonly Source
     lingerMs: 300_000,
     maxAgeMs: 3_600_000,
     maxSpansPerTrace: 5000,
+    maxBytesPerTrace: 1e9,
     maxSpans: 100_000,
+    maxContentBytes: 1e9,
   })
-  for (const [index, spans] of batches.entries()) buffer.add(index + 1, spans, index === 0 ? logs : [], index * 10)
+  for (const [index, spans] of batches.entries())
+    buffer.add(index + 1, { spans, logs: index === 0 ? logs : [] }, index * 10)
   const runs: AgentRun[] = []
   for (let nowMs = 0; nowMs < 1_300_000; nowMs += 1000) {
     for (const settled of buffer.settle(nowMs).settled) {
       const sources = settled.spans.flatMap(({ source }) => source ?? [])
       runs.push(
         ...buildRuns(sources, {
-          logs: settled.spans.flatMap((span) => span.logs ?? []),
+          logs: settled.spans.flatMap((span) => span.logs?.flatMap(({ content }) => content ?? []) ?? []),
           lacksSpans: settled.lacksSpans,
         }),
       )

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -19,6 +19,8 @@ function newFolder(): string {
   folders.push(folder)
   return folder
 }
+
+const runOf = (log: { traceId: string; spanId: string }) => `${log.traceId}:${log.spanId}`
 
 /** The same behaviour on every log. */
 describe.each([
@@ -190,5 +192,37 @@ describe.each([
     await new Promise((resolve) => setTimeout(resolve, 800))
     await server.stop()
     expect(sink.logs).toEqual([])
+  })
+})
+
+describe('a data folder that an older version of the service wrote', () => {
+  it('is brought to the schema of this version: what was open is scored, what was finished is not', async () => {
+    // Written by the first version: one run whose scores were acknowledged, one whose agent has not arrived, and in one record a
+    // run that was finished beside one that was not.
+    const scored = { traceId: 'a'.repeat(32), spanId: '79c1bb6357dfa226' }
+    const open = { traceId: 'b'.repeat(32), spanId: '61e404c29b267797' }
+    const finished = { traceId: 'c'.repeat(32), spanId: '4713a59365d08009' }
+    const unscored = { traceId: 'c'.repeat(32), spanId: '3ec4d52949f7e9b2' }
+    const folder = newFolder()
+    copyFileSync(new URL('fixtures/schema-1.db', import.meta.url), join(folder, 'spans.db'))
+    await using sink = await createSink()
+    const server = await startServer(serverOptions(sink.url, { dataFolder: folder, forwards: true }))
+    const agent = makeRun({ traceId: open.traceId, agentSpanId: open.spanId }).requests[2]
+    expect(await post(server.httpPort, agent)).toBe(200)
+    const revisionOf = (run: typeof open) =>
+      sink.logs.find((log) => runOf(log) === runOf(run))?.attributes['spanscore.revision']
+    await until(() => revisionOf(open) !== undefined && revisionOf(unscored) !== undefined, 'both runs')
+    // The request that waited to be passed on, and the one that came now.
+    await until(
+      () => sink.requests.filter(({ headers }) => headers['content-type'] === 'application/json').length === 2,
+      'both requests',
+    )
+    await server.stop()
+    expect(revisionOf(open)).toBe(3)
+    expect(revisionOf(unscored)).toBe(3)
+    expect(revisionOf(finished)).toBeUndefined()
+    // What had been scored is known: it is no new run.
+    expect(server.counts()).toMatchObject({ service: { runs: 2, undecodable: 0, errors: 0 } })
+    expect(sink.logs.filter((log) => runOf(log) === runOf(scored)).length).toBeLessThanOrEqual(3)
   })
 })

@@ -5,11 +5,13 @@ import { gunzipSync } from 'node:zlib'
 import { createProtobufDecoder, readOtlpJson } from 'spanscore/engine'
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
 
-/** A backend that keeps what it is sent, and can be told to be away or to refuse. */
+/** A backend that keeps what it is sent, and is away or refuses when a test sets it so. */
 export interface Sink extends AsyncDisposable {
   readonly url: string
   readonly logs: SourceLog[]
   readonly spans: SourceSpan[]
+  /** Requests with spans or log records. */
+  scoreRequests: number
   readonly requests: { readonly path: string; readonly headers: Record<string, unknown>; readonly body: Buffer }[]
   /** Answers with this status; 0 closes the connection. */
   status: number
@@ -29,8 +31,9 @@ export async function createSink({ keeps = true }: { readonly keeps?: boolean } 
         return
       }
       const wire = Buffer.concat(chunks)
-      sink.requests.push({ path: request.url ?? '', headers: request.headers, body: keeps ? wire : Buffer.of() })
       const path = request.url ?? ''
+      if (keeps) sink.requests.push({ path, headers: request.headers, body: wire })
+      if (path !== '/v1/metrics') sink.scoreRequests += 1
       if (keeps && sink.status === 200 && path !== '/v1/metrics' && sink.partial === undefined) {
         const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(wire) : wire
         const isJson = request.headers['content-type']?.includes('json') === true
@@ -48,6 +51,7 @@ export async function createSink({ keeps = true }: { readonly keeps?: boolean } 
     url: `http://127.0.0.1:${bound}`,
     logs: [],
     spans: [],
+    scoreRequests: 0,
     requests: [],
     status: 200,
     partial: undefined,

@@ -13,7 +13,8 @@ interface Made {
   readonly toolFails?: boolean
   readonly scope?: string
   readonly traceId?: string
-  /** Scores that stand on the agent's span already, by scorer. */
+  readonly agentSpanId?: string
+  /** Scores that are on the agent's span already, by scorer. */
   readonly scores?: Readonly<Record<string, number>>
 }
 
@@ -26,10 +27,11 @@ export function makeRun({
   toolFails = false,
   scope = 'my-agents',
   traceId,
+  agentSpanId,
   scores = {},
 }: Made = {}): MadeRun {
   const trace = traceId ?? randomBytes(16).toString('hex')
-  const agent = randomBytes(8).toString('hex')
+  const agent = agentSpanId ?? randomBytes(8).toString('hex')
   const startMs = Date.now() - 1000
   const span = (
     name: string,

@@ -1,4 +1,5 @@
 import type { BinaryReader as Reader } from '@bufbuild/protobuf/wire'
+import { isKeyOfDialect, isNameOfDialect, scopeKindOf } from '../spans/recognition-hints.ts'
 import type { SourceEvent, SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { createBatch, isParentRemote, toStatusCode } from './batch.ts'
 import type { OtlpBatch } from './batch.ts'
@@ -12,11 +13,30 @@ const VARINT = 0
 const FIXED_64 = 1
 const FIXED_32 = 5
 
+/** Field 1 of a `KeyValue`, its key: a text. */
+const KEY_TAG = 0x0a
+
 /** Fields, by wire type and number, that only spans or only log records have. */
 const KIND_OF_FIELD: Readonly<Record<number, Readonly<Record<number, 'span' | 'log'>>>> = {
   [VARINT]: { 2: 'log', 6: 'span', 7: 'log', 10: 'span', 12: 'span', 14: 'span' },
   [FIXED_64]: { 1: 'log', 7: 'span', 8: 'span', 11: 'log' },
   [FIXED_32]: { 8: 'log', 16: 'span' },
+}
+
+/** How requests are decoded. */
+export interface ProtobufDecoderOptions {
+  /**
+   * Leaves out attributes and events of spans that no dialect can recognise: most spans of an application are of libraries that
+   * have nothing to do with agents, and only their place in the trace is needed. @default false
+   */
+  readonly skipsOrdinary?: boolean
+}
+
+/** What is decoded, and where to. */
+interface Target {
+  readonly batch: OtlpBatch
+  readonly bytes: Uint8Array
+  readonly skipsOrdinary: boolean
 }
 
 /**
@@ -25,24 +45,25 @@ const KIND_OF_FIELD: Readonly<Record<number, Readonly<Record<number, 'span' | 'l
  * The decoder below knows the field numbers of `opentelemetry/proto` v1 (trace, logs, common, resource) and reads straight
  * into the flat form, so that neither generated code nor a descriptor is needed.
  */
-export async function createProtobufDecoder(): Promise<(bytes: Uint8Array) => OtlpBatch> {
+export async function createProtobufDecoder({ skipsOrdinary = false }: ProtobufDecoderOptions = {}): Promise<
+  (bytes: Uint8Array) => OtlpBatch
+> {
   const { BinaryReader } = await import('@bufbuild/protobuf/wire')
-  return (bytes) => readRequest(new BinaryReader(bytes))
+  return (bytes) => readRequest(new BinaryReader(bytes), { batch: createBatch(), bytes, skipsOrdinary })
 }
 
 /** `ExportTraceServiceRequest` and `ExportLogsServiceRequest`: both are field 1, repeated, of entries with a resource. */
-function readRequest(reader: Reader): OtlpBatch {
-  const batch = createBatch()
+function readRequest(reader: Reader, target: Target): OtlpBatch {
   eachField(reader, reader.len, (field, wireType) => {
     if (field !== 1 || wireType !== LENGTH_DELIMITED) return false
-    readResourceEntry(reader, endOf(reader), batch)
+    readResourceEntry(reader, endOf(reader), target)
     return true
   })
-  return batch
+  return target.batch
 }
 
 /** `ResourceSpans` and `ResourceLogs`: 1 resource, 2 the entries of each scope. */
-function readResourceEntry(reader: Reader, end: number, batch: OtlpBatch): void {
+function readResourceEntry(reader: Reader, end: number, target: Target): void {
   let resource: Attributes = {}
   const scopes: { start: number; end: number }[] = []
   eachField(reader, end, (field, wireType) => {
@@ -55,13 +76,13 @@ function readResourceEntry(reader: Reader, end: number, batch: OtlpBatch): void 
   })
   for (const scope of scopes) {
     reader.pos = scope.start
-    readScopeEntry(reader, scope.end, resource, batch)
+    readScopeEntry(reader, scope.end, resource, target)
   }
   reader.pos = end
 }
 
 /** `ScopeSpans` and `ScopeLogs`: 1 scope, 2 the spans or log records. */
-function readScopeEntry(reader: Reader, end: number, resource: Attributes, batch: OtlpBatch): void {
+function readScopeEntry(reader: Reader, end: number, resource: Attributes, target: Target): void {
   let scope: Scope = { name: '' }
   const records: { start: number; end: number }[] = []
   eachField(reader, end, (field, wireType) => {
@@ -72,9 +93,11 @@ function readScopeEntry(reader: Reader, end: number, resource: Attributes, batch
     reader.pos = entryEnd
     return true
   })
+  const ofLibrary = target.skipsOrdinary && scopeKindOf(scope.name) === 'library'
+  const ofScope = ofLibrary ? { ...target, skipsOrdinary: false } : target
   for (const record of records) {
     reader.pos = record.start
-    readRecord(reader, record.end, resource, scope, batch)
+    readRecord(reader, record.end, resource, scope, ofScope)
   }
 }
 
@@ -83,19 +106,27 @@ function readScopeEntry(reader: Reader, end: number, resource: Attributes, batch
  * writes the highest number first), so the record's kind is known from any field whose number and wire type only one of them
  * has. What is left without such a field is a metric where it has a field 1 (its name), else a log record without times.
  */
-function readRecord(reader: Reader, end: number, resource: Attributes, scope: Scope, batch: OtlpBatch): void {
+function readRecord(reader: Reader, end: number, resource: Attributes, scope: Scope, target: Target): void {
+  const { batch, bytes } = target
   const start = reader.pos
   let kind: 'span' | 'log' | undefined
   let hasFirstField = false
+  let isOrdinary = target.skipsOrdinary
   eachField(reader, end, (field, wireType) => {
     kind ??= KIND_OF_FIELD[wireType]?.[field]
     hasFirstField ||= field === 1
+    if (isOrdinary && wireType === LENGTH_DELIMITED && (field === 5 || field === 9)) {
+      const fieldEnd = endOf(reader)
+      isOrdinary = !(field === 5 ? isNameOfDialect : hasKeyOfDialect)(bytes, reader.pos, fieldEnd)
+      reader.pos = fieldEnd
+      return true
+    }
     return false
   })
   if (!hasFirstField && end > start) kind ??= 'log'
   reader.pos = start
   if (kind === 'span') {
-    const span = readSpan(reader, end, resource, scope)
+    const span = readSpan(reader, end, resource, scope, isOrdinary)
     if (span === undefined) batch.invalid++
     else batch.spans.push(span)
   } else if (kind === 'log') {
@@ -104,7 +135,24 @@ function readRecord(reader: Reader, end: number, resource: Attributes, scope: Sc
   reader.pos = end
 }
 
-function readSpan(reader: Reader, end: number, resource: Attributes, scope: Scope): SourceSpan | undefined {
+/**
+ * Whether the key of an attribute is in a dialect's namespace. A key that does not come first in its message, or is long, is taken
+ * for one. The bytes may be those of another field, where the record turns out to be none of a span.
+ */
+function hasKeyOfDialect(bytes: Uint8Array, start: number, end: number): boolean {
+  const length = bytes[start + 1] ?? 0
+  if (bytes[start] !== KEY_TAG || length > 127) return true
+  return isKeyOfDialect(bytes, start + 2, Math.min(start + 2 + length, end))
+}
+
+/** @param isOrdinary Whether attributes and events are left out. */
+function readSpan(
+  reader: Reader,
+  end: number,
+  resource: Attributes,
+  scope: Scope,
+  isOrdinary: boolean,
+): SourceSpan | undefined {
   const attributes: Attributes = {}
   const events: SourceEvent[] = []
   const span = { traceId: '', spanId: '', parentSpanId: '', name: '', kind: 0, startTimeMs: 0, endTimeMs: 0 }
@@ -116,6 +164,7 @@ function readSpan(reader: Reader, end: number, resource: Attributes, scope: Scop
     else if (field === 2) span.spanId = readId(reader, 8)
     else if (field === 4) span.parentSpanId = readId(reader, 8)
     else if (field === 5) span.name = reader.string()
+    else if (isOrdinary && (field === 9 || field === 11)) return false
     else if (field === 6) span.kind = reader.uint32()
     else if (field === 7) span.startTimeMs = readTime(reader, wireType)
     else if (field === 8) span.endTimeMs = readTime(reader, wireType)

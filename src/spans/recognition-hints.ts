@@ -87,3 +87,38 @@ function beginsWithOneOf(text: string, table: readonly (readonly string[] | unde
   for (const beginning of beginnings) if (text.startsWith(beginning)) return true
   return false
 }
+
+/**
+ * The same for bytes that are not decoded: whether an attribute's key, which starts at `start` and ends before `end`, is in the
+ * namespace of a dialect.
+ */
+export function isKeyOfDialect(bytes: Uint8Array, start: number, end: number): boolean {
+  return bytesBeginWithOneOf(bytes, start, end, namespacesByLetter)
+}
+
+/** The same for a span's name. */
+export function isNameOfDialect(bytes: Uint8Array, start: number, end: number): boolean {
+  return bytesBeginWithOneOf(bytes, start, end, namesByLetter)
+}
+
+function bytesBeginWithOneOf(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  table: readonly (readonly string[] | undefined)[],
+): boolean {
+  if (start >= end) return false
+  const beginnings = table[bytes[start] ?? 0]
+  if (beginnings === undefined) return false
+  for (const beginning of beginnings) if (bytesBeginWith(bytes, start, end, beginning)) return true
+  return false
+}
+
+/** Namespaces are ASCII: one byte is one character. */
+function bytesBeginWith(bytes: Uint8Array, start: number, end: number, beginning: string): boolean {
+  if (end - start < beginning.length) return false
+  for (let index = 0; index < beginning.length; index++) {
+    if (bytes[start + index] !== beginning.charCodeAt(index)) return false
+  }
+  return true
+}

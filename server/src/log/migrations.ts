@@ -1,7 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 
+import { EMITTED, FINISHED } from './record-states.ts'
+import type { NewRecord } from './span-log.ts'
+
+/** The ids of the spans and log records of a record, by index: `undefined` where one is left out. */
+export type SpanIdsOf = (record: NewRecord) => readonly (string | undefined)[]
+
 /** Each entry takes the schema from the version of its index to the next one. Entries are never changed, only added. */
-const MIGRATIONS: readonly string[] = [
+const MIGRATIONS: readonly (string | ((database: DatabaseSync, spanIdsOf: SpanIdsOf) => void))[] = [
   `
   CREATE TABLE records (
     "offset" INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -33,7 +39,53 @@ const MIGRATIONS: readonly string[] = [
     body BLOB NOT NULL
   );
   `,
+  keepRequestsAsReceived,
 ]
+
+/**
+ * From the spans of one trace in each record to requests as they were received, with a state for each span in place of two
+ * tables. A run that had been scored is known by the span that its scores belong to; should it be scored again, its scores have
+ * the ids that they had before.
+ */
+function keepRequestsAsReceived(database: DatabaseSync, spanIdsOf: SpanIdsOf): void {
+  database.exec(`
+    ALTER TABLE records RENAME COLUMN payload TO body;
+    ALTER TABLE records ADD COLUMN content_encoding TEXT NOT NULL DEFAULT '';
+    UPDATE records SET content_encoding = 'zstd' WHERE substr(body, 1, 4) = x'28b52ffd';
+    CREATE TABLE states ("offset" INTEGER PRIMARY KEY, of_index BLOB NOT NULL);
+  `)
+  const retired = database.prepare('SELECT span_id FROM retired WHERE "offset" = ?')
+  const emitted = database.prepare('SELECT span_id FROM emitted WHERE trace_id = ?')
+  const write = database.prepare('INSERT INTO states ("offset", of_index) VALUES (?, ?)')
+  const rows = database
+    .prepare('SELECT "offset", trace_id, signal, encoding, content_encoding, body FROM records')
+    .all()
+  for (const row of rows) {
+    const { body } = row
+    if (!(body instanceof Uint8Array)) continue
+    const ids = spanIdsOf({
+      signal: row['signal'] === 'logs' ? 'logs' : 'traces',
+      encoding: row['encoding'] === 'json' ? 'json' : 'protobuf',
+      contentEncoding: String(row['content_encoding']),
+      body,
+    })
+    const offset = Number(row['offset'])
+    const finishedIds = new Set(retired.all(offset).map((each) => each['span_id']))
+    const emittedIds = new Set(emitted.all(String(row['trace_id'])).map((each) => each['span_id']))
+    const states = ids.map((id) => {
+      if (id === undefined) return 0
+      if (finishedIds.has(id)) return FINISHED
+      return emittedIds.has(id) ? EMITTED : 0
+    })
+    if (states.some((state) => state !== 0)) write.run(offset, Uint8Array.from(states))
+  }
+  database.exec(`
+    DROP INDEX records_by_trace;
+    ALTER TABLE records DROP COLUMN trace_id;
+    DROP TABLE retired;
+    DROP TABLE emitted;
+  `)
+}
 
 /** The version of the schema that this program writes. */
 export const SCHEMA_VERSION: number = MIGRATIONS.length
@@ -43,7 +95,7 @@ export const SCHEMA_VERSION: number = MIGRATIONS.length
  *
  * @throws Error where the database is newer than the program: an older program would damage it.
  */
-export function migrate(database: DatabaseSync, path: string): void {
+export function migrate(database: DatabaseSync, path: string, spanIdsOf: SpanIdsOf): void {
   const row = database.prepare('PRAGMA user_version').get()
   const version = Number(row?.['user_version'] ?? 0)
   if (version > SCHEMA_VERSION) {
@@ -52,10 +104,17 @@ export function migrate(database: DatabaseSync, path: string): void {
         'start that version, or use another folder.',
     )
   }
-  for (let next = version; next < SCHEMA_VERSION; next++) {
+  for (const [index, migration] of MIGRATIONS.entries()) {
+    if (index < version) continue
     database.exec('BEGIN IMMEDIATE')
-    database.exec(MIGRATIONS[next] ?? '')
-    database.exec(`PRAGMA user_version = ${next + 1}`)
-    database.exec('COMMIT')
+    try {
+      if (typeof migration === 'string') database.exec(migration)
+      else migration(database, spanIdsOf)
+      database.exec(`PRAGMA user_version = ${index + 1}`)
+      database.exec('COMMIT')
+    } catch (error) {
+      database.exec('ROLLBACK')
+      throw error
+    }
   }
 }

@@ -3,40 +3,35 @@ import type { SourceLog, SourceSpan } from 'spanscore/engine'
 /** What a record of the log holds. */
 export type Signal = 'traces' | 'logs'
 
-/** Spans, or log records, of one trace, as they arrived in one request. */
-export interface NewRecord {
-  /** 32 lower-case hex digits. */
-  readonly traceId: string
-  readonly signal: Signal
-  /** The body of an OTLP export request with these spans alone. */
-  readonly payload: Uint8Array
-  readonly encoding: 'protobuf' | 'json'
-  /** What was read of it, where it has just been received: so that it is decoded once. */
-  readonly decoded?: DecodedSpans
+/**
+ * The spans and log records of one record, in their order in the body: their index identifies them. `undefined` is left out: it
+ * is too large, or spanscore itself wrote it.
+ */
+export interface DecodedRecord {
+  readonly spans: readonly (SourceSpan | undefined)[]
+  /** Their indexes continue those of the spans. */
+  readonly logs: readonly (SourceLog | undefined)[]
 }
 
-/** Spans and log records, decoded. */
-export interface DecodedSpans {
-  readonly spans: readonly SourceSpan[]
-  readonly logs: readonly SourceLog[]
+/** The body of one OTLP export request, as it was received. */
+export interface NewRecord {
+  readonly signal: Signal
+  readonly encoding: 'protobuf' | 'json'
+  /** How the body is compressed, in the terms of HTTP; empty where it is not. */
+  readonly contentEncoding: string
+  readonly body: Uint8Array
+  /** What was read of it, where it has just been received, so that it is decoded once. */
+  readonly decoded?: DecodedRecord
 }
 
 /** A record that is on the log. */
 export interface LogRecord extends NewRecord {
   /** Increases with every record. */
   readonly offset: number
-  /** When it was appended: milliseconds since the epoch. The time of the log, whatever the senders' clocks say. */
+  /** When it was appended: milliseconds since the epoch. This is the time of the log, whatever the clocks of the senders show. */
   readonly timeMs: number
-  /** Spans in it whose runs are finished. */
-  readonly retired?: ReadonlySet<string>
-}
-
-/** A run whose scores were acknowledged, as it was then. */
-export interface EmittedRun {
-  readonly traceId: string
-  readonly spanId: string
-  /** How many spans it had: its revision. */
-  readonly spanCount: number
+  /** The state of each span and log record in it, by index; absent where all are open. See `record-states.ts`. */
+  readonly states?: Uint8Array
 }
 
 /** A request that is to be passed on as it came. */
@@ -51,36 +46,34 @@ export interface ForwardedRequest {
 
 /** What one request appends: all of it or nothing. */
 export interface Append {
-  readonly records: readonly NewRecord[]
+  /** Absent where the request holds nothing that can be part of a run. */
+  readonly record?: NewRecord | undefined
   readonly forward?: Omit<ForwardedRequest, 'id'> | undefined
 }
 
 /**
  * Where spans wait until their run is complete and its scores have been acknowledged. What `append` has answered survives a
- * crash, as far as the log is durable at all: the memory log is not.
+ * crash, if the log is durable at all: the memory log is not.
  */
 export interface SpanLog {
   /** Whether what was appended is still there after a crash. */
   readonly isDurable: boolean
-  /** Resolves when the records are on the log. They are given to the reader afterwards, in the order of their offsets. */
+  /** Resolves when the record is on the log. It is given to the reader afterwards, in the order of the offsets. */
   append(append: Append): Promise<void>
   /** Gives the reader all records that are not finished, oldest first, and from then on every new one. Called once. */
   read(onRecords: (records: readonly LogRecord[]) => void): void
-  /** The records of a trace that are not finished, oldest first. */
-  readTrace(traceId: string): readonly LogRecord[]
-  /** Nothing of these records is needed any more. */
-  finish(offsets: Iterable<number>): void
-  /** These spans of a record are not needed any more; others of it are. */
-  retire(offset: number, spanIds: Iterable<string>): void
-  /** Remembers that the scores of these runs were acknowledged. */
-  markEmitted(runs: readonly EmittedRun[]): void
-  /** How many spans a run had when its scores were acknowledged last; `undefined` where they never were. */
-  emittedSpanCount(traceId: string, spanId: string): number | undefined
+  /** One record that is not finished; `undefined` where the log does not hold it any more. */
+  readRecord(offset: number): LogRecord | undefined
+  /**
+   * Nothing of some records is needed any more, and the states of others have changed: all of it survives a crash, or nothing.
+   * It may be written later, for after a crash the same changes are made again.
+   */
+  update(changes: { readonly finished: readonly number[]; readonly states: ReadonlyMap<number, Uint8Array> }): void
   /** Requests that wait to be passed on, oldest first. */
   nextToForward(limit: number): readonly ForwardedRequest[]
   /** These requests were acknowledged where they were passed on to. */
   forwarded(ids: readonly number[]): void
-  /** Bytes of payload that are held. */
+  /** Bytes of bodies that are held. */
   readonly heldBytes: number
   /** Requests that wait to be passed on. */
   readonly waitingToForward: number

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { zstdDecompressSync } from 'node:zlib'
 
 import { afterAll, describe, expect, it } from 'vitest'
 
@@ -17,15 +18,20 @@ afterAll(() => {
 
 let count = 0
 const newFolder = () => join(root, `folder-${count++}`)
-const record = (traceId: string, text = 'x') => ({
-  traceId,
+const record = (text = 'x') => ({
   signal: 'traces' as const,
   encoding: 'protobuf' as const,
-  payload: new TextEncoder().encode(text),
+  contentEncoding: '',
+  body: new TextEncoder().encode(text),
 })
+const textOf = ({ body, contentEncoding }: LogRecord) =>
+  new TextDecoder().decode(contentEncoding === 'zstd' ? zstdDecompressSync(body) : body)
 
 function open(folder: string) {
-  const log = new SqliteLog(openDataFolder(folder), () => 1000)
+  const log = new SqliteLog(
+    openDataFolder(folder, () => []),
+    () => 1000,
+  )
   const read: LogRecord[] = []
   return { log, read, start: () => log.read((records) => void read.push(...records)) }
 }
@@ -36,23 +42,20 @@ describe('a log in a folder', () => {
     const first = open(folder)
     first.start()
     // Long texts are compressed on disk.
-    await first.log.append({ records: [record('a', 'short'), record('b', 'long '.repeat(1000))] })
-    expect(first.read.map(({ offset, traceId }) => [offset, traceId])).toEqual([
-      [1, 'a'],
-      [2, 'b'],
-    ])
-    first.log.finish([1])
-    first.log.retire(2, ['span-1'])
-    first.log.markEmitted([{ traceId: 'b', spanId: 'agent', spanCount: 3 }])
+    await first.log.append({ record: record('short') })
+    await first.log.append({ record: record('long '.repeat(1000)) })
+    expect(first.read.map(({ offset }) => offset)).toEqual([1, 2])
+    first.log.update({ finished: [1], states: new Map([[2, Uint8Array.of(0, 2)]]) })
     first.log.close()
 
     const second = open(folder)
     second.start()
-    expect(second.read.map(({ offset, retired }) => [offset, [...(retired ?? [])]])).toEqual([[2, ['span-1']]])
-    expect(new TextDecoder().decode(second.read[0]?.payload)).toBe('long '.repeat(1000))
-    expect(second.log.emittedSpanCount('b', 'agent')).toBe(3)
-    expect(second.log.readTrace('b')).toHaveLength(1)
-    second.log.finish([2])
+    expect(second.read.map(({ offset, states }) => [offset, [...(states ?? [])]])).toEqual([[2, [0, 2]]])
+    expect(second.read.map(textOf)).toEqual(['long '.repeat(1000)])
+    expect(second.log.readRecord(1)).toBeUndefined()
+    expect(textOf(second.log.readRecord(2)!)).toBe('long '.repeat(1000))
+    expect(second.log.heldBytes).toBeGreaterThan(0)
+    second.log.update({ finished: [2], states: new Map() })
     second.log.close()
     const third = open(folder)
     third.start()
@@ -64,12 +67,12 @@ describe('a log in a folder', () => {
   it('never gives an offset twice, so that what was finished is not taken for something new', async () => {
     const folder = newFolder()
     const first = open(folder)
-    await first.log.append({ records: [record('a')] })
-    first.log.finish([1])
+    await first.log.append({ record: record() })
+    first.log.update({ finished: [1], states: new Map() })
     first.log.close()
     const second = open(folder)
     second.start()
-    await second.log.append({ records: [record('a')] })
+    await second.log.append({ record: record() })
     expect(second.read.map(({ offset }) => offset)).toEqual([2])
     second.log.close()
   })
@@ -79,7 +82,6 @@ describe('a log in a folder', () => {
     const { log } = open(folder)
     const body = new TextEncoder().encode('{}')
     await log.append({
-      records: [],
       forward: { signal: 'logs', contentType: 'application/json', contentEncoding: 'gzip', body },
     })
     expect(log.waitingToForward).toBe(1)

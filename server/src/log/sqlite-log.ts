@@ -1,22 +1,19 @@
 import type { StatementSync } from 'node:sqlite'
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { constants, zstdCompressSync } from 'node:zlib'
 
 import type { DataFolder } from './data-folder.ts'
-import type { Append, EmittedRun, ForwardedRequest, LogRecord, Signal, SpanLog } from './span-log.ts'
+import type { Append, ForwardedRequest, LogRecord, Signal, SpanLog } from './span-log.ts'
 
-/** Payloads of this size and more are compressed: spans are text, and the disk is slower than the processor. */
-const COMPRESS_FROM_BYTES = 1024
+/** Bodies of this size and more that came uncompressed are compressed: spans are text, and the disk is slower than the processor. */
+const COMPRESS_FROM_BYTES = 4096
 
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
-/** The first bytes of a compressed payload (RFC 8878, section 3.1.1). No OTLP request begins with them. */
-const ZSTD_MAGIC = 0xfd2fb528
+/** Records that are read together when the service starts. */
+const PAGE = 100
 
-/** Records that are read at once when the service starts. */
-const PAGE = 1000
-
-/** How long it is remembered that a run was scored, beyond the time that its records are kept. */
-const EMITTED_KEPT_MS = 24 * 3_600_000
+/** How long changes that may be written later wait for a request that they can share a transaction with, in milliseconds. */
+const LATER_MS = 100
 
 interface Waiting {
   readonly append: Append
@@ -35,8 +32,11 @@ export class SqliteLog implements SpanLog {
   readonly #statements: ReturnType<typeof prepare>
   #waiting: Waiting[] = []
   /** Changes that may wait for the next transaction: after a crash they are made again. */
-  #later: (() => void)[] = []
+  #finished: number[] = []
+  #states = new Map<number, Uint8Array>()
+  #forwarded: number[] = []
   #isScheduled = false
+  #later: NodeJS.Timeout | undefined
   #isClosed = false
   #onRecords: ((records: readonly LogRecord[]) => void) | undefined
   #heldBytes: number
@@ -49,7 +49,6 @@ export class SqliteLog implements SpanLog {
     this.#statements = prepare(folder)
     this.#heldBytes = numberIn(this.#statements.bytes.get(), 'bytes')
     this.#waitingToForward = numberIn(this.#statements.forwardCount.get(), 'count')
-    this.#statements.forgetEmitted.run(nowMs() - EMITTED_KEPT_MS)
   }
 
   get heldBytes(): number {
@@ -63,55 +62,35 @@ export class SqliteLog implements SpanLog {
   append(append: Append): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ append, resolve, reject })
-      this.#schedule()
+      if (this.#isScheduled || this.#isClosed) return
+      this.#isScheduled = true
+      setImmediate(() => this.#commit())
     })
   }
 
   read(onRecords: (records: readonly LogRecord[]) => void): void {
     let after = 0
     for (;;) {
-      const rows = this.#statements.page.all(after, PAGE)
-      if (rows.length === 0) break
-      const records = rows.map((row) => this.#toRecord(row))
+      const records = this.#statements.page.all(after, PAGE).map((row) => toRecord(row))
+      if (records.length === 0) break
       after = records.at(-1)?.offset ?? after
       onRecords(records)
     }
     this.#onRecords = onRecords
   }
 
-  readTrace(traceId: string): readonly LogRecord[] {
-    return this.#statements.ofTrace.all(traceId).map((row) => this.#toRecord(row))
+  readRecord(offset: number): LogRecord | undefined {
+    const row = this.#statements.one.get(offset)
+    return row === undefined ? undefined : toRecord(row)
   }
 
-  finish(offsets: Iterable<number>): void {
-    const list = [...offsets]
-    if (list.length === 0) return
-    this.#laterDo(() => {
-      for (const offset of list) {
-        const row = this.#statements.remove.get(offset)
-        if (row !== undefined) this.#heldBytes -= numberIn(row, 'bytes')
-      }
-    })
-  }
-
-  retire(offset: number, spanIds: Iterable<string>): void {
-    const list = [...spanIds]
-    this.#laterDo(() => {
-      for (const spanId of list) this.#statements.retire.run(offset, spanId, offset)
-    })
-  }
-
-  markEmitted(runs: readonly EmittedRun[]): void {
-    const timeMs = this.#nowMs()
-    this.#laterDo(() => {
-      for (const { traceId, spanId, spanCount } of runs)
-        this.#statements.markEmitted.run(traceId, spanId, spanCount, timeMs)
-    })
-  }
-
-  emittedSpanCount(traceId: string, spanId: string): number | undefined {
-    const row = this.#statements.emitted.get(traceId, spanId)
-    return row === undefined ? undefined : numberIn(row, 'span_count')
+  update({ finished, states }: Parameters<SpanLog['update']>[0]): void {
+    for (const offset of finished) {
+      this.#finished.push(offset)
+      this.#states.delete(offset)
+    }
+    for (const [offset, ofIndex] of states) this.#states.set(offset, ofIndex)
+    this.#scheduleLater()
   }
 
   nextToForward(limit: number): readonly ForwardedRequest[] {
@@ -125,116 +104,103 @@ export class SqliteLog implements SpanLog {
   }
 
   forwarded(ids: readonly number[]): void {
-    this.#laterDo(() => {
-      for (const id of ids) {
-        const row = this.#statements.removeForward.get(id)
-        if (row === undefined) continue
-        this.#heldBytes -= numberIn(row, 'bytes')
-        this.#waitingToForward -= 1
-      }
-    })
+    this.#forwarded.push(...ids)
+    this.#scheduleLater()
   }
 
   close(): void {
     if (this.#isClosed) return
+    clearTimeout(this.#later)
     this.#commit()
     this.#isClosed = true
     this.#folder.close()
   }
 
-  #laterDo(change: () => void): void {
-    this.#later.push(change)
-    this.#schedule()
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled || this.#isClosed) return
-    this.#isScheduled = true
-    setImmediate(() => this.#commit())
+  #scheduleLater(): void {
+    if (!this.#isClosed) this.#later ??= setTimeout(() => this.#commit(), LATER_MS)
   }
 
   #commit(): void {
     this.#isScheduled = false
+    clearTimeout(this.#later)
+    this.#later = undefined
     if (this.#isClosed) return
     const waiting = this.#waiting
-    const later = this.#later
     this.#waiting = []
-    this.#later = []
-    if (waiting.length === 0 && later.length === 0) return
     const { database } = this.#folder
+    const hasLater = this.#finished.length + this.#states.size + this.#forwarded.length > 0
+    if (waiting.length === 0 && !hasLater) return
     const timeMs = this.#nowMs()
     const records: LogRecord[] = []
+    // What is held is only counted again once it is certain.
+    let heldBytes = this.#heldBytes
+    let waitingToForward = this.#waitingToForward
     try {
       database.exec('BEGIN IMMEDIATE')
-      for (const { append } of waiting) this.#insert(append, timeMs, records)
-      for (const change of later) change()
+      for (const { append } of waiting) {
+        heldBytes += this.#insert(append, timeMs, records)
+        if (append.forward !== undefined) waitingToForward += 1
+      }
+      for (const offset of this.#finished) {
+        heldBytes -= numberIn(this.#statements.remove.get(offset), 'bytes')
+        this.#statements.removeStates.run(offset)
+      }
+      for (const [offset, ofIndex] of this.#states) this.#statements.writeStates.run(offset, ofIndex)
+      for (const id of this.#forwarded) {
+        const row = this.#statements.removeForward.get(id)
+        if (row === undefined) continue
+        heldBytes -= numberIn(row, 'bytes')
+        waitingToForward -= 1
+      }
       database.exec('COMMIT')
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK')
-      this.#later.unshift(...later)
       for (const { reject } of waiting) reject(error)
+      if (hasLater) this.#scheduleLater()
       return
     }
-    for (const { append, resolve } of waiting) {
-      if (append.forward !== undefined) {
-        this.#heldBytes += append.forward.body.byteLength
-        this.#waitingToForward += 1
-      }
-      resolve()
-    }
+    this.#heldBytes = heldBytes
+    this.#waitingToForward = waitingToForward
+    this.#finished = []
+    this.#states = new Map()
+    this.#forwarded = []
+    for (const { resolve } of waiting) resolve()
     if (records.length > 0) this.#onRecords?.(records)
   }
 
-  #insert({ records, forward }: Append, timeMs: number, into: LogRecord[]): void {
-    for (const record of records) {
-      const { traceId, signal, encoding, payload } = record
-      const stored = packed(payload)
-      const { lastInsertRowid } = this.#statements.insert.run(traceId, signal, encoding, timeMs, stored)
-      this.#heldBytes += stored.byteLength
+  /** @returns Bytes that were written. */
+  #insert({ record, forward }: Append, timeMs: number, into: LogRecord[]): number {
+    let bytes = 0
+    if (record !== undefined) {
+      const { signal, encoding } = record
+      const { body, contentEncoding } = packed(record)
+      const { lastInsertRowid } = this.#statements.insert.run(signal, encoding, contentEncoding, timeMs, body)
+      bytes += body.byteLength
       into.push({ ...record, offset: Number(lastInsertRowid), timeMs })
     }
-    if (forward === undefined) return
-    this.#statements.insertForward.run(forward.signal, forward.contentType, forward.contentEncoding, forward.body)
-  }
-
-  #toRecord(row: Row): LogRecord {
-    const offset = numberIn(row, 'offset')
-    const retired = this.#statements.retired.all(offset).map((each) => String(each['span_id']))
-    return {
-      offset,
-      traceId: String(row['trace_id']),
-      signal: signalOf(row['signal']),
-      encoding: row['encoding'] === 'json' ? 'json' : 'protobuf',
-      timeMs: numberIn(row, 'time_ms'),
-      payload: unpacked(bytesOf(row['payload'])),
-      ...(retired.length > 0 && { retired: new Set(retired) }),
+    if (forward !== undefined) {
+      this.#statements.insertForward.run(forward.signal, forward.contentType, forward.contentEncoding, forward.body)
+      bytes += forward.body.byteLength
     }
+    return bytes
   }
 }
 
 type Row = NonNullable<ReturnType<StatementSync['get']>>
 
 function prepare({ database }: DataFolder) {
-  const columns = '"offset", trace_id, signal, encoding, time_ms, payload'
+  const select =
+    'SELECT records."offset", signal, encoding, content_encoding, time_ms, body, of_index ' +
+    'FROM records LEFT JOIN states ON states."offset" = records."offset"'
   return {
     insert: database.prepare(
-      'INSERT INTO records (trace_id, signal, encoding, time_ms, payload) VALUES (?, ?, ?, ?, ?)',
+      'INSERT INTO records (signal, encoding, content_encoding, time_ms, body) VALUES (?, ?, ?, ?, ?)',
     ),
-    page: database.prepare(`SELECT ${columns} FROM records WHERE "offset" > ? ORDER BY "offset" LIMIT ?`),
-    ofTrace: database.prepare(`SELECT ${columns} FROM records WHERE trace_id = ? ORDER BY "offset"`),
-    remove: database.prepare('DELETE FROM records WHERE "offset" = ? RETURNING length(payload) AS bytes'),
-    retire: database.prepare(
-      'INSERT OR IGNORE INTO retired ("offset", span_id) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM records WHERE "offset" = ?)',
-    ),
-    retired: database.prepare('SELECT span_id FROM retired WHERE "offset" = ?'),
-    markEmitted: database.prepare(
-      'INSERT INTO emitted (trace_id, span_id, span_count, time_ms) VALUES (?, ?, ?, ?) ' +
-        'ON CONFLICT (trace_id, span_id) DO UPDATE SET span_count = excluded.span_count, time_ms = excluded.time_ms',
-    ),
-    emitted: database.prepare('SELECT span_count FROM emitted WHERE trace_id = ? AND span_id = ?'),
-    forgetEmitted: database.prepare(
-      'DELETE FROM emitted WHERE time_ms < ? AND trace_id NOT IN (SELECT trace_id FROM records)',
-    ),
+    page: database.prepare(`${select} WHERE records."offset" > ? ORDER BY records."offset" LIMIT ?`),
+    one: database.prepare(`${select} WHERE records."offset" = ?`),
+    remove: database.prepare('DELETE FROM records WHERE "offset" = ? RETURNING length(body) AS bytes'),
+    removeStates: database.prepare('DELETE FROM states WHERE "offset" = ?'),
+    writeStates: database.prepare('INSERT OR REPLACE INTO states ("offset", of_index) VALUES (?, ?)'),
     insertForward: database.prepare(
       'INSERT INTO forward (signal, content_type, content_encoding, body) VALUES (?, ?, ?, ?)',
     ),
@@ -244,8 +210,21 @@ function prepare({ database }: DataFolder) {
     removeForward: database.prepare('DELETE FROM forward WHERE id = ? RETURNING length(body) AS bytes'),
     forwardCount: database.prepare('SELECT count(*) AS count FROM forward'),
     bytes: database.prepare(
-      'SELECT coalesce((SELECT sum(length(payload)) FROM records), 0) + coalesce((SELECT sum(length(body)) FROM forward), 0) AS bytes',
+      'SELECT coalesce((SELECT sum(length(body)) FROM records), 0) + coalesce((SELECT sum(length(body)) FROM forward), 0) AS bytes',
     ),
+  }
+}
+
+function toRecord(row: Row): LogRecord {
+  const states = row['of_index']
+  return {
+    offset: numberIn(row, 'offset'),
+    signal: signalOf(row['signal']),
+    encoding: row['encoding'] === 'json' ? 'json' : 'protobuf',
+    contentEncoding: String(row['content_encoding']),
+    timeMs: numberIn(row, 'time_ms'),
+    body: bytesOf(row['body']),
+    ...(states instanceof Uint8Array && { states }),
   }
 }
 
@@ -253,14 +232,10 @@ function numberIn(row: Row | undefined, column: string): number {
   return Number(row?.[column] ?? 0)
 }
 
-function packed(payload: Uint8Array): Uint8Array {
-  return payload.byteLength < COMPRESS_FROM_BYTES ? payload : zstdCompressSync(payload, FASTEST)
-}
-
-function unpacked(stored: Uint8Array): Uint8Array {
-  if (stored.byteLength < 4) return stored
-  const isCompressed = new DataView(stored.buffer, stored.byteOffset, 4).getUint32(0, true) === ZSTD_MAGIC
-  return isCompressed ? zstdDecompressSync(stored) : stored
+function packed({ body, contentEncoding }: { readonly body: Uint8Array; readonly contentEncoding: string }) {
+  return contentEncoding === '' && body.byteLength >= COMPRESS_FROM_BYTES
+    ? { body: zstdCompressSync(body, FASTEST), contentEncoding: 'zstd' }
+    : { body, contentEncoding }
 }
 
 function signalOf(value: unknown): Signal {

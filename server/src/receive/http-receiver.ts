@@ -1,14 +1,13 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { promisify } from 'node:util'
-import { gunzip, inflate, zstdDecompress } from 'node:zlib'
 
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 
 import type { Signal } from '../log/span-log.ts'
 import { checkAccess } from './access.ts'
 import type { AccessOptions } from './access.ts'
+import { decompress } from './decompress.ts'
 import type { Receiver } from './receive.ts'
 import { Refusal } from './refusal.ts'
 
@@ -36,12 +35,6 @@ export interface TlsOptions {
 export type OtherPaths = (path: string) => { readonly status: number; readonly body: unknown } | undefined
 
 const SIGNALS: Readonly<Record<string, Signal>> = { '/v1/traces': 'traces', '/v1/logs': 'logs' }
-
-const DECOMPRESS = {
-  gzip: promisify(gunzip),
-  deflate: promisify(inflate),
-  zstd: promisify(zstdDecompress),
-} as const
 
 /** An OTLP/HTTP receiver (https://opentelemetry.io/docs/specs/otlp/#otlphttp) for traces and logs, protobuf and JSON. */
 export function createHttpReceiver(
@@ -109,7 +102,7 @@ async function answer(
     const encoding = encodingOf(request)
     const wire = await bodyOf(request, limits.maxBodyBytes)
     const contentEncoding = request.headers['content-encoding']?.trim().toLowerCase() ?? ''
-    const body = await decompressed(wire, contentEncoding, limits.maxDecompressedBytes)
+    const body = await decompress(wire, contentEncoding, limits.maxDecompressedBytes)
     const invalid = await receiver.take({
       signal,
       encoding,
@@ -159,31 +152,6 @@ async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffe
     throw error instanceof Refusal ? error : new Refusal('timed-out', 'The body did not come whole in time.')
   }
   return Buffer.concat(chunks)
-}
-
-async function decompressed(body: Buffer, contentEncoding: string, maxBytes: number): Promise<Uint8Array> {
-  if (contentEncoding === '' || contentEncoding === 'identity') return body
-  if (!isKnown(contentEncoding)) {
-    throw new Refusal('unsupported-type', 'Expected Content-Encoding gzip, zstd, deflate or none, got another.')
-  }
-  try {
-    return await DECOMPRESS[contentEncoding](body, { maxOutputLength: maxBytes })
-  } catch (error) {
-    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
-    throw isTooLarge
-      ? new Refusal(
-          'too-large',
-          `Expected a body of at most ${maxBytes} bytes once it is decompressed, got a larger one.`,
-        )
-      : new Refusal(
-          'malformed',
-          `Expected a body compressed with ${contentEncoding}, got one that does not decompress.`,
-        )
-  }
-}
-
-function isKnown(encoding: string): encoding is keyof typeof DECOMPRESS {
-  return Object.hasOwn(DECOMPRESS, encoding)
 }
 
 const REJECTED = { traces: 'rejectedSpans', logs: 'rejectedLogRecords' } as const

@@ -1,16 +1,19 @@
 import { createProtobufDecoder, readOtlpJson } from 'spanscore/engine'
 import type { OtlpBatch, SourceLog, SourceSpan } from 'spanscore/engine'
 
-import type { DecodedSpans, NewRecord, Signal } from '../log/span-log.ts'
+import type { DecodedRecord, NewRecord } from '../log/span-log.ts'
+import { decompressAgain } from './decompress.ts'
 import { Refusal } from './refusal.ts'
-import { splitProtobuf } from './split-request.ts'
 
-/** What an OTLP export request holds, by trace. */
+/** What was read of the body of an OTLP export request. */
 export interface ReadRequest {
-  readonly records: readonly NewRecord[]
+  readonly decoded: DecodedRecord
   /** Spans or log records that were left out: without valid ids, or too large. Log records without a trace are not counted. */
   readonly invalid: number
   readonly spans: number
+  readonly logRecords: number
+  /** Whether anything in it can be part of a run. */
+  readonly isOfUse: boolean
 }
 
 /** What one request may hold. */
@@ -35,13 +38,13 @@ export class RequestReader {
   }
 
   static async create(limits: RecordLimits): Promise<RequestReader> {
-    return new RequestReader(await createProtobufDecoder(), limits)
+    return new RequestReader(await createProtobufDecoder({ skipsOrdinary: true }), limits)
   }
 
   /**
    * @throws Refusal where the body is no OTLP request, or holds too many records
    */
-  read(body: Uint8Array, encoding: 'protobuf' | 'json', signal: Signal): ReadRequest {
+  read(body: Uint8Array, encoding: 'protobuf' | 'json'): ReadRequest {
     const batch = encoding === 'json' ? parseJson(body) : this.#parseProtobuf(body)
     const { maxSpansPerRequest, maxSpanBytes } = this.#limits
     const count = batch.spans.length + batch.logs.length
@@ -51,34 +54,36 @@ export class RequestReader {
         `Expected at most ${maxSpansPerRequest} spans or log records in one request, got ${count}.`,
       )
     }
-    // In a request that is smaller than one record may be, none is too large.
-    const isSmall = (each: SourceSpan | SourceLog) =>
-      body.byteLength <= maxSpanBytes || sizeOf(each, maxSpanBytes) <= maxSpanBytes
-    const spans = batch.spans.filter(isSmall)
-    const logs = batch.logs.filter(isSmall)
-    const tooLarge = count - spans.length - logs.length
-    if (tooLarge > 0 && tooLarge === count) {
+    const tooLarge = this.#tooLarge(batch, body.byteLength)
+    if (tooLarge.size > 0 && tooLarge.size === count) {
       throw new Refusal('too-large', `Expected spans of at most ${maxSpanBytes} bytes each, got only larger ones.`)
     }
-    const ofTraces = logs.filter((log) => log.traceId !== '' && log.spanId !== '')
+    const decoded = toDecoded(batch, tooLarge)
     return {
-      records: this.#toRecords(body, encoding, signal, spans.filter(isForeign), ofTraces.filter(isForeign)),
-      invalid: batch.invalid + tooLarge,
+      decoded,
+      invalid: batch.invalid + tooLarge.size,
       spans: batch.spans.length,
+      logRecords: batch.logs.length,
+      isOfUse: decoded.spans.some(isThere) || decoded.logs.some(isThere),
     }
   }
 
-  /** Decodes a record that was read back from the log. */
-  decode({
-    payload,
-    encoding,
-    traceId,
-    retired,
-  }: NewRecord & { readonly retired?: ReadonlySet<string> }): DecodedSpans {
-    const batch = encoding === 'json' ? parseJson(payload) : this.#parseProtobuf(payload)
-    const isWanted = (each: { traceId: string; spanId: string; scope: { name: string } }) =>
-      each.traceId === traceId && each.scope.name !== OWN_SCOPE && retired?.has(each.spanId) !== true
-    return { spans: batch.spans.filter(isWanted), logs: batch.logs.filter(isWanted) }
+  /**
+   * Decodes a record that was read back from the log.
+   *
+   * @throws Refusal where the body is no OTLP request
+   */
+  decode({ body, encoding, contentEncoding }: NewRecord): DecodedRecord {
+    const bytes = decompressAgain(body, contentEncoding)
+    const batch = encoding === 'json' ? parseJson(bytes) : this.#parseProtobuf(bytes)
+    return toDecoded(batch, this.#tooLarge(batch, bytes.byteLength))
+  }
+
+  /** In a request that is smaller than one record may be, none is too large. */
+  #tooLarge({ spans, logs }: OtlpBatch, bodyBytes: number): ReadonlySet<SourceSpan | SourceLog> {
+    const { maxSpanBytes } = this.#limits
+    if (bodyBytes <= maxSpanBytes) return NONE
+    return new Set([...spans, ...logs].filter((each) => sizeOf(each, maxSpanBytes) > maxSpanBytes))
   }
 
   #parseProtobuf(body: Uint8Array): OtlpBatch {
@@ -91,75 +96,21 @@ export class RequestReader {
       )
     }
   }
+}
 
-  #toRecords(
-    body: Uint8Array,
-    encoding: 'protobuf' | 'json',
-    signal: Signal,
-    spans: readonly SourceSpan[],
-    logs: readonly SourceLog[],
-  ): NewRecord[] {
-    if (spans.length + logs.length === 0) return []
-    const spansOf = Map.groupBy(spans, (span) => span.traceId)
-    const logsOf = Map.groupBy(logs, (log) => log.traceId)
-    const traceIds = new Set([...spansOf.keys(), ...logsOf.keys()])
-    const payloads = payloadsOf(body, encoding, signal, traceIds)
-    return [...traceIds].map((traceId) => ({
-      traceId,
-      signal,
-      encoding,
-      payload: payloads.get(traceId) ?? body,
-      decoded: { spans: spansOf.get(traceId) ?? [], logs: logsOf.get(traceId) ?? [] },
-    }))
+const NONE: ReadonlySet<SourceSpan | SourceLog> = new Set()
+
+/** Every span and log record keeps its index, whether it is left out or not. */
+function toDecoded({ spans, logs }: OtlpBatch, tooLarge: ReadonlySet<SourceSpan | SourceLog>): DecodedRecord {
+  const isWanted = (each: SourceSpan | SourceLog): boolean => each.scope.name !== OWN_SCOPE && !tooLarge.has(each)
+  return {
+    spans: spans.every(isWanted) ? spans : spans.map((span) => (isWanted(span) ? span : undefined)),
+    logs: logs.map((log) => (isWanted(log) && log.traceId !== '' && log.spanId !== '' ? log : undefined)),
   }
 }
 
-function isForeign({ scope }: SourceSpan | SourceLog): boolean {
-  return scope.name !== OWN_SCOPE
-}
-
-function payloadsOf(
-  body: Uint8Array,
-  encoding: 'protobuf' | 'json',
-  signal: Signal,
-  traceIds: ReadonlySet<string>,
-): ReadonlyMap<string, Uint8Array> {
-  if (traceIds.size === 1) return new Map()
-  return encoding === 'protobuf' ? splitProtobuf(body, signal) : splitJson(body, traceIds)
-}
-
-/** JSON is written again for each trace, with the records of that trace alone. */
-function splitJson(body: Uint8Array, traceIds: ReadonlySet<string>): ReadonlyMap<string, Uint8Array> {
-  const text = new TextDecoder().decode(body)
-  return new Map(
-    [...traceIds].map((traceId) => [
-      traceId,
-      new TextEncoder().encode(JSON.stringify(onlyTrace(JSON.parse(text), traceId))),
-    ]),
-  )
-}
-
-function onlyTrace(value: unknown, traceId: string): unknown {
-  if (Array.isArray(value))
-    return value.filter((item) => isOfTrace(item, traceId)).map((item: unknown) => onlyTrace(item, traceId))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, child]: [string, unknown]) => [
-      key,
-      LISTS.has(key) ? onlyTrace(child, traceId) : child,
-    ]),
-  )
-}
-
-const LISTS = new Set(['resourceSpans', 'scopeSpans', 'spans', 'resourceLogs', 'scopeLogs', 'logRecords'])
-
-/** True for everything that is no span or log record. */
-function isOfTrace(item: unknown, traceId: string): boolean {
-  if (typeof item !== 'object' || item === null || !('spanId' in item) || !('traceId' in item)) return true
-  const { traceId: own } = item
-  if (typeof own !== 'string') return false
-  const hex = own.length === 32 ? own.toLowerCase() : Buffer.from(own, 'base64').toString('hex')
-  return hex === traceId
+function isThere(each: unknown): boolean {
+  return each !== undefined
 }
 
 function parseJson(body: Uint8Array): OtlpBatch {

@@ -7,7 +7,7 @@ export interface IncomingRequest {
   readonly signal: Signal
   readonly encoding: 'protobuf' | 'json'
   readonly body: Uint8Array
-  /** The body as it came over the wire, where it is to be passed on. */
+  /** The body as it was received, compressed or not: this is what the log keeps. */
   readonly wire: { readonly contentType: string; readonly contentEncoding: string; readonly body: Uint8Array }
 }
 
@@ -48,9 +48,11 @@ export class Receiver {
     const { log, reader, forwards, unavailable } = this.#parts
     const why = unavailable()
     if (why !== undefined) throw new Refusal('unavailable', why)
-    const { records, invalid, spans } = reader.read(body, encoding, signal)
+    const { decoded, invalid, spans, logRecords, isOfUse } = reader.read(body, encoding)
+    const { contentEncoding } = wire
+    const record = isOfUse ? { signal, encoding, contentEncoding, body: wire.body, decoded } : undefined
     await log
-      .append({ records, forward: forwards ? { signal, ...copyOf(wire) } : undefined })
+      .append({ record, forward: forwards ? { signal, ...copyOf(wire) } : undefined })
       .catch((error: unknown) => {
         throw new Refusal(
           'unavailable',
@@ -59,8 +61,8 @@ export class Receiver {
       })
     this.counts.requests += 1
     this.counts.invalid += invalid
-    if (signal === 'traces') this.counts.spans += spans
-    else this.counts.logRecords += records.reduce((sum, { decoded }) => sum + (decoded?.logs.length ?? 0), 0)
+    this.counts.spans += spans
+    this.counts.logRecords += logRecords
     return invalid
   }
 

@@ -3,7 +3,7 @@ import type { AgentRun } from 'spanscore/engine'
 /** A run that is put before the scorers. */
 export interface OfferedRun {
   readonly run: AgentRun
-  /** Ids of its recognised spans. Their number is its revision. */
+  /** Ids of its recognised spans, sorted. Their number is its revision. */
   readonly spanIds: readonly string[]
   /** False where an earlier revision has been counted: its scores are written, and not counted again. */
   readonly isCounted: boolean

@@ -3,14 +3,22 @@ import type { AgentRun } from 'spanscore/engine'
 import type { SettledSpans } from '../traces/trace-buffer.ts'
 import type { HeldSpan } from '../traces/held-span.ts'
 
-/**
- * The ids of the recognised spans that make up a run: all below its agent, or, where it has no agent, all that were settled
- * with it. Their number only grows, and is the same whoever counts: it is the revision of the run.
- */
-export function spanIdsOf(run: AgentRun, { spans }: SettledSpans): readonly string[] {
+/** The spans of a run, and whether scores of it were acknowledged before. */
+export interface RunMembers {
+  /** In the order of their ids. Their number only grows, and does not depend on who counts: it is the revision of the run. */
+  readonly members: readonly HeldSpan[]
+  readonly hasBeenScored: boolean
+}
+
+/** The recognised spans that make up a run: all below its agent, or, where it has no agent, all that were settled with it. */
+export function membersOf(run: AgentRun, { spans }: SettledSpans): RunMembers {
   const top = spans.find((span) => span.spanId === run.spanId)
-  const members = top === undefined || !top.isAnchor || spans.some((span) => span.isFlat) ? spans : below(top)
-  return members.filter((span) => span.isRecognised).map((span) => span.spanId)
+  const isAlone = top === undefined || !top.isAnchor || spans.some((span) => span.isFlat)
+  const members = (isAlone ? spans : below(top)).filter((span) => span.isRecognised)
+  return {
+    members: members.toSorted((left, right) => (left.spanId < right.spanId ? -1 : 1)),
+    hasBeenScored: top?.isEmitted ?? false,
+  }
 }
 
 function below(top: HeldSpan): readonly HeldSpan[] {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
-/** What identifies a score, whoever computes it and however often. */
+/** What identifies a score, however often it is computed, and wherever. */
 export interface ScoreIds {
   /** The same for every revision of a score: 32 hex digits of trace, agent span, scorer and its version. */
   readonly key: string
@@ -10,19 +10,23 @@ export interface ScoreIds {
   readonly spanId: string
 }
 
-/** Ids of a score. A score that is computed again from the same spans, after a crash or elsewhere, has the same ids. */
+/**
+ * Ids of a score. A score that is computed again from the same spans, after a crash or elsewhere, has the same ids.
+ *
+ * @param spanIds Ids of the run's recognised spans, sorted.
+ */
 export function scoreIds(
   run: { readonly traceId: string; readonly spanId: string },
   scorer: { readonly id: string; readonly version: string },
   spanIds: readonly string[],
 ): ScoreIds {
-  const key = hash([run.traceId, run.spanId, scorer.id, scorer.version])
-  const id = hash([key, ...spanIds.toSorted()])
-  return { key, id, spanId: nonZero(hash([id, 'late-span']).slice(0, 16)) }
+  const key = digest(`${run.traceId}\n${run.spanId}\n${scorer.id}\n${scorer.version}`)
+  const id = digest(`${key}\n${spanIds.join('\n')}`)
+  return { key, id, spanId: nonZero(id.slice(0, 16)) }
 }
 
-function hash(parts: readonly string[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
+function digest(text: string): string {
+  return hash('sha256', text).slice(0, 32)
 }
 
 /** A span id of zeros only is not valid. */

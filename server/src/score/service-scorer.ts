@@ -5,7 +5,8 @@ import type { AgentRun, Evaluation, OfferedRun as ScoredOffer, ScoringOptions } 
 
 import type { Destination } from '../send/acknowledged-exporter.ts'
 import { createServiceSignals } from '../send/service-signals.ts'
-import type { GatheredRecords, ServiceSignals } from '../send/service-signals.ts'
+import type { GatheredRecords } from '../send/gathered-signals.ts'
+import type { ServiceSignals } from '../send/service-signals.ts'
 import { scoreIds } from './score-ids.ts'
 import type { ScoreIds } from './score-ids.ts'
 import type { OfferedRun, RunScorer } from './run-scorer.ts'
@@ -70,7 +71,7 @@ export class ServiceScorer implements RunScorer {
 
   /** What was written for the service of a run since the last call. */
   take(run: AgentRun): GatheredRecords {
-    return this.#outputOf(run).signals.take()
+    return this.#outputOf(run).signals.records.take()
   }
 
   async shutdown(): Promise<void> {
@@ -83,7 +84,7 @@ export class ServiceScorer implements RunScorer {
     const { spanIds } = offered
     const { traceId, spanId } = offered.target
     const ids = scoreIds({ traceId, spanId }, evaluation.scorer, spanIds)
-    signals.nextSpanId(ids.spanId)
+    signals.records.nextSpanId(ids.spanId)
     const revised = { ...evaluation, revision: spanIds.length }
     this.#onScore?.(`${traceId}:${spanId}`, ids, revised)
     emitter.emit({
@@ -99,7 +100,7 @@ export class ServiceScorer implements RunScorer {
   }
 
   #outputOf({ resource }: AgentRun): ServiceOutput {
-    const key = JSON.stringify(Object.entries(resource).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+    const key = keyOf(resource)
     const known = this.#outputs.get(key)
     if (known !== undefined) {
       // The order of the map is the order of the latest use.
@@ -133,9 +134,9 @@ export class ServiceScorer implements RunScorer {
       later: (run, ms) => void setTimeout(run, ms).unref(),
     })
     const providers = {
-      tracerProvider: () => signals.tracerProvider,
+      tracerProvider: () => signals.records.tracerProvider,
       meterProvider: () => signals.meterProvider,
-      loggerProvider: () => signals.loggerProvider,
+      loggerProvider: () => signals.records.loggerProvider,
     }
     const { emit } = this.#runs.options
     const emitter = new Emitter({
@@ -147,6 +148,17 @@ export class ServiceScorer implements RunScorer {
     })
     return { signals, metrics, emitter }
   }
+}
+
+/** The spans of a request share the object of their resource. */
+const keys = new WeakMap<object, string>()
+
+function keyOf(resource: Readonly<Record<string, unknown>>): string {
+  const known = keys.get(resource)
+  if (known !== undefined) return known
+  const key = JSON.stringify(Object.entries(resource).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+  keys.set(resource, key)
+  return key
 }
 
 /** What was gathered is written first. */

@@ -2,15 +2,13 @@ import type { HeldSpan } from './held-span.ts'
 
 /**
  * The spans that are settled together: an outermost agent with all that is below it, or, where there is no agent, spans that
- * hang together.
+ * are connected by their parents.
  */
 export interface RunUnit {
   readonly traceId: string
   /** The outermost span that has arrived. */
   top: HeldSpan
   spans: HeldSpan[]
-  /** Records of the log that hold its spans. */
-  readonly offsets: Set<number>
   /** Time of the log when the latest of its spans arrived. */
   lastSeenMs: number
   /** Time of the log when the first of its spans arrived. */
@@ -24,15 +22,14 @@ export interface RunUnit {
 }
 
 /** A unit with no span yet. */
-export function createUnit(traceId: string, top: HeldSpan, nowMs: number): RunUnit {
+export function createUnit(traceId: string, top: HeldSpan, nowMs: number, state: 'open' | 'emitted'): RunUnit {
   return {
     traceId,
     top,
     spans: [],
-    offsets: new Set(),
     lastSeenMs: nowMs,
     firstSeenMs: nowMs,
-    state: 'open',
+    state,
     recognised: 0,
     startTimeMs: Number.POSITIVE_INFINITY,
     endTimeMs: Number.NEGATIVE_INFINITY,
@@ -42,7 +39,6 @@ export function createUnit(traceId: string, top: HeldSpan, nowMs: number): RunUn
 /** Puts a span into a unit. */
 export function addToUnit(unit: RunUnit, span: HeldSpan, nowMs: number): void {
   unit.spans.push(span)
-  unit.offsets.add(span.offset)
   unit.lastSeenMs = Math.max(unit.lastSeenMs, nowMs)
   unit.recognised += span.isRecognised ? 1 : 0
   unit.startTimeMs = Math.min(unit.startTimeMs, span.startTimeMs)
@@ -55,7 +51,6 @@ export function mergeUnits(from: RunUnit, into: RunUnit): void {
   const [longer, shorter] = into.spans.length >= from.spans.length ? [into.spans, from.spans] : [from.spans, into.spans]
   for (const span of shorter) longer.push(span)
   into.spans = longer
-  for (const offset of from.offsets) into.offsets.add(offset)
   into.lastSeenMs = Math.max(into.lastSeenMs, from.lastSeenMs)
   into.firstSeenMs = Math.min(into.firstSeenMs, from.firstSeenMs)
   into.recognised += from.recognised

@@ -11,7 +11,9 @@ const options: TraceBufferOptions = {
   lingerMs: 300_000,
   maxAgeMs: 3_600_000,
   maxSpansPerTrace: 5000,
+  maxBytesPerTrace: 1e9,
   maxSpans: 100_000,
+  maxContentBytes: 1e9,
 }
 
 const TRACE = 'a'.repeat(32)
@@ -55,7 +57,7 @@ const ordinary = (spanId: string, parent?: string, made?: Made) => span({ 'http.
 function runsOf({ spans, lacksSpans }: SettledSpans): AgentRun[] {
   return buildRuns(
     spans.flatMap(({ source }) => source ?? []),
-    { logs: spans.flatMap(({ logs }) => logs ?? []), lacksSpans },
+    { logs: spans.flatMap(({ logs }) => logs?.flatMap(({ content }) => content ?? []) ?? []), lacksSpans },
   )
 }
 
@@ -72,7 +74,8 @@ function play(arrivals: readonly (readonly [number, readonly SourceSpan[]])[], u
   let offset = 1
   const rest = [...arrivals].toSorted((left, right) => left[0] - right[0])
   for (let nowMs = 0; nowMs <= untilMs; nowMs += 500) {
-    while (rest[0] !== undefined && rest[0][0] <= nowMs) buffer.add(offset++, rest.shift()![1], [], nowMs)
+    while (rest[0] !== undefined && rest[0][0] <= nowMs)
+      buffer.add(offset++, { spans: rest.shift()![1], logs: [] }, nowMs)
     for (const settled of buffer.settle(nowMs).settled) {
       for (const run of runsOf(settled)) runs.push({ id: run.spanId, atMs: nowMs, spans: settled.spans.length })
       buffer.emitted(settled, nowMs)
@@ -156,19 +159,20 @@ describe('when a run is complete', () => {
   it('makes a revision of a run whose span comes late, and keeps its key', () => {
     const [a, b] = [id(), id()]
     const buffer = new TraceBuffer(options)
-    buffer.add(1, [agent(a), chat(b, a)], [], 0)
+    const sources = [agent(a), chat(b, a)]
+    buffer.add(1, { spans: sources, logs: [] }, 0)
     const first = onlyOne(buffer.settle(10_000).settled)
     expect(runsOf(first).map((run) => run.id)).toEqual([`${TRACE}:${a}`])
     buffer.emitted(first, 10_000)
     const late = tool(id(), a)
-    buffer.add(2, [late], [], 60_000)
+    buffer.add(2, { spans: [late], logs: [] }, 60_000)
     const second = onlyOne(buffer.settle(70_000).settled)
     expect(second.spans.map(({ spanId, source }) => [spanId, source !== undefined])).toEqual([
       [a, false],
       [b, false],
       [late.spanId, true],
     ])
-    buffer.restore(TRACE, [agent(a), chat(b, a)], [])
+    for (const each of second.spans) buffer.restore(each, sources[each.index] ?? late)
     expect(runsOf(second).map((run) => run.id)).toEqual([`${TRACE}:${a}`])
   })
 
@@ -189,9 +193,9 @@ describe('when a run is complete', () => {
   it('forgets log records whose span never arrives', () => {
     const buffer = new TraceBuffer(options)
     const log = { traceId: TRACE, spanId: id(), timeMs: 1, attributes: {}, scope: { name: 'x' } }
-    expect(buffer.add(7, [], [log], 0)).toBe(true)
+    expect(buffer.add(7, { spans: [], logs: [log] }, 0)).toEqual([])
     expect(buffer.settle(299_000).freed).toEqual([])
-    expect(buffer.settle(301_000).freed).toEqual([7])
+    expect(buffer.settle(301_000).freed).toMatchObject([{ offset: 7, index: 0 }])
     expect(buffer.traces).toBe(0)
   })
 })

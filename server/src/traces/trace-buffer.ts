@@ -1,29 +1,34 @@
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
 
+import type { DecodedRecord } from '../log/span-log.ts'
+import { EMITTED, FINISHED } from '../log/record-states.ts'
 import { BoundedSet } from './bounded-set.ts'
 import { DueTimes } from './due-times.ts'
-import { anchorOf, toHeldSpan } from './held-span.ts'
-import type { HeldSpan } from './held-span.ts'
+import { HeldContents } from './held-contents.ts'
+import { anchorOf, contentOf, toHeldSpan } from './held-span.ts'
+import type { HeldLog, HeldSpan, SpanPlace } from './held-span.ts'
+import { connect, createTrace, disconnect, listIn } from './held-trace.ts'
+import type { HeldTrace } from './held-trace.ts'
 import { addToUnit, createUnit, mergeUnits } from './run-unit.ts'
 import type { RunUnit } from './run-unit.ts'
+import { isDangling, whenDue } from './when-due.ts'
+import type { WaitingTimes } from './when-due.ts'
 
 /** When a unit counts as complete, and how much is held. All times are times of the log, in milliseconds. */
-export interface TraceBufferOptions {
-  /** How long no span of a run may have arrived. */
-  readonly settleMs: number
-  /** How long spans whose parent has not arrived wait for it. */
-  readonly orphanMs: number
+export interface TraceBufferOptions extends WaitingTimes {
   /** How long the place of a scored run is kept for spans that come late. */
   readonly lingerMs: number
-  /** How long spans may wait in all. */
-  readonly maxAgeMs: number
   /** Spans of one trace that are held; later ones are left out, and its runs are incomplete. */
   readonly maxSpansPerTrace: number
-  /** Spans that are held with their content; over it the oldest unit is settled as it is. */
+  /** Bytes that the content of one trace may take, with the same consequence. */
+  readonly maxBytesPerTrace: number
+  /** Spans whose place in their trace is held. Those of scored runs give way first. */
   readonly maxSpans: number
+  /** Bytes of content in memory, as an estimate. What is over it is read from the log when it is needed. */
+  readonly maxContentBytes: number
 }
 
-/** Spans that are ready to be put together, and what came of them before. */
+/** Spans that are ready to be put together. */
 export interface SettledSpans {
   readonly traceId: string
   readonly units: readonly RunUnit[]
@@ -37,43 +42,30 @@ export interface Due {
   readonly settled: readonly SettledSpans[]
   /** Units of which nothing is needed any more. */
   readonly finished: readonly RunUnit[]
-  /** Records with log records whose span never arrived. */
-  readonly freed: readonly number[]
+  /** Log records whose span never arrived. */
+  readonly freed: readonly SpanPlace[]
 }
 
 /** What the buffer counts. */
 export interface TraceBufferCounts {
   /** Spans that came after their run was finished. */
   late: number
-  /** Spans that were left out because their trace holds too many. */
+  /** Spans that were left out because their trace holds too many, or too much. */
   overLimit: number
-  /** Units that were settled before their time because too many spans are held. */
-  hurried: number
+  /** Units whose place was given up before `lingerMs`, because too many spans are held. */
+  cutShort: number
 }
 
-interface HeldTrace {
-  readonly traceId: string
-  readonly spans: Map<string, HeldSpan>
-  /** Spans whose parent has not arrived, by its id. */
-  readonly waiting: Map<string, HeldSpan[]>
-  /** Log records that arrived before their span. */
-  readonly looseLogs: Map<string, { readonly log: SourceLog; readonly offset: number }[]>
-  readonly units: Set<RunUnit>
-  isFlat: boolean
-  lacksSpans: boolean
-  /** Whether a parent arrived after its children: units may have to be merged. */
-  isChanged: boolean
-}
-
-/** How often a unit that waits for another one is looked at again. */
-const LOOK_AGAIN_MS = 500
+/** Share of `maxSpans` above which scored runs give way, so that there is room for what comes. */
+const LINGERING_SHARE = 0.8
 
 /** Traces of which it is remembered that a run of theirs is finished. */
 const MAX_FINISHED = 200_000
 
 /**
  * The spans of traces that are not finished, and when each run of them is complete: nothing of an agent's subtree has arrived
- * for `settleMs`, and no span that may belong to it waits for its parent. Time is the time of the log, never the senders'.
+ * for `settleMs`, and no span that may belong to it still waits for its parent. A missing parent above the outermost agent does
+ * not count. Time is the time of the log, never the senders'.
  */
 export class TraceBuffer {
   readonly #options: TraceBufferOptions
@@ -82,18 +74,30 @@ export class TraceBuffer {
   /** Traces with log records whose span has not arrived. */
   readonly #looseDue = new DueTimes<HeldTrace>()
   readonly #finished = new BoundedSet(MAX_FINISHED)
-  /** Units in the order in which they began, with content in memory. */
-  readonly #withContent = new Set<RunUnit>()
-  readonly counts: TraceBufferCounts = { late: 0, overLimit: 0, hurried: 0 }
+  readonly #contents: HeldContents
+  /** Units that were scored, in the order in which they were. */
+  readonly #lingering = new Set<RunUnit>()
+  readonly counts: TraceBufferCounts = { late: 0, overLimit: 0, cutShort: 0 }
   #heldSpans = 0
 
   constructor(options: TraceBufferOptions) {
     this.#options = options
+    this.#contents = new HeldContents(options.maxContentBytes)
   }
 
-  /** Spans that are held with their content. */
+  /** Spans whose place in their trace is held. */
   get heldSpans(): number {
     return this.#heldSpans
+  }
+
+  /** Bytes of content in memory, as an estimate. */
+  get contentBytes(): number {
+    return this.#contents.bytes
+  }
+
+  /** Whether so many spans wait for their run to be complete, or scored, that no more should be added. */
+  get isFull(): boolean {
+    return this.#heldSpans >= this.#options.maxSpans
   }
 
   /** Traces of which anything is held. */
@@ -101,31 +105,32 @@ export class TraceBuffer {
     return this.#traces.size
   }
 
-  /** Units that are not scored yet. */
-  get openUnits(): number {
-    return this.#withContent.size
-  }
-
   /**
    * Takes in one record of the log.
    *
+   * @param stateOf The state of each span and log record of it, by index.
    * @param nowMs The time of the log.
-   * @returns Whether anything of it is held. Where nothing is, the record is finished.
+   * @returns The indexes of what is not held: it is not needed, or is held already.
    */
-  add(offset: number, spans: readonly SourceSpan[], logs: readonly SourceLog[], nowMs: number): boolean {
-    let isHeld = false
-    for (const span of spans) if (this.#addSpan(span, offset, nowMs)) isHeld = true
-    for (const log of logs) if (this.#addLog(log, offset, nowMs)) isHeld = true
-    return isHeld
-  }
-
-  /** Whether a span that is held came with this record. */
-  holds(traceId: string, offset: number): boolean {
-    const trace = this.#traces.get(traceId)
-    if (trace === undefined) return false
-    for (const unit of trace.units) if (unit.offsets.has(offset)) return true
-    for (const early of trace.looseLogs.values()) if (early.some((each) => each.offset === offset)) return true
-    return false
+  add(
+    offset: number,
+    { spans, logs }: DecodedRecord,
+    nowMs: number,
+    stateOf: (index: number) => number = () => 0,
+  ): readonly number[] {
+    const left: number[] = []
+    for (const [index, span] of spans.entries()) {
+      const state = stateOf(index)
+      const isHeld =
+        span !== undefined && state !== FINISHED && this.#addSpan(span, { offset, index }, nowMs, state === EMITTED)
+      if (!isHeld) left.push(index)
+    }
+    for (const [position, log] of logs.entries()) {
+      const index = spans.length + position
+      const isWanted = log !== undefined && stateOf(index) !== FINISHED
+      if (!isWanted || !this.#addLog(log, { offset, index, content: log }, nowMs)) left.push(index)
+    }
+    return left
   }
 
   /** What is due at a time of the log. Each unit that is given is to be handed to `emitted` once its scores are out. */
@@ -136,160 +141,133 @@ export class TraceBuffer {
     for (const unit of this.#due.take(nowMs)) {
       const trace = this.#traces.get(unit.traceId)
       if (trace === undefined || !trace.units.has(unit)) continue
-      if (trace.isChanged) this.#mergeConnected(trace)
+      this.#mergeConnected(trace)
       if (!trace.units.has(unit)) continue
       if (unit.state === 'emitted') this.#finishDue(trace, unit, nowMs, finished)
       else if (unit.state === 'open') this.#settleDue(trace, unit, nowMs, settled, finished)
     }
-    this.#hurry(nowMs, settled, finished)
+    this.#giveWay(finished)
     return { settled, finished, freed }
   }
 
-  /** Everything that is open, complete or not, as at the end of the input. */
-  settleAll(): SettledSpans[] {
-    const settled: SettledSpans[] = []
-    for (const trace of this.#traces.values()) {
-      this.#mergeConnected(trace)
-      const open = [...trace.units].filter((unit) => unit.state === 'open' && unit.recognised > 0)
-      if (open.length > 0) settled.push(this.#take(trace, open))
-    }
-    return settled
+  /** These spans were put before the scorers: their content is not needed in memory any more. */
+  scored({ units }: SettledSpans): void {
+    for (const unit of units) this.#contents.drop(unit)
   }
 
-  /** The scores of these units were acknowledged: their content is let go of, their place is kept for late spans. */
-  emitted({ traceId, units }: SettledSpans, nowMs: number): void {
+  /** The scores of these spans were acknowledged: their place is kept for late spans. */
+  emitted({ traceId, units, spans }: SettledSpans, nowMs: number): void {
     this.#finished.add(traceId)
+    for (const span of spans) span.isEmitted = true
     for (const unit of units) {
       if (unit.state !== 'settling') continue
-      unit.state = 'emitted'
-      for (const span of unit.spans) this.#dropContent(span)
-      this.#withContent.delete(unit)
-      this.#due.set(unit, nowMs + this.#options.lingerMs)
-    }
-  }
-
-  /** The scores of these units could not be made now: they are due again. */
-  retry({ units }: SettledSpans, nowMs: number): void {
-    for (const unit of units) {
-      if (unit.state !== 'settling') continue
-      unit.state = 'open'
-      this.#due.set(unit, nowMs + LOOK_AGAIN_MS)
-    }
-  }
-
-  /** Gives spans of a trace their content back, read from the log again. */
-  restore(traceId: string, sources: Iterable<SourceSpan>, logs: readonly SourceLog[]): void {
-    const trace = this.#traces.get(traceId)
-    if (trace === undefined) return
-    for (const source of sources) {
-      const span = trace.spans.get(source.spanId)
-      if (span !== undefined && span.source === undefined) {
-        span.source = span.isRecognised ? source : toHeldSpan(source, span.offset).source
-        this.#heldSpans += 1
+      if (unit.spans.every((span) => span.isEmitted)) {
+        this.#linger(unit, nowMs)
+        continue
       }
-    }
-    for (const log of logs) {
-      const span = trace.spans.get(log.spanId)
-      if (
-        span !== undefined &&
-        !span.logs?.some((known) => known.timeMs === log.timeMs && known.eventName === log.eventName)
-      )
-        (span.logs ??= []).push(log)
+      // Spans arrived while the others were being scored.
+      unit.state = 'open'
+      this.#due.set(unit, unit.lastSeenMs + this.#options.settleMs)
     }
   }
 
-  #addSpan(source: SourceSpan, offset: number, nowMs: number): boolean {
+  /** Gives a span its content back, read from the log again. */
+  restore(span: HeldSpan, source: SourceSpan): void {
+    const trace = this.#traces.get(source.traceId)
+    if (trace === undefined || span.source !== undefined) return
+    span.source = contentOf(source, span.isRecognised)
+    const { unit } = anchorOf(span, this.#options.maxSpansPerTrace)
+    if (unit !== undefined) this.#contents.add(unit, span)
+  }
+
+  #addSpan(source: SourceSpan, place: SpanPlace, nowMs: number, isEmitted: boolean): boolean {
     const trace = this.#traceOf(source.traceId)
-    const known = trace.spans.get(source.spanId)
-    if (known !== undefined) {
-      // A sender that got no answer sends again. What is the same span adds nothing.
-      return known.offset === offset
-    }
-    if (trace.spans.size >= this.#options.maxSpansPerTrace) {
+    // A sender that got no answer sends again. What is the same span adds nothing.
+    if (trace.spans.has(source.spanId)) return false
+    const { maxSpansPerTrace, maxBytesPerTrace } = this.#options
+    const span = toHeldSpan(source, place)
+    if (trace.spans.size >= maxSpansPerTrace || trace.bytes + span.bytes > maxBytesPerTrace) {
       trace.lacksSpans = true
       this.counts.overLimit += 1
+      this.#forgetEmpty(trace)
       return false
     }
-    const span = toHeldSpan(source, offset)
     trace.spans.set(span.spanId, span)
+    trace.bytes += span.bytes
     trace.isFlat ||= span.isFlat
     this.#heldSpans += 1
-    this.#connect(trace, span)
-    const anchor = anchorOf(span, this.#options.maxSpansPerTrace)
+    connect(trace, span)
+    const anchor = anchorOf(span, maxSpansPerTrace)
     let { unit } = anchor
     if (unit === undefined) {
-      unit = createUnit(source.traceId, anchor, nowMs)
+      unit = createUnit(source.traceId, anchor, nowMs, isEmitted ? 'emitted' : 'open')
       anchor.unit = unit
       trace.units.add(unit)
     }
     addToUnit(unit, span, nowMs)
-    this.#reopen(unit, nowMs)
-    const early = trace.looseLogs.get(span.spanId)
-    if (early !== undefined) {
-      trace.looseLogs.delete(span.spanId)
-      for (const { log, offset: at } of early) this.#attach(unit, span, log, at)
+    if (isEmitted) this.#addEmitted(unit, span, nowMs)
+    else {
+      this.#contents.add(unit, span)
+      this.#reopen(unit, nowMs)
     }
+    this.#attachEarly(trace, span)
     return true
   }
 
-  #addLog(log: SourceLog, offset: number, nowMs: number): boolean {
+  /** A span that was scored before the service started again. */
+  #addEmitted(unit: RunUnit, span: HeldSpan, nowMs: number): void {
+    this.#finished.add(unit.traceId)
+    span.isEmitted = true
+    span.source = undefined
+    if (unit.state !== 'emitted') return
+    this.#lingering.add(unit)
+    this.#due.set(unit, nowMs + this.#options.lingerMs)
+  }
+
+  #addLog(log: SourceLog, held: HeldLog, nowMs: number): boolean {
     const trace = this.#traceOf(log.traceId)
     const span = trace.spans.get(log.spanId)
     if (span === undefined) {
-      const early = trace.looseLogs.get(log.spanId) ?? []
+      const early = listIn(trace.looseLogs, log.spanId)
       if (early.length >= this.#options.maxSpansPerTrace) return false
-      early.push({ log, offset })
-      trace.looseLogs.set(log.spanId, early)
+      early.push(held)
       this.#looseDue.set(trace, nowMs + this.#options.orphanMs)
       return true
     }
     const { unit } = anchorOf(span, this.#options.maxSpansPerTrace)
-    if (unit === undefined) return false
-    this.#attach(unit, span, log, offset)
-    this.#reopen(unit, nowMs)
+    if (unit === undefined || (span.logs?.length ?? 0) >= this.#options.maxSpansPerTrace) return false
+    ;(span.logs ??= []).push(held)
+    // A log record of a run that was scored is context for a later span; it makes no revision by itself.
+    if (!span.isEmitted) this.#reopen(unit, nowMs)
     return true
   }
 
-  #attach(unit: RunUnit, span: HeldSpan, log: SourceLog, offset: number): void {
-    ;(span.logs ??= []).push(log)
-    unit.offsets.add(offset)
-  }
-
-  #connect(trace: HeldTrace, span: HeldSpan): void {
-    const { parentSpanId } = span
-    if (parentSpanId !== undefined) {
-      const parent = trace.spans.get(parentSpanId)
-      if (parent === undefined || parent === span) listIn(trace.waiting, parentSpanId).push(span)
-      else adopt(parent, span)
-    }
-    const children = trace.waiting.get(span.spanId)
-    if (children === undefined) return
-    trace.waiting.delete(span.spanId)
-    for (const child of children) if (child !== span) adopt(span, child)
-    trace.isChanged = true
+  #attachEarly(trace: HeldTrace, span: HeldSpan): void {
+    const early = trace.looseLogs.get(span.spanId)
+    if (early === undefined) return
+    trace.looseLogs.delete(span.spanId)
+    ;(span.logs ??= []).push(...early)
   }
 
   /** A span of the unit arrived: it is open, and waits from now on. */
   #reopen(unit: RunUnit, nowMs: number): void {
     unit.lastSeenMs = Math.max(unit.lastSeenMs, nowMs)
     if (unit.state !== 'settling') unit.state = 'open'
-    this.#withContent.add(unit)
+    this.#lingering.delete(unit)
     this.#due.set(unit, unit.lastSeenMs + this.#options.settleMs)
+  }
+
+  #linger(unit: RunUnit, nowMs: number): void {
+    unit.state = 'emitted'
+    this.#contents.drop(unit)
+    this.#lingering.add(unit)
+    this.#due.set(unit, nowMs + this.#options.lingerMs)
   }
 
   #traceOf(traceId: string): HeldTrace {
     let trace = this.#traces.get(traceId)
     if (trace === undefined) {
-      trace = {
-        traceId,
-        spans: new Map(),
-        waiting: new Map(),
-        looseLogs: new Map(),
-        units: new Set(),
-        isFlat: false,
-        lacksSpans: false,
-        isChanged: false,
-      }
+      trace = createTrace(traceId)
       this.#traces.set(traceId, trace)
     }
     return trace
@@ -304,16 +282,15 @@ export class TraceBuffer {
       const into = anchor.unit
       if (anchor === unit.top || into === undefined || into === unit) continue
       mergeUnits(unit, into)
+      this.#contents.move(unit, into)
       unit.top.unit = undefined
-      trace.units.delete(unit)
-      this.#withContent.delete(unit)
-      this.#due.delete(unit)
+      this.#forgetUnit(trace, unit)
       if (unit.state !== 'emitted' || into.state !== 'emitted') this.#reopen(into, into.lastSeenMs)
     }
   }
 
   #settleDue(trace: HeldTrace, unit: RunUnit, nowMs: number, settled: SettledSpans[], finished: RunUnit[]): void {
-    const dueMs = this.#dueMs(trace, unit, nowMs)
+    const dueMs = whenDue(trace, unit, nowMs, this.#options)
     if (dueMs > nowMs) {
       this.#due.set(unit, dueMs)
       return
@@ -329,7 +306,16 @@ export class TraceBuffer {
     }
     // What else of the trace is ready may be the same run in the words of a second instrumentation, or part of this one.
     const ready = [...trace.units].filter((other) => other === unit || this.#isReady(trace, other, nowMs))
-    settled.push(this.#take(trace, ready))
+    for (const each of ready) {
+      each.state = 'settling'
+      this.#lingering.delete(each)
+    }
+    settled.push({
+      traceId: trace.traceId,
+      units: ready,
+      spans: ready.flatMap(({ spans }) => spans),
+      lacksSpans: trace.lacksSpans,
+    })
   }
 
   #isReady(trace: HeldTrace, unit: RunUnit, nowMs: number): boolean {
@@ -338,7 +324,7 @@ export class TraceBuffer {
     return (
       unit.state === 'open' &&
       unit.recognised > 0 &&
-      this.#dueMs(trace, unit, nowMs) <= nowMs &&
+      whenDue(trace, unit, nowMs, this.#options) <= nowMs &&
       !this.#isTail(trace, unit)
     )
   }
@@ -348,46 +334,6 @@ export class TraceBuffer {
     return isDangling(top) && this.#finished.has(trace.traceId)
   }
 
-  #dueMs(trace: HeldTrace, unit: RunUnit, nowMs: number): number {
-    const { settleMs, orphanMs, maxAgeMs } = this.#options
-    const ageMs = unit.firstSeenMs + maxAgeMs
-    const lastSeenMs = trace.isFlat ? latest(trace.units) : unit.lastSeenMs
-    const quietMs = lastSeenMs + settleMs
-    if (quietMs > nowMs) return Math.min(quietMs, ageMs)
-    if (isLoose(unit)) {
-      // Their parent, if it is one, is lost to all of them: they are put together from what is left.
-      return Math.min(latest([...trace.units].filter(isLoose)) + orphanMs, ageMs)
-    }
-    const blockedMs = this.#blockedUntil(trace, unit, nowMs)
-    return blockedMs > nowMs ? Math.min(nowMs + LOOK_AGAIN_MS, blockedMs, ageMs) : quietMs
-  }
-
-  /**
-   * Spans that wait for their parent may be part of this unit, or of an agent around it that is still at work: until when they
-   * are waited for. Start and end are compared only where one clock wrote both.
-   */
-  #blockedUntil(trace: HeldTrace, unit: RunUnit, nowMs: number): number {
-    let untilMs = nowMs
-    for (const waiting of trace.waiting.values()) {
-      for (const { unit: other, sender } of waiting) {
-        if (other === undefined || other === unit || !isLoose(other) || other.state === 'emitted') continue
-        if (sender === unit.top.sender && other.startTimeMs >= unit.endTimeMs) continue
-        untilMs = Math.max(untilMs, other.lastSeenMs + this.#options.orphanMs)
-      }
-    }
-    return untilMs
-  }
-
-  #take(trace: HeldTrace, units: readonly RunUnit[]): SettledSpans {
-    for (const unit of units) unit.state = 'settling'
-    return {
-      traceId: trace.traceId,
-      units,
-      spans: units.flatMap((unit) => unit.spans),
-      lacksSpans: trace.lacksSpans,
-    }
-  }
-
   #finishDue(trace: HeldTrace, unit: RunUnit, nowMs: number, finished: RunUnit[]): void {
     if (unit.lastSeenMs + this.#options.lingerMs > nowMs) this.#due.set(unit, unit.lastSeenMs + this.#options.lingerMs)
     else this.#finish(trace, unit, finished)
@@ -395,77 +341,41 @@ export class TraceBuffer {
 
   #finish(trace: HeldTrace, unit: RunUnit, finished: RunUnit[]): void {
     unit.state = 'finished'
-    trace.units.delete(unit)
-    this.#withContent.delete(unit)
-    this.#due.delete(unit)
-    for (const span of unit.spans) {
-      this.#dropContent(span)
-      trace.spans.delete(span.spanId)
-      for (const child of span.children ?? []) child.parent = undefined
-      if (span.parent === undefined && span.parentSpanId !== undefined) {
-        const rest = trace.waiting.get(span.parentSpanId)?.filter((other) => other !== span) ?? []
-        if (rest.length === 0) trace.waiting.delete(span.parentSpanId)
-        else trace.waiting.set(span.parentSpanId, rest)
-      }
-    }
+    this.#contents.drop(unit)
+    this.#forgetUnit(trace, unit)
+    this.#heldSpans -= unit.spans.length
+    for (const span of unit.spans) disconnect(trace, span)
     finished.push(unit)
+    this.#forgetEmpty(trace)
+  }
+
+  #forgetUnit(trace: HeldTrace, unit: RunUnit): void {
+    trace.units.delete(unit)
+    this.#lingering.delete(unit)
+    this.#due.delete(unit)
+  }
+
+  #forgetLoose(trace: HeldTrace): readonly SpanPlace[] {
+    const places = [...trace.looseLogs.values()].flat()
+    trace.looseLogs.clear()
+    this.#forgetEmpty(trace)
+    return places
+  }
+
+  #forgetEmpty(trace: HeldTrace): void {
     if (trace.units.size === 0 && trace.looseLogs.size === 0) this.#traces.delete(trace.traceId)
   }
 
-  #forgetLoose(trace: HeldTrace): number[] {
-    const offsets = new Set([...trace.looseLogs.values()].flatMap((early) => early.map(({ offset }) => offset)))
-    trace.looseLogs.clear()
-    if (trace.units.size === 0) this.#traces.delete(trace.traceId)
-    return [...offsets].filter((offset) => !this.holds(trace.traceId, offset))
-  }
-
-  #dropContent(span: HeldSpan): void {
-    if (span.source === undefined) return
-    span.source = undefined
-    span.logs = undefined
-    this.#heldSpans -= 1
-  }
-
-  /** Too many spans are held: the oldest units are settled as they are. */
-  #hurry(nowMs: number, settled: SettledSpans[], finished: RunUnit[]): void {
-    if (this.#heldSpans <= this.#options.maxSpans) return
-    let excess = this.#heldSpans - this.#options.maxSpans
-    for (const unit of this.#withContent) {
-      if (excess <= 0) break
+  /** Many spans are held: the runs that were scored first wait no longer for late spans. */
+  #giveWay(finished: RunUnit[]): void {
+    const limit = this.#options.maxSpans * LINGERING_SHARE
+    for (const unit of this.#lingering) {
+      if (this.#heldSpans <= limit) return
       const trace = this.#traces.get(unit.traceId)
-      if (trace === undefined || unit.state !== 'open') continue
-      excess -= unit.spans.length
-      this.counts.hurried += 1
-      if (unit.recognised === 0) this.#finish(trace, unit, finished)
-      else settled.push({ ...this.#take(trace, [unit]), lacksSpans: unit.lastSeenMs + this.#options.settleMs > nowMs })
+      this.#lingering.delete(unit)
+      if (trace === undefined || unit.state !== 'emitted') continue
+      this.counts.cutShort += 1
+      this.#finish(trace, unit, finished)
     }
   }
-}
-
-/** Whether a span waits for its parent and cannot be the outermost one of a run. */
-function isDangling({ isAnchor, parentSpanId, parent }: HeldSpan): boolean {
-  return !isAnchor && parentSpanId !== undefined && parent === undefined
-}
-
-function isLoose(unit: RunUnit): boolean {
-  return unit.recognised > 0 && isDangling(unit.top)
-}
-
-function adopt(parent: HeldSpan, child: HeldSpan): void {
-  child.parent = parent
-  ;(parent.children ??= []).push(child)
-}
-
-function latest(units: Iterable<RunUnit>): number {
-  let latestMs = 0
-  for (const { lastSeenMs } of units) latestMs = Math.max(latestMs, lastSeenMs)
-  return latestMs
-}
-
-function listIn<T>(map: Map<string, T[]>, key: string): T[] {
-  const list = map.get(key)
-  if (list !== undefined) return list
-  const created: T[] = []
-  map.set(key, created)
-  return created
 }

@@ -16,10 +16,15 @@ export interface ServerProcess {
 
 const MAIN = new URL('../../dist/main.js', import.meta.url).pathname
 
-export async function startProcess(args: readonly string[], ports = { http: 0, grpc: 0 }): Promise<ServerProcess> {
+/** @param nodeOptions Options of Node.js itself, such as those of its profiler. */
+export async function startProcess(
+  args: readonly string[],
+  ports = { http: 0, grpc: 0 },
+  nodeOptions: readonly string[] = [],
+): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
-    [MAIN, '--http-port', String(ports.http), '--grpc-port', String(ports.grpc), ...args],
+    [...nodeOptions, MAIN, '--http-port', String(ports.http), '--grpc-port', String(ports.grpc), ...args],
     { stdio: ['ignore', 'inherit', 'pipe'] },
   )
   const lines: string[] = []

@@ -1,0 +1,74 @@
+import type { HeldLog, HeldSpan } from './held-span.ts'
+import type { RunUnit } from './run-unit.ts'
+
+/** The spans of one trace that are not finished. */
+export interface HeldTrace {
+  readonly traceId: string
+  readonly spans: Map<string, HeldSpan>
+  /** Spans whose parent has not arrived, by its id. */
+  readonly waiting: Map<string, HeldSpan[]>
+  /** Log records that arrived before their span. */
+  readonly looseLogs: Map<string, HeldLog[]>
+  readonly units: Set<RunUnit>
+  /** What its content takes in memory, or would, as an estimate in bytes. */
+  bytes: number
+  isFlat: boolean
+  lacksSpans: boolean
+  /** Whether a parent arrived after its children: units may have to be merged. */
+  isChanged: boolean
+}
+
+/** A trace with no span yet. */
+export function createTrace(traceId: string): HeldTrace {
+  return {
+    traceId,
+    spans: new Map(),
+    waiting: new Map(),
+    looseLogs: new Map(),
+    units: new Set(),
+    bytes: 0,
+    isFlat: false,
+    lacksSpans: false,
+    isChanged: false,
+  }
+}
+
+/** Puts a new span between its parent and its children, as far as they have arrived. */
+export function connect(trace: HeldTrace, span: HeldSpan): void {
+  const { parentSpanId } = span
+  if (parentSpanId !== undefined) {
+    const parent = trace.spans.get(parentSpanId)
+    if (parent === undefined || parent === span) listIn(trace.waiting, parentSpanId).push(span)
+    else adopt(parent, span)
+  }
+  const children = trace.waiting.get(span.spanId)
+  if (children === undefined) return
+  trace.waiting.delete(span.spanId)
+  for (const child of children) if (child !== span) adopt(span, child)
+  trace.isChanged = true
+}
+
+/** Takes a span out of its trace. */
+export function disconnect(trace: HeldTrace, span: HeldSpan): void {
+  trace.spans.delete(span.spanId)
+  trace.bytes -= span.bytes
+  for (const child of span.children ?? []) child.parent = undefined
+  if (span.parent !== undefined || span.parentSpanId === undefined) return
+  const rest = trace.waiting.get(span.parentSpanId)?.filter((other) => other !== span) ?? []
+  if (rest.length === 0) trace.waiting.delete(span.parentSpanId)
+  else trace.waiting.set(span.parentSpanId, rest)
+}
+
+/** The list under a key, which is added where there is none. */
+export function listIn<T>(map: Map<string, T[]>, key: string): T[] {
+  const list = map.get(key)
+  if (list !== undefined) return list
+  const created: T[] = []
+  map.set(key, created)
+  return created
+}
+
+function adopt(parent: HeldSpan, child: HeldSpan): void {
+  child.parent = parent
+  ;(parent.children ??= []).push(child)
+}
