@@ -1,10 +1,5 @@
-import {
-  budgetTable,
-  emitTable,
-  optionTable,
-  scorerEntryTable,
-  variableOf,
-} from '../../src/processor/config/option-table.ts'
+import { budgetTable, emitTable, optionTable, scorerEntryTable } from '../../src/processor/config/option-table.ts'
+import { variableOf } from '../../src/processor/config/variables.ts'
 import type { OptionRow } from '../../src/processor/config/option-table.ts'
 import { code, page, table } from './markdown.ts'
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { complainOfNode } from '../processor/config/node-version.ts'
+import { complainOfNode } from '../processor/node-process.ts'
 
 // A reader that has seen enough (`| head`) closes the pipe: that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

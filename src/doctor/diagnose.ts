@@ -1,4 +1,4 @@
-import { complainOfNode } from '../processor/config/node-version.ts'
+import { complainOfNode } from '../processor/node-process.ts'
 import type { Finding, ProcessFacts, RunFacts, ScoringFacts } from './facts.ts'
 
 /** What the facts about a process mean: a line for each, with the cure for what is not as it should be. */

@@ -1,5 +1,6 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 import { Providers } from '../processor/attach/tracer-providers.ts'
 import { onTracerProvider } from '../processor/attach/on-tracer-provider.ts'
@@ -12,7 +13,6 @@ import { defineScorer } from '../scoring/define-scorer.ts'
 import { isRecord } from '../spans/json.ts'
 import { askJudges } from './ask-judges.ts'
 import type { AskFacts, ProcessFacts, ProviderFacts, RunFacts } from './facts.ts'
-import { watchLoadedPackages } from './loaded-packages.ts'
 import { toScoringFacts } from './scoring-facts.ts'
 
 const API = Symbol.for('opentelemetry.js.api.1')
@@ -179,5 +179,35 @@ function toProviderFacts(provider: object, observer: object, described: readonly
           ...(typeof exporterName === 'string' && { exporter: exporterName }),
         }
       }),
+  }
+}
+
+/** Packages that the report names. */
+const RELEVANT =
+  /^(?:@opentelemetry\/(?:api|sdk-[\w-]+|instrumentation-[\w-]+)|@arizeai\/[\w-]+|@traceloop\/[\w-]+|@ai-sdk\/[\w-]+|@mastra\/core|@langchain\/[\w-]+|ai|langfuse|openai|spanscore)$/
+
+/** Watches which packages this process loads from now on, ES modules and CommonJS; gives their versions. */
+function watchLoadedPackages(): () => Readonly<Record<string, string>> {
+  const manifests = new Map<string, string>()
+  // Not imported: an older Node.js, which has no such function, would refuse to load this file, and with it the application.
+  process.getBuiltinModule?.('node:module').registerHooks?.({
+    resolve(specifier, context, next) {
+      const resolved = next(specifier, context)
+      const [, folder, name] = /^(.*\/node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(resolved.url) ?? []
+      if (folder !== undefined && name !== undefined && RELEVANT.test(name) && !manifests.has(name)) {
+        manifests.set(name, `${folder}/package.json`)
+      }
+      return resolved
+    },
+  })
+  return () => Object.fromEntries([...manifests].map(([name, manifest]) => [name, versionIn(manifest)]))
+}
+
+function versionIn(manifest: string): string {
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(fileURLToPath(manifest), 'utf8'))
+    return isRecord(parsed) && typeof parsed['version'] === 'string' ? parsed['version'] : 'of an unknown version'
+  } catch {
+    return 'of an unknown version'
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../spans/bounded-map.ts'
 import type { Evaluation, SkipReason } from '../model/score.ts'
 
 /** A span or log attribute, as every SDK line takes it. */
@@ -69,7 +70,7 @@ interface Names {
 /** As many scorers as a process may reasonably have. */
 const MAX_KNOWN = 1000
 
-const known = new Map<string, Names>()
+const known = new BoundedMap<string, Names>(MAX_KNOWN)
 
 /** Made once for each scorer: a text that was put together anew is looked up by all its characters wherever it is a key. */
 function namesOf(scorerId: string): Names {
@@ -84,7 +85,7 @@ function namesOf(scorerId: string): Names {
     statusReason: `${prefix}.status_reason`,
     statusMessage: `${prefix}.status_message`,
   }
-  if (known.size < MAX_KNOWN) known.set(scorerId, made)
+  known.set(scorerId, made)
   return made
 }
 

@@ -9,12 +9,10 @@ import { runForeign, runForeignNow } from '../scoring/run-foreign.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { formatLedger, Ledger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
-import { atExit } from './attach/at-exit.ts'
+import { atExit, reportOldNode } from './node-process.ts'
 import { SetupNotices } from './notices/setup-notices.ts'
-import { describeDestinations } from './deliver/destinations.ts'
 import { Flushing } from './deliver/flushing.ts'
 import { HeldSpans } from './deliver/held-spans.ts'
-import { reportOldNode } from './config/node-version.ts'
 import type { ResolvedOptions } from './config/options.ts'
 import { Providers } from './attach/tracer-providers.ts'
 import { isLateSpan, OwnWork } from './run/own-work.ts'
@@ -99,7 +97,7 @@ export class ScoringPipeline {
         nowMs: () => Date.now(),
         onError: (what, error) => reporter.threw(what, error),
       }),
-      onFirstScore: () => reporter.info(describeDestinations(options, this.#providers)),
+      providers: this.#providers,
     })
     const jobs = new ScoringJobs({ options, budget, writer, reporter, scheduler, now })
     this.#runs = new RunScoring({

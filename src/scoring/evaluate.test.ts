@@ -6,7 +6,7 @@ import { evaluate } from './evaluate.ts'
 import { toRunInput } from './given/run-input.ts'
 import type { Evaluation } from '../model/score.ts'
 import type { ScoringContext, Verdict } from './scorer.ts'
-import { scorerVersion } from './scorer-version.ts'
+import { scorerVersion } from './define-scorer.ts'
 
 const { run } = toRunInput({ runId: 'r1', input: 'Hi', output: 'Hello' })
 

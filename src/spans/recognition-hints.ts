@@ -1,3 +1,4 @@
+import { BoundedMap } from './bounded-map.ts'
 import type { Dialect } from './dialect.ts'
 import { allDialects } from './dialects/all.ts'
 import { recognise } from './recognise.ts'
@@ -19,10 +20,10 @@ export type ScopeKind =
 const ORDINARY =
   /^(?:@opentelemetry\/instrumentation-(?!.*(?:openai|anthropic|bedrock|aws|google|vertex|cohere|mistral|ollama|gen|llm|lang|agent|mcp))|@prisma\/instrumentation|prisma$|next\.js$|@vercel\/otel\/fetch)/
 
-/** As many scopes as an application may reasonably have; further ones are asked about each time. */
+/** As many scopes as an application may reasonably have. */
 const MAX_SCOPES = 1000
 
-const kinds = new Map<string, ScopeKind>()
+const kinds = new BoundedMap<string, ScopeKind>(MAX_SCOPES)
 
 /** What is known of all spans of an instrumentation scope. */
 export function scopeKindOf(scopeName: string): ScopeKind {
@@ -35,7 +36,7 @@ function classify(scopeName: string): ScopeKind {
     : recognise(scopeName, {}, '') === undefined
       ? 'unknown'
       : 'library'
-  if (kinds.size < MAX_SCOPES) kinds.set(scopeName, kind)
+  kinds.set(scopeName, kind)
   return kind
 }
 

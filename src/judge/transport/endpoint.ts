@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../spans/bounded-map.ts'
 import type { Explanation } from '../../model/explanation.ts'
 import type { CallError } from './call-error.ts'
 
@@ -75,10 +76,9 @@ export class Endpoint {
   }
 }
 
-const byKey = new Map<string, Endpoint>()
 const byInstance = new WeakMap<object, Endpoint>()
-/** More servers than anybody asks; the oldest is forgotten, which costs one call at most. */
-const MOST_ENDPOINTS = 1000
+/** For more servers than anybody asks. To forget one costs one call at most. */
+const byKey = new BoundedMap<string, Endpoint>(1000)
 
 /** The endpoint of a connection's key: the same for the same key. */
 export function endpointOf(key: object | string): Endpoint {
@@ -89,7 +89,5 @@ export function endpointOf(key: object | string): Endpoint {
   }
   const known = byKey.get(key) ?? new Endpoint()
   byKey.set(key, known)
-  const oldest = byKey.size > MOST_ENDPOINTS ? byKey.keys().next().value : undefined
-  if (oldest !== undefined) byKey.delete(oldest)
   return known
 }

@@ -1,8 +1,9 @@
+import { createRequire } from 'node:module'
+
 import { show } from '../../scoring/format-value.ts'
 import { attachScoring } from './attach.ts'
 import { loadConfigFile, thisProcess } from '../config/config-file.ts'
 import { isOn, optionsFromEnvironment, withEnvironment } from '../config/environment.ts'
-import { hasLoadedSdk } from './loaded-sdk.ts'
 import { notify } from '../notices/notify.ts'
 import { onTracerProvider } from './on-tracer-provider.ts'
 import type { ScoringOptions } from '../config/scoring-options.ts'
@@ -63,4 +64,14 @@ function guarded(run: () => void): void {
 
 function complain(code: 'SPANSCORE_CONFIG' | 'SPANSCORE_NO_PROVIDER', what: string): void {
   notify(code, `spanscore/register: ${what.replace(/\.$/, '')}. The application runs unscored.`)
+}
+
+/** Where every copy of `@opentelemetry/api` 1.x keeps what was registered. */
+const API = Symbol.for('opentelemetry.js.api.1')
+
+/** Whether this process has loaded an OpenTelemetry SDK, as far as that can be seen: one in a bundle cannot. */
+function hasLoadedSdk(): boolean {
+  // What is registered beside a tracer provider: a context manager, a meter provider.
+  if (Reflect.get(globalThis, API) !== undefined) return true
+  return Object.keys(createRequire(import.meta.url).cache).some((path) => /[\\/]@opentelemetry[\\/]sdk-/.test(path))
 }

@@ -1,9 +1,10 @@
 import { closestName } from '../../scoring/closest-name.ts'
 import { show } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
-import { optionTable, otherVariables, variableOf } from './option-table.ts'
+import { optionTable } from './option-table.ts'
 import type { OptionKind } from './option-kinds.ts'
 import type { OptionRow } from './option-table.ts'
+import { otherVariables, variableOf } from './variables.ts'
 
 /** Options as far as the environment gives them. */
 export type EnvironmentOptions = Readonly<Record<string, unknown>>

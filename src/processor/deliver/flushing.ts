@@ -5,7 +5,6 @@ import type { Providers } from '../attach/tracer-providers.ts'
 import type { Reporter } from '../run/reporter.ts'
 import type { ScoringJobs } from '../run/scoring-jobs.ts'
 import type { Flushable } from '../sdk-types.ts'
-import { settlesWithin } from './timeout.ts'
 
 /** What the processors behind get to flush or shut down in, as the SDK's own time limit of a flush. */
 const DOWNSTREAM_TIMEOUT_MS = 30_000
@@ -95,4 +94,31 @@ async function attempt(reporter: Reporter, what: string, run: () => Promise<void
   } catch (error) {
     reporter.threw(what, error)
   }
+}
+
+/**
+ * Waits for a promise, for so many milliseconds at most. Whether it settled in time; never rejects.
+ *
+ * @param whoWaits `application`: it awaits this, and its process stays alive for it, although nothing else may be left to do
+ *   (a judge that waits after a 429 has an idle connection). `nobody`: the timer keeps no process alive.
+ */
+async function settlesWithin(
+  promise: Promise<unknown>,
+  timeoutMs: number,
+  whoWaits: 'application' | 'nobody' = 'nobody',
+): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const timeout = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), timeoutMs)
+    if (whoWaits === 'nobody') timer.unref()
+  })
+  try {
+    return await Promise.race([promise.then(settled, settled), timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function settled(): true {
+  return true
 }

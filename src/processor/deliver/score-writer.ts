@@ -3,6 +3,7 @@ import type { Emitter } from '../../emit/emitter.ts'
 import { isSilent, scoreAttributes } from '../../emit/score-attributes.ts'
 import type { ScoreAttributes } from '../../emit/score-attributes.ts'
 import { NO_ATTRIBUTES } from '../../emit/score-sums.ts'
+import type { EmissionProviders } from '../../emit/signal-providers.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Ledger } from '../../scoring/ledger.ts'
 import type { Evaluation } from '../../model/score.ts'
@@ -23,8 +24,7 @@ export interface ScoreWriterParts {
   readonly emitter: Emitter
   readonly ledger: Ledger
   readonly reporter: Reporter
-  /** Called at the first score. */
-  readonly onFirstScore: () => void
+  readonly providers: EmissionProviders
 }
 
 /** Books one evaluation in the ledger and writes it to every signal. */
@@ -61,7 +61,7 @@ export class ScoreWriter {
     const { emitter, options } = this.#parts
     if (evaluation.score.status === 'scored' && !this.#hasScored) {
       this.#hasScored = true
-      this.#parts.onFirstScore()
+      this.#parts.reporter.info(describeDestinations(options, this.#parts.providers))
     }
     emitter.emit({
       evaluation,
@@ -94,4 +94,29 @@ export class ScoreWriter {
     }
     return extra
   }
+}
+
+/** Where scores go, and which of the places are not set up. */
+function describeDestinations({ emit, next }: ResolvedOptions, providers: EmissionProviders): string {
+  const hasTracer = providers.tracerProvider() !== undefined
+  const spans = [
+    ...(emit.attributes ? ["attributes of the agent's span"] : []),
+    ...(emit.lateSpans === 'never'
+      ? []
+      : [hasTracer ? 'late spans' : 'no late spans (no tracer provider is registered)']),
+  ]
+  const events = providers.loggerProvider()
+    ? 'log events gen_ai.evaluation.result'
+    : 'no events (no logger provider is registered)'
+  const metrics = providers.meterProvider() ? 'metrics spanscore.*' : 'no metrics (no meter provider is registered)'
+  const judged = next === undefined ? 'judge scores on late spans, no processor behind holds agent spans' : undefined
+  return [
+    'First score. Scores go to',
+    [
+      spans.join(', ') || 'no spans (emit)',
+      emit.events ? events : 'no events (emit)',
+      emit.metrics ? metrics : 'no metrics (emit)',
+    ].join('; '),
+    ...(judged === undefined ? [] : [`(${judged})`]),
+  ].join(' ')
 }

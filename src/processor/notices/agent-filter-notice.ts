@@ -1,5 +1,6 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { closestName } from '../../scoring/closest-name.ts'
+import { LimitedSet } from '../../spans/limited-set.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import { isForAgent } from '../run/choose-run.ts'
 import type { Reporter } from '../run/reporter.ts'
@@ -16,7 +17,7 @@ const LONGEST_NAME = 80
 /** Says that a scorer's `agent` matches nothing, where an agent with a similar name is among the runs. */
 export class AgentFilterNotice {
   readonly #reporter: Reporter
-  readonly #seen = new Set<string>()
+  readonly #seen = new LimitedSet<string>(MOST_NAMES)
   #unmatched: readonly ResolvedScorer[]
   #runs = 0
 
@@ -31,8 +32,7 @@ export class AgentFilterNotice {
     this.#runs += 1
     this.#unmatched = this.#unmatched.filter((scorer) => !isForAgent(scorer, run))
     const { name } = run.agent
-    const isNew = name !== undefined && !this.#seen.has(name) && this.#seen.size < MOST_NAMES
-    if (isNew) this.#seen.add(name)
+    const isNew = name !== undefined && this.#seen.add(name)
     if (this.#runs === RUNS_TO_WAIT_FOR || (isNew && this.#runs > RUNS_TO_WAIT_FOR)) {
       this.#unmatched = this.#unmatched.filter((scorer) => !this.#say(scorer))
     }

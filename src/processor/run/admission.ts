@@ -22,7 +22,7 @@ import {
   UNSAMPLED,
 } from './rejections.ts'
 import type { Reporter } from './reporter.ts'
-import { claim } from './score-claims.ts'
+import { scoreNameOf } from '../../emit/score-attributes.ts'
 import type { ScoredRun } from './scored-run.ts'
 
 /**
@@ -33,6 +33,14 @@ const MAX_READ_BYTES = 16 * 1024 * 1024
 
 /** What a score that was not asked for after all takes of the budget. */
 const NOTHING: Cost = { calls: 0, tokens: 0, costUsd: 0 }
+
+/** On the span object, so that every copy of the package and every processor sees it. */
+const CLAIMS: unique symbol = Symbol.for('spanscore.claims')
+
+interface Claimable {
+  readonly attributes: Readonly<Record<string, unknown>>
+  [CLAIMS]?: unknown
+}
 
 /** Whether a scorer scores a run. */
 export type Admission = Admitted | Rejected | Deferred
@@ -189,4 +197,17 @@ function fixedRate({ sample }: ResolvedScorer): number | undefined {
 
 function rejected(score: Skipped | Failed, run?: AgentRun, probability?: number): Rejected {
   return { status: 'rejected', score, run, probability }
+}
+
+/** Claims a span for a scorer; false where another processor has done so, or the span carries that score already. */
+function claim(span: { readonly attributes: Readonly<Record<string, unknown>> }, scorerId: string): boolean {
+  const claimable: Claimable = span
+  const known = claimable[CLAIMS]
+  if (Array.isArray(known)) {
+    if (known.includes(scorerId)) return false
+    known.push(scorerId)
+  } else {
+    claimable[CLAIMS] = [scorerId]
+  }
+  return claimable.attributes[scoreNameOf(scorerId)] === undefined
 }

@@ -1,5 +1,6 @@
 import { describeError } from '../../scoring/format-value.ts'
 import { callForeign } from '../../scoring/run-foreign.ts'
+import { LimitedSet } from '../../spans/limited-set.ts'
 import type { NoticeCode, NoticeLevel } from '../notices/notices.ts'
 import { log, notify } from '../notices/notify.ts'
 import type { NotifyOptions } from '../notices/notify.ts'
@@ -9,11 +10,11 @@ const MAX_KINDS = 200
 
 /** Says what goes wrong at run time, each kind once: the counters say how often. */
 export class Reporter {
-  readonly #reported = new Set<string>()
+  readonly #reported = new LimitedSet<string>(MAX_KINDS)
 
   /** Says something about the set-up, which is seen without a logger too. */
   notify(code: NoticeCode, message: string, options: NotifyOptions & { readonly kind?: string } = {}): void {
-    if (this.#isNew(`${code}:${options.kind ?? options.subject ?? ''}`)) notify(code, message, options)
+    if (this.#reported.add(`${code}:${options.kind ?? options.subject ?? ''}`)) notify(code, message, options)
   }
 
   info(message: string): void {
@@ -58,12 +59,6 @@ export class Reporter {
   }
 
   #logOnce(level: NoticeLevel, kind: string, message: string): void {
-    if (this.#isNew(kind)) log(level, message)
-  }
-
-  #isNew(kind: string): boolean {
-    if (this.#reported.has(kind) || this.#reported.size >= MAX_KINDS) return false
-    this.#reported.add(kind)
-    return true
+    if (this.#reported.add(kind)) log(level, message)
   }
 }

@@ -9,7 +9,7 @@ import { toRunInput } from '../../scoring/given/run-input.ts'
 import { resolveOptions } from '../config/options.ts'
 import { SpanOutlet } from '../deliver/span-outlet.ts'
 import { ScoredRun, ScoringTask } from './scored-run.ts'
-import type { ScoringState } from './scoring-state.ts'
+import type { ScoringState } from './scored-run.ts'
 
 const states: readonly ScoringState[] = ['waiting', 'queued', 'admitted', 'scoring', 'provisional', 'done']
 const scorer = resolveOptions({

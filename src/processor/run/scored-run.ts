@@ -10,8 +10,6 @@ import type { SpanOutlet } from '../deliver/span-outlet.ts'
 import { redactedBy } from './redacted-by.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScorableRun } from './scorable-run.ts'
-import { mayBecome } from './scoring-state.ts'
-import type { ScoringState } from './scoring-state.ts'
 
 /** What a scored run is made of. */
 export interface ScoredRunParts {
@@ -121,6 +119,31 @@ export class ScoredRun {
   }
 }
 
+/** How far one scorer has come with one run. */
+export type ScoringState =
+  /** The scorer is asked when the run is settled. */
+  | 'waiting'
+  /** The score is in line for admission. */
+  | 'queued'
+  /** The score is admitted, and waits for its turn. */
+  | 'admitted'
+  /** The scorer is at work. */
+  | 'scoring'
+  /** There is a score, given while spans of the run were open. It is checked when they have ended. */
+  | 'provisional'
+  /** Nothing more comes. */
+  | 'done'
+
+/** What each state may turn into. */
+const NEXT_STATES: Readonly<Record<ScoringState, readonly ScoringState[]>> = {
+  waiting: ['queued'],
+  queued: ['admitted', 'queued', 'provisional', 'done'],
+  admitted: ['scoring', 'queued', 'provisional', 'done'],
+  scoring: ['queued', 'provisional', 'done'],
+  provisional: ['queued', 'scoring', 'done'],
+  done: [],
+}
+
 /** One scorer's work on one run, from the moment when it is clear that it is not done while the agent's span is ending. */
 export class ScoringTask {
   readonly scored: ScoredRun
@@ -174,7 +197,7 @@ export class ScoringTask {
 
   /** Moves on; false, and nothing changes, where the state does not lead there: what comes too late is ignored. */
   advance(state: ScoringState): boolean {
-    if (!mayBecome(this.#state, state)) return false
+    if (!NEXT_STATES[this.#state].includes(state)) return false
     this.#state = state
     if (state === 'queued' || state === 'admitted') this.#isEarly = !this.scored.isSettled
     return true

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.ts'
 import type { Dialect } from '../dialect.ts'
 import { allDialects } from '../dialects/all.ts'
 
@@ -13,12 +14,12 @@ export function isContentAttribute(key: string, dialect?: Dialect): boolean {
   if (known !== undefined) return known
   const { exact, prefixes } = contentKeys()
   const isContent = exact.has(key) || prefixes.some((prefix) => key.startsWith(prefix))
-  // Keys with indices have no end; the others are few.
-  if (KNOWN.size < 2000) KNOWN.set(key, isContent)
+  KNOWN.set(key, isContent)
   return isContent
 }
 
-const KNOWN = new Map<string, boolean>()
+/** Bounded, because keys with indices have no end. */
+const KNOWN = new BoundedMap<string, boolean>(2000)
 
 let keys: { exact: ReadonlySet<string>; prefixes: readonly string[] } | undefined
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { complainOfNode } from './node-version.ts'
+import { complainOfNode } from './node-process.ts'
 
 test.each(['v22.15.0', 'v22.20.1', 'v24.0.0', 'v26.10.0'])('%s is enough', (version) => {
   expect(complainOfNode(version)).toBeUndefined()

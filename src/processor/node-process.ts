@@ -1,4 +1,4 @@
-import type { Reporter } from '../run/reporter.ts'
+import type { Reporter } from './run/reporter.ts'
 
 /** What `package.json` says under `engines`. */
 const NEEDED = [22, 15] as const
@@ -15,4 +15,20 @@ export function complainOfNode(version: string): string | undefined {
 export function reportOldNode(version: string, reporter: Reporter): void {
   const complaint = complainOfNode(version)
   if (complaint !== undefined) reporter.notify('SPANSCORE_NODE_VERSION', complaint)
+}
+
+/** Called when the event loop has run dry: one listener for all processors of this copy of the package. */
+const releases = new Set<() => void>()
+let isListening = false
+
+/** Calls `release` when the process is about to exit by itself; returns what takes that back. */
+export function atExit(release: () => void): () => void {
+  releases.add(release)
+  if (!isListening) {
+    isListening = true
+    process.on('beforeExit', () => {
+      for (const each of releases) each()
+    })
+  }
+  return () => releases.delete(release)
 }

@@ -1,0 +1,25 @@
+/** A set that takes no more than so many values: for what comes from outside, where the first ones are enough. */
+export class LimitedSet<Value> implements Iterable<Value> {
+  readonly #values = new Set<Value>()
+  readonly #maxSize: number
+
+  /** @param maxSize Values that are taken. */
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize
+  }
+
+  [Symbol.iterator](): Iterator<Value> {
+    return this.#values[Symbol.iterator]()
+  }
+
+  has(value: Value): boolean {
+    return this.#values.has(value)
+  }
+
+  /** Adds a value; false where it is there already, or the set is full. */
+  add(value: Value): boolean {
+    if (this.#values.size >= this.#maxSize || this.#values.has(value)) return false
+    this.#values.add(value)
+    return true
+  }
+}
