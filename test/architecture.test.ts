@@ -61,6 +61,12 @@ function importsOf(file: string, dynamic = false): string[] {
   return found
 }
 
+/** Names that a file exports where it declares them. */
+function exportsOf(file: string): string[] {
+  const declaration = /^export (?:declare )?(?:async )?(?:abstract )?(?:const|function\*?|class|interface|type) (\w+)/gm
+  return [...readFileSync(file, 'utf8').matchAll(declaration)].map((match) => match[1]!)
+}
+
 const roomOf = (file: string) => file.split('/')[1]!
 
 describe('the house', () => {
@@ -104,6 +110,15 @@ describe('the house', () => {
     }
     for (const entry of ['main', 'register', 'scorers', 'noop']) visit(`src/entries/${entry}.ts`)
     expect([...packages].filter((name) => name !== '@opentelemetry/api')).toEqual([])
+  })
+
+  it('gives a name to one export alone', () => {
+    const exported = sources
+      .filter((file) => roomOf(file) !== 'entries')
+      .flatMap((file) => [...new Set(exportsOf(file))].map((name) => ({ name, file })))
+    const groups = Object.entries(Object.groupBy(exported, ({ name }) => name))
+    expect(exported.length).toBeGreaterThan(500)
+    expect(groups.filter(([, found = []]) => found.length > 1).map(([name]) => name)).toEqual([])
   })
 
   it('reaches no top-level await from any entry, so that CommonJS can require it', () => {

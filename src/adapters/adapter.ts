@@ -1,5 +1,5 @@
 import { defineScorer } from '../scoring/define-scorer.ts'
-import { show } from '../scoring/format-value.ts'
+import { formatValue } from '../scoring/format-value.ts'
 import type { Scorer, ScorerJudge, ScoringContext, Verdict } from '../scoring/scorer.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import { answerOf } from '../scorers/code/code-scorer.ts'
@@ -112,7 +112,7 @@ function judgeOf(model: string): ScorerJudge {
 export function toVerdict(id: string, value: unknown, explanation: unknown, details?: unknown): Verdict {
   const score = typeof value === 'boolean' ? Number(value) : value
   if (typeof score !== 'number') {
-    const message = `${id}: expected a number or a boolean as its score, got ${show(value)}.`
+    const message = `${id}: expected a number or a boolean as its score, got ${formatValue(value)}.`
     return { status: 'failed', code: 'invalid-score', message }
   }
   return {

@@ -1,7 +1,4 @@
-export {
-  attachNothing as attachScoring,
-  UnscoredSpanProcessor as ScoringSpanProcessor,
-} from '../processor/attach/noop.ts'
+export { attachNothing as attachScoring, NoopSpanProcessor as ScoringSpanProcessor } from '../processor/attach/noop.ts'
 export { defineConfig } from '../processor/config/define-config.ts'
 export { weightedMean } from '../sampling/weighted-mean.ts'
 export {

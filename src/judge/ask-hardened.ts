@@ -2,7 +2,7 @@ import { askInquiry } from './ask-inquiry.ts'
 import { compromised, isPraise } from './controls/compromised.ts'
 import { Nonsense } from './controls/nonsense.ts'
 import type { Answer, Answers, Inquiry, Item, ItemList, Question } from './inquiry.ts'
-import type { Outcome } from './outcome.ts'
+import type { JudgeOutcome } from './outcome.ts'
 import { textsOf } from './prompt/section.ts'
 import type { Fragment, SectionDraft } from './prompt/section.ts'
 import { countWords } from './prompt/segments.ts'
@@ -19,7 +19,7 @@ import type { JudgeSession } from './session.ts'
  * text and items without sense are one shuffled list of texts of one form. A reply that praises what makes no sense is void, and so
  * is one whose items are good where the sentence that they come from is not.
  */
-export async function askHardened(session: JudgeSession, inquiry: Inquiry): Promise<Outcome<Answers>> {
+export async function askHardened(session: JudgeSession, inquiry: Inquiry): Promise<JudgeOutcome<Answers>> {
   const { questions, lists = [], notes = [], ...material } = inquiry
   const answers = new Map<string, Answer>()
   const texts = new Map<string, readonly string[]>()
@@ -60,7 +60,7 @@ function withoutVary(inquiry: Inquiry): Inquiry {
 }
 
 /** The questions, asked of the material and of its decoy, in a random order. */
-async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<Outcome<Answers>> {
+async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<JudgeOutcome<Answers>> {
   const { sections, questions, vary } = inquiry
   const { randomness } = session.judge.world
   const varied = sections.find(({ title }) => title === vary)
@@ -77,7 +77,7 @@ async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<Outco
     ],
   })
   const ofDecoy: Inquiry = { ...about(decoy, varied), decoys: new Set(questions.flatMap(({ ids }) => ids)) }
-  let own: Outcome<Answers> | undefined
+  let own: JudgeOutcome<Answers> | undefined
   for (const asked of shuffled([about(varied, decoy), ofDecoy], randomness)) {
     const outcome = await askInquiry(session, asked, false)
     if (!outcome.ok) return outcome
@@ -112,7 +112,7 @@ async function verify(
   session: JudgeSession,
   { sections, lists = [], ...inquiry }: Inquiry,
   listed: Answers,
-): Promise<Outcome<ReadonlyMap<string, readonly Item[]>>> {
+): Promise<JudgeOutcome<ReadonlyMap<string, readonly Item[]>>> {
   const { randomness } = session.judge.world
   const toJudge = lists.filter(({ name, question }) => question !== undefined && listed.items.get(name)?.length)
   const sources = new Set(toJudge.map(({ from }) => from))

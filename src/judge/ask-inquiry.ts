@@ -2,7 +2,7 @@ import { contentFree, explain } from '../model/explanation.ts'
 import { askOnce } from './ask-once.ts'
 import type { OpenedReply } from './ask-once.ts'
 import type { Answer, Answers, Inquiry, Item, ItemList } from './inquiry.ts'
-import type { Outcome } from './outcome.ts'
+import type { JudgeOutcome } from './outcome.ts'
 import { nameIds } from './prompt/name-ids.ts'
 import { align, countNames, itemQuestion, lacksPicks, numberItems } from './reply/align.ts'
 import type { JudgeSession } from './session.ts'
@@ -23,7 +23,7 @@ export async function askInquiry(
   session: JudgeSession,
   inquiry: Inquiry,
   withControls: boolean,
-): Promise<Outcome<Answers>> {
+): Promise<JudgeOutcome<Answers>> {
   const perCall = answersPerCall(session.judge.settings)
   const parts = splitInquiry(inquiry, perCall)
   // One call is kept for what is left unanswered.
@@ -67,7 +67,7 @@ async function askAll(
   parts: readonly Inquiry[],
   found: Found,
   withControls: boolean,
-): Promise<Outcome<void>> {
+): Promise<JudgeOutcome<void>> {
   for (const [index, part] of parts.entries()) {
     // What repairs and retries of the parts before have used up is left open.
     if (index > 0 && session.callsLeft <= 0) break
@@ -181,7 +181,7 @@ function withAnswers({ lists = [] }: Inquiry, found: Found): Answers {
   return { answers: found.answers, items: new Map(items), sentences: found.sentences, notes: found.notes }
 }
 
-function unanswered(session: JudgeSession, open: Inquiry): Outcome<never> {
+function unanswered(session: JudgeSession, open: Inquiry): JudgeOutcome<never> {
   const ids = open.questions.flatMap((question) => question.ids)
   const lists = (open.lists ?? []).map(({ name }) => `the list "${name}"`)
   const named = [...(ids.length > 0 ? [nameIds(ids.slice(0, 5))] : []), ...lists].join(', ')
@@ -192,7 +192,7 @@ function unanswered(session: JudgeSession, open: Inquiry): Outcome<never> {
   )
 }
 
-function tooMany(session: JudgeSession, answers: number, perCall: number, calls: number): Outcome<never> {
+function tooMany(session: JudgeSession, answers: number, perCall: number, calls: number): JudgeOutcome<never> {
   return session.skipped(
     explain`would have to give ${answers} verdicts on this run, and may give ${perCall * calls}: ${perCall} a reply in ${calls} of its calls, the last being kept for what is left unanswered. Raise judge.maxCallsPerScore or judge.maxOutputTokens, or leave such runs out with when.`,
   )

@@ -1,7 +1,7 @@
 import { explain } from '../model/explanation.ts'
 import { compromised, isPraise } from './controls/compromised.ts'
 import type { Inquiry } from './inquiry.ts'
-import type { Outcome } from './outcome.ts'
+import type { JudgeOutcome } from './outcome.ts'
 import { buildPrompt } from './prompt/build-prompt.ts'
 import { buildRepairPrompt } from './prompt/build-repair-prompt.ts'
 import { prepareCall } from './prompt/prepare-call.ts'
@@ -33,7 +33,7 @@ export async function askOnce(
   session: JudgeSession,
   inquiry: Inquiry,
   withControls: boolean,
-): Promise<Outcome<OpenedReply | undefined>> {
+): Promise<JudgeOutcome<OpenedReply | undefined>> {
   const { settings, world, name } = session.judge
   const call = prepareCall(inquiry, world.randomness, withControls)
   const fitted = buildPrompt(call, settings.maxPromptBytes)
@@ -73,7 +73,7 @@ export async function askOnce(
   }
 }
 
-function tooLarge(session: JudgeSession, maxPromptBytes: number): Outcome<never> {
+function tooLarge(session: JudgeSession, maxPromptBytes: number): JudgeOutcome<never> {
   return session.skipped(
     explain`would have to be shown more of this run than a prompt of ${maxPromptBytes} bytes may hold, its payloads left out. Raise judge.maxPromptBytes, or leave such runs out with when.`,
   )

@@ -2,7 +2,7 @@ import { contentFree } from '../model/explanation.ts'
 import { compromised } from './controls/compromised.ts'
 import { Nonsense } from './controls/nonsense.ts'
 import { drawValueControl, takeValueControl } from './controls/value-control.ts'
-import type { Outcome } from './outcome.ts'
+import type { JudgeOutcome } from './outcome.ts'
 import { drawBoundary } from './prompt/boundary.ts'
 import { quoteText, valuePrompt, valueRepairPrompt } from './prompt/value-prompt.ts'
 import type { ValueShape } from './prompt/value-prompt.ts'
@@ -36,7 +36,7 @@ export interface ValueRequest {
  * `failed: judge-invalid-reply`. A reply that is empty, or lacks a control answer that is required, is asked for once more; a
  * wrong control answer is `failed: judge-compromised`.
  */
-export async function askValue(session: JudgeSession, request: ValueRequest): Promise<Outcome<unknown>> {
+export async function askValue(session: JudgeSession, request: ValueRequest): Promise<JudgeOutcome<unknown>> {
   for (const isLast of [false, true]) {
     const reply = await askValueOnce(session, request)
     if (!reply.ok) return reply
@@ -60,7 +60,7 @@ export async function askValue(session: JudgeSession, request: ValueRequest): Pr
 
 type Taken = ReturnType<typeof takeValueControl>
 
-async function askValueOnce(session: JudgeSession, request: ValueRequest): Promise<Outcome<Taken | undefined>> {
+async function askValueOnce(session: JudgeSession, request: ValueRequest): Promise<JudgeOutcome<Taken | undefined>> {
   const { instructions, createPrompt, schema, validate, example, requireControl, decoy } = request
   const { world, settings } = session.judge
   const boundary = drawBoundary([], world.randomness)

@@ -2,7 +2,7 @@ import { contentFree, explain } from '../model/explanation.ts'
 import type { Prompt } from './prompt/prompt.ts'
 import type { Parsed } from './reply/parse-reply.ts'
 import { mostTokens } from './transport/token-budget.ts'
-import type { Outcome } from './outcome.ts'
+import type { JudgeOutcome } from './outcome.ts'
 import type { JudgeSession } from './session.ts'
 
 /** What is asked, and how the reply is read. */
@@ -25,7 +25,7 @@ export interface ReplyRequest<T> {
 export async function requestReply<T>(
   session: JudgeSession,
   request: ReplyRequest<T>,
-): Promise<Outcome<T | undefined>> {
+): Promise<JudgeOutcome<T | undefined>> {
   const { prompt, schema, read, repair } = request
   const { settings } = session.judge
   const { maxOutputTokens = settings.maxOutputTokens } = request

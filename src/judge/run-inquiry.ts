@@ -1,11 +1,11 @@
 import { askInquiry } from './ask-inquiry.ts'
 import { askHardened } from './ask-hardened.ts'
 import type { Answers, Inquiry } from './inquiry.ts'
-import type { Outcome } from './outcome.ts'
+import type { JudgeOutcome } from './outcome.ts'
 import type { JudgeSession } from './session.ts'
 
 /** Asks the judge as `judge.hardening` says; every question of the inquiry has an answer, or there is a score that says why not. */
-export function runInquiry(session: JudgeSession, inquiry: Inquiry): Promise<Outcome<Answers>> {
+export function runInquiry(session: JudgeSession, inquiry: Inquiry): Promise<JudgeOutcome<Answers>> {
   return session.judge.settings.hardening === 'strong'
     ? askHardened(session, inquiry)
     : askInquiry(session, inquiry, true)

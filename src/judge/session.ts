@@ -5,7 +5,7 @@ import { failed, skipped } from '../scoring/unscored.ts'
 import type { JudgeCall, ScoringContext } from '../scoring/scorer.ts'
 import { Deadline } from './deadline.ts'
 import type { Judge } from './judge.ts'
-import type { Outcome } from './outcome.ts'
+import type { JudgeOutcome } from './outcome.ts'
 import type { Prompt } from './prompt/prompt.ts'
 import { SpendingCount } from './spending.ts'
 import { toCallError } from './transport/call-error.ts'
@@ -78,7 +78,7 @@ export class JudgeSession {
   }
 
   /** Asks until there is a reply, no call is left, or the time is over. */
-  async call(request: CallRequest): Promise<Outcome<Generated>> {
+  async call(request: CallRequest): Promise<JudgeOutcome<Generated>> {
     const connection = this.judge.connect()
     const missingKey = connection.missingKey()
     // A package that is missing, too, is what has to be put there first.
@@ -102,7 +102,7 @@ export class JudgeSession {
   }
 
   /** Waits for its turn; gives a score where there is none within the time. */
-  async #admitted(endpoint: Endpoint, last: CallError | undefined): Promise<Outcome<never> | undefined> {
+  async #admitted(endpoint: Endpoint, last: CallError | undefined): Promise<JudgeOutcome<never> | undefined> {
     for (;;) {
       if (this.#deadline.isOver) return this.#ended()
       const admission = endpoint.admit(this.judge.world.now())
@@ -118,7 +118,7 @@ export class JudgeSession {
   }
 
   /** Waits; gives a score where the wait ends with the time for it. */
-  async #wait(ms: number, last: CallError | undefined): Promise<Outcome<never> | undefined> {
+  async #wait(ms: number, last: CallError | undefined): Promise<JudgeOutcome<never> | undefined> {
     if (this.#deadline.isTooLong(ms)) {
       if (last !== undefined) return this.#gaveUp(last)
       const { world, name } = this.judge
@@ -134,7 +134,7 @@ export class JudgeSession {
     request: CallRequest,
     connection: Connection,
     endpoint: Endpoint,
-  ): Promise<Outcome<Generated> | CallError> {
+  ): Promise<JudgeOutcome<Generated> | CallError> {
     const { world, name } = this.judge
     const startMs = world.now()
     const call = this.#send(request, connection, endpoint)

@@ -1,4 +1,4 @@
-import { show } from '../scoring/format-value.ts'
+import { formatValue } from '../scoring/format-value.ts'
 import { isRecord } from '../spans/json.ts'
 import type { Price } from './transport/price.ts'
 
@@ -49,7 +49,7 @@ export type ResolvedJudgeSettings = Required<Omit<JudgeSettings, 'price'>> & Pic
 export function resolveJudgeSettings(settings: JudgeSettings, expected: string): ResolvedJudgeSettings {
   const { hardening = 'basic', maxOutputTokens = 4096, temperature = 0, maxPromptBytes = 49_152, price } = settings
   if (hardening !== 'basic' && hardening !== 'strong') {
-    throw new TypeError(`${expected} judge.hardening to be 'basic' or 'strong', got ${show(hardening)}.`)
+    throw new TypeError(`${expected} judge.hardening to be 'basic' or 'strong', got ${formatValue(hardening)}.`)
   }
   const { maxCallsPerScore = hardening === 'strong' ? 10 : 4 } = settings
   if (price !== undefined) checkPrice(price, expected)
@@ -74,20 +74,20 @@ const PRICE_KEYS: Readonly<Record<keyof Price, { readonly isRequired: boolean }>
 function checkPrice(price: unknown, expected: string): void {
   if (!isRecord(price)) {
     throw new TypeError(
-      `${expected} judge.price to be { input, output } in US dollars for a million tokens, got ${show(price)}.`,
+      `${expected} judge.price to be { input, output } in US dollars for a million tokens, got ${formatValue(price)}.`,
     )
   }
   const unknown = Object.keys(price).find((key) => !Object.hasOwn(PRICE_KEYS, key))
   if (unknown !== undefined) {
     throw new TypeError(
-      `${expected} judge.price to hold ${Object.keys(PRICE_KEYS).join(', ')}, got an option that is not known: ${show(unknown)}.`,
+      `${expected} judge.price to hold ${Object.keys(PRICE_KEYS).join(', ')}, got an option that is not known: ${formatValue(unknown)}.`,
     )
   }
   for (const [key, { isRequired }] of Object.entries(PRICE_KEYS)) {
     const value = price[key]
     if (value === undefined && !isRequired) continue
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-      throw new TypeError(`${expected} judge.price.${key} to be a number from 0, got ${show(value)}.`)
+      throw new TypeError(`${expected} judge.price.${key} to be a number from 0, got ${formatValue(value)}.`)
     }
   }
 }
@@ -104,5 +104,5 @@ function numberIn(expected: string, value: unknown, low: number, high: number): 
 }
 
 function outside(expected: string, value: unknown, low: number, high: number): TypeError {
-  return new TypeError(`${expected} from ${low} to ${high}, got ${show(value)}.`)
+  return new TypeError(`${expected} from ${low} to ${high}, got ${formatValue(value)}.`)
 }

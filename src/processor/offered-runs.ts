@@ -146,7 +146,7 @@ function toScorable({ run, target }: OfferedRun, nested: boolean, wanted: boolea
       endTime: [endSeconds, Math.round((run.endTimeMs - endSeconds * 1000) * 1e6)],
     },
     nested,
-    bare: false,
+    agentless: false,
     wanted,
     // The service bounds what a trace may hold: its scorers run outside of anybody's request.
     contentBytes: 0,

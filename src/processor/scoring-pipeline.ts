@@ -24,7 +24,7 @@ import type { ScoredRun } from './run/scored-run.ts'
 import { Scheduler } from './scheduler.ts'
 import { ScoringJobs } from './run/scoring-jobs.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
-import { siblingsOf } from './attach/other-processors.ts'
+import { otherProcessorsOf } from './attach/other-processors.ts'
 import { viewOf } from './deliver/span-view.ts'
 
 const now = (): number => performance.now()
@@ -127,7 +127,7 @@ export class ScoringPipeline {
       metrics: this.#metrics,
       providers: this.#providers,
       reporter,
-      siblings: () => siblingsOf(options.tracerProvider, self),
+      otherProcessors: () => otherProcessorsOf(options.tracerProvider, self),
     })
     scheduler.watch(this.#store)
     this.#forgetExit = atExit(() => this.#releaseAtExit())

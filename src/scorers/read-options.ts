@@ -1,5 +1,5 @@
 import { closestName } from '../scoring/closest-name.ts'
-import { show } from '../scoring/format-value.ts'
+import { formatValue } from '../scoring/format-value.ts'
 import { isRecord } from '../spans/json.ts'
 
 /** The names of all options: the compiler refuses a list that lacks one, or has one too many. */
@@ -16,14 +16,14 @@ export function readOptions<Options extends object>(
   options: Options,
   known: KeysOf<NoInfer<Options>>,
 ): Options {
-  if (!isRecord(options)) throw new TypeError(`${subject}: expected an object of options, got ${show(options)}.`)
+  if (!isRecord(options)) throw new TypeError(`${subject}: expected an object of options, got ${formatValue(options)}.`)
   for (const key of Object.keys(options)) {
     if (Object.hasOwn(known, key)) continue
     const meant = closestName(key, Object.keys(known))
     const question = meant === undefined ? '' : ` Did you mean ${meant}?`
     const names = Object.keys(known).join(', ')
     throw new TypeError(
-      `${subject}: expected one of ${names}, got an option that is not known: ${show(key)}.${question}`,
+      `${subject}: expected one of ${names}, got an option that is not known: ${formatValue(key)}.${question}`,
     )
   }
   return options
@@ -31,7 +31,7 @@ export function readOptions<Options extends object>(
 
 /** @throws TypeError `expected … got …` */
 export function expectOption(holds: boolean, factory: string, expected: string, got: unknown): void {
-  if (!holds) throw new TypeError(`${factory}: expected ${expected}, got ${show(got)}.`)
+  if (!holds) throw new TypeError(`${factory}: expected ${expected}, got ${formatValue(got)}.`)
 }
 
 /** @throws TypeError where one of these options, by their names, is neither true nor false */

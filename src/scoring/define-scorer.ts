@@ -14,8 +14,8 @@ import type {
 } from './scorer.ts'
 import { nodeCrypto } from '../spans/node-crypto.ts'
 import { canonicalJson } from '../spans/json.ts'
-import { show } from './format-value.ts'
-import { stayAlive } from './keep-process-alive.ts'
+import { formatValue } from './format-value.ts'
+import { keepProcessAlive } from './keep-process-alive.ts'
 
 /** What a scorer is made of. */
 export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
@@ -99,7 +99,7 @@ async function runOnce<Preprocessed, Analyzed>(
 ): Promise<ScorerRunResult<Preprocessed, Analyzed>> {
   const { run, given } = toRunInput(input, anyForm)
   const pending = evaluateInFull(scorer, run, given === undefined ? options : { ...options, given })
-  const outcome = pending instanceof Promise ? await stayAlive(() => pending) : pending
+  const outcome = pending instanceof Promise ? await keepProcessAlive(() => pending) : pending
   const { evaluation, verdict } = outcome
   if (evaluation.score.status !== 'scored') throw new ScoreUnavailableError(evaluation, outcome.thrown)
   const { value, explanation } = evaluation.score
@@ -134,7 +134,8 @@ function isRange(range: unknown): boolean {
 }
 
 function check(holds: boolean, id: string, option: string, expected: string, got: unknown): void {
-  if (!holds) throw new TypeError(`Scorer ${show(id)}: expected ${option} to be ${expected}, got ${show(got)}.`)
+  if (!holds)
+    throw new TypeError(`Scorer ${formatValue(id)}: expected ${option} to be ${expected}, got ${formatValue(got)}.`)
 }
 
 /**

@@ -36,7 +36,7 @@ export interface EvaluateOptions {
 }
 
 /** An evaluation together with what led to it: the scorer's own verdict, or what it threw. */
-export interface Outcome<Preprocessed = unknown, Analyzed = unknown> {
+export interface EvaluationOutcome<Preprocessed = unknown, Analyzed = unknown> {
   readonly evaluation: Evaluation
   readonly verdict: Verdict<Preprocessed, Analyzed>
   readonly thrown?: unknown
@@ -60,7 +60,7 @@ export function evaluateInFull<Preprocessed, Analyzed>(
   scorer: Scorer<Preprocessed, Analyzed>,
   run: AgentRun,
   options: EvaluateOptions = {},
-): Outcome<Preprocessed, Analyzed> | Promise<Outcome<Preprocessed, Analyzed>> {
+): EvaluationOutcome<Preprocessed, Analyzed> | Promise<EvaluationOutcome<Preprocessed, Analyzed>> {
   const now = options.now ?? monotonicNow
   const startMs = now()
   const context = new Context(options)
@@ -78,7 +78,7 @@ export function evaluateInFull<Preprocessed, Analyzed>(
         // One turn of the loop for a scorer that heeds the signal: its own words know more than contentFree, tokens spent among them.
         setImmediate(() => resolve(finish(verdictOfAbort(scorer, signal.reason, context.timeoutMs))))
       }
-      const settle = (outcome: Outcome<Preprocessed, Analyzed>): void => {
+      const settle = (outcome: EvaluationOutcome<Preprocessed, Analyzed>): void => {
         signal.removeEventListener('abort', onAbort)
         resolve(outcome)
       }

@@ -1,5 +1,5 @@
 /** A value as a message shows it: short, on one line, whatever it is. Never throws. */
-export function show(value: unknown, maxLength = 80): string {
+export function formatValue(value: unknown, maxLength = 80): string {
   const text = toText(value)
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).toWellFormed()}…`
 }

@@ -3,7 +3,7 @@ import type { FailureCode, JudgeReport, SkipReason } from '../model/score.ts'
 import { failureCodes, skipReasons } from '../model/score-reasons.ts'
 import { isRecord } from '../spans/json.ts'
 import { boundedNumber, tokenCount } from '../spans/outside-number.ts'
-import { show } from './format-value.ts'
+import { formatValue } from './format-value.ts'
 
 // What scorers return is typed at compile time only. These functions read it at run time, so that nothing but texts, known
 // reasons and plausible numbers reaches budgets, attributes and metrics.
@@ -24,7 +24,7 @@ const LONGEST_TEXT = 10_000
 /** A text of a verdict; what is no text is shown as messages show values. `undefined` stays absent. */
 export function readText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
-  const text = typeof value === 'string' ? value : show(value)
+  const text = typeof value === 'string' ? value : formatValue(value)
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…`
 }
 

@@ -1,6 +1,6 @@
 import { contentFree, explain, isExplanation } from '../model/explanation.ts'
 import type { Failed, JudgeReport, Score, Scored, Skipped } from '../model/score.ts'
-import { describeError, show } from './format-value.ts'
+import { describeError, formatValue } from './format-value.ts'
 import { isFailureCode, isSkipReason, readJudgeReport, readText } from './read-verdict.ts'
 import type { Scorer, Verdict } from './scorer.ts'
 import { failed } from './unscored.ts'
@@ -35,7 +35,7 @@ export function toScore(scorer: Scorer, passAt: number, verdict: Verdict): Score
 /** The score of a scorer that threw, or whose verdict cannot be read without throwing. */
 export function verdictOfThrown(id: string, error: unknown): Failed {
   return failed('scorer-threw', {
-    text: `${id} threw ${show(error, 500)}. Call its .run() with the same run to see where.`,
+    text: `${id} threw ${formatValue(error, 500)}. Call its .run() with the same run to see where.`,
     withoutContent: `${id} threw ${describeError(error)}. Call its .run() with the same run to see more.`,
   })
 }
@@ -53,7 +53,7 @@ export function toJudgeReport(scorer: Scorer, verdict: Verdict): JudgeReport | u
 export function invalidScore(id: string, [low, high]: readonly [number, number], got: unknown): Failed {
   return failed(
     'invalid-score',
-    explain`${contentFree(id)}: expected a number from ${low} to ${high}, got ${typeof got === 'number' ? got : show(got)}. Return such a number, or set the scorer's range.`,
+    explain`${contentFree(id)}: expected a number from ${low} to ${high}, got ${typeof got === 'number' ? got : formatValue(got)}. Return such a number, or set the scorer's range.`,
   )
 }
 
@@ -102,7 +102,7 @@ function toMessage(message: unknown, without: unknown): Pick<Skipped, 'message' 
 function unknownReason(id: string, type: string, got: unknown): Failed {
   return failed(
     'invalid-score',
-    explain`${contentFree(id)}: expected a ${contentFree(type)} such as 'not-applicable' or 'scorer-threw', got ${show(got)}.`,
+    explain`${contentFree(id)}: expected a ${contentFree(type)} such as 'not-applicable' or 'scorer-threw', got ${formatValue(got)}.`,
   )
 }
 

@@ -46,7 +46,7 @@ export interface ToolIdentity {
 }
 
 /** How the work of a span ended. */
-export interface Outcome {
+export interface SpanOutcome {
   readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
   readonly error?: RunError
 }
@@ -130,7 +130,7 @@ export interface Dialect {
   conversationId?(span: SourceSpan): string | undefined
   userId?(span: SourceSpan): string | undefined
   /** Default: the span's status, then its exception event (see `outcomeOf`). */
-  outcome?(span: SourceSpan): Outcome
+  outcome?(span: SourceSpan): SpanOutcome
 
   /** Agent and model spans: where they stand apart from the messages. System messages of `input` are found without this. */
   systemInstructions?(span: SourceSpan, logs: readonly SourceLog[]): string | undefined

@@ -4,7 +4,7 @@ import type {
   ContentFact,
   Dialect,
   ModelIdentity,
-  Outcome,
+  SpanOutcome,
   SpanRole,
   ToolIdentity,
 } from './dialect.ts'
@@ -80,7 +80,7 @@ export class SpanFacts {
     return guarded(() => this.dialect.userId?.(this.span))
   }
 
-  get outcome(): Outcome {
+  get outcome(): SpanOutcome {
     return (
       this.#once(SLOT.outcome, () =>
         this.dialect.outcome === undefined ? outcomeOf(this.span) : this.dialect.outcome(this.span),

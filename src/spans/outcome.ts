@@ -1,4 +1,4 @@
-import type { Outcome } from './dialect.ts'
+import type { SpanOutcome } from './dialect.ts'
 import { textOf } from './json.ts'
 import type { RunError } from '../model/message.ts'
 import type { SourceSpan } from './source-span.ts'
@@ -7,7 +7,7 @@ import type { SourceSpan } from './source-span.ts'
  * How the work of a span ended, as OpenTelemetry says it: an error status, or an exception event where the status is not
  * `error` but was set (LangSmith sets `ok` first, and `ok` is final in the SDK). `unknown` where nothing is said.
  */
-export function outcomeOf(span: SourceSpan): Outcome {
+export function outcomeOf(span: SourceSpan): SpanOutcome {
   const { code, message } = span.status
   const type = textOf(span.attributes['error.type'])
   if (code !== 'error' && type === undefined) return { status: code === 'ok' ? 'ok' : 'unknown' }
@@ -16,7 +16,7 @@ export function outcomeOf(span: SourceSpan): Outcome {
 }
 
 /** As `outcomeOf`, and an exception event alone is an error too. */
-export function outcomeWithExceptions(span: SourceSpan): Outcome {
+export function outcomeWithExceptions(span: SourceSpan): SpanOutcome {
   const outcome = outcomeOf(span)
   if (outcome.error !== undefined || exceptionOf(span) === undefined) return outcome
   const error = errorOf(span, undefined, undefined)

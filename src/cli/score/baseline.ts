@@ -9,7 +9,7 @@ import { MeanDifferenceSums } from './mean-difference.ts'
 import type { MeanDifference } from './mean-difference.ts'
 import type { ReportedEvaluation } from './reported-evaluation.ts'
 import { inputKeyOf } from './run-key.ts'
-import type { ScoredRun } from './run-scorers.ts'
+import type { EvaluatedRun } from './run-scorers.ts'
 
 /** How one scorer's results differ from those of the baseline. */
 export interface BaselineComparison {
@@ -131,7 +131,7 @@ export class Baseline {
     )
   }
 
-  add({ run, evaluations }: ScoredRun): void {
+  add({ run, evaluations }: EvaluatedRun): void {
     const inputKey = inputKeyOf(run)
     for (const evaluation of evaluations) this.#of(evaluation.scorer.id).add(run.id, inputKey, evaluation)
   }

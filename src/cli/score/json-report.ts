@@ -6,7 +6,7 @@ import type { BaselineComparison } from './baseline.ts'
 import type { GateResult } from './gates.ts'
 import type { ReportedEvaluation } from './reported-evaluation.ts'
 import { inputKeyOf } from './run-key.ts'
-import type { ScoredRun } from './run-scorers.ts'
+import type { EvaluatedRun } from './run-scorers.ts'
 import type { ReasonCount, TallyRow } from './tally.ts'
 
 /** The end of a report. */
@@ -28,7 +28,7 @@ export class JsonReport {
     this.#stdout = stdout
   }
 
-  async add({ run, evaluations }: ScoredRun): Promise<void> {
+  async add({ run, evaluations }: EvaluatedRun): Promise<void> {
     const inputKey = inputKeyOf(run)
     let text = ''
     for (const evaluation of evaluations) {

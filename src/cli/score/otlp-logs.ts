@@ -7,7 +7,7 @@ import type { ExplanationPolicy, ScoreAttributes } from '../../emit/score-attrib
 import { write } from '../output.ts'
 import { safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
-import type { ScoredRun } from './run-scorers.ts'
+import type { EvaluatedRun } from './run-scorers.ts'
 
 /** Settings of `OtlpLogFile`. */
 export interface OtlpLogFileOptions {
@@ -39,7 +39,7 @@ export class OtlpLogFile {
   }
 
   /** @throws UsageError where the file cannot be written. */
-  async add(scored: ScoredRun): Promise<void> {
+  async add(scored: EvaluatedRun): Promise<void> {
     this.#check()
     const records = scored.evaluations
       .filter(({ score }) => score.status !== 'skipped')
@@ -72,7 +72,7 @@ export class OtlpLogFile {
     throw new UsageError(`--out: cannot write ${safeLine(this.#file)}: ${this.#error.message}`)
   }
 
-  #toRecord(evaluation: Evaluation, { run }: ScoredRun): unknown {
+  #toRecord(evaluation: Evaluation, { run }: EvaluatedRun): unknown {
     const nowMs = this.#options.now()
     const { explanations } = this.#options
     const isFailed = evaluation.score.status === 'failed'

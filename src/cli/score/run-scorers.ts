@@ -5,11 +5,11 @@ import { chooseRun, isForNested } from '../../processor/run/choose-run.ts'
 import { redactedBy } from '../../processor/run/redacted-by.ts'
 import { SamplePoint } from '../../sampling/sample-point.ts'
 import { evaluate } from '../../scoring/evaluate.ts'
-import { show } from '../../scoring/format-value.ts'
+import { formatValue } from '../../scoring/format-value.ts'
 import { isolated } from '../../scoring/isolation.ts'
 
 /** A run, top-level or nested, and what the scorers that are for it made of it. */
-export interface ScoredRun {
+export interface EvaluatedRun {
   readonly run: AgentRun
   readonly evaluations: readonly Evaluation[]
 }
@@ -55,8 +55,8 @@ export class RunScorers {
   }
 
   /** Scores a top-level run and the runs nested in it; runs that no scorer is for are left out. */
-  async score(run: AgentRun): Promise<readonly ScoredRun[]> {
-    const scored: ScoredRun[] = []
+  async score(run: AgentRun): Promise<readonly EvaluatedRun[]> {
+    const scored: EvaluatedRun[] = []
     for (const one of withNested(run)) {
       if (!this.#matches(one)) continue
       const evaluations: Evaluation[] = []
@@ -93,7 +93,7 @@ export class RunScorers {
       this.#judgeScores++
       return this.#ask(scorer, seen)
     } catch (error) {
-      const message = `redact threw ${show(error, 300)}; nothing was sent to the judge.`
+      const message = `redact threw ${formatValue(error, 300)}; nothing was sent to the judge.`
       return unasked(scorer, run, { status: 'failed', code: 'redact-failed', message })
     }
   }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pMapIterable } from 'p-map'
 import type { ResolvedOptions } from '../../processor/config/options.ts'
-import { stayAlive } from '../../scoring/keep-process-alive.ts'
+import { keepProcessAlive } from '../../scoring/keep-process-alive.ts'
 import type { CommandContext, ExitCode } from '../command.ts'
 import { createPaint, write } from '../output.ts'
 import { createProgress } from '../progress.ts'
@@ -36,7 +36,7 @@ export async function score(files: readonly string[], given: ScoreOptions, conte
     ...(given.failOver ?? []).map((text) => parseGate(text, 'over', options.scorers)),
   ]
   checkPaths(files, given)
-  return stayAlive(() => scoreFiles(files, { given, options, gates }, context))
+  return keepProcessAlive(() => scoreFiles(files, { given, options, gates }, context))
 }
 
 interface Work {

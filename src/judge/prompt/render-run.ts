@@ -34,7 +34,7 @@ export function historySection(run: AgentRun, count: number): SectionDraft[] {
 }
 
 /** The id of the tool call at that index: how the material names it, and how the judge is asked about it. */
-export function callId(index: number): string {
+export function promptCallId(index: number): string {
   return `call_${index + 1}`
 }
 
@@ -48,10 +48,10 @@ export function toolCallsSection(calls: readonly ToolCall[]): SectionDraft[] {
     {
       title: 'the tool calls, in their order (id, tool, outcome)',
       fragments: calls.flatMap((call, index) => [
-        { text: `${callId(index)}: ${name(call.name)}, ${call.status}\n` },
+        { text: `${promptCallId(index)}: ${name(call.name)}, ${call.status}\n` },
         ...payload('  arguments: ', call.arguments),
-        ...payload('  result: ', call.result, callId(index)),
-        ...payload('  error: ', errorOf(call), callId(index)),
+        ...payload('  result: ', call.result, promptCallId(index)),
+        ...payload('  error: ', errorOf(call), promptCallId(index)),
       ]),
     },
   ]
@@ -71,7 +71,7 @@ export function catalogueSection(tools: readonly ToolDefinition[]): SectionDraft
 /** What tools gave back, as evidence; calls without a result have none. No section where no call has one. */
 export function toolResultsSection(calls: readonly ToolCall[]): SectionDraft[] {
   const fragments = calls.flatMap((call, index) =>
-    call.result === undefined ? [] : payload(`${callId(index)}, ${name(call.name)}: `, call.result),
+    call.result === undefined ? [] : payload(`${promptCallId(index)}, ${name(call.name)}: `, call.result),
   )
   return fragments.length === 0 ? [] : [{ title: 'evidence: results of tool calls', fragments }]
 }

@@ -3,7 +3,7 @@ import type { Explanation } from '../../model/explanation.ts'
 import type { CallError } from './call-error.ts'
 
 /** Whether a call may go out now, has to wait, or should not be made at all. */
-export type Admission =
+export type CallPermission =
   | { readonly state: 'go' }
   | { readonly state: 'wait'; readonly ms: number }
   | { readonly state: 'open'; readonly untilMs: number; readonly why: Explanation }
@@ -37,7 +37,7 @@ export class Endpoint {
   #nextMs = 0
 
   /** Whether a call may go out; `go` takes its place in the pace. */
-  admit(nowMs: number): Admission {
+  admit(nowMs: number): CallPermission {
     if (this.#why !== undefined) {
       if (nowMs < this.#openUntilMs) return { state: 'open', untilMs: this.#openUntilMs, why: this.#why }
       this.#openUntilMs = nowMs + PROBE_MS

@@ -1,4 +1,4 @@
-import { show } from '../../scoring/format-value.ts'
+import { formatValue } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
 
 /**
@@ -52,7 +52,7 @@ export function toModelReference(model: unknown, expected = 'Expected'): ModelRe
     if (isModelConfig(model)) return configured(model, expected)
   }
   // Of an object the names alone: what it holds may be a key.
-  const got = isRecord(model) ? `an object with ${Object.keys(model).join(', ') || 'nothing'}` : show(model)
+  const got = isRecord(model) ? `an object with ${Object.keys(model).join(', ') || 'nothing'}` : formatValue(model)
   throw new TypeError(
     `${expected} model to be an AI SDK model, '<provider>/<model>' or { id, url?, apiKey?, headers? }, got ${got}.`,
   )
@@ -63,7 +63,7 @@ function configured(config: ModelConfig, expected: string): ModelReference {
   const slash = config.id.indexOf('/')
   if (config.url === undefined && (slash < 1 || slash === config.id.length - 1)) {
     throw new TypeError(
-      `${expected} model to be '<provider>/<model>', 'openai/gpt-5-mini' for example, got ${show(config.id)}.`,
+      `${expected} model to be '<provider>/<model>', 'openai/gpt-5-mini' for example, got ${formatValue(config.id)}.`,
     )
   }
   const provider = slash < 1 ? 'openai-compatible' : config.id.slice(0, slash)
@@ -78,10 +78,10 @@ function checkConfig(config: ModelConfig, expected: string): void {
   const unknown = Object.keys(config).find((key) => !Object.hasOwn(CONFIG_KEYS, key))
   if (unknown !== undefined) {
     const names = Object.keys(CONFIG_KEYS).join(', ')
-    throw new TypeError(`${expected} model to hold ${names}, got an option that is not known: ${show(unknown)}.`)
+    throw new TypeError(`${expected} model to hold ${names}, got an option that is not known: ${formatValue(unknown)}.`)
   }
   if (url !== undefined && !URL.canParse(url)) {
-    throw new TypeError(`${expected} model.url to be a URL, got ${show(url)}.`)
+    throw new TypeError(`${expected} model.url to be a URL, got ${formatValue(url)}.`)
   }
   if (apiKey !== undefined && typeof apiKey !== 'string') {
     throw new TypeError(`${expected} model.apiKey to be a text, got ${typeof apiKey}.`)
@@ -91,7 +91,7 @@ function checkConfig(config: ModelConfig, expected: string): void {
   }
   for (const [name, value] of Object.entries(headers ?? {})) {
     if (typeof value === 'string') continue
-    throw new TypeError(`${expected} model.headers[${show(name)}] to be a text, got ${typeof value}.`)
+    throw new TypeError(`${expected} model.headers[${formatValue(name)}] to be a text, got ${typeof value}.`)
   }
 }
 
@@ -99,7 +99,7 @@ function instance(model: object, expected: string): ModelReference {
   if (!isCallableModel(model)) {
     const version = 'specificationVersion' in model ? model.specificationVersion : undefined
     throw new TypeError(
-      `${expected} model to be an AI SDK language model of specification v2, v3 or v4, got specification ${show(version)}.`,
+      `${expected} model to be an AI SDK language model of specification v2, v3 or v4, got specification ${formatValue(version)}.`,
     )
   }
   // 'openai.responses' and 'openai.chat' are one provider.

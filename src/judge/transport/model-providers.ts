@@ -1,5 +1,5 @@
 import { closestName } from '../../scoring/closest-name.ts'
-import { show } from '../../scoring/format-value.ts'
+import { formatValue } from '../../scoring/format-value.ts'
 
 /** How a provider's package is used: what it exports, and which environment variable holds its key. */
 export interface ProviderEntry {
@@ -54,7 +54,7 @@ export function adviceForUnknownProvider(packageName: string, model: string): st
   const meant = closestName(provider, known)
   const question = meant === undefined ? '' : ` Did you mean ${meant}${model.slice(provider.length)}?`
   return (
-    `The judge ${model} names the provider ${show(provider)}, which is not known.${question} ` +
+    `The judge ${model} names the provider ${formatValue(provider)}, which is not known.${question} ` +
     `Known providers: ${known.join(', ')}. For any other, pass a model instance of its AI SDK package.`
   )
 }

@@ -37,7 +37,7 @@ function isSet(value: unknown): value is Set<string> {
 }
 
 /** `ScoringSpanProcessor` for edge runtimes and browsers: hands spans on to `next`, and scores nothing. */
-export class UnscoredSpanProcessor implements SpanProcessorLike {
+export class NoopSpanProcessor implements SpanProcessorLike {
   readonly #next: SpanProcessorLike | undefined
   readonly logRecordProcessor: LogRecordProcessorLike = UNREAD
 

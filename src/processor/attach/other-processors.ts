@@ -30,7 +30,7 @@ export function markAsScoring(description: ScoringDescription): void {
  * The other processors of the provider that `self` is on; none where the provider does not show them. Scoring processors are
  * not among them: each flushes the others', and two would flush each other for ever.
  */
-export function siblingsOf(given: TracerProvider | undefined, self: SpanProcessorLike): readonly Flushable[] {
+export function otherProcessorsOf(given: TracerProvider | undefined, self: SpanProcessorLike): readonly Flushable[] {
   const provider = given === undefined ? globalTracerProvider() : unwrapped(given)
   const processors = provider === undefined ? undefined : processorsOf(provider)
   return processors?.includes(self) === true ? processors.filter((processor) => !(SCORING in processor)) : []

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 
-import { show } from '../../scoring/format-value.ts'
+import { formatValue } from '../../scoring/format-value.ts'
 import { attachScoring } from './attach.ts'
 import { loadConfigFile, thisProcess } from '../config/config-file.ts'
 import { isOn, optionsFromEnvironment, withEnvironment } from '../config/environment.ts'
@@ -58,7 +58,7 @@ function guarded(run: () => void): void {
   try {
     run()
   } catch (error) {
-    complain('SPANSCORE_CONFIG', error instanceof Error ? error.message : show(error))
+    complain('SPANSCORE_CONFIG', error instanceof Error ? error.message : formatValue(error))
   }
 }
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { extname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { show } from '../../scoring/format-value.ts'
+import { formatValue } from '../../scoring/format-value.ts'
 import { disown, isThenable } from '../../scoring/thenable.ts'
 import { isRecord } from '../../spans/json.ts'
 import { wrong } from './option-checks.ts'
@@ -87,7 +87,7 @@ function load({ load: loadModule }: ConfigFileHost, path: string): unknown {
       )
     }
     const place = error instanceof SyntaxError ? ` (${syntaxErrorPlace(path, error)})` : ''
-    throw new Error(`${path}: expected a module that loads, got ${show(error, 500)}${place}`, { cause: error })
+    throw new Error(`${path}: expected a module that loads, got ${formatValue(error, 500)}${place}`, { cause: error })
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { show } from '../../scoring/format-value.ts'
+import { formatValue } from '../../scoring/format-value.ts'
 import { isOn, optionsFromEnvironment, withEnvironment } from './environment.ts'
 
 function read(environment: Record<string, string>) {
@@ -56,7 +56,7 @@ describe('The SPANSCORE_* variables', () => {
   ])('%s=%s is said to be wrong, and ignored', (variable, text, expected) => {
     expect(read({ [variable]: text })).toEqual({
       options: {},
-      warnings: [`${variable}: expected ${expected}, got ${show(text)}; it is ignored.`],
+      warnings: [`${variable}: expected ${expected}, got ${formatValue(text)}; it is ignored.`],
     })
   })
 

@@ -1,5 +1,5 @@
 import { closestName } from '../../scoring/closest-name.ts'
-import { show } from '../../scoring/format-value.ts'
+import { formatValue } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
 import { optionTable } from './option-table.ts'
 import type { OptionKind } from './option-kinds.ts'
@@ -62,7 +62,7 @@ function readKind(
   const given = environment[variable]?.trim() ?? ''
   const value = given === '' ? undefined : text?.read(given)
   if (given === '' || (value !== undefined && accepts(value))) return value
-  warn(`${variable}: expected ${text?.expected ?? expected}, got ${show(given)}; it is ignored.`)
+  warn(`${variable}: expected ${text?.expected ?? expected}, got ${formatValue(given)}; it is ignored.`)
   return undefined
 }
 

@@ -1,5 +1,5 @@
 import { closestName } from '../../scoring/closest-name.ts'
-import { show } from '../../scoring/format-value.ts'
+import { formatValue } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { OptionRow, OptionRows } from './option-table.ts'
 
@@ -9,7 +9,7 @@ import type { OptionRow, OptionRows } from './option-table.ts'
  * @param path What errors call the object.
  * @throws TypeError `<path>: expected …, got …` where it is no object, or a property is not known or of another kind.
  */
-export function readOptions<Options extends object>(
+export function readTable<Options extends object>(
   path: string,
   given: unknown,
   rows: OptionRows<Options>,
@@ -42,5 +42,5 @@ function unknownOption(path: string, key: string, known: readonly string[]): Typ
 
 /** A programming error in the options. */
 export function wrong(path: string, expected: string, got: unknown): TypeError {
-  return new TypeError(`${path}: expected ${expected}, got ${show(got)}.`)
+  return new TypeError(`${path}: expected ${expected}, got ${formatValue(got)}.`)
 }

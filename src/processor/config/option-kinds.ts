@@ -39,7 +39,7 @@ export const flag: OptionKind = {
 }
 
 /** A whole number from `lowest` on. */
-export function count(lowest: number): OptionKind {
+export function wholeNumber(lowest: number): OptionKind {
   return numeric(
     `a whole number, ${lowest} or more`,
     (value) => Number.isSafeInteger(value) && value >= lowest && value >= 0,

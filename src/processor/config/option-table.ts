@@ -1,7 +1,7 @@
 import { DEFAULT_BUDGET } from '../../sampling/budget.ts'
 import type { BudgetLimits } from '../../sampling/budget.ts'
 import type { EmitOptions } from '../../emit/emitter.ts'
-import { callback, count, flag, group, limit, milliseconds, nameOrNames, names } from './option-kinds.ts'
+import { callback, wholeNumber, flag, group, limit, milliseconds, nameOrNames, names } from './option-kinds.ts'
 import { objectWith, oneOf, probability, sampleRate, text, upstream } from './option-kinds.ts'
 import type { OptionKind } from './option-kinds.ts'
 import type { ScorerEntry, ScoringOptions } from './scoring-options.ts'
@@ -146,8 +146,8 @@ export const optionTable: OptionRows<ScoringOptions> = {
     defaultDoc: '60 calls a minute, 10 US dollars a day',
     doc: 'What judges may take, per process, over rolling windows. `Infinity` lifts a limit.',
   },
-  concurrency: { kind: count(1), default: 8, doc: 'How many judge scores are worked on at the same time.' },
-  queueSize: { kind: count(0), default: 1000, doc: 'How many scores may wait for their turn.' },
+  concurrency: { kind: wholeNumber(1), default: 8, doc: 'How many judge scores are worked on at the same time.' },
+  queueSize: { kind: wholeNumber(0), default: 1000, doc: 'How many scores may wait for their turn.' },
   timeoutMs: {
     kind: milliseconds,
     default: 20_000,
@@ -159,18 +159,18 @@ export const optionTable: OptionRows<ScoringOptions> = {
     doc: 'The span processor that spans are handed on to. Agent spans are held in front of it until their scores are in.',
   },
   holdMs: { kind: milliseconds, default: 5000, doc: 'Milliseconds that an agent span is held at most.' },
-  maxHeld: { kind: count(0), default: 1000, doc: 'How many agent spans are held at the same time.' },
+  maxHeld: { kind: wholeNumber(0), default: 1000, doc: 'How many agent spans are held at the same time.' },
   settleMs: {
     kind: milliseconds,
     default: 2000,
     doc: 'Milliseconds that a run waits for its recognised spans that are still open.',
   },
   maxOpenRuns: {
-    kind: count(1),
+    kind: wholeNumber(1),
     default: 10_000,
     doc: 'How many runs may be open at the same time. Above it, the oldest is given up.',
   },
-  maxSpansPerRun: { kind: count(1), default: 2000, doc: 'How many spans of one run are kept.' },
+  maxSpansPerRun: { kind: wholeNumber(1), default: 2000, doc: 'How many spans of one run are kept.' },
   maxContentBytes: {
     kind: limit,
     default: 64 * 1024 * 1024,

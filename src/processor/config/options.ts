@@ -4,7 +4,7 @@ import type { BudgetLimits } from '../../sampling/budget.ts'
 import type { Evaluation } from '../../model/score.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { isRecord } from '../../spans/json.ts'
-import { readOptions, wrong } from './option-checks.ts'
+import { readTable, wrong } from './option-checks.ts'
 import { budgetTable, emitTable, optionTable, scorerEntryTable } from './option-table.ts'
 import type { Sample, Scope, ScorerEntry, ScoringOptions } from './scoring-options.ts'
 
@@ -51,7 +51,7 @@ export interface ResolvedOptions extends Omit<Filled, 'scorers' | 'budget' | 'em
  * @throws TypeError `<path>: expected …, got …`
  */
 export function resolveOptions(given: ScoringOptions, attaching = false): ResolvedOptions {
-  const options = filled(readOptions('options', given, optionTable))
+  const options = filled(readTable('options', given, optionTable))
   const scorers = resolveScorers(options)
   if (options.stripContent && options.next === undefined && !attaching) {
     throw wrong(
@@ -98,7 +98,7 @@ function resolveScorer(path: string, given: unknown, scope: Scope, sample: Sampl
   if (isScorer(given)) return resolveScorer(path, { scorer: given }, scope, sample)
   refuseUnfinished(path, given)
   if (isRecord(given)) refuseUnfinished(`${path}.scorer`, given['scorer'])
-  const entry = readOptions<ScorerEntry>(path, given, scorerEntryTable)
+  const entry = readTable<ScorerEntry>(path, given, scorerEntryTable)
   const { scorer, agent, when } = entry
   if (!isScorer(scorer)) throw wrong(`${path}.scorer`, scorerEntryTable.scorer.kind.expected, scorer)
   const { id = scorer.id, passAt = scorer.passAt } = entry
@@ -135,7 +135,7 @@ function aboutOf({ version, kind, range, better }: Scorer, id: string, passAt: n
 }
 
 function resolveBudget(given: Partial<BudgetLimits>, scorers: readonly ResolvedScorer[]): BudgetLimits {
-  const limits = readOptions<BudgetLimits>('options.budget', given, budgetTable)
+  const limits = readTable<BudgetLimits>('options.budget', given, budgetTable)
   const unpriced = scorers.find(({ scorer }) => scorer.judge?.priced === false)
   if (given.usdPerDay !== undefined && limits.usdPerDay !== Number.POSITIVE_INFINITY && unpriced) {
     throw wrong(
@@ -150,7 +150,7 @@ function resolveBudget(given: Partial<BudgetLimits>, scorers: readonly ResolvedS
 
 function resolveEmit(given: Partial<EmitOptions>): EmitOptions {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each switch has a default
-  return readOptions<EmitOptions>('options.emit', given, emitTable) as EmitOptions
+  return readTable<EmitOptions>('options.emit', given, emitTable) as EmitOptions
 }
 
 function requireJudges(scorers: readonly ResolvedScorer[]): void {

@@ -18,7 +18,7 @@ export interface FlushingParts {
   readonly providers: Providers
   readonly reporter: Reporter
   /** The provider's other processors, which flush what we wrote beside them. */
-  readonly siblings: () => readonly Flushable[]
+  readonly otherProcessors: () => readonly Flushable[]
 }
 
 /**
@@ -36,10 +36,10 @@ export class Flushing {
   }
 
   async flush(): Promise<void> {
-    const { options, jobs, held, metrics, providers, siblings } = this.#parts
+    const { options, jobs, held, metrics, providers, otherProcessors } = this.#parts
     if (options.flushTimeoutMs > 0) await settlesWithin(jobs.settled(), options.flushTimeoutMs, 'application')
     held.releaseAll()
-    const behind: readonly Flushable[] = options.next === undefined ? siblings() : [options.next]
+    const behind: readonly Flushable[] = options.next === undefined ? otherProcessors() : [options.next]
     await this.#all('forceFlush', behind)
     metrics.flush()
     await this.#all('forceFlush', providers.flushable())

@@ -1,7 +1,7 @@
 import type { ScoreAttributes } from '../../emit/score-attributes.ts'
 import type { CancelDeadline, Scheduler } from '../scheduler.ts'
 import type { EndedSpan } from '../sdk-types.ts'
-import { putScores } from './replace-score-attributes.ts'
+import { replaceScoreAttributes } from './replace-score-attributes.ts'
 
 /** Bounds of holding, and where the spans go. */
 export interface HeldSpansOptions {
@@ -61,7 +61,7 @@ export class HeldSpans {
       },
       stamp: (attributes) => {
         if (!isHeld()) return false
-        putScores(entry.scores, attributes)
+        replaceScoreAttributes(entry.scores, attributes)
         return true
       },
       ready: () => {

@@ -7,7 +7,7 @@ const PARTS = ['score', 'label', 'explanation', 'status', 'status_reason', 'stat
  * Puts scores over earlier ones. Of a scorer that had no score and now has one, or the other way round, nothing of the first is
  * left: a span that says both is read as either.
  */
-export function putScores(target: Record<string, unknown>, scores: ScoreAttributes): void {
+export function replaceScoreAttributes(target: Record<string, unknown>, scores: ScoreAttributes): void {
   for (const name in scores) {
     const scorer = /^(spanscore\.[a-z0-9_]+)\.(?:score|status)$/.exec(name)?.[1]
     if (scorer === undefined) continue

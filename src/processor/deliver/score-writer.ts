@@ -76,7 +76,7 @@ export class ScoreWriter {
 
   /** Writes attributes to the agent's span, or to what `next` gets of it; false where neither can be had any more. */
   #writeToSpan({ scorable, isSampled, outlet }: ScoredRun, attributes: ScoreAttributes): boolean {
-    if (!this.#parts.options.emit.attributes || scorable.bare || !isSampled) return false
+    if (!this.#parts.options.emit.attributes || scorable.agentless || !isSampled) return false
     return this.#parts.reporter.guard('Writing to a span', () => outlet.write(attributes)) ?? false
   }
 

@@ -2,7 +2,7 @@ import type { ScoreAttributes } from '../../emit/score-attributes.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { OpenSpan } from '../sdk-types.ts'
 import type { HeldSpan } from './held-spans.ts'
-import { putScores } from './replace-score-attributes.ts'
+import { replaceScoreAttributes } from './replace-score-attributes.ts'
 
 /** The SDK's default limit: an attribute over it would be counted as dropped. */
 const ATTRIBUTE_COUNT_LIMIT = 128
@@ -51,7 +51,7 @@ export class SpanOutlet {
     if (!this.#hasNext || stage.name === 'gone') return false
     if (stage.name === 'held') return stage.held.stamp(attributes)
     this.#gathered ??= {}
-    putScores(this.#gathered, attributes)
+    replaceScoreAttributes(this.#gathered, attributes)
     return true
   }
 

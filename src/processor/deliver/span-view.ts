@@ -1,6 +1,6 @@
 import type { ScoreAttributes } from '../../emit/score-attributes.ts'
 import { eventWithoutContent, linkWithoutContent, withoutContent, withoutMessage } from './strip-content.ts'
-import { putScores } from './replace-score-attributes.ts'
+import { replaceScoreAttributes } from './replace-score-attributes.ts'
 import type { Dialect } from '../../spans/dialect.ts'
 import { recognise } from '../../spans/recognise.ts'
 import type { EndedSpan } from '../sdk-types.ts'
@@ -23,7 +23,7 @@ export interface ViewChanges {
 export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): EndedSpan {
   if (!stripContent && (scores === undefined || Object.keys(scores).length === 0)) return span
   const attributes = stripContent ? withoutContent(span.attributes, dialectOf(span)) : { ...span.attributes }
-  if (scores !== undefined) putScores(attributes, scores)
+  if (scores !== undefined) replaceScoreAttributes(attributes, scores)
   const context = span.spanContext()
   const values: Record<keyof EndedSpan | 'isRecording', unknown> = {
     name: span.name,

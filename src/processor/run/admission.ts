@@ -4,7 +4,7 @@ import type { Failed, Skipped } from '../../model/score.ts'
 import { isDefaultBudget } from '../../sampling/budget.ts'
 import type { Budget, Cost, Reservation } from '../../sampling/budget.ts'
 import { MIN_PROBABILITY } from '../../sampling/weight.ts'
-import { show } from '../../scoring/format-value.ts'
+import { formatValue } from '../../scoring/format-value.ts'
 import { readEstimate } from '../../scoring/read-verdict.ts'
 import { runForeignNow } from '../../scoring/run-foreign.ts'
 import type { ScorerJudge } from '../../scoring/scorer.ts'
@@ -181,7 +181,7 @@ function whyUnavailable(judge: ScorerJudge, id: string, reporter: Reporter): str
   const answer = runForeignNow((): unknown => judge.unavailable())
   if (!answer.ok) reporter.threw(`${id}: judge.unavailable`, answer.error)
   if (!answer.ok || answer.value === undefined) return undefined
-  return typeof answer.value === 'string' ? answer.value : show(answer.value)
+  return typeof answer.value === 'string' ? answer.value : formatValue(answer.value)
 }
 
 function estimateOf(judge: ScorerJudge, id: string, run: AgentRun, reporter: Reporter): Cost {

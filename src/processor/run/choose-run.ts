@@ -2,7 +2,7 @@ import { contentFree, explain } from '../../model/explanation.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Failed, Skipped } from '../../model/score.ts'
 import type { SamplePoint } from '../../sampling/sample-point.ts'
-import { describeError, show } from '../../scoring/format-value.ts'
+import { describeError, formatValue } from '../../scoring/format-value.ts'
 import { runForeign } from '../../scoring/run-foreign.ts'
 import { disown, isThenable } from '../../scoring/thenable.ts'
 import { failed } from '../../scoring/unscored.ts'
@@ -51,7 +51,7 @@ function rateOf(id: string, sample: ResolvedScorer['sample'], run: AgentRun): nu
   if (typeof rate === 'number' && rate >= 0 && rate <= 1) return rate
   return failed(
     'scorer-threw',
-    explain`${contentFree(id)}: expected sample to give a number from 0 to 1, got ${show(rate)}.`,
+    explain`${contentFree(id)}: expected sample to give a number from 0 to 1, got ${formatValue(rate)}.`,
   )
 }
 
@@ -64,7 +64,7 @@ function isAsync(id: string, what: string, expected: string, promise: PromiseLik
 
 function threw(id: string, what: string, error: unknown): Failed {
   return failed('scorer-threw', {
-    text: `${id}: its ${what} threw ${show(error, 300)}.`,
+    text: `${id}: its ${what} threw ${formatValue(error, 300)}.`,
     withoutContent: `${id}: its ${what} threw ${describeError(error)}.`,
   })
 }

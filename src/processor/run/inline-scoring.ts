@@ -42,8 +42,8 @@ export class InlineScoring {
   }
 
   /** Whether a scorer scores this run while its span is ending. */
-  isFor({ scorer, id }: ResolvedScorer, { bare }: ScorableRun): boolean {
-    return scorer.inline && scorer.kind === 'code' && !bare && !this.#deferred.has(id)
+  isFor({ scorer, id }: ResolvedScorer, { agentless }: ScorableRun): boolean {
+    return scorer.inline && scorer.kind === 'code' && !agentless && !this.#deferred.has(id)
   }
 
   /** Asks scorers, one after the other, and writes what they give. */

@@ -1,5 +1,5 @@
 import type { AgentRun } from '../../model/agent-run.ts'
-import { show } from '../../scoring/format-value.ts'
+import { formatValue } from '../../scoring/format-value.ts'
 import { runForeign } from '../../scoring/run-foreign.ts'
 import { disown, isThenable } from '../../scoring/thenable.ts'
 import { isRecord } from '../../spans/json.ts'
@@ -20,7 +20,7 @@ export function redactedBy(redact: (run: AgentRun) => AgentRun, run: AgentRun): 
     throw new TypeError('expected redact to return a run, got a promise; it cannot be async')
   }
   if (isRun(redacted)) return redacted
-  throw new TypeError(`expected redact to return the run that judges may see, got ${show(redacted)}`)
+  throw new TypeError(`expected redact to return the run that judges may see, got ${formatValue(redacted)}`)
 }
 
 /** The lists that every reader of a run goes through. */

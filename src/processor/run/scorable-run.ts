@@ -21,7 +21,7 @@ export interface ScorableRun {
   /** True for the run of an agent that another agent's tool call started. */
   readonly nested: boolean
   /** True where there is no agent span: scores go on events and late spans alone. */
-  readonly bare: boolean
+  readonly agentless: boolean
   /** False where no scorer could want the run: `current` gives nothing. */
   readonly wanted: boolean
   /** Bytes of content in its spans, an upper estimate of what reading it takes. */

@@ -28,7 +28,7 @@ function createScored(hasOpenSpans = false) {
       traceId: target.traceId,
       span: { spanContext: () => target, attributes: {}, resource: { attributes: {} }, endTime: [0, 0] },
       nested: false,
-      bare: false,
+      agentless: false,
       wanted: true,
       contentBytes: 0,
       effortBytes: 0,

@@ -1,7 +1,7 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Evaluation, Skipped } from '../../model/score.ts'
 import type { Reservation } from '../../sampling/budget.ts'
-import { describeError, show } from '../../scoring/format-value.ts'
+import { describeError, formatValue } from '../../scoring/format-value.ts'
 import { isolated } from '../../scoring/isolation.ts'
 import type { DropReason, QueueJob } from '../../scoring/queue.ts'
 import { failed } from '../../scoring/unscored.ts'
@@ -105,7 +105,7 @@ export class ScoringJob implements QueueJob {
         visible = scored.redacted(run, options.redact)
       } catch (error) {
         const score = failed('redact-failed', {
-          text: `redact threw ${show(error, 300)}; nothing was sent to the judge.`,
+          text: `redact threw ${formatValue(error, 300)}; nothing was sent to the judge.`,
           withoutContent: `redact threw ${describeError(error)}; nothing was sent to the judge.`,
         })
         return scored.unaskedEvaluation(scorer, score, run, probability)

@@ -215,7 +215,7 @@ export class AgentlessRuns {
       this.#parts.onDuplicate()
       return
     }
-    const run = new LiveRun(span, 'bare', sourceOf(plan))
+    const run = new LiveRun(span, 'agentless', sourceOf(plan))
     run.freeze()
     this.#parts.onSettled(run)
   }

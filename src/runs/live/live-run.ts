@@ -30,7 +30,7 @@ export class LiveRun {
   /** True for the run of an agent that another agent's tool call started. */
   readonly nested: boolean
   /** True where there is no agent span: scores go on events and late spans alone. */
-  readonly bare: boolean
+  readonly agentless: boolean
   /** What scoring keeps with the run. In a weak map from runs it would slow down every garbage collection. */
   scoringState: object | undefined
   /** What was kept of it when it was settled. */
@@ -42,10 +42,10 @@ export class LiveRun {
   /** The version of the group when it was built. */
   #builtFrom = NOT_BUILT
 
-  constructor(agent: LiveSpan, kind: 'run' | 'nested' | 'bare', source: LiveRunSource) {
+  constructor(agent: LiveSpan, kind: 'run' | 'nested' | 'agentless', source: LiveRunSource) {
     this.agent = agent
     this.nested = kind === 'nested'
-    this.bare = kind === 'bare'
+    this.agentless = kind === 'agentless'
     this.group = agent.group
     this.#source = source
   }

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../spans/dialect.ts'
+import type { SpanOutcome } from '../../spans/dialect.ts'
 import type { SpanFacts } from '../../spans/facts.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 
@@ -14,7 +14,7 @@ export function endingOf(
   last: SpanFacts | undefined,
   agent: SpanFacts | undefined,
   hasAnswer: () => boolean,
-): Outcome {
+): SpanOutcome {
   if (isFailed(root.outcome)) return root.outcome
   if (root.outcome.status === 'unknown' && agent !== undefined && isFailed(agent.outcome)) return agent.outcome
   if (last !== undefined && isFailed(last.outcome)) return last.outcome
@@ -34,7 +34,7 @@ export function endsInAbortedTool({ models, tools }: RunPlan): boolean {
 }
 
 /** Whether the work failed or was given up. */
-export function isFailed(outcome: Outcome): boolean {
+export function isFailed(outcome: SpanOutcome): boolean {
   return outcome.status === 'error' || outcome.status === 'aborted'
 }
 

@@ -1,5 +1,5 @@
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
-import type { Outcome } from '../../spans/dialect.ts'
+import type { SpanOutcome } from '../../spans/dialect.ts'
 import type { SpanFacts } from '../../spans/facts.ts'
 import type { Message, RunError, ToolDefinition, Usage } from '../../model/message.ts'
 import type { AgentRun, Missing, ModelCall, ToolCall } from '../../model/agent-run.ts'
@@ -346,7 +346,7 @@ export class ReconstructedRun implements AgentRun {
 
   #parentCallId: (() => string | undefined) | undefined
 
-  #ending(): Outcome {
+  #ending(): SpanOutcome {
     return this.#once(SLOT.ending, () => {
       const { models, inside } = this.#plan
       const last = models.at(-1)

@@ -1,5 +1,5 @@
 import { canonicalJson, isRecord } from '../../spans/json.ts'
-import { show } from '../../scoring/format-value.ts'
+import { formatValue } from '../../scoring/format-value.ts'
 import { validateJson } from './schema/json-schema.ts'
 import type { SchemaCheck } from './schema/schema-check.ts'
 import { hasType } from './schema/schema-values.ts'
@@ -30,7 +30,7 @@ export function checkArguments(
   { schema, check, strict }: ArgumentRules,
 ): readonly SchemaError[] {
   if (given !== undefined && !isRecord(given)) {
-    return [{ path: '', code: 'type_error', message: `The arguments must be an object, are ${show(given)}` }]
+    return [{ path: '', code: 'type_error', message: `The arguments must be an object, are ${formatValue(given)}` }]
   }
   const args = given ?? {}
   const { properties, required } = isRecord(schema) ? schema : {}
@@ -74,11 +74,19 @@ function checkValue(
       }))
     }
   } else if (!hasExpectedType(value, allowed, schema)) {
-    return [{ path: name, code: 'type_error', message: `${name} must be ${typeText(schema)}, is ${show(value)}` }]
+    return [
+      { path: name, code: 'type_error', message: `${name} must be ${typeText(schema)}, is ${formatValue(value)}` },
+    ]
   }
   const isAllowed = strict || isVariable(allowed, schema) ? isSameAs(value) : fitsLeniently(value)
   if (allowed.some(isAllowed)) return []
-  return [{ path: name, code: 'value_error', message: `${name} must be one of ${show(allowed)}, is ${show(value)}` }]
+  return [
+    {
+      path: name,
+      code: 'value_error',
+      message: `${name} must be one of ${formatValue(allowed)}, is ${formatValue(value)}`,
+    },
+  ]
 }
 
 /** The schema's type, or that of the allowed values: where a variable stands for the value, they are its name. */

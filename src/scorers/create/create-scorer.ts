@@ -5,7 +5,7 @@ import { invalidScore } from '../../scoring/verdict.ts'
 import { plainRun } from '../../scoring/given/run.ts'
 import type { Failed, JudgeReport, Skipped } from '../../model/score.ts'
 import type { GivenInput, Need, Scorer, Verdict } from '../../scoring/scorer.ts'
-import { show } from '../../scoring/format-value.ts'
+import { formatValue } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
 import { runSyncOrAsync } from './run-sync-or-async.ts'
 import { scoreBesideDecoy } from './score-beside-decoy.ts'
@@ -249,7 +249,7 @@ function isUnavailable(value: unknown): value is Skipped | Failed {
 function checked(name: StepName, step: unknown): AnyStep {
   if (!isStep(step)) {
     const expected = 'a function or { description, outputSchema, createPrompt }'
-    throw new TypeError(`createScorer: expected ${name} to be given ${expected}, got ${show(step)}.`)
+    throw new TypeError(`createScorer: expected ${name} to be given ${expected}, got ${formatValue(step)}.`)
   }
   return typeof step === 'function' ? step : readOptions(`createScorer ${name}`, step, PROMPT_KEYS)
 }
@@ -262,11 +262,13 @@ function isStep(step: unknown): step is AnyStep {
 
 /** `Code Quality!` → `code_quality`. */
 function idOf(name: string | undefined): string {
-  if (typeof name !== 'string') throw new TypeError(`createScorer: expected an id or a name, got ${show(name)}.`)
+  if (typeof name !== 'string') throw new TypeError(`createScorer: expected an id or a name, got ${formatValue(name)}.`)
   const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? []
   const id = words.join('_').replace(/^[_0-9]+/, '')
   if (id !== '') return id
-  throw new TypeError(`createScorer: expected an id beside a name without letters from a to z, got ${show(name)}.`)
+  throw new TypeError(
+    `createScorer: expected an id beside a name without letters from a to z, got ${formatValue(name)}.`,
+  )
 }
 
 const ALL_NEEDS: readonly Need[] = [

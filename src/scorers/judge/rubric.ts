@@ -5,7 +5,7 @@ import { contextSection, historySection, mainSection, toolCallsSection } from '.
 import type { SectionDraft } from '../../judge/prompt/section.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
-import { show } from '../../scoring/format-value.ts'
+import { formatValue } from '../../scoring/format-value.ts'
 import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, skipUnfinished, textOr } from './judge-scorer.ts'
 import type { JudgeScorerOptions } from './judge-scorer.ts'
 import { readOptions } from '../read-options.ts'
@@ -141,7 +141,9 @@ function explainCriteria(criteria: RubricAnalysis['criteria'], vetoed: boolean):
 
 function checkCriteria(scorerId: string, criteria: unknown): Required<RubricCriterion>[] {
   if (!Array.isArray(criteria) || criteria.length === 0) {
-    throw new TypeError(`Scorer ${scorerId}: expected criteria to be a list of at least one, got ${show(criteria)}.`)
+    throw new TypeError(
+      `Scorer ${scorerId}: expected criteria to be a list of at least one, got ${formatValue(criteria)}.`,
+    )
   }
   const seen = new Set<string>()
   return criteria.map((criterion: RubricCriterion, index) => {
@@ -149,16 +151,17 @@ function checkCriteria(scorerId: string, criteria: unknown): Required<RubricCrit
     const { id, question, weight = 1, required = false } = given
     const at = `Scorer ${scorerId}: expected criteria[${index}]`
     const isId = typeof id === 'string' && /^[\w.-]{1,64}$/.test(id)
-    if (!isId) throw new TypeError(`${at}.id to be letters, digits, _, - and ., got ${show(id)}.`)
-    if (seen.has(id.toLowerCase())) throw new TypeError(`${at}.id to differ from the others', got ${show(id)} again.`)
+    if (!isId) throw new TypeError(`${at}.id to be letters, digits, _, - and ., got ${formatValue(id)}.`)
+    if (seen.has(id.toLowerCase()))
+      throw new TypeError(`${at}.id to differ from the others', got ${formatValue(id)} again.`)
     if (typeof question !== 'string' || question.trim() === '') {
-      throw new TypeError(`${at}.question to be a text, got ${show(question)}.`)
+      throw new TypeError(`${at}.question to be a text, got ${formatValue(question)}.`)
     }
     if (typeof weight !== 'number' || !(weight > 0) || !Number.isFinite(weight)) {
-      throw new TypeError(`${at}.weight to be a positive number, got ${show(weight)}.`)
+      throw new TypeError(`${at}.weight to be a positive number, got ${formatValue(weight)}.`)
     }
     if (typeof required !== 'boolean') {
-      throw new TypeError(`${at}.required to be true or false, got ${show(required)}.`)
+      throw new TypeError(`${at}.required to be true or false, got ${formatValue(required)}.`)
     }
     seen.add(id.toLowerCase())
     return { id, question: question.replaceAll(/\s+/g, ' ').trim(), weight, required }

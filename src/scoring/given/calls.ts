@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../model/agent-run.ts'
 import { isRecord, parseJsonTwice, textOf } from '../../spans/json.ts'
-import { show } from '../format-value.ts'
+import { formatValue } from '../format-value.ts'
 
 /** A tool call read from messages that were given to `.run()`, and where in them it stands. */
 export interface GivenCall extends ToolCall {
@@ -174,11 +174,11 @@ function toError(value: unknown): { type?: string; message?: string } | undefine
   if (value instanceof Error) return { type: value.name, message: value.message }
   if (isRecord(value)) {
     const [type, message] = [textOf(value.name), textOf(value.message)]
-    return { ...(type !== undefined && { type }), message: message ?? show(value, 1000) }
+    return { ...(type !== undefined && { type }), message: message ?? formatValue(value, 1000) }
   }
   return value === undefined || value === null
     ? undefined
-    : { message: typeof value === 'string' ? value : show(value, 1000) }
+    : { message: typeof value === 'string' ? value : formatValue(value, 1000) }
 }
 
 /** Arguments that are still streaming in: the model may yet write something else. */

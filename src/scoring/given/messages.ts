@@ -4,7 +4,7 @@ import { makeMessage, toRole } from '../../spans/content/messages.ts'
 import { toPart } from '../../spans/content/parts.ts'
 import { callId, isErrorResponse, responseId, responseOf } from './calls.ts'
 import type { GivenCalls, Place } from './calls.ts'
-import { show } from '../format-value.ts'
+import { formatValue } from '../format-value.ts'
 
 type Source = Readonly<Record<string, unknown>>
 
@@ -125,12 +125,12 @@ export function toSource(value: unknown): Source {
     if (role !== undefined) return { role, content: [value] }
     if ('role' in value || MESSAGE_KEYS.some((key) => key in value)) return value
   }
-  throw new TypeError(`Expected a message { role, content }, got ${show(value)}.`)
+  throw new TypeError(`Expected a message { role, content }, got ${formatValue(value)}.`)
 }
 
 function toCallSource(invocation: unknown, key: string): Record<string, unknown> {
   if (isRecord(invocation)) return invocation
-  throw new TypeError(`Expected a tool call in ${key}, got ${show(invocation)}.`)
+  throw new TypeError(`Expected a tool call in ${key}, got ${formatValue(invocation)}.`)
 }
 
 function partsOf(body: Source): readonly unknown[] {

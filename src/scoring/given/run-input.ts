@@ -3,7 +3,7 @@ import { isRecord } from '../../spans/json.ts'
 import { refusePromise, toGivenResult } from './result.ts'
 import { checkInput, checkOutput, GivenRun } from './run.ts'
 import type { GivenInput, ScorerInput } from '../scorer.ts'
-import { show } from '../format-value.ts'
+import { formatValue } from '../format-value.ts'
 
 /** The run that `.run()` scores, and the message form it was made of, if it was. */
 export interface RunInput {
@@ -25,7 +25,7 @@ export function toRunInput(value: ScorerInput, anyForm = false): RunInput {
   if (isAgentRun(value)) return { run: value }
   const given: unknown = value ?? { input: undefined, output: undefined }
   if (!isRecord(given)) {
-    throw new TypeError(`Expected an AgentRun or { input, output }, got ${show(given)}.`)
+    throw new TypeError(`Expected an AgentRun or { input, output }, got ${formatValue(given)}.`)
   }
   return {
     run: new GivenRun(anyForm ? readable(given) : given),

@@ -9,7 +9,7 @@ import type { GivenCall, ToolCallInfo } from './calls.ts'
 import { readCalls, readMessages, toSource } from './messages.ts'
 import { toGivenResult } from './result.ts'
 import type { GivenResult } from './result.ts'
-import { show } from '../format-value.ts'
+import { formatValue } from '../format-value.ts'
 
 const NOTHING = Object.freeze({})
 const NO_ENTRIES: readonly never[] = Object.freeze([])
@@ -218,7 +218,7 @@ export function inputMessages(input: unknown): unknown {
   const messages = input.inputMessages ?? input.messages ?? input.prompt
   if (messages === undefined && !INPUT_KEYS.some((key) => key in input) && Object.keys(input).length > 0) {
     const forms = 'a string, messages, { messages }, { prompt } or { inputMessages }'
-    throw new TypeError(`Expected input to be ${forms}, got ${show(input)}.`)
+    throw new TypeError(`Expected input to be ${forms}, got ${formatValue(input)}.`)
   }
   return messages ?? undefined
 }

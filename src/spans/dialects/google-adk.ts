@@ -1,4 +1,4 @@
-import type { Dialect, Outcome, SpanRole } from '../dialect.ts'
+import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
 import { isRecord, numberOf, textOf } from '../json.ts'
 import type { Message, Part } from '../../model/message.ts'
@@ -41,7 +41,7 @@ export const googleAdk: Dialect = {
     semconvConversationId(span.attributes) ?? textOf(span.attributes['gcp.vertex.agent.session_id']),
   userId: (span) => semconvUserId(span.attributes),
 
-  outcome(span): Outcome {
+  outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
     if (outcome.error !== undefined) {
       const told = errorIn(jsonAttribute(span, 'gen_ai.tool.call.result'))

@@ -1,4 +1,4 @@
-import type { Dialect, Outcome, SpanRole } from '../dialect.ts'
+import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message, Part } from '../../model/message.ts'
 import { makeMessage, textMessage, toMessages } from '../content/messages.ts'
@@ -39,7 +39,7 @@ export const mastra: Dialect = {
     semconvConversationId(span.attributes) ?? textOf(span.attributes['mastra.metadata.threadId']),
   userId: (span) => semconvUserId(span.attributes) ?? textOf(span.attributes['mastra.metadata.resourceId']),
 
-  outcome(span): Outcome {
+  outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
     if (outcome.error !== undefined) return outcome
     // Spans of aborted runs end well; only the output says so. Refused arguments are a result of the tool.

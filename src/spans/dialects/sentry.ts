@@ -1,4 +1,4 @@
-import type { Dialect, Outcome } from '../dialect.ts'
+import type { Dialect, SpanOutcome } from '../dialect.ts'
 import { outcomeOf } from '../outcome.ts'
 import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
@@ -18,7 +18,7 @@ export const sentry: Dialect = {
   },
 
   // The status text is one of Sentry's own names of what went wrong, and not what was said.
-  outcome(span): Outcome {
+  outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
     const { message, type } = outcome.error ?? {}
     if (message === undefined || message !== span.status.message || !/^[a-z_]+$/.test(message)) return outcome

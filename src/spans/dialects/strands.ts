@@ -1,4 +1,4 @@
-import type { Dialect, Outcome, SpanRole } from '../dialect.ts'
+import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import { textMessage, toInstructions, toolCallsIn } from '../content/messages.ts'
 import { outcomeOf } from '../outcome.ts'
@@ -79,7 +79,7 @@ export const strands: Dialect = {
     return isText ? only.text : value
   },
 
-  outcome(span): Outcome {
+  outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
     // Python ends the span of a tool that caught its own error well, and says on it how the tool ended.
     const status = span.attributes['gen_ai.tool.status'] ?? span.attributes['tool.status']

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../spans/json.ts'
-import { show } from '../../../scoring/format-value.ts'
+import { formatValue } from '../../../scoring/format-value.ts'
 import { ownSchemaCheck } from './schema-check.ts'
 import type { SchemaCheck } from './schema-check.ts'
 import {
@@ -75,7 +75,7 @@ class Validation {
     if (typeof schema.$ref === 'string') this.validate(this.#resolve(schema.$ref), value, path, depth + 1)
     if (value === null && schema.nullable === true) return
     if (schema.type !== undefined && !hasType(schema.type, value)) {
-      this.#add(path, 'type_error', () => `must be ${typeNames(schema.type)}, is ${show(value)}`)
+      this.#add(path, 'type_error', () => `must be ${typeNames(schema.type)}, is ${formatValue(value)}`)
       return
     }
     this.#validateValue(schema, value, path)
@@ -93,10 +93,10 @@ class Validation {
     const text = canonicalValue(value)
     if (!this.#check.spend(1 + text.length / 20)) return
     if (Array.isArray(allowed) && !canonicalTexts(allowed).has(text)) {
-      this.#add(path, 'value_error', () => `must be one of ${show(allowed)}, is ${show(value)}`)
+      this.#add(path, 'value_error', () => `must be one of ${formatValue(allowed)}, is ${formatValue(value)}`)
     }
     if (hasConst && canonicalValue(schema.const) !== text) {
-      this.#add(path, 'value_error', () => `must be ${show(schema.const)}, is ${show(value)}`)
+      this.#add(path, 'value_error', () => `must be ${formatValue(schema.const)}, is ${formatValue(value)}`)
     }
   }
 
@@ -123,13 +123,13 @@ class Validation {
   #validateString(schema: Record<string, unknown>, value: string, path: string): void {
     const { minLength, maxLength, pattern } = schema
     if (typeof minLength === 'number' && !hasAtLeast(value, minLength)) {
-      this.#add(path, 'value_error', () => `must have at least ${minLength} characters, is ${show(value)}`)
+      this.#add(path, 'value_error', () => `must have at least ${minLength} characters, is ${formatValue(value)}`)
     }
     if (typeof maxLength === 'number' && !hasAtMost(value, maxLength)) {
-      this.#add(path, 'value_error', () => `must have at most ${maxLength} characters, is ${show(value)}`)
+      this.#add(path, 'value_error', () => `must have at most ${maxLength} characters, is ${formatValue(value)}`)
     }
     if (typeof pattern === 'string' && this.#check.matches(pattern, value) === false) {
-      this.#add(path, 'value_error', () => `must match ${pattern}, is ${show(value)}`)
+      this.#add(path, 'value_error', () => `must match ${pattern}, is ${formatValue(value)}`)
     }
   }
 
@@ -244,7 +244,7 @@ class Validation {
     )
     const [closest] = ofRightType.toSorted((one, other) => one.length - other.length)
     if (closest === undefined)
-      this.#add(path, 'type_error', `fits none of ${alternatives.length} alternatives, is ${show(value)}`)
+      this.#add(path, 'type_error', `fits none of ${alternatives.length} alternatives, is ${formatValue(value)}`)
     else for (const error of closest) this.#addAgain(error)
   }
 

@@ -116,7 +116,7 @@ export function bandOf(score: number, scale: number): AlignmentBand {
 }
 
 /** What the response lacks: requirements that it does not fulfil, and elements that the judge missed. */
-export function missingOf({ requirementsFulfillment, completeness }: AlignmentAnalysis): string[] {
+export function missingRequirements({ requirementsFulfillment, completeness }: AlignmentAnalysis): string[] {
   return [
     ...requirementsFulfillment.requirements.filter(({ isFulfilled }) => !isFulfilled).map((unmet) => unmet.requirement),
     ...completeness.missingElements,

@@ -8,7 +8,7 @@ import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Failed, Skipped } from '../../../model/score.ts'
 import type { Scorer, ScoringContext } from '../../../scoring/scorer.ts'
-import { show } from '../../../scoring/format-value.ts'
+import { formatValue } from '../../../scoring/format-value.ts'
 import { shares, weights } from './analysis.ts'
 import { alignmentNotes, alignmentQuestions, alignmentRole, requirementsList } from './questions.ts'
 import type { AlignmentSide } from './questions.ts'
@@ -114,16 +114,16 @@ export function createPromptAlignmentScorerLLM(
 
 function checkOptions(id: string, scale: unknown, mode: unknown, history: unknown): void {
   if (typeof scale !== 'number' || !Number.isFinite(scale) || scale <= 0) {
-    throw new TypeError(`Scorer ${id}: expected options.scale to be a positive number, got ${show(scale)}.`)
+    throw new TypeError(`Scorer ${id}: expected options.scale to be a positive number, got ${formatValue(scale)}.`)
   }
   if (mode !== 'user' && mode !== 'system' && mode !== 'both') {
     throw new TypeError(
-      `Scorer ${id}: expected options.evaluationMode to be 'user', 'system' or 'both', got ${show(mode)}.`,
+      `Scorer ${id}: expected options.evaluationMode to be 'user', 'system' or 'both', got ${formatValue(mode)}.`,
     )
   }
   if (typeof history !== 'boolean' && !(Number.isInteger(history) && Number(history) >= 0)) {
     throw new TypeError(
-      `Scorer ${id}: expected options.includeConversationHistory to be a boolean or a number of messages, got ${show(history)}.`,
+      `Scorer ${id}: expected options.includeConversationHistory to be a boolean or a number of messages, got ${formatValue(history)}.`,
     )
   }
 }

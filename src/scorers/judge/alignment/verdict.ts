@@ -2,7 +2,7 @@ import { contentFree, contentOnly } from '../../../model/explanation.ts'
 import type { Answers } from '../../../judge/inquiry.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { JudgeVerdict } from '../judge-scorer.ts'
-import { analyse, bandOf, emptyAnalysis, missingOf, shares, weigh } from './analysis.ts'
+import { analyse, bandOf, emptyAnalysis, missingRequirements, shares, weigh } from './analysis.ts'
 import type { AlignmentAnalysis } from './analysis.ts'
 import type { AlignmentPhrases } from './phrases.ts'
 import type { AlignmentSide } from './questions.ts'
@@ -34,7 +34,7 @@ export function scoreAlignment(
       : weighted.reduce((sum, { side, value }) => sum + shares[side] * value, 0)
   const value = twoDecimals(total * scale)
   const band = bandOf(value, scale)
-  const missing = [...new Set(analyses.flatMap(({ analysis }) => missingOf(analysis)))]
+  const missing = [...new Set(analyses.flatMap(({ analysis }) => missingRequirements(analysis)))]
   const findings = (phrases: AlignmentPhrases) => [
     ...analyses.map(({ analysis }) => contentOnly(analysis.overallAssessment)),
     ...(missing.length > 0 ? [contentOnly(`${phrases.missing}: ${missing.join('; ')}`)] : []),

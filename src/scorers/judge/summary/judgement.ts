@@ -3,7 +3,7 @@ import type { Explanation } from '../../../model/explanation.ts'
 import { runInquiry } from '../../../judge/run-inquiry.ts'
 import type { Item, ItemList } from '../../../judge/inquiry.ts'
 import { mainSection } from '../../../judge/prompt/render-run.ts'
-import type { Outcome } from '../../../judge/outcome.ts'
+import type { JudgeOutcome } from '../../../judge/outcome.ts'
 import type { JudgeSession } from '../../../judge/session.ts'
 import { shareOfScale, twoDecimals } from '../../two-decimals.ts'
 
@@ -58,7 +58,7 @@ export async function judgeSummary(
   source: string,
   summary: string,
   maxQuestions: number,
-): Promise<Outcome<SummaryJudgement>> {
+): Promise<JudgeOutcome<SummaryJudgement>> {
   const first = await runInquiry(session, {
     role: summaryPrompts.alignmentRole,
     sections: [mainSection('the source', source), mainSection('the summary', summary)],

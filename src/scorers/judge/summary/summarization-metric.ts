@@ -3,8 +3,8 @@ import type { JudgeSettings } from '../../../judge/settings.ts'
 import type { JudgeModel } from '../../../judge/transport/judge-model.ts'
 import { JudgeSession } from '../../../judge/session.ts'
 import { nodeCrypto } from '../../../spans/node-crypto.ts'
-import { show } from '../../../scoring/format-value.ts'
-import { stayAlive } from '../../../scoring/keep-process-alive.ts'
+import { formatValue } from '../../../scoring/format-value.ts'
+import { keepProcessAlive } from '../../../scoring/keep-process-alive.ts'
 import { judgeSettingKeys, shorten } from '../judge-scorer.ts'
 import { expectOption, readOptions } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
@@ -71,14 +71,14 @@ export class SummarizationMetric {
    */
   async measure(source: string, summary: string): Promise<SummarizationMetricResult> {
     if (!isText(source) || source.trim() === '') throw new Error('Source text is required for summarization scoring')
-    if (!isText(summary)) throw new TypeError(`Expected summary to be a text, got ${show(summary)}.`)
+    if (!isText(summary)) throw new TypeError(`Expected summary to be a text, got ${formatValue(summary)}.`)
     if (summary.trim() === '') {
       const { value, explanation } = emptySummary(this.#scale)
       return { score: value, info: { reason: explanation.text, alignmentScore: 0, coverageScore: 0 } }
     }
     const context = { signal: new AbortController().signal, timeoutMs: this.#timeoutMs }
     const session = new JudgeSession(this.#judge, 'summarization', nodeCrypto().randomUUID(), context)
-    const judged = await stayAlive(() => judgeSummary(session, source, summary, 10))
+    const judged = await keepProcessAlive(() => judgeSummary(session, source, summary, 10))
     if (!judged.ok) throw new Error(judged.score.message)
     const { alignmentScore, coverageScore, score: share } = judged.value
     const score = twoDecimals(share * this.#scale)

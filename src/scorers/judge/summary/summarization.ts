@@ -3,7 +3,7 @@ import type { Explanation } from '../../../model/explanation.ts'
 import { mainSection } from '../../../judge/prompt/render-run.ts'
 import type { AgentRun } from '../../../model/agent-run.ts'
 import type { Scorer } from '../../../scoring/scorer.ts'
-import { show } from '../../../scoring/format-value.ts'
+import { formatValue } from '../../../scoring/format-value.ts'
 import { defineJudgeScorer, judgeKeys, readJudgeOptions, shorten, skipUnfinished, textOr } from '../judge-scorer.ts'
 import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { expectOption, isTextOrNone, readOptions } from '../../read-options.ts'
@@ -58,7 +58,7 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
   checkScale(`Scorer ${id}: expected options.scale`, scale)
   if (!Number.isInteger(maxQuestions) || maxQuestions < 1 || maxQuestions > 50) {
     throw new TypeError(
-      `Scorer ${id}: expected options.maxQuestions to be a whole number from 1 to 50, got ${show(maxQuestions)}.`,
+      `Scorer ${id}: expected options.maxQuestions to be a whole number from 1 to 50, got ${formatValue(maxQuestions)}.`,
     )
   }
   expectOption(isTextOrNone(source), factory, 'options.source to be a text', source)
@@ -108,7 +108,7 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
 /** @throws TypeError where the scale is no positive, finite number */
 export function checkScale(subject: string, scale: unknown): void {
   if (typeof scale === 'number' && Number.isFinite(scale) && scale > 0) return
-  throw new TypeError(`${subject} to be a positive number, got ${show(scale)}.`)
+  throw new TypeError(`${subject} to be a positive number, got ${formatValue(scale)}.`)
 }
 
 /** The score of a summary that says nothing. */

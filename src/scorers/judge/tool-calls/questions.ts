@@ -1,5 +1,5 @@
 import type { Inquiry, Picks } from '../../../judge/inquiry.ts'
-import { callId } from '../../../judge/prompt/render-run.ts'
+import { promptCallId } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { ToolDefinition } from '../../../model/message.ts'
 
@@ -49,7 +49,7 @@ export function toolCallInquiry(
     sections,
     questions: [
       {
-        ids: Array.from({ length: calls }, (_, index) => callId(index)),
+        ids: Array.from({ length: calls }, (_, index) => promptCallId(index)),
         text: call,
         verdicts: callVerdicts,
         picks: { ...picks, wanted: ['helpful'] },

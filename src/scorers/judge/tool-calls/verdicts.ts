@@ -1,5 +1,5 @@
 import type { Answer } from '../../../judge/inquiry.ts'
-import { callId } from '../../../judge/prompt/render-run.ts'
+import { promptCallId } from '../../../judge/prompt/render-run.ts'
 import type { ToolDefinition } from '../../../model/message.ts'
 import { contentFree, contentOnly, explain } from '../../../model/explanation.ts'
 import type { Explanation } from '../../../model/explanation.ts'
@@ -42,7 +42,7 @@ export function scoreCalls(
   tools: readonly ToolDefinition[],
   missingTools: 'count' | 'report',
 ): ToolCallScore {
-  const evaluations = called.map((name, index) => toEvaluation(name, answers.get(callId(index)), tools))
+  const evaluations = called.map((name, index) => toEvaluation(name, answers.get(promptCallId(index)), tools))
   const accountedFor = new Set(
     evaluations.flatMap(({ toolCalled, betterTool }) => [toolCalled, betterTool ?? toolCalled]),
   )

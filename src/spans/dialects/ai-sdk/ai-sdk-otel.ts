@@ -1,5 +1,5 @@
 import { parseCutJson } from '../../cut-json.ts'
-import type { Absence, ContentFact, Dialect, Outcome, SpanRole } from '../../dialect.ts'
+import type { Absence, ContentFact, Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { parseJson, textOf } from '../../json.ts'
 import { toInstructions, toMessages, toolCallsIn } from '../../content/messages.ts'
 import { outcomeOf } from '../../outcome.ts'
@@ -50,7 +50,7 @@ export const aiSdkOtel: Dialect = {
   conversationId: (span) => semconvConversationId(span.attributes) ?? aiSdk.conversationId?.(span),
   userId: (span) => semconvUserId(span.attributes) ?? aiSdk.userId?.(span),
 
-  outcome(span): Outcome {
+  outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
     if (operationOf(span.attributes) === 'execute_tool') {
       return span.attributes['gen_ai.tool.call.result'] === undefined ? outcome : { status: 'ok' }

@@ -1,5 +1,5 @@
 import { parseCutJson } from '../../cut-json.ts'
-import type { Absence, ContentFact, Dialect, Outcome, SpanRole } from '../../dialect.ts'
+import type { Absence, ContentFact, Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { isRecord, parseJson, parseJsonTwice, textOf, numberOf } from '../../json.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import type { Message, Part, ToolCallPart, Usage } from '../../../model/message.ts'
@@ -41,7 +41,7 @@ export const aiSdk: Dialect = {
   conversationId: (span) => semconvConversationId(span.attributes) ?? metadata(span, CONVERSATION_KEYS),
   userId: (span) => semconvUserId(span.attributes) ?? metadata(span, USER_KEYS),
 
-  outcome(span): Outcome {
+  outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
     const isTool = span.attributes['ai.operationId'] === 'ai.toolCall'
     const isFinished = isTool ? span.attributes['ai.toolCall.result'] !== undefined : wentToItsEnd(span)

@@ -48,7 +48,7 @@ export function onlyText(value: unknown): string | undefined {
 }
 
 /** Counts that may leave the cached ones out of `input`, and the reasoning out of `output`: the total tells. */
-export function usageOf(details: unknown): Usage {
+export function langfuseUsage(details: unknown): Usage {
   const counts = parseJson(details)
   if (!isRecord(counts)) return {}
   const input = numberOf(counts.input)

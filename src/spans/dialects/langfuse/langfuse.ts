@@ -1,4 +1,4 @@
-import type { ContentFact, Dialect, Outcome, SpanRole } from '../../dialect.ts'
+import type { ContentFact, Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../../json.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { agentOfNode } from '../../content/langchain.ts'
@@ -10,7 +10,7 @@ import { outcomeOf } from '../../outcome.ts'
 import { unwrapBlocks } from '../../content/parts.ts'
 import { semconvConversationId, semconvUserId } from '../../semconv.ts'
 import { toToolDefinitions } from '../../content/tool-definitions.ts'
-import { isModelCall, onlyText, toInput, usageOf } from './content.ts'
+import { isModelCall, onlyText, toInput, langfuseUsage } from './content.ts'
 import {
   AGENT_NAME,
   CHECKPOINT,
@@ -57,7 +57,7 @@ export const langfuse: Dialect = {
   conversationId: (span) => semconvConversationId(span.attributes),
   userId: (span) => semconvUserId(span.attributes),
 
-  outcome(span): Outcome {
+  outcome(span): SpanOutcome {
     // The status of the span stays unset; the level tells.
     if (span.attributes['langfuse.observation.level'] !== 'ERROR') return outcomeOf(span)
     const message = textOf(span.attributes['langfuse.observation.status_message'])
@@ -106,7 +106,7 @@ export const langfuse: Dialect = {
     const model = textOf(span.attributes['langfuse.observation.model.name'])
     return model === undefined ? undefined : { model }
   },
-  usage: (span) => usageOf(span.attributes['langfuse.observation.usage_details']),
+  usage: (span) => langfuseUsage(span.attributes['langfuse.observation.usage_details']),
 
   tool(span) {
     const id = textOf(toolMessageOf(span)?.tool_call_id)

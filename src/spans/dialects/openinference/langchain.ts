@@ -1,4 +1,4 @@
-import type { Dialect, Outcome, SpanRole } from '../../dialect.ts'
+import type { Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, parseJsonTwice, textOf } from '../../json.ts'
 import { agentOfNode, finalAnswer, toolMessageFields } from '../../content/langchain.ts'
@@ -87,7 +87,7 @@ export const openInferenceLangChain: Dialect = {
     return isRecord(value) && 'output' in value && Object.keys(value).length === 1 ? value.output : value
   },
 
-  outcome(span): Outcome {
+  outcome(span): SpanOutcome {
     const outcome = openInference.outcome?.(span) ?? { status: 'unknown' }
     // How LangGraph leaves a graph for its parent, and how it pauses: thrown, but no failures.
     if (outcome.error?.message?.startsWith('ParentCommand') === true) return { status: 'ok' }

@@ -1,4 +1,4 @@
-import type { Dialect, Outcome, SpanRole } from '../../dialect.ts'
+import type { Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, parseJson, textOf, toJsonText } from '../../json.ts'
 import { flattenedMessages, flattenedPrompts, flattenedTools, shownText } from './content.ts'
@@ -55,7 +55,7 @@ export const openInferenceLlamaIndex: Dialect = {
     return isErrorOutput(output) ? undefined : parseJson(output.raw_output)
   },
 
-  outcome(span): Outcome {
+  outcome(span): SpanOutcome {
     const outcome = openInference.outcome?.(span) ?? { status: 'unknown' }
     const output = kindOf(span) === 'TOOL' ? jsonAttribute(span, 'output.value') : undefined
     if (outcome.error !== undefined || !isRecord(output) || !isErrorOutput(output)) return outcome

@@ -1,4 +1,4 @@
-import type { Absence, Dialect, Outcome, SpanRole } from '../../dialect.ts'
+import type { Absence, Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { textOf } from '../../json.ts'
 import { isHidden } from './content.ts'
 import { isPython, kindOf, openInference } from './openinference.ts'
@@ -33,7 +33,7 @@ export const openInferenceOpenAiAgents: Dialect = {
   },
 
   // The trace around the agents ends well whatever became of them.
-  outcome(span): Outcome {
+  outcome(span): SpanOutcome {
     const outcome = openInference.outcome?.(span) ?? { status: 'unknown' }
     return outcome.status === 'ok' && openInferenceOpenAiAgents.roleOf(span) === 'entry'
       ? { status: 'unknown' }

@@ -1,4 +1,4 @@
-import type { Absence, ContentFact, Dialect, Outcome, SpanRole } from '../../dialect.ts'
+import type { Absence, ContentFact, Dialect, SpanOutcome, SpanRole } from '../../dialect.ts'
 import { isRecord, numberOf, parseJson, parseJsonTwice, textOf } from '../../json.ts'
 import type { Message } from '../../../model/message.ts'
 import { systemTextOf, textMessage } from '../../content/messages.ts'
@@ -171,7 +171,7 @@ function responseIdOf(reply: unknown): string | undefined {
 }
 
 /** Some instrumentations write message, name and stack trace as one text. */
-function outcomeWithoutStack(span: SourceSpan): Outcome {
+function outcomeWithoutStack(span: SourceSpan): SpanOutcome {
   const outcome = outcomeOf(span)
   const message = outcome.error?.message
   const stack = message === undefined ? -1 : stackStart(message)

@@ -11,7 +11,7 @@ export function isLangChain(span: SourceSpan): boolean {
 }
 
 /** LangChain's callbacks in JavaScript: a flat list of spans. */
-export function isFlat(span: SourceSpan): boolean {
+export function isFlatSpan(span: SourceSpan): boolean {
   return span.scope.name === '@traceloop/instrumentation-langchain'
 }
 

@@ -8,7 +8,7 @@ import { operationOf, semconvConversationId, semconvUserId } from '../../semconv
 import type { SourceSpan } from '../../source-span.ts'
 import { genAi } from '../gen-ai.ts'
 import { fromEntityInput, fromResponsesInput, indexedFunctions } from './content.ts'
-import { fromLangChain, isFlat, isGraph, isHandoffBack, isLangChain } from './langchain.ts'
+import { fromLangChain, isFlatSpan, isGraph, isHandoffBack, isLangChain } from './langchain.ts'
 import { isInTool, isPythonGraph, PYTHON_SCOPE, withIdsOfItems } from './python.ts'
 
 /**
@@ -37,7 +37,7 @@ export const openLlmetry: Dialect = {
     // LangGraph's own call in Python, which may stand beside its work, with nothing below it.
     if (isLangChain(span) && span.attributes['gen_ai.workflow.nodes'] !== undefined) return 'entry'
     if (isInTool(span)) return 'entry'
-    if (isFlat(span) && operation === 'workflow') return isGraph(span) ? 'agent' : 'step'
+    if (isFlatSpan(span) && operation === 'workflow') return isGraph(span) ? 'agent' : 'step'
     const role = KINDS.get(textOf(span.attributes['traceloop.span.kind']) ?? '')
     if (role !== undefined) return role
     const requestType = textOf(span.attributes['llm.request.type'])
@@ -45,7 +45,7 @@ export const openLlmetry: Dialect = {
     return genAi.roleOf(span)
   },
 
-  isFlat,
+  isFlat: isFlatSpan,
 
   agent(span) {
     const named = genAi.agent?.(span)
@@ -55,12 +55,12 @@ export const openLlmetry: Dialect = {
       isPythonGraph(span) || isInTool(span) || ((kind === 'agent' || kind === 'workflow') && !isLangChain(span))
     const name = isOwn
       ? textOf(span.attributes['traceloop.entity.name'])
-      : isFlat(span)
+      : isFlatSpan(span)
         ? agentNameIn(jsonAttribute(span, 'traceloop.entity.output'))
         : undefined
     // The outermost span of Python's LangChain says no other name.
     const fallback =
-      kind === 'workflow' && !isFlat(span) ? textOf(span.attributes['traceloop.workflow.name']) : undefined
+      kind === 'workflow' && !isFlatSpan(span) ? textOf(span.attributes['traceloop.workflow.name']) : undefined
     return name === undefined && fallback === undefined ? undefined : { name: name ?? fallback ?? '' }
   },
 
