@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { labelLineSchema, labelSchema } from './labels.ts'
+import { hiddenProbability, labelLineSchema, labelSchema } from './labels.ts'
 import type { Label } from './labels.ts'
 
 const label: Label = {
@@ -27,6 +27,16 @@ describe('labels', () => {
     expect(labelSchema.safeParse(open).success).toBe(false)
     const { label: _, ...misspelt } = { ...open, lable: 'pass' }
     expect(labelLineSchema.safeParse(misspelt).success).toBe(false)
+  })
+
+  it('hide the draw probability in a labelling file, which is read back exactly', () => {
+    for (const drawProbability of [0.25, 0.1, 1 / 3, 1e-9]) {
+      const line = { ...label, drawProbability: hiddenProbability(drawProbability) }
+      expect(JSON.stringify(line)).not.toContain(String(drawProbability))
+      expect(labelLineSchema.parse(line).drawProbability).toBe(drawProbability)
+    }
+    expect(labelLineSchema.safeParse({ ...label, drawProbability: hiddenProbability(2) }).success).toBe(false)
+    expect(labelSchema.safeParse({ ...label, drawProbability: hiddenProbability(1) }).success).toBe(false)
   })
 
   it.each([

@@ -36,6 +36,8 @@ export type LabelLine = Omit<Label, 'label' | 'labeller' | 'labelledAt'> & {
   readonly labelledAt?: string | null | undefined
 }
 
+const probability = z.number().gt(0).max(1)
+
 const score = {
   runId: z.string().regex(/^[0-9a-f]{32}:[0-9a-f]{16}$/, 'expected <trace id>:<span id> in lower-case hex digits'),
   scorer: z.string().min(1),
@@ -43,7 +45,6 @@ const score = {
   judgeModel: z.string().min(1).optional(),
   revision: z.int().min(1),
   note: z.string().optional(),
-  drawProbability: z.number().gt(0).max(1),
 }
 
 const verdict = z.enum(['pass', 'fail'])
@@ -51,7 +52,13 @@ const labeller = z.string().min(1)
 const time = z.iso.datetime({ offset: true })
 
 /** The schema of a label. */
-export const labelSchema: z.ZodType<Label> = z.object({ ...score, label: verdict, labeller, labelledAt: time })
+export const labelSchema: z.ZodType<Label> = z.object({
+  ...score,
+  label: verdict,
+  labeller,
+  labelledAt: time,
+  drawProbability: probability,
+})
 
 /** The schema of a line in a labelling file: a label, or one that is still to be given. */
 export const labelLineSchema: z.ZodType<LabelLine> = z.object({
@@ -60,4 +67,19 @@ export const labelLineSchema: z.ZodType<LabelLine> = z.object({
   // An empty name is one that nobody filled in.
   labeller: z.string().nullish(),
   labelledAt: time.nullish(),
+  drawProbability: z.union([
+    probability,
+    z
+      .base64()
+      .transform((text) => Number(Buffer.from(text, 'base64').toString('utf8')))
+      .pipe(probability),
+  ]),
 })
+
+/**
+ * How a labelling file writes a draw probability: in base64. Failures are drawn more often than passes, and the person who labels
+ * should not be able to read the judge's verdict from it.
+ */
+export function hiddenProbability(drawProbability: number): string {
+  return Buffer.from(String(drawProbability), 'utf8').toString('base64')
+}

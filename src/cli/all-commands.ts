@@ -1,7 +1,15 @@
 import type { CliCommand } from './command.ts'
+import { calibrateCommand } from './commands/calibrate.ts'
+import { canaryCommand } from './commands/canary.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { inspectCommand } from './commands/inspect.ts'
 import { scoreCommand } from './commands/score.ts'
 
 /** The commands of `spanscore`, in the order in which the help lists them. */
-export const allCommands: readonly CliCommand[] = [scoreCommand, inspectCommand, doctorCommand]
+export const allCommands: readonly CliCommand[] = [
+  scoreCommand,
+  inspectCommand,
+  calibrateCommand,
+  canaryCommand,
+  doctorCommand,
+]

@@ -1,0 +1,70 @@
+import type { JudgeIdentity } from '../../calibration/calibration.ts'
+import { judgeKey, judgeName } from '../../calibration/calibration.ts'
+import type { JudgedRun } from '../../calibration/calibrator.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** What the user says of the judge that is meant. */
+export interface JudgeChoice {
+  readonly scorer?: string
+  readonly scorerVersion?: string
+  /** The model that answered. */
+  readonly judge?: string
+}
+
+/** The judge that is meant, its scores, and the judges of the same scorer that are not. */
+export interface ChosenJudge {
+  readonly judge: JudgeIdentity
+  readonly scores: readonly JudgedRun[]
+  readonly others: readonly string[]
+}
+
+/**
+ * The scores of one scorer in one version with one judge model: where several fit, those of the latest run.
+ *
+ * @throws UsageError where no score fits, or scores of several scorers do.
+ */
+export function chooseJudge(all: readonly JudgedRun[], choice: JudgeChoice): ChosenJudge {
+  const scorers = [...new Set(all.map(({ scorer }) => scorer))].toSorted()
+  const [first] = scorers
+  if (first === undefined) throw new UsageError('no score in the files to draw from')
+  if (choice.scorer === undefined && scorers.length > 1) {
+    throw new UsageError(`--scorer: expected which scorer's runs are to be labelled, one of ${scorers.join(', ')}`)
+  }
+  const scorer = choice.scorer ?? first
+  if (!scorers.includes(scorer)) {
+    throw new UsageError(`--scorer: expected one of the scorers in the files (${scorers.join(', ')}), got ${scorer}`)
+  }
+  const groups = new Map<string, JudgedRun[]>()
+  for (const score of all) {
+    if (score.scorer !== scorer) continue
+    const key = judgeKey(score)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [score])
+    else group.push(score)
+  }
+  const { scorerVersion, judge } = choice
+  const fitting = [...groups.values()].filter(
+    ([one]) =>
+      (scorerVersion === undefined || one?.version === scorerVersion) &&
+      (judge === undefined || one?.judgeModel === judge),
+  )
+  const names = [...groups.values()].flatMap(([one]) => (one === undefined ? [] : [judgeName(one)]))
+  let latest: readonly JudgedRun[] = []
+  let latestMs = Number.NEGATIVE_INFINITY
+  for (const scores of fitting) {
+    const endMs = scores.reduce((last, { timeMs }) => Math.max(last, timeMs), Number.NEGATIVE_INFINITY)
+    if (endMs > latestMs) [latest, latestMs] = [scores, endMs]
+  }
+  const [one] = latest
+  if (one === undefined) {
+    const asked = [scorerVersion && `--scorer-version ${scorerVersion}`, judge && `--judge ${judge}`].filter(Boolean)
+    throw new UsageError(`${asked.join(', ')}: no score in the files fits; they hold ${names.join(', ')}`)
+  }
+  const name = judgeName(one)
+  const { version, judgeModel } = one
+  return {
+    judge: { scorer, version, ...(judgeModel !== undefined && { judgeModel }) },
+    scores: latest,
+    others: names.filter((other) => other !== name),
+  }
+}

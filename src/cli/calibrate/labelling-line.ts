@@ -1,0 +1,44 @@
+import type { JudgedRun } from '../../calibration/calibrator.ts'
+import { hiddenProbability } from '../../calibration/labels.ts'
+import type { AgentRun } from '../../model/agent-run.ts'
+import { safeJson } from '../text.ts'
+
+/**
+ * A line of a labelling file: what a person fills in comes first, then what names the score, then the run as it is to be read.
+ * The judge's verdict is not in it.
+ */
+export function labellingLine(judged: JudgedRun, drawProbability: number, run: AgentRun): string {
+  const { runId, scorer, version, judgeModel, revision } = judged
+  const line = {
+    label: null,
+    note: '',
+    labeller: '',
+    scorer,
+    run: shown(run),
+    runId,
+    version,
+    judgeModel,
+    revision,
+    drawProbability: hiddenProbability(drawProbability),
+  }
+  return safeJson(JSON.stringify(line))
+}
+
+/** What a person needs to judge a run. */
+function shown(run: AgentRun): unknown {
+  return {
+    agent: run.agent.name,
+    systemInstructions: run.systemInstructions,
+    input: run.input.map(({ role, text, parts }) => ({ role, ...(text === undefined ? { parts } : { text }) })),
+    toolCalls: run.toolCalls.map((call) => ({
+      name: call.name,
+      arguments: call.arguments,
+      result: call.result,
+      error: call.error,
+      status: call.status,
+    })),
+    output: run.output,
+    error: run.error,
+    missing: run.missing.length === 0 ? undefined : run.missing,
+  }
+}

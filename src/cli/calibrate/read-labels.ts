@@ -1,0 +1,90 @@
+import { createReadStream, statSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { Label, LabelLine } from '../../calibration/labels.ts'
+import { labelLineSchema } from '../../calibration/labels.ts'
+import { tryParse } from '../../otlp/pending-document.ts'
+import { isRecord } from '../../spans/json.ts'
+import { sizeOf } from '../read-files.ts'
+import { safeLine } from '../text.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** What files of labels hold. */
+export interface LabelFiles {
+  /** The labels of each score: of one person, or of several. */
+  readonly byScore: ReadonlyMap<string, readonly Label[]>
+  /** Lines that nobody has filled in, and those among them and the labels that name a score more than once. */
+  readonly open: number
+  /** Scores that a line is of, labelled or not. */
+  readonly drawn: ReadonlySet<string>
+}
+
+/** What names the score that a label is of, for a map. */
+export function scoreOf({ runId, scorer }: Pick<Label, 'runId' | 'scorer'>): string {
+  return `${runId} ${scorer}`
+}
+
+/**
+ * Reads labels: JSON Lines, as `spanscore calibrate draw` writes them and people fill them in.
+ *
+ * @param labeller Who filled in lines that name nobody.
+ * @throws UsageError where a file cannot be read, a line is no label, or one person has labelled a score twice, differently.
+ */
+export async function readLabels(files: readonly string[], labeller: string | undefined): Promise<LabelFiles> {
+  const byScore = new Map<string, Label[]>()
+  const drawn = new Set<string>()
+  let open = 0
+  for (const file of files) {
+    sizeOf(file)
+    // Where a line does not say when it was filled in, the file was saved then.
+    const savedAt = statSync(file).mtime.toISOString()
+    let number = 0
+    for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+      number++
+      if (text.trim() === '') continue
+      const place = `${safeLine(file)}, line ${number}`
+      const line = toLine(text, place)
+      drawn.add(scoreOf(line))
+      if (line.label === null) {
+        open++
+        continue
+      }
+      const who = line.labeller?.trim() || labeller
+      if (who === undefined) {
+        throw new UsageError(
+          `${place}: expected who labelled it, in "labeller" or for all lines by --labeller NAME, got nobody`,
+        )
+      }
+      const label: Label = { ...line, label: line.label, labeller: who, labelledAt: line.labelledAt ?? savedAt }
+      keep(byScore, label, place)
+    }
+  }
+  return { byScore, open, drawn }
+}
+
+function keep(byScore: Map<string, Label[]>, label: Label, place: string): void {
+  const known = byScore.get(scoreOf(label)) ?? []
+  byScore.set(scoreOf(label), known)
+  const before = known.find(({ labeller, version }) => labeller === label.labeller && version === label.version)
+  if (before === undefined) {
+    known.push(label)
+    return
+  }
+  if (before.label === label.label) return
+  throw new UsageError(
+    `${place}: ${label.labeller} labels ${label.scorer} of run ${label.runId} ${label.label} here and ${before.label} before; ` +
+      'keep the one that holds, or give the second another labeller',
+  )
+}
+
+function toLine(text: string, place: string): LabelLine {
+  const value = tryParse(text)
+  if (!isRecord(value)) {
+    throw new UsageError(`${place}: expected a label as a JSON object on one line, got ${safeLine(text.slice(0, 60))}`)
+  }
+  const { data, error } = labelLineSchema.safeParse(value)
+  if (data !== undefined) return data
+  const [issue] = error.issues
+  const path = issue?.path.join('.') ?? ''
+  const got = path in value ? JSON.stringify(value[path])?.slice(0, 60) : 'nothing'
+  throw new UsageError(`${place}: ${safeLine(`${path}: ${issue?.message ?? 'not a label'}, got ${got}`)}`)
+}

@@ -1,0 +1,55 @@
+import type { Calibration } from '../../calibration/calibration.ts'
+import { informedness, LEAST_INFORMEDNESS } from '../../calibration/corrected-share.ts'
+
+/** One line of the report's picture: a share, and between which bounds it lies with 95 % confidence. */
+export interface ReportRow {
+  readonly name: string
+  readonly value: number
+  readonly interval95?: readonly [number, number]
+  readonly meaning: string
+}
+
+/** What a calibration says, as the terminal and the picture show it. */
+export function reportRows(calibration: Calibration): readonly ReportRow[] {
+  const { judgePassed, ppi, sensitivity, sensitivity95, specificity, specificity95 } = calibration
+  return [
+    { name: 'the judge passes', value: judgePassed, meaning: 'of the judged runs' },
+    {
+      name: 'people would pass',
+      value: ppi.mean,
+      interval95: ppi.interval95,
+      meaning: 'of the same runs (PPI++)',
+    },
+    {
+      name: 'sensitivity',
+      value: sensitivity,
+      interval95: sensitivity95,
+      meaning: 'of the good runs the judge passes',
+    },
+    { name: 'specificity', value: specificity, interval95: specificity95, meaning: 'of the bad runs the judge fails' },
+  ]
+}
+
+/** One sentence on what follows. */
+export function conclusion(calibration: Calibration): string {
+  const says = informedness(calibration)
+  if (says < LEAST_INFORMEDNESS) {
+    return (
+      `Sensitivity and specificity together tell too little (${says.toFixed(2)} beyond chance, ${LEAST_INFORMEDNESS} is needed): ` +
+      'the share that passes is not corrected. Make the judge better first.'
+    )
+  }
+  const wide = Math.max(
+    calibration.sensitivity95[1] - calibration.sensitivity95[0],
+    calibration.specificity95[1] - calibration.specificity95[0],
+  )
+  return wide > 0.3
+    ? 'The rules correct the share that passes, with a wide interval: more labels would narrow it.'
+    : 'The rules correct the share that passes.'
+}
+
+/** `from 2026-11-01 to 2026-11-14`, or one day. */
+export function period({ from, to }: Calibration): string {
+  const [first, last] = [from.slice(0, 10), to.slice(0, 10)]
+  return first === last ? `of ${first}` : `from ${first} to ${last}`
+}

@@ -1,0 +1,90 @@
+import type { JudgePass } from './judge-again.ts'
+
+/** Where metrics are sent to. */
+export interface MetricsTarget {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const TIMEOUT_MS = 10_000
+
+const GAUGES = [
+  ['spanscore.canary.judged', 'Labelled runs that the last pass of spanscore canary judged.', 'runs'],
+  ['spanscore.canary.agreed', 'Those of them on which the judge agrees with people.', 'agreed'],
+] as const
+
+/**
+ * A pass as an OTLP/JSON metrics request. Gauges, and not counters: the process lives for one pass, and a backend cannot tell the
+ * increase of a counter that it sees once.
+ */
+export function toMetricsRequest(passes: readonly JudgePass[], nowMs: number, environment: Environment): unknown {
+  const timeUnixNano = `${BigInt(Math.round(nowMs)) * 1_000_000n}`
+  const metrics = GAUGES.map(([name, description, key]) => ({
+    name,
+    description,
+    unit: '{run}',
+    gauge: {
+      dataPoints: passes.flatMap(({ judge, ...pass }) =>
+        (['pass', 'fail'] as const).map((label) => ({
+          attributes: attributes({
+            'gen_ai.evaluation.name': judge.scorer,
+            'spanscore.scorer.version': judge.version,
+            ...(judge.judgeModel !== undefined && { 'spanscore.judge.model': judge.judgeModel }),
+            'spanscore.canary.label': label,
+          }),
+          timeUnixNano,
+          asInt: String(pass[label][key]),
+        })),
+      ),
+    },
+  }))
+  // No service.instance.id: each pass is another process, and all of them are one series.
+  const resource = { attributes: attributes({ 'service.name': environment.OTEL_SERVICE_NAME || 'spanscore-canary' }) }
+  return { resourceMetrics: [{ resource, scopeMetrics: [{ scope: { name: 'spanscore' }, metrics }] }] }
+}
+
+function attributes(values: Readonly<Record<string, string>>): unknown[] {
+  return Object.entries(values).map(([key, stringValue]) => ({ key, value: { stringValue } }))
+}
+
+/** What the OpenTelemetry variables name as the receiver of metrics by OTLP/HTTP; `undefined` where they name none. */
+export function metricsTarget(environment: Environment): MetricsTarget | undefined {
+  const own = environment.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT
+  const all = environment.OTEL_EXPORTER_OTLP_ENDPOINT
+  const url = own || (all && `${all.replace(/\/$/, '')}/v1/metrics`)
+  if (!url) return undefined
+  const listed = `${environment.OTEL_EXPORTER_OTLP_HEADERS ?? ''},${environment.OTEL_EXPORTER_OTLP_METRICS_HEADERS ?? ''}`
+  const headers = listed.split(',').flatMap((pair) => {
+    const [, name = '', value = ''] = /^\s*([^=\s]+)\s*=(.*)$/.exec(pair) ?? []
+    return name === '' ? [] : [[name, decoded(value.trim())] as const]
+  })
+  return { url, headers: Object.fromEntries(headers) }
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}
+
+/**
+ * Sends a metrics request by OTLP/HTTP as JSON.
+ *
+ * @throws Error that says what went wrong, also where the receiver takes only a part.
+ */
+export async function sendMetrics(request: unknown, { url, headers }: MetricsTarget): Promise<void> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${response.status} ${response.statusText} ${text.slice(0, 200)}`.trim())
+  const rejected = /"rejectedDataPoints"\s*:\s*"?([1-9]\d*)/.exec(text)?.[1]
+  if (rejected !== undefined) throw new Error(`${rejected} data points were rejected: ${text.slice(0, 200)}`)
+}

@@ -1,0 +1,64 @@
+import type { Agreement, Calibration, CanaryReference } from '../../calibration/calibration.ts'
+import { judgeKey, judgeName } from '../../calibration/calibration.ts'
+import { evidenceOfFall, PAGE_NATS, surelyReached, TICKET_NATS } from '../../calibration/evidence.ts'
+import type { JudgePass } from './judge-again.ts'
+
+/** What a pass says of one judge. */
+export interface CanaryVerdict extends JudgePass {
+  /**
+   * `steady`: as it was measured; `drifting`: 9 nats of evidence that it agrees less, a ticket; `drifted`: 13, a page;
+   * `uncalibrated`: there is nothing that it can be held against.
+   */
+  readonly status: 'steady' | 'drifting' | 'drifted' | 'uncalibrated'
+  /** Nats that speak for a fall of agreement in this pass, on the runs that people pass or on those that they fail. */
+  readonly evidence?: number
+  /** The agreement that it surely reached, on both. */
+  readonly level?: { readonly pass: number; readonly fail: number }
+  /** Why it is uncalibrated, and what to do. */
+  readonly why?: string
+}
+
+/** Holds a pass against the reference of the same judge on the same runs. */
+export function verdictOf(pass: JudgePass, calibrations: readonly Calibration[]): CanaryVerdict {
+  const calibration = calibrations.find((each) => judgeKey(each) === judgeKey(pass.judge))
+  if (calibration === undefined) {
+    const same = calibrations.filter(({ scorer }) => scorer === pass.judge.scorer).map(judgeName)
+    const known = same.length === 0 ? 'no version of it' : same.join(', ')
+    return { ...pass, status: 'uncalibrated', why: `calibrated is ${known}: label runs that this one judged` }
+  }
+  const { reference } = calibration
+  if (reference === undefined) {
+    return { ...pass, status: 'uncalibrated', why: 'no reference yet: run spanscore canary --reference' }
+  }
+  if (reference.set !== pass.set) {
+    return {
+      ...pass,
+      status: 'uncalibrated',
+      why: 'its reference is of other runs or labels: run spanscore canary --reference',
+    }
+  }
+  const level = { pass: surelyReached(reference.pass), fail: surelyReached(reference.fail) }
+  const found = [evidenceOfFall(pass.pass, level.pass), evidenceOfFall(pass.fail, level.fail)]
+  const evidence = Math.max(...found.map((nats) => nats ?? 0))
+  const status = evidence > PAGE_NATS ? 'drifted' : evidence > TICKET_NATS ? 'drifting' : 'steady'
+  return { ...pass, status, evidence, level }
+}
+
+/** The calibrations with a pass added to the reference of its judge; passes over other runs begin a new one. */
+export function withReference(calibrations: readonly Calibration[], pass: JudgePass, at: string): Calibration[] {
+  return calibrations.map((calibration) => {
+    if (judgeKey(calibration) !== judgeKey(pass.judge)) return calibration
+    const before = calibration.reference?.set === pass.set ? calibration.reference : undefined
+    const reference: CanaryReference = {
+      at,
+      set: pass.set,
+      pass: sum(before?.pass, pass.pass),
+      fail: sum(before?.fail, pass.fail),
+    }
+    return { ...calibration, reference }
+  })
+}
+
+function sum(before: Agreement | undefined, now: Agreement): Agreement {
+  return { runs: (before?.runs ?? 0) + now.runs, agreed: (before?.agreed ?? 0) + now.agreed }
+}

@@ -1,0 +1,66 @@
+import { InvalidArgumentError } from 'commander'
+import type { CalibrateOptions } from '../calibrate/calibrate.ts'
+import type { DrawOptions } from '../calibrate/draw-runs.ts'
+import { collectValues } from '../command.ts'
+import type { CliCommand } from '../command.ts'
+import { withZod } from '../with-zod.ts'
+
+const DEFAULT_COUNT = 100
+
+const FILES = 'traces and the events of their scores, as spanscore inspect reads them'
+
+/** `spanscore calibrate`: what people say of runs, held against what judges say of them. */
+export const calibrateCommand: CliCommand = {
+  name: 'calibrate',
+  declare: (command, context) => {
+    command
+      .enablePositionalOptions()
+      .summary('hold judges against labels that people give')
+      .description(
+        'Holds labels against the scores in trace files: sensitivity and specificity of each judge, and the share of runs ' +
+          'that people would pass. Writes spanscore.calibration.json, rules/calibration.yml for Prometheus, and a report. ' +
+          'spanscore calibrate draw FILE… --out LABELS draws the runs to label.',
+      )
+      .usage('[draw] [options] <files...>')
+      .argument('<files...>', FILES)
+      .requiredOption('--labels <file>', 'the labels, as JSON Lines (may be repeated)', collectValues)
+      .option('--labeller <name>', 'who filled in lines that name nobody')
+      .option('--out <folder>', 'where to write', '.')
+      .option('--canary <file>', 'write the labelled runs for spanscore canary, with their content')
+      .addHelpText('after', '\nExit code: 0; 2 for wrong usage, unreadable files, and labels that say too little.')
+      .action(async (files: readonly string[], options: CalibrateOptions) => {
+        const { calibrate } = await withZod(() => import('../calibrate/calibrate.ts'))
+        await calibrate(files, options, context)
+      })
+    command
+      .command('draw')
+      .summary('draw runs for people to label')
+      .description(
+        'Draws runs that a scorer has scored into a new file for people to label: half of them passed and half failed, as far ' +
+          'as there are so many. The verdict is not in the file; the content of the runs is.',
+      )
+      .argument('<files...>', FILES)
+      .requiredOption('--out <file>', 'the new file of runs to label, as JSON Lines')
+      .option('--scorer <id>', 'which scorer (needed where the files hold scores of several)')
+      .option('--scorer-version <version>', 'which version of it (default: that of the latest run)')
+      .option('--judge <model>', 'which judge model, as it answered (default: that of the latest run)')
+      .option('--n <count>', 'how many runs to draw', toCount, DEFAULT_COUNT)
+      .option('--seed <number>', 'a whole number: the same files and seed give the same runs', toSeed)
+      .option('--labels <file>', 'leave out what was drawn into this file (may be repeated)', collectValues)
+      .addHelpText('after', '\nExit code: 0; 2 for wrong usage, unreadable files, and files without scores.')
+      .action(async (files: readonly string[], options: DrawOptions) => {
+        const { drawRuns } = await withZod(() => import('../calibrate/draw-runs.ts'))
+        await drawRuns(files, options, context)
+      })
+  },
+}
+
+function toCount(text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Expected a whole number, 1 or more.')
+}
+
+function toSeed(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Expected a whole number, 0 or more.')
+}

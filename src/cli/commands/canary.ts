@@ -1,0 +1,41 @@
+import type { CanaryOptions } from '../canary/canary.ts'
+import { collectValues } from '../command.ts'
+import type { CliCommand } from '../command.ts'
+import { withZod } from '../with-zod.ts'
+
+/** `spanscore canary FILE…`: whether judges still agree with people on labelled runs. */
+export const canaryCommand: CliCommand = {
+  name: 'canary',
+  declare: (command, context, finish) => {
+    command
+      .summary('judge labelled runs again, and tell whether a judge has drifted')
+      .description(
+        'Lets the judges of a configuration file judge labelled runs again, counts on how many they agree with people, sends the ' +
+          'counts as metrics (OTEL_EXPORTER_OTLP_ENDPOINT), and tells whether they agree less than when the reference was measured. ' +
+          'Every labelled run is one score of a judge.',
+      )
+      .argument('<files...>', 'labelled runs, as spanscore calibrate --canary FILE writes them: they hold content')
+      .option('--config <file>', 'the configuration (default: spanscore.config.{ts,mjs,js} here, or $SPANSCORE_CONFIG)')
+      .option('--calibration <file>', 'what spanscore calibrate wrote', 'spanscore.calibration.json')
+      .option(
+        '--reference',
+        'add this pass to the reference that later passes are held against, and write the rules anew',
+      )
+      .option(
+        '--fail-under <id=share>',
+        'exit with 1 where a judge agrees with people on less than this share (may be repeated)',
+        collectValues,
+      )
+      .option('--json', 'print the result as JSON')
+      .option('--out <file>', 'write the metrics as an OTLP request (JSON)')
+      .addHelpText(
+        'after',
+        '\nExit code: 0; 1 where a judge has drifted (13 nats), is uncalibrated, gave no verdict on some\n' +
+          'runs, or a gate failed; 2 for wrong usage, unreadable files, and metrics that could not be sent.',
+      )
+      .action(async (files: readonly string[], options: CanaryOptions) => {
+        const { canary } = await withZod(() => import('../canary/canary.ts'))
+        finish(await canary(files, options, context))
+      })
+  },
+}

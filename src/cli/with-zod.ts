@@ -1,0 +1,22 @@
+import { UsageError } from './usage-error.ts'
+
+/**
+ * Loads a command that reads files by schemas. zod is an optional peer, which judges need, too.
+ *
+ * @throws UsageError where zod is not installed.
+ */
+export async function withZod<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch (error) {
+    if (
+      error instanceof Error &&
+      'code' in error &&
+      error.code === 'ERR_MODULE_NOT_FOUND' &&
+      error.message.includes("'zod'")
+    ) {
+      throw new UsageError('this command reads labels with zod, which is not installed: npm install zod')
+    }
+    throw error
+  }
+}
