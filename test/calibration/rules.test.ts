@@ -16,6 +16,9 @@ import type { Series } from '../collector-config/alert-scenarios.ts'
 
 const promtool = findProgram('promtool')
 const recording = resolve(import.meta.dirname, '../../collector-config/rules/recording.yml')
+if (promtool === undefined) {
+  console.warn('The rules of calibrations are NOT CHECKED: promtool is missing, node scripts/e2e-tools.ts gets it.')
+}
 const directory = mkdtempSync(join(tmpdir(), 'spanscore-calibration-rules-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
@@ -99,6 +102,7 @@ function groupsOf(calibrations: readonly Calibration[]): readonly Group[] {
   return groups
 }
 
+const firing = (alert: string) => `count(ALERTS{alertname="${alert}", alertstate="firing"})`
 const near = (expression: string, value: number | string) => `abs(${expression} - (${value})) < bool 1e-9`
 
 describe('the rules of a calibration', () => {
@@ -108,16 +112,6 @@ describe('the rules of a calibration', () => {
     expect(groupsOf([without]).map(({ name }) => name)).toEqual(['spanscore-calibration'])
     expect(calibrationRules([calibration, other])).toMatch(/^# relevancy .*withheld/m)
   })
-
-  it.runIf(promtool === undefined)(
-    'are NOT CHECKED here: promtool is missing (node scripts/e2e-tools.ts gets it)',
-    (context) => {
-      console.warn(
-        'The rules of calibrations are not checked: promtool is missing (node scripts/e2e-tools.ts gets it).',
-      )
-      context.skip()
-    },
-  )
 })
 
 describe.skipIf(promtool === undefined)('the rules of a calibration, where promtool is', { timeout: 120_000 }, () => {
@@ -203,7 +197,6 @@ describe.skipIf(promtool === undefined)('the rules of a calibration, where promt
     // A lenient judge: it still agrees on the good runs, and on fewer of the bad ones.
     const agreed = [72, 71, 72, 46, 45, 73, 72]
     const series = [...judged('pass', 120, [116, 117, 116, 119, 119, 116, 116]), ...judged('fail', 80, agreed)]
-    const firing = (alert: string) => `count(ALERTS{alertname="${alert}", alertstate="firing"})`
     const at = (days: number) => `${days * day + 60}m`
     const checks = [
       ...[0, 1, 2].map((days) => ({ at: at(days), expr: firing('SpanscoreJudgeDrifting'), value: 0 })),
@@ -226,10 +219,9 @@ describe.skipIf(promtool === undefined)('the rules of a calibration, where promt
         ).join(' '),
       })),
     )
-    const firing = 'count(ALERTS{alertname="SpanscoreJudgeDrifted", alertstate="firing"})'
     const checks = [
-      { at: '60m', expr: firing, value: 0 },
-      { at: `${8 * day + 60}m`, expr: firing, value: 1 },
+      { at: '60m', expr: firing('SpanscoreJudgeDrifted'), value: 0 },
+      { at: `${8 * day + 60}m`, expr: firing('SpanscoreJudgeDrifted'), value: 1 },
       // Five samples of one pass count once.
       { at: `${8 * day + 60}m`, expr: 'spanscore:canary_judged:7d{spanscore_canary_label="fail"}', value: 560 },
     ]

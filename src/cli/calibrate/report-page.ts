@@ -26,7 +26,6 @@ ${calibrations.map(section).join('\n')}
 
 function section(calibration: Calibration): string {
   const { labelledPass, labelledFail, judged, confusion, kappa, labelledAt } = calibration
-  const cell = (part: number): string => `<td>${(part * 100).toFixed(1)} %</td>`
   return `<section>
 <h2>${escaped(judgeName(calibration))}</h2>
 <p>${judged.toLocaleString('en')} judged runs ${escaped(period(calibration))}. Of the labelled ones people pass ${labelledPass} and fail ${labelledFail};
@@ -39,6 +38,10 @@ the last label is of ${escaped(labelledAt.slice(0, 10))}. Cohen’s κ is ${kapp
 <figure>${intervals(calibration)}</figure>
 ${correction(calibration)}
 </section>`
+}
+
+function cell(part: number): string {
+  return `<td>${(part * 100).toFixed(1)} %</td>`
 }
 
 const WIDTH = 320

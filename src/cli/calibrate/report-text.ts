@@ -20,7 +20,6 @@ export function renderCalibration(calibration: Calibration, { columns, paint }: 
   const about =
     `${judged.toLocaleString('en')} judged runs ${period(calibration)}; of the labelled ones people pass ${labelledPass} ` +
     `and fail ${labelledFail}.`
-  const share = (part: number): string => `${(part * 100).toFixed(1)} %`.padStart(14)
   return [
     paint('bold', safeLine(judgeName(calibration))),
     ...wrap(about, columns - 2, 3).map((line) => `  ${line}`),
@@ -33,6 +32,10 @@ export function renderCalibration(calibration: Calibration, { columns, paint }: 
     paint('dim', `  ${''.padEnd(17)}  0${'1'.padStart(BAR - 1)}`),
     ...wrap(conclusion(calibration), columns - 2, 3).map((line) => `  ${line}`),
   ].join('\n')
+}
+
+function share(part: number): string {
+  return `${(part * 100).toFixed(1)} %`.padStart(14)
 }
 
 function renderRow({ name, value, interval95, meaning }: ReportRow, paint: Paint): string {
