@@ -217,9 +217,12 @@ describe('spanscore inspect', () => {
     const empty = file('empty.json', '')
     const prose = file('prose.txt', 'first line\nsecond line\n')
     const cases: readonly [readonly string[], string][] = [
-      [[], 'expected a command: score, inspect, doctor; see spanscore --help'],
+      [[], 'expected a command: score, inspect, calibrate, canary, doctor; see spanscore --help'],
       [['insepct', empty], "unknown command 'insepct' (Did you mean inspect?); see spanscore --help"],
-      [['scan', empty], "unknown command 'scan', expected one of score, inspect, doctor; see spanscore --help"],
+      [
+        ['scan', empty],
+        "unknown command 'scan', expected one of score, inspect, calibrate, canary, doctor; see spanscore --help",
+      ],
       [['inspect'], "missing required argument 'files'; see spanscore inspect --help"],
       [['inspect', '--jsno', empty], "unknown option '--jsno' (Did you mean --json?); see spanscore inspect --help"],
       [['inspect', join(directory, 'gone.json')], `cannot read ${join(directory, 'gone.json')}: no such file`],

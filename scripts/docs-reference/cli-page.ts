@@ -11,14 +11,20 @@ export function cliPage(): string {
   return page(
     'Command line',
     '`npx spanscore <command>`. Exit code 0 means success, 1 that something is not as it should be (a gate, a check), and 2 wrong usage or input that cannot be read. This is the help of each command.',
-    ...allCommands.flatMap(({ name }) => [`## ${code(`spanscore ${name}`)}`, `\`\`\`text\n${helpOf(name)}\n\`\`\``]),
+    ...allCommands.flatMap(({ name, declare }) => {
+      const command = new Command('spanscore').command(name).helpOption('-h, --help', 'print this help')
+      declare(command, silent, () => {})
+      return [command, ...command.commands].flatMap(section)
+    }),
   )
 }
 
-function helpOf(name: string): string {
-  const program = new Command('spanscore')
-  const command = program.command(name).helpOption('-h, --help', 'print this help')
-  allCommands.find((each) => each.name === name)?.declare(command, silent, () => {})
+function section(command: Command): string[] {
+  const parents = command.parent?.name() === 'spanscore' ? 'spanscore' : `spanscore ${command.parent?.name()}`
+  return [`## ${code(`${parents} ${command.name()}`)}`, `\`\`\`text\n${helpOf(command)}\n\`\`\``]
+}
+
+function helpOf(command: Command): string {
   let help = ''
   command.configureOutput({
     writeOut: (text) => (help += text),

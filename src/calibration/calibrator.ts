@@ -189,13 +189,17 @@ function problemOf(label: Label, judged: JudgedRun): { problem: LabelProblem; fo
   return undefined
 }
 
+/** What cannot be said of too few labels of one kind. */
+function few(count: number, kind: string, what: string): string | undefined {
+  if (count >= LEAST_LABELS) return undefined
+  return (
+    `people ${kind} ${count === 0 ? 'none' : `only ${count}`} of the labelled runs, so ${what} cannot be said: ` +
+    `label until they ${kind} at least ${LEAST_LABELS} (spanscore calibrate draw --labels …)`
+  )
+}
+
 /** What the labels of a group cannot say, and what to do; `undefined` where they say enough. */
 function whyNot({ pass, fail, labelledPass, labelledFail }: Group): string | undefined {
-  const few = (count: number, kind: string, what: string): string | undefined =>
-    count >= LEAST_LABELS
-      ? undefined
-      : `people ${kind} ${count === 0 ? 'none' : `only ${count}`} of the labelled runs, so ${what} cannot be said: ` +
-        `label until they ${kind} at least ${LEAST_LABELS} (spanscore calibrate draw --labels …)`
   const tooFew =
     few(labelledPass, 'pass', 'sensitivity (how many of the good runs the judge passes)') ??
     few(labelledFail, 'fail', 'specificity (how many of the bad runs the judge fails)')

@@ -32,6 +32,8 @@ function createProgram(context: CommandContext, finish: (code: ExitCode) => void
     .helpOption('-h, --help', 'print this help')
     .usage('<command> [options]')
     .helpCommand(false)
+    // An option belongs to the command that it is written behind: calibrate and calibrate draw have some of one name.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),

@@ -14,7 +14,7 @@ export function renderPage(calibrations: readonly Calibration[]): string {
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
 h2 { margin: 2.5rem 0 .5rem; font-size: 1.1rem }
 table { border-collapse: collapse; margin: 1rem 0 } th, td { padding: .25rem .75rem; border: 1px solid #ccc; text-align: right }
-th { font-weight: 600 } figure { margin: 1rem 0; display: inline-block; vertical-align: top } figcaption { max-width: 34rem; color: #555 }
+th { font-weight: 600 } figure { margin: 1rem 0; display: inline-block; vertical-align: top } figcaption { max-width: 20rem; font-size: .85rem; color: #555 }
 svg { max-width: 100%; height: auto } svg text { font: 13px system-ui, sans-serif; fill: #222 }
 </style>
 <h1>Calibration of judges</h1>

@@ -25,8 +25,8 @@ export function renderCalibration(calibration: Calibration, { columns, paint }: 
     ...wrap(about, columns - 2, 3).map((line) => `  ${line}`),
     '',
     paint('dim', `  ${''.padEnd(14)}  judge passes   judge fails`),
-    `  people pass   ${share(confusion.tp)}${share(confusion.fn)}`,
-    `  people fail   ${share(confusion.fp)}${share(confusion.tn)}   ${paint('dim', `κ ${kappa.toFixed(2)}`)}`,
+    `  people pass   ${shareText(confusion.tp)}${shareText(confusion.fn)}`,
+    `  people fail   ${shareText(confusion.fp)}${shareText(confusion.tn)}   ${paint('dim', `κ ${kappa.toFixed(2)}`)}`,
     '',
     ...reportRows(calibration).map((row) => renderRow(row, paint)),
     paint('dim', `  ${''.padEnd(17)}  0${'1'.padStart(BAR - 1)}`),
@@ -34,13 +34,13 @@ export function renderCalibration(calibration: Calibration, { columns, paint }: 
   ].join('\n')
 }
 
-function share(part: number): string {
+function shareText(part: number): string {
   return `${(part * 100).toFixed(1)} %`.padStart(14)
 }
 
 function renderRow({ name, value, interval95, meaning }: ReportRow, paint: Paint): string {
   const [low, high] = interval95 ?? [value, value]
-  const at = (share: number): number => Math.round(share * (BAR - 1))
+  const at = (position: number): number => Math.round(position * (BAR - 1))
   const bar = Array.from({ length: BAR }, (_, index) => {
     if (index === at(value)) return '●'
     if (index === at(low)) return '├'

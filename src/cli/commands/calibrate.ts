@@ -3,6 +3,7 @@ import type { CalibrateOptions } from '../calibrate/calibrate.ts'
 import type { DrawOptions } from '../calibrate/draw-runs.ts'
 import { collectValues } from '../command.ts'
 import type { CliCommand } from '../command.ts'
+import { UsageError } from '../usage-error.ts'
 import { withZod } from '../with-zod.ts'
 
 const DEFAULT_COUNT = 100
@@ -23,14 +24,24 @@ export const calibrateCommand: CliCommand = {
       )
       .usage('[draw] [options] <files...>')
       .argument('<files...>', FILES)
-      .requiredOption('--labels <file>', 'the labels, as JSON Lines (may be repeated)', collectValues)
+      // Not a required option: commander would ask it of calibrate draw, too.
+      .option('--labels <file>', 'the labels, as JSON Lines (needed, may be repeated)', collectValues)
       .option('--labeller <name>', 'who filled in lines that name nobody')
       .option('--out <folder>', 'where to write', '.')
       .option('--canary <file>', 'write the labelled runs for spanscore canary, with their content')
       .addHelpText('after', '\nExit code: 0; 2 for wrong usage, unreadable files, and labels that say too little.')
-      .action(async (files: readonly string[], options: CalibrateOptions) => {
+      .action(async (files: readonly string[], options: Partial<CalibrateOptions> & { readonly out: string }) => {
+        const { labels } = options
+        if (labels === undefined) {
+          throw new UsageError(
+            '--labels: expected a file of labels, got none; spanscore calibrate draw draws runs to label',
+            {
+              showsHelp: true,
+            },
+          )
+        }
         const { calibrate } = await withZod(() => import('../calibrate/calibrate.ts'))
-        await calibrate(files, options, context)
+        await calibrate(files, { ...options, labels }, context)
       })
     command
       .command('draw')
