@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { judgeKey, judgeName } from '../../calibration/calibration.ts'
 import type { Calibration } from '../../calibration/calibration.ts'
-import { stayAlive } from '../../scoring/keep-process-alive.ts'
+import { keepProcessAlive } from '../../scoring/keep-process-alive.ts'
 import { readCalibrations, writeCalibrations, writeText } from '../calibrate/calibration-file.ts'
 import type { CommandContext, ExitCode } from '../command.ts'
 import { createPaint, write } from '../output.ts'
@@ -44,7 +44,7 @@ export async function canary(
   const scorers = new Set(runs.map(({ scorer }) => scorer))
   const gates = (given.failUnder ?? []).map((text) => toGate(text, scorers))
   const calibrations = readCalibrations(given.calibration)
-  return stayAlive(async () => {
+  return keepProcessAlive(async () => {
     const found = await judgeAgain(runs, options)
     const known = given.reference === true ? keepReference(found, calibrations, given.calibration) : calibrations
     const verdicts = found.passes.map((pass) => verdictOf(pass, known))
