@@ -53,7 +53,11 @@ export interface StackOptions {
   readonly timeScale?: number
   /** Further configuration files of the Collector. */
   readonly overlays?: readonly string[]
+  /** Feature flags of Prometheus. @default those of docker-compose.yml */
+  readonly prometheusFeatures?: readonly string[]
 }
+
+const PROMETHEUS_FEATURES = ['created-timestamp-zero-ingestion', 'otlp-deltatocumulative', 'exemplar-storage']
 
 export interface Stack {
   /** OTLP over HTTP, as `OTEL_EXPORTER_OTLP_ENDPOINT` wants it. */
@@ -153,7 +157,11 @@ export function program(name: ProgramName): string {
   return file
 }
 
-export async function startStack({ timeScale = 1, overlays = [] }: StackOptions = {}): Promise<Stack> {
+export async function startStack({
+  timeScale = 1,
+  overlays = [],
+  prometheusFeatures = PROMETHEUS_FEATURES,
+}: StackOptions = {}): Promise<Stack> {
   const directory = mkdtempSync(join(tmpdir(), 'spanscore-e2e-'))
   const [grpc, http, health, telemetry, jaegerOtlp, jaegerUi, jaegerGrpc, jaegerHealth, prometheus, alertmanager] =
     await Promise.all(Array.from({ length: 10 }, freePort))
@@ -223,7 +231,7 @@ export async function startStack({ timeScale = 1, overlays = [] }: StackOptions 
         `--storage.tsdb.path=${join(directory, 'prometheus')}`,
         `--web.listen-address=${at(prometheus)}`,
         '--web.enable-otlp-receiver',
-        '--enable-feature=created-timestamp-zero-ingestion,otlp-deltatocumulative,exemplar-storage',
+        `--enable-feature=${prometheusFeatures.join(',')}`,
       ],
       ready: `http://${at(prometheus)}/-/ready`,
     },
