@@ -115,6 +115,40 @@ describe('A budget', () => {
     expect(perHour.slice(0, 24).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(10_000)
   })
 
+  test('that nobody has changed lets a dozen runs of two calls through that come in one second', () => {
+    const { clock, budget, ask } = setUp(DEFAULT_BUDGET)
+    for (let run = 0; run < 12; run += 1) {
+      clock.ms += 80
+      expect(budget.factor()).toBe(1)
+      expect(ask({ ...CALL, calls: 2 })).toBe(true)
+    }
+  })
+
+  test.each([
+    ['ten times the limit in a second', 600, 1_000],
+    ['ten times the limit in the first minute', 600, 60_000],
+    ['twice the limit in the first minute', 120, 60_000],
+  ])('that has seen nothing yet stands for all runs of a burst: %s', (_, runs, spanMs) => {
+    const sums = { asked: 0, admitted: 0, chosen: 0 }
+    let least = 1
+    const { clock, budget, place } = setUp({ callsPerMinute: 60 })
+    for (let burst = 0; burst < 200; burst += 1) {
+      clock.ms += 3_600_000
+      for (let run = 0; run < runs; run += 1) {
+        clock.ms += spanMs / runs
+        const factor = budget.factor()
+        const admission = budget.admit({ place: place(), rate: 1, factor, estimate: CALL })
+        sums.asked += 1
+        if (admission.admitted) sums.admitted += 1 / factor
+        if (admission.admitted || admission.reason === 'refused') sums.chosen += 1 / factor
+        least = Math.min(least, factor)
+      }
+    }
+    expect(least).toBeGreaterThan(1 / 1000)
+    expect(sums.chosen / sums.asked).toBeCloseTo(1, 1)
+    expect(sums.admitted / sums.chosen).toBeGreaterThan(spanMs > 1_000 && runs === 600 ? 0.8 : 0.95)
+  })
+
   test('leaves demand alone that it can pay for', () => {
     const { clock, budget, ask } = setUp(DEFAULT_BUDGET)
     const admitted = offer(0.4, 10, clock, () => {

@@ -20,7 +20,7 @@ export interface BudgetLimits {
   readonly share: number
 }
 
-/** What judging takes where nothing is said: 60 calls a minute and 10 US dollars a day. */
+/** The default: 60 calls a minute and 10 US dollars a day. */
 export const DEFAULT_BUDGET: BudgetLimits = {
   callsPerMinute: 60,
   tokensPerHour: Number.POSITIVE_INFINITY,
@@ -28,7 +28,7 @@ export const DEFAULT_BUDGET: BudgetLimits = {
   share: 1,
 }
 
-/** Whether nobody has changed a limit. */
+/** Whether all limits have their default. */
 export function isDefaultBudget(limits: BudgetLimits): boolean {
   const { callsPerMinute, tokensPerHour, usdPerDay, share } = DEFAULT_BUDGET
   return (

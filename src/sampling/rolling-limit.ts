@@ -16,8 +16,14 @@ const FEW_SCORES = 100
 /** Demand is remembered for a window, and for as long as so many scores take at the limit. */
 const REMEMBERED_SCORES = 20
 
-/** Before this share of a window has passed, demand is not taken for lasting. */
-const SETTLING_SHARE = 0.25
+/** Before this share of a window has passed, demand is not extrapolated any further: a burst may be all that comes. */
+const SETTLING_SHARE = 0.4
+
+/**
+ * Where few scores fit into a window, this part of what can be planned is let through whole while no more is asked for: a dozen
+ * runs in a second are scored, all of them.
+ */
+const FREE_SHARE = 0.6
 
 /** Where nothing can be afforded, this part of the lasting pace is still let through, so that every run has its chance. */
 const FLOOR = 0.1
@@ -39,7 +45,11 @@ export class RollingLimit {
   readonly #slotMs: number
   readonly #spent = new Float64Array(SLOTS)
   readonly #wanted = new Float64Array(SLOTS)
+  /** Of what was wanted, what was let through whole. */
+  readonly #free = new Float64Array(SLOTS)
   #used = 0
+  #wantedInWindow = 0
+  #freeInWindow = 0
   /** The newest slot, counted from the clock's zero. */
   #newest = 0
   /** What a score takes, as a share of what was reserved for it: demand is counted in reservations. */
@@ -60,11 +70,22 @@ export class RollingLimit {
 
   /** Notes that a score is asked for, whether it will be spent on or not. */
   want(amount: number, nowMs: number): void {
-    add(this.#wanted, this.#moveTo(nowMs), amount)
+    const slot = this.#moveTo(nowMs)
+    this.#reservedPerScore += (amount - this.#reservedPerScore) * (this.#reservedPerScore === 0 ? 1 : LEARNING_RATE)
+    if (this.#isFree(amount)) {
+      add(this.#free, slot, amount)
+      this.#freeInWindow += amount
+    }
+    add(this.#wanted, slot, amount)
+    this.#wantedInWindow += amount
+    // After a pause nothing is known of how much will come: what came before the pause says nothing about it.
+    if (nowMs - this.#rememberedAtMs > this.#memoryMs()) {
+      this.#sinceMs = nowMs
+      this.#remembered = 0
+    }
     this.#sinceMs ??= nowMs
     this.#remembered = this.#rememberedNow(nowMs) + amount
     this.#rememberedAtMs = Math.max(this.#rememberedAtMs, nowMs)
-    this.#reservedPerScore += (amount - this.#reservedPerScore) * (this.#reservedPerScore === 0 ? 1 : LEARNING_RATE)
   }
 
   /** Whether this much may be spent now. */
@@ -74,7 +95,7 @@ export class RollingLimit {
     return this.#used + amount <= this.limit * (1 + 1e-9)
   }
 
-  /** Books an amount and returns the slot that it stands in, for `settle`. */
+  /** Books an amount and returns the slot that it is in, for `settle`. */
   spend(amount: number, nowMs: number): number {
     const slot = this.#moveTo(nowMs)
     add(this.#spent, slot, amount)
@@ -99,16 +120,37 @@ export class RollingLimit {
   /** Above 0, at most 1: by how much rates are to be lowered, so that the rest of the window is spent evenly. */
   factor(nowMs: number): number {
     this.#moveTo(nowMs)
-    const scores = Math.floor(this.limit / (this.#reservedPerScore * this.#takenShare))
+    const scores = this.#scoresPerWindow()
     const lasting = this.#lastingDemand(nowMs) * this.#takenShare
     if (!(lasting > 0) || !(scores >= 1) || scores === Number.POSITIVE_INFINITY) return 1
+    if (scores <= FEW_SCORES) return this.#factorOfFew(scores, lasting)
     const pace = this.limit / lasting
-    if (scores <= FEW_SCORES) return Math.min(1, this.#pacedShare(scores) * pace)
     // The first half of a window is free; beyond it, the rest is spent evenly.
     if (this.#used < this.limit / 2) return 1
     const demand = this.#demandPerSlot(nowMs) * this.#takenShare
     const even = demand > 0 ? (AIM * this.#affordablePerSlot()) / demand : 1
     return Math.min(1, Math.max(even, FLOOR * Math.min(1, pace)))
+  }
+
+  /** What was let through whole is taken out of the plan, and out of the demand that the rest of it is for. */
+  #factorOfFew(scores: number, lasting: number): number {
+    if (this.#isFree(this.#reservedPerScore)) return 1
+    const planned = this.#pacedShare(scores) * this.limit
+    const free = this.#freeInWindow * this.#takenShare
+    if (lasting <= free) return 1
+    return Math.min(1, Math.max(planned - free, FLOOR * planned) / (lasting - free))
+  }
+
+  /** Whether this much more is so little in the window that none of it need be left out. */
+  #isFree(amount: number): boolean {
+    const scores = this.#scoresPerWindow()
+    if (!(scores >= 1) || scores > FEW_SCORES) return false
+    return (this.#wantedInWindow + amount) * this.#takenShare <= FREE_SHARE * this.#pacedShare(scores) * this.limit
+  }
+
+  /** How many scores the limit is for, at what they take. */
+  #scoresPerWindow(): number {
+    return Math.floor(this.limit / (this.#reservedPerScore * this.#takenShare))
   }
 
   /** What a window of the demand would come to, if it goes on as it was. */
@@ -161,8 +203,11 @@ export class RollingLimit {
     for (let next = Math.max(this.#newest + 1, slot - SLOTS + 1); next <= slot; next += 1) {
       const index = next % SLOTS
       this.#used -= this.#spent[index] ?? 0
+      this.#wantedInWindow -= this.#wanted[index] ?? 0
+      this.#freeInWindow -= this.#free[index] ?? 0
       this.#spent[index] = 0
       this.#wanted[index] = 0
+      this.#free[index] = 0
     }
     this.#newest = slot
     return slot

@@ -124,6 +124,14 @@ test('agent and when are filters', async () => {
   })
 })
 
+test('the default budget has every run of a first dozen judged that comes at one moment', async () => {
+  const { tracer, scoring, seen } = await createScoring({ scorers: [judgeScorer('fitting'), judgeScorer('polite')] })
+  for (let index = 0; index < 12; index += 1) runAgent(tracer)
+  await scoring.forceFlush()
+  expect(scoring.ledger().scorers).toMatchObject({ fitting: { scored: 12 }, polite: { scored: 12 } })
+  expect(seen.every(({ probability }) => probability === 1)).toBe(true)
+})
+
 test('over the budget judges see a thinned sample whose weights make up for it, and that is silent on spans', async () => {
   // Which runs are kept follows from their trace ids: with random ones the sum strays by about 120, and one try in ten leaves the bounds.
   const { tracer, scoring, receiver, flush } = await createScoring(

@@ -28,7 +28,7 @@ export const budgetTable: OptionRows<BudgetLimits> = {
   callsPerMinute: {
     kind: limit,
     default: DEFAULT_BUDGET.callsPerMinute,
-    doc: 'Judge calls in any minute.',
+    doc: 'Judge calls in any minute. About half of them may come at one moment; what exceeds the limit is thinned by a factor that weights make up for.',
   },
   tokensPerHour: {
     kind: limit,
