@@ -1,7 +1,11 @@
 import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
 
+import { AGENT_AND_SCORER } from '../rules/recording.ts'
+import { FALLS_OF_INTEREST } from '../rules/runs-needed.ts'
 import { readTable } from '../rules/table.ts'
+import { NOT_DECIDABLE, runsNeeded, SMALLEST_FALL, smallestFall } from './decidable.ts'
 import { choice, lines, newVersions, rows } from './panels.ts'
+import type { Line } from './panels.ts'
 
 const of = 'job=~"$job", gen_ai_agent_name=~"$agent", gen_ai_evaluation_name=~"$scorer"'
 const agentAndScorer = '{{gen_ai_agent_name}} · {{gen_ai_evaluation_name}}'
@@ -87,7 +91,7 @@ export function overview(): dashboard.Dashboard {
         {
           title: 'How much can be believed',
           description:
-            'Accounted: the share, by weight, of the runs chosen in the last day that were scored. Worst and best: the bounds of the mean whatever the missing ones would have scored. Smallest fall: what the traffic of now would show within three days; 1 is not decidable at this rate.',
+            'Accounted: the share, by weight, of the runs chosen in the last day that were scored. Worst and best: the bounds of the mean, whatever the missing runs would have scored.',
           unit: 'short',
           size: [10, 8],
         },
@@ -95,13 +99,28 @@ export function overview(): dashboard.Dashboard {
           [`spanscore:accounted:1d{${of}}`, 'Accounted'],
           [`spanscore:mean_worst:1d{${of}}`, 'Worst'],
           [`spanscore:mean_best:1d{${of}}`, 'Best'],
-          [
-            `max by (job, gen_ai_agent_name, gen_ai_evaluation_name) (spanscore:smallest_fall{${of}} or 0 * spanscore:target_mean{${of}} + 1)`,
-            'Smallest fall',
-          ],
         ],
         { gen_ai_agent_name: 'Agent', gen_ai_evaluation_name: 'Scorer', job: 'Service' },
       ),
+    )
+    .withPanel(
+      rows(
+        {
+          title: 'How many runs a fall needs',
+          description:
+            'Runs: what three days of this traffic are worth, as independent runs. Smallest fall: the smallest fall below the target that they would show. The other columns: how many runs a fall of this size needs until somebody is called.',
+          unit: 'short',
+          size: [24, 7],
+        },
+        [
+          [`max by (${AGENT_AND_SCORER}) (spanscore:independent_runs:3d{${of}})`, 'Runs'],
+          [smallestFall(of), SMALLEST_FALL],
+          ...FALLS_OF_INTEREST.map((fall): Line => [runsNeeded(of, fall), `Fall of ${fall}`]),
+        ],
+        { gen_ai_agent_name: 'Agent', gen_ai_evaluation_name: 'Scorer', job: 'Service' },
+      )
+        .decimals(0)
+        .overrideByName(SMALLEST_FALL, NOT_DECIDABLE),
     )
     .withPanel(
       lines(

@@ -1,6 +1,7 @@
 import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
 
 import { readTable } from '../rules/table.ts'
+import { NOT_DECIDABLE, SMALLEST_FALL, smallestFall } from './decidable.ts'
 import { choice, lines, newVersions, rows, spread } from './panels.ts'
 
 const of = 'job="$job", gen_ai_agent_name="$agent", gen_ai_evaluation_name="$scorer"'
@@ -151,6 +152,26 @@ export function scorer(): dashboard.Dashboard {
           [`spanscore:accounted:1d{${of}}`, 'accounted'],
         ],
       ).max(1),
+    )
+    .withPanel(
+      rows(
+        {
+          title: 'What the means rest on',
+          description:
+            'The effective number of scored runs in the last hour and in the last day, what three days are worth as independent runs, and the smallest fall below the target that they would show.',
+          unit: 'short',
+          size: [12, 8],
+        },
+        [
+          [`sum(spanscore:n:1h{${of}})`, 'Hour'],
+          [`sum(spanscore:n:1d{${of}})`, 'Day'],
+          [`max(spanscore:independent_runs:3d{${of}})`, 'Three days'],
+          [`max(${smallestFall(of)})`, SMALLEST_FALL],
+        ],
+        {},
+      )
+        .decimals(0)
+        .overrideByName(SMALLEST_FALL, NOT_DECIDABLE),
     )
     .withPanel(
       rows(

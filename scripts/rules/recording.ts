@@ -1,5 +1,6 @@
 import { skipReasons } from '../../src/model/score-reasons.ts'
 import { LOST } from '../../src/sampling/weight.ts'
+import { runsNeededRules } from './runs-needed.ts'
 import { BEST, ENOUGH, FREEZE, LEAST, TWELFTH } from './table.ts'
 import type { Fall, Goals, Table } from './table.ts'
 
@@ -278,6 +279,7 @@ export function recordingGroups(table: Table): RuleGroup[] {
         },
         { record: 'spanscore:mean_best:1d', expr: 'spanscore:mean_worst:1d + 1 - spanscore:accounted:1d' },
         smallestFall(table),
+        ...runsNeededRules(table),
         DISPERSION,
       ],
     },

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -8,29 +7,11 @@ import { dashboardFiles } from '../../scripts/dashboards/main.ts'
 import { findProgram } from '../../scripts/e2e-tools.ts'
 import { rulesFiles } from '../../scripts/rules/main.ts'
 import { readTable, tableFile } from '../../scripts/rules/table.ts'
-import type { Table } from '../../scripts/rules/table.ts'
 import { compressTime } from '../e2e/compress-time.ts'
-import { counter, runs, scenario, testFile, traffic } from './alert-scenarios.ts'
+import { counter, runs, scenario, traffic } from './alert-scenarios.ts'
+import { play, rules, run } from './promtool.ts'
 
-const rules = resolve(import.meta.dirname, '../../collector-config/rules')
 const promtool = findProgram('promtool')
-const run = (...args: string[]) => execFileSync(promtool ?? '', args, { cwd: rules, encoding: 'utf8', stdio: 'pipe' })
-
-/** Lets promtool run one scenario on the shipped rules, or on those of another table. */
-function play(test: object, table?: Table): string {
-  const directory = mkdtempSync(join(tmpdir(), 'spanscore-scenario-'))
-  try {
-    if (table !== undefined) {
-      for (const [name, text] of Object.entries(rulesFiles(table))) writeFileSync(join(directory, name), text)
-    }
-    writeFileSync(join(directory, 'test.yml'), testFile(table === undefined ? rules : directory, [test]))
-    return run('test', 'rules', join(directory, 'test.yml'))
-  } catch (error) {
-    throw new Error(String(Reflect.get(Object(error), 'stdout')), { cause: error })
-  } finally {
-    rmSync(directory, { recursive: true })
-  }
-}
 
 const PAGE = 'SpanscoreScoresFell'
 const good = { scored: 10, passes: 0.97 }
