@@ -26,6 +26,7 @@ import { startTelemetry } from './telemetry.ts'
 
 const started = performance.now()
 const backend = process.env['OTEL_EXPORTER_OTLP_ENDPOINT']
+const tracesKept = process.env['DEMO_TRACES_KEPT']
 const realModel = Boolean(process.env['OPENAI_API_KEY'])
 
 // spanscore speaks through OpenTelemetry's diag logger; of its notes, the demo shows where the scores go.
@@ -77,6 +78,8 @@ const scoring = attachScoring({
   ],
   // A minute's worth of runs comes within a second here, and all of them are to be shown: the default would thin them out.
   budget: { callsPerMinute: 600 },
+  // As if the tracer's own sampler kept this share of all traces: each run then stands for several.
+  ...(tracesKept !== undefined && { upstreamProbability: Number(tracesKept) }),
 })
 
 const agents = createDemoAgents(model)

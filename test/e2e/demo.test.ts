@@ -32,7 +32,10 @@ const position = (event: EventRecord) => {
 }
 const scored = (event: EventRecord) => event.attributes['gen_ai.evaluation.score.value'] !== undefined
 
-describe('the demo in the real stack', () => {
+describe.each([
+  ['where each run stands for itself', {}],
+  ['where each run stands for four', { DEMO_TRACES_KEPT: '0.25' }],
+])('the demo in the real stack, %s', (_name, environment) => {
   let stack: Stack
   let said: string
 
@@ -41,7 +44,7 @@ describe('the demo in the real stack', () => {
     stack = await startStack({ timeScale: 60 })
     const { stdout } = await promisify(execFile)(process.execPath, ['examples/demo/main.ts'], {
       cwd: root,
-      env: { ...process.env, OPENAI_API_KEY: '', OTEL_EXPORTER_OTLP_ENDPOINT: stack.otlpUrl },
+      env: { ...process.env, OPENAI_API_KEY: '', OTEL_EXPORTER_OTLP_ENDPOINT: stack.otlpUrl, ...environment },
     })
     said = stdout
   }, 120_000)
@@ -116,6 +119,10 @@ describe('the demo in the real stack', () => {
     const counted = async (expression: string) => sumBy(await stack.query(expression), seriesKey, ({ value }) => value)
     expect(await counted(`spanscore_score_count{job="${service}"}`)).toEqual(sumBy(events, eventKey, () => 1))
     expect(await counted(`spanscore_score_sum{job="${service}"}`)).toEqual(sumBy(events, eventKey, position))
+    const weight = 1 / Number('DEMO_TRACES_KEPT' in environment ? environment.DEMO_TRACES_KEPT : 1)
+    expect(
+      await counted(`sum by (gen_ai_agent_name, gen_ai_evaluation_name) (spanscore_sum_w_total{job="${service}"})`),
+    ).toEqual(sumBy(events, eventKey, () => weight))
     expect(
       await counted(`spanscore_evaluations_total{job="${service}", gen_ai_evaluation_score_label="fail"}`),
     ).toEqual(

@@ -29,7 +29,7 @@ export function startApplication(
   service: string,
   otlpUrl: string,
   options: Pick<ScoringOptions, 'scorers' | 'sample' | 'emit'>,
-  resource: Readonly<Record<string, string>> = {},
+  resource: Readonly<Record<string, string | number | undefined>> = {},
 ): Application {
   const attributes = { 'service.name': service, 'service.instance.id': `${service}-1`, ...resource }
   const shared = { resource: resourceFromAttributes(attributes) }

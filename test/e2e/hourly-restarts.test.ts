@@ -69,6 +69,6 @@ it('shows the mean of a process that restarts every hour and rarely fails, with 
   console.log(shown.flat())
   for (const { where, truth, mean, accounted } of shown.flat()) {
     expect(Math.abs((mean ?? Number.NaN) - truth), `${where}: ${mean} for ${truth}`).toBeLessThanOrEqual(0.02)
-    expect(accounted, where).toBeGreaterThanOrEqual(0.95)
+    expect(accounted).toBeGreaterThanOrEqual(0.95)
   }
 })

@@ -6,7 +6,7 @@ import { createTraceState, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetr
 import type { Context } from '@opentelemetry/api'
 import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 
 import type { AgentRun } from '../../src/model/agent-run.ts'
 import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
@@ -53,9 +53,16 @@ interface Case {
   readonly parent?: (index: number) => Context
   /** Processors that the runs go to in turn; each period begins with new ones where they restart. */
   readonly processes?: number
+  /** Each period has processes of its own. */
   readonly restarts?: boolean
+  /** Runs are lost that no weight stands for. */
   readonly loses?: boolean
+  /** Runs of a period. @default 1500 */
   readonly runs?: number
+  /** @default 40 */
+  readonly periods?: number
+  /** Milliseconds between two runs; without it they come at one moment. */
+  readonly paceMs?: number
 }
 
 const unlimited = { callsPerMinute: Number.POSITIVE_INFINITY, usdPerDay: Number.POSITIVE_INFINITY }
@@ -91,40 +98,76 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'a process that restarts': { options: () => ({ sample: strata }), errors: 0.1, restarts: true },
   'two processes': { options: () => ({ sample: strata }), errors: 0.1, processes: 2 },
+  'few runs at a fixed rate': { options: () => ({ sample: 0.3 }), runs: 60, periods: 300 },
+  'few runs, all errors and a tenth of the rest': {
+    options: () => ({ sample: strata }),
+    errors: 0.1,
+    runs: 250,
+    periods: 200,
+  },
   'judges that fail on what is bad': {
     options: () => ({ budget: unlimited }),
     kind: 'judge',
     fails: (y, random) => random() < (y > 0.5 ? 0.03 : 0.3),
+    restarts: true,
     loses: true,
     runs: 400,
+    periods: 30,
   },
   'a queue that is full': {
     options: () => ({ budget: unlimited, queueSize: 50, concurrency: 2 }),
     kind: 'judge',
+    // Errors must not be judged before the others.
+    errors: 0.2,
+    restarts: true,
     loses: true,
     runs: 400,
+    periods: 30,
   },
-  'a burst over the budget': {
+  'a burst of ten times the budget': {
     options: () => ({ budget: { callsPerMinute: 60 } }),
     kind: 'judge',
-    loses: true,
+    restarts: true,
     runs: 600,
+    periods: 150,
+  },
+  'a burst of fifty times the budget': {
+    options: () => ({ budget: { callsPerMinute: 60 } }),
+    kind: 'judge',
+    restarts: true,
+    loses: true,
+    runs: 3000,
+    periods: 30,
+  },
+  'five times the budget for hours': {
+    options: () => ({ budget: { callsPerMinute: 60 } }),
+    kind: 'judge',
+    paceMs: 200,
+    periods: 30,
+  },
+  'twenty times a budget of three calls a minute for hours': {
+    options: () => ({ budget: { callsPerMinute: 3 } }),
+    kind: 'judge',
+    paceMs: 1000,
+    periods: 60,
   },
 }
 
+afterEach(() => void vi.useRealTimers())
+
 test.each(Object.keys(cases))('%s: sums speak of all runs', { timeout: 120_000 }, async (name) => {
   const given = cases[name]!
+  if (given.paceMs !== undefined) vi.useFakeTimers()
   const random = createRandom(name.length * 7919)
   let bias = 0
   let covered = 0
-  let told = 0
+  let periodsWithInterval = 0
   let chosen = 0
   let scored = 0
   let runs: Processes | undefined
-  // Judges take their time, and loss shows at once.
-  const periods = given.kind === 'judge' ? 12 : 40
+  const periods = given.periods ?? 40
   for (let period = 0; period < periods; period += 1) {
-    if (runs === undefined || given.restarts === true || given.loses === true) {
+    if (runs === undefined || given.restarts === true) {
       await runs?.stop()
       runs = new Processes(given, random)
     }
@@ -135,6 +178,7 @@ test.each(Object.keys(cases))('%s: sums speak of all runs', { timeout: 120_000 }
       const y = isError ? (random() < 0.2 ? 1 : 0) : random() < 0.85 ? 1 : 0
       truth += (given.better === 'lower' ? 1 - y : y) / count
       runs.run(index, y, isError, given.parent?.(index) ?? ROOT_CONTEXT)
+      if (given.paceMs !== undefined) await vi.advanceTimersByTimeAsync(given.paceMs)
     }
     const sums = await runs.collect()
     const mean = weightedMean(sums)!
@@ -142,7 +186,7 @@ test.each(Object.keys(cases))('%s: sums speak of all runs', { timeout: 120_000 }
     chosen += sums.chosen
     scored += sums.w
     if (mean.n < 10) continue
-    told += 1
+    periodsWithInterval += 1
     const slack = 1 - sums.w / sums.chosen
     if (mean.interval95[0] - slack <= truth && truth <= mean.interval95[1] + slack) covered += 1
   }
@@ -153,8 +197,8 @@ test.each(Object.keys(cases))('%s: sums speak of all runs', { timeout: 120_000 }
   const [from, to] = given.loses === true ? [0, 0.98] : [0.95, 1.000001]
   expect(accounted).toBeGreaterThanOrEqual(from)
   expect(accounted).toBeLessThanOrEqual(to)
-  // Of twelve periods one may miss by chance.
-  expect(covered / told).toBeGreaterThanOrEqual(periods === 12 ? 11 / 12 : 0.93)
+  expect(periodsWithInterval).toBeGreaterThan(periods / 2)
+  expect(covered / periodsWithInterval).toBeGreaterThanOrEqual(0.93)
 })
 
 /** One or two processes that score the same agent, and send to one backend. */
