@@ -44,7 +44,7 @@ export function lines(text: PanelText, targets: readonly Line[]): timeseries.Pan
   return panel
 }
 
-/** One row for each set of labels, a column for each expression, as they stand now. */
+/** One row for each set of labels, a column for each expression, with the values of now. */
 export function rows(
   text: PanelText,
   columns: readonly Line[],

@@ -127,7 +127,7 @@ export function scorer(): dashboard.Dashboard {
         {
           title: 'Evidence of a fall',
           description:
-            'In nats, by what it is held against; windows over an hour count only while their last twelfth is bad, too. The dashed line is where somebody is called.',
+            'In nats, by the level that scores are compared with; windows over an hour count only while their last twelfth is bad, too. The dashed line is where somebody is called.',
           unit: 'short',
           size: [12, 8],
         },

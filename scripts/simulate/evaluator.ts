@@ -5,7 +5,7 @@ import { Past } from './past.ts'
 
 const HOUR = 60
 
-/** The levels that a series is held against. */
+/** The levels that a series is compared with. */
 export interface Levels {
   readonly mean: number
   readonly passed: number
@@ -31,7 +31,7 @@ interface Window {
   w: number
 }
 
-/** A level that scores are held against: a target, or what is usual before a window. */
+/** A level that scores are compared with: a target, or what is usual before a window. */
 interface Level {
   readonly kind: 'target' | 'usual'
   readonly measure: 'mean' | 'passed'

@@ -24,7 +24,7 @@ export interface Fired {
 /** As `keep_firing_for` of the shipped alerts: what comes back within it is the same alert. */
 const KEEP_FIRING_MINUTES = 30
 
-/** As `for` of the ticket: what is over at once is no ticket. */
+/** As `for` of the ticket: what is over sooner is no ticket. */
 const TICKET_FOR_MINUTES = 15
 
 /** Lets the traffic come for so many minutes, with scores of 0 and 1, and lets the rules look at it in each of them. */

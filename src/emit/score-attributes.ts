@@ -53,7 +53,7 @@ export function scoreAttributes(evaluation: Evaluation, rules: ExplanationRules)
   return attributes
 }
 
-/** The attribute under which a score's value stands. */
+/** The attribute that holds a score's value. */
 export function scoreNameOf(scorerId: string): string {
   return namesOf(scorerId).score
 }

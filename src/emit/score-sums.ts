@@ -19,7 +19,7 @@ const MAX_SETS = 10_000
 /** Recognised by identity: most applications copy no attributes, and their keys need not be compared each time. */
 export const NO_ATTRIBUTES: Readonly<ScoreAttributes> = {}
 
-/** What the sums of scored runs are told apart by, and their cells. */
+/** The cells of the sums over scored runs. */
 interface ScoredCells {
   readonly pass: Cell
   readonly fail: Cell

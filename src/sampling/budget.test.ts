@@ -128,7 +128,7 @@ describe('A budget', () => {
     ['ten times the limit in a second', 600, 1_000],
     ['ten times the limit in the first minute', 600, 60_000],
     ['twice the limit in the first minute', 120, 60_000],
-  ])('that has seen nothing yet stands for all runs of a burst: %s', (_, runs, spanMs) => {
+  ])('that has seen nothing yet represents all runs of a burst: %s', (_, runs, spanMs) => {
     const sums = { asked: 0, admitted: 0, chosen: 0 }
     let least = 1
     const { clock, budget, place } = setUp({ callsPerMinute: 60 })

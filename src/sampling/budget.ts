@@ -57,7 +57,7 @@ export interface Reservation {
 export type BudgetDecision =
   | {
       readonly admitted: true
-      /** The rate that the run was held against: its own, lowered by the budget. */
+      /** The rate that the run's place was compared with: its own, lowered by the budget. */
       readonly rate: number
       readonly reservation: Reservation
     }

@@ -1,6 +1,6 @@
 import type { Evaluation, SkipReason } from '../model/score.ts'
 
-/** A run that stands for more than this many would decide a mean alone: it is refused, and no score carries such a weight. */
+/** A run that represents more runs than this would decide a mean alone: it is refused, and no score carries such a weight. */
 export const MAX_WEIGHT = 1000
 
 /** The smallest probability with which a run may be chosen. */
@@ -16,7 +16,7 @@ export const LOST: ReadonlySet<SkipReason> = new Set([
   'shutdown',
 ])
 
-/** How many runs a run stands for: 1/(probability × upstream probability), at most `MAX_WEIGHT`. */
+/** How many runs a run represents: 1/(probability × upstream probability), at most `MAX_WEIGHT`. */
 export function weightAt(probability: number, upstreamProbability = 1): number {
   return Math.min(MAX_WEIGHT, 1 / (probability * upstreamProbability))
 }

@@ -13,7 +13,7 @@ export interface Phase {
   readonly scored: number
   /** The share of them that passes with 1; the others fail with 0. @default 1 */
   readonly passes?: number
-  /** How many runs each of them stands for. @default 1 */
+  /** How many runs each of them represents. @default 1 */
   readonly weight?: number
   /** Weights of runs that were chosen and not scored, each minute. @default 0 */
   readonly lost?: number

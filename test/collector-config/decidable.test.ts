@@ -56,7 +56,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
   })
 
   it('give the mean and the interval that weightedMean gives', () => {
-    // A minute's scored runs: what they stand for, and their scores.
+    // A minute's scored runs: their probabilities and their scores.
     const runs = [
       [1, 0],
       [1, 0.4],

@@ -33,8 +33,8 @@ const position = (event: EventRecord) => {
 const scored = (event: EventRecord) => event.attributes['gen_ai.evaluation.score.value'] !== undefined
 
 describe.each([
-  ['where each run stands for itself', {}],
-  ['where each run stands for four', { DEMO_TRACES_KEPT: '0.25' }],
+  ['where each run has the weight 1', {}],
+  ['where each run has the weight 4', { DEMO_TRACES_KEPT: '0.25' }],
 ])('the demo in the real stack, %s', (_name, environment) => {
   let stack: Stack
   let said: string

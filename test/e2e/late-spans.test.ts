@@ -44,6 +44,7 @@ it('makes the metrics of an application without a meter provider from its late s
   ).toBe(5)
   expect(await valueOf(`sum(spanscore_sum_w_total{${of}})`)).toBe(20)
   expect(await valueOf(`sum(spanscore_sum_w2y2_total{${of}})`)).toBe(15)
+  expect(await valueOf(`spanscore_chosen_w_total{${of}, spanscore_outcome="scored"}`)).toBe(20)
   // Turned: a quarter of what is bad is three quarters of what is good.
   expect(await valueOf('spanscore_score_sum{job="no-meters", gen_ai_evaluation_name="hallucination"}')).toBe(15)
   // Two model calls of ten are a fifth of the range.

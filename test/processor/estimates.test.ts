@@ -55,7 +55,7 @@ interface Case {
   readonly processes?: number
   /** Each period has processes of its own. */
   readonly restarts?: boolean
-  /** Runs are lost that no weight stands for. */
+  /** Runs are lost, and no weight makes up for them. */
   readonly loses?: boolean
   /** Runs of a period. @default 1500 */
   readonly runs?: number

@@ -145,7 +145,7 @@ test('over the budget judges see a thinned sample whose weights make up for it, 
   expect(reasons['thinned']).toBeGreaterThan(400)
   expect(scored + skipped).toBe(600)
   expect(receiver.spans.filter(({ name }) => name.startsWith('evaluate'))).toHaveLength(scored)
-  // What was chosen stands for all runs, whether it found room or not.
+  // What was chosen represents all runs, whether it found room or not.
   const byOutcome = latestByOutcome(receiver.metrics, 'spanscore.chosen.w')
   const chosen = (byOutcome['scored'] ?? 0) + (byOutcome['lost'] ?? 0)
   expect(chosen).toBeGreaterThan(400)
