@@ -137,7 +137,7 @@ describe('A budget', () => {
       for (let run = 0; run < runs; run += 1) {
         clock.ms += spanMs / runs
         const factor = budget.factor()
-        const admission = budget.admit({ place: place(), rate: 1, factor, estimate: CALL })
+        const admission = budget.admit({ point: place(), rate: 1, factor, estimate: CALL })
         sums.asked += 1
         if (admission.admitted) sums.admitted += 1 / factor
         if (admission.admitted || admission.reason === 'refused') sums.chosen += 1 / factor
