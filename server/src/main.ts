@@ -7,7 +7,7 @@ import { startServer } from './start.ts'
 import type { ServerOptions } from './start.ts'
 
 interface Given {
-  readonly to: string
+  readonly to?: string
   readonly header: readonly string[]
   readonly toCa?: string
   readonly forward: boolean
@@ -36,13 +36,22 @@ interface Given {
   readonly maxSpan: number
   readonly maxConnections: number
   readonly maxLog: number
+  readonly page: boolean
+  readonly pagePort: number
+  readonly pageDays: number
+  readonly pageSize: number
+  readonly jaeger?: string
 }
 
 const MEBIBYTE = 1024 * 1024
 
 const program = new Command('spanscore-server')
   .description('Takes OTLP from agents in any language, scores their runs, and sends the scores back as OTLP.')
-  .requiredOption('--to <url>', 'OTLP/HTTP endpoint that scores go to, such as http://localhost:4319', url)
+  .option(
+    '--to <url>',
+    'OTLP/HTTP endpoint that scores go to, such as http://localhost:4319; needed without --page',
+    url,
+  )
   .option('--header <name=value>', 'header for that endpoint; may be repeated', collect, [])
   .option('--to-ca <file>', 'certificate authority of that endpoint, PEM')
   .option('--forward', 'pass spans and log records on to that endpoint, unchanged', false)
@@ -76,6 +85,11 @@ const program = new Command('spanscore-server')
   .option('--max-span <MiB>', 'size of one span', number, 4)
   .option('--max-connections <count>', 'connections of OTLP/HTTP', number, 1000)
   .option('--max-log <MiB>', 'size of the log; requests are refused above it', number, 10_240)
+  .option('--page', 'show runs, scores and why on a page; keeps runs in the data folder', false)
+  .option('--page-port <port>', 'port of the page', number, 4320)
+  .option('--page-days <days>', 'how long the page keeps runs', number, 14)
+  .option('--page-size <MiB>', 'how much the page keeps; the oldest runs are deleted above it', number, 2048)
+  .option('--jaeger <url>', 'base of a Jaeger UI that the page links traces to, such as http://localhost:16686', url)
   .action(async (given: Given) => {
     await run(given)
   })
@@ -90,9 +104,11 @@ async function run(given: Given): Promise<void> {
   say(
     `Takes OTLP/HTTP on http${given.tlsCert === undefined ? '' : 's'}://${given.host}:${server.httpPort} and OTLP/gRPC on port ${server.grpcPort}.`,
   )
+  const scoresTo = given.to === undefined ? 'are on the page alone' : `go to ${given.to}`
   say(
-    `Scores go to ${given.to}${given.forward ? ', and so do the spans' : ''}. Spans wait ${given.memory ? 'in memory' : `in ${given.data}`}.`,
+    `Scores ${scoresTo}${given.forward ? ', and so do the spans' : ''}. Spans wait ${given.memory ? 'in memory' : `in ${given.data}`}.`,
   )
+  if (server.pageUrl !== undefined) say(`The page is at ${server.pageUrl}`)
   let isStopping = false
   const stop = (): void => {
     if (isStopping) process.exit(1)
@@ -113,17 +129,25 @@ function toOptions(given: Given): ServerOptions {
   }
   if (clientCa !== undefined && given.tlsCert === undefined)
     throw new Error('--tls-client-ca: expected --tls-cert and --tls-key too.')
+  if (given.to === undefined && !given.page) {
+    throw new Error('Expected --to with the endpoint that scores go to, or --page to look at them here; got neither.')
+  }
+  if (given.to === undefined && given.forward)
+    throw new Error('--forward: expected --to too, where spans are passed on to.')
   if (token === '') throw new Error('Expected a token that is not empty.')
   return {
     host: given.host,
     httpPort: given.httpPort,
     grpcPort: given.grpcPort,
-    to: {
-      url: given.to,
-      headers: Object.fromEntries(given.header.map(toHeader)),
-      ca: given.toCa === undefined ? undefined : read('--to-ca', given.toCa),
-      timeoutMs: 10_000,
-    },
+    to:
+      given.to === undefined
+        ? undefined
+        : {
+            url: given.to,
+            headers: Object.fromEntries(given.header.map(toHeader)),
+            ca: given.toCa === undefined ? undefined : read('--to-ca', given.toCa),
+            timeoutMs: 10_000,
+          },
     forwards: given.forward,
     dataFolder: given.memory ? undefined : given.data,
     configPath: given.config,
@@ -153,6 +177,15 @@ function toOptions(given: Given): ServerOptions {
       maxContentBytes: given.maxContent * MEBIBYTE,
     },
     report: say,
+    page: given.page
+      ? {
+          host: given.host,
+          port: given.pagePort,
+          allowedHosts: given.allowedHost,
+          retention: { maxAgeMs: given.pageDays * 86_400_000, maxBytes: given.pageSize * MEBIBYTE },
+          jaegerUrl: given.jaeger,
+        }
+      : undefined,
   }
 }
 

@@ -14,6 +14,8 @@ import type { AccessOptions } from './receive/access.ts'
 import { bindGrpc, createGrpcReceiver } from './receive/grpc-receiver.ts'
 import { createHttpReceiver } from './receive/http-receiver.ts'
 import type { HttpLimits, TlsOptions } from './receive/http-receiver.ts'
+import { Page, pageToken } from './page/page.ts'
+import type { PageOptions } from './page/messages.ts'
 import { Receiver } from './receive/receive.ts'
 import { RequestReader } from './receive/read-request.ts'
 import type { RecordLimits } from './receive/read-request.ts'
@@ -46,6 +48,8 @@ export interface ServerOptions {
     RecordLimits & { /** Bytes that the log may hold before it takes no more. */ readonly maxLogBytes: number }
   readonly traces: TraceBufferOptions
   readonly report: (line: string) => void
+  /** The page that shows runs; needs a data folder. @default none */
+  readonly page?: PageOptions | undefined
   /** Runs whose scores may wait for the destination before no more are scored. @default 2000 */
   readonly maxWaitingScores?: number
 }
@@ -54,6 +58,8 @@ export interface ServerOptions {
 export interface RunningServer {
   readonly httpPort: number
   readonly grpcPort: number
+  /** Address of the page, with its token; `undefined` where there is no page. */
+  readonly pageUrl: string | undefined
   readonly counts: () => unknown
   /** Takes no more requests, delivers what is scored, and ends. What is not complete stays on the log. */
   stop(timeoutMs?: number): Promise<void>
@@ -70,9 +76,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const report = limited(options.report)
   checkAddress(options)
   const config = loadConfig(options.configPath, options.report)
-  const scorer = new ServiceScorer(config.options, options.to)
+  let page: Page | undefined
+  const scorer = new ServiceScorer(config.options, options.to, (runId, ids, evaluation) =>
+    page?.scored(runId, ids, evaluation),
+  )
   const reader = await RequestReader.create(options.limits)
   const log = openLog(options.dataFolder, reader)
+  page = await openPage(options, report).catch((error: unknown) => {
+    log.close()
+    throw error
+  })
   const buffer = new TraceBuffer(options.traces)
   const outbox = new Outbox({
     logs: createLogExporter(options.to),
@@ -91,6 +104,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     take: (run) => scorer.take(run),
     report,
     nowMs: epochMs,
+    observer: page,
   })
   const unavailable = (): string | undefined => {
     if (log.heldBytes > options.limits.maxLogBytes) {
@@ -120,10 +134,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const grpcPort = await bindGrpc(grpc, options.host, options.grpcPort, options.tls)
     const httpPort = portOf(http)
     refuseSelf(options, [httpPort, grpcPort])
+    page?.takesSpansAt(`http${options.tls === undefined ? '' : 's'}://${options.host}:${httpPort}`)
     options.report(`Scores with ${scorer.scorerIds.join(', ')} (${config.source}).`)
     return {
       httpPort,
       grpcPort,
+      pageUrl: page?.url,
       counts: () => ({
         received: { ...receiver.counts, refused: Object.fromEntries(receiver.counts.refused) },
         service: service.counts,
@@ -140,14 +156,26 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         await service.stop(timeoutMs)
         await metrics.shutdown()
         await scorer.shutdown()
+        await page?.stop(timeoutMs)
       },
     }
   } catch (error) {
     http.close()
     grpc.forceShutdown()
     await service.stop(0)
+    await page?.stop(0)
     throw error
   }
+}
+
+/** Runs that are to be looked at are kept in the data folder: without one there is no page. */
+async function openPage(options: ServerOptions, report: (line: string) => void): Promise<Page | undefined> {
+  const { page, dataFolder, limits, configPath } = options
+  if (page === undefined) return undefined
+  if (dataFolder === undefined) {
+    throw new Error('--page: expected a data folder (--data), which holds the runs that the page shows; got --memory.')
+  }
+  return Page.start({ options: page, folder: dataFolder, token: pageToken(dataFolder), limits, configPath }, report)
 }
 
 function epochMs(): number {

@@ -72,7 +72,9 @@ function toScored(scorer: Scorer, passAt: number, verdict: Verdict & { readonly 
   if (value === undefined) return invalidScore(scorer.id, scorer.range, verdict.value)
   const passed = scorer.better === 'higher' ? value >= passAt : value <= passAt
   const scored: Mutable<Scored> = { status: 'scored', value, label: passed ? 'pass' : 'fail' }
-  const { explanation, details } = verdict
+  const { explanation } = verdict
+  // What a judge found, item by item, is what shows why it scores so.
+  const details = verdict.details ?? (scorer.kind === 'judge' ? verdict.analyzeStepResult : undefined)
   const band = readText(verdict.band)
   if (band !== undefined) scored.band = band
   const text = readText(isExplanation(explanation) ? explanation.text : explanation)

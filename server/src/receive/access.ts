@@ -58,7 +58,8 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-function hostName(host: string | undefined): string | undefined {
+/** The name in a Host header, without its port. */
+export function hostName(host: string | undefined): string | undefined {
   if (host === undefined || host === '') return undefined
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(host)
   return (bracketed?.[1] ?? host.replace(/:\d+$/, '')).toLowerCase()

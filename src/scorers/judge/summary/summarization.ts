@@ -98,7 +98,6 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
         value,
         band: summaryBand(value, scale),
         explanation: shorten(explainSummary(judged.value, value, scale)),
-        details: { alignmentScore: analysis.alignmentScore, coverageScore: analysis.coverageScore },
         analyzeStepResult: analysis,
       }
     },

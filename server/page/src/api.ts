@@ -1,0 +1,126 @@
+import type { Evaluation } from '../../../src/model/score.ts'
+import type { AgentRun } from '../../../src/model/agent-run.ts'
+import type { SourceSpan } from '../../../src/spans/source-span.ts'
+import type { OpenRun } from '../../src/page/ingest.ts'
+import type { Overview } from '../../src/page/overview.ts'
+import type { ListedRun } from '../../src/page/store/run-list.ts'
+import type { Agreement, DrawnRun, LabelledRun, LabelProgress } from '../../src/page/store/labels.ts'
+import type { Comparison } from '../../src/page/store/compare.ts'
+import type { ScoreSeries, ScoreSummary } from '../../src/page/store/score-sums.ts'
+import type { ConfiguredScorer, TrialEstimate, TrialResult } from '../../src/page/trials.ts'
+
+export type {
+  AgentRun,
+  Agreement,
+  Comparison,
+  ConfiguredScorer,
+  Evaluation,
+  LabelledRun,
+  ListedRun,
+  OpenRun,
+  ScoreSeries,
+  ScoreSummary,
+  SourceSpan,
+  TrialEstimate,
+  TrialResult,
+}
+
+/** What the page knows of the service. */
+export type ServiceOverview = Overview & {
+  readonly open: number
+  readonly left: number
+  readonly otlpUrl: string
+  readonly jaegerUrl?: string
+  readonly retention: { readonly maxAgeMs: number; readonly maxBytes: number }
+}
+
+export interface RunList {
+  readonly runs: readonly ListedRun[]
+  readonly open: readonly OpenRun[]
+  readonly next?: string
+}
+
+export interface RunDetails {
+  readonly run: AgentRun
+  readonly isOpen: boolean
+  readonly stored?: { readonly revision: number; readonly settled_ms: number; readonly parent_id: string | null }
+  readonly scores: readonly { readonly runId: string; readonly scoreKey: string; readonly evaluation: Evaluation }[]
+  readonly spans: readonly SourceSpan[]
+}
+
+export interface ScoresOverTime {
+  readonly all: ScoreSummary
+  readonly series: readonly ScoreSeries[]
+  readonly bucketMs: number
+  readonly range?: { readonly fromMs: number; readonly toMs: number }
+}
+
+export interface LabelState {
+  readonly waiting: readonly DrawnRun[]
+  readonly progress: LabelProgress
+  readonly labelled: readonly LabelledRun[]
+  readonly agreement: Agreement
+}
+
+const TOKEN = 'spanscore-token'
+
+/** The address that the service prints carries the token after `#`: it is kept, and taken out of the address. */
+export function takeToken(): void {
+  const found = /^#token=([\w-]+)$/.exec(location.hash)?.[1]
+  if (found === undefined) return
+  localStorage.setItem(TOKEN, found)
+  history.replaceState(null, '', location.pathname + location.search)
+}
+
+/** An answer that is none: the message says what was expected. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Asks the service. No cookie is used, so that nothing can be done in the visitor's name. */
+export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers)
+  headers.set('authorization', `Bearer ${localStorage.getItem(TOKEN) ?? ''}`)
+  const response = await fetch(path, { ...init, headers, credentials: 'omit', cache: 'no-store' })
+  if (response.ok) return response
+  const body: unknown = await response.json().catch(() => undefined)
+  const message =
+    typeof body === 'object' && body !== null && 'error' in body ? String(body.error) : response.statusText
+  throw new ApiError(response.status, message)
+}
+
+/** Reads JSON from the service; `Answer` is what the path gives. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names what the path gives
+export async function read<Answer>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Answer> {
+  const response = await ask(`${path}${toSearch(query)}`, signal === undefined ? {} : { signal })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- page and service are one package
+  return (await response.json()) as Answer
+}
+
+/** Sends JSON to the service. */
+export function send(path: string, body: unknown): Promise<Response> {
+  return ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+}
+
+/** Sends JSON to the service, and reads JSON. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names what the path gives
+export async function exchange<Answer>(path: string, body: unknown): Promise<Answer> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- page and service are one package
+  return (await (await send(path, body)).json()) as Answer
+}
+
+export type Query = Readonly<Record<string, string | number | undefined>>
+
+/** `?a=1&b=2`, without what is empty. */
+export function toSearch(query: Query): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString()}`
+}

@@ -1,0 +1,107 @@
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso'
+
+import type { ServiceOverview } from './api.ts'
+import { plural } from './format.ts'
+import { useAnswer, useChanges } from './live.ts'
+import { ServiceContext } from './service.ts'
+import { CompareView } from './views/compare.tsx'
+import { LabelsView } from './views/labels.tsx'
+import { RunView } from './views/run.tsx'
+import { RunsView } from './views/runs.tsx'
+import { ScoresView } from './views/scores.tsx'
+import { TryView } from './views/try.tsx'
+
+const PLACES = [
+  { path: '/', name: 'Runs' },
+  { path: '/scores', name: 'Scores' },
+  { path: '/compare', name: 'Compare' },
+  { path: '/labels', name: 'Labels' },
+  { path: '/try', name: 'Try' },
+]
+
+export function App() {
+  return (
+    <LocationProvider>
+      <Page />
+    </LocationProvider>
+  )
+}
+
+function Page() {
+  const { changes, isConnected } = useChanges()
+  const { value: overview, error } = useAnswer<ServiceOverview>('/api/overview', {}, changes)
+  if (overview === undefined) return <Closed error={error} />
+  return (
+    <ServiceContext.Provider value={{ overview, changes }}>
+      <a class="skip" href="#content">
+        Skip to content
+      </a>
+      <Bar overview={overview} isConnected={isConnected} />
+      <main id="content">
+        <Router>
+          <Route path="/" component={RunsView} />
+          <Route path="/runs/:id" component={RunView} />
+          <Route path="/scores" component={ScoresView} />
+          <Route path="/compare" component={CompareView} />
+          <Route path="/labels" component={LabelsView} />
+          <Route path="/try" component={TryView} />
+          <Route default component={Nowhere} />
+        </Router>
+      </main>
+    </ServiceContext.Provider>
+  )
+}
+
+function Bar({ overview, isConnected }: { readonly overview: ServiceOverview; readonly isConnected: boolean }) {
+  const { path } = useLocation()
+  const isAt = (place: string) => (place === '/' ? path === '/' || path.startsWith('/runs/') : path === place)
+  return (
+    <header class="bar">
+      <a class="brand" href="/">
+        <span class="brand-mark" aria-hidden="true">
+          ✓
+        </span>
+        spanscore
+      </a>
+      <nav aria-label="Views">
+        {PLACES.map((place) => (
+          <a key={place.path} href={place.path} aria-current={isAt(place.path) ? 'page' : undefined}>
+            {place.name}
+          </a>
+        ))}
+      </nav>
+      <p class="state" role="status">
+        <span class={isConnected ? 'dot live' : 'dot lost'} aria-hidden="true" />
+        <span>{isConnected ? 'Live' : 'The service does not answer'}</span>
+        <span class="wide-only muted">
+          · {plural(overview.runs, 'run')}
+          {overview.open > 0 && `, ${overview.open} in progress`}
+          {overview.left > 0 && `, ${plural(overview.left, 'message')} left out because the page was behind`}
+        </span>
+      </p>
+    </header>
+  )
+}
+
+function Closed({ error }: { readonly error: string | undefined }) {
+  if (error === undefined) return <p class="closed muted">Loading…</p>
+  return (
+    <main class="closed">
+      <h1>This page is closed</h1>
+      <p>{error}</p>
+      <p class="muted">
+        The service prints an address with a token when it starts, such as <code>http://127.0.0.1:4320/#token=…</code>.
+        Open that address once in this browser.
+      </p>
+    </main>
+  )
+}
+
+function Nowhere() {
+  return (
+    <section class="closed">
+      <h1>There is no such view</h1>
+      <a href="/">All runs</a>
+    </section>
+  )
+}

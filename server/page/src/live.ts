@@ -1,0 +1,107 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+import { ApiError, ask, read } from './api.ts'
+import type { Query } from './api.ts'
+
+/** Called with each line of a text that comes in parts. */
+export async function readLines(response: Response, onLine: (line: string) => void): Promise<void> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  if (reader === undefined) return
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    const lines = (rest + value).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) onLine(line)
+  }
+  if (rest !== '') onLine(rest)
+}
+
+/** How many changes there were, so that what depends on it is asked for again; and whether the service answers. */
+export function useChanges(): { readonly changes: number; readonly isConnected: boolean } {
+  const [state, setState] = useState({ changes: 0, isConnected: false })
+  useEffect(() => {
+    const controller = new AbortController()
+    const follow = async (): Promise<void> => {
+      try {
+        // `EventSource` cannot send the token in a header.
+        const response = await ask('/api/live', { signal: controller.signal })
+        setState(({ changes }) => ({ changes: changes + 1, isConnected: true }))
+        await readLines(response, (line) => {
+          if (line.startsWith('data:')) setState(({ changes }) => ({ changes: changes + 1, isConnected: true }))
+        })
+      } catch {
+        // The next try shows whether the service is back.
+      }
+      if (controller.signal.aborted) return
+      setState(({ changes }) => ({ changes, isConnected: false }))
+      setTimeout(() => void follow(), 1000)
+    }
+    void follow()
+    return () => controller.abort()
+  }, [])
+  return state
+}
+
+export interface Loaded<Answer> {
+  readonly value: Answer | undefined
+  readonly error: string | undefined
+}
+
+interface Pending {
+  readonly key: string
+  readonly controller: AbortController
+  isBusy: boolean
+  isMissed: boolean
+}
+
+/** What a path gives; asked for again when the query or `again` changes. What was there before stays until the new answer is in. */
+export function useAnswer<Answer>(path: string | undefined, query: Query, again: unknown = 0): Loaded<Answer> {
+  const [state, setState] = useState<Loaded<Answer>>({ value: undefined, error: undefined })
+  const pending = useRef<Pending | undefined>(undefined)
+  const key = path === undefined ? '' : `${path}${JSON.stringify(query)}`
+  useEffect(() => {
+    const before = pending.current
+    if (path === undefined) return
+    if (before?.key === key && before.isBusy) {
+      // Changes that come faster than answers are answered once.
+      before.isMissed = true
+      return
+    }
+    if (before?.key !== key) before?.controller.abort()
+    const own: Pending = { key, controller: new AbortController(), isBusy: true, isMissed: false }
+    pending.current = own
+    const load = async (): Promise<void> => {
+      do {
+        own.isMissed = false
+        const next = await read<Answer>(path, query, own.controller.signal).then(
+          (value) => ({ value, error: undefined }),
+          (error: unknown) => ({ error }),
+        )
+        if (pending.current !== own) return
+        if ('value' in next) setState(next)
+        else setState(({ value }) => ({ value: isGone(next.error) ? undefined : value, error: messageOf(next.error) }))
+      } while (own.isMissed)
+      own.isBusy = false
+    }
+    void load()
+  }, [key, again])
+  useEffect(
+    () => () => {
+      pending.current?.controller.abort()
+      pending.current = undefined
+    },
+    [],
+  )
+  return state
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 404 || error.status === 401)
+}
+
+/** What went wrong, in words. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'No answer.'
+}

@@ -1,0 +1,249 @@
+import type { ComponentChildren } from 'preact'
+
+import type { AgentRun, Evaluation, SourceSpan } from '../api.ts'
+import { count, duration } from '../format.ts'
+import { findingsOf } from './evidence.ts'
+import type { Finding } from './evidence.ts'
+import { JsonView } from './json-view.tsx'
+import { Text } from './text.tsx'
+import { isAbout, Tool } from './tool-call.tsx'
+import { VerdictMark } from './score-mark.tsx'
+
+type Message = AgentRun['input'][number]
+type ModelCall = AgentRun['steps'][number]
+
+interface ConversationProps {
+  readonly run: AgentRun
+  readonly spans: readonly SourceSpan[]
+  /** What scorers say, of this run and of those that it started. None where it is to be judged without them. */
+  readonly scores: readonly { readonly runId: string; readonly evaluation: Evaluation }[]
+}
+
+/** A run as it went: what it was given, what the model said, what its tools did, and the agents that it called, in place. */
+export function Conversation({ run, spans, scores }: ConversationProps) {
+  const findings = scores.filter(({ runId }) => runId === run.id).flatMap(({ evaluation }) => findingsOf(evaluation))
+  const took = new Map(spans.map((span) => [span.spanId, span.endTimeMs - span.startTimeMs]))
+  const lastUser = run.input.findLastIndex(({ role }) => role === 'user')
+  const history = lastUser > 0 ? run.input.slice(0, lastUser) : []
+  const asked = lastUser >= 0 ? run.input.slice(lastUser) : run.input
+  const lastAnswer = run.steps.at(-1)?.output?.map(textOf).join('')
+  const isAnswerShown =
+    run.output === undefined || (lastAnswer !== undefined && lastAnswer.trim() === run.output.trim())
+  const shown = new Set<string>()
+  const callsOf = (step: number) =>
+    run.toolCalls.flatMap((call, index) => (call.step === step ? [{ call, index }] : []))
+  const stepCount = Math.max(run.steps.length, ...run.toolCalls.map(({ step }) => step + 1))
+  return (
+    <ol class="conversation">
+      {run.systemInstructions !== undefined && (
+        <Fold title="System instructions" tone="system" text={run.systemInstructions}>
+          <Text text={run.systemInstructions} findings={[]} />
+        </Fold>
+      )}
+      {history.length > 0 && (
+        <Fold
+          title={`History: ${history.length} earlier ${history.length === 1 ? 'message' : 'messages'}`}
+          tone="system"
+          text={history.map(textOf).join(' · ')}
+        >
+          <ol class="conversation">
+            {history.map((message, index) => (
+              <Turn key={index} message={message} findings={[]} />
+            ))}
+          </ol>
+        </Fold>
+      )}
+      {asked.map((message, index) => (
+        <Turn
+          key={index}
+          message={message}
+          findings={findings.filter(({ kind }) => kind.toLowerCase().includes('requirement'))}
+        />
+      ))}
+      {Array.from({ length: stepCount }, (_unused, index) => {
+        const step = run.steps[index]
+        return (
+          <Step
+            key={index}
+            index={index}
+            step={step}
+            took={took.get(step?.spanId ?? '')}
+            isLast={index === stepCount - 1 && callsOf(index).length === 0}
+            findings={findings}
+          >
+            {callsOf(index).map(({ call, index: place }) => {
+              const child = run.children.find(
+                ({ id, parent }) => id === call.childRunId || (call.id !== undefined && parent?.toolCallId === call.id),
+              )
+              if (child !== undefined) shown.add(child.id)
+              return (
+                <Tool
+                  key={place}
+                  call={call}
+                  took={took.get(call.spanId ?? '')}
+                  findings={findings.filter((finding) => isAbout(finding, call, place))}
+                >
+                  {child !== undefined && <Nested run={child} spans={spans} scores={scores} />}
+                </Tool>
+              )
+            })}
+          </Step>
+        )
+      })}
+      {run.children
+        .filter(({ id }) => !shown.has(id))
+        .map((child) => (
+          <li key={child.id} class="turn">
+            <Nested run={child} spans={spans} scores={scores} />
+          </li>
+        ))}
+      {!isAnswerShown && run.output !== undefined && (
+        <li class="turn answer">
+          <h3>Answer</h3>
+          <Text text={run.output} findings={findings} />
+        </li>
+      )}
+      {run.error !== undefined && (
+        <li class="turn error">
+          <h3>▲ The run failed{run.error.type === undefined ? '' : `: ${run.error.type}`}</h3>
+          {run.error.message !== undefined && <Text text={run.error.message} findings={[]} />}
+        </li>
+      )}
+    </ol>
+  )
+}
+
+function textOf({ text, parts }: Message): string {
+  return text ?? parts.map((part) => ('content' in part ? part.content : `(${part.type})`)).join(' ')
+}
+
+function Fold({
+  title,
+  tone,
+  text,
+  children,
+}: {
+  readonly title: string
+  readonly tone: string
+  readonly text: string
+  readonly children: ComponentChildren
+}) {
+  return (
+    <li class={`turn ${tone}`}>
+      <details>
+        <summary>
+          <b>{title}</b> <span class="muted peek">{text.slice(0, 160)}</span>
+        </summary>
+        {children}
+      </details>
+    </li>
+  )
+}
+
+function Turn({ message, findings }: { readonly message: Message; readonly findings: readonly Finding[] }) {
+  return (
+    <li class={`turn ${message.role}`}>
+      <h3>
+        {message.role === 'user' ? 'User' : message.role === 'assistant' ? 'Model' : message.role}
+        {message.name !== undefined && <span class="muted"> {message.name}</span>}
+      </h3>
+      <Parts message={message} findings={findings} />
+    </li>
+  )
+}
+
+function Parts({ message, findings }: { readonly message: Message; readonly findings: readonly Finding[] }) {
+  return (
+    <>
+      {message.parts.map((part, index) => {
+        if (part.type === 'text') return <Text key={index} text={part.content} findings={findings} />
+        if (part.type === 'reasoning') {
+          return (
+            <details key={index} class="reasoning">
+              <summary>Reasoning</summary>
+              <Text text={part.content} findings={[]} />
+            </details>
+          )
+        }
+        if (part.type === 'tool_call') {
+          return (
+            <p key={index} class="muted">
+              calls <code>{part.name}</code>
+            </p>
+          )
+        }
+        if (part.type === 'tool_call_response') return <JsonView key={index} value={part.response} />
+        // Pictures and files are named and never loaded.
+        return (
+          <p key={index} class="muted">
+            ({part.type}: not shown here)
+          </p>
+        )
+      })}
+      {message.parts.length === 0 && message.text !== undefined && <Text text={message.text} findings={findings} />}
+    </>
+  )
+}
+
+interface StepProps {
+  readonly index: number
+  readonly step: ModelCall | undefined
+  readonly took: number | undefined
+  readonly isLast: boolean
+  readonly findings: readonly Finding[]
+  readonly children: ComponentChildren
+}
+
+function Step({ index, step, took, isLast, findings, children }: StepProps) {
+  const said =
+    step?.output?.filter(({ parts, text }) => text !== undefined || parts.some(({ type }) => type !== 'tool_call')) ??
+    []
+  const tokens = (step?.usage.inputTokens ?? 0) + (step?.usage.outputTokens ?? 0)
+  return (
+    <li class={`turn model ${isLast ? 'answer' : ''}`}>
+      <h3>
+        {isLast && said.length > 0 ? 'Answer' : `Step ${index + 1}`}
+        <span class="facts">
+          {step?.model !== undefined && <span>{step.model}</span>}
+          {took !== undefined && <span>{duration(took)}</span>}
+          {tokens > 0 && <span>{count(tokens)} tokens</span>}
+          {step?.finishReasons.some((reason) => reason === 'length') === true && (
+            <span class="mark warn">! cut at the token limit</span>
+          )}
+        </span>
+      </h3>
+      {said.map((message, place) => (
+        <Parts
+          key={place}
+          message={{ ...message, parts: message.parts.filter(({ type }) => type !== 'tool_call') }}
+          findings={findings}
+        />
+      ))}
+      {step?.error !== undefined && (
+        <p class="problem">
+          ▲ {step.error.type} {step.error.message}
+        </p>
+      )}
+      {children}
+    </li>
+  )
+}
+
+function Nested({ run, spans, scores }: ConversationProps) {
+  const own = scores.filter(({ runId }) => runId === run.id)
+  return (
+    <details class="nested" open>
+      <summary>
+        <b>{run.agent.name ?? 'agent'}</b>{' '}
+        <span class="muted">an agent that this run started · {duration(run.endTimeMs - run.startTimeMs)}</span>
+        {own.map(({ evaluation }) => (
+          <span key={evaluation.scorer.id}>
+            {' '}
+            {evaluation.scorer.id} <VerdictMark evaluation={evaluation} />
+          </span>
+        ))}
+      </summary>
+      <Conversation run={run} spans={spans} scores={scores} />
+    </details>
+  )
+}

@@ -1,0 +1,163 @@
+import type { Evaluation } from '../api.ts'
+
+/** One thing that a scorer found. */
+export interface Finding {
+  readonly text: string
+  /** `undefined` where the scorer does not say. */
+  readonly isGood: boolean | undefined
+  readonly why: string
+  /** What the verdict is called by the scorer, such as `unsupported`. */
+  readonly verdict: string
+  /** What kind of thing was judged: `claims`, `requirements`, `calls`. */
+  readonly kind: string
+  /** The tool call that it is about, by its place in the run. */
+  readonly toolCall?: number
+  /** The tool that it is about, by its name. */
+  readonly tool?: string
+  /** Where in the arguments: `city`, `stops[2].name`. */
+  readonly path?: string
+}
+
+const TEXTS = [
+  'text',
+  'requirement',
+  'claim',
+  'criterion',
+  'question',
+  'toolCalled',
+  'name',
+  'limit',
+  'check',
+  'keyword',
+]
+const REASONS = ['reasoning', 'reason', 'error', 'message', 'why']
+const GOOD_WORDS = new Set([
+  'yes',
+  'supported',
+  'appropriate',
+  'pass',
+  'passed',
+  'relevant',
+  'met',
+  'covered',
+  'fulfilled',
+  'consistent',
+  'complete',
+  'recalled',
+  'addressed',
+])
+const OPEN_WORDS = new Set(['unsure', 'helpful', 'partly', 'partial'])
+const GOOD_FLAGS = ['isFulfilled', 'wasAppropriate', 'passed', 'holds', 'met', 'ok', 'isMet']
+
+/** Lists that name what is missing or wrong, as texts. */
+const BAD_LISTS = new Set(['missing', 'missingElements', 'missingTools', 'hallucinated', 'unexpected'])
+
+/** What a scorer found in a run, read from the details of its result. Scorers of one's own may put anything there. */
+export function findingsOf({ score, scorer }: Evaluation): readonly Finding[] {
+  if (score.status !== 'scored') return []
+  const found: Finding[] = []
+  // Of a hallucination scorer, what the evidence supports is what is good, whatever the scale's direction.
+  walk(score.details, '', found, 0)
+  const isAllGood = score.value === (scorer.better === 'higher' ? scorer.range[1] : scorer.range[0])
+  return isAllGood ? found.filter(({ isGood }) => isGood !== undefined) : found
+}
+
+function walk(value: unknown, key: string, found: Finding[], depth: number): void {
+  if (depth > 5 || found.length > 200) return
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (typeof item === 'string') {
+        if (BAD_LISTS.has(key))
+          found.push({ text: item, isGood: false, why: '', verdict: 'missing', kind: key, ...toolOf(key, item) })
+      } else if (isRecord(item)) walkItem(item, key, found, depth)
+    }
+    return
+  }
+  if (!isRecord(value)) return
+  for (const [name, child] of Object.entries(value)) walk(child, name, found, depth + 1)
+}
+
+function toolOf(key: string, name: string): { readonly tool?: string } {
+  return key === 'hallucinated' ? { tool: name } : {}
+}
+
+function walkItem(item: Record<string, unknown>, kind: string, found: Finding[], depth: number): void {
+  const text = firstText(item, TEXTS)
+  if (text === undefined) {
+    walk(item, kind, found, depth + 1)
+    return
+  }
+  const errors = item['errors']
+  const tool = typeof item['toolCalled'] === 'string' || kind === 'calls' || kind === 'failed' ? { tool: text } : {}
+  const place = typeof item['index'] === 'number' ? { toolCall: item['index'] } : {}
+  if (Array.isArray(errors)) {
+    if (errors.length === 0) found.push({ text, isGood: true, why: '', verdict: 'valid', kind, ...tool, ...place })
+    for (const error of errors.filter(isRecord)) {
+      const path = typeof error['path'] === 'string' ? error['path'] : ''
+      const why = firstText(error, REASONS) ?? ''
+      found.push({ text, isGood: false, why, verdict: path === '' ? 'invalid' : path, kind, path, ...tool, ...place })
+    }
+    return
+  }
+  const verdict = typeof item['verdict'] === 'string' ? item['verdict'] : kind === 'failed' ? 'failed' : ''
+  found.push({
+    text,
+    isGood: goodness(item, verdict, kind),
+    why: firstText(item, REASONS) ?? '',
+    verdict,
+    kind,
+    ...tool,
+    ...place,
+  })
+}
+
+function goodness(item: Record<string, unknown>, verdict: string, kind: string): boolean | undefined {
+  const flag = GOOD_FLAGS.map((name) => item[name]).find((value) => typeof value === 'boolean')
+  if (typeof flag === 'boolean') return flag
+  if (kind === 'failed') return item['recovered'] === true ? undefined : false
+  if (verdict === '' || OPEN_WORDS.has(verdict)) return undefined
+  return GOOD_WORDS.has(verdict)
+}
+
+function firstText(item: Record<string, unknown>, names: readonly string[]): string | undefined {
+  return names.map((name) => item[name]).find((value): value is string => typeof value === 'string' && value !== '')
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A part of a text; `finding` where it is evidence. */
+export interface TextPart {
+  readonly text: string
+  readonly finding?: Finding
+}
+
+/** Cuts a text so that each sentence that a finding speaks of is a part. Judges paraphrase: a sentence is found by its words. */
+export function markEvidence(text: string, findings: readonly Finding[]): readonly TextPart[] {
+  const wanted = findings.filter(({ isGood, tool }) => isGood !== true && tool === undefined)
+  if (wanted.length === 0 || text.length > 50_000) return [{ text }]
+  const sentences = text.match(/\n+|.+?(?:[.!?]+(?=\s|$)\s*|(?=\n)|$)/g) ?? [text]
+  const bySentence = new Map<number, Finding>()
+  for (const finding of wanted) {
+    const words = wordsOf(finding.text)
+    if (words.size === 0) continue
+    const shares = sentences.map((sentence) => share(words, wordsOf(sentence)))
+    const best = shares.indexOf(Math.max(...shares))
+    if ((shares[best] ?? 0) >= 0.5 && !bySentence.has(best)) bySentence.set(best, finding)
+  }
+  return sentences.map((sentence, index) => {
+    const finding = bySentence.get(index)
+    return finding === undefined ? { text: sentence } : { text: sentence, finding }
+  })
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
+  return new Set((text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => word.length > 2))
+}
+
+function share(wanted: ReadonlySet<string>, found: ReadonlySet<string>): number {
+  let hits = 0
+  for (const word of wanted) if (found.has(word)) hits += 1
+  return hits / wanted.size
+}

@@ -1,0 +1,65 @@
+interface JsonViewProps {
+  readonly value: unknown
+  /** Paths that are wrong: `city`, `stops[2].name`. */
+  readonly wrong?: ReadonlyMap<string, string>
+}
+
+/** A value as JSON, a line each, with what is wrong marked where it is. Nothing in it becomes markup. */
+export function JsonView({ value, wrong }: JsonViewProps) {
+  if (typeof value === 'string') return <pre class="json">{value}</pre>
+  const lines: Line[] = []
+  write(value, '', '', '', '', lines, 0)
+  return (
+    <pre class="json">
+      {lines.map(({ text, path }, index) => {
+        const why = wrong?.get(path)
+        return why === undefined ? (
+          <span key={index}>{`${text}\n`}</span>
+        ) : (
+          <mark key={index} class="evidence bad" title={why}>
+            {text} <span class="why">✗ {why}</span>
+            {'\n'}
+          </mark>
+        )
+      })}
+    </pre>
+  )
+}
+
+interface Line {
+  readonly text: string
+  readonly path: string
+}
+
+function write(
+  value: unknown,
+  path: string,
+  name: string,
+  indent: string,
+  end: string,
+  lines: Line[],
+  depth: number,
+): void {
+  if (lines.length > 400) return
+  const entries = Array.isArray(value)
+    ? value.map((item: unknown, index): [string, string, unknown] => [`${path}[${index}]`, '', item])
+    : typeof value === 'object' && value !== null
+      ? Object.entries(value).map(([key, item]: [string, unknown]): [string, string, unknown] => [
+          path === '' ? key : `${path}.${key}`,
+          `${JSON.stringify(key)}: `,
+          item,
+        ])
+      : undefined
+  const flat = `${name}${JSON.stringify(value) ?? 'undefined'}`
+  if (entries === undefined || depth > 8 || entries.length === 0) {
+    lines.push({ text: `${indent}${flat}${end}`, path })
+    return
+  }
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
+  lines.push({ text: `${indent}${name}${open}`, path: `${path}#` })
+  for (const [index, [childPath, childName, child]] of entries.entries()) {
+    write(child, childPath, childName, `${indent}  `, index < entries.length - 1 ? ',' : '', lines, depth + 1)
+  }
+  lines.push({ text: `${indent}${close}${end}`, path: `${path}#` })
+  if (lines.length > 400 && depth === 0) lines.push({ text: '… the rest is in the run as JSON', path: '#' })
+}

@@ -1,0 +1,20 @@
+import { useEffect, useRef } from 'preact/hooks'
+
+/** Keys do what they are bound to, unless somebody types into a field. */
+export function useKeys(bound: Readonly<Record<string, (event: KeyboardEvent) => void>>): void {
+  const latest = useRef(bound)
+  latest.current = bound
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { target } = event
+      const isTyping = target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')
+      if (event.ctrlKey || event.metaKey || event.altKey || (isTyping && event.key !== 'Escape')) return
+      const action = latest.current[event.key]
+      if (action === undefined) return
+      event.preventDefault()
+      action(event)
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
+}

@@ -1,0 +1,121 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+import { read, send } from '../api.ts'
+import type { LabelState, RunDetails } from '../api.ts'
+import { messageOf } from '../live.ts'
+import { Conversation } from './conversation.tsx'
+import { useKeys } from './keys.ts'
+import { Verdict } from './verdicts.tsx'
+
+interface LabellingProps {
+  readonly scorer: string
+  readonly version: string
+  readonly labeller: string
+  readonly state: LabelState
+  readonly onLabel: () => void
+}
+
+/** One run at a time. `p` and `f` label it; then the scorer's verdict is shown, and any of the keys goes on. */
+export function Labelling({ scorer, version, labeller, state, onLabel }: LabellingProps) {
+  const [given, setGiven] = useState<{ readonly runId: string; readonly label: string }>()
+  const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set())
+  const [problem, setProblem] = useState<string>()
+  const note = useRef<HTMLTextAreaElement>(null)
+  const next = state.waiting.find(({ runId }) => !skipped.has(runId)) ?? state.waiting[0]
+  const runId = given?.runId ?? next?.runId ?? ''
+  const [details, setDetails] = useState<RunDetails>()
+  useEffect(() => {
+    let isCurrent = true
+    setDetails(undefined)
+    if (runId !== '') {
+      read<RunDetails>('/api/run', { id: runId }).then(
+        (value) => isCurrent && setDetails(value),
+        (failure: unknown) => isCurrent && setProblem(messageOf(failure)),
+      )
+    }
+    return () => {
+      isCurrent = false
+    }
+  }, [runId])
+  const say = (label: 'pass' | 'fail') => {
+    if (given !== undefined) return
+    if (labeller.trim() === '') {
+      setProblem('Say who you are first: labels of different people are told apart.')
+      return
+    }
+    const body = { runId, scorer, version, labeller: labeller.trim(), label, note: note.current?.value ?? '' }
+    send('/api/labels', body).then(
+      () => {
+        setProblem(undefined)
+        setGiven({ runId, label })
+        onLabel()
+      },
+      (failure: unknown) => setProblem(messageOf(failure)),
+    )
+  }
+  const goOn = () => {
+    setGiven(undefined)
+    if (note.current !== null) note.current.value = ''
+  }
+  useKeys({
+    p: () => say('pass'),
+    f: () => say('fail'),
+    n: () => (given === undefined ? note.current?.focus() : goOn()),
+    s: () => given === undefined && setSkipped((before) => new Set([...before, runId])),
+    Enter: () => given !== undefined && goOn(),
+    Escape: () => note.current?.blur(),
+  })
+  const { labelled, drawn } = state.progress
+  const evaluation = details?.scores.find(
+    (each) => each.runId === runId && each.evaluation.scorer.id === scorer,
+  )?.evaluation
+  return (
+    <section class="labelling" aria-label="Run to label">
+      <div class="label-bar">
+        <p>
+          <progress max={drawn} value={labelled} aria-label="Labelled" /> {labelled} of {drawn} labelled
+        </p>
+        {given === undefined ? (
+          <>
+            <p>
+              Does this run pass, by what <b>{scorer}</b> asks?
+            </p>
+            <textarea ref={note} rows={2} placeholder="Why (optional)" aria-label="Note" />
+            <p class="buttons">
+              <button type="button" class="pass" onClick={() => say('pass')}>
+                ✓ Pass <kbd>p</kbd>
+              </button>
+              <button type="button" class="fail" onClick={() => say('fail')}>
+                ✗ Fail <kbd>f</kbd>
+              </button>
+              <button type="button" onClick={() => note.current?.focus()}>
+                Note <kbd>n</kbd>
+              </button>
+              <button type="button" onClick={() => setSkipped((before) => new Set([...before, runId]))}>
+                Later <kbd>s</kbd>
+              </button>
+            </p>
+          </>
+        ) : (
+          <div role="status">
+            <p>
+              You: <b>{given.label === 'pass' ? '✓ pass' : '✗ fail'}</b>. The scorer:
+            </p>
+            {evaluation !== undefined && <Verdict evaluation={evaluation} />}
+            <button type="button" class="primary" onClick={goOn}>
+              Next <kbd>Enter</kbd>
+            </button>
+          </div>
+        )}
+        {problem !== undefined && <p class="problem">{problem}</p>}
+      </div>
+      <div>
+        {details === undefined ? (
+          <p class="muted">Loading…</p>
+        ) : (
+          <Conversation run={details.run} spans={details.spans} scores={[]} />
+        )}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,64 @@
+import type { Evaluation, ListedRun } from '../api.ts'
+import { score as formatScore } from '../format.ts'
+
+type ListedScore = ListedRun['scores'][number]
+
+/** How a score is marked: by a sign and a word as well as by colour. */
+export function markOf(
+  status: string,
+  label: string | null | undefined,
+): { readonly sign: string; readonly tone: string; readonly word: string } {
+  if (label === 'pass') return { sign: '✓', tone: 'pass', word: 'passes' }
+  if (label === 'fail') return { sign: '✗', tone: 'fail', word: 'fails' }
+  return status === 'failed'
+    ? { sign: '!', tone: 'warn', word: 'could not be scored' }
+    : { sign: '–', tone: 'none', word: 'not scored' }
+}
+
+/** The scores of a run in a line: what fails is named, what passes is counted. */
+export function ScoreMarks({ scores }: { readonly scores: readonly ListedScore[] }) {
+  const fails = scores.filter(({ label }) => label === 'fail')
+  const broken = scores.filter(({ status }) => status === 'failed')
+  const passes = scores.filter(({ label }) => label === 'pass')
+  return (
+    <span class="marks">
+      {fails.map(({ scorer, value }) => (
+        <span key={scorer} class="mark fail" title={`${scorer} fails with ${formatScore(value ?? 0)}`}>
+          <span aria-label="fails">✗</span> {scorer} <b>{formatScore(value ?? 0)}</b>
+        </span>
+      ))}
+      {broken.map(({ scorer, reason }) => (
+        <span key={scorer} class="mark warn" title={`${scorer} could not be scored: ${reason ?? ''}`}>
+          <span aria-label="could not be scored">!</span> {scorer}
+        </span>
+      ))}
+      {passes.length > 0 && (
+        <span
+          class="mark pass"
+          title={passes.map(({ scorer, value }) => `${scorer} ${formatScore(value ?? 0)}`).join(', ')}
+        >
+          <span aria-label="pass">✓</span> {passes.length}
+        </span>
+      )}
+      {fails.length + broken.length + passes.length === 0 && <span class="mark none">not scored</span>}
+    </span>
+  )
+}
+
+/** One score with its sign, for a verdict. */
+export function VerdictMark({ evaluation }: { readonly evaluation: Evaluation }) {
+  const { score } = evaluation
+  const { sign, tone, word } = markOf(score.status, score.status === 'scored' ? score.label : undefined)
+  return (
+    <span class={`mark ${tone}`}>
+      <span aria-label={word}>{sign}</span>{' '}
+      {score.status === 'scored' ? (
+        <b>{formatScore(score.value)}</b>
+      ) : score.status === 'skipped' ? (
+        score.reason
+      ) : (
+        score.code
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,96 @@
+import type { ComponentChildren } from 'preact'
+
+import type { AgentRun } from '../api.ts'
+import { duration } from '../format.ts'
+import type { Finding } from './evidence.ts'
+import { JsonView } from './json-view.tsx'
+
+type ToolCall = AgentRun['toolCalls'][number]
+
+/** What a failed call says of itself is not said twice. */
+export function isAbout({ tool, toolCall, isGood, kind }: Finding, call: ToolCall, index: number): boolean {
+  if (isGood === true || kind === 'failed') return false
+  return toolCall === undefined ? tool === call.name : toolCall === index
+}
+
+const TOOL_STATUS: Readonly<Record<ToolCall['status'], readonly [sign: string, word: string, tone: string]>> = {
+  ok: ['✓', 'returned', 'pass'],
+  error: ['✗', 'failed', 'fail'],
+  'not-executed': ['–', 'not executed', 'warn'],
+  unknown: ['○', 'outcome not recorded', 'none'],
+}
+
+interface ToolProps {
+  readonly call: ToolCall
+  readonly took: number | undefined
+  readonly findings: readonly Finding[]
+  readonly children: ComponentChildren
+}
+
+/** One call of a tool: what it was given, what came of it, what is wrong with it, and the agent that it started. */
+export function Tool({ call, took, findings, children }: ToolProps) {
+  const [sign, word, tone] = TOOL_STATUS[call.status]
+  const wrong = new Map(
+    findings.flatMap(({ path, why }): [string, string][] => (path === undefined || path === '' ? [] : [[path, why]])),
+  )
+  const notes = findings.filter(({ path }) => path === undefined || path === '')
+  return (
+    <section class={`tool ${tone}`} aria-label={`Tool call ${call.name}, ${word}`}>
+      <h4>
+        <span class={`mark ${tone}`}>
+          <span aria-hidden="true">{sign}</span> {word}
+        </span>
+        <code>{call.name}</code>
+        {call.agentName !== undefined && <span class="muted">by {call.agentName}</span>}
+        {took !== undefined && <span class="facts">{duration(took)}</span>}
+      </h4>
+      {notes.map((finding, index) => (
+        <p key={index} class="evidence bad note">
+          <span aria-hidden="true">✗</span> {finding.verdict === '' ? finding.kind : finding.verdict}
+          {finding.why !== '' && `: ${finding.why}`}
+        </p>
+      ))}
+      <div class="in-out">
+        <div>
+          <h5>Arguments</h5>
+          {call.arguments === undefined ? (
+            <p class="muted">not recorded</p>
+          ) : (
+            <JsonView value={call.arguments} wrong={wrong} />
+          )}
+          {[...wrong]
+            .filter(([path]) => !isIn(call.arguments, path))
+            .map(([path, why]) => (
+              <p key={path} class="evidence bad note">
+                <span aria-hidden="true">✗</span> {path}: {why}
+              </p>
+            ))}
+        </div>
+        <div>
+          <h5>{call.error === undefined ? 'Result' : 'Error'}</h5>
+          {call.error !== undefined ? (
+            <p class="problem">
+              {call.error.type !== undefined && <b>{call.error.type} </b>}
+              {call.error.message}
+            </p>
+          ) : call.result === undefined ? (
+            <p class="muted">not recorded</p>
+          ) : (
+            <JsonView value={call.result} />
+          )}
+        </div>
+      </div>
+      {children}
+    </section>
+  )
+}
+
+/** Whether a path such as `stops[2].name` leads to a value. */
+function isIn(value: unknown, path: string): boolean {
+  let current = value
+  for (const key of path.split(/[.[\]]+/).filter((part) => part !== '')) {
+    if (typeof current !== 'object' || current === null || !(key in current)) return false
+    current = Object.entries(current).find(([name]) => name === key)?.[1]
+  }
+  return true
+}

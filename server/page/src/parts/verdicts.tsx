@@ -1,0 +1,78 @@
+import type { Evaluation } from '../api.ts'
+import { duration, percent, score as formatScore, usd } from '../format.ts'
+import { findingsOf } from './evidence.ts'
+import { VerdictMark } from './score-mark.tsx'
+
+/** What each scorer says of a run, and why. What fails comes first. */
+export function Verdicts({ evaluations }: { readonly evaluations: readonly Evaluation[] }) {
+  const sorted = evaluations.toSorted((left, right) => rank(left) - rank(right))
+  return (
+    <ul class="verdicts">
+      {sorted.map((evaluation) => (
+        <li key={evaluation.scorer.id}>
+          <Verdict evaluation={evaluation} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function rank({ score }: Evaluation): number {
+  if (score.status === 'scored') return score.label === 'fail' ? 0 : 2
+  return score.status === 'failed' ? 1 : 3
+}
+
+/** One scorer's result with all that it found. */
+export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
+  const { score, scorer, judge, probability } = evaluation
+  const findings = findingsOf(evaluation)
+  const isQuiet = score.status === 'skipped' || (score.status === 'scored' && score.label === 'pass')
+  return (
+    <details class="verdict" open={!isQuiet}>
+      <summary>
+        <VerdictMark evaluation={evaluation} /> <b>{scorer.id}</b>
+        <span class="muted"> {scorer.kind === 'judge' ? 'judge' : 'code'}</span>
+      </summary>
+      <p class="text">{score.status === 'scored' ? (score.explanation ?? 'No explanation.') : score.message}</p>
+      {findings.length > 0 && (
+        <ul class="findings">
+          {findings.map((finding, index) => (
+            <li key={index} class={finding.isGood === true ? 'good' : finding.isGood === false ? 'bad' : 'open'}>
+              <span aria-hidden="true">{finding.isGood === true ? '✓' : finding.isGood === false ? '✗' : '?'}</span>
+              <span>
+                {finding.text}
+                {finding.verdict !== '' && <em> {finding.verdict}</em>}
+                {finding.why !== '' && <span class="muted"> {finding.why}</span>}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <dl class="small-facts">
+        {score.status === 'scored' && (
+          <>
+            <dt>Scale</dt>
+            <dd>
+              {formatScore(scorer.range[0])} to {formatScore(scorer.range[1])}, {scorer.better} is better; passes at{' '}
+              {scorer.better === 'higher' ? '≥' : '≤'} {formatScore(scorer.passAt)}
+            </dd>
+          </>
+        )}
+        <dt>Version</dt>
+        <dd>
+          <code>{scorer.version.slice(0, 8)}</code>, {duration(evaluation.durationMs)}
+          {judge !== undefined && `, ${judge.model}, ${judge.calls} ${judge.calls === 1 ? 'call' : 'calls'}`}
+          {judge?.costUsd !== undefined && `, ${usd(judge.costUsd)}`}
+        </dd>
+        {probability !== undefined && probability < 1 && (
+          <>
+            <dt>Sampled</dt>
+            <dd>
+              with {percent(probability)}: it counts for {(1 / probability).toFixed(1)} runs in means
+            </dd>
+          </>
+        )}
+      </dl>
+    </details>
+  )
+}

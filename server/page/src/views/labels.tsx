@@ -1,0 +1,188 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+import { ask, exchange, send } from '../api.ts'
+import type { LabelState } from '../api.ts'
+import { useService } from '../service.ts'
+import { plural } from '../format.ts'
+import { messageOf, useAnswer } from '../live.ts'
+import { Choice } from '../parts/choice.tsx'
+import { AgreementTable } from '../parts/agreement.tsx'
+import { Labelling } from '../parts/labelling.tsx'
+import { useChoices } from '../parts/place.ts'
+import { scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
+
+const NAME = 'spanscore-labeller'
+
+/** Where people say whether runs pass, without seeing what the scorer says, and see afterwards how well it agrees. */
+export function LabelsView() {
+  const { overview, changes } = useService()
+  const { choices, choose } = useChoices()
+  const [labeller, setLabeller] = useState(localStorage.getItem(NAME) ?? '')
+  const [round, setRound] = useState(0)
+  const [note, setNote] = useState('')
+  const judges = overview.scorers.filter(({ kind }) => kind === 'judge').map(({ scorer }) => scorer)
+  const scorers = [...new Set([...judges, ...scorersOf(overview)])]
+  const scorer = choices['scorer'] ?? scorers[0] ?? ''
+  const versions = versionsOf(overview, scorer)
+  const version = choices['version'] ?? versions[0] ?? ''
+  const isReady = scorer !== '' && version !== ''
+  const { value, error } = useAnswer<LabelState>(
+    isReady ? '/api/labels' : undefined,
+    { scorer, version, labeller },
+    `${round}/${changes}`,
+  )
+  const [problem, setProblem] = useState<string>()
+  const again = () => setRound((before) => before + 1)
+  const act = (work: Promise<unknown>) => {
+    work
+      .then(
+        () => setProblem(undefined),
+        (failure: unknown) => setProblem(messageOf(failure)),
+      )
+      .finally(again)
+  }
+  useEffect(() => {
+    document.title = 'Labels · spanscore'
+  }, [])
+  if (!isReady)
+    return (
+      <p class="empty">
+        There are no scores to label yet. <a href="/">Runs</a>
+      </p>
+    )
+  return (
+    <section>
+      <h1>Labels</h1>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <Choice
+          label="Scorer"
+          value={scorer}
+          options={scorers}
+          onChange={(next) => choose({ scorer: next, version: '' })}
+        />
+        <Choice label="Version" value={version} options={versions} onChange={(next) => choose({ version: next })} />
+        <label class="choice">
+          <span>Your name</span>
+          <input
+            type="text"
+            value={labeller}
+            placeholder="who labels"
+            autocomplete="off"
+            onInput={({ currentTarget }) => {
+              localStorage.setItem(NAME, currentTarget.value)
+              setLabeller(currentTarget.value)
+            }}
+          />
+        </label>
+        <Files
+          scorer={scorer}
+          onImport={(lines) =>
+            act(
+              exchange<{ readonly imported: number }>('/api/labels/import', { lines }).then(({ imported }) =>
+                setNote(`${plural(imported, 'label')} imported.`),
+              ),
+            )
+          }
+        />
+      </form>
+      {(problem ?? error) !== undefined && <p class="problem">{problem ?? error}</p>}
+      {note !== '' && <p role="status">{note}</p>}
+      {value !== undefined && (
+        <>
+          {value.waiting.length > 0 ? (
+            <Labelling
+              key={`${scorer} ${version} ${labeller}`}
+              scorer={scorer}
+              version={version}
+              labeller={labeller}
+              state={value}
+              onLabel={again}
+            />
+          ) : (
+            <Draw state={value} onDraw={(count) => act(send('/api/labels/draw', { scorer, version, count }))} />
+          )}
+          {value.labelled.length > 0 && (
+            <AgreementTable agreement={value.agreement} labelled={value.labelled} scorer={scorer} />
+          )}
+        </>
+      )}
+    </section>
+  )
+}
+
+function Files({ scorer, onImport }: { readonly scorer: string; readonly onImport: (lines: string) => void }) {
+  const input = useRef<HTMLInputElement>(null)
+  const save = async (): Promise<void> => {
+    const response = await ask(`/api/labels/export?scorer=${encodeURIComponent(scorer)}`)
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(await response.blob())
+    link.download = `labels-${scorer}.jsonl`
+    link.click()
+    URL.revokeObjectURL(link.href)
+  }
+  return (
+    <span class="buttons">
+      <button type="button" onClick={() => void save()}>
+        Export labels
+      </button>
+      <button type="button" onClick={() => input.current?.click()}>
+        Import labels
+      </button>
+      <input
+        ref={input}
+        type="file"
+        class="hidden"
+        tabIndex={-1}
+        aria-label="File of labels"
+        accept=".jsonl,.ndjson,.json"
+        onChange={({ currentTarget }) => {
+          void currentTarget.files?.[0]?.text().then(onImport)
+          currentTarget.value = ''
+        }}
+      />
+    </span>
+  )
+}
+
+function Draw({ state, onDraw }: { readonly state: LabelState; readonly onDraw: (count: number) => void }) {
+  const [count, setCount] = useState(10)
+  const { drawn, undrawn } = state.progress
+  if (undrawn === 0)
+    return (
+      <p class="empty">
+        {drawn === 0
+          ? 'No run has a score of this version.'
+          : 'All that was drawn is labelled, and there is nothing left to draw.'}
+      </p>
+    )
+  return (
+    <section class="draw">
+      <h2>{drawn === 0 ? 'Draw runs to label' : 'All that was drawn is labelled'}</h2>
+      <p>
+        Runs are drawn by chance, half of them from those that the scorer fails, so that what you find holds for all of
+        them. You will not see the verdict before you have given yours.
+      </p>
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault()
+          onDraw(Math.min(count, undrawn))
+        }}
+      >
+        <label class="choice">
+          <span>How many of {undrawn.toLocaleString('en')}</span>
+          <input
+            type="number"
+            min="1"
+            max={Math.min(500, undrawn)}
+            value={Math.min(count, undrawn)}
+            onInput={({ currentTarget }) => setCount(currentTarget.valueAsNumber || 1)}
+          />
+        </label>
+        <button class="primary" type="submit">
+          Draw
+        </button>
+      </form>
+    </section>
+  )
+}

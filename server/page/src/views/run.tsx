@@ -1,0 +1,223 @@
+import { useLocation, useRoute } from 'preact-iso'
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+import { ask } from '../api.ts'
+import type { AgentRun, RunDetails, SourceSpan } from '../api.ts'
+import { useService } from '../service.ts'
+import { count, duration, plural, time } from '../format.ts'
+import { useAnswer } from '../live.ts'
+import { Conversation } from '../parts/conversation.tsx'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { JsonView } from '../parts/json-view.tsx'
+import { useKeys } from '../parts/keys.ts'
+import { placeOf } from '../parts/place.ts'
+import { Verdicts } from '../parts/verdicts.tsx'
+
+/** A run that was settled this long ago is not asked for with every change of another one. */
+const QUIET_MS = 60_000
+
+/** One run: the conversation, what scorers say of it and why, what is missing, and its spans. */
+export function RunView() {
+  const { params } = useRoute()
+  const { changes } = useService()
+  const { back } = useLocation()
+  const id = decodeURIComponent(params['id'] ?? '')
+  // A run that is settled changes seldom; one that is in progress with every span.
+  const isQuiet = useRef(false)
+  const { value, error } = useAnswer<RunDetails>('/api/run', { id }, isQuiet.current ? -1 : changes)
+  isQuiet.current =
+    value?.stored !== undefined && value.run.id === id && value.stored.settled_ms < Date.now() - QUIET_MS
+  useKeys({ Escape: back, u: back })
+  useEffect(() => {
+    document.title = `${value?.run.agent.name ?? 'Run'} · spanscore`
+  }, [value?.run.agent.name])
+  if (value === undefined) {
+    return error === undefined ? (
+      <p class="closed muted">Loading…</p>
+    ) : (
+      <section class="closed">
+        <h1>This run is not here</h1>
+        <p>{error}</p>
+        <a href="/">All runs</a>
+      </section>
+    )
+  }
+  const { run, isOpen, scores, spans, stored } = value
+  const own = scores.filter(({ runId }) => runId === run.id).map(({ evaluation }) => evaluation)
+  return (
+    <article class="run">
+      <Head run={run} isOpen={isOpen} spans={spans} parentId={stored?.parent_id ?? undefined} />
+      <div class="run-columns">
+        <section aria-label="Conversation">
+          <Conversation run={run} spans={spans} scores={scores} />
+        </section>
+        <aside aria-label="Scores">
+          <h2>Scores</h2>
+          {own.length > 0 ? (
+            <Verdicts evaluations={own} />
+          ) : (
+            <p class="muted">
+              {isOpen
+                ? 'The run is in progress; it is scored when it is complete.'
+                : 'No scorer was asked about this run.'}
+            </p>
+          )}
+          <MissingFacts run={run} />
+          <Facts run={run} />
+        </aside>
+      </div>
+      <Spans spans={spans} />
+    </article>
+  )
+}
+
+interface HeadProps {
+  readonly run: AgentRun
+  readonly isOpen: boolean
+  readonly spans: readonly SourceSpan[]
+  readonly parentId: string | undefined
+}
+
+function Head({ run, isOpen, spans, parentId }: HeadProps) {
+  const { overview } = useService()
+  const jaeger =
+    overview.jaegerUrl === undefined
+      ? undefined
+      : `${overview.jaegerUrl.replace(/\/$/, '')}/trace/${run.traceId}?uiFind=${run.spanId}`
+  const tokens = (run.usage.inputTokens ?? 0) + (run.usage.outputTokens ?? 0)
+  return (
+    <header class="run-head">
+      <nav aria-label="Breadcrumb">
+        <a href="/">Runs</a>
+        {parentId !== undefined && (
+          <>
+            {' / '}
+            <a href={placeOf(parentId)}>the run that started it</a>
+          </>
+        )}
+      </nav>
+      <h1>{run.agent.name ?? run.userInput?.slice(0, 80) ?? 'Run'}</h1>
+      <p class="run-facts">
+        {isOpen ? (
+          <span class="mark none">
+            <span class="pulse" aria-hidden="true" /> in progress
+          </span>
+        ) : (
+          <span class={`mark ${run.status === 'ok' ? 'pass' : run.status === 'error' ? 'fail' : 'none'}`}>
+            {run.status === 'ok' ? '● ok' : run.status === 'error' ? '▲ error' : run.status}
+          </span>
+        )}
+        {!run.complete && !isOpen && <span class="mark warn">! incomplete: spans are missing</span>}
+        <span>{duration(run.endTimeMs - run.startTimeMs)}</span>
+        <span>{plural(run.steps.length, 'model call')}</span>
+        <span>{plural(run.toolCalls.length, 'tool call')}</span>
+        {tokens > 0 && <span>{count(tokens)} tokens</span>}
+        <time dateTime={new Date(run.startTimeMs).toISOString()}>{time(run.startTimeMs)}</time>
+        <span class="muted">{plural(spans.length, 'span')}</span>
+      </p>
+      <p class="run-actions">
+        <CopyButton
+          text={() => ask(`/api/run.json?id=${encodeURIComponent(run.id)}`).then((response) => response.text())}
+        >
+          Copy as JSON
+        </CopyButton>
+        <CopyButton text={() => Promise.resolve(location.origin + placeOf(run.id))}>Copy link</CopyButton>
+        <a class="button" href={`/try?runs=${encodeURIComponent(run.id)}`}>
+          Score again
+        </a>
+        {jaeger !== undefined && (
+          <a class="button" href={jaeger} target="_blank" rel="noreferrer noopener">
+            Open in Jaeger
+          </a>
+        )}
+      </p>
+    </header>
+  )
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  'not-captured': 'is not captured',
+  redacted: 'was redacted',
+  truncated: 'was cut short',
+  'not-recorded': 'is not recorded by this library',
+  'span-lost': 'is on a span that did not arrive',
+  limit: 'was left out because of a limit',
+}
+
+function MissingFacts({ run }: { readonly run: AgentRun }) {
+  if (run.missing.length === 0) return null
+  return (
+    <section class="missing">
+      <h2>What is missing</h2>
+      <ul>
+        {run.missing.map(({ what, why, switch: setting }) => (
+          <li key={what}>
+            <code>{what}</code> {WHY[why] ?? why}.
+            {setting !== undefined && (
+              <>
+                {' '}
+                To record it: <code class="setting">{setting}</code>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Facts({ run }: { readonly run: AgentRun }) {
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Service', toText(run.resource['service.name'])],
+    ['Version', run.agent.version ?? toText(run.resource['service.version'])],
+    ['Models', run.models.join(', ')],
+    ['Conversation', run.conversationId],
+    ['Read by', run.dialect],
+    ['Trace', run.traceId],
+    ['Span', run.spanId],
+  ]
+  return (
+    <section>
+      <h2>Facts</h2>
+      <dl class="small-facts">
+        {facts
+          .filter(([, value]) => value !== undefined && value !== '')
+          .map(([name, value]) => (
+            <>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </>
+          ))}
+      </dl>
+    </section>
+  )
+}
+
+function toText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function Spans({ spans }: { readonly spans: readonly SourceSpan[] }) {
+  const [isOpen, setOpen] = useState(false)
+  const startMs = Math.min(...spans.map(({ startTimeMs }) => startTimeMs))
+  return (
+    <details class="spans" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <b>Raw spans</b> <span class="muted">{plural(spans.length, 'span')}, as they were received</span>
+      </summary>
+      {isOpen &&
+        spans.map((span) => (
+          <details key={span.spanId} class="span">
+            <summary>
+              <code>{span.name}</code>{' '}
+              <span class="muted">
+                +{duration(span.startTimeMs - startMs)} · {duration(span.endTimeMs - span.startTimeMs)}
+                {span.status.code === 'error' && ' · ▲ error'}
+              </span>
+            </summary>
+            <JsonView value={span} />
+          </details>
+        ))}
+    </details>
+  )
+}

@@ -1,0 +1,288 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+import { read } from '../api.ts'
+import type { ListedRun, OpenRun, RunList } from '../api.ts'
+import { useService } from '../service.ts'
+import { ago, count, duration, plural, time, usd } from '../format.ts'
+import { useAnswer } from '../live.ts'
+import { Choice } from '../parts/choice.tsx'
+import { useKeys } from '../parts/keys.ts'
+import { fromMs, placeOf, TIMES, useChoices } from '../parts/place.ts'
+import { ScoreMarks } from '../parts/score-mark.tsx'
+import { FirstMinute } from './first-minute.tsx'
+
+/** The list of runs: what is in progress, what was scored, and what to show of it. */
+export function RunsView() {
+  const { overview, changes } = useService()
+  const { choices } = useChoices()
+  const query = queryOf(choices)
+  const { value, error } = useAnswer<RunList>('/api/runs', query, changes)
+  const more = useMore(query, value)
+  const rows = merge(value?.runs ?? [], more.runs)
+  const isFiltered = Object.keys(choices).length > 0
+  const open = isFiltered ? [] : (value?.open ?? [])
+  useListKeys()
+  useEffect(() => {
+    document.title = 'Runs · spanscore'
+  }, [])
+  if (value !== undefined && rows.length + open.length === 0 && !isFiltered && overview.runs === 0)
+    return <FirstMinute />
+  return (
+    <>
+      <h1 class="hidden">Runs</h1>
+      <Filters />
+      {error !== undefined && <p class="problem">{error}</p>}
+      <ol class="runs" aria-label="Runs">
+        {open.map((run) => (
+          <OpenRow key={run.id} run={run} />
+        ))}
+        {rows.map((run) => (
+          <Row key={run.id} run={run} />
+        ))}
+      </ol>
+      {value !== undefined && rows.length + open.length === 0 && (
+        <p class="empty">
+          No run fits these filters. <a href="/">Show all runs</a>
+        </p>
+      )}
+      {more.next !== undefined && (
+        <button type="button" class="more" onClick={more.load}>
+          Older runs
+        </button>
+      )}
+      <p class="keys muted wide-only">
+        <kbd>j</kbd> <kbd>k</kbd> move · <kbd>Enter</kbd> open · <kbd>/</kbd> search · runs are kept for{' '}
+        {plural(Math.round(overview.retention.maxAgeMs / 86_400_000), 'day')}
+      </p>
+    </>
+  )
+}
+
+function queryOf(choices: Readonly<Record<string, string>>) {
+  const { time: seconds, ...rest } = choices
+  const hasScorer = choices['scorer'] !== undefined
+  const ofScorer = hasScorer ? {} : { label: undefined, minScore: undefined, maxScore: undefined, sort: undefined }
+  return { ...rest, ...ofScorer, fromMs: fromMs(seconds) }
+}
+
+/** Pages after the first. */
+function useMore(query: Readonly<Record<string, string | number | undefined>>, first: RunList | undefined) {
+  const [pages, setPages] = useState<{ readonly key: string; readonly lists: readonly RunList[] }>({
+    key: '',
+    lists: [],
+  })
+  const key = JSON.stringify({ ...query, fromMs: undefined })
+  const lists = pages.key === key ? pages.lists : []
+  const next = lists.length > 0 ? lists.at(-1)?.next : first?.next
+  const load = () => {
+    if (next === undefined) return
+    void read<RunList>('/api/runs', { ...query, after: next }).then((list) =>
+      setPages({ key, lists: [...lists, list] }),
+    )
+  }
+  return { runs: lists.flatMap(({ runs }) => runs), next, load }
+}
+
+/** The first page moves on while later ones stay: a run is shown once. */
+function merge(first: readonly ListedRun[], later: readonly ListedRun[]): readonly ListedRun[] {
+  const known = new Set(first.map(({ id }) => id))
+  return [...first, ...later.filter(({ id }) => !known.has(id))]
+}
+
+function Filters() {
+  const { overview } = useService()
+  const { choices, choose } = useChoices()
+  const search = useRef<HTMLInputElement>(null)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  useKeys({ '/': () => search.current?.focus(), Escape: () => search.current?.blur() })
+  const scorers = [...new Set(overview.scorers.map(({ scorer }) => scorer))]
+  const hasScorer = choices['scorer'] !== undefined
+  const typed = (name: string) => (event: { readonly currentTarget: HTMLInputElement }) => {
+    const { value } = event.currentTarget
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => choose({ [name]: value }), 200)
+  }
+  return (
+    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <label class="choice search">
+        <span>Text</span>
+        <input
+          ref={search}
+          type="search"
+          placeholder="Search questions, answers, tools"
+          value={choices['text'] ?? ''}
+          onInput={typed('text')}
+        />
+      </label>
+      <Choice
+        label="Agent"
+        any="all"
+        value={choices['agent'] ?? ''}
+        options={overview.agents}
+        onChange={(agent) => choose({ agent })}
+      />
+      <Choice
+        label="Status"
+        any="any"
+        value={choices['status'] ?? ''}
+        options={['ok', 'error', 'aborted', 'unknown']}
+        onChange={(status) => choose({ status })}
+      />
+      <Choice
+        label="Time"
+        any="any"
+        value={choices['time'] ?? ''}
+        options={TIMES}
+        onChange={(value) => choose({ time: value })}
+      />
+      <Choice
+        label="Scorer"
+        any="any"
+        value={choices['scorer'] ?? ''}
+        options={scorers}
+        onChange={(scorer) =>
+          choose(scorer === '' ? { scorer, label: '', sort: '', minScore: '', maxScore: '' } : { scorer })
+        }
+      />
+      {hasScorer && (
+        <>
+          <Choice
+            label="Verdict"
+            any="any"
+            value={choices['label'] ?? ''}
+            options={[
+              { value: 'fail', name: '✗ fails' },
+              { value: 'pass', name: '✓ passes' },
+              { value: 'none', name: '– not scored' },
+            ]}
+            onChange={(label) => choose({ label })}
+          />
+          <label class="choice range">
+            <span>Score, 0 to 1</span>
+            <span>
+              <input
+                type="number"
+                min="0"
+                max="1"
+                step="0.1"
+                aria-label="lowest score"
+                placeholder="0"
+                value={choices['minScore'] ?? ''}
+                onInput={typed('minScore')}
+              />
+              –
+              <input
+                type="number"
+                min="0"
+                max="1"
+                step="0.1"
+                aria-label="highest score"
+                placeholder="1"
+                value={choices['maxScore'] ?? ''}
+                onInput={typed('maxScore')}
+              />
+            </span>
+          </label>
+          <Choice
+            label="Order"
+            any="newest first"
+            value={choices['sort'] ?? ''}
+            options={[{ value: 'worst', name: 'worst first' }]}
+            onChange={(sort) => choose({ sort })}
+          />
+        </>
+      )}
+      {Object.keys(choices).length > 0 && (
+        <a class="clear" href="/">
+          Clear
+        </a>
+      )}
+    </form>
+  )
+}
+
+function OpenRow({ run }: { readonly run: OpenRun }) {
+  return (
+    <li>
+      <a class="run-row open" href={placeOf(run.id)}>
+        <span class="status">
+          <span class="pulse" aria-hidden="true" />
+          <span class="hidden">in progress</span>
+        </span>
+        <span class="agent">{run.agent === '' ? run.service : run.agent}</span>
+        <span class="texts">
+          <span class="question">{run.question === '' ? '…' : run.question}</span>
+        </span>
+        <span class="marks">
+          <span class="mark none">in progress · {plural(run.spans, 'span')}</span>
+        </span>
+        <span class="cost" />
+        <span class="took" />
+        <time class="when">{ago(run.firstMs, Date.now())}</time>
+      </a>
+    </li>
+  )
+}
+
+const STATUS: Readonly<Record<string, readonly [sign: string, tone: string]>> = {
+  ok: ['●', 'ok'],
+  error: ['▲', 'fail'],
+  aborted: ['■', 'warn'],
+  unknown: ['○', 'none'],
+}
+
+function Row({ run }: { readonly run: ListedRun }) {
+  const [sign, tone] = STATUS[run.status] ?? ['○', 'none']
+  const tokens = (run.input_tokens ?? 0) + (run.output_tokens ?? 0)
+  const costUsd = run.scores.reduce((sum, { cost_usd: cost }) => sum + (cost ?? 0), 0)
+  return (
+    <li>
+      <a class="run-row" href={placeOf(run.id)}>
+        <span class={`status ${tone}`} title={run.status}>
+          <span aria-hidden="true">{sign}</span>
+          <span class="hidden">{run.status}</span>
+        </span>
+        <span class="agent" title={run.agent}>
+          {run.agent === '' ? run.service : run.agent}
+        </span>
+        <span class="texts">
+          <span class="question">
+            {run.question === '' ? <i class="muted">question not recorded</i> : run.question}
+          </span>
+          <span class="answer">{run.answer}</span>
+        </span>
+        <ScoreMarks scores={run.scores} />
+        <span
+          class="cost"
+          title={`${tokens} tokens of the agent${costUsd > 0 ? `, ${usd(costUsd)} for its judges` : ''}`}
+        >
+          {tokens > 0 && `${count(tokens)} tok`}
+          {costUsd > 0 && ` · ${usd(costUsd)}`}
+        </span>
+        <span class="took">{duration(run.end_ms - run.start_ms)}</span>
+        <time class="when" dateTime={new Date(run.start_ms).toISOString()} title={time(run.start_ms)}>
+          {ago(run.end_ms, Date.now())}
+        </time>
+      </a>
+    </li>
+  )
+}
+
+/** `j` and `k` move the focus from row to row; `Enter` is the link's own. */
+function useListKeys(): void {
+  useKeys({
+    j: () => moveFocus(1),
+    k: () => moveFocus(-1),
+    ArrowDown: () => moveFocus(1),
+    ArrowUp: () => moveFocus(-1),
+  })
+}
+
+function moveFocus(by: number): void {
+  const rows = [...document.querySelectorAll<HTMLAnchorElement>('.run-row')]
+  const at = rows.findIndex((row) => row === document.activeElement)
+  const start = by > 0 ? 0 : rows.length - 1
+  const next = rows[at < 0 ? start : Math.min(rows.length - 1, Math.max(0, at + by))]
+  next?.focus()
+  next?.scrollIntoView({ block: 'nearest' })
+}

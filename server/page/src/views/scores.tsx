@@ -1,0 +1,197 @@
+import { useEffect } from 'preact/hooks'
+
+import type { ScoresOverTime, ScoreSeries, ScoreSummary } from '../api.ts'
+import { toSearch } from '../api.ts'
+import { useService } from '../service.ts'
+import { percent, plural } from '../format.ts'
+import { useAnswer } from '../live.ts'
+import { Distribution, GROUP_STYLES, MeanChart } from '../parts/chart.tsx'
+import { Choice } from '../parts/choice.tsx'
+import { fromMs, TIMES, useChoices } from '../parts/place.ts'
+import { scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
+
+const GROUPS = [
+  { value: 'agent', name: 'agent' },
+  { value: 'version', name: 'scorer version' },
+  { value: 'agent_version', name: 'agent version' },
+  { value: 'model', name: 'model' },
+]
+
+/** The scores of one scorer over time: mean with interval, share that fails, distribution, by group. */
+export function ScoresView() {
+  const { overview, changes } = useService()
+  const { choices, choose } = useChoices()
+  const scorers = scorersOf(overview)
+  const scorer = choices['scorer'] ?? scorers[0] ?? ''
+  const by = choices['by'] ?? 'agent'
+  const { agent, version, model } = choices
+  const query = { scorer, by, agent, version, model, fromMs: fromMs(choices['time']) }
+  const { value, error } = useAnswer<ScoresOverTime>(scorer === '' ? undefined : '/api/scores', query, changes)
+  useEffect(() => {
+    document.title = 'Scores · spanscore'
+  }, [])
+  if (scorer === '')
+    return (
+      <p class="empty">
+        There are no scores yet. <a href="/">Runs</a>
+      </p>
+    )
+  return (
+    <section>
+      <h1>Scores over time</h1>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <Choice
+          label="Scorer"
+          value={scorer}
+          options={scorers}
+          onChange={(next) => choose({ scorer: next, version: '' })}
+        />
+        <Choice label="By" value={by} options={GROUPS} onChange={(next) => choose({ by: next })} />
+        <Choice
+          label="Agent"
+          any="all"
+          value={agent ?? ''}
+          options={overview.agents}
+          onChange={(next) => choose({ agent: next })}
+        />
+        <Choice
+          label="Scorer version"
+          any="all"
+          value={version ?? ''}
+          options={versionsOf(overview, scorer)}
+          onChange={(next) => choose({ version: next })}
+        />
+        <Choice
+          label="Model"
+          any="all"
+          value={model ?? ''}
+          options={overview.models}
+          onChange={(next) => choose({ model: next })}
+        />
+        <Choice
+          label="Time"
+          any="all"
+          value={choices['time'] ?? ''}
+          options={TIMES}
+          onChange={(next) => choose({ time: next })}
+        />
+      </form>
+      {error !== undefined && <p class="problem">{error}</p>}
+      {value !== undefined && value.all.runs === 0 && <p class="empty">No run has a score of these.</p>}
+      {value !== undefined && value.all.runs > 0 && (
+        <>
+          <Total summary={value.all} worst={`/${toSearch({ scorer, sort: 'worst', agent })}`} />
+          <MeanChart series={value.series} bucketMs={value.bucketMs} />
+          <Groups series={value.series} scorer={scorer} by={by} />
+          <p class="muted">
+            A score is a position in the scorer's range: 0 is the worst, 1 the best. Runs that were sampled count for
+            those that were not, as in the alerts; the interval holds the mean with 95 %.
+          </p>
+        </>
+      )}
+    </section>
+  )
+}
+
+function Total({ summary, worst }: { readonly summary: ScoreSummary; readonly worst: string }) {
+  return (
+    <dl class="figures">
+      <div>
+        <dt>Mean</dt>
+        <dd>{summary.mean === undefined ? '–' : summary.mean.mean.toFixed(3)}</dd>
+      </div>
+      <div>
+        <dt>95 % interval</dt>
+        <dd>{intervalOf(summary)}</dd>
+      </div>
+      <div>
+        <dt>Failing</dt>
+        <dd>{summary.failing === undefined ? '–' : percent(summary.failing)}</dd>
+      </div>
+      <div>
+        <dt>Scored runs</dt>
+        <dd>{summary.runs.toLocaleString('en')}</dd>
+      </div>
+      <div>
+        <dt>
+          <span class="hidden">See</span>
+        </dt>
+        <dd class="link">
+          <a href={worst}>The worst runs →</a>
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+export function intervalOf({ mean }: ScoreSummary): string {
+  return mean === undefined ? '–' : `${mean.interval95[0].toFixed(2)} – ${mean.interval95[1].toFixed(2)}`
+}
+
+function Groups({
+  series,
+  scorer,
+  by,
+}: {
+  readonly series: readonly ScoreSeries[]
+  readonly scorer: string
+  readonly by: string
+}) {
+  const filter = by === 'agent' || by === 'model' || by === 'version' ? by : undefined
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Scores by group">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{GROUPS.find(({ value }) => value === by)?.name ?? by}</th>
+            <th scope="col" class="number">
+              Mean
+            </th>
+            <th scope="col" class="number">
+              95 % interval
+            </th>
+            <th scope="col" class="number">
+              Failing
+            </th>
+            <th scope="col" class="number">
+              Runs
+            </th>
+            <th scope="col">Distribution</th>
+          </tr>
+        </thead>
+        <tbody>
+          {series.map(({ group, total, distribution }, index) => (
+            <tr key={group}>
+              <th scope="row">
+                <svg class={`swatch group-${index + 1}`} viewBox="0 0 24 8" aria-hidden="true">
+                  {index < GROUP_STYLES.length && (
+                    <line x1="0" x2="24" y1="4" y2="4" stroke-dasharray={GROUP_STYLES[index]?.dash.join(' ')} />
+                  )}
+                </svg>
+                {filter === undefined || group === '' ? (
+                  group === '' ? (
+                    'not recorded'
+                  ) : (
+                    group
+                  )
+                ) : (
+                  <a href={`/${toSearch({ scorer, [filter]: group, sort: 'worst' })}`}>{group}</a>
+                )}
+              </th>
+              <td class="number">{total.mean?.mean.toFixed(3) ?? '–'}</td>
+              <td class="number">{intervalOf(total)}</td>
+              <td class="number">{total.failing === undefined ? '–' : percent(total.failing)}</td>
+              <td class="number">{total.runs.toLocaleString('en')}</td>
+              <td>
+                <Distribution
+                  shares={distribution}
+                  label={`${group === '' ? 'scores' : group}, ${plural(total.runs, 'run')}`}
+                />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

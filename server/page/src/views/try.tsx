@@ -1,0 +1,237 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+
+import { exchange, send } from '../api.ts'
+import type { ConfiguredScorer, Evaluation, ListedRun, RunList, TrialEstimate, TrialResult } from '../api.ts'
+import { useService } from '../service.ts'
+import { plural, usd } from '../format.ts'
+import { messageOf, readLines, useAnswer } from '../live.ts'
+import { Choice } from '../parts/choice.tsx'
+import { placeOf, useChoices } from '../parts/place.ts'
+import { markOf, VerdictMark } from '../parts/score-mark.tsx'
+import { score as formatScore } from '../format.ts'
+
+const COUNTS = ['5', '10', '20', '50']
+
+/** Runs are scored again with a configured scorer; old and new side by side. Nothing of it is stored. */
+export function TryView() {
+  const { overview } = useService()
+  const { choices, choose } = useChoices()
+  const [problem, setProblem] = useState<string>()
+  const { value: configured } = useAnswer<{ readonly scorers: readonly ConfiguredScorer[] }>('/api/scorers', {})
+  const scorers = configured?.scorers ?? []
+  const scorer = scorers.find(({ id }) => id === choices['scorer']) ?? scorers[0]
+  const given = useMemo(
+    () => (choices['runs'] === undefined ? undefined : choices['runs'].split(',')),
+    [choices['runs']],
+  )
+  const limit = choices['count'] ?? '10'
+  const { value: list } = useAnswer<RunList>('/api/runs', {
+    agent: choices['agent'],
+    limit: given === undefined ? limit : 200,
+  })
+  const runs = list?.runs ?? []
+  const chosen = given ?? runs.slice(0, Number(limit)).map(({ id }) => id)
+  useEffect(() => {
+    document.title = 'Try a scorer · spanscore'
+  }, [])
+  return (
+    <section>
+      <h1>Try a scorer</h1>
+      <p class="muted">
+        Runs that are stored are scored again with a configured scorer. What comes out is shown here, and neither stored
+        nor sent.
+      </p>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <Choice
+          label="Scorer"
+          value={scorer?.id ?? ''}
+          options={scorers.map(({ id }) => id)}
+          onChange={(next) => choose({ scorer: next })}
+        />
+        {given === undefined ? (
+          <>
+            <Choice
+              label="Runs of"
+              any="all agents"
+              value={choices['agent'] ?? ''}
+              options={overview.agents}
+              onChange={(next) => choose({ agent: next })}
+            />
+            <Choice
+              label="How many, newest first"
+              value={limit}
+              options={COUNTS}
+              onChange={(next) => choose({ count: next })}
+            />
+          </>
+        ) : (
+          <p class="choice">
+            <span>Runs</span>
+            <span>
+              {plural(given.length, 'chosen run')} · <a href="/try">choose others</a>
+            </span>
+          </p>
+        )}
+      </form>
+      {problem !== undefined && <p class="problem">{problem}</p>}
+      {scorer !== undefined && chosen.length > 0 && (
+        <Trial
+          key={`${scorer.id} ${chosen.join()}`}
+          scorer={scorer}
+          runIds={chosen}
+          runs={runs}
+          onProblem={setProblem}
+        />
+      )}
+      {chosen.length === 0 && <p class="empty">There are no runs to score.</p>}
+    </section>
+  )
+}
+
+interface TrialProps {
+  readonly scorer: ConfiguredScorer
+  readonly runIds: readonly string[]
+  readonly runs: readonly ListedRun[]
+  readonly onProblem: (problem: string | undefined) => void
+}
+
+function Trial({ scorer, runIds, runs, onProblem }: TrialProps) {
+  const [estimate, setEstimate] = useState<TrialEstimate>()
+  const [capUsd, setCapUsd] = useState<number>()
+  const [results, setResults] = useState<ReadonlyMap<string, TrialResult>>(new Map())
+  const [isRunning, setRunning] = useState(false)
+  useEffect(() => {
+    exchange<TrialEstimate>('/api/trials/estimate', { scorer: scorer.id, runIds }).then(
+      setEstimate,
+      (failure: unknown) => onProblem(messageOf(failure)),
+    )
+  }, [])
+  const cap = capUsd ?? Math.ceil((estimate?.costUsd ?? 0) * 100) / 100
+  const start = async (): Promise<void> => {
+    setRunning(true)
+    setResults(new Map())
+    try {
+      const response = await send('/api/trials', { scorer: scorer.id, runIds, capUsd: cap })
+      await readLines(response, (line) => {
+        if (line === '') return
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- page and service are one package
+        const result = JSON.parse(line) as TrialResult
+        setResults((before) => new Map([...before, [result.runId, result]]))
+      })
+      onProblem(undefined)
+    } catch (failure) {
+      onProblem(messageOf(failure))
+    }
+    setRunning(false)
+  }
+  return (
+    <>
+      <div class="trial">
+        <p>
+          <b>{scorer.id}</b> {scorer.description}
+        </p>
+        {estimate === undefined ? (
+          <p class="muted">Working out what it costs…</p>
+        ) : (
+          <p>
+            {scorer.kind === 'code'
+              ? `${plural(estimate.runs, 'run')}, by code: it costs nothing.`
+              : `${plural(estimate.runs, 'run')}, at most ${plural(estimate.calls, 'call')} of ${scorer.model ?? 'the judge'}${estimate.costUsd === undefined ? '; its price is not known, so that it cannot be capped' : `, at most ${usd(estimate.costUsd)}`}.`}
+          </p>
+        )}
+        {estimate?.unavailable !== undefined && <p class="problem">{estimate.unavailable}</p>}
+        <form
+          class="filters"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void start()
+          }}
+        >
+          {scorer.kind === 'judge' && estimate?.costUsd !== undefined && (
+            <label class="choice">
+              <span>Cap, US dollars</span>
+              <input
+                type="number"
+                min="0"
+                step="0.01"
+                value={cap}
+                onInput={({ currentTarget }) => setCapUsd(currentTarget.valueAsNumber || 0)}
+              />
+            </label>
+          )}
+          <button
+            class="primary"
+            type="submit"
+            disabled={isRunning || estimate === undefined || estimate.unavailable !== undefined}
+          >
+            {isRunning ? `Scoring… ${results.size} of ${runIds.length}` : 'Score again'}
+          </button>
+        </form>
+      </div>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Old and new scores">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Run</th>
+              <th scope="col">Stored</th>
+              <th scope="col">Now</th>
+              <th scope="col">Why</th>
+            </tr>
+          </thead>
+          <tbody>
+            {runIds.map((runId) => (
+              <Row
+                key={runId}
+                runId={runId}
+                run={runs.find(({ id }) => id === runId)}
+                scorer={scorer}
+                result={results.get(runId)}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  )
+}
+
+interface RowProps {
+  readonly runId: string
+  readonly run: ListedRun | undefined
+  readonly scorer: ConfiguredScorer
+  readonly result: TrialResult | undefined
+}
+
+function Row({ runId, run, scorer, result }: RowProps) {
+  const stored = run?.scores.find((each) => each.scorer === scorer.id)
+  const now = result !== undefined && 'evaluation' in result ? result.evaluation : undefined
+  const { sign, tone, word } = markOf(stored?.status ?? 'skipped', stored?.label)
+  return (
+    <tr>
+      <th scope="row">
+        <a href={placeOf(runId)}>{run === undefined || run.question === '' ? runId.slice(0, 8) : run.question}</a>
+      </th>
+      <td>
+        <span class={`mark ${tone}`}>
+          <span aria-label={word}>{sign}</span>{' '}
+          {stored?.value === undefined || stored.value === null
+            ? (stored?.reason ?? 'none')
+            : formatScore(stored.value)}
+        </span>
+      </td>
+      <td>
+        {now === undefined ? (
+          <span class="muted">{result === undefined ? '…' : 'not scored'}</span>
+        ) : (
+          <VerdictMark evaluation={now} />
+        )}
+      </td>
+      <td class="text">{whyOf(result, now)}</td>
+    </tr>
+  )
+}
+
+function whyOf(result: TrialResult | undefined, now: Evaluation | undefined): string {
+  if (now !== undefined) return now.score.status === 'scored' ? (now.score.explanation ?? '') : now.score.message
+  return result !== undefined && 'unavailable' in result ? result.unavailable : ''
+}

@@ -1,0 +1,227 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+import { labelLineSchema, labelSchema } from 'spanscore/engine'
+import type { Label } from 'spanscore/engine'
+import { z } from 'zod'
+
+import { loadExample } from './example.ts'
+import type { Ingest } from './ingest.ts'
+import { followChanges } from './live.ts'
+import type { PageOptions } from './messages.ts'
+import type { OverviewReader } from './overview.ts'
+import { BadRequestError } from './page-server.ts'
+import type { ApiAnswer, ApiRequest } from './page-server.ts'
+import { readRun, readRuns, runAsJson } from './run-page.ts'
+import { compareScores } from './store/compare.ts'
+import { drawScores } from './store/draws.ts'
+import { exportLabels, importLabels } from './store/label-files.ts'
+import * as labels from './store/labels.ts'
+import { listRuns } from './store/run-list.ts'
+import { DIMENSIONS, summariseScores, timeRange } from './store/score-sums.ts'
+import type { Dimension, ScoreFilter } from './store/score-sums.ts'
+import type { Trials } from './trials.ts'
+
+/** What the API reads and does. */
+export interface ApiParts {
+  readonly database: DatabaseSync
+  readonly ingest: Ingest
+  readonly overview: OverviewReader
+  readonly trials: Trials
+  readonly options: Pick<PageOptions, 'jaegerUrl' | 'retention'>
+  readonly otlpUrl: () => string
+  readonly nowMs: () => number
+  readonly random: () => number
+  /** Messages of the service that were left out because the page was behind. */
+  readonly left: () => number
+}
+
+type Handler = (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer
+
+const optionalNumber = z.coerce.number().finite().optional()
+const text = z.string().min(1).max(1000).optional()
+
+const listQuery = z.object({
+  agent: text,
+  status: text,
+  text,
+  scorer: text,
+  version: text,
+  model: text,
+  label: z.enum(['pass', 'fail', 'none']).optional(),
+  sort: z.enum(['newest', 'worst']).optional(),
+  after: z
+    .string()
+    .regex(/^[\d.e~-]{1,60}$/)
+    .optional(),
+  minScore: optionalNumber,
+  maxScore: optionalNumber,
+  fromMs: optionalNumber,
+  toMs: optionalNumber,
+  limit: optionalNumber,
+})
+const scoreFilter = z.object({
+  scorer: z.string().min(1),
+  agent: text,
+  version: text,
+  agentVersion: text,
+  model: text,
+  fromMs: optionalNumber,
+  toMs: optionalNumber,
+})
+const name = z.string().min(1).max(200)
+const labelBody = z.object({
+  runId: name,
+  scorer: name,
+  version: name,
+  labeller: name,
+  label: z.enum(['pass', 'fail']),
+  note: z.string().max(4000),
+})
+const drawBody = z.object({ scorer: name, version: name, count: z.int().min(1).max(500) })
+const trialBody = z.object({ scorer: name, runIds: z.array(name).min(1).max(50), capUsd: z.number().min(0).optional() })
+
+/** Points of a chart over time. */
+const BUCKETS = 60
+const BUCKET_SIZES_MS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800].map((seconds) => seconds * 1000)
+
+/** The API of the page: all that its views read and do. */
+export function createApi(parts: ApiParts): Handler {
+  const { database, ingest, overview, trials, nowMs } = parts
+  const routes: Readonly<Record<string, Handler>> = {
+    'GET /api/overview': () =>
+      json({
+        ...overview.read(),
+        open: ingest.openCount,
+        left: parts.left(),
+        otlpUrl: parts.otlpUrl(),
+        jaegerUrl: parts.options.jaegerUrl,
+        retention: parts.options.retention,
+      }),
+    'GET /api/live': ({ signal }) => followChanges(ingest, signal),
+    'GET /api/runs': ({ query }) => {
+      const filter = parsed(listQuery, Object.fromEntries(query))
+      return json({ ...listRuns(database, filter), changes: ingest.changes, open: ingest.openRuns() })
+    },
+    'GET /api/run': ({ query }) => {
+      const found = readRun(parts, query.get('id') ?? '')
+      return found === undefined ? missing('run') : json(found)
+    },
+    'GET /api/run.json': ({ query }) => {
+      const run = runAsJson(ingest, query.get('id') ?? '')
+      return run === undefined ? missing('run') : json(run)
+    },
+    'GET /api/scores': ({ query }) => scoresOverTime(parts, query),
+    'GET /api/compare': ({ query }) => {
+      const side = (prefix: string) =>
+        parsed(
+          scoreFilter,
+          Object.fromEntries(
+            [...query].flatMap(([key, value]) =>
+              key === 'scorer' || key === 'agent'
+                ? [[key, value]]
+                : key.startsWith(`${prefix}.`)
+                  ? [[key.slice(prefix.length + 1), value]]
+                  : [],
+            ),
+          ),
+        )
+      return json(compareScores(database, side('before'), side('after')))
+    },
+    'GET /api/labels': ({ query }) => {
+      const { scorer, version, labeller } = parsed(
+        z.object({ scorer: name, version: name, labeller: z.string().max(200).default('') }),
+        Object.fromEntries(query),
+      )
+      const done = labels.labelledRuns(database, scorer, version)
+      return json({
+        waiting: labels.waitingRuns(database, scorer, version, labeller),
+        progress: labels.progressOf(database, scorer, version, labeller),
+        labelled: done,
+        agreement: labels.agreementOf(done),
+      })
+    },
+    'POST /api/labels/draw': ({ body }) => {
+      const { scorer, version, count } = parsed(drawBody, body)
+      return json({ drawn: drawScores(database, scorer, version, count, nowMs(), parts.random) })
+    },
+    'POST /api/labels': ({ body }) =>
+      labels.saveLabel(database, parsed(labelBody, body), nowMs()) ? json({}) : missing('score'),
+    'GET /api/labels/export': ({ query }) => {
+      const scorer = query.get('scorer') ?? ''
+      const lines = exportLabels(database, scorer).map((label) => `${JSON.stringify(label)}\n`)
+      return {
+        type: 'application/x-ndjson',
+        fileName: `labels-${scorer.replaceAll(/[^\w-]/g, '_')}.jsonl`,
+        write: (line) => Promise.resolve(line(lines.join(''))),
+      }
+    },
+    'POST /api/labels/import': ({ body }) => {
+      const { lines } = parsed(z.object({ lines: z.string() }), body)
+      const found = readLabels(lines)
+      importLabels(database, found)
+      return json({ imported: found.length })
+    },
+    'GET /api/scorers': () => json({ scorers: trials.scorers() }),
+    'POST /api/trials/estimate': ({ body }) => {
+      const { scorer, runIds } = parsed(trialBody, body)
+      const estimate = trials.estimate(scorer, readRuns(ingest, runIds))
+      return estimate === undefined ? missing('configured scorer') : json(estimate)
+    },
+    'POST /api/trials': ({ body }) => {
+      const { scorer, runIds, capUsd = 0 } = parsed(trialBody, body)
+      const runs = readRuns(ingest, runIds)
+      return {
+        type: 'application/x-ndjson',
+        write: (line) => trials.run(scorer, runs, capUsd, (result) => line(`${JSON.stringify(result)}\n`)),
+      }
+    },
+    'POST /api/example': () => json({ runId: loadExample(ingest, database) }),
+  }
+  return (request) =>
+    routes[`${request.method} ${request.path}`]?.(request) ?? { status: 404, json: { error: 'There is no such path.' } }
+}
+
+function scoresOverTime({ database }: ApiParts, query: URLSearchParams): ApiAnswer {
+  const filter: ScoreFilter = parsed(scoreFilter, Object.fromEntries(query))
+  const by = query.get('by') ?? ''
+  const range = timeRange(database, filter)
+  const spanMs = range === undefined ? 0 : (filter.toMs ?? range.toMs) - (filter.fromMs ?? range.fromMs)
+  const bucketMs = BUCKET_SIZES_MS.find((size) => spanMs / size <= BUCKETS) ?? 604_800_000
+  return json({ ...summariseScores(database, filter, isDimension(by) ? by : undefined, bucketMs), bucketMs, range })
+}
+
+function isDimension(by: string): by is Dimension {
+  return DIMENSIONS.has(by)
+}
+
+/** Labels in JSON Lines. Lines that nobody has filled in are passed over; a wrong one is named, and nothing is taken. */
+function readLabels(lines: string): readonly Label[] {
+  return lines.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return []
+    let value: unknown
+    try {
+      value = JSON.parse(line)
+    } catch {
+      throw new BadRequestError(`Line ${index + 1}: expected a label in JSON, got text that does not parse.`)
+    }
+    const given = labelLineSchema.safeParse(value)
+    if (given.success && given.data.label === null) return []
+    const label = labelSchema.safeParse(value)
+    if (label.success) return [label.data]
+    throw new BadRequestError(`Line ${index + 1}: ${z.prettifyError(label.error)}`)
+  })
+}
+
+function parsed<Value>(schema: z.ZodType<Value>, value: unknown): Value {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw new BadRequestError(z.prettifyError(result.error))
+}
+
+function json(value: unknown): ApiAnswer {
+  return { status: 200, json: value }
+}
+
+function missing(what: string): ApiAnswer {
+  return { status: 404, json: { error: `There is no such ${what}; it may have been deleted because of its age.` } }
+}

@@ -1,0 +1,159 @@
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { gzip } from 'node:zlib'
+
+import type { Asset } from './assets.ts'
+import type { PageOptions } from './messages.ts'
+import { PAGE_HEADERS, refuseHost, refuseOrigin, refuseWithoutToken } from './page-access.ts'
+
+/** A request to the page's API, once it was let in. */
+export interface ApiRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  /** Parsed JSON; `undefined` for GET. */
+  readonly body: unknown
+  /** Aborts when the browser has gone away. */
+  readonly signal: AbortSignal
+}
+
+/** An answer: JSON, or lines that are written as they come. */
+export type ApiAnswer =
+  | { readonly status: number; readonly json: unknown }
+  | {
+      readonly type: string
+      readonly fileName?: string
+      /** Resolves when all was written. */
+      readonly write: (line: (text: string) => void) => Promise<void>
+    }
+
+/** Something in a request that is not as expected: what was expected, what came. */
+export class BadRequestError extends Error {
+  override readonly name = 'BadRequestError'
+}
+
+/** Bytes of a request's body: labels of a file that is imported. */
+const MAX_BODY_BYTES = 32 * 1024 * 1024
+
+const GZIP_FROM_BYTES = 4096
+
+/** Serves the page and its API. The page itself holds no data; everything else needs the token. */
+export function createPageServer(
+  { host, allowedHosts }: Pick<PageOptions, 'host' | 'allowedHosts'>,
+  token: string,
+  assets: ReadonlyMap<string, Asset>,
+  handle: (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer,
+): Server {
+  return createServer(
+    { headersTimeout: 10_000, requestTimeout: 60_000, maxHeaderSize: 16 * 1024 },
+    (request, response) => {
+      for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value)
+      const url = new URL(request.url ?? '/', 'http://page')
+      const isApi = url.pathname.startsWith('/api/')
+      const refusal =
+        refuseHost(request.headers, host, allowedHosts) ??
+        (isApi ? (refuseOrigin(request.headers) ?? refuseWithoutToken(request.headers, token)) : undefined)
+      if (refusal !== undefined) sendJson(request, response, refusal.status, { error: refusal.message })
+      else if (isApi) void answerApi(request, response, url, handle)
+      else sendAsset(request, response, url.pathname, assets)
+    },
+  )
+}
+
+async function answerApi(
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  handle: (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer,
+): Promise<void> {
+  const controller = new AbortController()
+  response.once('close', () => controller.abort())
+  try {
+    const answer = await handle({
+      method: request.method ?? 'GET',
+      path: url.pathname,
+      query: url.searchParams,
+      body: request.method === 'POST' ? await bodyOf(request) : undefined,
+      signal: controller.signal,
+    })
+    if ('json' in answer) {
+      sendJson(request, response, answer.status, answer.json)
+      return
+    }
+    response.writeHead(200, {
+      'content-type': answer.type,
+      'cache-control': 'no-store',
+      ...(answer.fileName !== undefined && { 'content-disposition': `attachment; filename="${answer.fileName}"` }),
+    })
+    await answer.write((text) => void (controller.signal.aborted || response.write(text)))
+    response.end()
+  } catch (error) {
+    const isBad = error instanceof BadRequestError
+    const message = error instanceof Error ? error.message : 'unknown'
+    if (response.headersSent) response.end()
+    else
+      sendJson(request, response, isBad ? 400 : 500, { error: isBad ? message : `The page met an error: ${message}` })
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  if (request.headers['content-type']?.split(';')[0]?.trim() !== 'application/json')
+    throw new BadRequestError('Expected Content-Type application/json, got another.')
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request) {
+    if (!(chunk instanceof Buffer)) continue
+    bytes += chunk.byteLength
+    if (bytes > MAX_BODY_BYTES)
+      throw new BadRequestError(`Expected a body of at most ${MAX_BODY_BYTES} bytes, got a larger one.`)
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString())
+  } catch {
+    throw new BadRequestError('Expected a body of JSON, got text that does not parse.')
+  }
+}
+
+function sendAsset(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  assets: ReadonlyMap<string, Asset>,
+): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    sendJson(request, response, 405, { error: 'Expected a GET, got another method.' })
+    return
+  }
+  // Every path without a file is a place within the page.
+  const isPlace = !/\.\w+$/.test(path)
+  const asset = assets.get(isPlace ? '/index.html' : path)
+  if (asset === undefined) {
+    sendJson(request, response, 404, { error: 'There is no such file.' })
+    return
+  }
+  response.writeHead(200, {
+    'content-type': asset.type,
+    'cache-control': asset.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'content-length': asset.body.byteLength,
+    ...(asset.isGzipped && { 'content-encoding': 'gzip' }),
+  })
+  response.end(request.method === 'HEAD' ? undefined : asset.body)
+}
+
+function sendJson(request: IncomingMessage, response: ServerResponse, status: number, json: unknown): void {
+  const body = Buffer.from(JSON.stringify(json) ?? 'null')
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
+  if (body.byteLength < GZIP_FROM_BYTES || !/\bgzip\b/.test(request.headers['accept-encoding']?.toString() ?? '')) {
+    response.writeHead(status, { ...headers, 'content-length': body.byteLength })
+    response.end(body)
+    return
+  }
+  gzip(body, { level: 1 }, (error, packed) => {
+    if (error !== null) response.destroy()
+    else {
+      response.writeHead(status, { ...headers, 'content-encoding': 'gzip', 'content-length': packed.byteLength })
+      response.end(packed)
+    }
+  })
+}

@@ -1,0 +1,124 @@
+import type { AddressInfo } from 'node:net'
+import { parentPort, workerData } from 'node:worker_threads'
+
+import { RequestReader } from '../receive/read-request.ts'
+import { createApi } from './api.ts'
+import { readAssets } from './assets.ts'
+import { Ingest } from './ingest.ts'
+import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
+import { OverviewReader } from './overview.ts'
+import { createPageServer } from './page-server.ts'
+import { openPageDatabase } from './store/page-database.ts'
+import { deleteOldest } from './store/run-writer.ts'
+import { Trials } from './trials.ts'
+
+/** Milliseconds of writing after which questions of the page are answered. */
+const SLICE_MS = 20
+
+/** How often it is looked for runs that are too old. */
+const RETENTION_EVERY_MS = 30_000
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the page starts this thread with it
+await main(workerData as PageWorkerData).catch((error: unknown) => {
+  answer({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })
+})
+
+function nowMs(): number {
+  return Date.now()
+}
+
+async function main({ options, folder, token, limits, configPath }: PageWorkerData): Promise<void> {
+  const assets = readAssets()
+  const database = openPageDatabase(folder)
+  const reader = await RequestReader.create(limits)
+  const report = (message: string) => answer({ kind: 'trouble', message })
+  const ingest = new Ingest(database, reader, nowMs)
+  const waiting: { readonly items: readonly ToPage[]; readonly bytes: number; next: number }[] = []
+  let left = 0
+  let otlpUrl = ''
+  let isWriting = false
+
+  const take = (item: ToPage): void => {
+    try {
+      ingest.take(item)
+    } catch (error) {
+      // The message of an error may quote what it was about.
+      report(`The page could not take in part of a run (${error instanceof Error ? error.name : 'unknown error'}).`)
+    }
+  }
+  const writeSlice = (): void => {
+    const endMs = performance.now() + SLICE_MS
+    database.exec('BEGIN')
+    for (let batch = waiting[0]; batch !== undefined && performance.now() < endMs; batch = waiting[0]) {
+      const item = batch.items[batch.next++]
+      if (item !== undefined) take(item)
+      if (batch.next < batch.items.length) continue
+      waiting.shift()
+      answer({ kind: 'taken', bytes: batch.bytes })
+    }
+    database.exec('COMMIT')
+  }
+  const writeAll = (): void => {
+    try {
+      writeSlice()
+    } catch (error) {
+      report(`The page could not store runs: ${error instanceof Error ? error.message : 'unknown error'}.`)
+      if (database.isTransaction) database.exec('ROLLBACK')
+    }
+    isWriting = waiting.length > 0
+    // Between two slices the event loop answers what was asked meanwhile.
+    if (isWriting) setImmediate(writeAll)
+  }
+  const server = createPageServer(
+    options,
+    token,
+    assets,
+    createApi({
+      database,
+      ingest,
+      overview: new OverviewReader(database, nowMs),
+      trials: new Trials(configPath, report),
+      options,
+      otlpUrl: () => otlpUrl,
+      nowMs,
+      random: () => Math.random(),
+      left: () => left,
+    }),
+  )
+  const retention = setInterval(() => {
+    if (isWriting) return
+    const deleteChunk = (): void => {
+      if (!isWriting && deleteOldest(database, options.retention, nowMs()) > 0) setImmediate(deleteChunk)
+    }
+    deleteChunk()
+  }, RETENTION_EVERY_MS)
+  parentPort?.on('message', (batch: PageBatch) => {
+    if (batch.kind === 'batch') {
+      left = batch.left
+      waiting.push({ items: batch.items, bytes: batch.bytes, next: 0 })
+      if (!isWriting) writeAll()
+      return
+    }
+    if (batch.kind === 'address') {
+      otlpUrl = batch.otlpUrl
+      return
+    }
+    clearInterval(retention)
+    while (waiting.length > 0) writeSlice()
+    server.close()
+    server.closeAllConnections()
+    database.close()
+    answer({ kind: 'stopped' })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, options.host, resolve)
+  })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port
+  answer({ kind: 'listening', port: (server.address() as AddressInfo).port })
+}
+
+function answer(message: FromPage): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort?.postMessage(message)
+}

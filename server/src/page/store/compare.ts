@@ -1,0 +1,123 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+import type { WeightedMean } from 'spanscore/engine'
+
+import { all } from './page-database.ts'
+import { summaryOf, where } from './score-sums.ts'
+import type { ScoreFilter, ScoreSummary } from './score-sums.ts'
+
+/** One side of a question that both sides answered. */
+export interface ComparedRun {
+  readonly id: string
+  readonly answer: string
+  readonly label: string
+  readonly position: number
+}
+
+/** A question whose score is not the same on both sides. */
+export interface ChangedRun {
+  readonly question: string
+  readonly agent: string
+  readonly before: ComparedRun
+  readonly after: ComparedRun
+}
+
+/** What is different between two sets of scores. */
+export interface Comparison {
+  readonly before: ScoreSummary
+  readonly after: ScoreSummary
+  /** `undefined` where a side has no scores. */
+  readonly difference: { readonly mean: number; readonly interval95: readonly [number, number] } | undefined
+  /** Questions that both sides answered, and how many of them score the same. */
+  readonly paired: number
+  readonly same: number
+  readonly changed: readonly ChangedRun[]
+}
+
+/** Runs of each side that are looked through for equal questions: the latest ones. */
+const MAX_RUNS = 5000
+
+/** Changed runs that are given: those with the largest change. */
+const MAX_CHANGED = 100
+
+/** Compares two sets of scores: two versions, models, agents, or times. */
+export function compareScores(database: DatabaseSync, before: ScoreFilter, after: ScoreFilter): Comparison {
+  const sides = [before, after].map((filter) => summaryOf(database, filter))
+  const [first = NOTHING, second = NOTHING] = sides
+  const old = byQuestion(database, before)
+  const pairs = [...byQuestion(database, after)].flatMap(([key, row]): [QuestionRow, QuestionRow][] => {
+    const partner = old.get(key)
+    return partner === undefined || partner.id === row.id ? [] : [[partner, row]]
+  })
+  const changed = pairs.filter(([left, right]) => left.label !== right.label || left.position !== right.position)
+  return {
+    before: first,
+    after: second,
+    difference:
+      first.mean === undefined || second.mean === undefined ? undefined : differenceOf(first.mean, second.mean),
+    paired: pairs.length,
+    same: pairs.length - changed.length,
+    changed: changed
+      .toSorted((left, right) => changeOf(right) - changeOf(left))
+      .slice(0, MAX_CHANGED)
+      .map(([left, right]) => ({
+        question: right.question,
+        agent: right.agent,
+        before: toCompared(left),
+        after: toCompared(right),
+      })),
+  }
+}
+
+const NOTHING: ScoreSummary = { runs: 0, mean: undefined, failing: undefined }
+
+/**
+ * The difference of two means, with an interval made of theirs: the square-and-add method of Newcombe ("Interval estimation for
+ * the difference between independent proportions: comparison of eleven methods", Statistics in Medicine 17, 1998, method 10).
+ */
+export function differenceOf(
+  before: WeightedMean,
+  after: WeightedMean,
+): { readonly mean: number; readonly interval95: readonly [number, number] } {
+  const mean = after.mean - before.mean
+  const [lowBefore, highBefore] = before.interval95
+  const [lowAfter, highAfter] = after.interval95
+  return {
+    mean,
+    interval95: [
+      Math.max(-1, mean - Math.hypot(after.mean - lowAfter, highBefore - before.mean)),
+      Math.min(1, mean + Math.hypot(highAfter - after.mean, before.mean - lowBefore)),
+    ],
+  }
+}
+
+interface QuestionRow extends ComparedRun {
+  readonly question: string
+  readonly agent: string
+}
+
+/** The latest run of each question. */
+function byQuestion(database: DatabaseSync, filter: ScoreFilter): Map<string, QuestionRow> {
+  const { sql, values } = where(filter)
+  const rows = all<QuestionRow>(
+    database,
+    `SELECT r.id, r.question, r.answer, r.agent, s.label, s.position
+     FROM (SELECT run_seq, label, position FROM scores WHERE ${sql} ORDER BY settled_ms DESC LIMIT ${MAX_RUNS}) s
+     JOIN runs r ON r.seq = s.run_seq WHERE r.question <> ''`,
+    ...values,
+  )
+  const latest = new Map<string, QuestionRow>()
+  for (const row of rows) {
+    const key = JSON.stringify([row.agent, row.question])
+    if (!latest.has(key)) latest.set(key, row)
+  }
+  return latest
+}
+
+function toCompared({ id, answer, label, position }: QuestionRow): ComparedRun {
+  return { id, answer, label, position }
+}
+
+function changeOf([left, right]: [QuestionRow, QuestionRow]): number {
+  return Math.abs(right.position - left.position) + (left.label === right.label ? 0 : 1)
+}

@@ -1,0 +1,110 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+import { all, first, run as execute } from './page-database.ts'
+
+/** The scores that may be drawn: those of one version, scored, of runs that are stored. */
+const POPULATION = 's.scorer = ?1 AND s.version = ?2 AND s.label IS NOT NULL AND s.weight IS NOT NULL'
+export const UNDRAWN = `${POPULATION} AND NOT EXISTS
+  (SELECT 1 FROM drawn d WHERE d.run_id = r.id AND d.scorer = s.scorer AND d.version = s.version)`
+export const SCORES_OF_RUNS = 'FROM scores s JOIN runs r ON r.seq = s.run_seq'
+
+/**
+ * Draws scores to be labelled, half of them from those that pass and half from those that fail where there are enough: the rare
+ * ones say as much about a scorer as the others. Each draw notes its probability, by which what is found is weighted.
+ *
+ * @param random A number from 0 to 1, 1 excluded.
+ * @returns How many were drawn.
+ */
+export function drawScores(
+  database: DatabaseSync,
+  scorer: string,
+  version: string,
+  count: number,
+  nowMs: number,
+  random: () => number,
+): number {
+  const open = (['fail', 'pass'] as const).map((judged) => ({
+    judged,
+    runs: all<{ id: string; seq: number }>(
+      database,
+      `SELECT r.id, r.seq ${SCORES_OF_RUNS} WHERE ${UNDRAWN} AND s.label = ?3`,
+      scorer,
+      version,
+      judged,
+    ),
+  }))
+  const [fails = 0, passes = 0] = open.map(({ runs }) => runs.length)
+  const ofFails = Math.min(fails, Math.max(Math.ceil(count / 2), count - passes))
+  const counts = { fail: ofFails, pass: Math.min(passes, count - ofFails) }
+  const last = first<{ seq: number }>(database, 'SELECT coalesce(max(seq), 0) AS seq FROM runs')?.seq ?? 0
+  database.exec('BEGIN')
+  for (const { judged, runs } of open) {
+    const taken = sample(runs, counts[judged], random)
+    if (taken.length === 0) continue
+    execute(
+      database,
+      'INSERT INTO draws (scorer, version, judged, last_seq, probability, time_ms) VALUES (?, ?, ?, ?, ?, ?)',
+      scorer,
+      version,
+      judged,
+      last,
+      taken.length / runs.length,
+      nowMs,
+    )
+    for (const { id, seq } of taken) {
+      execute(
+        database,
+        'INSERT INTO drawn (run_id, scorer, version, judged, run_seq, place) VALUES (?, ?, ?, ?, ?, ?)',
+        id,
+        scorer,
+        version,
+        judged,
+        seq,
+        random(),
+      )
+    }
+  }
+  database.exec('COMMIT')
+  return counts.fail + counts.pass
+}
+
+function sample<Item>(items: readonly Item[], count: number, random: () => number): readonly Item[] {
+  const pool = [...items]
+  for (let index = 0; index < count; index++) {
+    const other = index + Math.floor(random() * (pool.length - index))
+    const [left, right] = [pool[index], pool[other]]
+    if (left === undefined || right === undefined) break
+    pool[index] = right
+    pool[other] = left
+  }
+  return pool.slice(0, count)
+}
+
+/**
+ * The probability with which a score was drawn, over all draws that it took part in. `undefined` where it was not drawn: it was
+ * picked for a reason, and says nothing about the others.
+ */
+export function drawProbability(
+  database: DatabaseSync,
+  runId: string,
+  scorer: string,
+  version: string,
+): number | undefined {
+  const drawn = first<{ judged: string; run_seq: number }>(
+    database,
+    'SELECT judged, run_seq FROM drawn WHERE run_id = ? AND scorer = ? AND version = ?',
+    runId,
+    scorer,
+    version,
+  )
+  if (drawn === undefined) return undefined
+  const draws = all<{ probability: number }>(
+    database,
+    'SELECT probability FROM draws WHERE scorer = ? AND version = ? AND judged = ? AND last_seq >= ?',
+    scorer,
+    version,
+    drawn.judged,
+    drawn.run_seq,
+  )
+  return 1 - draws.reduce((left, { probability }) => left * (1 - probability), 1)
+}

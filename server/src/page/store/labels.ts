@@ -1,0 +1,157 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+import { addWeighted, weightedMean } from 'spanscore/engine'
+import type { WeightedMean } from 'spanscore/engine'
+
+import { drawProbability, SCORES_OF_RUNS, UNDRAWN } from './draws.ts'
+import { all, first, run as execute } from './page-database.ts'
+
+/** A score that was drawn to be labelled, without what the scorer says of it. */
+export interface DrawnRun {
+  readonly runId: string
+  readonly question: string
+  readonly agent: string
+}
+
+/** How far the labelling of a scorer has come. */
+export interface LabelProgress {
+  readonly drawn: number
+  readonly labelled: number
+  /** Scores of this version that are stored, and that nobody has drawn. */
+  readonly undrawn: number
+}
+
+/** What a person said, beside what the scorer says. */
+export interface LabelledRun {
+  readonly run_id: string
+  readonly version: string
+  readonly labeller: string
+  readonly label: 'pass' | 'fail'
+  readonly note: string
+  readonly labelled_ms: number
+  readonly judged: string | null
+  readonly draw_probability: number | null
+  readonly question: string | null
+  readonly agent: string | null
+}
+
+/** How well a scorer agrees with people, over runs that were drawn. */
+export interface Agreement {
+  readonly bothPass: number
+  readonly bothFail: number
+  /** The scorer passes what people fail. */
+  readonly missed: number
+  /** The scorer fails what people pass. */
+  readonly falseAlarms: number
+  /** The share of all scores on which they agree, weighted by how the labelled ones were drawn. */
+  readonly share: WeightedMean | undefined
+}
+
+/** The drawn scores that this person has not labelled, in an order that says nothing of them. */
+export function waitingRuns(
+  database: DatabaseSync,
+  scorer: string,
+  version: string,
+  labeller: string,
+): readonly DrawnRun[] {
+  return all<DrawnRun>(
+    database,
+    `SELECT d.run_id AS runId, r.question, r.agent FROM drawn d JOIN runs r ON r.id = d.run_id
+     WHERE d.scorer = ? AND d.version = ? AND NOT EXISTS (SELECT 1 FROM labels l
+       WHERE l.run_id = d.run_id AND l.scorer = d.scorer AND l.version = d.version AND l.labeller = ?)
+     ORDER BY d.place`,
+    scorer,
+    version,
+    labeller,
+  )
+}
+
+export function progressOf(database: DatabaseSync, scorer: string, version: string, labeller: string): LabelProgress {
+  const count = (sql: string, ...more: string[]) =>
+    first<{ n: number }>(database, `SELECT count(*) AS n ${sql}`, scorer, version, ...more)?.n ?? 0
+  return {
+    drawn: count('FROM drawn WHERE scorer = ? AND version = ?'),
+    labelled: count('FROM labels WHERE scorer = ? AND version = ? AND labeller = ?', labeller),
+    undrawn: count(`${SCORES_OF_RUNS} WHERE ${UNDRAWN}`),
+  }
+}
+
+/** What a person says of a score. */
+export interface GivenLabel {
+  readonly runId: string
+  readonly scorer: string
+  readonly version: string
+  readonly labeller: string
+  readonly label: 'pass' | 'fail'
+  readonly note: string
+}
+
+/**
+ * Stores a label, or replaces the one that the same person gave before.
+ *
+ * @returns Whether there is such a score.
+ */
+export function saveLabel(database: DatabaseSync, given: GivenLabel, nowMs: number): boolean {
+  const { runId, scorer, version, labeller, label, note } = given
+  const score = first<{ score_key: string; revision: number; judge_model: string | null; label: string | null }>(
+    database,
+    `SELECT s.score_key, s.revision, s.judge_model, s.label ${SCORES_OF_RUNS} WHERE r.id = ? AND s.scorer = ? AND s.version = ?`,
+    runId,
+    scorer,
+    version,
+  )
+  if (score === undefined) return false
+  execute(
+    database,
+    `INSERT OR REPLACE INTO labels (run_id, scorer, version, labeller, label, note, labelled_ms, score_key, revision,
+       judge_model, judged, draw_probability) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    runId,
+    scorer,
+    version,
+    labeller,
+    label,
+    note,
+    nowMs,
+    score.score_key,
+    score.revision,
+    score.judge_model,
+    score.label,
+    drawProbability(database, runId, scorer, version) ?? null,
+  )
+  return true
+}
+
+/** Labels of a scorer, the latest first. */
+export function labelledRuns(database: DatabaseSync, scorer: string, version: string): readonly LabelledRun[] {
+  const rows = all<LabelledRun>(
+    database,
+    `SELECT l.run_id, l.version, l.labeller, l.label, l.note, l.labelled_ms, l.judged, l.draw_probability, r.question, r.agent
+     FROM labels l LEFT JOIN runs r ON r.id = l.run_id WHERE l.scorer = ? AND l.version = ? ORDER BY l.labelled_ms DESC`,
+    scorer,
+    version,
+  )
+  // A draw that came after the label made the score more likely to be drawn.
+  return rows.map((row) => ({
+    ...row,
+    draw_probability: drawProbability(database, row.run_id, scorer, version) ?? row.draw_probability,
+  }))
+}
+
+/** How a scorer agrees with people on the runs that were drawn. */
+export function agreementOf(labels: readonly LabelledRun[]): Agreement {
+  const counted = labels.filter(({ judged, draw_probability: drawn }) => judged !== null && drawn !== null)
+  const count = (judged: string, label: string) =>
+    counted.filter((each) => each.judged === judged && each.label === label).length
+  const nothing = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
+  const sums = counted.reduce(
+    (sum, { draw_probability: drawn, judged, label }) => addWeighted(sum, drawn ?? 1, Number(judged === label)),
+    nothing,
+  )
+  return {
+    bothPass: count('pass', 'pass'),
+    bothFail: count('fail', 'fail'),
+    missed: count('pass', 'fail'),
+    falseAlarms: count('fail', 'pass'),
+    share: weightedMean(sums),
+  }
+}

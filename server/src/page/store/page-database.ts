@@ -1,0 +1,78 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { SQLInputValue } from 'node:sqlite'
+
+import { PAGE_MIGRATIONS } from './schema.ts'
+
+/**
+ * Opens the database of the page in the data folder of the service, and makes it where there is none.
+ *
+ * @throws Error where a newer version of the service wrote it.
+ */
+export function openPageDatabase(folder: string): DatabaseSync {
+  const path = join(folder, 'page.db')
+  const database = new DatabaseSync(path)
+  try {
+    database.exec('PRAGMA journal_mode = WAL')
+    // What a crash of the machine takes from the last second is only not shown: scores have their own log.
+    database.exec('PRAGMA synchronous = NORMAL')
+    database.exec('PRAGMA foreign_keys = ON')
+    database.exec('PRAGMA cache_size = -65536')
+    const version = first<{ user_version: number }>(database, 'PRAGMA user_version')?.user_version ?? 0
+    if (version > PAGE_MIGRATIONS.length) {
+      throw new Error(
+        `${path}: expected a database of version ${PAGE_MIGRATIONS.length} or older, got version ${version}. Use a newer spanscore-server, or move the file away.`,
+      )
+    }
+    for (const [index, migration] of PAGE_MIGRATIONS.entries()) {
+      if (index < version) continue
+      database.exec(`BEGIN; ${migration} PRAGMA user_version = ${index + 1}; COMMIT`)
+    }
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** All rows of a query; `Row` is what its SELECT names. */
+export function all<Row extends object>(
+  database: DatabaseSync,
+  sql: string,
+  ...parameters: readonly SQLInputValue[]
+): Row[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's SELECT has these columns
+  return prepared(database, sql).all(...parameters) as Row[]
+}
+
+/** The first row of a query; `Row` is what its SELECT names. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the columns, as for `all`
+export function first<Row extends object>(
+  database: DatabaseSync,
+  sql: string,
+  ...parameters: readonly SQLInputValue[]
+): Row | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's SELECT has these columns
+  return prepared(database, sql).get(...parameters) as Row | undefined
+}
+
+/** Runs a statement. @returns The number of rows that it changed. */
+export function run(database: DatabaseSync, sql: string, ...parameters: readonly SQLInputValue[]): number {
+  return Number(prepared(database, sql).run(...parameters).changes)
+}
+
+type Statement = ReturnType<DatabaseSync['prepare']>
+
+const statements = new WeakMap<DatabaseSync, Map<string, Statement>>()
+
+/** Filters make some hundred different queries at most; values are parameters and never part of the text. */
+function prepared(database: DatabaseSync, sql: string): Statement {
+  let known = statements.get(database)
+  if (known === undefined) statements.set(database, (known = new Map()))
+  let statement = known.get(sql)
+  if (statement === undefined) {
+    if (known.size > 500) known.clear()
+    known.set(sql, (statement = database.prepare(sql)))
+  }
+  return statement
+}

@@ -1,0 +1,76 @@
+import type { AgentRun } from 'spanscore/engine'
+
+/** What the list shows of a run. */
+export interface RunSummary {
+  readonly id: string
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentId: string | null
+  readonly agent: string
+  readonly agentVersion: string
+  readonly service: string
+  readonly model: string
+  readonly status: string
+  readonly question: string
+  readonly answer: string
+  readonly startMs: number
+  readonly endMs: number
+  readonly isComplete: boolean
+  readonly toolCalls: number
+  readonly failedToolCalls: number
+  readonly inputTokens: number | null
+  readonly outputTokens: number | null
+}
+
+/** Characters of a question or an answer that the list keeps. */
+const LIST_CHARACTERS = 280
+
+/** Characters of a run that text search finds. */
+const SEARCH_CHARACTERS = 16_000
+
+/** Summarises a run for the list. */
+export function summarise(run: AgentRun): RunSummary {
+  const { toolCalls, usage, error } = run
+  return {
+    id: run.id,
+    traceId: run.traceId,
+    spanId: run.spanId,
+    parentId: run.parent?.runId ?? null,
+    agent: run.agent.name ?? '',
+    agentVersion: run.agent.version ?? textOf(run.resource['service.version']),
+    service: textOf(run.resource['service.name']),
+    model: run.models[0] ?? '',
+    status: run.status,
+    question: cut(run.userInput ?? '', LIST_CHARACTERS),
+    answer: cut(run.output ?? error?.message ?? '', LIST_CHARACTERS),
+    startMs: run.startTimeMs,
+    endMs: run.endTimeMs,
+    isComplete: run.complete,
+    toolCalls: toolCalls.length,
+    failedToolCalls: toolCalls.filter(({ status }) => status === 'error').length,
+    inputTokens: usage.inputTokens ?? null,
+    outputTokens: usage.outputTokens ?? null,
+  }
+}
+
+/** The text by which a run is found: question, answer, tools with their arguments and results, errors. */
+export function searchText(run: AgentRun): string {
+  const parts: string[] = [run.userInput ?? '', run.output ?? '', run.agent.name ?? '', run.error?.message ?? '']
+  for (const call of run.toolCalls) {
+    parts.push(call.name, toText(call.arguments), toText(call.result), call.error?.message ?? '')
+  }
+  return cut(parts.filter((part) => part !== '').join('\n'), SEARCH_CHARACTERS)
+}
+
+function toText(value: unknown): string {
+  if (value === undefined) return ''
+  return cut(typeof value === 'string' ? value : JSON.stringify(value), 2000)
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function cut(text: string, characters: number): string {
+  return text.length > characters ? `${text.slice(0, characters).toWellFormed()}…` : text
+}

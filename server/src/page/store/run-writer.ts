@@ -1,0 +1,140 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+import { positionInRange, weightOf } from 'spanscore/engine'
+import type { Evaluation } from 'spanscore/engine'
+
+import { all, first, run as execute } from './page-database.ts'
+import type { RunSummary } from './run-summary.ts'
+
+const COLUMNS: Readonly<Record<string, (summary: RunSummary) => string | number | null>> = {
+  id: ({ id }) => id,
+  trace_id: ({ traceId }) => traceId,
+  span_id: ({ spanId }) => spanId,
+  parent_id: ({ parentId }) => parentId,
+  agent: ({ agent }) => agent,
+  agent_version: ({ agentVersion }) => agentVersion,
+  service: ({ service }) => service,
+  model: ({ model }) => model,
+  status: ({ status }) => status,
+  question: ({ question }) => question,
+  answer: ({ answer }) => answer,
+  start_ms: ({ startMs }) => startMs,
+  end_ms: ({ endMs }) => endMs,
+  is_complete: ({ isComplete }) => Number(isComplete),
+  tool_calls: ({ toolCalls }) => toolCalls,
+  failed_tool_calls: ({ failedToolCalls }) => failedToolCalls,
+  input_tokens: ({ inputTokens }) => inputTokens,
+  output_tokens: ({ outputTokens }) => outputTokens,
+}
+
+const NAMES = Object.keys(COLUMNS)
+
+const SAVE_RUN = `
+  INSERT INTO runs (${NAMES.join(', ')}, settled_ms, revision) VALUES (${NAMES.map(() => '?').join(', ')}, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET ${[...NAMES.slice(1), 'revision'].map((name) => `${name} = excluded.${name}`).join(', ')}
+  RETURNING seq`
+
+/** Stores a run, or a new revision of it, which keeps its place in the list. @returns Its place. */
+export function saveRun(
+  database: DatabaseSync,
+  summary: RunSummary,
+  text: string,
+  settledMs: number,
+  revision: number,
+): number {
+  const values = NAMES.map((name) => COLUMNS[name]?.(summary) ?? null)
+  const seq = first<{ seq: number }>(database, SAVE_RUN, ...values, settledMs, revision)?.seq ?? 0
+  execute(database, 'INSERT OR REPLACE INTO run_texts (rowid, text) VALUES (?, ?)', seq, text)
+  return seq
+}
+
+/**
+ * Stores what a scorer says of a run.
+ *
+ * @returns Whether the run is stored.
+ */
+export function saveScore(
+  database: DatabaseSync,
+  runId: string,
+  scoreKey: string,
+  evaluation: Evaluation,
+  asJson: string,
+): boolean {
+  const run = first<{ seq: number; agent: string; agent_version: string; model: string; settled_ms: number }>(
+    database,
+    'SELECT seq, agent, agent_version, model, settled_ms FROM runs WHERE id = ?',
+    runId,
+  )
+  if (run === undefined) return false
+  const { score, scorer, judge } = evaluation
+  const isScored = score.status === 'scored'
+  execute(
+    database,
+    `INSERT OR REPLACE INTO scores (run_seq, scorer, version, kind, status, reason, value, position, label, weight, cost_usd,
+       judge_model, revision, score_key, agent, agent_version, model, settled_ms, evaluation)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    run.seq,
+    scorer.id,
+    scorer.version.slice(0, 8),
+    scorer.kind,
+    score.status,
+    score.status === 'skipped' ? score.reason : score.status === 'failed' ? score.code : null,
+    isScored ? score.value : null,
+    isScored ? positionInRange(evaluation, score.value) : null,
+    isScored ? score.label : null,
+    isScored ? (weightOf(evaluation) ?? null) : null,
+    judge?.costUsd ?? null,
+    judge?.model ?? null,
+    evaluation.revision,
+    scoreKey,
+    run.agent,
+    run.agent_version,
+    run.model,
+    run.settled_ms,
+    asJson,
+  )
+  return true
+}
+
+/** What is kept at most. */
+export interface Retention {
+  readonly maxAgeMs: number
+  readonly maxBytes: number
+}
+
+/** Runs that are deleted in one transaction, so that nothing waits for long. */
+const CHUNK = 500
+
+/**
+ * Deletes a chunk of the oldest runs where they are too old, or too much is stored. Labels are people's work: they stay.
+ *
+ * @returns How many were deleted. Where it is more than 0, there may be more.
+ */
+export function deleteOldest(database: DatabaseSync, { maxAgeMs, maxBytes }: Retention, nowMs: number): number {
+  const isTooLarge = usedBytes(database) > maxBytes
+  const oldest = all<{ seq: number; trace_id: string }>(
+    database,
+    'SELECT seq, trace_id FROM runs WHERE settled_ms < ? ORDER BY settled_ms LIMIT ?',
+    isTooLarge ? Number.MAX_SAFE_INTEGER : nowMs - maxAgeMs,
+    CHUNK,
+  )
+  if (oldest.length === 0) return 0
+  database.exec('BEGIN')
+  for (const { seq, trace_id: traceId } of oldest) {
+    execute(database, 'DELETE FROM runs WHERE seq = ?', seq)
+    execute(database, 'DELETE FROM run_texts WHERE rowid = ?', seq)
+    execute(
+      database,
+      'DELETE FROM content WHERE trace_id = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE trace_id = ?1)',
+      traceId,
+    )
+  }
+  database.exec('COMMIT')
+  return oldest.length
+}
+
+/** Bytes of the database that hold something. */
+export function usedBytes(database: DatabaseSync): number {
+  const number = (name: string) => Object.values(first(database, `PRAGMA ${name}`) ?? {}).map(Number)[0] ?? 0
+  return (number('page_count') - number('freelist_count')) * number('page_size')
+}

@@ -1,0 +1,103 @@
+/** Each entry takes the schema from the version of its index to the next one. Entries are never changed, only added. */
+export const PAGE_MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE runs (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    trace_id TEXT NOT NULL,
+    span_id TEXT NOT NULL,
+    parent_id TEXT,
+    agent TEXT NOT NULL,
+    agent_version TEXT NOT NULL,
+    service TEXT NOT NULL,
+    model TEXT NOT NULL,
+    status TEXT NOT NULL,
+    question TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    start_ms REAL NOT NULL,
+    end_ms REAL NOT NULL,
+    settled_ms REAL NOT NULL,
+    revision INTEGER NOT NULL,
+    is_complete INTEGER NOT NULL,
+    tool_calls INTEGER NOT NULL,
+    failed_tool_calls INTEGER NOT NULL,
+    input_tokens INTEGER,
+    output_tokens INTEGER
+  );
+  CREATE INDEX runs_by_trace ON runs (trace_id);
+  CREATE INDEX runs_by_time ON runs (settled_ms);
+  CREATE INDEX runs_by_agent ON runs (agent, seq);
+  CREATE INDEX runs_by_status ON runs (status, seq);
+  CREATE VIRTUAL TABLE run_texts USING fts5 (text, content = '', contentless_delete = 1);
+
+  CREATE TABLE scores (
+    run_seq INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
+    scorer TEXT NOT NULL,
+    version TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT,
+    value REAL,
+    position REAL,
+    label TEXT,
+    weight REAL,
+    cost_usd REAL,
+    judge_model TEXT,
+    revision INTEGER NOT NULL,
+    score_key TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    agent_version TEXT NOT NULL,
+    model TEXT NOT NULL,
+    settled_ms REAL NOT NULL,
+    evaluation TEXT NOT NULL,
+    PRIMARY KEY (run_seq, scorer)
+  );
+  CREATE INDEX scores_by_label ON scores (scorer, label, run_seq);
+  CREATE INDEX scores_by_position ON scores (scorer, position, run_seq) WHERE position IS NOT NULL;
+  CREATE INDEX scores_for_sums
+    ON scores (scorer, settled_ms, agent, version, agent_version, model, position, weight, label) WHERE position IS NOT NULL;
+
+  CREATE TABLE content (
+    id INTEGER PRIMARY KEY,
+    trace_id TEXT NOT NULL,
+    signal TEXT NOT NULL,
+    encoding TEXT NOT NULL,
+    payload BLOB NOT NULL
+  );
+  CREATE INDEX content_by_trace ON content (trace_id);
+
+  CREATE TABLE draws (
+    id INTEGER PRIMARY KEY,
+    scorer TEXT NOT NULL,
+    version TEXT NOT NULL,
+    judged TEXT NOT NULL,
+    last_seq INTEGER NOT NULL,
+    probability REAL NOT NULL,
+    time_ms REAL NOT NULL
+  );
+  CREATE TABLE drawn (
+    run_id TEXT NOT NULL,
+    scorer TEXT NOT NULL,
+    version TEXT NOT NULL,
+    judged TEXT NOT NULL,
+    run_seq INTEGER NOT NULL,
+    place REAL NOT NULL,
+    PRIMARY KEY (run_id, scorer, version)
+  ) WITHOUT ROWID;
+  CREATE TABLE labels (
+    run_id TEXT NOT NULL,
+    scorer TEXT NOT NULL,
+    version TEXT NOT NULL,
+    labeller TEXT NOT NULL,
+    label TEXT NOT NULL,
+    note TEXT NOT NULL,
+    labelled_ms REAL NOT NULL,
+    score_key TEXT,
+    revision INTEGER NOT NULL,
+    judge_model TEXT,
+    judged TEXT,
+    draw_probability REAL,
+    PRIMARY KEY (run_id, scorer, version, labeller)
+  ) WITHOUT ROWID;
+  `,
+]

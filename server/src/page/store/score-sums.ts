@@ -1,0 +1,138 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+
+import { weightedMean } from 'spanscore/engine'
+import type { WeightedMean, WeightedSums } from 'spanscore/engine'
+
+import { all } from './page-database.ts'
+
+/** Which scores are summed up. */
+export interface ScoreFilter {
+  readonly scorer: string
+  readonly agent?: string | undefined
+  readonly version?: string | undefined
+  readonly agentVersion?: string | undefined
+  readonly model?: string | undefined
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
+}
+
+/** By what scores are told apart. */
+export type Dimension = 'agent' | 'version' | 'agent_version' | 'model'
+
+export const DIMENSIONS: ReadonlySet<string> = new Set<Dimension>(['agent', 'version', 'agent_version', 'model'])
+
+/** What some scores say together. Scores are positions in the scorer's range: 0 to 1, higher is better. */
+export interface ScoreSummary {
+  /** Scored runs. */
+  readonly runs: number
+  /** `undefined` where no score has a weight. */
+  readonly mean: WeightedMean | undefined
+  /** Share of the runs that fail, weighted as the mean is. */
+  readonly failing: number | undefined
+}
+
+/** Scores of one group over time. */
+export interface ScoreSeries {
+  readonly group: string
+  readonly total: ScoreSummary
+  readonly points: readonly (ScoreSummary & { readonly timeMs: number })[]
+  /** Weighted shares of ten parts of the range, the lowest first. */
+  readonly distribution: readonly number[]
+}
+
+type SumsRow = WeightedSums & { readonly runs: number; readonly failing: number }
+
+/** The sums that the metrics of the service carry, so that page and alerts say the same. */
+const SUMS = `
+  sum(weight) AS w, sum(weight * position) AS wy, sum(weight * position * position) AS wy2, sum(weight * weight) AS w2,
+  sum(weight * weight * position) AS w2y, sum(weight * weight * position * position) AS w2y2,
+  count(*) AS runs, sum(CASE label WHEN 'fail' THEN weight ELSE 0 END) AS failing`
+
+/** Groups that are shown; those with most runs come first. */
+const MAX_GROUPS = 8
+
+/** Summarises scores, whole and over time. */
+export function summariseScores(
+  database: DatabaseSync,
+  filter: ScoreFilter,
+  by: Dimension | undefined,
+  bucketMs: number,
+): { readonly all: ScoreSummary; readonly series: readonly ScoreSeries[] } {
+  const { sql, values } = where(filter)
+  const group = by ?? "''"
+  const groups = all<SumsRow & { group_name: string }>(
+    database,
+    `SELECT ${group} AS group_name, ${SUMS} FROM scores WHERE ${sql} GROUP BY 1 ORDER BY runs DESC LIMIT ${MAX_GROUPS}`,
+    ...values,
+  )
+  const points = all<SumsRow & { group_name: string; bucket: number }>(
+    database,
+    `SELECT ${group} AS group_name, CAST(settled_ms / ? AS INTEGER) AS bucket, ${SUMS} FROM scores WHERE ${sql} GROUP BY 1, 2 ORDER BY 2`,
+    bucketMs,
+    ...values,
+  )
+  const tenths = all<{ group_name: string; tenth: number; w: number }>(
+    database,
+    `SELECT ${group} AS group_name, min(9, CAST(position * 10 AS INTEGER)) AS tenth, sum(weight) AS w FROM scores WHERE ${sql} GROUP BY 1, 2`,
+    ...values,
+  )
+  const series = groups.map((each) => ({
+    group: each.group_name,
+    total: toSummary(each),
+    points: points
+      .filter((point) => point.group_name === each.group_name)
+      .map((point) => ({ timeMs: point.bucket * bucketMs, ...toSummary(point) })),
+    distribution: Array.from({ length: 10 }, (_unused, tenth) => {
+      const found = tenths.find((row) => row.group_name === each.group_name && row.tenth === tenth)
+      return each.w > 0 ? (found?.w ?? 0) / each.w : 0
+    }),
+  }))
+  return { all: summaryOf(database, filter), series }
+}
+
+/** Summarises scores as a whole. */
+export function summaryOf(database: DatabaseSync, filter: ScoreFilter): ScoreSummary {
+  const { sql, values } = where(filter)
+  const [row] = all<SumsRow>(database, `SELECT ${SUMS} FROM scores WHERE ${sql}`, ...values)
+  return row === undefined ? { runs: 0, mean: undefined, failing: undefined } : toSummary(row)
+}
+
+function toSummary(row: SumsRow): ScoreSummary {
+  return {
+    runs: row.runs,
+    mean: row.w > 0 ? weightedMean(row) : undefined,
+    failing: row.w > 0 ? row.failing / row.w : undefined,
+  }
+}
+
+/** The condition that picks the scores of a filter. A score whose run was not drawn has no weight, and counts nowhere. */
+export function where(filter: ScoreFilter): { readonly sql: string; readonly values: readonly SQLInputValue[] } {
+  const parts: [string, SQLInputValue | undefined][] = [
+    ['scorer = ?', filter.scorer],
+    ['agent = ?', filter.agent],
+    ['version = ?', filter.version],
+    ['agent_version = ?', filter.agentVersion],
+    ['model = ?', filter.model],
+    ['settled_ms >= ?', filter.fromMs],
+    ['settled_ms < ?', filter.toMs],
+  ]
+  const given = parts.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]))
+  return {
+    sql: [...given.map(({ sql }) => sql), 'position IS NOT NULL', 'weight IS NOT NULL'].join(' AND '),
+    values: given.map(({ value }) => value),
+  }
+}
+
+/** From when to when there are scores of a filter: milliseconds since the epoch. */
+export function timeRange(
+  database: DatabaseSync,
+  filter: ScoreFilter,
+): { readonly fromMs: number; readonly toMs: number } | undefined {
+  const { sql, values } = where(filter)
+  const [row] = all<{ low: number | null; high: number | null }>(
+    database,
+    `SELECT min(settled_ms) AS low, max(settled_ms) AS high FROM scores WHERE ${sql}`,
+    ...values,
+  )
+  return row === undefined || row.low === null || row.high === null ? undefined : { fromMs: row.low, toMs: row.high }
+}

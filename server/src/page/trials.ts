@@ -1,0 +1,146 @@
+import type { AgentRun, Evaluation, ScoringOptions } from 'spanscore/engine'
+
+import { loadConfig } from '../config/load-config.ts'
+
+type Entry = Exclude<ScoringOptions['scorers'][number], { readonly assess: unknown }>
+type Scorer = Entry['scorer']
+
+/** A configured scorer, as the page describes it. */
+export interface ConfiguredScorer {
+  readonly id: string
+  readonly description: string
+  readonly kind: 'code' | 'judge'
+  readonly version: string
+  readonly range: readonly [number, number]
+  readonly better: 'higher' | 'lower'
+  readonly passAt: number
+  /** `<provider>/<model>`, of judges. */
+  readonly model: string | undefined
+}
+
+/** What trying a scorer takes at most. */
+export interface TrialEstimate {
+  readonly runs: number
+  readonly calls: number
+  /** `undefined` where the model's price is not known. */
+  readonly costUsd: number | undefined
+  /** Why the judge cannot be asked. */
+  readonly unavailable: string | undefined
+}
+
+/** What a scorer says of a run now. */
+export type TrialResult =
+  | { readonly runId: string; readonly evaluation: Evaluation }
+  | { readonly runId: string; readonly unavailable: string }
+
+/** Judges that are asked at the same time. */
+const CONCURRENCY = 4
+
+/** Runs configured scorers again, in the thread of the page. Nothing of it is stored or sent. */
+export class Trials {
+  readonly #configPath: string | undefined
+  readonly #announce: (line: string) => void
+  #loaded: ScoringOptions | undefined
+
+  constructor(configPath: string | undefined, announce: (line: string) => void) {
+    this.#configPath = configPath
+    this.#announce = announce
+  }
+
+  /** The configured scorers. A configuration that is a program is executed in this thread when it is first asked for. */
+  scorers(): readonly ConfiguredScorer[] {
+    return this.#entries().map(({ id, scorer, passAt }) => ({
+      id: id ?? scorer.id,
+      description: scorer.description,
+      kind: scorer.kind,
+      version: scorer.version.slice(0, 8),
+      range: scorer.range,
+      better: scorer.better,
+      passAt: passAt ?? scorer.passAt,
+      model: scorer.judge?.model,
+    }))
+  }
+
+  estimate(scorerId: string, runs: readonly AgentRun[]): TrialEstimate | undefined {
+    const judge = this.#entry(scorerId)?.scorer
+    if (judge === undefined) return undefined
+    const estimates = runs.map((run) => judge.judge?.estimate(run) ?? { calls: 0, costUsd: 0 })
+    return {
+      runs: runs.length,
+      calls: estimates.reduce((sum, { calls }) => sum + calls, 0),
+      costUsd: estimates.every(({ costUsd }) => costUsd !== undefined)
+        ? estimates.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0)
+        : undefined,
+      unavailable: judge.judge?.unavailable(),
+    }
+  }
+
+  /**
+   * Scores runs again, until the next one might go over the cap.
+   *
+   * @param capUsd US dollars; judges whose price is not known are not capped.
+   */
+  async run(
+    scorerId: string,
+    runs: readonly AgentRun[],
+    capUsd: number,
+    onResult: (result: TrialResult) => void,
+  ): Promise<void> {
+    const entry = this.#entry(scorerId)
+    if (entry === undefined) return
+    const waiting = [...runs]
+    let reservedUsd = 0
+    const work = async (): Promise<void> => {
+      for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {
+        const mostUsd = entry.scorer.judge?.estimate(run).costUsd ?? 0
+        if (reservedUsd + mostUsd > capUsd) {
+          onResult({ runId: run.id, unavailable: 'Not asked: it might have gone over the cap.' })
+          continue
+        }
+        reservedUsd += mostUsd
+        const result = await this.#score(entry, run)
+        if ('evaluation' in result) reservedUsd += (result.evaluation.judge?.costUsd ?? mostUsd) - mostUsd
+        onResult(result)
+      }
+    }
+    await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  }
+
+  async #score({ scorer, id, passAt }: Entry, run: AgentRun): Promise<TrialResult> {
+    try {
+      const { redact, timeoutMs } = this.#options()
+      // What no judge may see is removed here as it is when runs are scored.
+      const seen = scorer.kind === 'judge' && redact !== undefined ? redact(run) : run
+      const { evaluation } = await scorer.run(seen, timeoutMs === undefined ? {} : { timeoutMs })
+      return { runId: run.id, evaluation: withPassMark(evaluation, id, passAt) }
+    } catch (error) {
+      return { runId: run.id, unavailable: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  #entry(scorerId: string): Entry | undefined {
+    return this.#entries().find(({ id, scorer }) => (id ?? scorer.id) === scorerId)
+  }
+
+  #entries(): readonly Entry[] {
+    return this.#options().scorers.map((each) => (isEntry(each) ? each : { scorer: each }))
+  }
+
+  #options(): ScoringOptions {
+    this.#loaded ??= loadConfig(this.#configPath, this.#announce).options
+    return this.#loaded
+  }
+}
+
+function isEntry(each: Scorer | Entry): each is Entry {
+  return 'scorer' in each
+}
+
+/** The configuration may name a scorer, and set its pass mark. */
+function withPassMark(evaluation: Evaluation, id: string | undefined, passAt: number | undefined): Evaluation {
+  const { score, scorer } = evaluation
+  const named = { ...scorer, ...(id !== undefined && { id }), ...(passAt !== undefined && { passAt }) }
+  if (score.status !== 'scored' || passAt === undefined) return { ...evaluation, scorer: named }
+  const isPass = scorer.better === 'higher' ? score.value >= passAt : score.value <= passAt
+  return { ...evaluation, scorer: named, score: { ...score, label: isPass ? 'pass' : 'fail' } }
+}

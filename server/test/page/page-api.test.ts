@@ -1,0 +1,229 @@
+import { request } from 'node:http'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import type { ListedRun } from '../../src/page/store/run-list.ts'
+import { startServer } from '../../src/start.ts'
+import { serverOptions } from '../server-options.ts'
+import { makeRun, post } from '../traces.ts'
+import { eventually, startWithPage } from './page-client.ts'
+import type { PageUnderTest } from './page-client.ts'
+
+/** `fetch` would not send another Host. */
+function statusOf(origin: string, path: string, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port: new URL(origin).port, path, headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    sent.once('error', reject)
+    sent.end()
+  })
+}
+
+interface List {
+  readonly runs: readonly ListedRun[]
+  readonly open: readonly { readonly traceId: string; readonly agent: string; readonly question: string }[]
+}
+
+describe('the API of the page', () => {
+  let folder: string
+  let page: PageUnderTest
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
+    page = await startWithPage(folder)
+  })
+  afterAll(async () => {
+    await page.server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const list = (query = '') => page.get<List>(`/api/runs?${query}`)
+
+  it('shows a run in progress after its first span, and its scores when it is settled', async () => {
+    const run = makeRun({ toolFails: true })
+    await post(page.server.httpPort, run.requests[0])
+    const open = await eventually(list, ({ open: each }) => each.length === 1)
+    expect(open.open[0]).toMatchObject({ traceId: run.traceId, question: 'Weather in Oslo?' })
+    for (const rest of run.requests.slice(1)) await post(page.server.httpPort, rest)
+    const done = await eventually(list, ({ runs }) => runs[0]?.scores.some(({ label }) => label === 'fail') === true)
+    expect(done.open).toEqual([])
+    expect(done.runs[0]).toMatchObject({
+      id: `${run.traceId}:${run.agentSpanId}`,
+      agent: 'weather-agent',
+      question: 'Weather in Oslo?',
+      answer: 'It rains.',
+      failed_tool_calls: 1,
+      revision: 3,
+    })
+  })
+
+  it('finds runs by scorer, label, status, text and time', async () => {
+    for (let index = 0; index < 3; index++) {
+      for (const each of makeRun().requests) await post(page.server.httpPort, each)
+    }
+    await eventually(list, ({ runs }) => runs.length === 4 && runs.every(({ scores }) => scores.length > 2))
+    const count = async (query: string) => (await list(query)).runs.length
+    expect(await count('scorer=tool_errors&label=fail')).toBe(1)
+    expect(await count('scorer=tool_errors&label=pass')).toBe(3)
+    expect(await count('scorer=tool_errors&minScore=0.5')).toBe(3)
+    expect(await count('text=oslo')).toBe(4)
+    expect(await count('text=os')).toBe(4)
+    expect(await count('text=%22%20OR')).toBe(0)
+    expect(await count('agent=weather-agent')).toBe(4)
+    expect(await count('agent=nobody')).toBe(0)
+    expect(await count(`fromMs=${Date.now() + 1000}`)).toBe(0)
+    expect(await count('status=error')).toBe(0)
+    const worst = await list('scorer=tool_errors&sort=worst&limit=1')
+    expect(worst.runs[0]?.failed_tool_calls).toBe(1)
+  })
+
+  it('gives pages that follow one another without a gap', async () => {
+    const seen: number[] = []
+    for (let after = ''; ;) {
+      const answer = await page.get<List & { next?: string }>(
+        `/api/runs?limit=1${after === '' ? '' : `&after=${after}`}`,
+      )
+      seen.push(...answer.runs.map(({ seq }) => seq))
+      if (answer.next === undefined) break
+      after = answer.next
+    }
+    expect(seen).toEqual([4, 3, 2, 1])
+  })
+
+  it('gives a run with its conversation, scores and spans', async () => {
+    const { runs } = await list('scorer=tool_errors&label=fail')
+    const answer = await page.get<{
+      run: { toolCalls: unknown[] }
+      scores: { evaluation: { scorer: { id: string } } }[]
+      spans: unknown[]
+    }>(`/api/run?id=${runs[0]!.id}`)
+    expect(answer.run.toolCalls).toMatchObject([{ name: 'weather', arguments: { city: 'Oslo' }, status: 'error' }])
+    expect(answer.spans).toHaveLength(3)
+    expect(answer.scores.map(({ evaluation }) => evaluation.scorer.id)).toContain('tool_errors')
+  })
+
+  it('sums scores up as alerts do', async () => {
+    const answer = await page.get<{ all: { runs: number; mean: { mean: number; n: number }; failing: number } }>(
+      '/api/scores?scorer=tool_errors',
+    )
+    expect(answer.all).toMatchObject({ runs: 4, mean: { mean: 0.75 }, failing: 0.25 })
+  })
+
+  it('scores runs again with a configured scorer', async () => {
+    const { runs } = await list('scorer=tool_errors&label=fail')
+    const runIds = [runs[0]!.id]
+    expect(await page.post('/api/trials/estimate', { scorer: 'tool_errors', runIds })).toMatchObject({
+      runs: 1,
+      calls: 0,
+    })
+    expect(await page.post('/api/trials', { scorer: 'tool_errors', runIds })).toMatchObject({
+      evaluation: { score: { status: 'scored', label: 'fail' } },
+    })
+  })
+
+  it('draws runs, takes labels, and writes a file that calibration reads', async () => {
+    const { runs } = await list()
+    const failing = runs.flatMap(({ scores }) => scores).find(({ scorer }) => scorer === 'tool_errors')
+    expect(failing).toBeDefined()
+    const { scorers } = await page.get<{ scorers: { scorer: string; version: string }[] }>('/api/overview')
+    const { version } = scorers.find(({ scorer }) => scorer === 'tool_errors')!
+    expect(await page.post('/api/labels/draw', { scorer: 'tool_errors', version, count: 2 })).toEqual({ drawn: 2 })
+    const query = `scorer=tool_errors&version=${version}&labeller=ada`
+    const { waiting } = await page.get<{ waiting: { runId: string }[] }>(`/api/labels?${query}`)
+    expect(JSON.stringify(waiting)).not.toContain('fail')
+    const label = { scorer: 'tool_errors', version, labeller: 'ada', label: 'pass', note: 'fine' }
+    for (const { runId } of waiting) await page.post('/api/labels', { ...label, runId })
+    const undrawn = runs.find(({ id }) => !waiting.some(({ runId }) => runId === id))!
+    await page.post('/api/labels', { ...label, runId: undrawn.id })
+    const response = await fetch(`${page.origin}/api/labels/export?scorer=tool_errors`, {
+      headers: { authorization: `Bearer ${page.token}` },
+    })
+    const lines = (await response.text()).trim().split('\n')
+    const exported = lines.map((line) => JSON.parse(line) as { runId: string; drawProbability: number })
+    expect(new Set(exported.map(({ runId }) => runId))).toEqual(new Set(waiting.map(({ runId }) => runId)))
+    expect(Math.min(...exported.map(({ drawProbability }) => drawProbability))).toBeCloseTo(1 / 3)
+    expect(Math.max(...exported.map(({ drawProbability }) => drawProbability))).toBe(1)
+    expect(await page.post('/api/labels/import', { lines: lines.join('\n') })).toEqual({ imported: 2 })
+    await expect(page.post('/api/labels/import', { lines: '{}' })).rejects.toThrow('Line 1')
+    const { agreement } = await page.get<{ agreement: unknown }>(`/api/labels?${query}`)
+    expect(agreement).toMatchObject({ bothPass: 1, falseAlarms: 1, missed: 0 })
+  })
+
+  it('keeps runs and token over a restart', async () => {
+    await page.server.stop()
+    const { token } = page
+    page = await startWithPage(folder)
+    expect(page.token).toBe(token)
+    expect((await list()).runs).toHaveLength(4)
+  })
+
+  it('says that something changed, in server-sent events', async () => {
+    const response = await fetch(`${page.origin}/api/live`, { headers: { authorization: `Bearer ${page.token}` } })
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    const reader = response.body!.getReader()
+    expect(new TextDecoder().decode((await reader.read()).value)).toContain('event: changed')
+    await post(page.server.httpPort, makeRun().requests[0])
+    expect(new TextDecoder().decode((await reader.read()).value)).toContain('"open":1')
+    await reader.cancel()
+  })
+
+  describe('keeps out', () => {
+    it('who has no token, or another', async () => {
+      expect(await statusOf(page.origin, '/api/overview', {})).toBe(401)
+      expect(await statusOf(page.origin, '/api/overview', { authorization: 'Bearer wrong' })).toBe(401)
+      expect(await statusOf(page.origin, '/api/overview', { authorization: `Bearer ${page.token}` })).toBe(200)
+    })
+
+    it('names that somebody points at this machine', async () => {
+      expect(
+        await statusOf(page.origin, '/api/overview', {
+          authorization: `Bearer ${page.token}`,
+          host: 'attacker.example',
+        }),
+      ).toBe(403)
+      expect(await statusOf(page.origin, '/', { host: 'attacker.example' })).toBe(403)
+    })
+
+    it('what other pages send', async () => {
+      expect(
+        await statusOf(page.origin, '/api/overview', {
+          authorization: `Bearer ${page.token}`,
+          origin: 'http://attacker.example',
+        }),
+      ).toBe(403)
+      expect(
+        await statusOf(page.origin, '/api/overview', {
+          authorization: `Bearer ${page.token}`,
+          origin: 'http://127.0.0.1:1',
+        }),
+      ).toBe(403)
+      expect(
+        await statusOf(page.origin, '/api/overview', {
+          authorization: `Bearer ${page.token}`,
+          'sec-fetch-site': 'cross-site',
+        }),
+      ).toBe(403)
+      expect(
+        await statusOf(page.origin, '/api/overview', {
+          authorization: `Bearer ${page.token}`,
+          'sec-fetch-site': 'same-site',
+        }),
+      ).toBe(403)
+      expect(
+        await statusOf(page.origin, '/api/overview', { authorization: `Bearer ${page.token}`, origin: page.origin }),
+      ).toBe(200)
+    })
+  })
+})
+
+it('needs a data folder', async () => {
+  await expect(
+    startServer({
+      ...serverOptions('http://unused'),
+      page: { host: '127.0.0.1', port: 0, allowedHosts: [], retention: { maxAgeMs: 1, maxBytes: 1 } },
+    }),
+  ).rejects.toThrow('expected a data folder')
+})
