@@ -21,7 +21,13 @@ export function loadExample(ingest: Ingest, database: DatabaseSync): string {
   const example = JSON.parse(readFileSync(join(ASSETS_FOLDER, 'example-run.json'), 'utf8')) as Example
   const { runId, traceId, spanIds, otlp, scores } = example
   const items: ToPage[] = [
-    { kind: 'record', traceId, signal: 'traces', encoding: 'json', payload: Buffer.from(JSON.stringify(otlp)) },
+    {
+      kind: 'record',
+      signal: 'traces',
+      encoding: 'json',
+      contentEncoding: '',
+      body: Buffer.from(JSON.stringify(otlp)),
+    },
     { kind: 'settled', traceId, spanIds, lacksSpans: false, revisions: { [runId]: spanIds.length } },
     ...scores.map((score): ToPage => ({
       kind: 'score',

@@ -1,23 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 import { buildRuns, recognise } from 'spanscore/engine'
-import type { AgentRun, Evaluation, SourceSpan } from 'spanscore/engine'
+import type { AgentRun, Evaluation, SourceLog, SourceSpan } from 'spanscore/engine'
 
 import type { RequestReader } from '../receive/read-request.ts'
 import type { ToPage } from './messages.ts'
-import { decodeAll, readContent, saveContent } from './store/content.ts'
-import type { Payload, TraceContent } from './store/content.ts'
+import { readContent, saveContent } from './store/content.ts'
+import type { TraceContent } from './store/content.ts'
 import { first } from './store/page-database.ts'
 import { searchText, summarise } from './store/run-summary.ts'
 import type { RunSummary } from './store/run-summary.ts'
 import { saveRun, saveScore } from './store/run-writer.ts'
 
-/** A trace with spans that were not settled yet. */
+/** A trace with spans that are not stored yet. */
 interface OpenTrace {
   readonly firstMs: number
-  payloads: Payload[]
-  spans: SourceSpan[]
-  logs: TraceContent['logs'][number][]
+  readonly spans: Map<string, SourceSpan>
+  logs: SourceLog[]
+  /** Its share of the requests that it came in. */
   bytes: number
   isRecognised: boolean
 }
@@ -28,7 +28,7 @@ export interface OpenRun extends RunSummary {
   readonly firstMs: number
 }
 
-/** Bytes of spans in progress that are kept. Above it, the content of the oldest is let go of. */
+/** Bytes of spans in progress that are kept. Above it, the oldest trace is let go of. */
 const MAX_OPEN_BYTES = 256 * 1024 * 1024
 
 /** Runs in progress that the list shows. */
@@ -52,7 +52,7 @@ export class Ingest {
 
   /** Takes in one step of the service. To be called within a transaction. */
   take(item: ToPage): void {
-    if (item.kind === 'record') this.#arrived(item.traceId, item)
+    if (item.kind === 'record') this.#arrived(item)
     else if (item.kind === 'settled') this.#settled(item)
     else if (item.kind === 'score') this.#scored(item)
     else this.#forget(item.traceId)
@@ -67,75 +67,81 @@ export class Ingest {
 
   /** The runs in progress, the newest first. */
   openRuns(): readonly OpenRun[] {
-    const recognised = [...this.#open].filter(([, { isRecognised }]) => isRecognised)
-    return recognised
+    return [...this.#open.values()]
+      .filter(({ isRecognised }) => isRecognised)
       .slice(-MAX_OPEN_SHOWN)
       .toReversed()
-      .flatMap(([, trace]) =>
-        buildRuns(trace.spans, { logs: trace.logs }).map((run) => ({
-          ...summarise(run),
-          spans: trace.spans.length,
-          firstMs: trace.firstMs,
-        })),
+      .flatMap(({ spans, logs, firstMs }) =>
+        buildRuns([...spans.values()], { logs }).map((run) => ({ ...summarise(run), spans: spans.size, firstMs })),
       )
   }
 
   /** Spans and log records of a trace: what is stored, and what is in progress. */
   contentOf(traceId: string): TraceContent {
-    const stored = readContent(this.#database, this.#reader, traceId)
+    const { spans, logs } = readContent(this.#database, traceId)
     const open = this.#open.get(traceId)
-    if (open === undefined) return stored
-    return merge(stored, open)
+    if (open === undefined) return { spans, logs }
+    const stored = spans.filter(({ spanId }) => !open.spans.has(spanId))
+    return { spans: [...stored, ...open.spans.values()], logs: [...logs, ...open.logs] }
   }
 
-  #arrived(traceId: string, payload: Payload): void {
-    const nowMs = this.#nowMs()
-    const { signal, encoding, payload: bytes } = payload
-    const decoded = decodeAll(this.#reader, traceId, [{ signal, encoding, payload: bytes }])
-    let trace = this.#open.get(traceId)
-    if (trace === undefined) {
-      // After a restart the service reads again what is still on its log; a sender that got no answer sends again.
-      if (this.#isKnown(traceId, decoded)) return
-      trace = { firstMs: nowMs, payloads: [], spans: [], logs: [], bytes: 0, isRecognised: false }
-      this.#open.set(traceId, trace)
+  #arrived(record: ToPage & { readonly kind: 'record' }): void {
+    const decoded = this.#reader.decode(record)
+    const spans = decoded.spans.filter((span) => span !== undefined)
+    const logs = decoded.logs.filter((log) => log !== undefined)
+    const logsOf = Map.groupBy(logs, ({ traceId }) => traceId)
+    const spansOf = Map.groupBy(spans, ({ traceId }) => traceId)
+    const bytes = record.body.byteLength / Math.max(1, spans.length + logs.length)
+    for (const traceId of new Set([...spansOf.keys(), ...logsOf.keys()])) {
+      this.#add(traceId, spansOf.get(traceId) ?? [], logsOf.get(traceId) ?? [], bytes)
     }
-    trace.payloads.push({ signal, encoding, payload: bytes })
-    trace.spans.push(...decoded.spans)
-    trace.logs.push(...decoded.logs)
-    trace.bytes += bytes.byteLength
-    this.#openBytes += bytes.byteLength
-    trace.isRecognised ||= decoded.spans.some(isOfAgent)
-    if (trace.isRecognised) this.changes += 1
     for (const [oldest] of this.#open) {
       if (this.#openBytes <= MAX_OPEN_BYTES) break
       this.#forget(oldest)
     }
   }
 
-  #isKnown(traceId: string, { spans, logs }: TraceContent): boolean {
+  #add(traceId: string, spans: readonly SourceSpan[], logs: readonly SourceLog[], bytesEach: number): void {
+    let trace = this.#open.get(traceId)
+    // After a restart the service reads again what is still on its log; a sender that got no answer sends again.
+    if (trace === undefined && this.#isStored(traceId, { spans, logs })) return
+    if (trace === undefined) {
+      trace = { firstMs: this.#nowMs(), spans: new Map(), logs: [], bytes: 0, isRecognised: false }
+      this.#open.set(traceId, trace)
+    }
+    for (const span of spans) if (!trace.spans.has(span.spanId)) trace.spans.set(span.spanId, span)
+    trace.logs.push(...logs)
+    const bytes = bytesEach * (spans.length + logs.length)
+    trace.bytes += bytes
+    this.#openBytes += bytes
+    trace.isRecognised ||= spans.some(isOfAgent)
+    if (trace.isRecognised) this.changes += 1
+  }
+
+  #isStored(traceId: string, { spans, logs }: TraceContent): boolean {
     if (first(this.#database, 'SELECT 1 AS found FROM runs WHERE trace_id = ?', traceId) === undefined) return false
-    const stored = readContent(this.#database, this.#reader, traceId)
-    const known = new Set(stored.spans.map(({ spanId }) => spanId))
-    const knownLogs = new Set(stored.logs.map(({ spanId }) => spanId))
-    return spans.every(({ spanId }) => known.has(spanId)) && logs.every(({ spanId }) => knownLogs.has(spanId))
+    const stored = readContent(this.#database, traceId)
+    const spanIds = new Set(stored.spans.map(({ spanId }) => spanId))
+    const logIds = new Set(stored.logs.map(({ spanId }) => spanId))
+    return spans.every(({ spanId }) => spanIds.has(spanId)) && logs.every(({ spanId }) => logIds.has(spanId))
   }
 
   #settled({ traceId, spanIds, lacksSpans, revisions }: ToPage & { readonly kind: 'settled' }): void {
     const open = this.#open.get(traceId)
+    const wanted = new Set(spanIds)
     if (open !== undefined && Object.keys(revisions).length > 0) {
-      const wanted = new Set(spanIds)
-      const { spans, logs } = merge(readContent(this.#database, this.#reader, traceId), open)
-      saveContent(this.#database, traceId, open.payloads)
-      this.#openBytes -= open.bytes
-      open.bytes = 0
-      open.payloads = []
+      const { spans, logs } = this.contentOf(traceId)
       const settled = spans.filter(({ spanId }) => wanted.has(spanId))
       for (const run of buildRuns(settled, { logs, lacksSpans })) {
         const revision = revisions[run.id]
         if (revision !== undefined) this.#save(run, revision)
       }
+      saveContent(this.#database, traceId, {
+        spans: [...open.spans.values()].filter(({ spanId }) => wanted.has(spanId)),
+        logs: open.logs.filter(({ spanId }) => wanted.has(spanId)),
+      })
     }
-    this.#settle(traceId, new Set(spanIds))
+    if (open !== undefined) this.#drop(traceId, open, wanted)
     this.changes += 1
   }
 
@@ -150,14 +156,12 @@ export class Ingest {
     if (saveScore(this.#database, runId, scoreKey, parsed, evaluation)) this.changes += 1
   }
 
-  /** Other runs of the trace may go on: their spans stay, and with them the records that hold them. */
-  #settle(traceId: string, settled: ReadonlySet<string>): void {
-    const trace = this.#open.get(traceId)
-    if (trace === undefined) return
-    trace.spans = trace.spans.filter(({ spanId }) => !settled.has(spanId))
+  /** Other runs of the trace may go on: their spans stay. */
+  #drop(traceId: string, trace: OpenTrace, settled: ReadonlySet<string>): void {
+    for (const spanId of settled) trace.spans.delete(spanId)
     trace.logs = trace.logs.filter(({ spanId }) => !settled.has(spanId))
-    trace.isRecognised = trace.spans.some(isOfAgent)
-    if (trace.spans.length === 0 && trace.logs.length === 0) this.#forget(traceId)
+    trace.isRecognised = [...trace.spans.values()].some(isOfAgent)
+    if (trace.spans.size === 0 && trace.logs.length === 0) this.#forget(traceId)
   }
 
   #forget(traceId: string): void {
@@ -172,13 +176,4 @@ export class Ingest {
 /** Whether a dialect knows the span. */
 function isOfAgent(span: SourceSpan): boolean {
   return recognise(span.scope.name, span.attributes, span.name) !== undefined
-}
-
-function merge(stored: TraceContent, open: TraceContent): TraceContent {
-  const known = new Set(stored.spans.map(({ spanId }) => spanId))
-  const logs = new Set(stored.logs.map(({ spanId }) => spanId))
-  return {
-    spans: [...stored.spans, ...open.spans.filter(({ spanId }) => !known.has(spanId))],
-    logs: [...stored.logs, ...open.logs.filter(({ spanId }) => !logs.has(spanId))],
-  }
 }

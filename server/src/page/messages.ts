@@ -1,10 +1,10 @@
+import type { NewRecord } from '../log/span-log.ts'
 import type { RecordLimits } from '../receive/read-request.ts'
-import type { Payload } from './store/content.ts'
 import type { Retention } from './store/run-writer.ts'
 
 /** What the thread that takes spans in tells the thread of the page. */
 export type ToPage =
-  | ({ readonly kind: 'record'; readonly traceId: string } & Payload)
+  | ({ readonly kind: 'record' } & Omit<NewRecord, 'decoded'>)
   | {
       readonly kind: 'settled'
       readonly traceId: string

@@ -74,9 +74,9 @@ export class Page implements ServiceObserver {
   }
 
   arrived(records: readonly LogRecord[]): void {
-    for (const { traceId, signal, encoding, payload } of records) {
+    for (const { signal, encoding, contentEncoding, body } of records) {
       // A part of a larger buffer would take all of it along.
-      this.#add({ kind: 'record', traceId, signal, encoding, payload: new Uint8Array(payload) }, payload.byteLength)
+      this.#add({ kind: 'record', signal, encoding, contentEncoding, body: new Uint8Array(body) }, body.byteLength)
     }
   }
 
@@ -135,7 +135,7 @@ export class Page implements ServiceObserver {
 
   #post(batch: PageBatch): void {
     const payloads =
-      batch.kind === 'batch' ? batch.items.flatMap((item) => (item.kind === 'record' ? [item.payload.buffer] : [])) : []
+      batch.kind === 'batch' ? batch.items.flatMap((item) => (item.kind === 'record' ? [item.body.buffer] : [])) : []
     this.#worker.postMessage(
       batch,
       payloads.filter((buffer) => buffer instanceof ArrayBuffer),

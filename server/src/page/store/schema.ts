@@ -60,9 +60,7 @@ export const PAGE_MIGRATIONS: readonly string[] = [
   CREATE TABLE content (
     id INTEGER PRIMARY KEY,
     trace_id TEXT NOT NULL,
-    signal TEXT NOT NULL,
-    encoding TEXT NOT NULL,
-    payload BLOB NOT NULL
+    spans BLOB NOT NULL
   );
   CREATE INDEX content_by_trace ON content (trace_id);
 
