@@ -127,13 +127,13 @@ export function overview(): dashboard.Dashboard {
         {
           title: 'Share of runs that pass',
           description:
-            'Over the day before each point, weighted; corrected for what the judge gets wrong where people have calibrated it.',
+            'Over the day before each point, weighted: as people would see it (corrected) where they have calibrated the judge in this version, else as the scorer does (uncalibrated).',
           unit: 'percentunit',
           size: [14, 8],
         },
         [
           [
-            `label_replace(spanscore:corrected_passed:1d{${of}}, "which", "corrected", "", "") or label_replace(spanscore:passed:1d{${of}}, "which", "uncalibrated", "", "")`,
+            `label_replace(spanscore:corrected_passed:1d{${of}}, "which", "corrected", "", "") or label_replace(spanscore:passed:1d{${of}} unless spanscore:corrected_passed:1d, "which", "uncalibrated", "", "")`,
             `${agentAndScorer} {{which}}`,
           ],
         ],

@@ -13,6 +13,16 @@ const meanBy = (label: string) =>
 /** Of several versions in one hour, the one that scored most. */
 const latest = (name: string) => `${name}{${of}} and topk(1, spanscore:sum_w:1h{${of}})`
 
+/** As the scorer sees it, and where it is calibrated as people would: one expression, so that it has data without a calibration. */
+const PASSED = [
+  ['passed', 'the scorer passes'],
+  ['corrected_passed', 'people would pass'],
+  ['corrected_passed_upper', 'upper'],
+  ['corrected_passed_lower', 'lower'],
+]
+  .map(([name, which]) => `label_replace(${latest(`spanscore:${name}:1d`)}, "which", "${which}", "", "")`)
+  .join(' or ')
+
 /** One scorer of one agent: how its scores are spread, and whether a model or a version of the scorer explains a change. */
 export function scorer(): dashboard.Dashboard {
   return new dashboard.DashboardBuilder('One scorer')
@@ -105,6 +115,25 @@ export function scorer(): dashboard.Dashboard {
           ],
         ],
       ).max(1),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Share of runs that pass, corrected',
+          description:
+            'Over the day before each point: as the scorer sees it, and as people would (with its 95 % interval), where they have calibrated this version and judge model. docs/calibration.md says what that assumes.',
+          unit: 'percentunit',
+          size: [12, 8],
+        },
+        [[PASSED, '{{which}}']],
+      )
+        .max(1)
+        .overrideByName('upper', [
+          { id: 'custom.fillBelowTo', value: 'lower' },
+          { id: 'custom.fillOpacity', value: 20 },
+          { id: 'custom.lineWidth', value: 0 },
+        ])
+        .overrideByName('lower', [{ id: 'custom.lineWidth', value: 0 }]),
     )
     .withPanel(
       lines(
