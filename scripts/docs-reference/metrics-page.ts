@@ -30,6 +30,7 @@ export function metricsPage(): string {
       ]),
     ),
     'Agents and models have 100 values each, and judge models 20; further ones are `other`.',
+    '`spanscore canary` sends two gauges of its own: [calibrating judges](../calibration.md#4-the-canary).',
   )
 }
 

@@ -137,10 +137,18 @@ function evidence(fall: number, window: string): string {
 
 function selector({ scorer, version, judgeModel = '' }: JudgeIdentity): string {
   return [
-    `gen_ai_evaluation_name=${JSON.stringify(scorer)}`,
-    `spanscore_scorer_version=${JSON.stringify(version)}`,
-    `spanscore_judge_model=${JSON.stringify(judgeModel)}`,
+    `gen_ai_evaluation_name=${quoted(scorer)}`,
+    `spanscore_scorer_version=${quoted(version)}`,
+    `spanscore_judge_model=${quoted(judgeModel)}`,
   ].join(', ')
+}
+
+/** A string of PromQL. Names come from files and providers: what YAML does not allow in a text is escaped. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll(
+    /[\u007f-\u009f\u2028\u2029\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 function comment(calibration: Calibration): string {
@@ -148,7 +156,7 @@ function comment(calibration: Calibration): string {
   const isWithheld = sensitivity + specificity - 1 < LEAST_INFORMEDNESS
   const withheld = isWithheld ? '; withheld: it says too little' : ''
   const text = `${judgeName(calibration)}: ${labelledPass + labelledFail} labels of runs from ${day(from)} to ${day(to)}${withheld}`
-  return text.replaceAll(/\s+/g, ' ')
+  return quoted(text).slice(1, -1)
 }
 
 function day(time: string): string {

@@ -127,6 +127,14 @@ describe('labels of the demo’s runs', () => {
       code: 2,
       stderr: expect.stringContaining('may hold labels already'),
     })
+    const all = await run('calibrate', 'draw', ...files, '--out', at('none.jsonl'))
+    expect(all).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--scorer: expected which .*, one of prompt_al/),
+    })
+    const spans = await run('calibrate', 'draw', files[0] ?? '', '--out', at('none.jsonl'))
+    expect(spans).toMatchObject({ code: 2, stderr: expect.stringContaining('give the files with the events') })
+    expect(existsSync(at('none.jsonl'))).toBe(false)
     const rest = await run(...argv, at('rest.jsonl'), '--labels', drawn)
     expect(rest.stdout).toMatch(/^5 of 5 runs/)
     const before = new Set(lines.map(({ runId }) => runId))

@@ -80,7 +80,8 @@ function play(
     file,
     stringify({
       rule_files: needsRecording ? [recording, rules] : [rules],
-      evaluation_interval: '4m',
+      // A recorded value is found for less than five minutes; days of the canary are looked at on the hour alone.
+      evaluation_interval: needsRecording ? '4m' : '1h',
       group_eval_order: groups,
       tests,
     }),
@@ -111,13 +112,17 @@ describe('the rules of a calibration', () => {
     const { reference: _, ...without } = calibration
     expect(groupsOf([without]).map(({ name }) => name)).toEqual(['spanscore-calibration'])
     expect(calibrationRules([calibration, other])).toMatch(/^# relevancy .*withheld/m)
+    const hostile = { ...calibration, judgeModel: 'a\n- alert: X\u0007\u007f\u2028"}' }
+    expect(groupsOf([hostile]).map(({ name }) => name)).toEqual(['spanscore-calibration', 'spanscore-canary'])
+    expect(groupsOf([hostile])[0]?.rules[0]?.expr).toContain('a\\n- alert: X\\u0007\\u007f\\u2028\\"}')
   })
 })
 
 describe.skipIf(promtool === undefined)('the rules of a calibration, where promtool is', { timeout: 120_000 }, () => {
   it('are rules', () => {
     const file = join(directory, 'checked.yml')
-    writeFileSync(file, calibrationRules([calibration, other]))
+    const hostile = { ...calibration, judgeModel: 'a\n- alert: X\u0007\u007f\u2028"}' }
+    writeFileSync(file, calibrationRules([calibration, other, hostile]))
     const said = execFileSync(promtool ?? '', ['check', 'rules', file], { encoding: 'utf8' })
     expect(said).toMatch(/SUCCESS: \d+ rules found/)
   })
