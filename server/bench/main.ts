@@ -4,6 +4,7 @@
  *
  *     npm run bench:server                                  100,000 spans, without and with ordinary ones
  *     npm run bench:server -- --stream 10000000             one long stream: cost and memory at each tenth of it
+ *     npm run bench:server -- --node=--cpu-prof             with options of Node.js for the service
  */
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
@@ -17,25 +18,31 @@ import { largestRssMiB, ProcessUse } from './process-use.ts'
 import { sendAll } from './send.ts'
 
 const { values } = parseArgs({
-  options: { spans: { type: 'string', default: '100000' }, stream: { type: 'string' }, node: { type: 'string' } },
+  options: {
+    spans: { type: 'string', default: '100000' },
+    'warm-up': { type: 'string', default: '30000' },
+    ordinary: { type: 'string', multiple: true, default: ['0', '0.95'] },
+    stream: { type: 'string' },
+    node: { type: 'string' },
+  },
 })
 
 const nodeOptions = values.node?.split(' ') ?? []
 
 /** Spans that are sent before anything is measured: a service is started once and runs for weeks. */
-const WARM_UP = 30_000
+const warmUpSpans = Number(values['warm-up'])
 
 if (values.stream === undefined) await measureAll(Number(values.spans))
 else await measureStream(Number(values.stream))
 
 async function measureAll(spans: number): Promise<void> {
   const rows = []
-  for (const ordinaryShare of [0, 0.95]) rows.push(await measure(spans, ordinaryShare))
+  for (const ordinaryShare of values.ordinary.map(Number)) rows.push(await measure(spans, ordinaryShare))
   console.table(rows)
 }
 
 async function measure(spans: number, ordinaryShare: number): Promise<Record<string, string | number>> {
-  const warmUp = makeRequests(WARM_UP, ordinaryShare)
+  const warmUp = makeRequests(warmUpSpans, ordinaryShare)
   const requests = makeRequests(spans, ordinaryShare)
   const perCpuSecond = await decoding(requests.bodies)
   const bytes = requests.bodies.reduce((sum, body) => sum + body.byteLength, 0)

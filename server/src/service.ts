@@ -1,5 +1,5 @@
 import { buildRuns } from 'spanscore/engine'
-import type { AgentRun } from 'spanscore/engine'
+import type { AgentRun, SourceLog, SourceSpan } from 'spanscore/engine'
 
 import { RecordContents } from './log/record-contents.ts'
 import { EMITTED, FINISHED, RecordStates } from './log/record-states.ts'
@@ -9,7 +9,8 @@ import { membersOf } from './score/run-spans.ts'
 import type { OfferedRun, RunScorer } from './score/run-scorer.ts'
 import type { Outbox } from './send/outbox.ts'
 import type { GatheredRecords } from './send/gathered-signals.ts'
-import type { SpanPlace } from './traces/held-span.ts'
+import type { HeldLog, HeldSpan, SpanPlace } from './traces/held-span.ts'
+import { bareSpan } from './traces/span-content.ts'
 import type { SettledSpans, TraceBuffer } from './traces/trace-buffer.ts'
 import type { ServiceObserver } from './service-observer.ts'
 
@@ -185,9 +186,8 @@ export class Service {
 
   /** The runs in what was settled that have not been scored as they are now. */
   #offersOf(settled: SettledSpans): OfferedRun[] {
-    this.#restore(settled)
-    const sources = settled.spans.flatMap(({ source }) => source ?? [])
-    const logs = settled.spans.flatMap((span) => span.logs?.flatMap(({ content }) => content ?? []) ?? [])
+    const sources = settled.spans.flatMap((span) => this.#sourceOf(span) ?? [])
+    const logs = settled.spans.flatMap((span) => span.logs?.flatMap((log) => this.#logOf(log) ?? []) ?? [])
     return buildRuns(sources, { logs, lacksSpans: settled.lacksSpans }).flatMap((run) => {
       const { members, hasBeenScored } = membersOf(run, settled)
       if (members.every((span) => span.isEmitted)) return []
@@ -197,19 +197,17 @@ export class Service {
     })
   }
 
-  /** Content that is not in memory is read from the log again. */
-  #restore({ spans }: SettledSpans): void {
-    for (const span of spans) {
-      if (span.source === undefined) {
-        const source = this.#contents.of(span.offset)?.spans[span.index]
-        if (source !== undefined) this.#parts.buffer.restore(span, source)
-      }
-      for (const log of span.logs ?? []) {
-        if (log.content !== undefined) continue
-        const decoded = this.#contents.of(log.offset)
-        log.content = decoded?.logs[log.index - decoded.spans.length]
-      }
-    }
+  /** What is not in memory is read from the log again. */
+  #sourceOf({ content, offset, index, isRecognised }: HeldSpan): SourceSpan | undefined {
+    const source =
+      content === undefined ? this.#contents.of(offset)?.spans[index] : this.#parts.reader.sourceOf(content)
+    return source === undefined || isRecognised ? source : bareSpan(source)
+  }
+
+  #logOf({ content, offset, index }: HeldLog): SourceLog | undefined {
+    if (content !== undefined) return content
+    const decoded = this.#contents.of(offset)
+    return decoded?.logs[index - decoded.spans.length]
   }
 
   /** Notes the state of spans and of their log records. */

@@ -26,7 +26,9 @@ function play(batches: readonly (readonly SourceSpan[])[], logs: readonly Source
   const runs: AgentRun[] = []
   for (let nowMs = 0; nowMs < 1_300_000; nowMs += 1000) {
     for (const settled of buffer.settle(nowMs).settled) {
-      const sources = settled.spans.flatMap(({ source }) => source ?? [])
+      const sources = settled.spans.flatMap(({ content }) =>
+        content !== undefined && 'spanId' in content ? content : [],
+      )
       runs.push(
         ...buildRuns(sources, {
           logs: settled.spans.flatMap((span) => span.logs?.flatMap(({ content }) => content ?? []) ?? []),

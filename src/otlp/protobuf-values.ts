@@ -1,13 +1,20 @@
-import type { BinaryReader as Reader } from '@bufbuild/protobuf/wire'
+import type { BinaryReader } from '@bufbuild/protobuf/wire'
 import { setAttribute } from './batch.ts'
 
 type Attributes = Record<string, unknown>
 
+/** The wire reader of protobuf with the bytes that it reads: what is read for every span is read from them without a copy. */
+export type Reader = BinaryReader & { readonly source: Buffer }
+
 /** Deeper values are cut: they come from damaged or hostile bytes only. */
 const MAX_DEPTH = 200
 
-/** The wire type of texts, bytes and messages. */
+/** Wire types of protobuf's encoding. */
+export const VARINT = 0
+export const FIXED_64 = 1
+/** Texts, bytes and messages. */
 export const LENGTH_DELIMITED = 2
+export const FIXED_32 = 5
 
 /** The attributes of a message that holds them in a list of this field number, up to `end`. */
 export function readAttributeList(reader: Reader, end: number, listField: number): Attributes {
@@ -25,7 +32,7 @@ export function readKeyValue(reader: Reader, end: number, into: Attributes, keep
   let key = ''
   let value: unknown
   eachField(reader, end, (field) => {
-    if (field === 1) key = reader.string()
+    if (field === 1) key = readKey(reader)
     else if (field === 2) value = readValue(reader, endOf(reader), depth)
     else return false
     return true
@@ -38,9 +45,9 @@ export function readKeyValue(reader: Reader, end: number, into: Attributes, keep
 export function readValue(reader: Reader, end: number, depth: number): unknown {
   let value: unknown
   eachField(reader, end, (field) => {
-    if (field === 1) value = reader.string()
+    if (field === 1) value = readString(reader)
     else if (field === 2) value = reader.bool()
-    else if (field === 3) value = toInteger(reader.int64())
+    else if (field === 3) value = readInteger(reader)
     else if (field === 4) value = reader.double()
     else if (field === 5) value = readArray(reader, endOf(reader), depth + 1)
     else if (field === 6) value = readObject(reader, endOf(reader), depth + 1)
@@ -76,21 +83,111 @@ function readObject(reader: Reader, end: number, depth: number): Attributes {
 /** Calls `visit` for each field up to `end`; what it does not read (false) is skipped. */
 export function eachField(reader: Reader, end: number, visit: (field: number, wireType: number) => boolean): void {
   while (reader.pos < end) {
-    const [field, wireType] = reader.tag()
-    if (!visit(field, wireType)) reader.skip(wireType, field)
+    const tag = readTag(reader)
+    if (!visit(tag >>> 3, tag & 7)) skipField(reader, tag)
   }
   if (reader.pos !== end) throw new RangeError(`a field runs past the end of its message at byte ${end}`)
 }
 
+/** Reads the number of a field, times eight, and its wire type. */
+export function readTag(reader: Reader): number {
+  const tag = readLength(reader)
+  if (tag < 8 || (tag & 7) > FIXED_32) throw new RangeError(`expected a field at byte ${reader.pos}`)
+  return tag
+}
+
+/** Passes over the value of a field. The library's own way makes a view of what it skips. */
+export function skipField(reader: Reader, tag: number): void {
+  const wireType = tag & 7
+  if (wireType === LENGTH_DELIMITED) reader.pos = endOf(reader)
+  else if (wireType === FIXED_64) reader.pos += 8
+  else if (wireType === FIXED_32) reader.pos += 4
+  else reader.skip(wireType, tag >>> 3)
+  if (reader.pos > reader.len) throw new RangeError(`a field runs past the end at byte ${reader.len}`)
+}
+
 /** Reads the length of a message and says where it ends. */
 export function endOf(reader: Reader): number {
-  const length = reader.uint32()
+  const length = readLength(reader)
   const end = reader.pos + length
   if (end > reader.len) throw new RangeError(`a message of ${length} bytes at byte ${reader.pos} runs past the end`)
   return end
 }
 
-function toInteger(value: bigint | string): number | string {
+/** A text. Bytes that are no UTF-8 become U+FFFD. */
+export function readString(reader: Reader): string {
+  const end = endOf(reader)
+  const text = reader.source.toString('utf8', reader.pos, end)
+  reader.pos = end
+  return text
+}
+
+/** Most keys of attributes are a few hundred: each is made once, and looked up by its bytes. */
+const KEPT_KEYS = 4096
+const MAX_KEPT_LENGTH = 64
+
+const keptKeys: (string | undefined)[] = Array.from({ length: KEPT_KEYS })
+
+function readKey(reader: Reader): string {
+  const { source } = reader
+  const end = endOf(reader)
+  const start = reader.pos
+  reader.pos = end
+  if (end - start > MAX_KEPT_LENGTH) return source.toString('utf8', start, end)
+  let hash = end - start
+  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (source[at] ?? 0)) | 0
+  const slot = hash & (KEPT_KEYS - 1)
+  const kept = keptKeys[slot]
+  if (kept !== undefined && isTextAt(kept, source, start, end)) return kept
+  const key = source.toString('utf8', start, end)
+  // Only of ASCII is a byte a character.
+  if (key.length === end - start) keptKeys[slot] = key
+  return key
+}
+
+function isTextAt(text: string, bytes: Uint8Array, start: number, end: number): boolean {
+  if (text.length !== end - start) return false
+  for (let at = start; at < end; at++) if (text.charCodeAt(at - start) !== bytes[at]) return false
+  return true
+}
+
+function readInteger(reader: Reader): number | string {
+  const first = reader.source[reader.pos] ?? 0
+  if (first < 0x80 && reader.pos < reader.len) {
+    reader.pos += 1
+    return first
+  }
+  const value = reader.int64()
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : String(value)
+}
+
+/** A length or a tag. Most take one byte. */
+function readLength(reader: Reader): number {
+  const first = reader.source[reader.pos]
+  if (first === undefined || first >= 0x80) return reader.uint32()
+  reader.pos += 1
+  return first
+}
+
+/** An id in hex digits; empty where its length is wrong, or it is all zeros. */
+export function readId(reader: Reader, byteLength: 8 | 16): string {
+  const end = endOf(reader)
+  const start = reader.pos
+  reader.pos = end
+  if (end - start !== byteLength) return ''
+  const id = reader.source.toString('hex', start, end)
+  return id === ZEROS[byteLength] ? '' : id
+}
+
+const ZEROS = { 8: '0'.repeat(16), 16: '0'.repeat(32) } as const
+
+/** Milliseconds since the epoch. */
+export function readTime(reader: Reader, wireType: number): number {
+  if (wireType !== FIXED_64) throw new RangeError(`expected a 64-bit time at byte ${reader.pos}`)
+  const at = reader.pos
+  if (at + 8 > reader.len) throw new RangeError(`a time runs past the end at byte ${at}`)
+  reader.pos = at + 8
+  // The sum is rounded once, as the conversion of a 64-bit integer would be.
+  return (reader.source.readUInt32LE(at + 4) * 2 ** 32 + reader.source.readUInt32LE(at)) / 1e6
 }

@@ -1,17 +1,27 @@
-import type { BinaryReader as Reader } from '@bufbuild/protobuf/wire'
 import { isKeyOfDialect, isNameOfDialect, scopeKindOf } from '../spans/recognition-hints.ts'
 import type { SourceEvent, SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { createBatch, isParentRemote, toStatusCode } from './batch.ts'
 import type { OtlpBatch } from './batch.ts'
-import { eachField, endOf, LENGTH_DELIMITED, readAttributeList, readKeyValue, readValue } from './protobuf-values.ts'
+import {
+  eachField,
+  endOf,
+  FIXED_32,
+  FIXED_64,
+  LENGTH_DELIMITED,
+  readAttributeList,
+  readId,
+  readKeyValue,
+  readTag,
+  readString,
+  readTime,
+  readValue,
+  skipField,
+  VARINT,
+} from './protobuf-values.ts'
+import type { Reader } from './protobuf-values.ts'
 
 type Attributes = Record<string, unknown>
 type Scope = SourceSpan['scope']
-
-/** Wire types of protobuf's encoding. */
-const VARINT = 0
-const FIXED_64 = 1
-const FIXED_32 = 5
 
 /** Field 1 of a `KeyValue`, its key: a text. */
 const KEY_TAG = 0x0a
@@ -32,10 +42,27 @@ export interface ProtobufDecoderOptions {
   readonly skipsOrdinary?: boolean
 }
 
+/** What a request holds, and where each span is in its bytes. */
+export interface ProtobufBatch extends OtlpBatch {
+  /** For each span where its message starts and where it ends. */
+  readonly places: number[]
+}
+
+/** Decodes requests, and single spans of them once more. */
+export interface ProtobufDecoder {
+  (bytes: Uint8Array): ProtobufBatch
+  /** The span between two places of a request that was decoded. */
+  span(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    of: Pick<SourceSpan, 'resource' | 'scope'>,
+  ): SourceSpan | undefined
+}
+
 /** What is decoded, and where to. */
 interface Target {
-  readonly batch: OtlpBatch
-  readonly bytes: Uint8Array
+  readonly batch: ProtobufBatch
   readonly skipsOrdinary: boolean
 }
 
@@ -45,15 +72,26 @@ interface Target {
  * The decoder below knows the field numbers of `opentelemetry/proto` v1 (trace, logs, common, resource) and reads straight
  * into the flat form, so that neither generated code nor a descriptor is needed.
  */
-export async function createProtobufDecoder({ skipsOrdinary = false }: ProtobufDecoderOptions = {}): Promise<
-  (bytes: Uint8Array) => OtlpBatch
-> {
+export async function createProtobufDecoder({
+  skipsOrdinary = false,
+}: ProtobufDecoderOptions = {}): Promise<ProtobufDecoder> {
   const { BinaryReader } = await import('@bufbuild/protobuf/wire')
-  return (bytes) => readRequest(new BinaryReader(bytes), { batch: createBatch(), bytes, skipsOrdinary })
+  const readerOf = (bytes: Uint8Array): Reader => {
+    const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    return Object.assign(new BinaryReader(source), { source })
+  }
+  const decode = (bytes: Uint8Array): ProtobufBatch =>
+    readRequest(readerOf(bytes), { batch: { ...createBatch(), places: [] }, skipsOrdinary })
+  const span: ProtobufDecoder['span'] = (bytes, start, end, { resource, scope }) => {
+    const reader = readerOf(bytes)
+    reader.pos = start
+    return readSpan(reader, end, resource, scope, false)
+  }
+  return Object.assign(decode, { span })
 }
 
 /** `ExportTraceServiceRequest` and `ExportLogsServiceRequest`: both are field 1, repeated, of entries with a resource. */
-function readRequest(reader: Reader, target: Target): OtlpBatch {
+function readRequest(reader: Reader, target: Target): ProtobufBatch {
   eachField(reader, reader.len, (field, wireType) => {
     if (field !== 1 || wireType !== LENGTH_DELIMITED) return false
     readResourceEntry(reader, endOf(reader), target)
@@ -107,32 +145,47 @@ function readScopeEntry(reader: Reader, end: number, resource: Attributes, targe
  * has. What is left without such a field is a metric where it has a field 1 (its name), else a log record without times.
  */
 function readRecord(reader: Reader, end: number, resource: Attributes, scope: Scope, target: Target): void {
-  const { batch, bytes } = target
+  const { batch } = target
   const start = reader.pos
-  let kind: 'span' | 'log' | undefined
-  let hasFirstField = false
-  let isOrdinary = target.skipsOrdinary
-  eachField(reader, end, (field, wireType) => {
-    kind ??= KIND_OF_FIELD[wireType]?.[field]
-    hasFirstField ||= field === 1
-    if (isOrdinary && wireType === LENGTH_DELIMITED && (field === 5 || field === 9)) {
-      const fieldEnd = endOf(reader)
-      isOrdinary = !(field === 5 ? isNameOfDialect : hasKeyOfDialect)(bytes, reader.pos, fieldEnd)
-      reader.pos = fieldEnd
-      return true
-    }
-    return false
-  })
-  if (!hasFirstField && end > start) kind ??= 'log'
+  const { kind, isOrdinary } = kindOf(reader, end, target.skipsOrdinary)
   reader.pos = start
   if (kind === 'span') {
     const span = readSpan(reader, end, resource, scope, isOrdinary)
     if (span === undefined) batch.invalid++
-    else batch.spans.push(span)
+    else {
+      batch.spans.push(span)
+      batch.places.push(start, end)
+    }
   } else if (kind === 'log') {
     batch.logs.push(readLog(reader, end, scope))
   }
   reader.pos = end
+}
+
+/** Looks at the fields of a record, as far as needed. */
+function kindOf(
+  reader: Reader,
+  end: number,
+  skipsOrdinary: boolean,
+): { readonly kind: 'span' | 'log' | undefined; readonly isOrdinary: boolean } {
+  const start = reader.pos
+  let kind: 'span' | 'log' | undefined
+  let hasFirstField = false
+  let isOrdinary = skipsOrdinary
+  while (reader.pos < end && (kind === undefined || isOrdinary)) {
+    const tag = readTag(reader)
+    const field = tag >>> 3
+    const wireType = tag & 7
+    kind ??= KIND_OF_FIELD[wireType]?.[field]
+    hasFirstField ||= field === 1
+    if (isOrdinary && wireType === LENGTH_DELIMITED && (field === 5 || field === 9)) {
+      const fieldEnd = endOf(reader)
+      isOrdinary = !(field === 5 ? isNameOfDialect : hasKeyOfDialect)(reader.source, reader.pos, fieldEnd)
+      reader.pos = fieldEnd
+    } else skipField(reader, tag)
+  }
+  if (!hasFirstField && reader.pos >= end && end > start) kind ??= 'log'
+  return { kind, isOrdinary }
 }
 
 /**
@@ -163,7 +216,7 @@ function readSpan(
     if (field === 1) span.traceId = readId(reader, 16)
     else if (field === 2) span.spanId = readId(reader, 8)
     else if (field === 4) span.parentSpanId = readId(reader, 8)
-    else if (field === 5) span.name = reader.string()
+    else if (field === 5) span.name = readString(reader)
     else if (isOrdinary && (field === 9 || field === 11)) return false
     else if (field === 6) span.kind = reader.uint32()
     else if (field === 7) span.startTimeMs = readTime(reader, wireType)
@@ -198,7 +251,7 @@ function readEvent(reader: Reader, end: number): SourceEvent {
   let name = ''
   eachField(reader, end, (field, wireType) => {
     if (field === 1) timeMs = readTime(reader, wireType)
-    else if (field === 2) name = reader.string()
+    else if (field === 2) name = readString(reader)
     else if (field === 3) readKeyValue(reader, endOf(reader), attributes, false, 0)
     else return false
     return true
@@ -210,7 +263,7 @@ function readStatus(reader: Reader, end: number): SourceSpan['status'] {
   let message = ''
   let code = 0
   eachField(reader, end, (field) => {
-    if (field === 2) message = reader.string()
+    if (field === 2) message = readString(reader)
     else if (field === 3) code = reader.uint32()
     else return false
     return true
@@ -231,7 +284,7 @@ function readLog(reader: Reader, end: number, scope: Scope): SourceLog {
     else if (field === 9) log.traceId = readId(reader, 16)
     else if (field === 10) log.spanId = readId(reader, 8)
     else if (field === 11) observedTimeMs = readTime(reader, wireType)
-    else if (field === 12) log.eventName = reader.string()
+    else if (field === 12) log.eventName = readString(reader)
     else return false
     return true
   })
@@ -251,21 +304,10 @@ function readScope(reader: Reader, end: number): Scope {
   let name = ''
   let version = ''
   eachField(reader, end, (field) => {
-    if (field === 1) name = reader.string()
-    else if (field === 2) version = reader.string()
+    if (field === 1) name = readString(reader)
+    else if (field === 2) version = readString(reader)
     else return false
     return true
   })
   return version === '' ? { name } : { name, version }
-}
-
-function readId(reader: Reader, byteLength: 8 | 16): string {
-  const bytes = reader.bytes()
-  if (bytes.length !== byteLength || bytes.every((byte) => byte === 0)) return ''
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
-}
-
-function readTime(reader: Reader, wireType: number): number {
-  if (wireType !== FIXED_64) throw new RangeError(`expected a 64-bit time at byte ${reader.pos}`)
-  return Number(reader.fixed64()) / 1e6
 }

@@ -11,6 +11,14 @@ export interface DecodedRecord {
   readonly spans: readonly (SourceSpan | undefined)[]
   /** Their indexes continue those of the spans. */
   readonly logs: readonly (SourceLog | undefined)[]
+  /** Where the bytes of the spans are, in protobuf. */
+  readonly bytes?: SpanBytes | undefined
+}
+
+/** The decompressed body of a request in protobuf, and for each span in it where its message starts and where it ends. */
+export interface SpanBytes {
+  readonly body: Uint8Array
+  readonly places: readonly number[]
 }
 
 /** The body of one OTLP export request, as it was received. */

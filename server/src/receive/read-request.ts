@@ -1,7 +1,8 @@
 import { createProtobufDecoder, readOtlpJson } from 'spanscore/engine'
-import type { OtlpBatch, SourceLog, SourceSpan } from 'spanscore/engine'
+import type { OtlpBatch, ProtobufBatch, ProtobufDecoder, SourceLog, SourceSpan } from 'spanscore/engine'
 
 import type { DecodedRecord, NewRecord } from '../log/span-log.ts'
+import type { SpanContent } from '../traces/span-content.ts'
 import { decompressAgain } from './decompress.ts'
 import { Refusal } from './refusal.ts'
 
@@ -29,10 +30,10 @@ const OWN_SCOPE = 'spanscore'
 
 /** Decodes the bodies of OTLP export requests. */
 export class RequestReader {
-  readonly #decode: (bytes: Uint8Array) => OtlpBatch
+  readonly #decode: ProtobufDecoder
   readonly #limits: RecordLimits
 
-  private constructor(decode: (bytes: Uint8Array) => OtlpBatch, limits: RecordLimits) {
+  private constructor(decode: ProtobufDecoder, limits: RecordLimits) {
     this.#decode = decode
     this.#limits = limits
   }
@@ -58,7 +59,7 @@ export class RequestReader {
     if (tooLarge.size > 0 && tooLarge.size === count) {
       throw new Refusal('too-large', `Expected spans of at most ${maxSpanBytes} bytes each, got only larger ones.`)
     }
-    const decoded = toDecoded(batch, tooLarge)
+    const decoded = toDecoded(batch, tooLarge, body)
     return {
       decoded,
       invalid: batch.invalid + tooLarge.size,
@@ -76,7 +77,16 @@ export class RequestReader {
   decode({ body, encoding, contentEncoding }: NewRecord): DecodedRecord {
     const bytes = decompressAgain(body, contentEncoding)
     const batch = encoding === 'json' ? parseJson(bytes) : this.#parseProtobuf(bytes)
-    return toDecoded(batch, this.#tooLarge(batch, bytes.byteLength))
+    return toDecoded(batch, this.#tooLarge(batch, bytes.byteLength), bytes)
+  }
+
+  /**
+   * The span that is held as a place in the bytes of its request, or as it was read.
+   *
+   * @throws Error where it does not decode
+   */
+  sourceOf(content: SpanContent): SourceSpan | undefined {
+    return 'body' in content ? this.#decode.span(content.body, content.start, content.end, content) : content
   }
 
   /** In a request that is smaller than one record may be, none is too large. */
@@ -86,7 +96,7 @@ export class RequestReader {
     return new Set([...spans, ...logs].filter((each) => sizeOf(each, maxSpanBytes) > maxSpanBytes))
   }
 
-  #parseProtobuf(body: Uint8Array): OtlpBatch {
+  #parseProtobuf(body: Uint8Array): ProtobufBatch {
     try {
       return this.#decode(body)
     } catch (error) {
@@ -101,11 +111,17 @@ export class RequestReader {
 const NONE: ReadonlySet<SourceSpan | SourceLog> = new Set()
 
 /** Every span and log record keeps its index, whether it is left out or not. */
-function toDecoded({ spans, logs }: OtlpBatch, tooLarge: ReadonlySet<SourceSpan | SourceLog>): DecodedRecord {
+function toDecoded(
+  batch: OtlpBatch | ProtobufBatch,
+  tooLarge: ReadonlySet<SourceSpan | SourceLog>,
+  body: Uint8Array,
+): DecodedRecord {
+  const { spans, logs } = batch
   const isWanted = (each: SourceSpan | SourceLog): boolean => each.scope.name !== OWN_SCOPE && !tooLarge.has(each)
   return {
     spans: spans.every(isWanted) ? spans : spans.map((span) => (isWanted(span) ? span : undefined)),
     logs: logs.map((log) => (isWanted(log) && log.traceId !== '' && log.spanId !== '' ? log : undefined)),
+    bytes: 'places' in batch ? { body, places: batch.places } : undefined,
   }
 }
 

@@ -47,8 +47,8 @@ export class HeldContents {
 
   #dropSpan(span: HeldSpan): void {
     for (const log of span.logs ?? []) log.content = undefined
-    if (span.source === undefined) return
-    span.source = undefined
+    if (span.content === undefined) return
+    span.content = undefined
     this.#bytes -= span.bytes
   }
 }

@@ -1,7 +1,10 @@
 import { recognise, roleOf } from 'spanscore/engine'
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
 
+import type { SpanBytes } from '../log/span-log.ts'
 import type { RunUnit } from './run-unit.ts'
+import { bareSpan, contentBytes } from './span-content.ts'
+import type { SpanContent } from './span-content.ts'
 
 /** A log record of a span that is held. */
 export interface HeldLog {
@@ -33,8 +36,8 @@ export interface HeldSpan {
   readonly bytes: number
   /** Whether the scores of a run with this span were acknowledged. */
   isEmitted: boolean
-  /** What was read of it; `undefined` where only the log holds it. */
-  source: SourceSpan | undefined
+  /** `undefined` where only the log holds it. */
+  content: SpanContent | undefined
   logs: HeldLog[] | undefined
   parent: HeldSpan | undefined
   children: HeldSpan[] | undefined
@@ -48,10 +51,15 @@ export interface SpanPlace {
   readonly index: number
 }
 
-/** Reads what placing a span needs. A span that no dialect recognises keeps its place in the trace and nothing else. */
-export function toHeldSpan(source: SourceSpan, { offset, index }: SpanPlace): HeldSpan {
+/**
+ * Reads what placing a span needs.
+ *
+ * @param bytes Where its bytes are, so that they are held in place of what was read.
+ */
+export function toHeldSpan(source: SourceSpan, { offset, index }: SpanPlace, bytes: SpanBytes | undefined): HeldSpan {
   const dialect = recognise(source.scope.name, source.attributes, source.name)
   const role = dialect === undefined ? undefined : roleOf(dialect, source)
+  const content = contentOf(source, dialect !== undefined, index, bytes)
   return {
     spanId: source.spanId,
     parentSpanId: source.parentSpanId,
@@ -63,9 +71,9 @@ export function toHeldSpan(source: SourceSpan, { offset, index }: SpanPlace): He
     sender: senderOf(source.resource),
     offset,
     index,
-    bytes: dialect === undefined ? BARE_BYTES : bytesOf(source),
+    bytes: contentBytes(content),
     isEmitted: false,
-    source: contentOf(source, dialect !== undefined),
+    content,
     logs: undefined,
     parent: undefined,
     children: undefined,
@@ -73,9 +81,17 @@ export function toHeldSpan(source: SourceSpan, { offset, index }: SpanPlace): He
   }
 }
 
-/** What is kept of a span in memory until it is scored. */
-export function contentOf(source: SourceSpan, isRecognised: boolean): SourceSpan {
-  return isRecognised ? source : bareSpan(source)
+function contentOf(
+  source: SourceSpan,
+  isRecognised: boolean,
+  index: number,
+  bytes: SpanBytes | undefined,
+): SpanContent {
+  const start = bytes?.places[2 * index]
+  const end = bytes?.places[2 * index + 1]
+  if (bytes === undefined || start === undefined || end === undefined) return isRecognised ? source : bareSpan(source)
+  const { resource, scope } = source
+  return { body: bytes.body, start, end, resource, scope }
 }
 
 /** The outermost agent above a span, the span itself included; where there is none, the outermost span that is there. */
@@ -96,47 +112,6 @@ function isFlat(dialect: ReturnType<typeof recognise>, source: SourceSpan): bool
     return dialect?.isFlat?.(source) === true
   } catch {
     return false
-  }
-}
-
-const NOTHING = {}
-
-/** What the object of a span takes beside its texts: measured as about 600 bytes for one with twenty attributes. */
-const SPAN_BYTES = 600
-const BARE_BYTES = 200
-
-function bytesOf({ attributes, events }: SourceSpan): number {
-  let bytes = SPAN_BYTES + textBytes(attributes)
-  for (const event of events) bytes += textBytes(event.attributes)
-  return bytes
-}
-
-/** Structured values are rare, and are counted as if they were small. */
-function textBytes(attributes: Readonly<Record<string, unknown>>): number {
-  let bytes = 0
-  // oxlint-disable-next-line eslint/guard-for-in -- attributes are plain objects, and this loop makes no array
-  for (const key in attributes) {
-    const value = attributes[key]
-    if (typeof value === 'string') bytes += value.length
-  }
-  return bytes
-}
-
-function bareSpan({ traceId, spanId, parentSpanId, name, kind, startTimeMs, endTimeMs }: SourceSpan): SourceSpan {
-  return {
-    traceId,
-    spanId,
-    parentSpanId,
-    name,
-    kind,
-    startTimeMs,
-    endTimeMs,
-    scope: { name: '' },
-    attributes: NOTHING,
-    events: [],
-    status: { code: 'unset' },
-    resource: NOTHING,
-    droppedAttributesCount: 0,
   }
 }
 

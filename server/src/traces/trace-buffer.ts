@@ -1,11 +1,11 @@
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
 
-import type { DecodedRecord } from '../log/span-log.ts'
+import type { DecodedRecord, SpanBytes } from '../log/span-log.ts'
 import { EMITTED, FINISHED } from '../log/record-states.ts'
 import { BoundedSet } from './bounded-set.ts'
 import { DueTimes } from './due-times.ts'
 import { HeldContents } from './held-contents.ts'
-import { anchorOf, contentOf, toHeldSpan } from './held-span.ts'
+import { anchorOf, toHeldSpan } from './held-span.ts'
 import type { HeldLog, HeldSpan, SpanPlace } from './held-span.ts'
 import { connect, createTrace, disconnect, listIn } from './held-trace.ts'
 import type { HeldTrace } from './held-trace.ts'
@@ -114,7 +114,7 @@ export class TraceBuffer {
    */
   add(
     offset: number,
-    { spans, logs }: DecodedRecord,
+    { spans, logs, bytes }: DecodedRecord,
     nowMs: number,
     stateOf: (index: number) => number = () => 0,
   ): readonly number[] {
@@ -122,7 +122,9 @@ export class TraceBuffer {
     for (const [index, span] of spans.entries()) {
       const state = stateOf(index)
       const isHeld =
-        span !== undefined && state !== FINISHED && this.#addSpan(span, { offset, index }, nowMs, state === EMITTED)
+        span !== undefined &&
+        state !== FINISHED &&
+        this.#addSpan(span, { offset, index }, bytes, nowMs, state === EMITTED)
       if (!isHeld) left.push(index)
     }
     for (const [position, log] of logs.entries()) {
@@ -171,21 +173,18 @@ export class TraceBuffer {
     }
   }
 
-  /** Gives a span its content back, read from the log again. */
-  restore(span: HeldSpan, source: SourceSpan): void {
-    const trace = this.#traces.get(source.traceId)
-    if (trace === undefined || span.source !== undefined) return
-    span.source = contentOf(source, span.isRecognised)
-    const { unit } = anchorOf(span, this.#options.maxSpansPerTrace)
-    if (unit !== undefined) this.#contents.add(unit, span)
-  }
-
-  #addSpan(source: SourceSpan, place: SpanPlace, nowMs: number, isEmitted: boolean): boolean {
+  #addSpan(
+    source: SourceSpan,
+    place: SpanPlace,
+    bytes: SpanBytes | undefined,
+    nowMs: number,
+    isEmitted: boolean,
+  ): boolean {
     const trace = this.#traceOf(source.traceId)
     // A sender that got no answer sends again. What is the same span adds nothing.
     if (trace.spans.has(source.spanId)) return false
     const { maxSpansPerTrace, maxBytesPerTrace } = this.#options
-    const span = toHeldSpan(source, place)
+    const span = toHeldSpan(source, place, bytes)
     if (trace.spans.size >= maxSpansPerTrace || trace.bytes + span.bytes > maxBytesPerTrace) {
       trace.lacksSpans = true
       this.counts.overLimit += 1
@@ -218,7 +217,7 @@ export class TraceBuffer {
   #addEmitted(unit: RunUnit, span: HeldSpan, nowMs: number): void {
     this.#finished.add(unit.traceId)
     span.isEmitted = true
-    span.source = undefined
+    span.content = undefined
     if (unit.state !== 'emitted') return
     this.#lingering.add(unit)
     this.#due.set(unit, nowMs + this.#options.lingerMs)
