@@ -203,6 +203,9 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     const unaccounted = 'SpanscoreUnaccounted'
     const lost = traffic([{ minutes: 180, scored: 10, lost: 1 }])
     expect(play(scenario('lost', lost, [{ at: '180m', alert: unaccounted, firing: 1 }]))).toContain('SUCCESS')
+    // Of fifteen runs one is lost, and each represents twenty: too few to say anything.
+    const few = traffic([{ minutes: 180, scored: 0.08, weight: 20, lost: 0.11 }])
+    expect(play(scenario('few', few, [{ at: '180m', alert: unaccounted, firing: 0 }]))).toContain('SUCCESS')
     const thinned = [
       ...traffic([{ minutes: 180, scored: 1, weight: 10 }]),
       counter(

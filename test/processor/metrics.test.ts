@@ -6,6 +6,8 @@ import { expect, test, vi } from 'vitest'
 import { attachScoring } from '../../src/processor/attach/attach.ts'
 import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
+import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
 import { codeScorer, createPipeline, judgeScorer, runAgent } from './harness.ts'
 
 const options = (more: Partial<ScoringOptions> = {}): ScoringOptions => ({ scorers: [codeScorer('exact')], ...more })
@@ -255,4 +257,22 @@ test('sums name the version of the scorer and the model that answered; twenty mo
   expect(latest.get('other')?.value).toBe(5)
   expect(latest.get('judge-1')?.attributes['spanscore.scorer.version']).toBe(judge.version)
   expect(judge.version).toMatch(/^[0-9a-f]{8}$/)
+})
+
+test('a score that several models answered has the model mixed', async () => {
+  const { tracer, flush, receiver } = await createMetrics()
+  const model = createScriptedJudge([
+    { text: 'no JSON at all', modelId: 'judge-1' },
+    { verdicts: { polite: 'pass' }, modelId: 'judge-2' },
+  ])
+  const judge = createRubricScorer({ model, criteria: [{ id: 'polite', question: 'Is the answer polite?' }] })
+  const scoring = attachScoring(options({ scorers: [judge] }))
+  runAgent(tracer)
+  await scoring.forceFlush()
+  await flush()
+  expect(scoring.ledger().scorers['rubric']).toMatchObject({ scored: 1 })
+  const models = receiver.metrics
+    .filter(({ name }) => name === 'spanscore.sum.w')
+    .map(({ attributes }) => attributes['spanscore.judge.model'])
+  expect(new Set(models)).toEqual(new Set(['mixed']))
 })
