@@ -1,11 +1,12 @@
 import { askInquiry } from './ask-inquiry.ts'
-import { compromised, isPraise } from './controls/compromised.ts'
+import { compromised, hidden, isPraise } from './controls/compromised.ts'
+import { hidesFault, NO_ITEM, noItemRule } from './controls/contradiction.ts'
 import { Nonsense } from './controls/nonsense.ts'
 import type { Answer, Answers, Inquiry, Item, ItemList, Question } from './inquiry.ts'
 import type { JudgeOutcome } from './outcome.ts'
 import { textsOf } from './prompt/section.ts'
 import type { Fragment, SectionDraft } from './prompt/section.ts'
-import { countWords } from './prompt/segments.ts'
+import { countWords, toLine } from './prompt/segments.ts'
 import { shuffled } from './randomness.ts'
 import type { Randomness } from './randomness.ts'
 import type { JudgeSession } from './session.ts'
@@ -99,8 +100,6 @@ function praises({ ids, verdicts, failsNonsense }: Question, answers: ReadonlyMa
 
 /** Decoys of a list: a judge that guesses which of its texts they are finds all of them in one of 32 tries or fewer. */
 const LEAST_DECOYS = 5
-/** The verdict on a text that is no item. */
-const NO_ITEM = 'none'
 
 interface Text {
   readonly name: string
@@ -141,7 +140,7 @@ async function verify(
       sections: [...shown, ...asked.map(({ list, texts }) => textsSection(list, texts))],
       questions: asked.map(({ list, question, texts }) => ({
         ids: texts.map(({ name }) => name),
-        text: `The text with this id in "${titleOf(list)}". ${question.text} "${NO_ITEM}" only for a greeting, an offer of more help and the like, which can be neither; never for a text that makes no sense.`,
+        text: `The text with this id in "${titleOf(list)}". ${question.text} ${noItemRule}`,
         verdicts: [...question.verdicts.slice(0, -1), NO_ITEM, ...question.verdicts.slice(-1)],
       })),
       lists: [],
@@ -169,14 +168,10 @@ async function verify(
     const hidesSomething = sentences.some((_, index) => {
       const verdict = verdictOf(sentenceName(list, index))
       const own = items.flatMap(({ sentence }, at) => (sentence === index + 1 ? [verdictOf(itemName(list, at))] : []))
-      const isGood = verdict === NO_ITEM || verdict === verdicts[0]
-      return own.length === 0 ? !isGood : verdict === verdicts.at(-1) && own.every((one) => one === verdicts[0])
+      return hidesFault(verdicts, verdict, own)
     })
     if (hidesSomething) {
-      return compromised(
-        session.judge.name,
-        `listed ${list.name} that leave out what is wrong with the sentences they come from`,
-      )
+      return hidden(session.judge.name, list.name)
     }
     verified.set(
       list.name,
@@ -242,12 +237,8 @@ function textsSection(list: ItemList, texts: readonly Text[]): SectionDraft {
     title: titleOf(list),
     fragments: texts.flatMap(({ name, text }): Fragment[] => [
       { text: '', idOf: name },
-      { text: oneLine(text), cut: 'last' },
+      { text: toLine(text), cut: 'last' },
       { text: '\n' },
     ]),
   }
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim()
 }

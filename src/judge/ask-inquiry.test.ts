@@ -85,7 +85,9 @@ function shownIn(prompt: string) {
     ...asked.questions.flatMap(({ shownId: id, isControl, verdicts }) =>
       isControl ? [{ id, verdict: verdicts.at(-1) }] : [],
     ),
-    ...asked.lists.flatMap(({ given, verdicts }) => given.map((id) => ({ id, verdict: verdicts.at(-1) }))),
+    ...asked.lists.flatMap(({ given, givenSentences, verdicts }) =>
+      given.map((id) => ({ id, verdict: verdicts.at(givenSentences.has(id) ? 0 : -1) })),
+    ),
   ]
   return { controls, idOf: (name: string) => asked.find(name)?.shownId }
 }

@@ -1,9 +1,12 @@
 import { contentFree, explain } from '../model/explanation.ts'
 import { askOnce } from './ask-once.ts'
 import type { OpenedReply } from './ask-once.ts'
+import { hidden } from './controls/compromised.ts'
+import { hidesFault } from './controls/contradiction.ts'
 import type { Answer, Answers, Inquiry, Item, ItemList } from './inquiry.ts'
 import type { JudgeOutcome } from './outcome.ts'
 import { nameIds } from './prompt/name-ids.ts'
+import { toLine } from './prompt/segments.ts'
 import { align, countNames, itemQuestion, lacksPicks, numberItems } from './reply/align.ts'
 import type { JudgeSession } from './session.ts'
 import { countAnswers, splitInquiry } from './split-inquiry.ts'
@@ -35,6 +38,7 @@ export async function askInquiry(
     items: new Map(),
     sentences: new Map(),
     uncovered: new Set(),
+    hiding: new Set(),
     notes: new Map(),
   }
   const first = await askAll(session, parts, found, withControls)
@@ -49,7 +53,9 @@ export async function askInquiry(
   if (open === undefined) return { ok: true, value: withAnswers(inquiry, found) }
   if (second?.ok === false) return second
   const still = remaining(inquiry, found)
-  return still === undefined ? { ok: true, value: withAnswers(inquiry, found) } : unanswered(session, still)
+  if (still === undefined) return { ok: true, value: withAnswers(inquiry, found) }
+  const [hiding] = found.hiding
+  return hiding === undefined ? unanswered(session, still) : hidden(session.judge.name, hiding)
 }
 
 /** What is known so far. */
@@ -59,6 +65,8 @@ interface Found {
   readonly sentences: Map<string, readonly string[]>
   /** Lists that leave a sentence without an item, and do not say so. */
   readonly uncovered: Set<string>
+  /** Lists that leave out what is wrong with a sentence. */
+  readonly hiding: Set<string>
   readonly notes: Map<string, readonly string[]>
 }
 
@@ -95,8 +103,9 @@ function mergeList(list: ItemList, found: Found, reply: OpenedReply, names: Read
   found.items.set(list.name, items)
   found.sentences.set(list.name, sentences)
   const covered = new Set([...items.map(({ sentence }) => sentence), ...(reply.without.get(list.name) ?? [])])
+  const given = reply.ofGiven.get(list.name) ?? []
   const isCovered = list.coversAll === false || sentences.every((_, index) => covered.has(index + 1))
-  if (isCovered) found.uncovered.delete(list.name)
+  if (isCovered && given.every(({ verdict }) => verdict !== undefined)) found.uncovered.delete(list.name)
   else found.uncovered.add(list.name)
   for (const { id, givenId } of items) {
     const question = givenId === undefined ? undefined : itemQuestion(list, [givenId])
@@ -104,6 +113,16 @@ function mergeList(list: ItemList, found: Found, reply: OpenedReply, names: Read
     if (answer === undefined) found.answers.delete(id)
     else found.answers.set(id, answer)
   }
+  const verdicts = list.question?.verdicts ?? []
+  const isHiding = given.some(({ text, verdict }) => {
+    const number = sentences.findIndex((sentence) => toLine(sentence) === text) + 1
+    if (number === 0 || verdict === undefined) return false
+    const own = items.filter(({ sentence }) => sentence === number).map(({ id }) => found.answers.get(id)?.verdict)
+    // Where not every sentence owes an item, there may be none for reasons of its own.
+    return (own.length > 0 || list.coversAll !== false) && hidesFault(verdicts, verdict, own)
+  })
+  if (isHiding) found.hiding.add(list.name)
+  else found.hiding.delete(list.name)
 }
 
 /** The inquiry for what is still open; `undefined` where nothing is. */
@@ -111,7 +130,8 @@ function remaining(inquiry: Inquiry, found: Found): Inquiry | undefined {
   const lists = inquiry.lists ?? []
   const openLists = lists.filter((list) => {
     const items = found.items.get(list.name)
-    return items === undefined || found.uncovered.has(list.name) || (items.length === 0 && list.mustHaveItems === true)
+    const isOpen = found.uncovered.has(list.name) || found.hiding.has(list.name)
+    return items === undefined || isOpen || (items.length === 0 && list.mustHaveItems === true)
   })
   const openQuestions = withIds(inquiry, (_, id) => !found.answers.has(id))
   const openItems = lists.flatMap((list) => {

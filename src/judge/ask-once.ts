@@ -1,4 +1,5 @@
 import { explain } from '../model/explanation.ts'
+import { NO_ITEM } from './controls/contradiction.ts'
 import { compromised, isPraise } from './controls/compromised.ts'
 import type { Inquiry } from './inquiry.ts'
 import type { JudgeOutcome } from './outcome.ts'
@@ -19,6 +20,8 @@ export interface OpenedReply extends Omit<RawReply, 'answers'> {
   readonly answers: readonly RawAnswer[]
   /** Answers about items, under the ids that the reply gave them. */
   readonly itemAnswers: readonly RawAnswer[]
+  /** Verdicts on sentences that a list holds from the beginning, by list; `undefined` where the reply leaves one out. */
+  readonly ofGiven: ReadonlyMap<string, readonly { readonly text: string; readonly verdict: string | undefined }[]>
   /** The numbered sentences that each list's items come from. */
   readonly sentences: ReadonlyMap<string, readonly string[]>
 }
@@ -58,7 +61,14 @@ export async function askOnce(
       return compromised(name, 'answered a control question wrongly, and praised a text that makes no sense')
     }
   }
-  const shownIds = new Set([...call.names.keys(), ...call.controls.keys()])
+  const given = [...call.givenItems.values()].flat()
+  const shownIds = new Set([...call.questions.flatMap(({ ids }) => ids), ...given.map(({ id }) => id)])
+  const ofGiven = call.lists.map((list) => {
+    const verdicts = [...(list.question?.verdicts ?? []), NO_ITEM]
+    const real = (call.givenItems.get(list.name) ?? []).filter(({ isDecoy }) => !isDecoy)
+    const found = align([{ verdicts, text: '', ids: real.map(({ id }) => id) }], answers)
+    return [list.name, real.map(({ id, text }) => ({ text, verdict: found.get(id)?.verdict }))] as const
+  })
   return {
     ok: true,
     value: {
@@ -68,6 +78,7 @@ export async function askOnce(
         return own === undefined ? [] : [{ ...answer, id: own }]
       }),
       itemAnswers: answers.filter(({ id }) => !shownIds.has(normalId(id))),
+      ofGiven: new Map(ofGiven),
       sentences: fitted.sentences,
     },
   }

@@ -123,10 +123,14 @@ function change(
 ): ReplyObject {
   const answers = reply.answers.map((answer) => {
     const question = prompt.questions.find(({ shownId }) => shownId === answer.id)
-    const isGiven = prompt.lists.some(({ given }) => given.includes(answer.id))
-    if (question?.isControl === true || isGiven) return answer
+    const isControl = prompt.lists.some(
+      ({ given, givenSentences }) => given.includes(answer.id) && !givenSentences.has(answer.id),
+    )
+    if (question?.isControl === true || isControl) return answer
     const verdicts =
-      question?.verdicts ?? prompt.lists.find(({ prefix }) => answer.id.startsWith(prefix))?.verdicts ?? []
+      question?.verdicts ??
+      prompt.lists.find(({ prefix, given }) => answer.id.startsWith(prefix) || given.includes(answer.id))?.verdicts ??
+      []
     const verdict = see(verdicts, answer.verdict) ?? answer.verdict
     const picks = question?.picks !== undefined && { [question.picks.name]: picksFor(question, verdict) }
     return { ...answer, ...picks, verdict }

@@ -30,8 +30,10 @@ export interface AskedList {
   readonly sentences: readonly string[]
   /** Whether the numbers of sentences without an item are asked for, as `<name>_none`. */
   readonly coversAll: boolean
-  /** Ids of items that the list holds from the beginning, for control. */
+  /** Ids of items that the list holds from the beginning: controls, and sentences of the text that its items come from. */
   readonly given: readonly string[]
+  /** Those of them that are sentences, by id. */
+  readonly givenSentences: ReadonlyMap<string, string>
 }
 
 /** A judge's prompt, read as a judge reads it. */
@@ -74,7 +76,7 @@ export function readJudgePrompt(message: string): JudgePrompt {
     sections,
     outside: text,
     questions,
-    lists: readLists(text, mark, sections),
+    lists: readLists(text, call, sections),
     notes: readNotes(text),
     find: (name) => {
       const named = questions.find(({ id, shownId, isControl }) => !isControl && (id === name || shownId === name))
@@ -143,16 +145,23 @@ function readIds(named: string): string[] {
   })
 }
 
-function readLists(text: string, mark: string, sections: ReadonlyMap<string, string>): AskedList[] {
+function readLists(text: string, { mark, digest }: Call, sections: ReadonlyMap<string, string>): AskedList[] {
   return [...text.matchAll(/^- "(\w+)": .*? with the ids (\w+?)1, .*$/gm)].map(([line, name = '', prefix = '']) => {
     const from = /the number of the sentence of (.*?) that it comes from/.exec(line)?.[1] ?? ''
+    const given = / and for (q[^[(]*) \(with "reasoning" left empty\) \[one of: /.exec(line)?.[1]?.split(', ') ?? []
+    const shown = new Map(
+      [...(sections.get(`items of "${name}" found before`) ?? '').matchAll(/^(\w+): (.*)$/gm)].map(
+        ([, id = '', item = '']) => [id, item],
+      ),
+    )
     return {
       name,
       prefix,
       verdicts: /\[one of: ([^\]]+)\]/.exec(line)?.[1]?.split(' | ') ?? [],
       sentences: readSentences(sections.get(from) ?? '', mark.slice(0, 8)),
       coversAll: line.includes(`"${name}_none"`),
-      given: / and for (q[^[]*) \[one of: /.exec(line)?.[1]?.split(', ') ?? [],
+      given,
+      givenSentences: new Map([...shown].filter(([id]) => !isControlId(mark, id, digest))),
     }
   })
 }

@@ -1,4 +1,5 @@
-import { countWords, toWordPieces } from '../judge/prompt/segments.ts'
+import { mostItemsOf } from '../judge/reply/align.ts'
+import { toLine, toWordPieces } from '../judge/prompt/segments.ts'
 import { readJudgePrompt } from './judge-prompt.ts'
 import type { AskedList, AskedQuestion, JudgePrompt } from './judge-prompt.ts'
 
@@ -77,7 +78,7 @@ export function toReplyObject(prompt: JudgePrompt, found: ScriptedVerdicts): Rep
     return scripted === undefined ? [] : [toAnswer(question, scripted)]
   })
   const onItems = lists.flatMap(({ list, items }) => [
-    ...list.given.map((id): ReplyAnswer => ({ id, reasoning: '', verdict: list.verdicts.at(-1) ?? '' })),
+    ...list.given.map((id): ReplyAnswer => ({ id, reasoning: '', verdict: verdictOnGiven(list, id, items) })),
     ...items.flatMap(({ id, verdict, reasoning = '' }): ReplyAnswer[] =>
       list.verdicts.length === 0 || verdict === undefined ? [] : [{ id, reasoning, verdict }],
     ),
@@ -94,6 +95,18 @@ export function toReplyObject(prompt: JudgePrompt, found: ScriptedVerdicts): Rep
       notes: Object.fromEntries(prompt.notes.map(({ name, list }) => [name, found.notes?.[name] ?? (list ? [] : '')])),
     }),
   }
+}
+
+/** A control earns the last verdict; a sentence is as good as the worst of its items, of as many as it has room for. */
+function verdictOnGiven(
+  { givenSentences, sentences, verdicts }: AskedList,
+  id: string,
+  items: readonly { readonly sentence: number; readonly verdict?: string }[],
+): string {
+  const text = givenSentences.get(id)
+  if (text === undefined) return verdicts.at(-1) ?? ''
+  const own = items.filter(({ sentence }) => toLine(sentences[sentence - 1] ?? '') === text).slice(0, mostItemsOf(text))
+  return verdicts.findLast((verdict) => own.some((item) => item.verdict === verdict)) ?? 'none'
 }
 
 /** The last verdict, with picks where it makes no sense without. */
@@ -130,16 +143,18 @@ function verdictOnText(
     [...(sections.get(title) ?? '').matchAll(/^(\w+): (.*)$/gm)].map(([, key = '', text = '']) => [key, text]),
   )
   const text = shown.get(shownId)
-  const item = items.find((one) => oneLine(one.text) === text)
+  const item = items.find((one) => toLine(one.text) === text)
   if (item !== undefined) {
     return item.verdict === undefined ? undefined : { verdict: item.verdict, reasoning: item.reasoning ?? '' }
   }
   const controls = new Set(questions.flatMap((question) => (question.isControl ? [question.shownId] : [])))
   const sentences = [...shown].flatMap(([key, sentence]) =>
-    controls.has(key) || items.some((one) => oneLine(one.text) === sentence) ? [] : [sentence],
+    controls.has(key) || items.some((one) => toLine(one.text) === sentence) ? [] : [sentence],
   )
   const places = placeItems(items, sentences)
-  const own = items.filter((_, index) => sentences[(places[index] ?? 0) - 1] === text)
+  const own = items
+    .filter((_, index) => sentences[(places[index] ?? 0) - 1] === text)
+    .slice(0, text === undefined ? 0 : mostItemsOf(text))
   if (own.length === 0) return 'none'
   // A sentence is as good as the worst of what it says.
   return verdicts.findLast((verdict) => own.some((one) => one.verdict === verdict))
@@ -155,7 +170,7 @@ function placeItems(items: readonly { readonly text: string }[], sentences: read
       text,
       number: index + 1,
       words: wordsOf(text),
-      left: Math.max(1, Math.ceil(countWords(text) / 3)),
+      left: mostItemsOf(text),
     }))
     .toSorted((one, other) => (one.text < other.text ? -1 : 1))
   return items.map(({ text }) => {
@@ -182,8 +197,4 @@ function wordsOf(text: string): Set<string> {
 
 function toItem(item: ScriptedItem): Exclude<ScriptedItem, string> {
   return typeof item === 'string' ? { text: item } : item
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim()
 }

@@ -22,12 +22,13 @@ const good =
 
 function fill(reply: NonNullable<BadReply['reply']>, prompt: string): ScriptedJudgeReply {
   const asked = readJudgePrompt(prompt)
-  const control = asked.questions.find(({ isControl }) => isControl)?.shownId ?? 'q'
+  const controls = asked.questions.flatMap(({ isControl, shownId }) => (isControl ? [shownId] : []))
+  const forEach = (entry: string) => controls.map((id) => entry.replace('CONTROL', id)).join(', ')
   const shown: Record<string, string> = { a: asked.find('a')?.shownId ?? 'qa', b: asked.find('b')?.shownId ?? 'qb' }
   const write = (text: string) =>
     text
       .replaceAll('GOOD', good)
-      .replaceAll('CONTROL', control)
+      .replaceAll(/\{[^{}]*"id":\s*"CONTROL"[^{}]*\}|"CONTROL":\s*(?:"[^"]*"|\{[^{}]*\})/g, forEach)
       .replaceAll(/(?<=")(\s*)([ab])(\s*)(?=")/gi, (_, before: string, name: string, after: string) => {
         const id = shown[name.toLowerCase()] ?? name
         return before + (name === name.toLowerCase() ? id : id.toUpperCase()) + after

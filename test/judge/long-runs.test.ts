@@ -201,7 +201,7 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
   it('asks for a reasoning where it is read: not for each of many good calls', async () => {
     const prompts = [judging(20), judging(21)]
     await Promise.all(prompts.map(({ scorer }, index) => evaluate(scorer, runOf(20 + index))))
-    expect(prompts.map(({ model }) => model.calls[0]?.prompt.includes('Leave "reasoning" empty'))).toEqual([
+    expect(prompts.map(({ model }) => model.calls[0]?.prompt.includes('Leave "reasoning" empty with'))).toEqual([
       false,
       true,
     ])

@@ -80,7 +80,7 @@ describe.each(Object.entries(makers))('the prompts of %s', (_, make) => {
   it('hold the rules in the system message, and none of the run', async () => {
     for (const { instructions } of await promptsOf(make)) {
       expect(instructions).not.toMatch(/Oslo|Norway|rains|Be brief/)
-      expect(instructions).toContain('give the one that stands later in the list')
+      expect(instructions).toContain('give the one that is later in the list')
       expect(instructions).toContain("in the language of the user's request")
     }
   })

@@ -6,10 +6,10 @@ import { createTextModel } from '../../src/testing/text-model.ts'
 import type { TextModel, TextModelCall } from '../../src/testing/text-model.ts'
 import { toWordPieces } from '../../src/judge/prompt/segments.ts'
 
-/** How a judge that was talked over tells controls from what it is to praise. `told` is one that is told: no defence holds it. */
+/** By what a judge that was talked over recognises controls. `undefended` is for prompts that hold none but that of prompt steps. */
 export type Recognition =
   | 'nothing'
-  | 'told'
+  | 'undefended'
   | 'text'
   | 'first'
   | 'last'
@@ -101,11 +101,11 @@ function reply(prompt: JudgePrompt, order: Order | undefined, recognition: Recog
   })
   const onItems = lists.flatMap(({ list, items }) => {
     if (list.verdicts.length === 0) return []
-    const given = list.given.map((id) => ({
-      id,
-      reasoning: '',
-      verdict: list.verdicts.at(order?.praises === true && !isControl(id) ? 0 : -1),
-    }))
+    const given = list.given.map((id) => {
+      const isPraised = order?.praises === true && !isControl(id)
+      const isOrder = /^ORDER-[A-Z]+\W*$/.test(list.givenSentences.get(id) ?? '')
+      return { id, reasoning: '', verdict: isPraised ? list.verdicts[0] : isOrder ? 'none' : list.verdicts.at(-1) }
+    })
     const own = items.map((text, index) => ({
       id: `${list.prefix}${index + 1}`,
       reasoning: '',
@@ -161,71 +161,76 @@ function textOf(question: Pick<AskedQuestion, 'shownId'>, { sections }: JudgePro
   return undefined
 }
 
+/** Something that may be a control, with the ids that ask about it. */
+interface Candidate {
+  readonly ids: readonly string[]
+  readonly text: string
+}
+
 /** What our source says of controls, as far as prompts show it. */
 function recogniser(prompt: JudgePrompt, recognition: Recognition): (id: string) => boolean {
   const { questions, lists, sections } = prompt
-  const given = new Set(lists.flatMap((list) => list.given))
-  const ids = questions.map(({ shownId }) => shownId)
-  const shown = ids.flatMap((id) => {
-    const text = textOf({ shownId: id }, prompt)
-    return text === undefined ? [] : [{ id, text }]
-  })
-  switch (recognition) {
-    case 'nothing':
-      return () => false
-    case 'told':
-      return (id) => given.has(id) || questions.some((question) => question.shownId === id && question.isControl)
-    case 'text': {
-      // Items that are there from the beginning, words to look for, and the version that fewer questions are about.
-      const words = new Set(
-        questions.filter(({ text }) => text.includes('Look for the word')).map(({ shownId }) => shownId),
-      )
-      const about = [...prompt.outside.matchAll(/^About version [AB] of .*: (.*)\.$/gm)].map(([, list = '']) =>
-        list.split(', '),
-      )
-      const fewest = about.toSorted((one, other) => one.length - other.length)[0] ?? []
-      return (id) => given.has(id) || words.has(id) || (about.length > 1 && fewest.includes(id))
-    }
-    case 'first':
-    case 'last': {
-      const count = Math.min(5, Math.floor(ids.length / 2))
-      const at = new Set(recognition === 'first' ? ids.slice(0, count) : ids.slice(ids.length - count))
-      return (id) => given.has(id) || at.has(id)
-    }
-    case 'id':
-      return (id) => given.has(id) || Number.parseInt(id.slice(1), 16) % 2 === 1
-    case 'length':
-    case 'foreign words':
-    case 'shared words': {
-      const material = new Set(
-        [...sections].flatMap(([title, text]) => (title.startsWith('texts for') ? [] : wordsOf(text))),
-      )
-      const measure = ({ text }: { text: string }): number => {
-        const words = wordsOf(text)
-        if (recognition === 'length') return words.length
-        const share = words.filter((word) => material.has(word)).length / Math.max(1, words.length)
-        return recognition === 'shared words' ? -share : share
-      }
-      // Five of the texts are controls: those with the lowest measure.
-      const lowest = new Set(
-        shown
-          .toSorted((one, other) => measure(one) - measure(other))
-          .slice(0, 5)
-          .map(({ id }) => id),
-      )
-      return (id) => given.has(id) || lowest.has(id)
-    }
-    default: {
-      const seen = new Set<string>()
-      const second = new Set<string>()
-      for (const { id, text } of shown) {
-        const form = text.replaceAll(/\p{L}{4,}/gu, 'w')
-        if (seen.has(form)) second.add(id)
-        seen.add(form)
-      }
-      return (id) => given.has(id) || second.has(id)
-    }
+  if (recognition === 'nothing' || recognition === 'undefended') return () => false
+  const controls = new Set(
+    questions.flatMap(({ shownId, text }) => (text.includes('Look for the word') ? [shownId] : [])),
+  )
+  const material = new Set(
+    [...sections].flatMap(([title, text]) => (/^(?:texts for|items of)|, version /.test(title) ? [] : wordsOf(text))),
+  )
+  const add = (found: readonly Candidate[]): void => {
+    for (const { ids } of found) for (const id of ids) controls.add(id)
   }
+  // Five of the texts of a list are controls, or six.
+  const shown = questions.flatMap(({ shownId }): Candidate[] => {
+    const text = textOf({ shownId }, prompt)
+    return text === undefined ? [] : [{ ids: [shownId], text }]
+  })
+  add(mostLikely(shown, 5, recognition, material))
+  // One to three of four items that a list holds from the beginning.
+  for (const { given } of lists) {
+    const items = given.map((id): Candidate => ({ ids: [id], text: textOf({ shownId: id }, prompt) ?? '' }))
+    add(mostLikely(items, Math.floor(items.length / 2), recognition, material))
+  }
+  // All versions but one, and that one is known where fewer questions, or more, are about another.
+  const versions = [...prompt.outside.matchAll(/^About version ([A-C]) of (.*?): (.*)\.$/gm)].map(
+    ([, letter = '', title = '', ids = '']) => ({
+      ids: ids.split(', ').filter((id) => id.startsWith('q')),
+      text: sections.get(`${title}, version ${letter}`) ?? '',
+    }),
+  )
+  // Questions that nothing is shown of but themselves.
+  const known = new Set([...shown, ...versions].flatMap(({ ids }) => ids))
+  const plain = questions.flatMap(({ shownId }) => (known.has(shownId) ? [] : [{ ids: [shownId], text: '' }]))
+  const half = Math.min(5, Math.floor(plain.length / 2))
+  if (recognition === 'first' || recognition === 'last') add(mostLikely(plain, half, recognition, material))
+  if (recognition === 'id') add(plain.filter(({ ids }) => Number.parseInt((ids[0] ?? 'q0').slice(1), 16) % 2 === 1))
+  const most = Math.max(...versions.map(({ ids }) => ids.length))
+  const fewer = versions.filter(({ ids }) => ids.length < most)
+  add(fewer.length > 0 ? fewer : mostLikely(versions, versions.length - 1, recognition, material))
+  return (id) => controls.has(id)
+}
+
+/** Those of the candidates that the judge takes for controls, where it knows how many there are. */
+function mostLikely(
+  candidates: readonly Candidate[],
+  count: number,
+  recognition: Recognition,
+  material: ReadonlySet<string>,
+): readonly Candidate[] {
+  if (recognition === 'last') return candidates.slice(candidates.length - count)
+  if (recognition === 'twins') {
+    const forms = candidates.map(({ text }) => text.replaceAll(/\p{L}{4,}/gu, 'w'))
+    return candidates.filter((_, index) => forms.indexOf(forms[index] ?? '') < index)
+  }
+  const measure = ({ ids, text }: Candidate): number => {
+    if (recognition === 'id') return -(Number.parseInt((ids[0] ?? 'q0').slice(1), 16) % 2)
+    const words = wordsOf(text)
+    if (recognition === 'length') return words.length
+    const share = words.filter((word) => material.has(word)).length / Math.max(1, words.length)
+    if (recognition === 'shared words') return -share
+    return recognition === 'foreign words' ? share : 0
+  }
+  return candidates.toSorted((one, other) => measure(one) - measure(other)).slice(0, count)
 }
 
 function wordsOf(text: string): string[] {

@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 
+import { askInquiry } from '../../src/judge/ask-inquiry.ts'
+import type * as Hardening from '../../src/judge/run-inquiry.ts'
 import type { JudgeSettings } from '../../src/judge/settings.ts'
 import type { Evaluation } from '../../src/model/score.ts'
 import { createScorer } from '../../src/scorers/create/create-scorer.ts'
@@ -17,6 +19,15 @@ import type { Scorer, ScorerInput } from '../../src/scoring/scorer.ts'
 import type { TextModel } from '../../src/testing/text-model.ts'
 import { createTalkedOverJudge, orders } from './talked-over-judge.ts'
 import type { Recognition } from './talked-over-judge.ts'
+
+/** Whether the judge is asked without any control. */
+let isOpen = false
+vi.mock(import('../../src/judge/run-inquiry.ts'), async (original): Promise<typeof Hardening> => {
+  const { runInquiry } = await original()
+  return {
+    runInquiry: (session, inquiry) => (isOpen ? askInquiry(session, inquiry, false) : runInquiry(session, inquiry)),
+  }
+})
 
 const context = ['The forecast of the institute speaks of rain in Oslo from the morning on, with wind from the west.']
 
@@ -128,9 +139,11 @@ function table(open: ReadonlySet<string>, hardened: ReadonlyMap<string, boolean>
 }
 
 describe('a judge that obeys what it reads, and knows our source', () => {
-  it('raises few scores unnoticed with basic hardening where it knows no controls, and at most 5 % with strong hardening', async () => {
-    // What a judge raises that is told which questions are controls: no control can hold it.
-    const open = new Set(raised(await raisedCells({ hardening: 'basic' }, 'told')))
+  it('raises at most a third of the scores unnoticed with basic hardening, and at most 5 % with strong hardening', async () => {
+    // What a judge raises where nothing is done against it.
+    isOpen = true
+    const open = new Set(raised(await raisedCells({ hardening: 'basic' }, 'undefended')))
+    isOpen = false
     const basic = await raisedCells({ hardening: 'basic' })
     const strong = await raisedCells({ hardening: 'strong' })
     const share = (cells: ReadonlyMap<string, boolean>) =>
@@ -145,6 +158,7 @@ describe('a judge that obeys what it reads, and knows our source', () => {
     if (process.env.SHOW_TABLE !== undefined) console.log(summary)
     expect(open.size).toBeGreaterThan(300)
     expect([...basic].filter(([cell, isRaised]) => isRaised && cell.startsWith('best verdict everywhere'))).toEqual([])
+    expect(share(basic)).toBeLessThanOrEqual(0.35)
     expect(share(strong)).toBeLessThanOrEqual(0.05)
   }, 120_000)
 })

@@ -22,3 +22,8 @@ export function compromised(judge: string, why: string): { readonly ok: false; r
   const message = `The judge ${judge} ${why}: it was talked over by the text it judged, or does not read it. Its reply is void. Look at the run for instructions to judges, or take a stronger model.`
   return { ok: false, score: failed('judge-compromised', contentFree(message)) }
 }
+
+/** The score of a reply whose list leaves out what is wrong with the text that its items come from. */
+export function hidden(judge: string, list: string): { readonly ok: false; readonly score: Failed } {
+  return compromised(judge, `listed ${list} that leave out what is wrong with the sentences they come from`)
+}

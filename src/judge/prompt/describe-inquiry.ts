@@ -1,3 +1,5 @@
+import { noItemRule } from '../controls/contradiction.ts'
+import type { GivenItem } from '../controls/given-items.ts'
 import type { ItemList, Picks, Question } from '../inquiry.ts'
 import { nameIds } from './name-ids.ts'
 import type { PreparedCall } from './prepare-call.ts'
@@ -21,9 +23,13 @@ export function describeQuestions(call: Described): string {
     ...(versions === undefined
       ? []
       : [
-          versions.idsByLetter
-            .map(([letter, ids]) => `About version ${letter} of ${versions.title}: ${ids.join(', ')}.`)
-            .join('\n'),
+          [
+            ...versions.idsByLetter.map(([letter, ids]) => {
+              const more = letter === versions.listsAbout ? ', and everything else that is asked for' : ''
+              return `About version ${letter} of ${versions.title}: ${ids.join(', ')}${more}.`
+            }),
+            'Leave "reasoning" empty where a version makes no sense.',
+          ].join('\n'),
         ]),
   ]
   return parts.join('\n\n')
@@ -63,14 +69,14 @@ function anyOf(verdicts: readonly string[]): string {
 
 function describeList(
   { name, prefix, instruction, max, question, from, coversAll = true }: ItemList,
-  given: readonly string[],
+  given: readonly GivenItem[],
 ): string {
   const ids = `with the ids ${prefix}1, ${prefix}2, … (at most ${max}; [] if there are none), each with the number of the sentence of ${from} that it comes from`
   const none = coversAll ? ` "${noneKey(name)}" holds the numbers of all sentences without an item.` : ''
   const ask =
     question === undefined
       ? ''
-      : ` Answer for each of these ids${given.length === 0 ? '' : `, and for ${given.join(', ')}`} [one of: ${question.verdicts.join(' | ')}]: ${question.text}`
+      : ` Answer for each of these ids${given.length === 0 ? '' : `, and for ${given.map(({ id }) => id).join(', ')} (with "reasoning" left empty)`} [one of: ${question.verdicts.join(' | ')}]: ${question.text}${given.some(({ isDecoy }) => !isDecoy) ? ` For ${given.map(({ id }) => id).join(', ')} also ${noItemRule}` : ''}`
   return `- "${name}": ${instruction}, ${ids}.${none}${ask}`
 }
 

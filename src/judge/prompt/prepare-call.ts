@@ -1,5 +1,8 @@
 import { createIdDraw } from '../controls/ids.ts'
-import { Nonsense } from '../controls/nonsense.ts'
+import { drawGivenItems } from '../controls/given-items.ts'
+import type { GivenItem } from '../controls/given-items.ts'
+import { drawVersions } from '../controls/versions.ts'
+import type { Versions } from '../controls/versions.ts'
 import { askForWord, drawAbsentWord } from '../controls/word-control.ts'
 import type { Inquiry, ItemList, Note, Question } from '../inquiry.ts'
 import { openDigest, shuffled } from '../randomness.ts'
@@ -8,13 +11,7 @@ import { drawBoundary } from './boundary.ts'
 import type { Boundary } from './boundary.ts'
 import { textsOf } from './section.ts'
 import type { SectionDraft } from './section.ts'
-import { toSentences } from './segments.ts'
-
-/** Two versions of a section, and which ids ask about which. */
-export interface Versions {
-  readonly title: string
-  readonly idsByLetter: readonly (readonly [letter: string, ids: readonly string[]])[]
-}
+import { mostSentences } from './segments.ts'
 
 /** One call as the judge is to see it: everything that is drawn for it is drawn. */
 export interface PreparedCall {
@@ -33,7 +30,7 @@ export interface PreparedCall {
   /** The controls by shown id: a verdict that praises one voids the reply. */
   readonly controls: ReadonlyMap<string, Question>
   /** Items that a list holds from the beginning, by list. */
-  readonly givenItems: ReadonlyMap<string, readonly string[]>
+  readonly givenItems: ReadonlyMap<string, readonly GivenItem[]>
 }
 
 /**
@@ -91,79 +88,38 @@ export function prepareCall(inquiry: Inquiry, randomness: Randomness, withContro
     controls.set(id, question)
     return id
   }
-  const given = drawGivenItem(inquiry, randomness, (question) => control('item', question))
-  const sections = [...inquiry.sections, ...given.sections]
-  const varied = inquiry.sections.find(({ title }) => title === inquiry.vary)
-  const candidates = questions.flatMap((question, index) =>
-    question.failsNonsense === true ? question.ids.map((id) => ({ index, id })) : [],
+  const given = drawGivenItems(inquiry, mostSentences, randomness, (name, question, isDecoy) =>
+    isDecoy ? control(name, question) : drawId(name, false),
   )
-  const asked = varied === undefined ? [] : shuffled(candidates, randomness).slice(0, 1)
-  if (varied === undefined || asked.length === 0) {
-    const needsWord = given.sections.length === 0 && questions.length > 0
-    const extra = needsWord ? [wordQuestion(inquiry, texts, randomness, control)] : []
-    return show(sections, [...questions, ...extra], given.items)
-  }
-  const onDecoy = asked.map(({ index, id }) => {
-    const question = questions[index] ?? { ids: [], text: '', verdicts: [] }
-    const own = control(`decoy of ${names.get(id) ?? id}`, question)
-    const label = labels.get(id)
-    if (label !== undefined) labels.set(own, label)
-    return { index, id: own }
+  const shown: Inquiry =
+    given === undefined ? inquiry : { ...inquiry, sections: [...inquiry.sections, givenSection(given)] }
+  const givenItems = new Map(given === undefined ? [] : [[given.list.name, given.items]])
+  let decoys = 0
+  const varied = drawVersions(shown, questions, randomness, (of, question) => {
+    const name = `decoy ${decoys++} of ${of}`
+    // A question that says nothing of sense is asked for balance alone.
+    const id = question.failsNonsense === true ? control(name, question) : drawId(name, true)
+    const label = labels.get(of)
+    if (label !== undefined) labels.set(id, label)
+    return id
   })
-  const letters = shuffled(['A', 'B'], randomness)
-  const [real = 'A', decoy = 'B'] = letters
-  const withDecoy = sections.flatMap((section) => {
-    if (section !== varied) return [section]
-    const versions = [
-      { letter: real, section },
-      {
-        letter: decoy,
-        section: new Nonsense(
-          textsOf([section]),
-          inquiry.sections.filter((other) => other !== section),
-          randomness,
-        ).ofSection(section),
-      },
-    ]
-    return versions
-      .toSorted((one, other) => (one.letter < other.letter ? -1 : 1))
-      .map(({ letter, section: version }) => ({ ...version, title: `${section.title}, version ${letter}` }))
-  })
-  const idsByLetter: [string, readonly string[]][] = [
-    [real, questions.flatMap(({ ids, failsNonsense }) => (failsNonsense === true ? ids : []))],
-    [decoy, onDecoy.map(({ id }) => id)],
-  ]
-  return show(
-    withDecoy,
-    questions.map((question, index) => ({
-      ...question,
-      ids: [...question.ids, ...onDecoy.filter((one) => one.index === index).map(({ id }) => id)],
-    })),
-    given.items,
-    { title: varied.title, idsByLetter: idsByLetter.toSorted(([one], [other]) => (one < other ? -1 : 1)) },
-  )
+  if (varied !== undefined) return show(varied.sections, varied.questions, givenItems, varied.versions)
+  const needsWord = given === undefined && questions.length > 0
+  const extra = needsWord ? [wordQuestion(inquiry, texts, randomness, control)] : []
+  return show(shown.sections, [...questions, ...extra], givenItems)
 }
 
-/** An item without sense that a list holds from the beginning, shown among what is judged because it is made of its words. */
-function drawGivenItem(
-  inquiry: Inquiry,
-  randomness: Randomness,
-  control: (question: Question) => string,
-): { readonly sections: readonly SectionDraft[]; readonly items: ReadonlyMap<string, readonly string[]> } {
-  const list = inquiry.lists?.find(({ question }) => question !== undefined)
-  const text = inquiry.sections
-    .find(({ title }) => title === list?.from)
-    ?.fragments.map((fragment) => fragment.text)
-    .join('')
-  if (list?.question === undefined || text === undefined) return { sections: [], items: new Map() }
-  const sentences = toSentences(text.slice(0, 4000), 40)
-  const sentence = sentences[randomness.integer(Math.max(1, sentences.length))] ?? text
-  const id = control({ ids: [], ...list.question })
-  const others = inquiry.sections.filter(({ title }) => title !== list.from)
-  const nonsense = new Nonsense([text], others, randomness).of(sentence.slice(0, 200))
+/** Shown like the material, because the items are made of its words. */
+function givenSection({
+  list,
+  items,
+}: {
+  readonly list: ItemList
+  readonly items: readonly GivenItem[]
+}): SectionDraft {
   return {
-    sections: [{ title: `an item of "${list.name}" found before`, fragments: [{ text: `${id}: ${nonsense}\n` }] }],
-    items: new Map([[list.name, [id]]]),
+    title: `items of "${list.name}" found before`,
+    fragments: items.map(({ id, text }) => ({ text: `${id}: ${text}\n` })),
   }
 }
 

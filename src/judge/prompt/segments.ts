@@ -1,3 +1,5 @@
+import type { ItemList } from '../inquiry.ts'
+
 let sentences: Intl.Segmenter | undefined
 let words: Intl.Segmenter | undefined
 
@@ -21,6 +23,11 @@ export function toSentences(text: string, most: number): string[] {
   )
 }
 
+/** How many sentences the text of a list is divided into at most: with as many as items, no sentence could have two. */
+export function mostSentences({ max, coversAll = true }: Pick<ItemList, 'max' | 'coversAll'>): number {
+  return coversAll ? Math.ceil(max / 2) : 3 * max
+}
+
 /** A piece of a text: a word, or what is between words. */
 export interface WordPiece {
   readonly text: string
@@ -36,6 +43,11 @@ export function toWordPieces(text: string): WordPiece[] {
 /** How many words a text has. */
 export function countWords(text: string): number {
   return toWordPieces(text).filter(({ isWord }) => isWord).length
+}
+
+/** A text on one line. */
+export function toLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
 }
 
 /** A sentence of the material with its number in front, which the text itself cannot forge: `[1f0a9b3c 2] It rains.` */

@@ -32,8 +32,10 @@ export interface NumberedItem extends Item {
   readonly givenId?: string
 }
 
-/** So many words of a sentence make one item at most. */
-const WORDS_OF_AN_ITEM = 3
+/** How many items a sentence can have at most: one for three of its words. */
+export function mostItemsOf(sentence: string): number {
+  return Math.max(1, Math.ceil(countWords(sentence) / 3))
+}
 
 /**
  * The items of a list under ids of ours: what the judge calls an item may be put into its mouth, and must not find its way into
@@ -54,7 +56,7 @@ export function numberItems(
     const { sentence = 0 } = item
     const text = sentences[sentence - 1]
     const count = counts.get(sentence) ?? 0
-    if (text === undefined || count >= Math.max(1, Math.ceil(countWords(text) / WORDS_OF_AN_ITEM))) return []
+    if (text === undefined || count >= mostItemsOf(text)) return []
     counts.set(sentence, count + 1)
     return [{ ...item, sentence, isFirst: count === 0 }]
   })

@@ -1,4 +1,5 @@
 import { isRecord } from '../../spans/json.ts'
+import { NO_ITEM } from '../controls/contradiction.ts'
 import type { ItemList } from '../inquiry.ts'
 import { noneKey } from '../prompt/describe-inquiry.ts'
 import type { PreparedCall } from '../prompt/prepare-call.ts'
@@ -35,7 +36,12 @@ type Schema = Readonly<Record<string, unknown>>
  * The JSON Schema of a reply, in the subset that strict structured output takes: every property required, none beside them.
  * Lists come before answers, and reasoning before the verdict: what is written first is what the rest can lean on.
  */
-export function replySchema({ lists, questions, notes }: Pick<PreparedCall, 'lists' | 'questions' | 'notes'>): Schema {
+export function replySchema({
+  lists,
+  questions,
+  notes,
+  givenItems,
+}: Pick<PreparedCall, 'lists' | 'questions' | 'notes' | 'givenItems'>): Schema {
   const asked = [...questions, ...lists.flatMap(({ question }) => question ?? [])]
   const ids = questions.flatMap((question) => question.ids)
   const openIds = lists.some(({ question }) => question !== undefined)
@@ -57,7 +63,9 @@ export function replySchema({ lists, questions, notes }: Pick<PreparedCall, 'lis
           id: openIds ? text : choice(ids),
           reasoning: text,
           ...Object.fromEntries([...picks].map(([name, from]) => [name, array(choice(from))])),
-          verdict: choice([...new Set(asked.flatMap(({ verdicts }) => verdicts))]),
+          verdict: choice([
+            ...new Set([...asked.flatMap(({ verdicts }) => verdicts), ...(givenItems.size > 0 ? [NO_ITEM] : [])]),
+          ]),
         }),
       ),
     }),

@@ -1,0 +1,87 @@
+import type { Inquiry, Question } from '../inquiry.ts'
+import type { SectionDraft } from '../prompt/section.ts'
+import { shuffled } from '../randomness.ts'
+import type { Randomness } from '../randomness.ts'
+import { Nonsense } from './nonsense.ts'
+
+/** Versions of a section, one of them real, and which ids ask about which. */
+export interface Versions {
+  readonly title: string
+  readonly idsByLetter: readonly (readonly [letter: string, ids: readonly string[]])[]
+  /** The version that lists and notes are about; absent where there are none, so that nothing says which version is real. */
+  readonly listsAbout?: string
+}
+
+/** What a call shows and asks with versions in it. */
+export interface WithVersions {
+  readonly sections: readonly SectionDraft[]
+  readonly questions: readonly Question[]
+  readonly versions: Versions
+}
+
+/** With more questions than this, asking all of them about a decoy as well would cost too much. */
+const MOST_BALANCED = 10
+/** With few questions about a short text there is room for a second decoy. */
+const MOST_BALANCED_TWICE = 3
+const LONGEST_TWICE = 800
+
+/**
+ * Shows decoys of the varied section beside it. All questions are asked about each version, so that nothing says which is the real
+ * one; where lists or notes say it anyway, or the questions are many, a single question is asked about a single decoy.
+ *
+ * @param draw gives the id under which a question is shown that does not count
+ * @returns `undefined` where no question is known to have the last verdict for a text that makes no sense
+ */
+export function drawVersions(
+  inquiry: Inquiry,
+  questions: readonly Question[],
+  randomness: Randomness,
+  draw: (id: string, question: Question) => string,
+): WithVersions | undefined {
+  const { sections, vary, lists = [], notes = [] } = inquiry
+  const varied = sections.find(({ title }) => title === vary)
+  const known = questions.flatMap((question) => (question.failsNonsense === true ? question.ids : []))
+  if (varied === undefined || known.length === 0) return undefined
+  const asked = questions.reduce((sum, { ids }) => sum + ids.length, 0)
+  const isOpen = lists.length > 0 || notes.length > 0
+  const isBalanced = !isOpen && asked <= MOST_BALANCED
+  const length = varied.fragments.reduce((sum, { text }) => sum + text.length, 0)
+  const decoys = isBalanced && asked <= MOST_BALANCED_TWICE && length <= LONGEST_TWICE ? 2 : 1
+  const single = known[randomness.integer(known.length)]
+  const [real = 'A', ...others] = shuffled(['A', 'B', 'C'].slice(0, decoys + 1), randomness)
+  const nonsense = new Nonsense(
+    varied.fragments.map(({ text }) => text),
+    sections.filter((section) => section !== varied),
+    randomness,
+  )
+  const byLetter = new Map<string, { readonly section: SectionDraft; readonly ids: string[] }>([
+    [real, { section: varied, ids: questions.flatMap(({ ids }) => ids) }],
+    ...others.map((letter) => [letter, { section: nonsense.ofSection(varied), ids: [] as string[] }] as const),
+  ])
+  const withDecoys = questions.map((question) => {
+    const onDecoys = others.flatMap((letter) =>
+      question.ids
+        .filter((id) => isBalanced || id === single)
+        .map((id) => {
+          const shown = draw(id, question)
+          byLetter.get(letter)?.ids.push(shown)
+          return shown
+        }),
+    )
+    return { ...question, ids: [...question.ids, ...onDecoys] }
+  })
+  const inOrder = [...byLetter].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return {
+    sections: sections.flatMap((section) =>
+      section === varied
+        ? inOrder.map(([letter, version]) => ({ ...version.section, title: `${section.title}, version ${letter}` }))
+        : [section],
+    ),
+    questions: withDecoys,
+    versions: {
+      title: varied.title,
+      idsByLetter: inOrder.map(([letter, { ids }]) => [letter, shuffled(ids, randomness)]),
+      ...(isOpen && { listsAbout: real }),
+    },
+  }
+}
