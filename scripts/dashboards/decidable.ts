@@ -10,9 +10,9 @@ export const SMALLEST_FALL = 'Smallest fall'
 export const smallestFall = (of: string): string =>
   `max by (${AGENT_AND_SCORER}) (spanscore:smallest_fall{${of}} or 0 * spanscore:target_mean{${of}} + 1)`
 
-/** How many runs a fall needs; 0 where the target leaves no room for it. */
+/** How many runs a fall needs; nothing where the target leaves no room for it. */
 export const runsNeeded = (of: string, fall: number): string =>
-  `max by (${AGENT_AND_SCORER}) (spanscore:runs_needed{fall="${fall}", ${of}} or 0 * spanscore:target_mean{${of}})`
+  `max by (${AGENT_AND_SCORER}) (spanscore:runs_needed{fall="${fall}", ${of}})`
 
 /** Says in words that no fall can be found. */
 export const NOT_DECIDABLE: DynamicConfigValue[] = [
