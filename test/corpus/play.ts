@@ -41,7 +41,7 @@ export async function play(scenario: Scenario, way: Way): Promise<Played> {
   const live = new Map<string, AgentRun>()
   const exporter = new InMemorySpanExporter()
   const scoring = new ScoringSpanProcessor({
-    scorers: [seen],
+    scorers: [createSeenScorer()],
     settleMs: 60_000,
     emit: { attributes: false, events: false, lateSpans: 'never', metrics: false },
     onScore: (_, run) => live.set(run.id, run),
@@ -56,13 +56,16 @@ export async function play(scenario: Scenario, way: Way): Promise<Played> {
 /** The attributes that say what a span is, whichever library wrote it. */
 const KIND_KEYS = [...new Set(allDialects.flatMap((dialect) => dialect.kindKeys ?? []))]
 
-/** Takes note of each run when it is settled. */
-const seen = defineScorer({
-  id: 'seen',
-  description: 'Every run.',
-  kind: 'code',
-  assess: () => ({ status: 'scored', value: 1 }),
-})
+/** Its score changes each time, so that a run which is read again once it has settled is given again. */
+function createSeenScorer() {
+  let times = 0
+  return defineScorer({
+    id: 'seen',
+    description: 'Every run.',
+    kind: 'code',
+    assess: () => ({ status: 'scored', value: (times += 1) % 2 }),
+  })
+}
 
 /** The tracer provider's way to give new spans the recorded ids. */
 class RecordedIds {

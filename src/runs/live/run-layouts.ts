@@ -25,6 +25,7 @@ export class RunLayouts implements LiveRunSource {
   /** Says that spans of an agent's run may be in another group. */
   lookAlsoIn(agent: LiveSpan, other: SpanGroup): void {
     agent.otherGroup = other
+    other.readBy.push(agent.group)
   }
 
   plan(run: LiveRun): RunPlan | undefined {
@@ -40,6 +41,7 @@ export class RunLayouts implements LiveRunSource {
 
   hasOpenSpans({ agent, nested }: LiveRun): boolean {
     const { openCount, spans } = agent.group
+    if (agent.otherGroup !== undefined && !agent.otherGroup.closed && agent.otherGroup.openCount > 0) return true
     if (openCount === 0 || (!nested && agent === spans[0])) return openCount > 0
     return agent.isFlat ? spans.some((span) => span.isOpen && span.isWithin(agent)) : agent.hasOpen
   }

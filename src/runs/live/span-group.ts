@@ -34,6 +34,8 @@ export class SpanGroup {
   closed = false
   /** The open span whose end it waits for, where no agent is in it. */
   waitsFor: LocalSpan | undefined
+  /** Groups with a run that some spans of this group may belong to: it waits for them. */
+  readonly readBy: SpanGroup[] = []
   /** Its neighbours in the order in which groups began: `SpanGroups` alone writes them. */
   older: SpanGroup | undefined
   newer: SpanGroup | undefined

@@ -101,6 +101,7 @@ export class TraceStore {
     span.end()
     group.openCount -= 1
     group.version += 1
+    for (const reader of group.readBy) reader.version += 1
     if (span.role === 'model' || span.role === 'tool' || span.role === 'agent') group.hasWork = true
     if (span.role === 'model') this.#noteCall(span)
     this.#countBytes(span)
@@ -245,6 +246,7 @@ export class TraceStore {
       else this.#settlement.settle(group, run)
     }
     this.#settlement.settleDue(group)
+    for (const reader of group.readBy) this.#settlement.settleDue(reader)
     if (group.openCount === 0 && !group.closed) this.#finish(group)
   }
 
@@ -260,6 +262,8 @@ export class TraceStore {
 
   /** All its spans have ended. */
   #finish(group: SpanGroup): void {
+    // A run of it may wait for spans of another group.
+    if (group.waiting.some((run) => run.hasOpenSpans)) return
     if (group.hasRun || !group.hasWork) this.#close(group)
     else this.#agentless.wait(group)
   }

@@ -16,20 +16,22 @@ const MAX_APART_MS = 100
  * open, or was seen. (For files `dropTwins` does the same.)
  */
 export class TwoForms {
-  readonly #open = { newer: new Set<SpanGroup>(), older: new Set<SpanGroup>() }
+  /** Open groups of such libraries; `unknown` are those that did not say at their start what they are. */
+  readonly #open = { newer: new Set<SpanGroup>(), older: new Set<SpanGroup>(), unknown: new Set<SpanGroup>() }
   /** Runs of the newer form that have ended. */
   readonly #ended: { readonly library: string; readonly agent: string | undefined; readonly startMs: number }[] = []
   readonly #responses = { newer: new Set<string>(), older: new Set<string>() }
 
   /** To be called when the outermost span of a group has begun. */
-  began({ dialect, group }: LiveSpan): void {
-    if (dialect.formOfTwo !== undefined) this.#open[dialect.formOfTwo].add(group)
+  began({ dialect, group, saidItsKind }: LiveSpan): void {
+    if (dialect.formOfTwo !== undefined) this.#open[saidItsKind ? dialect.formOfTwo : 'unknown'].add(group)
   }
 
   /** To be called when a group is over. */
   closed(group: SpanGroup): void {
     this.#open.newer.delete(group)
     this.#open.older.delete(group)
+    this.#open.unknown.delete(group)
   }
 
   /** To be called when a model's span has ended. */
@@ -37,7 +39,7 @@ export class TwoForms {
     if (span.dialect.formOfTwo === 'newer') this.#note('newer', [span])
   }
 
-  /** Whether the run of an agent that has ended is told of, or was, in its other form. */
+  /** Whether the run of an agent that has ended is recorded, or is being recorded, in its other form. */
   isSecondRecord(agent: LiveSpan): boolean {
     const { formOfTwo } = agent.dialect
     if (formOfTwo === undefined) return false
@@ -71,16 +73,7 @@ export class TwoForms {
 
   /** An open group that began at the same moment, for the same agent. */
   #openLike(agent: LiveSpan, form: 'newer' | 'older'): SpanGroup | undefined {
-    let compared = 0
-    for (const group of this.#open[form]) {
-      const [root] = group.spans
-      compared += 1
-      if (compared > MAX_COMPARED) return undefined
-      if (root === undefined || group === agent.group || root.dialect.name !== agent.dialect.name) continue
-      const apartMs = Math.abs(root.span.startTimeMs - agent.span.startTimeMs)
-      if (apartMs <= MAX_APART_MS && root.agent?.name === agent.agent?.name) return group
-    }
-    return undefined
+    return findLike(this.#open[form], agent, form) ?? findLike(this.#open.unknown, agent, form)
   }
 
   #note(form: 'newer' | 'older', models: readonly LiveSpan[]): void {
@@ -94,4 +87,22 @@ export class TwoForms {
       ids.delete(oldest)
     }
   }
+}
+
+function findLike(groups: Iterable<SpanGroup>, agent: LiveSpan, form: 'newer' | 'older'): SpanGroup | undefined {
+  let compared = 0
+  for (const group of groups) {
+    const [root] = group.spans
+    compared += 1
+    if (compared > MAX_COMPARED) return undefined
+    if (root === undefined || group === agent.group) continue
+    root.lookAgain()
+    if (root.dialect.name !== agent.dialect.name || root.dialect.formOfTwo !== form) continue
+    const apartMs = Math.abs(root.span.startTimeMs - agent.span.startTimeMs)
+    const name = root.agent?.name
+    // The spans of an older form are only looked at beside those of the newer one: its name may still be missing.
+    const isSameAgent = name === agent.agent?.name || (form === 'older' && name === undefined)
+    if (apartMs <= MAX_APART_MS && isSameAgent) return group
+  }
+  return undefined
 }
