@@ -41,7 +41,7 @@ export class RunLayouts implements LiveRunSource {
 
   hasOpenSpans({ agent, nested }: LiveRun): boolean {
     const { openCount, spans } = agent.group
-    if (agent.otherGroup !== undefined && !agent.otherGroup.closed && agent.otherGroup.openCount > 0) return true
+    if (agent.otherGroup !== undefined && holdsOpenNested(agent.otherGroup)) return true
     if (openCount === 0 || (!nested && agent === spans[0])) return openCount > 0
     return agent.isFlat ? spans.some((span) => span.isOpen && span.isWithin(agent)) : agent.hasOpen
   }
@@ -73,6 +73,11 @@ export class RunLayouts implements LiveRunSource {
     top.plans = plans
     return plans
   }
+}
+
+/** Whether agents that tools started are in a group in which spans are open: which tools these are is known when they have ended. */
+function holdsOpenNested({ closed, openCount, spans: [root, ...below] }: SpanGroup): boolean {
+  return !closed && openCount > 0 && below.some((span) => span.role === 'agent' && span !== root)
 }
 
 /** The outermost agent whose run an agent's run is part of. */
