@@ -23,12 +23,18 @@ const { values, positionals } = parseArgs({
 })
 const library = LIBRARIES.find(({ name }) => name === positionals[0])
 if (library === undefined) fail(`expected one of: ${LIBRARIES.map(({ name }) => `\n  ${name}`).join('')}`)
-using application = createApplication(installLibrary(library), packForApplications())
+const installed = installLibrary(library)
+using application = createApplication(installed, packForApplications())
 const outcomes = await runLibrary(library, application, { record: true })
 const broken = outcomes.find(({ threw }) => threw !== undefined)
 if (broken !== undefined) fail(`${broken.scenario.name}: ${broken.threw}`)
 const recordingName = values.name ?? `live-${library.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
-const scenarios = outcomes.map((outcome) => toScenario(library, outcome))
+// Stacks of errors hold paths, which are of no interest to anybody else.
+const scenarios: unknown[] = JSON.parse(
+  JSON.stringify(outcomes.map((outcome) => toScenario(library, outcome)))
+    .replaceAll(application.folder, '/app')
+    .replaceAll(installed, '/app'),
+)
 const { plain, packed } = writeRecording(values.to, { name: recordingName, scenarios })
 console.log(`${recordingName}: ${scenarios.length} scenarios, ${plain} -> ${packed} bytes in ${values.to}`)
 

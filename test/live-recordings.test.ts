@@ -7,12 +7,13 @@ import { libraryNames, loadLibrary } from './corpus/load.ts'
 import { play } from './corpus/play.ts'
 import type { Way } from './corpus/play.ts'
 
-/** Every value of each of the three, and every pair of values. */
+/** All ways with the attributes at the start or at the end; two with those that say the kind right after the start. */
 const WAYS: readonly Way[] = [
-  { parents: 'object', atStart: 'recorded', strangers: false },
-  { parents: 'ids', atStart: 'none', strangers: false },
-  { parents: 'object', atStart: 'none', strangers: true },
-  { parents: 'ids', atStart: 'recorded', strangers: true },
+  ...(['object', 'ids'] as const).flatMap((parents) =>
+    (['recorded', 'none'] as const).flatMap((atStart) =>
+      [false, true].map((strangers) => ({ parents, atStart, strangers })),
+    ),
+  ),
   { parents: 'object', atStart: 'kind', strangers: true },
   { parents: 'ids', atStart: 'kind', strangers: false },
 ]

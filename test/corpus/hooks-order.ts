@@ -8,11 +8,7 @@ export type Hooks = NonNullable<Scenario['order']>
 /** An order of the hooks that could have been: starts by their times and, where these tie, as in a file; ends as they were exported. */
 export function orderOf(spans: readonly SourceSpan[], keysAtStart: 'all' | 'none'): Hooks {
   const byId = new Map(spans.map((span) => [span.spanId, span]))
-  const depth = (span: SourceSpan): number => {
-    const parent = byId.get(span.parentSpanId ?? '')
-    return parent === undefined ? 0 : depth(parent) + 1
-  }
-  const waiting = spans.toSorted((a, b) => a.startTimeMs - b.startTimeMs || depth(a) - depth(b) || compareSpans(a, b))
+  const waiting = byStart(spans, byId)
   const started = new Set<string>()
   const order: Hooks[number][] = []
   const start = (span: SourceSpan) => {
@@ -25,6 +21,52 @@ export function orderOf(spans: readonly SourceSpan[], keysAtStart: 'all' | 'none
   for (const span of spans) {
     while (!started.has(span.spanId)) start(waiting.shift() ?? span)
     order.push([span.spanId, 'e'])
+  }
+  return order
+}
+
+/** As in a file, with parents before children that start in the same millisecond. */
+function byStart(spans: readonly SourceSpan[], byId: ReadonlyMap<string, SourceSpan>): SourceSpan[] {
+  const depth = (span: SourceSpan): number => {
+    const parent = byId.get(span.parentSpanId ?? '')
+    return parent === undefined ? 0 : depth(parent) + 1
+  }
+  return spans.toSorted((a, b) => a.startTimeMs - b.startTimeMs || depth(a) - depth(b) || compareSpans(a, b))
+}
+
+/**
+ * Any order of the hooks that could have been: parents start before their children, and end after these have started. Spans that
+ * start in the same millisecond do so in the order of a file, which is all that a file says of them.
+ *
+ * @param random Gives numbers from 0 to 1, without 1.
+ */
+export function anyOrderOf(spans: readonly SourceSpan[], random: () => number): Hooks {
+  const byId = new Map(spans.map((span) => [span.spanId, span]))
+  const sorted = byStart(spans, byId)
+  const children = Map.groupBy(sorted, (span) => span.parentSpanId)
+  const waiting = new Set(sorted)
+  const open = new Set<SourceSpan>()
+  const order: Hooks[number][] = []
+  while (waiting.size + open.size > 0) {
+    const startedTimes = new Set<number>()
+    const mayStart = [...waiting].filter((span) => {
+      const parent = byId.get(span.parentSpanId ?? '')
+      const isFirst = !startedTimes.has(span.startTimeMs)
+      startedTimes.add(span.startTimeMs)
+      return isFirst && (parent === undefined || !waiting.has(parent))
+    })
+    const mayEnd = [...open].filter((span) => !children.get(span.spanId)?.some((child) => waiting.has(child)))
+    const at = Math.floor(random() * (mayStart.length + mayEnd.length))
+    const starting = mayStart[at]
+    const ending = mayEnd[at - mayStart.length]
+    if (starting !== undefined) {
+      waiting.delete(starting)
+      open.add(starting)
+      order.push([starting.spanId, 's', Object.keys(starting.attributes)])
+    } else if (ending !== undefined) {
+      open.delete(ending)
+      order.push([ending.spanId, 'e'])
+    } else throw new Error('expected a tree: a parent must not be below its child')
   }
   return order
 }

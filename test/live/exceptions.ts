@@ -31,13 +31,6 @@ export const exceptions: readonly Exception[] = [
       /^(live|inspect): runs(\.length is 0,|\[\d\] is undefined,)|^calls: at the runs' ends \[\] calls|^\w+: 0 [a-zA-Z ]+, expected \d$/,
     why: "LangSmith's JavaScript tracer writes no spans for LangChain's callbacks, and lets the first of them overwrite the span of `traceable`",
   },
-  {
-    library: /^(createAgent|createReactAgent|StateGraph) by Traceloop$/,
-    scenario: /^two requests at once$/,
-    complaint:
-      /^(live|inspect): runs(\.length is 3|\[1\]\.agentName is "chat"),|^calls: at the runs' ends \[1,1,1\] calls|^\w+: 3 [a-zA-Z ]+, expected 2$/,
-    why: 'the tracer keeps one current parent for all requests: it hangs spans of one request below the workflow of the other',
-  },
 ]
 
 /** Divides complaints into those that no exception explains, and the reasons of the others. */

@@ -72,6 +72,8 @@ export async function runLibrary(
       LIVE_SDK: library.sdk ?? 'node',
       ...library.environment,
       LIVE_RECORD: String(record),
+      // A recording says nothing of the machine on which it was made.
+      ...(record && { OTEL_NODE_RESOURCE_DETECTORS: 'none' }),
       OTEL_EXPORTER_OTLP_ENDPOINT: backend.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_METRICS_EXPORTER: 'none',

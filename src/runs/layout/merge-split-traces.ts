@@ -1,6 +1,8 @@
+import { toolCallsIn } from '../../spans/content/messages.ts'
+import { isFlat } from '../trace-span.ts'
+import type { TraceSpan } from '../trace-span.ts'
 import { answeredIds, isQuestion, repeats } from './continuity.ts'
 import type { RunPlan } from './run-layout.ts'
-import type { TraceSpan } from '../trace-span.ts'
 import { compareSpans } from './tree.ts'
 import { lastUserText } from '../view/message-text.ts'
 
@@ -10,9 +12,10 @@ import { lastUserText } from '../view/message-text.ts'
  *
  * @param loose Tools and steps that are alone in their traces: they go to the only graph that was at work.
  */
-export function joinSpread(plans: readonly RunPlan[], loose: readonly TraceSpan[]): readonly RunPlan[] {
-  if (loose.length > 0) takeLoose(plans, loose)
-  if (plans.length < 2) return plans
+export function joinSpread(all: readonly RunPlan[], loose: readonly TraceSpan[]): readonly RunPlan[] {
+  if (loose.length > 0) takeLoose(all, loose)
+  if (all.length < 2) return all
+  const plans = withoutStrayWork(all)
   const spread = plans.filter((plan) => plan.root.role === 'model' && plan.root.span.parentSpanId === undefined)
   if (spread.length === 0) return plans
   spread.sort((left, right) => compareSpans(left.root.span, right.root.span))
@@ -32,6 +35,47 @@ export function joinSpread(plans: readonly RunPlan[], loose: readonly TraceSpan[
     joined.add(plan)
   }
   return joined.size === 0 ? plans : plans.filter((plan) => !joined.has(plan))
+}
+
+/**
+ * Gives graphs what their library wrote below the wrapper of another run, in another trace: a wrapper with nothing else below
+ * it is no run of its own.
+ */
+function withoutStrayWork(plans: readonly RunPlan[]): readonly RunPlan[] {
+  const wrappers = plans.filter(isWrapper)
+  if (wrappers.length === 0) return plans
+  const graphs = plans.filter(({ root }) => root.role === 'agent' && isFlat(root))
+  if (graphs.length === 0 || graphs.length * wrappers.length > MAX_GUESSES) return plans
+  const taken = new Set<RunPlan>()
+  for (const plan of wrappers) {
+    const found = graphs.filter((graph) => madeAll(graph, plan))
+    const [graph] = found
+    if (graph === undefined || found.length > 1) continue
+    take(graph, plan)
+    taken.add(plan)
+  }
+  return taken.size === 0 ? plans : plans.filter((plan) => !taken.has(plan))
+}
+
+/** A wrapper around nothing but spans that their library writes side by side. */
+function isWrapper({ root, models, tools }: RunPlan): boolean {
+  return (
+    root.role === 'entry' && !isFlat(root) && models.length + tools.length > 0 && [...models, ...tools].every(isFlat)
+  )
+}
+
+/** Whether a graph was at work and asked the same during all calls, and lists the tool calls among its own. */
+function madeAll({ root }: RunPlan, { models, tools }: RunPlan): boolean {
+  const work = [...models, ...tools]
+  const isAround = work.every(
+    ({ span, dialect }) =>
+      dialect === root.dialect && root.span.startTimeMs <= span.startTimeMs && root.span.endTimeMs >= span.startTimeMs,
+  )
+  if (!isAround) return false
+  const question = lastUserText(root.input)
+  if (models.some((model) => lastUserText(model.input) !== question)) return false
+  const ids = new Set(toolCallsIn(root.transcript).map(({ id }) => id))
+  return tools.every(({ tool }) => tool?.id !== undefined && ids.has(tool.id))
 }
 
 /** How many of the latest runs are compared by their words; by id all are. */

@@ -19,6 +19,8 @@ export interface AgentlessParts {
   readonly now: () => number
   readonly onSettled: (run: LiveRun) => void
   readonly onDuplicate: () => void
+  /** Whether further spans may say that a group belongs to a run of another one. */
+  readonly isHeld: (group: SpanGroup) => boolean
   readonly close: (group: SpanGroup) => void
 }
 
@@ -59,11 +61,6 @@ export class AgentlessRuns {
   get nextMs(): number | undefined {
     if (this.#due.length + this.#surrounded.length + this.#toRead.length > 0) return this.#parts.now()
     return this.#waiting.size === 0 ? undefined : this.#nextLayoutMs
-  }
-
-  /** Groups that wait by the clock and are of a library that writes spans side by side. */
-  get scattered(): readonly SpanGroup[] {
-    return [...this.#waiting.keys()].filter(({ spans, wanted }) => wanted && spans.every((span) => span.isFlat))
   }
 
   /** All spans of a group have ended, and none of them is an agent. */
@@ -141,13 +138,25 @@ export class AgentlessRuns {
     }
     const surrounded = this.#surrounded.shift()
     if (surrounded !== undefined) {
-      this.#readFirst(surrounded, () => this.#layOut(surrounded))
+      const [free, waiting] = [false, true].map((goesOn) =>
+        surrounded.filter((group) => this.#mayGoOn(group) === goesOn),
+      )
+      for (const group of waiting ?? []) if (isWaiting(group)) this.#waitByClock(group)
+      if (free !== undefined && free.length > 0) this.#readFirst(free, () => this.#layOut(free))
       return true
     }
     if (this.#waiting.size === 0 || this.#parts.now() < this.#nextLayoutMs) return false
     this.#nextLayoutMs = Number.POSITIVE_INFINITY
     this.#readFirst([...this.#waiting.keys()], () => this.#layOutWaiting())
     return true
+  }
+
+  /** Whether spans that are open may belong to the run of a group: a stream may be read after the span around it has ended. */
+  #mayGoOn(group: SpanGroup): boolean {
+    if (this.#parts.isHeld(group)) return true
+    return this.#parts.groups
+      .ofTrace(group.traceId)
+      .some((other) => !other.hasRun && (other.openCount > 0 || this.#waiting.has(other)))
   }
 
   /** Reads what a layout asks for span by span, so that the layout itself takes no longer than it must. */
@@ -176,8 +185,9 @@ export class AgentlessRuns {
     let nextMs = Number.POSITIVE_INFINITY
     let left = this.#waiting.size
     for (const part of waitingParts(this.#waiting, settleMs)) {
-      if (part.dueMs > nowMs && !(isFull && left > MAX_WAITING / 2)) {
-        nextMs = Math.min(nextMs, part.dueMs)
+      const isHeld = part.groups.some((group) => this.#parts.isHeld(group))
+      if ((part.dueMs > nowMs || isHeld) && !(isFull && left > MAX_WAITING / 2)) {
+        nextMs = Math.min(nextMs, isHeld ? nowMs + settleMs : part.dueMs)
         continue
       }
       left -= part.groups.length

@@ -17,11 +17,6 @@ export class RunLayouts implements LiveRunSource {
     this.#started = started
   }
 
-  /** The plan of a span of a library that writes spans side by side, among all that its group makes up by now. */
-  static ofGroup(span: LiveSpan): RunPlan | undefined {
-    return findPlan(planLive(span.group.spans, span.group.truncated), span.span.spanId)
-  }
-
   /** Says that spans of an agent's run may be in another group. */
   lookAlsoIn(agent: LiveSpan, other: SpanGroup): void {
     agent.otherGroup = other

@@ -34,6 +34,10 @@ export class SpanGroup {
   closed = false
   /** The open span whose end it waits for, where no agent is in it. */
   waitsFor: LocalSpan | undefined
+  /** When a span that its library writes beside others last started or ended in it, on the store's clock. */
+  flatAtMs: number = Number.NEGATIVE_INFINITY
+  /** Groups with such spans that were open when this one, or an agent in it, ended. */
+  waitsBeside: SpanGroup[] = []
   /** Groups with a run that some spans of this group may belong to: it waits for them. */
   readonly readBy: SpanGroup[] = []
   /** Its neighbours in the order in which groups began: `SpanGroups` alone writes them. */
@@ -44,6 +48,11 @@ export class SpanGroup {
     this.traceId = traceId
     this.wanted = wanted
     this.sinceMs = sinceMs
+  }
+
+  /** Whether spans are in it that their library writes beside others of their run. */
+  get isFlat(): boolean {
+    return this.flatAtMs !== Number.NEGATIVE_INFINITY
   }
 
   /**

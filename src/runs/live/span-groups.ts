@@ -73,8 +73,10 @@ export class SpanGroups implements Iterable<SpanGroup> {
     into.undecided.push(...from.undecided)
     into.hasWork ||= from.hasWork
     into.hasRun ||= from.hasRun
+    into.flatAtMs = Math.max(into.flatAtMs, from.flatAtMs)
     into.truncated ||= from.truncated
     into.version += 1
+    from.openCount = 0
     this.#remove(from)
   }
 

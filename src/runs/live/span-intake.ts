@@ -11,6 +11,14 @@ import type { SpanGroups } from './span-groups.ts'
 import type { ParentSpan, SpanLinks } from './span-links.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
 
+/** What the intake reports. */
+export interface IntakeEvents {
+  /** The outermost span of a new group has begun: there may be more than `maxOpenRuns`. */
+  readonly onBegun: (root: LiveSpan) => void
+  /** A span has begun that its library writes beside others of its run. */
+  readonly onFlat: (group: SpanGroup) => void
+}
+
 /**
  * Takes spans in: says of each what is above it and which group it belongs to, whether it is recognised when it starts, by what
  * was written on it since, or not at all.
@@ -19,15 +27,14 @@ export class SpanIntake {
   readonly #links: SpanLinks
   readonly #groups: SpanGroups
   readonly #options: TraceStoreOptions
-  readonly #onBegun: (root: LiveSpan) => void
+  readonly #events: IntakeEvents
   #started = 0
 
-  /** @param onBegun called with the outermost span of a new group: there may be more than `maxOpenRuns` */
-  constructor(links: SpanLinks, groups: SpanGroups, options: TraceStoreOptions, onBegun: (root: LiveSpan) => void) {
+  constructor(links: SpanLinks, groups: SpanGroups, options: TraceStoreOptions, events: IntakeEvents) {
     this.#links = links
     this.#groups = groups
     this.#options = options
-    this.#onBegun = onBegun
+    this.#events = events
   }
 
   /** How many spans have started. */
@@ -76,7 +83,7 @@ export class SpanIntake {
     const live = this.#add(new LiveSpan(span, dialect, local, above, group, this.#started))
     if (above === undefined) {
       group.isSkipped = !group.wanted && !this.#options.countsNested && live.role === 'agent'
-      this.#onBegun(live)
+      this.#events.onBegun(live)
     }
     return live
   }
@@ -109,6 +116,7 @@ export class SpanIntake {
     } else if (group.wanted) {
       group.truncated = true
     }
+    if (live.isFlat) this.#events.onFlat(group)
     live.enter()
     for (let above = live.local.above; above?.hasRecognisedBelow === false; above = above.above) {
       above.hasRecognisedBelow = true
@@ -130,7 +138,7 @@ export class SpanIntake {
     const live = this.#add(new LiveSpan(span, dialect, local, above, group, startOrder))
     this.#links.recognised(local, span)
     if (local.hasRecognisedBelow) this.#adopt(live)
-    if (above === undefined) this.#onBegun(live)
+    if (above === undefined) this.#events.onBegun(live)
     return live
   }
 

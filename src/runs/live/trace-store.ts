@@ -1,13 +1,13 @@
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
-import type { RunPlan } from '../layout/run-layout.ts'
 import { AgentlessRuns } from './agentless-runs.ts'
 import { bytesOfLog, bytesOfSpan } from './content-bytes.ts'
 import { Deadlines } from './deadlines.ts'
+import { keepBounds } from './eviction.ts'
+import type { EvictionParts } from './eviction.ts'
+import { FlatGroups, isPlacedByAll } from './flat-groups.ts'
 import { LiveRun } from './live-run.ts'
-import type { LiveRunSource } from './live-run.ts'
-import { LiveSpan } from './live-span.ts'
-import { planLive } from './plan-live.ts'
+import type { LiveSpan } from './live-span.ts'
 import { RunLayouts } from './run-layouts.ts'
 import { Settlement } from './settlement.ts'
 import type { SpanGroup } from './span-group.ts'
@@ -16,8 +16,8 @@ import { SpanIntake } from './span-intake.ts'
 import { SpanLinks } from './span-links.ts'
 import type { ParentSpan } from './span-links.ts'
 import { TwoForms } from './two-forms.ts'
+import { UndecidedRuns } from './undecided-runs.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
-import { groupsOf } from './waiting-parts.ts'
 
 /**
  * The recognised spans of runs that are not closed yet, and what of them is open: by the order of the hooks, never by
@@ -35,11 +35,17 @@ export class TraceStore {
   readonly #layouts: RunLayouts
   readonly #agentless: AgentlessRuns
   readonly #settlement: Settlement
+  readonly #flat: FlatGroups
+  readonly #undecided: UndecidedRuns
+  readonly #eviction: EvictionParts
 
   constructor(options: TraceStoreOptions) {
     this.#options = options
     this.#deadlines = new Deadlines(options.settleMs, options.now)
-    this.#intake = new SpanIntake(this.#links, this.#groups, options, (root) => this.#begun(root))
+    this.#intake = new SpanIntake(this.#links, this.#groups, options, {
+      onBegun: (root) => this.#begun(root),
+      onFlat: (group) => this.#flat.note(group),
+    })
     this.#layouts = new RunLayouts(() => this.#intake.started)
     this.#agentless = new AgentlessRuns({
       groups: this.#groups,
@@ -47,7 +53,14 @@ export class TraceStore {
       now: options.now,
       onSettled: (run) => options.onSettled(run, true),
       onDuplicate: options.onDuplicate,
+      isHeld: (group) => this.#flat.isHeld(group) || group.undecided.length > 0,
       close: (group) => this.#close(group),
+    })
+    this.#flat = new FlatGroups({
+      groups: this.#groups,
+      agentless: this.#agentless,
+      maxIdleMs: options.settleMs * MAX_IDLE_FACTOR,
+      now: options.now,
     })
     this.#settlement = new Settlement({
       deadlines: this.#deadlines,
@@ -56,6 +69,19 @@ export class TraceStore {
       close: (group) => this.#close(group),
       forget: (agent) => this.#forget(agent),
     })
+    this.#undecided = new UndecidedRuns({
+      flat: this.#flat,
+      settlement: this.#settlement,
+      deadlines: this.#deadlines,
+      runOf: (agent) => this.#runOf(agent),
+      finish: (group) => this.#finish(group),
+    })
+    this.#eviction = {
+      groups: this.#groups,
+      settlement: this.#settlement,
+      options,
+      close: (group) => this.#close(group),
+    }
   }
 
   /** Runs that have begun and are not closed. */
@@ -99,6 +125,7 @@ export class TraceStore {
     if (!span.isOpen) return span.run
     const { group } = span
     span.end()
+    if (group.isFlat) this.#flat.note(group)
     group.openCount -= 1
     group.version += 1
     for (const reader of group.readBy) reader.version += 1
@@ -109,31 +136,11 @@ export class TraceStore {
     span.leave()
     if (group.closed) return undefined
     if (group.undecided.length > 0 && (!span.saidItsKind || span.role === 'agent' || span.role === 'entry'))
-      this.#decideUndecided(group)
+      this.#undecided.decide(group)
     if (span.role !== 'agent' && span.role !== 'entry') return undefined
-    if (this.#isUndecided(span)) {
-      group.undecided.push(span)
-      return undefined
-    }
+    if (this.#undecided.takes(span)) return undefined
     span.run = this.#runOf(span)
     return span.run
-  }
-
-  /** Agents that ended before it was known what is around them: their runs are found now, from spans that have gone on. */
-  #decideUndecided(group: SpanGroup): void {
-    const decided = group.undecided.filter((span) => !this.#isUndecided(span))
-    if (decided.length === 0) return
-    group.undecided = group.undecided.filter((span) => !decided.includes(span))
-    for (const span of decided) {
-      span.run = this.#runOf(span)
-      if (span.run !== undefined) this.#settlement.wait(span.run)
-    }
-  }
-
-  #isUndecided(span: LiveSpan): boolean {
-    if (span.placement === 'not-yet') return true
-    // A graph that has ended may turn out to be part of another one, which began before it and is open.
-    return span.role === 'agent' && span.isFlat && span.group.hasOpenGraph
   }
 
   /** To be called when a recognised span has ended, after `ending`: closes what waited for it. */
@@ -181,6 +188,8 @@ export class TraceStore {
 
   /** Closes what waits for spans or for the clock, as at a shutdown. Runs whose agent is open stay. */
   settleAll(): void {
+    this.#flat.release()
+    this.#undecided.decideFlat()
     this.#deadlines.sweepAll()
     this.#agentless.giveUpWaiting()
   }
@@ -202,8 +211,8 @@ export class TraceStore {
   }
 
   #runOf(span: LiveSpan): LiveRun | undefined {
+    const place = span.group.wanted && isPlacedByAll(span) ? this.#flat.place(span) : span.placement
     const { group } = span
-    const place = group.wanted && span.isFlat ? this.#placeInRuns(span) : span.placement
     if ((place !== 'run' && place !== 'nested') || group.closed) return undefined
     if (place === 'nested' && !this.#options.countsNested) return undefined
     if (place === 'run') group.hasRun = true
@@ -216,28 +225,6 @@ export class TraceStore {
     return new LiveRun(span, place, this.#layouts)
   }
 
-  /** Where parents do not tell, the runs that the spans make up by now do. */
-  #placeInRuns(span: LiveSpan): 'run' | 'nested' | 'part' {
-    this.#takeScattered(span)
-    const plan: RunPlan | undefined = RunLayouts.ofGroup(span)
-    return plan === undefined ? 'part' : plan.parent === undefined ? 'run' : 'nested'
-  }
-
-  /** What a graph's library wrote in traces of its own, if this is the only graph at work. */
-  #takeScattered({ group }: LiveSpan): void {
-    const scattered = this.#agentless.scattered
-    if (scattered.length === 0) return
-    for (const other of this.#groups) if (other !== group && other.hasOpenGraph) return
-    const plans = planLive([...group.spans, ...scattered.flatMap(({ spans }) => spans)], false)
-    const own = plans.find((plan) => plan.root instanceof LiveSpan && plan.root.group === group)
-    const taken = own === undefined ? undefined : groupsOf(own)
-    for (const other of scattered) {
-      if (taken?.has(other) !== true) continue
-      this.#agentless.drop([other])
-      this.#groups.merge(other, group)
-    }
-  }
-
   /** A recognised span has ended: what waited for it is settled, and a group in which nothing is open is closed. */
   #advance(span: LiveSpan): void {
     const { group, run } = span
@@ -247,7 +234,9 @@ export class TraceStore {
     }
     this.#settlement.settleDue(group)
     for (const reader of group.readBy) this.#settlement.settleDue(reader)
-    if (group.openCount === 0 && !group.closed) this.#finish(group)
+    if (group.openCount > 0 || group.closed) return
+    this.#finish(group)
+    if (group.isFlat) this.#undecided.decideFlat()
   }
 
   /** A run within a group that goes on (a workflow, a loop) is over: its spans are let go of. */
@@ -264,7 +253,9 @@ export class TraceStore {
   #finish(group: SpanGroup): void {
     // A run of it may wait for spans of another group.
     if (group.waiting.some((run) => run.hasOpenSpans)) return
-    if (group.hasRun || !group.hasWork) this.#close(group)
+    if (group.isFlat) this.#flat.lookBeside(group)
+    if (group.undecided.length > 0) return
+    if (group.hasRun || (!group.hasWork && !this.#flat.isHeld(group))) this.#close(group)
     else this.#agentless.wait(group)
   }
 
@@ -273,35 +264,18 @@ export class TraceStore {
     this.#keepBounds()
   }
 
-  /** Gives up the oldest groups while there are too many, while they hold too much, and those that are too old. */
   #keepBounds(): void {
-    const { maxOpenRuns, maxContentBytes, maxRunAgeMs, now } = this.#options
-    while (this.#groups.size > maxOpenRuns || this.#groups.heldBytes > maxContentBytes) {
-      if (!this.#evictOldest()) return
-    }
-    const { oldest } = this.#groups
-    if (oldest !== undefined && now() - oldest.sinceMs >= maxRunAgeMs) this.#evictOldest()
-  }
-
-  #evictOldest(): boolean {
-    const { oldest } = this.#groups
-    if (oldest === undefined) return false
-    const [agent] = oldest.spans
-    if (oldest.waiting.length > 0) this.#settlement.settleAllOf(oldest)
-    else if (agent !== undefined && !oldest.hasRun) {
-      this.#options.onEvicted(new LiveRun(agent, 'run', NO_SPANS))
-    }
-    if (!oldest.closed) this.#close(oldest)
-    return true
+    keepBounds(this.#eviction)
   }
 
   #close(group: SpanGroup): void {
     this.#settlement.settleAllOf(group)
     if (group.closed) return
     this.#twoForms.closed(group)
+    this.#flat.closed(group)
     this.#groups.close(group)
   }
 }
 
-/** Of a run that was given up nothing is known. */
-const NO_SPANS: LiveRunSource = { plan: () => undefined, hasOpenSpans: () => false, freeze: () => undefined }
+/** How many times as long as spans are waited for a group may be idle while others wait for it: its tools may be at work. */
+const MAX_IDLE_FACTOR = 15

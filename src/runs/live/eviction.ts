@@ -1,0 +1,36 @@
+import { LiveRun } from './live-run.ts'
+import type { LiveRunSource } from './live-run.ts'
+import type { Settlement } from './settlement.ts'
+import type { SpanGroup } from './span-group.ts'
+import type { SpanGroups } from './span-groups.ts'
+import type { TraceStoreOptions } from './trace-store-options.ts'
+
+/** What giving up groups needs of the store. */
+export interface EvictionParts {
+  readonly groups: SpanGroups
+  readonly settlement: Settlement
+  readonly options: Pick<TraceStoreOptions, 'maxOpenRuns' | 'maxContentBytes' | 'maxRunAgeMs' | 'now' | 'onEvicted'>
+  readonly close: (group: SpanGroup) => void
+}
+
+/** Gives up the oldest groups while there are too many, while they hold too much, and those that are too old. */
+export function keepBounds(parts: EvictionParts): void {
+  const { groups } = parts
+  const { maxOpenRuns, maxContentBytes, maxRunAgeMs, now } = parts.options
+  while (groups.size > maxOpenRuns || groups.heldBytes > maxContentBytes) if (!evictOldest(parts)) return
+  const { oldest } = groups
+  if (oldest !== undefined && now() - oldest.sinceMs >= maxRunAgeMs) evictOldest(parts)
+}
+
+function evictOldest({ groups, settlement, options, close }: EvictionParts): boolean {
+  const { oldest } = groups
+  if (oldest === undefined) return false
+  const [agent] = oldest.spans
+  if (oldest.waiting.length > 0) settlement.settleAllOf(oldest)
+  else if (agent !== undefined && !oldest.hasRun) options.onEvicted(new LiveRun(agent, 'run', NO_SPANS))
+  if (!oldest.closed) close(oldest)
+  return true
+}
+
+/** Of a run that was given up nothing is known. */
+const NO_SPANS: LiveRunSource = { plan: () => undefined, hasOpenSpans: () => false, freeze: () => undefined }

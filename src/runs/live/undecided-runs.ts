@@ -1,0 +1,79 @@
+import type { Deadlines } from './deadlines.ts'
+import { isPlacedByAll } from './flat-groups.ts'
+import type { FlatGroups } from './flat-groups.ts'
+import type { LiveRun } from './live-run.ts'
+import type { LiveSpan } from './live-span.ts'
+import type { Settlement } from './settlement.ts'
+import type { SpanGroup } from './span-group.ts'
+
+/** What decides about agents that have ended. */
+export interface UndecidedRunsParts {
+  readonly flat: FlatGroups
+  readonly settlement: Settlement
+  readonly deadlines: Deadlines
+  /** The run of an agent of which it is known what is around it. */
+  readonly runOf: (agent: LiveSpan) => LiveRun | undefined
+  /** All spans of a group have ended. */
+  readonly finish: (group: SpanGroup) => void
+}
+
+/**
+ * Agents that ended before it was known what is around them: below a span that says only at its end what it is, or beside
+ * spans of a library that writes them side by side. Their runs are found later, from spans that have gone on.
+ */
+export class UndecidedRuns {
+  readonly #parts: UndecidedRunsParts
+  #isScheduled = false
+
+  constructor(parts: UndecidedRunsParts) {
+    this.#parts = parts
+  }
+
+  /** To be called with an agent, or an entry, that has ended: whether it waits here. */
+  takes(span: LiveSpan): boolean {
+    const { group } = span
+    if (group.isFlat) this.#parts.flat.lookBeside(group)
+    if (!this.#isUndecided(span)) return false
+    group.undecided.push(span)
+    if (group.isFlat) this.#decideFlatLater()
+    return true
+  }
+
+  /** To be called when a span has ended that may say what is around the undecided agents of its group. */
+  decide(group: SpanGroup): void {
+    const decided = group.undecided.filter((span) => !this.#isUndecided(span))
+    if (decided.length === 0) return
+    group.undecided = group.undecided.filter((span) => !decided.includes(span))
+    for (const span of decided) {
+      span.run = this.#parts.runOf(span)
+      if (span.run !== undefined) this.#parts.settlement.wait(span.run)
+    }
+  }
+
+  /** Decides what is around agents of flat groups, as far as nothing is waited for any more. */
+  decideFlat(): void {
+    const { flat, settlement, finish } = this.#parts
+    const { undecided } = flat
+    for (const group of new Set(undecided.map((span) => span.group))) this.decide(group)
+    for (const group of new Set(undecided.map((span) => span.group))) {
+      settlement.settleDue(group)
+      if (group.openCount === 0 && !group.closed) finish(group)
+    }
+    if (undecided.some((span) => span.group.undecided.includes(span))) this.#decideFlatLater()
+  }
+
+  #decideFlatLater(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    this.#parts.deadlines.add(() => {
+      this.#isScheduled = false
+      this.decideFlat()
+    })
+  }
+
+  #isUndecided(span: LiveSpan): boolean {
+    const { placement } = span
+    if (placement === 'not-yet') return true
+    return isPlacedByAll(span) && (placement !== 'part' || span.isFlat) && this.#parts.flat.isUndecided(span)
+  }
+}
