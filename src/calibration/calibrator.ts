@@ -7,7 +7,7 @@ import type { LabelledScore, UnlabelledSums } from './ppi-mean.ts'
 import { ratesOf } from './rates.ts'
 import type { VerdictGroup } from './rates.ts'
 
-/** Runs that people pass, and runs that they fail, without which nothing is said of a judge. */
+/** A judge is calibrated when people pass at least so many of the labelled runs, and fail at least so many. */
 export const LEAST_LABELS = 10
 
 /** A stored score. */
@@ -17,13 +17,13 @@ export interface JudgedRun extends JudgeIdentity {
   readonly label: 'pass' | 'fail'
   /** Position of the score in its range, 0 to 1, higher is better. */
   readonly score: number
-  /** How many runs it stands for: 1/(probability with which its run was scored). */
+  /** How many runs it represents: 1/(probability with which its run was scored). */
   readonly weight: number
   /** When the run ended: milliseconds since the epoch. */
   readonly timeMs: number
 }
 
-/** A judge of which labels say too little, and what is missing. */
+/** A judge that cannot be calibrated with these labels, and what is missing. */
 export interface Uncalibrated extends JudgeIdentity {
   readonly why: string
 }
@@ -189,16 +189,16 @@ function problemOf(label: Label, judged: JudgedRun): { problem: LabelProblem; fo
   return undefined
 }
 
-/** What cannot be said of too few labels of one kind. */
+/** What cannot be estimated because there are too few labels of one kind. */
 function few(count: number, kind: string, what: string): string | undefined {
   if (count >= LEAST_LABELS) return undefined
   return (
-    `people ${kind} ${count === 0 ? 'none' : `only ${count}`} of the labelled runs, so ${what} cannot be said: ` +
+    `people ${kind} ${count === 0 ? 'none' : `only ${count}`} of the labelled runs, so ${what} cannot be estimated: ` +
     `label until they ${kind} at least ${LEAST_LABELS} (spanscore calibrate draw --labels …)`
   )
 }
 
-/** What the labels of a group cannot say, and what to do; `undefined` where they say enough. */
+/** Why a judge cannot be calibrated with its labels, and what to do; `undefined` where it can. */
 function whyNot({ pass, fail, labelledPass, labelledFail }: Group): string | undefined {
   const tooFew =
     few(labelledPass, 'pass', 'sensitivity (how many of the good runs the judge passes)') ??

@@ -1,6 +1,6 @@
 import type { Rates } from './rates.ts'
 
-/** Below this, a judge says too little of a run for its share to be corrected. */
+/** Below this, a judge's verdicts depend too little on the run for its share to be corrected. */
 export const LEAST_INFORMEDNESS = 0.3
 
 /** The share of runs that pass, corrected for what the judge gets wrong. */
@@ -28,7 +28,7 @@ export function informedness({ sensitivity, specificity }: Pick<Rates, 'sensitiv
  *
  * @param passed The share that the judge passes, by weight, 0 to 1.
  * @param n The effective number of runs that it comes from.
- * @returns `undefined` where the judge says too little: sensitivity + specificity − 1 is below .3.
+ * @returns `undefined` where sensitivity + specificity − 1 is below .3: dividing by so little gives noise.
  */
 export function correctedShare(passed: number, n: number, rates: JudgeRates): CorrectedShare | undefined {
   const says = informedness(rates)

@@ -23,7 +23,7 @@ interface Judge {
 const TRIALS = 600
 const RUNS = 1500
 
-/** Judged runs of such quality; some of them stand for twenty where `isSampled`. */
+/** Judged runs of such quality; some of them represent three runs where `isSampled`. */
 function judged(good: number, judge: Judge, isSampled: boolean, random: () => number): Judged[] {
   return Array.from({ length: RUNS }, () => {
     const truth = random() < good ? 1 : 0

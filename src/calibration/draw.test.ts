@@ -50,7 +50,7 @@ describe('a draw', () => {
       }
     }
     for (const [index, count] of times.entries()) expect(count / draws).toBeCloseTo(recorded[index] ?? 0, 1.8)
-    // What stands for more is drawn more often, and what is too heavy for its part always.
+    // A score that represents more runs is drawn more often; one that is too heavy for its share is always drawn.
     expect(recorded[4]).toBe(1)
     expect((recorded[2] ?? 0) / (recorded[0] ?? 0)).toBeCloseTo(2, 9)
   })

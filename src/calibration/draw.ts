@@ -1,7 +1,7 @@
 /** A score that may be drawn. */
 export interface Drawable {
   readonly label: 'pass' | 'fail'
-  /** How many runs it stands for: 1/(probability with which its run was scored). */
+  /** How many runs it represents: 1/(probability with which its run was scored). */
   readonly weight: number
 }
 
@@ -15,7 +15,7 @@ export interface Drawn<T> {
 /**
  * Draws scores to label. Half of them have the verdict `pass` and half `fail`, as far as there are so many, so that failures are
  * labelled however rare they are. Among scores of one verdict, the probability is proportional to the number of runs that a
- * score stands for, so that all labels count alike. Exactly `count` are drawn, or all where there are no more.
+ * score represents, so that all labels count alike. Exactly `count` are drawn, or all where there are no more.
  *
  * The probabilities are exact: the scores are put in random order, and systematic sampling takes the one at each step of the
  * summed probabilities (Madow 1949; Särndal, Swensson, Wretman, "Model Assisted Survey Sampling", 3.6).

@@ -100,7 +100,7 @@ describe('the corrected share', () => {
     expect(correctedShare(passed, n, judge)?.variance).toBeCloseTo(expected, 12)
   })
 
-  it('stays within 0 to 1, and is withheld where the judge says too little', () => {
+  it('stays within 0 to 1, and is withheld where verdicts depend too little on the run', () => {
     const judge = { sensitivityVariance: 0.001, specificityVariance: 0.001, covariance: 0 }
     expect(correctedShare(0.99, 100, { ...judge, sensitivity: 0.9, specificity: 0.9 })).toMatchObject({ share: 1 })
     expect(correctedShare(0.02, 100, { ...judge, sensitivity: 0.9, specificity: 0.9 })).toMatchObject({ share: 0 })

@@ -4,7 +4,7 @@ export interface VerdictGroup {
   readonly share: number
   /** Which part of its labelled runs people pass, by weight, 0 to 1. */
   readonly passed: number
-  /** How many equally weighted labels would tell as much: (Σω)²/Σω² (Kish 1965). */
+  /** How many equally weighted labels would give the same precision: (Σω)²/Σω² (Kish 1965). */
   readonly n: number
 }
 

@@ -4,7 +4,7 @@ import { LEAST_INFORMEDNESS } from './corrected-share.ts'
 import { FALLS, PAGE_NATS, surelyReached, TICKET_NATS } from './evidence.ts'
 
 /**
- * The rules of Prometheus that correct what calibrated judges say, and tell when one has drifted: for `rules/` beside those of
+ * The rules of Prometheus that correct the verdicts of calibrated judges, and raise an alert when one has drifted: for `rules/` beside those of
  * `collector-config`, whose sums they build upon. Only series of the same version and judge model as answered are corrected.
  * The text is YAML.
  */
@@ -154,7 +154,7 @@ function quoted(text: string): string {
 function comment(calibration: Calibration): string {
   const { labelledPass, labelledFail, from, to, sensitivity, specificity } = calibration
   const isWithheld = sensitivity + specificity - 1 < LEAST_INFORMEDNESS
-  const withheld = isWithheld ? '; withheld: it says too little' : ''
+  const withheld = isWithheld ? '; withheld: sensitivity + specificity - 1 is below .3' : ''
   const text = `${judgeName(calibration)}: ${labelledPass + labelledFail} labels of runs from ${day(from)} to ${day(to)}${withheld}`
   return quoted(text).slice(1, -1)
 }

@@ -194,7 +194,7 @@ describe('labels of the demo’s runs', () => {
     })
   })
 
-  it('tell of a judge that has become lenient', async () => {
+  it('reveal a judge that has become lenient', async () => {
     const honest = answer
     answer = (request) => answerJudge({ ...request, userText: withoutWhatItFinds(request.userText) })
     const { code, stdout } = await canary('--json')

@@ -152,7 +152,7 @@ describe.skipIf(promtool === undefined)('the rules of a calibration, where promt
     expect(play([calibration], series, checks)).toContain('SUCCESS')
   })
 
-  it('clamp, and withhold what a judge says too little for', () => {
+  it('clamp, and withhold the share of a judge whose verdicts depend too little on the run', () => {
     const all = traffic([{ minutes: 130, scored: 10, passes: 0.99 }])
     const none = traffic([{ minutes: 130, scored: 10, passes: 0.05 }])
     const corrected = 'spanscore:corrected_passed:1d'

@@ -35,8 +35,8 @@ export function conclusion(calibration: Calibration): string {
   const says = informedness(calibration)
   if (says < LEAST_INFORMEDNESS) {
     return (
-      `Sensitivity and specificity together tell too little (${says.toFixed(2)} beyond chance, ${LEAST_INFORMEDNESS} is needed): ` +
-      'the share that passes is not corrected. Make the judge better first.'
+      `Sensitivity + specificity − 1 is ${says.toFixed(2)}, and at least ${LEAST_INFORMEDNESS} is needed: the verdict depends too little on ` +
+      'the run. The share that passes is not corrected. Improve the judge first.'
     )
   }
   const wide = Math.max(

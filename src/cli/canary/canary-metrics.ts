@@ -16,8 +16,8 @@ const GAUGES = [
 ] as const
 
 /**
- * A pass as an OTLP/JSON metrics request. Gauges, and not counters: the process lives for one pass, and a backend cannot tell the
- * increase of a counter that it sees once.
+ * A pass as an OTLP/JSON metrics request. Gauges, and not counters: the process lives for one pass, and a backend cannot compute
+ * the increase of a counter that it sees once.
  */
 export function toMetricsRequest(passes: readonly JudgePass[], nowMs: number, environment: Environment): unknown {
   const timeUnixNano = `${BigInt(Math.round(nowMs)) * 1_000_000n}`

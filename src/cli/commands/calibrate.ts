@@ -29,7 +29,7 @@ export const calibrateCommand: CliCommand = {
       .option('--labeller <name>', 'who filled in lines that name nobody')
       .option('--out <folder>', 'where to write', '.')
       .option('--canary <file>', 'write the labelled runs for spanscore canary, with their content')
-      .addHelpText('after', '\nExit code: 0; 2 for wrong usage, unreadable files, and labels that say too little.')
+      .addHelpText('after', '\nExit code: 0; 2 for wrong usage, unreadable files, and too few labels.')
       .action(async (files: readonly string[], options: Partial<CalibrateOptions> & { readonly out: string }) => {
         const { labels } = options
         if (labels === undefined) {

@@ -8,10 +8,10 @@ export const canaryCommand: CliCommand = {
   name: 'canary',
   declare: (command, context, finish) => {
     command
-      .summary('judge labelled runs again, and tell whether a judge has drifted')
+      .summary('judge labelled runs again, and find out whether a judge has drifted')
       .description(
         'Lets the judges of a configuration file judge labelled runs again, counts on how many they agree with people, sends the ' +
-          'counts as metrics (OTEL_EXPORTER_OTLP_ENDPOINT), and tells whether they agree less than when the reference was measured. ' +
+          'counts as metrics (OTEL_EXPORTER_OTLP_ENDPOINT), and reports whether they agree less than when the reference was measured. ' +
           'Every labelled run is one score of a judge.',
       )
       .argument('<files...>', 'labelled runs, as spanscore calibrate --canary FILE writes them: they hold content')
