@@ -7,14 +7,14 @@ import { code, page, table } from './markdown.ts'
 export function environmentPage(): string {
   return page(
     'Environment variables',
-    'Blank is unset. A variable with a wrong value is reported and ignored, and so is one whose name is within two letters of a known one.',
+    'A blank variable is unset. A variable with a wrong value is reported and ignored, and so is one whose name is within two letters of a known one.',
     '## Variables of the package',
     table(
       ['variable', 'takes', 'meaning'],
       otherVariables.map(({ name, kind, doc }) => [code(name), kind.text?.expected ?? kind.expected, doc]),
     ),
     '## Variables that set options',
-    '`spanscore/register` reads them, and they go before the configuration file. `attachScoring` and `ScoringSpanProcessor` do not read them.',
+    '`spanscore/register` reads them, and they replace options of the configuration file. An application that attaches in its code sets the options there: a variable that has no effect is reported.',
     table(['variable', 'option', 'takes', 'meaning'], rowsOf(optionTable, '')),
   )
 }

@@ -4,7 +4,9 @@ import type { Context } from '@opentelemetry/api'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import { createLogCapture } from './deliver/log-capture.ts'
 import type { LogRecordProcessorLike } from './deliver/log-capture.ts'
+import { reportUnusedVariables } from './config/environment.ts'
 import { resolveOptions } from './config/options.ts'
+import { notifyVariable } from './notices/notify.ts'
 import type { ScoredRun } from './run/scored-run.ts'
 import { ScoringPipeline } from './scoring-pipeline.ts'
 import type { ScoringOptions } from './config/scoring-options.ts'
@@ -13,8 +15,8 @@ import { markAsScoring } from './attach/other-processors.ts'
 
 /**
  * A span processor, for OpenTelemetry JS SDK 1.30, 2.x and 3.x, that puts agent runs together from their spans and scores
- * them. With `next` it stands in front of other processors, so that judge scores too can stand on the agent's own span;
- * without, it stands beside them.
+ * them. With `next` it is in front of other processors, so that judge scores too can be on the agent's own span. Without
+ * `next` it is beside them.
  *
  * @example
  * new NodeTracerProvider({
@@ -32,6 +34,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   /** @throws TypeError where an option is wrong: `<path>: expected …, got …` */
   constructor(options: ScoringOptions) {
     const resolved = resolveOptions(options)
+    reportUnusedVariables(options, process.env, notifyVariable)
     markAsScoring({ processor: this, options: resolved, ledger: () => this.ledger() })
     this.#pipeline = new ScoringPipeline(resolved, this)
     this.#next = resolved.next

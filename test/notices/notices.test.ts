@@ -106,6 +106,13 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
   })
 })
 
+test('Variables that only register reads are reported by an application that attaches in its code', async () => {
+  const { error, codes } = await play('attached', { SPANSCORE_SAMPLE: '0.1', SPANSCORE_SCOPEE: 'root' })
+  expect(codes).toEqual(['SPANSCORE_ENVIRONMENT', 'SPANSCORE_ENVIRONMENT'])
+  expect(error).toContain('SPANSCORE_SAMPLE: only spanscore/register reads it')
+  expect(error).toContain('SPANSCORE_SCOPEE: expected SPANSCORE_SCOPE')
+}, 60_000)
+
 describe('A process is not warned', { timeout: 60_000 }, () => {
   test.each<[name: string, environment: Record<string, string>, flags: readonly string[]]>([
     ['attached', {}, []],

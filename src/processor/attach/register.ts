@@ -4,7 +4,8 @@ import { formatValue } from '../../scoring/format-value.ts'
 import { attachScoring } from './attach.ts'
 import { loadConfigFile, thisProcess } from '../config/config-file.ts'
 import { isOn, optionsFromEnvironment, withEnvironment } from '../config/environment.ts'
-import { notify } from '../notices/notify.ts'
+import type { EnvironmentOptions } from '../config/environment.ts'
+import { notify, notifyVariable } from '../notices/notify.ts'
 import { onTracerProvider } from './on-tracer-provider.ts'
 import type { ScoringOptions } from '../config/scoring-options.ts'
 
@@ -32,13 +33,22 @@ export function register(patienceMs: number = PATIENCE_MS): void {
 }
 
 function attachTo(provider: object): void {
-  const environment = optionsFromEnvironment(process.env, (message) =>
-    notify('SPANSCORE_ENVIRONMENT', message, { subject: message.split(':', 1)[0] ?? '' }),
-  )
-  const file = loadConfigFile(thisProcess())
+  // The processor reports variables that are wrong, however it is attached.
+  const environment = optionsFromEnvironment(process.env, () => {})
+  const file = loadFile()
   const options: unknown = { tracerProvider: provider, ...withEnvironment(file, environment) }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- attachScoring checks every property of it
   attachScoring(options as ScoringOptions)
+}
+
+/** The options of the configuration file. Where it cannot be read, a misspelt variable may be why: SPANSCORE_CONFG. */
+function loadFile(): EnvironmentOptions {
+  try {
+    return loadConfigFile(thisProcess())
+  } catch (error) {
+    optionsFromEnvironment(process.env, notifyVariable)
+    throw error
+  }
 }
 
 /**

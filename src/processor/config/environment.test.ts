@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { formatValue } from '../../scoring/format-value.ts'
-import { isOn, optionsFromEnvironment, withEnvironment } from './environment.ts'
+import { isOn, optionsFromEnvironment, reportUnusedVariables, withEnvironment } from './environment.ts'
 
 function read(environment: Record<string, string>) {
   const warnings: string[] = []
@@ -82,5 +82,36 @@ describe('The SPANSCORE_* variables', () => {
   test('that switch something on are read as the specification reads booleans', () => {
     expect(['true', 'TRUE', ' True '].map(isOn)).toEqual([true, true, true])
     expect([undefined, '', 'false', '1', 'yes'].map(isOn)).toEqual([false, false, false, false, false])
+  })
+})
+
+function report(options: object, environment: Record<string, string>): string[] {
+  const warnings: string[] = []
+  reportUnusedVariables(options, environment, (message) => warnings.push(message))
+  return warnings
+}
+
+describe('Variables that have no effect', () => {
+  test('are reported with the option to set', () => {
+    expect(
+      report({ sample: 1 }, { SPANSCORE_SAMPLE: '0.1', SPANSCORE_BUDGET_SHARE: '0.5', SPANSCORE_DISABLED: 'true' }),
+    ).toEqual([
+      'SPANSCORE_SAMPLE: only spanscore/register reads it, and this application attaches in its code: set sample there.',
+      'SPANSCORE_BUDGET_SHARE: only spanscore/register reads it, and this application attaches in its code: set budget.share there.',
+      'SPANSCORE_DISABLED: only spanscore/register reads it, and this application attaches in its code.',
+    ])
+  })
+
+  test('are reported where they are misspelt or wrong', () => {
+    expect(report({}, { SPANSCORE_SAMPEL: '0.1', SPANSCORE_STRICT: 'yes' })).toEqual([
+      'SPANSCORE_STRICT: expected true or false, got "yes"; it is ignored.',
+      'SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE, got a variable that is not known; it is ignored.',
+    ])
+  })
+
+  test('are not reported where the option has their value, as register gives it', () => {
+    const environment = { SPANSCORE_SAMPLE: '0.1', SPANSCORE_METRIC_ATTRIBUTES: 'a,b', SPANSCORE_BUDGET_SHARE: '0.5' }
+    const options = withEnvironment({ sample: 1, budget: { usdPerDay: 1 } }, read(environment).options)
+    expect(report(options, environment)).toEqual([])
   })
 })

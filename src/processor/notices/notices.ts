@@ -60,8 +60,8 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   },
   SPANSCORE_ENVIRONMENT: {
     level: 'warn',
-    when: 'A `SPANSCORE_*` variable has a wrong value, or its name is within two letters of a known one.',
-    cure: 'The line names the variable that was probably meant. See environment.md.',
+    when: 'A `SPANSCORE_*` variable has a wrong value, a name within two letters of a known one, or no effect because the application attaches in its code.',
+    cure: 'The line names the variable that was probably meant, or the option to set. See environment.md.',
   },
   SPANSCORE_NODE_VERSION: {
     level: 'error',

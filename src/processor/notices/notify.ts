@@ -3,7 +3,7 @@ import { isRecord } from '../../spans/json.ts'
 import { notices } from './notices.ts'
 import type { NoticeCode, NoticeLevel } from './notices.ts'
 
-/** Lines that one process gets at most where it has no `diag` logger: more would annoy, and say less. */
+/** How many lines one process gets at most if it has no `diag` logger. More would annoy. */
 const MOST_LINES = 10
 
 /** Where every copy of `@opentelemetry/api` 1.x keeps the logger that was set. */
@@ -14,17 +14,16 @@ const shown = globalSlot('notices', () => new Set<string>(), isSet)
 
 /** How a notice is given. */
 export interface NotifyOptions {
-  /** Tells apart what may be said once each: a judge, a variable. @default '' */
+  /** Tells apart notices of one code that are each given once: a judge, a variable. @default '' */
   readonly subject?: string
   /** What a `diag` logger gets instead of the message. */
   readonly forLogger?: string
 }
 
 /**
- * Says something about the set-up of scoring. Where the application has set a `diag` logger it goes there, and only there.
- * Elsewhere it is a warning of the process (`node --disable-warning=CODE` silences it), each one once and ten at most,
+ * Reports something about the set-up of scoring. If the application has set a `diag` logger, it goes there and only there.
+ * Otherwise it is a warning of the process (`node --disable-warning=CODE` silences it), each one once and ten at most,
  * unless `SPANSCORE_LOG` is `off`. Never throws.
- *
  */
 export function notify(code: NoticeCode, message: string, { subject = '', forLogger }: NotifyOptions = {}): void {
   const { level } = notices[code]
@@ -35,6 +34,11 @@ export function notify(code: NoticeCode, message: string, { subject = '', forLog
   try {
     process.emitWarning(message, { type: 'spanscore', code })
   } catch {}
+}
+
+/** Reports an environment variable. @param message Begins with the name of the variable and a colon. */
+export function notifyVariable(message: string): void {
+  notify('SPANSCORE_ENVIRONMENT', message, { subject: message.split(':', 1)[0] ?? '' })
 }
 
 /** Writes a line to the `diag` logger of the application; false where it has set none. What the logger throws is dropped. */
