@@ -4,7 +4,6 @@ import { openai } from '@ai-sdk/openai'
 import { registerTelemetry, tool, ToolLoopAgent } from 'ai'
 import { z } from 'zod'
 
-// region agent
 registerTelemetry(new OpenTelemetry())
 
 const agent = new ToolLoopAgent({
@@ -22,9 +21,6 @@ const agent = new ToolLoopAgent({
 
 const { text } = await agent.generate({ prompt: 'What is the weather in Oslo?' })
 console.log(text)
-// endregion
 
-// region end
 await scoring.forceFlush()
 await sdk.shutdown()
-// endregion

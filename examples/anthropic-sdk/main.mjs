@@ -3,15 +3,11 @@ import { traceAgent, traceTool } from '@arizeai/openinference-core'
 import { AnthropicInstrumentation } from '@arizeai/openinference-instrumentation-anthropic'
 import Anthropic from '@anthropic-ai/sdk'
 
-// region instrument
 new AnthropicInstrumentation().manuallyInstrument(Anthropic)
-// endregion
 
 const anthropic = new Anthropic()
 
-// region tool
 const getWeather = traceTool(({ city }) => ({ city, celsius: 4 }), { name: 'get_weather' })
-// endregion
 const tools = [
   {
     name: 'get_weather',
@@ -20,7 +16,6 @@ const tools = [
   },
 ]
 
-// region agent
 const ask = traceAgent(
   async (question) => {
     const messages = [{ role: 'user', content: question }]
@@ -44,7 +39,6 @@ const ask = traceAgent(
   },
   { name: 'weather_agent' },
 )
-// endregion
 
 console.log(await ask('What is the weather in Oslo?'))
 

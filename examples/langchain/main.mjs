@@ -1,17 +1,14 @@
 import { scoring, sdk } from './telemetry.mjs'
-// region instrument
 import * as CallbackManagerModule from '@langchain/core/callbacks/manager'
 import { LangChainInstrumentation } from '@arizeai/openinference-instrumentation-langchain'
-
-new LangChainInstrumentation().manuallyInstrument(CallbackManagerModule)
-// endregion
 import { awaitAllCallbacks } from '@langchain/core/callbacks/promises'
 import { tool } from '@langchain/core/tools'
 import { ChatOpenAI } from '@langchain/openai'
 import { createAgent } from 'langchain'
 import { z } from 'zod'
 
-// region agent
+new LangChainInstrumentation().manuallyInstrument(CallbackManagerModule)
+
 const agent = createAgent({
   name: 'weather_agent',
   model: new ChatOpenAI({ model: 'gpt-5-mini' }),
@@ -24,13 +21,10 @@ const agent = createAgent({
     }),
   ],
 })
-// endregion
 
 const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'What is the weather in Oslo?' }] })
 console.log(messages.at(-1).content)
 
-// region flush
 await awaitAllCallbacks() // callbacks may run after the answer: only now have all spans ended
 await scoring.forceFlush()
-// endregion
 await sdk.shutdown()

@@ -2,8 +2,6 @@ import { scoring, sdk } from './telemetry.mjs'
 import * as CallbackManagerModule from '@langchain/core/callbacks/manager'
 import { LangChainInstrumentation } from '@arizeai/openinference-instrumentation-langchain'
 
-new LangChainInstrumentation().manuallyInstrument(CallbackManagerModule)
-
 import { awaitAllCallbacks } from '@langchain/core/callbacks/promises'
 import { SystemMessage } from '@langchain/core/messages'
 import { tool } from '@langchain/core/tools'
@@ -11,6 +9,8 @@ import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt'
 import { ChatOpenAI } from '@langchain/openai'
 import { z } from 'zod'
+
+new LangChainInstrumentation().manuallyInstrument(CallbackManagerModule)
 
 const getWeather = tool(({ city }) => JSON.stringify({ city, celsius: 4 }), {
   name: 'get_weather',

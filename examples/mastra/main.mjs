@@ -22,12 +22,10 @@ const weather = new Agent({
   },
 })
 
-// region bridge
 const mastra = new Mastra({
   agents: { weather },
   observability: new Observability({ configs: { default: { serviceName: 'my-agents', bridge: new OtelBridge() } } }),
 })
-// endregion
 
 const { text } = await mastra.getAgent('weather').generate('What is the weather in Oslo?')
 console.log(text)

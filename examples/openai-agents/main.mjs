@@ -4,11 +4,8 @@ import * as agents from '@openai/agents'
 import { OpenAIAgentsInstrumentation } from '@arizeai/openinference-instrumentation-openai-agents'
 import { z } from 'zod'
 
-// region instrument
 new OpenAIAgentsInstrumentation({ tracerProvider: trace.getTracerProvider() }).manuallyInstrument(agents)
-// endregion
 
-// region agent
 const agent = new agents.Agent({
   name: 'weather_agent',
   instructions: 'You answer questions about the weather.',
@@ -25,10 +22,7 @@ const agent = new agents.Agent({
 
 const { finalOutput } = await agents.run(agent, 'What is the weather in Oslo?')
 console.log(finalOutput)
-// endregion
 
-// region flush
 await agents.getGlobalTraceProvider().forceFlush()
 await scoring.forceFlush()
-// endregion
 await sdk.shutdown()

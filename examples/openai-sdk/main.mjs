@@ -3,14 +3,10 @@ import { traceAgent, traceTool } from '@arizeai/openinference-core'
 import { OpenAIInstrumentation } from '@arizeai/openinference-instrumentation-openai'
 import OpenAI from 'openai'
 
-// region instrument
 new OpenAIInstrumentation().manuallyInstrument(OpenAI)
-// endregion
 const openai = new OpenAI()
 
-// region tool
 const getWeather = traceTool(({ city }) => ({ city, celsius: 4 }), { name: 'get_weather' })
-// endregion
 const tools = [
   {
     type: 'function',
@@ -22,7 +18,6 @@ const tools = [
   },
 ]
 
-// region agent
 const ask = traceAgent(
   async (question) => {
     const messages = [
@@ -42,7 +37,6 @@ const ask = traceAgent(
   },
   { name: 'weather_agent' },
 )
-// endregion
 
 console.log(await ask('What is the weather in Oslo?'))
 

@@ -1,3 +1,4 @@
+import { closestName } from '../scoring/closest-name.ts'
 import { complainOfNode } from '../processor/node-process.ts'
 import type { Finding, ProcessFacts, RunFacts, ScoringFacts } from './facts.ts'
 
@@ -145,6 +146,7 @@ function runFindings({ runs, spans, scoring, when }: ProcessFacts): readonly Fin
   const scored = scoring.reduce((sum, each) => sum + each.scored, 0)
   return [
     ...[...first.values()].map(instrumentationFinding),
+    ...scoring.flatMap((each) => agentFindings(each, runs)),
     ...(attached && scored > 0 ? [good(`Scores: ${scored} so far.`)] : []),
     ...(attached && scored === 0 && when !== 'run'
       ? [
@@ -157,11 +159,30 @@ function runFindings({ runs, spans, scoring, when }: ProcessFacts): readonly Fin
   ]
 }
 
-function instrumentationFinding({ agent, dialect, scope, content, setting }: RunFacts): Finding {
-  const text = `Instrumentation: ${dialect} (${scope}), agent ${agent ?? 'without a name'}, content ${content}.`
+/** Scorers whose `agent` none of the runs has, although one has a similar name. */
+function agentFindings({ scorers }: ScoringFacts, runs: readonly RunFacts[]): readonly Finding[] {
+  const seen = runs.flatMap(({ agent }) => agent ?? [])
+  return scorers.flatMap(({ id, agents = [] }) => {
+    if (agents.some((name) => seen.includes(name))) return []
+    return agents.flatMap((name) => {
+      const meant = closestName(name, seen)
+      return meant === undefined
+        ? []
+        : bad(`Scorer ${id} is for the agent ${name}, and no run has that name.`, `Did you mean ${meant}?`)
+    })
+  })
+}
+
+function instrumentationFinding({ agent, dialect, scope, content, missing, setting }: RunFacts): Finding {
+  const without = content === 'partial' ? ` (without ${missing.join(', ')})` : ''
+  const text = `Instrumentation: ${dialect} (${scope}), agent ${agent ?? 'without a name'}, content ${content}${without}.`
   if (content === 'full') return good(text)
   const cure =
-    setting === undefined ? 'See docs/instrumentations.md for what records it.' : `Record it with ${setting}.`
+    setting !== undefined
+      ? `Record it with ${setting}.`
+      : missing.includes('toolCalls')
+        ? "There is no span of a model call: instrument the model's client. See docs/instrumentations.md."
+        : 'See docs/instrumentations.md for what records it.'
   return bad(text, cure)
 }
 

@@ -57,6 +57,8 @@ export interface RunFacts {
   readonly dialect: string
   readonly scope: string
   readonly content: 'full' | 'partial' | 'none'
+  /** Facts that its spans do not hold, such as `toolCalls`. */
+  readonly missing: readonly string[]
   /** The setting that records what is missing. */
   readonly setting?: string
 }

@@ -101,7 +101,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
   process.once('exit', () => guarded(() => isWritten || write('exit')))
 }
 
-/** The application is not to suffer from being looked at. */
+/** Looking at the application must not harm it. */
 function guarded(run: () => unknown): void {
   try {
     run()
@@ -145,6 +145,7 @@ function toRunFacts({ agent, dialect, scope, content, missing }: AgentRun): RunF
     dialect,
     scope: scope.name,
     content,
+    missing: missing.map(({ what }) => what),
     ...(agent.name !== undefined && { agent: agent.name }),
     ...(setting !== undefined && { setting }),
   }
@@ -168,7 +169,7 @@ function toProviderFacts(provider: object, observer: object, described: readonly
   return {
     name,
     processors: processors
-      // Scoring stands in front of the processors that it found.
+      // Scoring is in front of the processors that it found.
       .flatMap((each) => [each, ...behind(described.find(({ processor }) => processor === each))])
       .filter((each) => each !== observer && each.constructor !== Object)
       .map((each) => {

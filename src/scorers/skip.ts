@@ -28,6 +28,11 @@ export function skipWithoutChoices(run: AgentRun, id: string): Skipped | undefin
 export function skipWithoutFact(run: AgentRun, fact: string, id: string): Skipped | undefined {
   const missing = run.missing.find(({ what }) => what === fact)
   if (missing === undefined) return undefined
-  const cure = missing.switch === undefined ? '' : ` Turn on ${missing.switch}.`
+  const cure =
+    missing.switch !== undefined
+      ? ` Turn on ${missing.switch}.`
+      : fact === 'toolCalls'
+        ? " There is no span of a model call: instrument the model's client."
+        : ''
   return skip('no-content', contentFree(`${id}: the spans do not hold ${fact} (${missing.why}).${cure}`))
 }

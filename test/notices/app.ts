@@ -104,6 +104,12 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     runAgent('weather-agent')
     await scoring.forceFlush()
   },
+  'a misspelt agent of a script': async () => {
+    const provider = startProvider()
+    attachScoring({ scorers: [{ scorer: answer, agent: 'wether-agent' }] })
+    runAgent('weather-agent')
+    await provider.shutdown()
+  },
   'model calls without runs': () => {
     startProvider()
     attachScoring({ scorers: [answer] })

@@ -14,7 +14,7 @@ const MOST_NAMES = 50
 /** Characters of a name that are shown. */
 const LONGEST_NAME = 80
 
-/** Says that a scorer's `agent` matches nothing, where an agent with a similar name is among the runs. */
+/** Reports that a scorer's `agent` matches nothing, where an agent with a similar name is among the runs. */
 export class AgentFilterNotice {
   readonly #reporter: Reporter
   readonly #seen = new LimitedSet<string>(MOST_NAMES)
@@ -34,15 +34,20 @@ export class AgentFilterNotice {
     const { name } = run.agent
     const isNew = name !== undefined && this.#seen.add(name)
     if (this.#runs === RUNS_TO_WAIT_FOR || (isNew && this.#runs > RUNS_TO_WAIT_FOR)) {
-      this.#unmatched = this.#unmatched.filter((scorer) => !this.#say(scorer))
+      this.#unmatched = this.#unmatched.filter((scorer) => !this.#report(scorer))
     }
   }
 
-  #say({ id, agents }: ResolvedScorer): boolean {
+  /** Nothing more comes: what fewer runs than that have shown is worth a line too. */
+  conclude(): void {
+    this.#unmatched = this.#unmatched.filter((scorer) => !this.#report(scorer))
+  }
+
+  #report({ id, agents }: ResolvedScorer): boolean {
     for (const name of agents ?? []) {
       const meant = closestName(name, this.#seen)
       if (meant === undefined) continue
-      const runs = `No agent named ${shown(name)} was among ${this.#runs} runs; seen: ${shown(meant)}.`
+      const runs = `No agent named ${shown(name)} was among ${this.#runs} ${this.#runs === 1 ? 'run' : 'runs'}; seen: ${shown(meant)}.`
       const message = `${runs} Scorer ${id} scores none of them: correct its agent.`
       this.#reporter.notify('SPANSCORE_NO_SUCH_AGENT', message, { subject: name })
       return true

@@ -80,7 +80,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   },
   SPANSCORE_NO_SUCH_AGENT: {
     level: 'warn',
-    when: "None of 100 runs was of an agent that a scorer's `agent` names, while an agent with a similar name was among them.",
+    when: "No run was of an agent that a scorer's `agent` names, while an agent with a similar name was among them: after 100 runs, and at the shutdown.",
     cure: 'Correct the name.',
   },
   SPANSCORE_NO_RUNS: {

@@ -52,8 +52,11 @@ export class SetupNotices {
     this.#noRuns.look(span)
   }
 
-  /** Nothing more may come. */
+  /** No run or span comes after this. */
   conclude(): void {
-    this.#reporter.guard('The end of scoring', () => this.#noRuns.conclude())
+    this.#reporter.guard('The end of scoring', () => {
+      this.#agents.conclude()
+      this.#noRuns.conclude()
+    })
   }
 }

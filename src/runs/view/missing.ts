@@ -24,6 +24,9 @@ export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
       missing.push(explain(`toolCalls[${index}].arguments`, node, 'toolArguments', node))
     if (lacksResult(call, run)) missing.push(explain(`toolCalls[${index}].result`, node, 'toolResult', node))
   }
+  // An agent's span alone does not say what its model did: without a span of a model call, tools may well have been called.
+  const isSilent = run.toolCalls.length === 0 && run.steps.length === 0 && run.availableTools === undefined
+  if (isSilent) missing.push({ what: 'toolCalls', why: 'not-recorded' })
   if (!plan.isComplete) missing.push({ what: 'spans', why: 'span-lost' })
   return missing
 }
@@ -48,7 +51,7 @@ function lacksResult(call: ToolCall, run: AgentRun): boolean {
 }
 
 function isContent({ what }: Missing): boolean {
-  return what !== 'spans' && what !== 'availableTools'
+  return what !== 'spans' && what !== 'availableTools' && what !== 'toolCalls'
 }
 
 /** Facts that a run need not have: where the record of one was cut off, it had it. */

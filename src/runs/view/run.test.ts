@@ -42,6 +42,22 @@ function chat(...parts: readonly object[]) {
   }
 }
 
+const missing = (run: AgentRun | undefined) => run?.missing.map(({ what }) => what)
+
+describe('Tool calls', () => {
+  it('are unknown of an agent without a span of a model call', () => {
+    expect(missing(runOf(agent))).toContain('toolCalls')
+  })
+
+  it('are known to be none where a model call asked for none', () => {
+    expect(missing(runOf(agent, chat({ type: 'text', content: 'Hello.' })))).not.toContain('toolCalls')
+  })
+
+  it('are known where a tool has a span of its own', () => {
+    expect(missing(runOf(agent, tool))).not.toContain('toolCalls')
+  })
+})
+
 describe('An answer', () => {
   const empty = { type: 'text', content: '' }
   const call = { type: 'tool_call', id: '1', name: 'search', arguments: {} }
