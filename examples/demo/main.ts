@@ -20,9 +20,12 @@ import { createOtlpReceiver, createScriptedOpenAIServer } from 'spanscore/testin
 import { printAccounting, printNextSteps } from './accounting.ts'
 import { createDemoAgents } from './agents.ts'
 import { answerJudge, isJudge } from './judge-script.ts'
+import { showPage } from './page.ts'
 import { carriesScores, paint, printedRuns, printRun, printTable } from './report.ts'
 import { answerAgent, questions } from './script.ts'
 import { startTelemetry } from './telemetry.ts'
+
+if (process.argv.includes('--page')) await showPage()
 
 const started = performance.now()
 const backend = process.env['OTEL_EXPORTER_OTLP_ENDPOINT']

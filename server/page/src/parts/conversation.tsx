@@ -230,7 +230,7 @@ function Step({ index, step, took, isLast, findings, children }: StepProps) {
 }
 
 function Nested({ run, spans, scores }: ConversationProps) {
-  const own = scores.filter(({ runId }) => runId === run.id)
+  const own = scores.filter(({ runId, evaluation }) => runId === run.id && evaluation.score.status !== 'skipped')
   return (
     <details class="nested" open>
       <summary>

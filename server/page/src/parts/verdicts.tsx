@@ -3,18 +3,36 @@ import { duration, percent, score as formatScore, usd } from '../format.ts'
 import { findingsOf } from './evidence.ts'
 import { VerdictMark } from './score-mark.tsx'
 
+/** Why a scorer was never asked about a run: there is nothing to say of it. */
+const NOT_ASKED = new Set(['filtered', 'sampled-out', 'thinned'])
+
 /** What each scorer says of a run, and why. What fails comes first. */
 export function Verdicts({ evaluations }: { readonly evaluations: readonly Evaluation[] }) {
-  const sorted = evaluations.toSorted((left, right) => rank(left) - rank(right))
+  const asked = evaluations.filter(isAsked).toSorted((left, right) => rank(left) - rank(right))
+  const others = evaluations.filter((evaluation) => !isAsked(evaluation))
   return (
-    <ul class="verdicts">
-      {sorted.map((evaluation) => (
-        <li key={evaluation.scorer.id}>
-          <Verdict evaluation={evaluation} />
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul class="verdicts">
+        {asked.map((evaluation) => (
+          <li key={evaluation.scorer.id}>
+            <Verdict evaluation={evaluation} />
+          </li>
+        ))}
+      </ul>
+      {others.length > 0 && (
+        <p class="muted not-asked">
+          Not asked:{' '}
+          {others
+            .map(({ scorer, score }) => `${scorer.id} (${score.status === 'skipped' ? score.reason : ''})`)
+            .join(', ')}
+        </p>
+      )}
+    </>
   )
+}
+
+function isAsked({ score }: Evaluation): boolean {
+  return score.status !== 'skipped' || !NOT_ASKED.has(score.reason)
 }
 
 function rank({ score }: Evaluation): number {

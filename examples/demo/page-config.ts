@@ -1,0 +1,31 @@
+/** The scorers of the service that shows the demo's runs on a page. Its judge is the demo's own: the scripted one, or a real one. */
+import { createOpenAI } from '@ai-sdk/openai'
+import type { ScoringOptions } from 'spanscore'
+import {
+  createAnswerPresentScorer,
+  createPromptAlignmentScorerLLM,
+  createSummarizationScorer,
+  createToolCallAccuracyScorerCode,
+  createToolCallAccuracyScorerLLM,
+  createToolErrorsScorer,
+} from 'spanscore/scorers/prebuilt'
+
+const scripted = process.env['DEMO_JUDGE_URL']
+const openai = scripted === undefined ? createOpenAI() : createOpenAI({ baseURL: scripted, apiKey: 'scripted' })
+const model = openai('gpt-5-mini')
+
+const options: ScoringOptions = {
+  scorers: [
+    createAnswerPresentScorer(),
+    createToolErrorsScorer(),
+    { scorer: createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' }), agent: 'weather-agent' },
+    { scorer: createToolCallAccuracyScorerLLM({ model }), agent: ['weather-agent', 'support-agent'] },
+    { scorer: createPromptAlignmentScorerLLM({ model }), agent: ['weather-agent', 'support-agent', 'trip-agent'] },
+    { scorer: createSummarizationScorer({ model }), agent: 'summary-agent' },
+  ],
+  scope: 'every-agent',
+  budget: { callsPerMinute: 600 },
+}
+
+// oxlint-disable-next-line import/no-default-export -- a configuration is the default export of its module
+export default options

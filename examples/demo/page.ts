@@ -1,0 +1,110 @@
+/**
+ * `npm run demo -- --page`: the same agents, scored by the service, and looked at in a browser. The application only exports its
+ * spans; the service in another process puts the runs together, scores them and shows them.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+import { createOpenAI } from '@ai-sdk/openai'
+import { OpenTelemetry } from '@ai-sdk/otel'
+import { registerTelemetry } from 'ai'
+import { createScriptedOpenAIServer } from 'spanscore/testing'
+
+import { createDemoAgents } from './agents.ts'
+import { answerJudge, isJudge } from './judge-script.ts'
+import { paint } from './report.ts'
+import { answerAgent, questions } from './script.ts'
+import { startTelemetry } from './telemetry.ts'
+
+const root = join(import.meta.dirname, '../..')
+const service = join(root, 'server/dist/main.js')
+
+/** How long after one question the next is asked, once all have been asked. */
+const PAUSE_MS = 4000
+
+/** Feeds the page, and keeps it open until the program is interrupted. */
+export async function showPage(): Promise<void> {
+  if (!existsSync(service)) spawnSync('npm', ['run', '--silent', 'build:server'], { cwd: root, stdio: 'inherit' })
+  const isReal = Boolean(process.env['OPENAI_API_KEY'])
+  const server = await createScriptedOpenAIServer((request) =>
+    isJudge(request) ? answerJudge(request) : answerAgent(request),
+  )
+  const folder = mkdtempSync(join(tmpdir(), 'spanscore-demo-'))
+  const options = [
+    '--page',
+    '--page-port',
+    '0',
+    '--http-port',
+    '0',
+    '--grpc-port',
+    '0',
+    '--settle',
+    '1',
+    '--data',
+    folder,
+  ]
+  const child = spawn(
+    process.execPath,
+    [service, ...options, '--config', join(import.meta.dirname, 'page-config.ts')],
+    {
+      env: { ...process.env, ...(!isReal && { DEMO_JUDGE_URL: server.url }) },
+      stdio: ['ignore', 'inherit', 'pipe'],
+    },
+  )
+  const end = (): void => {
+    child.once('exit', () => {
+      rmSync(folder, { recursive: true, force: true })
+      process.exit(0)
+    })
+    child.kill('SIGTERM')
+  }
+  process.once('SIGINT', end)
+  process.once('SIGTERM', end)
+  const { pageUrl, otlpUrl } = await addressesOf(child.stderr)
+  console.log(`${paint('bold', 'The page of the demo')}: ${pageUrl}`)
+  console.log(
+    isReal
+      ? 'gpt-5-mini of OpenAI is the model of the agents and the judge.'
+      : 'Model and judge are SCRIPTED: they answer over real HTTP what a script says, mistakes included.',
+  )
+  console.log('Runs arrive while you look. Ctrl-C ends it.')
+
+  startTelemetry([otlpUrl])
+  registerTelemetry(new OpenTelemetry())
+  const openai = isReal ? createOpenAI() : createOpenAI({ baseURL: server.url, apiKey: 'scripted' })
+  const agents = createDemoAgents(openai('gpt-5-mini'))
+  const asked: (() => Promise<unknown>)[] = [
+    ...questions.weather.map((question) => () => agents.weather(question)),
+    ...questions.support.map((question) => () => agents.support(question)),
+    ...questions.trip.map((question) => () => agents.trip(question)),
+    ...questions.summary.map((question) => () => agents.summary(question)),
+    ...(isReal ? [] : [() => agents.weather(questions.outage[0])]),
+  ]
+  // What a run fails with is on its span.
+  for (const ask of asked) await ask().catch(() => undefined)
+  // A real model is paid for: it is asked once.
+  if (isReal) return new Promise(() => undefined)
+  for (let turn = 0; ; turn++) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    await asked[turn % asked.length]?.().catch(() => undefined)
+  }
+}
+
+/** The addresses that the service prints when it starts. */
+function addressesOf(output: NodeJS.ReadableStream): Promise<{ readonly pageUrl: string; readonly otlpUrl: string }> {
+  return new Promise((resolve, reject) => {
+    let otlpUrl: string | undefined
+    const lines: string[] = []
+    createInterface({ input: output })
+      .on('line', (line) => {
+        lines.push(line)
+        otlpUrl ??= /OTLP\/HTTP on (\S+)/.exec(line)?.[1]
+        const pageUrl = /The page is at (\S+)/.exec(line)?.[1]
+        if (pageUrl !== undefined && otlpUrl !== undefined) resolve({ pageUrl, otlpUrl })
+      })
+      .once('close', () => reject(new Error(`The service did not start:\n${lines.join('\n')}`)))
+  })
+}

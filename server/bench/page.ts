@@ -1,0 +1,160 @@
+/**
+ * How long the page's list takes with 100,000 stored runs while 2,000 spans a second come in: `npm run bench:page`. Ends with 1
+ * where the 95th percentile is above 200 ms.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { Evaluation } from 'spanscore/engine'
+
+import { openPageDatabase } from '../src/page/store/page-database.ts'
+import { saveRun, saveScore } from '../src/page/store/run-writer.ts'
+import { otlp, record } from '../test/browser/made-run.ts'
+import { everydayRuns } from '../test/browser/sample-runs.ts'
+import { startService } from '../test/browser/service-process.ts'
+
+const RUNS = 100_000
+const SPANS_PER_SECOND = 2000
+const SECONDS = 15
+const MAX_P95_MS = 200
+
+const folder = mkdtempSync(join(tmpdir(), 'spanscore-bench-'))
+
+const scorers = ['answer_present', 'faithfulness', 'loop', 'tool_arguments', 'tool_errors']
+const words = ['order', 'bicycle', 'refund', 'helmet', 'lock', 'delivery', 'invoice', 'wheel', 'brake', 'light']
+
+seed()
+const service = await startService(folder, {}, ['--settle', '1'])
+const sending = send()
+await new Promise((resolve) => setTimeout(resolve, 3000))
+const queries: Readonly<Record<string, string>> = {
+  newest: '',
+  'one agent': 'agent=agent-3',
+  'one scorer failing': 'scorer=faithfulness&label=fail',
+  worst: 'scorer=faithfulness&sort=worst',
+  'one agent, worst': 'agent=agent-3&scorer=tool_errors&sort=worst',
+  text: 'text=refund%20helm',
+  'text and scorer': 'text=brake&scorer=faithfulness&label=fail',
+  status: 'status=error',
+  'the last hour': `fromMs=${Date.now() - 3_600_000}`,
+}
+const taken = new Map<string, number[]>(Object.keys(queries).map((name) => [name, []]))
+let after = ''
+const endMs = performance.now() + SECONDS * 1000
+while (performance.now() < endMs) {
+  for (const [name, query] of Object.entries(queries)) {
+    const startMs = performance.now()
+    const { next } = await service.read<{ next?: string }>(
+      `/api/runs?${query}${name === 'newest' && after !== '' ? `&after=${after}` : ''}`,
+    )
+    taken.get(name)?.push(performance.now() - startMs)
+    if (name === 'newest') after = next ?? ''
+  }
+}
+const sent = await sending
+const { left: leftOut } = await service.read<{ left: number }>('/api/overview')
+await service[Symbol.asyncDispose]()
+rmSync(folder, { recursive: true, force: true })
+
+let worst = 0
+for (const [name, times] of taken) {
+  const p95 = percentile(times, 0.95)
+  worst = Math.max(worst, p95)
+  console.log(
+    `${name.padEnd(20)} median ${percentile(times, 0.5).toFixed(1).padStart(6)} ms, p95 ${p95.toFixed(1).padStart(6)} ms, ${times.length} times`,
+  )
+}
+console.log(
+  `${Math.round(sent)} spans a second were taken in meanwhile; ${leftOut} messages were left out by the page.`,
+)
+if (worst > MAX_P95_MS) {
+  console.log(`Expected at most ${MAX_P95_MS} ms at the 95th percentile, got ${worst.toFixed(0)} ms.`)
+  process.exitCode = 1
+}
+
+function percentile(times: readonly number[], share: number): number {
+  const sorted = times.toSorted((left, right) => left - right)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+function seed(): void {
+  const database = openPageDatabase(folder)
+  const startMs = Date.now() - 7 * 86_400_000
+  database.exec('BEGIN')
+  for (let index = 0; index < RUNS; index++) {
+    const traceId = index.toString(16).padStart(32, '0')
+    const settledMs = startMs + index * 6000
+    const word = (offset: number) => words[(index * 7 + offset * 3) % words.length] ?? ''
+    const question = `Question ${index} about ${word(0)} and ${word(1)}`
+    const answer = `The ${word(2)} of ${word(3)} number ${index} is fine.`
+    const summary = {
+      id: `${traceId}:${traceId.slice(16)}`,
+      traceId,
+      spanId: traceId.slice(16),
+      parentId: null,
+      agent: `agent-${index % 12}`,
+      agentVersion: index < RUNS / 2 ? '1.4.0' : '1.5.0',
+      service: 'bench',
+      model: 'gpt-5-mini',
+      status: index % 97 === 0 ? 'error' : 'ok',
+      question,
+      answer,
+      startMs: settledMs - 2000,
+      endMs: settledMs,
+      isComplete: true,
+      toolCalls: 2,
+      failedToolCalls: 0,
+      inputTokens: 900,
+      outputTokens: 120,
+    }
+    saveRun(database, summary, `${question}\n${answer}`, settledMs, 5)
+    for (const [place, scorer] of scorers.entries()) {
+      const evaluation = evaluationOf(scorer, summary.id, (index + place) % 23 === 0 ? (index % 10) / 10 : 1)
+      saveScore(database, summary.id, 'key', evaluation, JSON.stringify(evaluation))
+    }
+    if (index % 5000 === 4999) database.exec('COMMIT; BEGIN')
+  }
+  database.exec('COMMIT')
+  database.close()
+}
+
+function evaluationOf(id: string, runId: string, value: number): Evaluation {
+  return {
+    scorer: { id, version: 'abcdef0123', kind: 'code', range: [0, 1], better: 'higher', passAt: 0.7 },
+    runId,
+    revision: 5,
+    complete: true,
+    probability: 1,
+    durationMs: 1,
+    score: {
+      status: 'scored',
+      value,
+      label: value >= 0.7 ? 'pass' : 'fail',
+      explanation: 'A sentence that says why, as scorers do.',
+    },
+  }
+}
+
+/** @returns Spans a second. */
+async function send(): Promise<number> {
+  const runs = everydayRuns('1.5.0', 'gpt-5')
+  const startMs = performance.now()
+  let spans = 0
+  const seconds = SECONDS + 3
+  while (performance.now() - startMs < seconds * 1000) {
+    const batch = Array.from({ length: 7 }, () => runs)
+      .flat()
+      .flatMap((run) => record(run, Date.now() - 2000).spans)
+    const response = await fetch(`${service.otlpUrl}/v1/traces`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(otlp(batch, 'bench')),
+    })
+    if (response.status !== 200) throw new Error(`The service answered ${response.status}.`)
+    spans += batch.length
+    const dueMs = startMs + (spans / SPANS_PER_SECOND) * 1000
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())))
+  }
+  return spans / ((performance.now() - startMs) / 1000)
+}

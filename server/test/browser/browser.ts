@@ -1,0 +1,52 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+
+import { chromium } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
+
+/** Debian's Chromium, or another one that the variable names. */
+export const CHROMIUM: string = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium'
+
+/** @throws Error where there is no Chromium. */
+export function launch(): Promise<Browser> {
+  if (!existsSync(CHROMIUM)) {
+    throw new Error(`Expected Chromium at ${CHROMIUM}, found none: apt-get install chromium, or set CHROMIUM_PATH.`)
+  }
+  // Without namespaces, as in most containers, Chromium has no sandbox; it only loads the page of this machine.
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb'],
+  })
+}
+
+interface Violation {
+  readonly id: string
+  readonly impact: string | null
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What axe finds serious or critical, as texts; WCAG 2.2 AA. */
+export async function seriousProblems(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe)
+  const violations = await page.evaluate<readonly Violation[]>(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then(({ violations }) => violations)`,
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join('\n')}`,
+    )
+}
+
+const images = join(import.meta.dirname, '../../../docs/images/page')
+
+/** Takes a picture for the docs, where that is asked for: pictures differ with every font. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (process.env['SPANSCORE_PICTURES'] === undefined) return
+  mkdirSync(images, { recursive: true })
+  await page.screenshot({ path: join(images, `${name}.png`), animations: 'disabled' })
+}

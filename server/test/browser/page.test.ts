@@ -1,0 +1,327 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { Browser, Page } from 'playwright-core'
+import { labelSchema } from 'spanscore/engine'
+import type { ScriptedOpenAIServer } from 'spanscore/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+
+import { launch, picture, seriousProblems } from './browser.ts'
+import { startJudge } from './judge.ts'
+import { record } from './made-run.ts'
+import { betterRuns, everydayRuns, failedRefund, hostile, plannedTrip } from './sample-runs.ts'
+import { startService } from './service-process.ts'
+import type { ServiceProcess } from './service-process.ts'
+
+const config = join(import.meta.dirname, 'spanscore.config.mjs')
+let folder: string
+let judge: ScriptedOpenAIServer
+let service: ServiceProcess
+let browser: Browser
+let page: Page
+/** What the page was refused, or failed at. */
+let complaints: string[]
+/** Requests that went anywhere else. */
+let strangers: string[]
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
+  judge = await startJudge()
+  service = await startService(folder, { TEST_JUDGE_URL: judge.url }, [
+    '--config',
+    config,
+    '--jaeger',
+    'http://localhost:16686',
+  ])
+  browser = await launch()
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true })
+  page = await context.newPage()
+  page.on('pageerror', ({ message }) => complaints.push(message))
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(service.origin) && !url.startsWith('blob:')) strangers.push(url)
+  })
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await service?.[Symbol.asyncDispose]()
+  await judge?.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+beforeEach(() => {
+  complaints = []
+  strangers = []
+})
+
+const open = async (path: string) => {
+  await page.goto(service.origin + path)
+  await page.locator('.bar').waitFor()
+}
+
+const row = (question: string) => page.locator('.run-row', { hasText: question }).first()
+
+/** Milliseconds until something is shown. */
+async function shownAfter(selector: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now()
+  await selector()
+  return performance.now() - startMs
+}
+
+describe('the page', () => {
+  it('lets nobody in without the token, and takes it out of the address', async () => {
+    await page.goto(service.origin)
+    await page.getByText('This page is closed').waitFor()
+    complaints = []
+    await page.goto(service.pageUrl)
+    await page.reload()
+    await page.getByText('Waiting for the first run').waitFor()
+    expect(page.url()).toBe(`${service.origin}/`)
+  })
+
+  it('says how to send spans, and shows an example at a click', async () => {
+    await picture(page, 'first-minute')
+    expect(await seriousProblems(page)).toEqual([])
+    expect(await page.locator('.sample pre').innerText()).toContain(service.otlpUrl)
+    for (const way of ['Python', 'curl']) {
+      await page.getByRole('tab', { name: way }).click()
+      expect(await page.locator('.sample pre').innerText()).toContain(service.otlpUrl)
+    }
+    await page.getByRole('button', { name: 'Show a recorded example run' }).click()
+    await page.locator('.verdict').first().waitFor()
+    expect(await page.locator('.nested').count()).toBeGreaterThan(0)
+    expect(complaints).toEqual([])
+  })
+
+  it('shows a run within a second of its first span, and its scores within a second of its end', async () => {
+    await open('/')
+    const inProgress: number[] = []
+    const scored: number[] = []
+    for (let round = 0; round < 3; round++) {
+      const question = `Is bell number ${round} loud?`
+      const run = record({ agent: 'bell-agent', question, answer: 'Yes.' }, Date.now() - 1000)
+      await service.send(run.spans.slice(0, 1))
+      inProgress.push(await shownAfter(() => row(question).filter({ hasText: 'in progress' }).waitFor()))
+      await service.send(run.spans.slice(1))
+      const marks = row(question).locator('.mark.pass')
+      // The run settles half a second after its last span, and that is looked for ten times a second.
+      scored.push((await shownAfter(() => marks.waitFor())) - 600)
+    }
+    expect(Math.min(...inProgress)).toBeLessThan(1000)
+    expect(Math.min(...scored)).toBeLessThan(1000)
+  })
+
+  it('lists runs with their scores as marks', async () => {
+    for (const run of [...everydayRuns('1.4.0', 'gpt-5-mini'), ...betterRuns('1.5.0', 'gpt-5')]) {
+      await service.send(record(run, Date.now() - 9000).spans)
+    }
+    await service.send(record(plannedTrip, Date.now() - 8000).spans)
+    await service.send(record(failedRefund, Date.now() - 6000).spans)
+    await row('It arrived broken').locator('.mark.fail', { hasText: 'faithfulness' }).waitFor()
+    await row('Should I ride').locator('.mark.fail', { hasText: 'faithfulness' }).waitFor()
+    expect(await row('It arrived broken').innerText()).toContain('tool_errors')
+    await picture(page, 'runs')
+    expect(await seriousProblems(page)).toEqual([])
+  })
+
+  it('finds the worst run of an agent with keys alone', async () => {
+    await open('/')
+    await page.locator('.run-row').first().waitFor()
+    await page.getByLabel('Agent').selectOption('support-agent')
+    await page.getByLabel('Scorer').selectOption('faithfulness')
+    await page.getByLabel('Verdict').selectOption('fail')
+    await page.getByLabel('Order').selectOption('worst')
+    await expect.poll(() => page.locator('.run-row').first().innerText()).toContain('It arrived broken')
+    await expect.poll(() => page.locator('.run-row', { hasText: 'Where is my order' }).count()).toBe(0)
+    await page.locator('body').click({ position: { x: 5, y: 400 } })
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'support-agent', level: 1 }).waitFor()
+  })
+
+  it('finds runs by what they say', async () => {
+    await open('/')
+    await page.keyboard.press('/')
+    await page.keyboard.type('bergen no dat')
+    await expect.poll(() => page.locator('.run-row').count()).toBe(1)
+    expect(await page.locator('.run-row').innerText()).toContain('Should I ride')
+    await page.getByRole('searchbox').fill('nobody ever said this')
+    await page.getByText('No run fits these filters').waitFor()
+  })
+
+  it('shows a run as it went, and why it is scored so', async () => {
+    await open('/?text=A-404')
+    await row('It arrived broken').click()
+    await page.locator('.conversation').waitFor()
+    const tool = page.getByRole('region', { name: 'Tool call refund_order, failed' })
+    expect(await tool.innerText()).toContain('order A-404 was refunded before')
+    expect(await tool.locator('mark.evidence.bad').innerText()).toContain('amount must be number')
+    expect(await page.locator('.turn.answer mark.evidence.bad').allInnerTexts()).toEqual([
+      expect.stringContaining('I have refunded 89.90 EUR to your card.'),
+      expect.stringContaining('The money arrives within two days.'),
+    ])
+    expect(await page.locator('.verdict').first().innerText()).toContain('faithfulness')
+    expect(await page.getByText('History: 2 earlier messages').count()).toBe(1)
+    expect(await page.getByRole('link', { name: 'Open in Jaeger' }).getAttribute('href')).toMatch(
+      /^http:\/\/localhost:16686\/trace\/[0-9a-f]{32}\?uiFind=[0-9a-f]{16}$/,
+    )
+    await picture(page, 'run')
+    expect(await seriousProblems(page)).toEqual([])
+    await page.getByText('Raw spans').click()
+    expect(await page.locator('.span').count()).toBe(6)
+    expect(complaints).toEqual([])
+  })
+
+  it('shows agents that a run started in their place, with what failed in them', async () => {
+    await open('/?text=Bergen')
+    await row('Should I ride').click()
+    const nested = page.locator('.tool', { hasText: 'ask_weather_agent' }).locator('.nested')
+    await nested.waitFor()
+    expect(await nested.innerText()).toContain('weather-agent')
+    expect(await nested.getByRole('region', { name: 'Tool call get_forecast, failed' }).innerText()).toContain(
+      'timeout after 2000 ms',
+    )
+    expect(await page.locator('.missing').innerText()).toContain('availableTools')
+    await picture(page, 'nested-run')
+    expect(await seriousProblems(page)).toEqual([])
+  })
+
+  it('shows scores over time with intervals', async () => {
+    await open('/scores?scorer=faithfulness')
+    await page.locator('.chart canvas').waitFor()
+    expect(await page.locator('.figures').innerText()).toMatch(/Mean\s+0\.\d{3}/)
+    expect(await page.getByRole('row', { name: /support-agent/ }).innerText()).toMatch(/0\.\d\d – 0\.\d\d/)
+    await picture(page, 'scores')
+    expect(await seriousProblems(page)).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
+  it('compares two versions, and names the runs that changed', async () => {
+    await open('/compare?scorer=faithfulness&agent=support-agent')
+    await page.getByText('Difference').waitFor()
+    expect(await page.locator('.changed').innerText()).toContain('Is the lock in order F-318 in stock?')
+    expect(await page.locator('.difference').innerText()).toMatch(/95 % interval [+−]\d\.\d\d to [+−]\d\.\d\d/)
+    await picture(page, 'compare')
+    expect(await seriousProblems(page)).toEqual([])
+  })
+
+  it('takes ten labels by keys, hides the verdict until then, and writes a file for calibration', async () => {
+    await open('/labels?scorer=faithfulness')
+    await page.getByLabel('Your name').fill('ada')
+    await page.getByRole('button', { name: 'Draw' }).click()
+    await page.locator('.labelling .conversation').waitFor()
+    expect(await page.locator('.labelling').innerText()).not.toMatch(/claims|unsupported|0\.50/)
+    await picture(page, 'labels')
+    expect(await seriousProblems(page)).toEqual([])
+    await page.locator('h1').click()
+    for (let round = 0; round < 10; round++) {
+      await page.locator('.labelling .conversation').waitFor()
+      if (round === 0) {
+        await page.keyboard.press('n')
+        await page.keyboard.type('says more than the tools')
+        await page.keyboard.press('Escape')
+      }
+      await page.keyboard.press(round % 2 === 0 ? 'f' : 'p')
+      await page.locator('.labelling .verdict').waitFor()
+      await page.keyboard.press('Enter')
+    }
+    await page.getByText('All that was drawn is labelled').waitFor()
+    await page.getByText(/faithfulness agrees with people on/).waitFor()
+    await picture(page, 'agreement')
+    expect(await seriousProblems(page)).toEqual([])
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export labels' }).click(),
+    ])
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\n')
+    const labels = lines.map((line) => labelSchema.parse(JSON.parse(line)))
+    expect(labels).toHaveLength(10)
+    expect(labels[0]).toMatchObject({ scorer: 'faithfulness', labeller: 'ada', judgeModel: 'gpt-5-mini' })
+    expect(labels.filter(({ note }) => note === 'says more than the tools')).toHaveLength(1)
+    expect(labels.every(({ drawProbability }) => drawProbability > 0 && drawProbability <= 1)).toBe(true)
+  })
+
+  it('scores runs again, with what it costs before and old and new side by side', async () => {
+    await open('/try?scorer=faithfulness&agent=support-agent&count=5')
+    await page.getByText(/5 runs, at most \d+ calls of openai\/gpt-5-mini, at most \$/).waitFor()
+    await page.getByRole('button', { name: 'Score again' }).click()
+    await expect.poll(() => page.locator('tbody tr td:nth-child(3) .mark').count()).toBe(5)
+    expect(await page.locator('tbody tr').first().innerText()).toContain('unsupported')
+    await picture(page, 'try')
+    expect(await seriousProblems(page)).toEqual([])
+    await page.getByLabel('Cap, US dollars').fill('0')
+    await page.getByRole('button', { name: 'Score again' }).click()
+    await expect.poll(() => page.getByText('it might have gone over the cap').count()).toBe(5)
+  })
+
+  it('shows hostile text as text', async () => {
+    const { runId, spans } = record(hostile, Date.now() - 3000)
+    await service.send(spans)
+    await open('/')
+    await page.locator('.run-row', { hasText: 'document.title' }).locator('.mark.pass').waitFor()
+    await open(`/runs/${encodeURIComponent(runId)}`)
+    await page.getByText('javascript:alert(4)').waitFor()
+    await page.getByText('Raw spans').click()
+    for (const span of await page.locator('.span summary').all()) await span.click()
+    expect(await page.locator('main :is(img, iframe, script, style, object, embed, video, link)').count()).toBe(0)
+    const links = await page
+      .locator('a')
+      .evaluateAll((all) => all.map((each) => (each as unknown as { href: string }).href))
+    expect(
+      links.filter((href) => !href.startsWith(service.origin) && !href.startsWith('http://localhost:16686/')),
+    ).toEqual([])
+    expect(await page.title()).not.toBe('owned')
+    for (const path of ['/scores?scorer=answer_present', '/?text=javascript', '/try']) await open(path)
+    expect(strangers).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
+  it.each(['light', 'dark'] as const)('is accessible and fits 320 pixels, %s', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme })
+    const [refund] = (await service.read<{ runs: { id: string }[] }>('/api/runs?text=A-404')).runs
+    const places = [
+      '/',
+      `/runs/${encodeURIComponent(refund!.id)}`,
+      '/scores',
+      '/compare?scorer=faithfulness',
+      '/labels?scorer=faithfulness',
+      '/try',
+    ]
+    for (const path of places) {
+      await page.setViewportSize({ width: 320, height: 640 })
+      await open(path)
+      await page.locator('main h1').first().waitFor({ state: 'attached' })
+      await page.waitForLoadState('load')
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+      expect({ path, fits: width <= 320, problems: await seriousProblems(page) }).toEqual({
+        path,
+        fits: true,
+        problems: [],
+      })
+    }
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await open(places[1]!)
+    await page.locator('.conversation').waitFor()
+    const background = await page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor')
+    expect(background).toBe(colorScheme === 'dark' ? 'rgb(15, 17, 22)' : 'rgb(251, 251, 252)')
+    await picture(page, `run-${colorScheme}`)
+    expect(await seriousProblems(page)).toEqual([])
+  })
+
+  it('loads nothing but itself, under a strict policy', async () => {
+    const response = await page.goto(service.origin)
+    const policy = response?.headers()['content-security-policy'] ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).not.toContain('unsafe')
+    expect(strangers).toEqual([])
+  })
+})
