@@ -82,7 +82,7 @@ const trialBody = z.object({ scorer: name, runIds: z.array(name).min(1).max(50),
 
 /** Points of a chart over time. */
 const BUCKETS = 60
-const BUCKET_SIZES_MS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800].map((seconds) => seconds * 1000)
+const BUCKET_SIZES_MS = [5, 15, 60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800].map((seconds) => seconds * 1000)
 
 /** The API of the page: all that its views read and do. */
 export function createApi(parts: ApiParts): Handler {

@@ -11,6 +11,7 @@ import { launch, picture, seriousProblems } from './browser.ts'
 import { startJudge } from './judge.ts'
 import { record } from './made-run.ts'
 import { betterRuns, everydayRuns, failedRefund, hostile, plannedTrip } from './sample-runs.ts'
+import { saveDay } from './stored-day.ts'
 import { startService } from './service-process.ts'
 import type { ServiceProcess } from './service-process.ts'
 
@@ -159,7 +160,7 @@ describe('the page', () => {
   it('shows a run as it went, and why it is scored so', async () => {
     await open('/?text=A-404')
     await row('It arrived broken').click()
-    await page.locator('.conversation').waitFor()
+    await page.locator('.conversation').first().waitFor()
     const tool = page.getByRole('region', { name: 'Tool call refund_order, failed' })
     expect(await tool.innerText()).toContain('order A-404 was refunded before')
     expect(await tool.locator('mark.evidence.bad').innerText()).toContain('amount must be number')
@@ -198,14 +199,30 @@ describe('the page', () => {
     await page.locator('.chart canvas').waitFor()
     expect(await page.locator('.figures').innerText()).toMatch(/Mean\s+0\.\d{3}/)
     expect(await page.getByRole('row', { name: /support-agent/ }).innerText()).toMatch(/0\.\d\d – 0\.\d\d/)
-    await picture(page, 'scores')
     expect(await seriousProblems(page)).toEqual([])
     expect(complaints).toEqual([])
   })
 
+  it('shows a day of scores by agent', async () => {
+    const dayFolder = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
+    saveDay(dayFolder, Date.now())
+    await using dayService = await startService(dayFolder, { TEST_JUDGE_URL: judge.url }, ['--config', config])
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+    const dayPage = await context.newPage()
+    await dayPage.goto(dayService.pageUrl)
+    await dayPage.locator('.bar').waitFor()
+    await dayPage.goto(`${dayService.origin}/scores?scorer=faithfulness`)
+    await dayPage.locator('.chart canvas').waitFor()
+    expect(await dayPage.getByRole('row', { name: /agent/ }).count()).toBeGreaterThanOrEqual(3)
+    await picture(dayPage, 'scores')
+    expect(await seriousProblems(dayPage)).toEqual([])
+    await context.close()
+    rmSync(dayFolder, { recursive: true, force: true })
+  })
+
   it('compares two versions, and names the runs that changed', async () => {
     await open('/compare?scorer=faithfulness&agent=support-agent')
-    await page.getByText('Difference').waitFor()
+    await page.locator('.difference').waitFor()
     expect(await page.locator('.changed').innerText()).toContain('Is the lock in order F-318 in stock?')
     expect(await page.locator('.difference').innerText()).toMatch(/95 % interval [+−]\d\.\d\d to [+−]\d\.\d\d/)
     await picture(page, 'compare')
@@ -216,13 +233,13 @@ describe('the page', () => {
     await open('/labels?scorer=faithfulness')
     await page.getByLabel('Your name').fill('ada')
     await page.getByRole('button', { name: 'Draw' }).click()
-    await page.locator('.labelling .conversation').waitFor()
+    await page.locator('.labelling .conversation').first().waitFor()
     expect(await page.locator('.labelling').innerText()).not.toMatch(/claims|unsupported|0\.50/)
     await picture(page, 'labels')
     expect(await seriousProblems(page)).toEqual([])
     await page.locator('h1').click()
     for (let round = 0; round < 10; round++) {
-      await page.locator('.labelling .conversation').waitFor()
+      await page.locator('.labelling .conversation').first().waitFor()
       if (round === 0) {
         await page.keyboard.press('n')
         await page.keyboard.type('says more than the tools')
@@ -310,7 +327,7 @@ describe('the page', () => {
     }
     await page.setViewportSize({ width: 1280, height: 800 })
     await open(places[1]!)
-    await page.locator('.conversation').waitFor()
+    await page.locator('.conversation').first().waitFor()
     const background = await page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor')
     expect(background).toBe(colorScheme === 'dark' ? 'rgb(15, 17, 22)' : 'rgb(251, 251, 252)')
     await picture(page, `run-${colorScheme}`)

@@ -105,6 +105,7 @@ function optionsOf(series: readonly ScoreSeries[], element: HTMLElement, bucketM
     })),
     axes: [
       {
+        values: (_plot, splits) => labelsOf(splits),
         stroke: colour('--text-2'),
         grid: { stroke: colour('--line'), width: 1 },
         ticks: { show: false },
@@ -119,6 +120,17 @@ function optionsOf(series: readonly ScoreSeries[], element: HTMLElement, bucketM
       },
     ],
   }
+}
+
+/** Times as short as they can be told apart, on a clock of 24 hours. */
+function labelsOf(seconds: readonly number[]): string[] {
+  const span = (seconds.at(-1) ?? 0) - (seconds[0] ?? 0)
+  const options: Intl.DateTimeFormatOptions =
+    span > 2 * 86_400
+      ? { day: 'numeric', month: 'short' }
+      : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...(span < 300 && { second: '2-digit' }) }
+  const format = new Intl.DateTimeFormat('en-GB', options)
+  return seconds.map((each) => format.format(each * 1000))
 }
 
 /** One point alone would make a scale of years. */

@@ -1,4 +1,4 @@
-import type { Evaluation } from '../api.ts'
+import type { Evaluation } from '../../../../src/model/score.ts'
 
 /** One thing that a scorer found. */
 export interface Finding {

@@ -15,6 +15,9 @@ export function markOf(
     : { sign: '–', tone: 'none', word: 'not scored' }
 }
 
+/** Failing scorers that a row names; more would leave no room for the question. */
+const NAMED = 2
+
 /** The scores of a run in a line: what fails is named, what passes is counted. */
 export function ScoreMarks({ scores }: { readonly scores: readonly ListedScore[] }) {
   const fails = scores.filter(({ label }) => label === 'fail')
@@ -22,11 +25,16 @@ export function ScoreMarks({ scores }: { readonly scores: readonly ListedScore[]
   const passes = scores.filter(({ label }) => label === 'pass')
   return (
     <span class="marks">
-      {fails.map(({ scorer, value }) => (
+      {fails.slice(0, NAMED).map(({ scorer, value }) => (
         <span key={scorer} class="mark fail" title={`${scorer} fails with ${formatScore(value ?? 0)}`}>
           <span aria-label="fails">✗</span> {scorer} <b>{formatScore(value ?? 0)}</b>
         </span>
       ))}
+      {fails.length > NAMED && (
+        <span class="mark fail" title={fails.map(({ scorer }) => scorer).join(', ')}>
+          <span aria-label="fail too">✗</span> +{fails.length - NAMED}
+        </span>
+      )}
       {broken.map(({ scorer, reason }) => (
         <span key={scorer} class="mark warn" title={`${scorer} could not be scored: ${reason ?? ''}`}>
           <span aria-label="could not be scored">!</span> {scorer}

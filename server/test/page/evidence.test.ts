@@ -1,0 +1,75 @@
+import type { Evaluation } from 'spanscore/engine'
+import { describe, expect, it } from 'vitest'
+
+import { findingsOf, markEvidence } from '../../page/src/parts/evidence.ts'
+
+const evaluationOf = (details: unknown): Evaluation => ({
+  scorer: { id: 'scorer', version: 'v', kind: 'code', range: [0, 1], better: 'higher', passAt: 1 },
+  runId: 'r',
+  revision: 1,
+  complete: true,
+  durationMs: 1,
+  score: { status: 'scored', value: 0.5, label: 'fail', details },
+})
+
+describe('what a scorer found', () => {
+  it('is read from claims and their verdicts', () => {
+    const items = [
+      { text: 'It rains.', verdict: 'supported', reasoning: 'the tool says so' },
+      { text: 'It is warm.', verdict: 'unsupported', reasoning: 'no tool says so' },
+      { text: 'It is windy.', verdict: 'unsure', reasoning: '' },
+    ]
+    expect(findingsOf(evaluationOf({ items }))).toMatchObject([
+      { text: 'It rains.', isGood: true },
+      { text: 'It is warm.', isGood: false, why: 'no tool says so', verdict: 'unsupported' },
+      { text: 'It is windy.', isGood: undefined },
+    ])
+  })
+
+  it('is read from requirements, tool calls and lists of what is missing', () => {
+    const details = {
+      requirementsFulfillment: {
+        requirements: [{ requirement: 'say when', isFulfilled: false, reasoning: 'not said' }],
+      },
+      completeness: { missingElements: ['the date'] },
+      calls: [
+        { name: 'book', index: 2, errors: [{ path: 'city', code: 'type_error', message: 'city must be string' }] },
+      ],
+    }
+    expect(findingsOf(evaluationOf(details))).toMatchObject([
+      { text: 'say when', isGood: false, kind: 'requirements' },
+      { text: 'the date', isGood: false },
+      { text: 'book', isGood: false, toolCall: 2, path: 'city', why: 'city must be string' },
+    ])
+  })
+
+  it.each([
+    undefined,
+    null,
+    1,
+    'text',
+    [],
+    [[[]]],
+    { a: { b: { c: { d: { e: { f: 1 } } } } } },
+    { items: [null, 1, {}] },
+  ])('is nothing in details such as %j', (details) => {
+    expect(findingsOf(evaluationOf(details))).toEqual([])
+  })
+})
+
+describe('evidence in a text', () => {
+  const finding = { text: 'The trip costs 89.90 EUR', isGood: false, why: '', verdict: '', kind: 'items' }
+
+  it('is the sentence that shares most words with it, numbers whole', () => {
+    const text = 'Hello! The whole trip costs 89.90 EUR for two. Have fun.\nBye'
+    const parts = markEvidence(text, [finding])
+    expect(parts.map(({ text: part }) => part).join('')).toBe(text)
+    expect(parts.filter((part) => part.finding !== undefined).map(({ text: part }) => part)).toEqual([
+      'The whole trip costs 89.90 EUR for two. ',
+    ])
+  })
+
+  it('is nothing where no sentence speaks of it', () => {
+    expect(markEvidence('Something else entirely.', [finding]).some((part) => part.finding !== undefined)).toBe(false)
+  })
+})

@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+
+import { addWeighted, weightedMean } from 'spanscore/engine'
+import type { Evaluation } from 'spanscore/engine'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+import { compareScores, differenceOf } from '../../src/page/store/compare.ts'
+import { drawProbability, drawScores } from '../../src/page/store/draws.ts'
+import { exportLabels } from '../../src/page/store/label-files.ts'
+import { saveLabel } from '../../src/page/store/labels.ts'
+import { openPageDatabase, run as execute } from '../../src/page/store/page-database.ts'
+import { listRuns } from '../../src/page/store/run-list.ts'
+import { deleteOldest, saveRun, saveScore, usedBytes } from '../../src/page/store/run-writer.ts'
+
+let folder: string
+let database: DatabaseSync
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'spanscore-store-'))
+  database = openPageDatabase(folder)
+})
+afterEach(() => {
+  database.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const idOf = (index: number) => `${index.toString(16).padStart(32, '0')}:${index.toString(16).padStart(16, '0')}`
+
+function save(
+  index: number,
+  value: number,
+  change: { agentVersion?: string; question?: string; probability?: number } = {},
+) {
+  const id = idOf(index)
+  const [traceId = '', spanId = ''] = id.split(':')
+  const { agentVersion = '1', question = `Question ${index}?`, probability = 1 } = change
+  const summary = {
+    id,
+    traceId,
+    spanId,
+    parentId: null,
+    agent: 'agent',
+    agentVersion,
+    service: 's',
+    model: 'm',
+    status: 'ok',
+    question,
+    answer: 'a',
+    startMs: index,
+    endMs: index,
+    isComplete: true,
+    toolCalls: 0,
+    failedToolCalls: 0,
+    inputTokens: null,
+    outputTokens: null,
+  }
+  const evaluation: Evaluation = {
+    scorer: { id: 'judge', version: 'v1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.5 },
+    runId: id,
+    revision: 3,
+    complete: true,
+    probability,
+    durationMs: 1,
+    judge: { model: 'gpt-5-mini', calls: 1, usage: {} },
+    score: { status: 'scored', value, label: value >= 0.5 ? 'pass' : 'fail' },
+  }
+  saveRun(database, summary, question, index * 1000, 3)
+  saveScore(database, id, 'key', evaluation, JSON.stringify(evaluation))
+}
+
+describe('retention', () => {
+  it('deletes runs that are too old with all that belongs to them, and keeps labels', () => {
+    for (let index = 0; index < 10; index++) save(index, 1)
+    expect(
+      saveLabel(
+        database,
+        { runId: idOf(0), scorer: 'judge', version: 'v1', labeller: 'a', label: 'pass', note: '' },
+        1,
+      ),
+    ).toBe(true)
+    const limits = { maxAgeMs: 5000, maxBytes: 1e12 }
+    expect(deleteOldest(database, limits, 10_000)).toBe(5)
+    expect(deleteOldest(database, limits, 10_000)).toBe(0)
+    expect(listRuns(database, {}).runs).toHaveLength(5)
+    expect(listRuns(database, { text: 'Question' }).runs).toHaveLength(5)
+    const count = (table: string) => database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n']
+    expect([count('scores'), count('labels')]).toEqual([5, 1])
+  })
+
+  it('deletes the oldest runs where too much is stored', () => {
+    for (let index = 0; index < 600; index++) {
+      save(index, 1)
+      execute(
+        database,
+        'INSERT INTO content (trace_id, spans) VALUES (?, ?)',
+        idOf(index).split(':')[0]!,
+        Buffer.alloc(2000),
+      )
+    }
+    const before = usedBytes(database)
+    expect(deleteOldest(database, { maxAgeMs: 1e12, maxBytes: before - 1 }, 1000)).toBe(500)
+    expect(usedBytes(database)).toBeLessThan(before / 2)
+  })
+})
+
+/** The mean of a share. */
+function shareOf(hits: number, all: number) {
+  let sums = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
+  for (let index = 0; index < all; index++) sums = addWeighted(sums, 1, Number(index < hits))
+  return weightedMean(sums)!
+}
+
+describe('comparison', () => {
+  it('has the interval of Newcombe, example (a) of his table II', () => {
+    const { mean: difference, interval95 } = differenceOf(shareOf(48, 80), shareOf(56, 70))
+    expect(difference).toBeCloseTo(0.2)
+    expect(interval95[0]).toBeCloseTo(0.0524, 3)
+    expect(interval95[1]).toBeCloseTo(0.3339, 3)
+  })
+
+  it('pairs runs by their question', () => {
+    save(1, 0, { agentVersion: '1', question: 'Same question?' })
+    save(2, 1, { agentVersion: '2', question: 'Same question?' })
+    save(3, 1, { agentVersion: '2', question: 'Another one?' })
+    const result = compareScores(
+      database,
+      { scorer: 'judge', agentVersion: '1' },
+      { scorer: 'judge', agentVersion: '2' },
+    )
+    expect(result).toMatchObject({ paired: 1, same: 0, before: { runs: 1 }, after: { runs: 2 } })
+    expect(result.changed).toMatchObject([
+      { question: 'Same question?', before: { label: 'fail' }, after: { label: 'pass' } },
+    ])
+  })
+})
+
+const isJudgedFail = (index: number) => index % 4 === 0
+const passes = (index: number) => !isJudgedFail(index) || index % 12 === 0
+
+describe('draws', () => {
+  it('give labels that estimate the share which people would pass, however the draws were made', () => {
+    // People pass every third run that the judge fails, and all that it passes.
+    const runs = 400
+    const truth =
+      Array.from({ length: runs }, (_unused, index) => Number(passes(index))).reduce((sum, each) => sum + each) / runs
+    for (let index = 0; index < runs; index++) save(index, Number(!isJudgedFail(index)))
+    let seed = 1
+    const random = () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647
+    expect(drawScores(database, 'judge', 'v1', 40, 1, random)).toBe(40)
+    expect(drawScores(database, 'judge', 'v1', 100, 2, random)).toBe(100)
+    for (let index = 0; index < runs; index++) {
+      if (drawProbability(database, idOf(index), 'judge', 'v1') === undefined) continue
+      const label = passes(index) ? 'pass' : 'fail'
+      saveLabel(database, { runId: idOf(index), scorer: 'judge', version: 'v1', labeller: 'a', label, note: '' }, 3)
+    }
+    const labels = exportLabels(database, 'judge')
+    expect(labels).toHaveLength(140)
+    const weight = labels.reduce((sum, { drawProbability: p }) => sum + 1 / p, 0)
+    const passing = labels.reduce((sum, { drawProbability: p, label }) => sum + (label === 'pass' ? 1 / p : 0), 0)
+    expect(weight).toBeCloseTo(runs)
+    expect(passing / weight).toBeCloseTo(truth, 1)
+  })
+
+  it('takes all where there are fewer than are asked for', () => {
+    for (let index = 0; index < 5; index++) save(index, 1)
+    expect(drawScores(database, 'judge', 'v1', 10, 1, () => 0.5)).toBe(5)
+    expect(drawScores(database, 'judge', 'v1', 10, 1, () => 0.5)).toBe(0)
+    expect(drawProbability(database, idOf(0), 'judge', 'v1')).toBe(1)
+  })
+})
