@@ -42,27 +42,47 @@ export class OverviewReader {
     const last = first<{ seq: number }>(database, 'SELECT coalesce(max(seq), 0) AS seq FROM runs')?.seq ?? 0
     const isFew = last < 2000 && last !== this.#knownRuns
     if (this.#known !== undefined && !isFew && this.#nowMs() - this.#knownAtMs < KEEP_MS) return this.#known
-    const names = (column: string) =>
+    const latest = (column: string) =>
       all<{ name: string }>(
         database,
-        // The latest runs name what is in use; reading all of them would take long.
-        `SELECT DISTINCT ${column} AS name FROM (SELECT ${column} FROM runs ORDER BY seq DESC LIMIT 20000) WHERE ${column} <> '' ORDER BY 1 LIMIT 200`,
+        `SELECT DISTINCT ${column} AS name FROM (SELECT ${column} FROM runs ORDER BY seq DESC LIMIT ${LATEST}) WHERE ${column} <> '' ORDER BY 1 LIMIT 200`,
       ).map(({ name }) => name)
     this.#known = {
       runs: first<{ n: number }>(database, 'SELECT count(*) AS n FROM runs')?.n ?? 0,
       bytes: usedBytes(database),
-      agents: names('agent'),
-      agentVersions: names('agent_version'),
-      models: names('model'),
-      scorers: all<StoredScorer>(
-        database,
-        `SELECT scorer, version, kind, count(*) AS scores FROM
-           (SELECT scorer, version, kind FROM scores WHERE label IS NOT NULL ORDER BY run_seq DESC LIMIT 50000)
-         GROUP BY 1, 2, 3 ORDER BY 1, 4 DESC`,
-      ),
+      agents: namesIn(database, 'runs', 'agent').filter((name) => name !== ''),
+      agentVersions: latest('agent_version'),
+      models: latest('model'),
+      scorers: namesIn(database, 'scores', 'scorer').flatMap((scorer) => versionsOf(database, scorer)),
     }
     this.#knownAtMs = this.#nowMs()
     this.#knownRuns = last
     return this.#known
   }
+}
+
+/** Runs, or scores of a scorer, that say what is in use; reading all of them would take long. */
+const LATEST = 5000
+
+/** The names in a column that an index begins with: one step of the index for each, however many rows there are. */
+function namesIn(database: DatabaseSync, table: 'runs' | 'scores', column: 'agent' | 'scorer'): readonly string[] {
+  return all<{ name: string }>(
+    database,
+    `WITH RECURSIVE names (name) AS (
+       SELECT min(${column}) FROM ${table}
+       UNION ALL SELECT (SELECT min(${column}) FROM ${table} WHERE ${column} > name) FROM names WHERE name IS NOT NULL
+     ) SELECT name FROM names WHERE name IS NOT NULL LIMIT 500`,
+  ).map(({ name }) => name)
+}
+
+/** The versions of a scorer, the one with most scores first. */
+function versionsOf(database: DatabaseSync, scorer: string): readonly StoredScorer[] {
+  const kind = first<{ kind: string }>(database, 'SELECT kind FROM scores WHERE scorer = ? LIMIT 1', scorer)?.kind ?? ''
+  return all<{ version: string; scores: number }>(
+    database,
+    `SELECT version, count(*) AS scores FROM
+       (SELECT version FROM scores WHERE scorer = ? AND position IS NOT NULL ORDER BY settled_ms DESC LIMIT ${LATEST})
+     GROUP BY 1 ORDER BY 2 DESC`,
+    scorer,
+  ).map((row) => ({ scorer, kind, ...row }))
 }

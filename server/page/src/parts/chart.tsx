@@ -105,6 +105,7 @@ function optionsOf(series: readonly ScoreSeries[], element: HTMLElement, bucketM
     })),
     axes: [
       {
+        size: 30,
         values: (_plot, splits) => labelsOf(splits),
         stroke: colour('--text-2'),
         grid: { stroke: colour('--line'), width: 1 },

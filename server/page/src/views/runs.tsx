@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 
 import { read } from '../api.ts'
 import type { ListedRun, OpenRun, RunList } from '../api.ts'
@@ -9,6 +9,7 @@ import { Choice } from '../parts/choice.tsx'
 import { useKeys } from '../parts/keys.ts'
 import { fromMs, placeOf, TIMES, useChoices } from '../parts/place.ts'
 import { ScoreMarks } from '../parts/score-mark.tsx'
+import { TypedField } from '../parts/typed-field.tsx'
 import { FirstMinute } from './first-minute.tsx'
 
 /** The list of runs: what is in progress, what was scored, and what to show of it. */
@@ -92,26 +93,20 @@ function merge(first: readonly ListedRun[], later: readonly ListedRun[]): readon
 function Filters() {
   const { overview } = useService()
   const { choices, choose } = useChoices()
-  const search = useRef<HTMLInputElement>(null)
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
-  useKeys({ '/': () => search.current?.focus(), Escape: () => search.current?.blur() })
+  const search = () => document.querySelector<HTMLInputElement>('[type="search"]')
+  useKeys({ '/': () => search()?.focus(), Escape: () => search()?.blur() })
   const scorers = [...new Set(overview.scorers.map(({ scorer }) => scorer))]
   const hasScorer = choices['scorer'] !== undefined
-  const typed = (name: string) => (event: { readonly currentTarget: HTMLInputElement }) => {
-    const { value } = event.currentTarget
-    clearTimeout(timer.current)
-    timer.current = setTimeout(() => choose({ [name]: value }), 200)
-  }
+  const typed = (name: string) => (value: string) => choose({ [name]: value })
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <label class="choice search">
         <span>Text</span>
-        <input
-          ref={search}
+        <TypedField
           type="search"
           placeholder="Search questions, answers, tools"
           value={choices['text'] ?? ''}
-          onInput={typed('text')}
+          onType={typed('text')}
         />
       </label>
       <Choice
@@ -160,7 +155,7 @@ function Filters() {
           <label class="choice range">
             <span>Score, 0 to 1</span>
             <span>
-              <input
+              <TypedField
                 type="number"
                 min="0"
                 max="1"
@@ -168,10 +163,10 @@ function Filters() {
                 aria-label="lowest score"
                 placeholder="0"
                 value={choices['minScore'] ?? ''}
-                onInput={typed('minScore')}
+                onType={typed('minScore')}
               />
               –
-              <input
+              <TypedField
                 type="number"
                 min="0"
                 max="1"
@@ -179,7 +174,7 @@ function Filters() {
                 aria-label="highest score"
                 placeholder="1"
                 value={choices['maxScore'] ?? ''}
-                onInput={typed('maxScore')}
+                onType={typed('maxScore')}
               />
             </span>
           </label>

@@ -131,7 +131,8 @@ function conditions(filter: RunFilter, isWorst: boolean): Where[] {
   if (filter.status !== undefined) add('r.status = ?', filter.status)
   if (filter.model !== undefined) add('r.model = ?', filter.model)
   if (filter.fromMs !== undefined) {
-    add('r.seq >= (SELECT coalesce(min(seq), 9e18) FROM runs WHERE settled_ms >= ?)', filter.fromMs)
+    // Runs are settled in the order of their places: the first one in time bounds all.
+    add('r.seq >= (SELECT seq FROM runs WHERE settled_ms >= ? ORDER BY settled_ms LIMIT 1)', filter.fromMs)
     add('r.settled_ms >= ?', filter.fromMs)
   }
   if (filter.toMs !== undefined) add('r.settled_ms < ?', filter.toMs)
