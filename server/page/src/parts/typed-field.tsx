@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { InputHTMLAttributes } from 'preact'
 
-interface TypedProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'value' | 'onInput' | 'onChange'> {
+interface TypedProps {
+  readonly type: 'search' | 'number'
   readonly value: string
+  readonly placeholder: string
+  readonly label: string
   /** Called when the person has stopped typing for a moment. */
   readonly onType: (value: string) => void
 }
@@ -11,7 +13,7 @@ interface TypedProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'value'
 const PAUSE_MS = 200
 
 /** A field that keeps what is being typed, whatever arrives meanwhile. */
-export function TypedField({ value, onType, ...rest }: TypedProps) {
+export function TypedField({ type, value, placeholder, label, onType }: TypedProps) {
   const [typed, setTyped] = useState(value)
   const field = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
@@ -19,17 +21,21 @@ export function TypedField({ value, onType, ...rest }: TypedProps) {
     // What another choice changed is shown, but not while somebody types.
     if (field.current !== document.activeElement) setTyped(value)
   }, [value])
-  return (
-    <input
-      {...rest}
-      ref={field}
-      value={typed}
-      onInput={({ currentTarget }) => {
-        const next = currentTarget.value
-        setTyped(next)
-        clearTimeout(timer.current)
-        timer.current = setTimeout(() => onType(next), PAUSE_MS)
-      }}
-    />
+  const rest = {
+    ref: field,
+    placeholder,
+    'aria-label': label,
+    value: typed,
+    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+      const next = currentTarget.value
+      setTyped(next)
+      clearTimeout(timer.current)
+      timer.current = setTimeout(() => onType(next), PAUSE_MS)
+    },
+  }
+  return type === 'search' ? (
+    <input type="search" {...rest} />
+  ) : (
+    <input type="number" min="0" max="1" step="0.1" {...rest} />
   )
 }

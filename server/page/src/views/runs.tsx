@@ -93,8 +93,7 @@ function merge(first: readonly ListedRun[], later: readonly ListedRun[]): readon
 function Filters() {
   const { overview } = useService()
   const { choices, choose } = useChoices()
-  const search = () => document.querySelector<HTMLInputElement>('[type="search"]')
-  useKeys({ '/': () => search()?.focus(), Escape: () => search()?.blur() })
+  useKeys({ '/': () => searchField()?.focus(), Escape: () => searchField()?.blur() })
   const scorers = [...new Set(overview.scorers.map(({ scorer }) => scorer))]
   const hasScorer = choices['scorer'] !== undefined
   const typed = (name: string) => (value: string) => choose({ [name]: value })
@@ -104,6 +103,7 @@ function Filters() {
         <span>Text</span>
         <TypedField
           type="search"
+          label="Text"
           placeholder="Search questions, answers, tools"
           value={choices['text'] ?? ''}
           onType={typed('text')}
@@ -157,10 +157,7 @@ function Filters() {
             <span>
               <TypedField
                 type="number"
-                min="0"
-                max="1"
-                step="0.1"
-                aria-label="lowest score"
+                label="lowest score"
                 placeholder="0"
                 value={choices['minScore'] ?? ''}
                 onType={typed('minScore')}
@@ -168,10 +165,7 @@ function Filters() {
               –
               <TypedField
                 type="number"
-                min="0"
-                max="1"
-                step="0.1"
-                aria-label="highest score"
+                label="highest score"
                 placeholder="1"
                 value={choices['maxScore'] ?? ''}
                 onType={typed('maxScore')}
@@ -194,6 +188,10 @@ function Filters() {
       )}
     </form>
   )
+}
+
+function searchField(): HTMLInputElement | null {
+  return document.querySelector<HTMLInputElement>('[type="search"]')
 }
 
 function OpenRow({ run }: { readonly run: OpenRun }) {
