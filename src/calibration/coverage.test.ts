@@ -67,7 +67,7 @@ const lenient: Judge = { sensitivity: 0.95, specificity: 0.7 }
 const very: Judge = { sensitivity: 0.98, specificity: 0.6 }
 const strict: Judge = { sensitivity: 0.8, specificity: 0.95 }
 
-describe('what 95 % intervals cover, in trials with a seed', () => {
+describe('what 95 % intervals cover, in trials with a seed', { timeout: 120_000 }, () => {
   it.each([
     ['a lenient judge, few labels', lenient, 0.85, 80, false],
     ['a lenient judge', lenient, 0.85, 200, false],

@@ -90,7 +90,7 @@ const openai = createOpenAI({ baseURL: process.env.SPANSCORE_TEST_JUDGE, apiKey:
 export default { scorers: [createPromptAlignmentScorerLLM({ model: openai('gpt-5-mini') })] }
 `,
   )
-}, 120_000)
+}, 240_000)
 
 afterAll(async () => {
   receiver.close()
@@ -107,7 +107,7 @@ const canary = (...more: string[]) =>
   run('canary', canaryFile, '--config', at('spanscore.config.ts'), '--calibration', calibrationFile, ...more)
 const readCalibration = () => (JSON.parse(readFileSync(calibrationFile, 'utf8')) as CalibrationFile).calibrations[0]
 
-describe('labels of the demo’s runs', () => {
+describe('labels of the demo’s runs', { timeout: 120_000 }, () => {
   it('are drawn without the verdict, with the content, and repeatably', async () => {
     const argv = ['calibrate', 'draw', ...files, '--scorer', 'prompt_alignment', '--n', '40', '--seed', '7', '--out']
     const { code, stdout, stderr } = await run(...argv, drawn)
@@ -236,7 +236,7 @@ const calibrate = (file: string, ...more: string[]) =>
 const changed = (name: string, change: (line: Line, index: number) => Line) =>
   writeLines(at(name), readLines(labels).map(change))
 
-describe('labels that cannot be used', () => {
+describe('labels that cannot be used', { timeout: 120_000 }, () => {
   it.each([
     [
       'of unknown runs',

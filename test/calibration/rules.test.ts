@@ -118,7 +118,7 @@ describe('the rules of a calibration', () => {
   })
 })
 
-describe.skipIf(promtool === undefined)('the rules of a calibration, where promtool is', { timeout: 120_000 }, () => {
+describe.skipIf(promtool === undefined)('the rules of a calibration, where promtool is', { timeout: 300_000 }, () => {
   it('are rules', () => {
     const file = join(directory, 'checked.yml')
     const hostile = { ...calibration, judgeModel: 'a\n- alert: X\u0007\u007f\u2028"}' }
