@@ -56,6 +56,7 @@ export class Service {
   readonly counts: ServiceCounts = { undecodable: 0, runs: 0, revisions: 0, errors: 0 }
   #timer: NodeJS.Timeout | undefined
   #isSweeping = false
+  #isStopping = false
   #latestSweepMs: number
   readonly #scoring = new Set<Promise<void>>()
 
@@ -108,6 +109,7 @@ export class Service {
 
   /** Ends the work: what is complete is scored; what is not stays on the log. */
   async stop(timeoutMs: number): Promise<void> {
+    this.#isStopping = true
     clearInterval(this.#timer)
     this.#timer = undefined
     const deadline = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref())
@@ -120,6 +122,8 @@ export class Service {
   async #scoreAll(settled: readonly SettledSpans[]): Promise<void> {
     let startMs = performance.now()
     for (const each of settled) {
+      if (this.#parts.outbox.isFull) await this.#parts.outbox.room()
+      if (this.#isStopping) return
       const scoring = this.#score(each).finally(() => this.#scoring.delete(scoring))
       this.#scoring.add(scoring)
       if (performance.now() - startMs < SLICE_MS) continue

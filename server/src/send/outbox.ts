@@ -25,7 +25,7 @@ export interface OutboxParts {
   readonly logs: AcknowledgedExporter<ReadableLogRecord>
   readonly spans: AcknowledgedExporter<ReadableSpan>
   readonly report: (message: string) => void
-  /** Parcels that may wait before reading of the log stops. @default 2000 */
+  /** Parcels that may wait before no more runs are scored. @default 200 */
   readonly maxWaiting?: number
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
@@ -34,8 +34,8 @@ export interface OutboxParts {
 /** Records in one request. */
 const BATCH = 500
 
-/** Parcels that may wait before reading of the log stops. */
-const MAX_WAITING = 2000
+/** Parcels that may wait before no more runs are scored: two or three requests. What waits longer costs the garbage collector more. */
+const MAX_WAITING = 200
 
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
@@ -47,6 +47,7 @@ export class Outbox {
   #waiting: Parcel[] = []
   #isSending = false
   #isStopped = false
+  readonly #waitingForRoom: (() => void)[] = []
   #stop: () => void = () => undefined
   readonly #stopped: Promise<void>
   #failingSinceMs: number | undefined
@@ -79,6 +80,15 @@ export class Outbox {
     if (!this.#isSending) void this.#sendAll()
   }
 
+  /** Resolves when more may be added, or when the outbox is stopped. */
+  async room(): Promise<void> {
+    while (this.isFull && !this.#isStopped) {
+      await new Promise<void>((resolve) => {
+        this.#waitingForRoom.push(resolve)
+      })
+    }
+  }
+
   /** Resolves when nothing waits, or when the time is over. */
   async flush(timeoutMs: number): Promise<void> {
     const endMs = this.#parts.now() + timeoutMs
@@ -89,6 +99,7 @@ export class Outbox {
   async shutdown(): Promise<void> {
     this.#isStopped = true
     this.#stop()
+    this.#wake()
     await Promise.all([this.#parts.logs.shutdown(), this.#parts.spans.shutdown()])
   }
 
@@ -96,18 +107,25 @@ export class Outbox {
     this.#isSending = true
     while (this.#waiting.length > 0 && !this.#isStopped) {
       const parcels = this.#takeBatch()
-      await this.#sendSplitting(
-        this.#parts.logs,
-        parcels.flatMap(({ logRecords }) => logRecords),
-      )
-      await this.#sendSplitting(
-        this.#parts.spans,
-        parcels.flatMap(({ spans }) => spans),
-      )
+      await Promise.all([
+        this.#sendSplitting(
+          this.#parts.logs,
+          parcels.flatMap(({ logRecords }) => logRecords),
+        ),
+        this.#sendSplitting(
+          this.#parts.spans,
+          parcels.flatMap(({ spans }) => spans),
+        ),
+      ])
       if (this.#isStopped) break
+      this.#wake()
       for (const { onDelivered } of parcels) onDelivered()
     }
     this.#isSending = false
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waitingForRoom.splice(0)) resolve()
   }
 
   #takeBatch(): readonly Parcel[] {
