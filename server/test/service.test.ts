@@ -1,7 +1,14 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import type { SpanContext } from '@opentelemetry/api'
+import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+import { ScoringSpanProcessor } from 'spanscore'
+import { createToolErrorsScorer } from 'spanscore/scorers/prebuilt'
 import { afterAll, describe, expect, it } from 'vitest'
 
 import { startServer } from '../src/start.ts'
@@ -18,6 +25,46 @@ function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'spanscore-test-'))
   folders.push(folder)
   return folder
+}
+
+const text = (role: string, content: string) => JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
+
+/** The spans of a run that a processor in the application has scored, as they are exported. */
+async function scoredInProcess(): Promise<readonly ReadableSpan[]> {
+  const exporter = new InMemorySpanExporter()
+  const next = new SimpleSpanProcessor(exporter)
+  const provider = new BasicTracerProvider({
+    spanProcessors: [new ScoringSpanProcessor({ scorers: [createToolErrorsScorer()], next })],
+  })
+  const tracer = provider.getTracer('my-agents')
+  const agent = tracer.startSpan('invoke_agent weather-agent', {
+    attributes: {
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.name': 'weather-agent',
+      'gen_ai.input.messages': text('user', 'Weather in Oslo?'),
+      'gen_ai.output.messages': text('assistant', 'It rains.'),
+    },
+  })
+  const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'weather' }
+  tracer.startSpan('execute_tool weather', { attributes }, trace.setSpan(ROOT_CONTEXT, agent)).end()
+  agent.end()
+  await provider.forceFlush()
+  const spans = exporter.getFinishedSpans()
+  expect(spans.at(-1)?.attributes['spanscore.tool_errors.version']).toMatch(/^[0-9a-f]{8}$/)
+  return spans
+}
+
+function withAttributes(span: ReadableSpan, traceId: string, change: ReadableSpan['attributes']): ReadableSpan {
+  const attributes = { ...span.attributes }
+  for (const key of Object.keys(change)) if (key in attributes) Object.assign(attributes, change)
+  const inTrace = (context: SpanContext) => ({ ...context, traceId })
+  const { parentSpanContext } = span
+  const copy: Partial<ReadableSpan> = {
+    attributes,
+    spanContext: () => inTrace(span.spanContext()),
+    ...(parentSpanContext !== undefined && { parentSpanContext: inTrace(parentSpanContext) }),
+  }
+  return new Proxy(span, { get: (target, key) => Reflect.get(copy, key) ?? Reflect.get(target, key, target) })
 }
 
 const runOf = (log: { traceId: string; spanId: string }) => `${log.traceId}:${log.spanId}`
@@ -168,20 +215,53 @@ describe.each([
     await server.stop()
   })
 
-  it('leaves out a scorer whose score a processor in the application has put on the agent span', async () => {
+  it('leaves out a scorer whose score a processor in the application has put on the agent span, in the same version', async () => {
     await using sink = await createSink()
     const server = await startServer(serverOptions(sink.url, { dataFolder: folder() }))
-    const run = makeRun({ scores: { tool_errors: 1 } })
-    expect(await post(server.httpPort, toRequest(run.spans))).toBe(200)
-    await until(() => sink.spans.length >= 2, 'the other scores')
+    const spans = await scoredInProcess()
+    const other = spans.map((span) =>
+      withAttributes(span, span.spanContext().traceId.replace(/./g, 'e'), {
+        'spanscore.tool_errors.version': 'other123',
+      }),
+    )
+    const send = async (body: readonly ReadableSpan[]) => {
+      const response = await fetch(`http://127.0.0.1:${server.httpPort}/v1/traces`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-protobuf' },
+        body: Buffer.from(ProtobufTraceSerializer.serializeRequest([...body])!),
+      })
+      expect(response.status).toBe(200)
+    }
+    await send(spans)
+    await send(other)
+    const namesOf = (span: ReadableSpan) =>
+      sink.logs
+        .filter(({ traceId }) => traceId === span.spanContext().traceId)
+        .map((log) => log.attributes['gen_ai.evaluation.name'])
+        .toSorted()
+    await until(() => namesOf(other[0]!).length > 1 && namesOf(spans[0]!).length > 0, 'the scores of both runs')
     await server.stop()
-    expect(sink.logs.map((log) => log.attributes['gen_ai.evaluation.name']).toSorted()).toEqual([
-      'answer_present',
-      'loop',
-    ])
+    expect(namesOf(spans[0]!)).toEqual(['answer_present'])
+    expect(namesOf(other[0]!)).toEqual(['answer_present', 'tool_errors'])
     expect(server.counts()).toMatchObject({
       ledger: { scorers: { tool_errors: { reasons: { 'already-scored': 1 } } } },
     })
+  })
+
+  it('copies the attributes that are asked for to events', async () => {
+    await using sink = await createSink()
+    const configPath = join(newFolder(), 'spanscore.yaml')
+    writeFileSync(configPath, 'scorers: [tool_errors]\nmetricAttributes: [service.name, gen_ai.agent.name, absent]\n')
+    const server = await startServer(serverOptions(sink.url, { dataFolder: folder(), configPath }))
+    for (const request of makeRun({ serviceName: 'shop' }).requests) await post(server.httpPort, request)
+    await until(() => sink.logs.length > 0, 'the score')
+    await server.stop()
+    expect(sink.logs[0]?.attributes).toMatchObject({ 'service.name': 'shop', 'gen_ai.agent.name': 'weather-agent' })
+    // Once in the resource, and once at each point.
+    const metrics = sink.requests
+      .map(({ body }) => body.toString('latin1'))
+      .filter((body) => body.includes('spanscore.score'))
+    expect(metrics.some((body) => body.split('shop').length > 3)).toBe(true)
   })
 
   it('scores nothing that spanscore wrote', async () => {

@@ -14,8 +14,6 @@ interface Made {
   readonly scope?: string
   readonly traceId?: string
   readonly agentSpanId?: string
-  /** Scores that are on the agent's span already, by scorer. */
-  readonly scores?: Readonly<Record<string, number>>
 }
 
 const message = (role: string, content: string) => JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
@@ -28,7 +26,6 @@ export function makeRun({
   scope = 'my-agents',
   traceId,
   agentSpanId,
-  scores = {},
 }: Made = {}): MadeRun {
   const trace = traceId ?? randomBytes(16).toString('hex')
   const agent = agentSpanId ?? randomBytes(8).toString('hex')
@@ -81,10 +78,6 @@ export function makeRun({
         text('gen_ai.agent.name', 'weather-agent'),
         text('gen_ai.input.messages', message('user', 'Weather in Oslo?')),
         text('gen_ai.output.messages', message('assistant', 'It rains.')),
-        ...Object.entries(scores).map(([id, value]) => ({
-          key: `spanscore.${id}.score`,
-          value: { doubleValue: value },
-        })),
       ],
       agent,
     ),

@@ -4,7 +4,7 @@ import type { Evaluation, Score } from '../model/score.ts'
 import { toRunInput } from '../scoring/given/run-input.ts'
 import { eventAttributeDocs, scoreAttributeDocs } from './attribute-docs.ts'
 import { eventAttributes } from './event-attributes.ts'
-import { scoreAttributes } from './score-attributes.ts'
+import { scoreAttributes, withVersion } from './score-attributes.ts'
 
 const scores: readonly Score[] = [
   { status: 'scored', value: 0.5, label: 'pass', explanation: 'because' },
@@ -29,7 +29,7 @@ const evaluationOf = (score: Score): Evaluation => ({
 test('Every attribute that is written is documented, and what is documented is written', () => {
   const written = new Set(
     scores.flatMap((score) => [
-      ...Object.keys(scoreAttributes(evaluationOf(score), rules)),
+      ...Object.keys(withVersion(scoreAttributes(evaluationOf(score), rules), evaluationOf(score))),
       ...Object.keys(
         eventAttributes(
           evaluationOf(score),

@@ -53,13 +53,27 @@ export function scoreAttributes(evaluation: Evaluation, rules: ExplanationRules)
   return attributes
 }
 
-/** The attribute that holds a score's value. */
-export function scoreNameOf(scorerId: string): string {
-  return namesOf(scorerId).score
+/**
+ * The same with the version of the scorer, for the agent's own span: whatever sees the span later, in this process or in a service,
+ * can compare it with the version that it would score with. Late spans have it as events do.
+ */
+export function withVersion(attributes: ScoreAttributes, { score, scorer }: Evaluation): ScoreAttributes {
+  if (score.status === 'scored') attributes[namesOf(scorer.id).version] = scorer.version
+  return attributes
+}
+
+/** Whether a span carries the score of a scorer in this version. */
+export function carriesScore(
+  attributes: Readonly<Record<string, unknown>>,
+  { id, version }: Pick<Evaluation['scorer'], 'id' | 'version'>,
+): boolean {
+  const names = namesOf(id)
+  return attributes[names.score] !== undefined && attributes[names.version] === version
 }
 
 interface Names {
   readonly score: string
+  readonly version: string
   readonly label: string
   readonly explanation: string
   readonly status: string
@@ -79,6 +93,7 @@ function namesOf(scorerId: string): Names {
   const prefix = `spanscore.${scorerId}`
   const made: Names = {
     score: `${prefix}.score`,
+    version: `${prefix}.version`,
     label: `${prefix}.label`,
     explanation: `${prefix}.explanation`,
     status: `${prefix}.status`,

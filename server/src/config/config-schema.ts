@@ -63,6 +63,10 @@ export const configSchema = z
       .min(1)
       .optional()
       .describe('Milliseconds that all tries of one score may take. Default: 20000.'),
+    metricAttributes: z
+      .array(z.string().min(1))
+      .optional()
+      .describe('Attributes of the resource or of the agent span that are copied to metrics and events.'),
     stripContent: z.boolean().optional().describe('Leaves content out of explanations. Default: false.'),
     strict: z
       .boolean()

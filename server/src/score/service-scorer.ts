@@ -1,6 +1,6 @@
 import { diag, TraceFlags } from '@opentelemetry/api'
 import type { SpanContext } from '@opentelemetry/api'
-import { Emitter, OfferedRuns, ScoreMetrics } from 'spanscore/engine'
+import { CopiedAttributes, Emitter, OfferedRuns, ScoreMetrics } from 'spanscore/engine'
 import type { AgentRun, Evaluation, OfferedRun as ScoredOffer, ScoringOptions } from 'spanscore/engine'
 
 import type { Destination } from '../send/acknowledged-exporter.ts'
@@ -30,6 +30,7 @@ export type OnScore = (runId: string, ids: ScoreIds, evaluation: Evaluation) => 
 export class ServiceScorer implements RunScorer {
   readonly #outputs = new Map<string, ServiceOutput>()
   readonly #runs: OfferedRuns
+  readonly #copied: CopiedAttributes
   readonly #metricsTo: Destination | undefined
   readonly #onScore: OnScore | undefined
 
@@ -46,6 +47,7 @@ export class ServiceScorer implements RunScorer {
       write: (offered, evaluation, run, counted) => this.#write(offered, evaluation, run, counted),
       onLeftOut: ({ run }, scorer) => this.#outputOf(run).metrics.countLeftOut(scorer),
     })
+    this.#copied = new CopiedAttributes(this.#runs.options.metricAttributes)
   }
 
   /** Ids of the configured scorers. */
@@ -81,6 +83,7 @@ export class ServiceScorer implements RunScorer {
 
   #write(offered: ScoredOffer, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
     const { emitter, signals } = this.#outputOf(offered.run)
+    const { attributes, resource } = offered.run
     const { spanIds } = offered
     const { traceId, spanId } = offered.target
     const ids = scoreIds({ traceId, spanId }, evaluation.scorer, spanIds)
@@ -94,7 +97,7 @@ export class ServiceScorer implements RunScorer {
       endTime: toSeconds(offered.run.endTimeMs),
       isOnSpan: false,
       counted,
-      extra: {},
+      extra: this.#copied.of({ attributes, resource: { attributes: resource } }),
       identity: { 'spanscore.score.key': ids.key, 'spanscore.score.id': ids.id },
     })
   }

@@ -1,8 +1,7 @@
-import { BoundedNames } from '../../emit/bounded-names.ts'
+import { CopiedAttributes } from '../../emit/copied-attributes.ts'
 import type { Emitter } from '../../emit/emitter.ts'
-import { isSilent, scoreAttributes } from '../../emit/score-attributes.ts'
+import { isSilent, scoreAttributes, withVersion } from '../../emit/score-attributes.ts'
 import type { ScoreAttributes } from '../../emit/score-attributes.ts'
-import { NO_ATTRIBUTES } from '../../emit/score-sums.ts'
 import type { EmissionProviders } from '../../emit/signal-providers.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Ledger } from '../../scoring/ledger.ts'
@@ -11,12 +10,6 @@ import { reportFailure, reportMissingJudge } from '../notices/judge-notices.ts'
 import type { ResolvedOptions } from '../config/options.ts'
 import type { Reporter } from '../run/reporter.ts'
 import type { ScoredRun } from '../run/scored-run.ts'
-
-/** Values of a metric attribute that are distinguished. */
-const MAX_VALUES = 50
-
-/** Characters of such a value that are kept. */
-const MAX_VALUE_LENGTH = 256
 
 /** What a score writer writes to. */
 export interface ScoreWriterParts {
@@ -30,11 +23,12 @@ export interface ScoreWriterParts {
 /** Books one evaluation in the ledger and writes it to every signal. */
 export class ScoreWriter {
   readonly #parts: ScoreWriterParts
-  readonly #values = new Map<string, BoundedNames>()
+  readonly #copied: CopiedAttributes
   #hasScored = false
 
   constructor(parts: ScoreWriterParts) {
     this.#parts = parts
+    this.#copied = new CopiedAttributes(parts.options.metricAttributes)
   }
 
   /**
@@ -68,9 +62,9 @@ export class ScoreWriter {
       run,
       target: scored.target,
       endTime: scored.scorable.span.endTime,
-      isOnSpan: this.#writeToSpan(scored, scoreAttributes(evaluation, options.emit)),
+      isOnSpan: this.#writeToSpan(scored, withVersion(scoreAttributes(evaluation, options.emit), evaluation)),
       counted,
-      extra: this.#extra(scored),
+      extra: this.#copied.of(scored.scorable.span),
     })
   }
 
@@ -78,21 +72,6 @@ export class ScoreWriter {
   #writeToSpan({ scorable, isSampled, outlet }: ScoredRun, attributes: ScoreAttributes): boolean {
     if (!this.#parts.options.emit.attributes || scorable.agentless || !isSampled) return false
     return this.#parts.reporter.guard('Writing to a span', () => outlet.write(attributes)) ?? false
-  }
-
-  #extra(scored: ScoredRun): ScoreAttributes {
-    if (this.#parts.options.metricAttributes.length === 0) return NO_ATTRIBUTES
-    const extra: ScoreAttributes = {}
-    const { span } = scored.scorable
-    for (const name of this.#parts.options.metricAttributes) {
-      const given = span.attributes[name] ?? span.resource.attributes[name]
-      if (typeof given !== 'string' && typeof given !== 'number' && typeof given !== 'boolean') continue
-      const value = typeof given === 'string' ? given.slice(0, MAX_VALUE_LENGTH) : given
-      const known = this.#values.get(name) ?? new BoundedNames(MAX_VALUES)
-      this.#values.set(name, known)
-      extra[name] = known.of(String(value)) === String(value) ? value : 'other'
-    }
-    return extra
   }
 }
 

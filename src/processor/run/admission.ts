@@ -22,7 +22,7 @@ import {
   UNSAMPLED,
 } from './rejections.ts'
 import type { Reporter } from './reporter.ts'
-import { scoreNameOf } from '../../emit/score-attributes.ts'
+import { carriesScore } from '../../emit/score-attributes.ts'
 import type { ScoredRun } from './scored-run.ts'
 
 /**
@@ -119,7 +119,7 @@ export function admit(parts: AdmissionParts, request: AdmissionRequest): Admissi
   const run = isRead ? scored.read(parts.reporter) : undefined
   if (isRead && run === undefined) return rejected(NO_RUN)
   if (run !== undefined && !isForAgent(scorer, run)) return rejected(filteredBy('agent'), run)
-  if (!isSettled && !claim(scorable.span, scorer.id)) return rejected(ALREADY_SCORED, run)
+  if (!isSettled && !claim(scorable.span, scorer.about)) return rejected(ALREADY_SCORED, run)
   if (scorer.scorer.kind === 'judge' && !scored.isSampled && !options.scoreUnsampled) return rejected(UNSAMPLED, run)
   if (run === undefined || moment === 'ending-deferred') return { status: 'deferred' }
 
@@ -199,15 +199,19 @@ function rejected(score: Skipped | Failed, run?: AgentRun, probability?: number)
   return { status: 'rejected', score, run, probability }
 }
 
-/** Claims a span for a scorer; false where another processor has done so, or the span carries that score already. */
-function claim(span: { readonly attributes: Readonly<Record<string, unknown>> }, scorerId: string): boolean {
+/** Claims a span for a version of a scorer; false where another processor has done so, or the span carries that score already. */
+function claim(
+  span: { readonly attributes: Readonly<Record<string, unknown>> },
+  about: ResolvedScorer['about'],
+): boolean {
   const claimable: Claimable = span
   const known = claimable[CLAIMS]
+  const claimed = `${about.id}@${about.version}`
   if (Array.isArray(known)) {
-    if (known.includes(scorerId)) return false
-    known.push(scorerId)
+    if (known.includes(claimed)) return false
+    known.push(claimed)
   } else {
-    claimable[CLAIMS] = [scorerId]
+    claimable[CLAIMS] = [claimed]
   }
-  return claimable.attributes[scoreNameOf(scorerId)] === undefined
+  return !carriesScore(claimable.attributes, about)
 }

@@ -1,0 +1,40 @@
+import { BoundedNames } from './bounded-names.ts'
+import type { ScoreAttributes } from './score-attributes.ts'
+import { NO_ATTRIBUTES } from './score-sums.ts'
+
+/** Values of a copied attribute that are distinguished. */
+const MAX_VALUES = 50
+
+/** Characters of such a value that are kept. */
+const MAX_VALUE_LENGTH = 256
+
+/** What attributes are copied from. */
+export interface CopySource {
+  readonly attributes: Readonly<Record<string, unknown>>
+  readonly resource: { readonly attributes: Readonly<Record<string, unknown>> }
+}
+
+/** Attributes of the agent's span, or of its resource, that are copied to metrics and events: `metricAttributes`. */
+export class CopiedAttributes {
+  readonly #names: readonly string[]
+  readonly #values = new Map<string, BoundedNames>()
+
+  constructor(names: readonly string[]) {
+    this.#names = names
+  }
+
+  /** The copies for one run. Beyond fifty values of an attribute, further ones become `other`. */
+  of({ attributes, resource }: CopySource): ScoreAttributes {
+    if (this.#names.length === 0) return NO_ATTRIBUTES
+    const copies: ScoreAttributes = {}
+    for (const name of this.#names) {
+      const given = attributes[name] ?? resource.attributes[name]
+      if (typeof given !== 'string' && typeof given !== 'number' && typeof given !== 'boolean') continue
+      const value = typeof given === 'string' ? given.slice(0, MAX_VALUE_LENGTH) : given
+      const known = this.#values.get(name) ?? new BoundedNames(MAX_VALUES)
+      this.#values.set(name, known)
+      copies[name] = known.of(String(value)) === String(value) ? value : 'other'
+    }
+    return copies
+  }
+}
