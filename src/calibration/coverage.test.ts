@@ -102,6 +102,35 @@ describe('what 95 % intervals cover, in trials with a seed', { timeout: 120_000 
     },
   )
 
+  it('a second draw that leaves out the first biases nothing, whatever its size', () => {
+    const random = createSeededRandom(11)
+    let [sensitivity, specificity] = [0, 0]
+    for (let trial = 0; trial < TRIALS; trial++) {
+      const runs = judged(0.85, lenient, false, random)
+      const first = draw(runs, 60, random)
+      const isFirst = new Set(first.map(({ of }) => of))
+      const second = draw(
+        runs.filter((run) => !isFirst.has(run)),
+        140,
+        random,
+      )
+      const both = [...first, ...second]
+      const [pass, fail] = (['pass', 'fail'] as const).map((verdict) => {
+        const labels = both.filter(({ of }) => of.label === verdict)
+        const weights = labels.map(({ drawProbability }) => 1 / drawProbability)
+        const good = sum(labels.map(({ of, drawProbability }) => of.truth / drawProbability))
+        const share = runs.filter(({ label }) => label === verdict).length / RUNS
+        return { share, passed: good / sum(weights), n: kish(weights) }
+      })
+      if (pass === undefined || fail === undefined) continue
+      const rates = ratesOf(pass, fail, RUNS)
+      sensitivity += rates.sensitivity / TRIALS
+      specificity += rates.specificity / TRIALS
+    }
+    expect(sensitivity).toBeCloseTo(lenient.sensitivity, 1.7)
+    expect(specificity).toBeCloseTo(lenient.specificity, 1.7)
+  })
+
   it('what nobody corrects does not hold: the share that the judge passes', () => {
     const random = createSeededRandom(7)
     const traffic = judged(0.55, lenient, false, random)
