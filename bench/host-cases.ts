@@ -57,7 +57,8 @@ const request: Replay = (tracerOf) => {
   server.end()
 }
 
-function codeScorers(): ScoringOptions['scorers'] {
+/** Two code scorers, as an application may have them. */
+export function codeScorers(): ScoringOptions['scorers'] {
   return [
     createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' }),
     createScorer({

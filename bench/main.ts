@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 
+import { agentCosts } from './agent.ts'
 import { hostCosts } from './host.ts'
 import { importCosts } from './imports.ts'
 import { benchReconstruction } from './reconstruction.ts'
@@ -19,6 +20,7 @@ const { values } = parseArgs({
   },
 })
 const groups: Readonly<Record<string, (rounds: number) => Promise<Row[]>>> = {
+  agent: agentCosts,
   host: hostCosts,
   reconstruction: benchReconstruction,
   scorers: scorerCosts,
