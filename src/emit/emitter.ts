@@ -37,7 +37,7 @@ export interface EmitOptions {
 /** One evaluation on its way out. */
 export interface Emission {
   readonly evaluation: Evaluation
-  /** Absent where the run was not put together (it was left out before anybody asked). */
+  /** Absent where the run was left out before it was put together. */
   readonly run: AgentRun | undefined
   /** The span that the score belongs to. */
   readonly target: SpanContext

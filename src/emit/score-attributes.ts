@@ -86,7 +86,7 @@ const MAX_KNOWN = 1000
 
 const known = new BoundedMap<string, Names>(MAX_KNOWN)
 
-/** Made once for each scorer: a text that was put together anew is looked up by all its characters wherever it is a key. */
+/** Made once for each scorer, because looking up a key is slower where its text was just put together. */
 function namesOf(scorerId: string): Names {
   const names = known.get(scorerId)
   if (names !== undefined) return names

@@ -7,10 +7,10 @@ import type { Cell, CounterName } from './gathered-sums.ts'
 import { positionInRange } from './position-in-range.ts'
 import type { ScoreAttributes } from './score-attributes.ts'
 
-/** Agents, and models, that metrics tell apart. */
+/** Agents, and models, that metrics distinguish. */
 const MAX_NAMES = 100
 
-/** Judge models of one scorer that metrics tell apart. */
+/** Judge models of one scorer that metrics distinguish. */
 const MAX_JUDGE_MODELS = 20
 
 /** Sets of attributes that are kept here; the SDK's own limit for one instrument, 2,000 by default, is lower. */

@@ -25,7 +25,7 @@ export interface LoggerProviderLike {
 
 /** Where signals go, looked up anew at each emission: providers are often registered after the processor was made. */
 export interface EmissionProviders {
-  /** `undefined` where nobody has set one up. */
+  /** `undefined` where none is set up. */
   tracerProvider(): TracerProvider | undefined
   meterProvider(): MeterProvider | undefined
   loggerProvider(): LoggerProviderLike | undefined

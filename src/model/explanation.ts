@@ -9,7 +9,7 @@ export interface Explanation {
   readonly withoutContent: string
 }
 
-/** What stands in place of content. */
+/** Replaces content that is stripped. */
 const REMOVED = '[removed]'
 
 /**

@@ -8,7 +8,7 @@ export const skipReasons: Readonly<Record<SkipReason, string>> = {
     'The spans do not hold the messages, arguments or results that the scorer reads. The message names the setting.',
   'no-output': 'The run ended without an answer.',
   'run-failed': 'The run failed before there was anything to score. An outage is not a bad score.',
-  'not-finished': 'The run waits for somebody, such as for an approval or for a tool of the client.',
+  'not-finished': 'The run waits for something outside of it, such as an approval or a tool of the client.',
   incomplete: 'The run was given up at a limit, or the spans that were kept do not make a run.',
   'sampled-out': 'The run is not among those that `sample` keeps.',
   thinned:

@@ -12,7 +12,7 @@ export type SkipReason =
   | 'no-output'
   /** The run failed before there was anything to score. An outage is not a bad score. */
   | 'run-failed'
-  /** The run waits for somebody, such as for an approval or for a tool of the client. */
+  /** The run waits for something outside of it, such as an approval or a tool of the client. */
   | 'not-finished'
   /** The run was given up at a limit, or the spans that were kept do not make a run. */
   | 'incomplete'
@@ -72,7 +72,7 @@ export interface Scored {
   /** A word for where the value lies, in scorers that name bands. */
   readonly band?: string
   readonly explanation?: string
-  /** The explanation without what came out of the run's content; absent where nobody vouched for any of it. */
+  /** The explanation without what came out of the run's content; absent where no part of it is known to be free of content. */
   readonly explanationWithoutContent?: string
   readonly details?: unknown
 }
@@ -82,7 +82,7 @@ export interface Skipped {
   readonly status: 'skipped'
   readonly reason: SkipReason
   readonly message: string
-  /** The message without what came out of the run's content; absent where nobody vouched for any of it. */
+  /** The message without what came out of the run's content; absent where no part of it is known to be free of content. */
   readonly messageWithoutContent?: string
 }
 
@@ -91,7 +91,7 @@ export interface Failed {
   readonly status: 'failed'
   readonly code: FailureCode
   readonly message: string
-  /** The message without what came out of the run's content; absent where nobody vouched for any of it. */
+  /** The message without what came out of the run's content; absent where no part of it is known to be free of content. */
   readonly messageWithoutContent?: string
 }
 

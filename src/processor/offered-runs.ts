@@ -26,7 +26,7 @@ export interface OfferedRun {
   readonly isCounted: boolean
 }
 
-/** Writes one evaluation. `run` is absent where the run was left out before anybody read it. */
+/** Writes one evaluation. `run` is absent where the run was left out before it was read. */
 export type WriteEvaluation = (
   offered: OfferedRun,
   evaluation: Evaluation,
@@ -40,11 +40,11 @@ const now = (): number => performance.now()
 export interface OfferedRunsParts {
   readonly options: ScoringOptions
   readonly write: WriteEvaluation
-  /** A run that no scorer's fixed rate keeps, for each scorer. */
+  /** Called for each scorer where no scorer's fixed rate keeps the run. */
   readonly onLeftOut: (offered: OfferedRun, scorer: Evaluation['scorer']) => void
 }
 
-/** The scorers of a service: what a processor does from "a run that can be scored" on, for runs that are read from a log. */
+/** Scores runs that a service reads from a log, by the same rules as a processor scores those of its process. */
 export class OfferedRuns {
   readonly options: ResolvedOptions
   readonly #parts: OfferedRunsParts
@@ -148,7 +148,7 @@ function toScorable({ run, target }: OfferedRun, nested: boolean, wanted: boolea
     nested,
     agentless: false,
     wanted,
-    // The service bounds what a trace may hold: its scorers run outside of anybody's request.
+    // The service limits what a trace may hold, and its scorers delay no request of an application.
     contentBytes: 0,
     effortBytes: 0,
     hasOpenSpans: false,

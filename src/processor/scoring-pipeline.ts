@@ -29,7 +29,7 @@ import { viewOf } from './deliver/span-view.ts'
 
 const now = (): number => performance.now()
 
-/** The parts of one scoring processor, put together: from ended spans to scores on their way out. */
+/** Connects the parts of one scoring processor: spans come in, and scores go out. */
 export class ScoringPipeline {
   readonly #options: ResolvedOptions
   readonly #store: TraceStore
@@ -42,12 +42,12 @@ export class ScoringPipeline {
   readonly #flushing: Flushing
   readonly #notices: SetupNotices
   readonly #scheduler: Scheduler
-  /** Runs that are settled, and too large to be looked at while a span is ending. */
+  /** Runs that are settled, and too large to be read while a span is ending. */
   readonly #large: LiveRun[] = []
   readonly #forgetExit: () => void
   readonly #ownWork = new OwnWork()
 
-  /** @param self The processor that all this belongs to, to tell it from the provider's others. */
+  /** @param self The processor that this pipeline belongs to. A flush leaves it out when it flushes the provider's other processors. */
   constructor(options: ResolvedOptions, self: SpanProcessorLike) {
     this.#options = options
     const reporter = this.#reporter
@@ -133,12 +133,12 @@ export class ScoringPipeline {
     this.#forgetExit = atExit(() => this.#releaseAtExit())
   }
 
-  /** Whether a span that starts goes nowhere because it is one of our own work's: a judge's call, or what a callback started. */
+  /** Whether a span that starts is dropped because it belongs to spanscore's own work: a judge's call, or what a callback started. */
   drops(span: OpenSpan): boolean {
     return this.#ownWork.drops(span)
   }
 
-  /** Whether a span was dropped when it started; what ends of it goes nowhere either. */
+  /** Whether a span was dropped when it started. Its end is then ignored too. */
   hasDropped(span: object): boolean {
     return this.#ownWork.hasDropped(span)
   }
@@ -157,7 +157,7 @@ export class ScoringPipeline {
     if (live !== undefined) this.#runs.runEnded(live, span)
   }
 
-  /** A span has ended: gives the run that it is the agent of, to be held or handed on. */
+  /** A span has ended. Returns the run whose agent it is, so that the span can be held or handed on. */
   ended(span: EndedSpan): ScoredRun | undefined {
     const recognised = this.#store.liveSpanOf(span)
     if (recognised === undefined) {
@@ -165,7 +165,7 @@ export class ScoringPipeline {
       this.#notices.ordinarySpanEnded(span)
       return undefined
     }
-    // Where `onEnding` was not called (SDK 1.30 and before 2.3, wrappers that do not forward it) it is made up for here.
+    // Where `onEnding` was not called (SDK 1.30 and before 2.3, wrappers that do not forward it) it is done here instead.
     const live = this.#store.ending(recognised)
     const scored = live && this.#runs.runEnded(live, 'ended')
     this.#store.ended(recognised)
@@ -217,7 +217,7 @@ export class ScoringPipeline {
     return this.#ledger.snapshot(this.#store.openRuns)
   }
 
-  /** What went wrong in a hook: said once, and never thrown into the application. */
+  /** Reports, once, what went wrong in a hook. Nothing is thrown into the application. */
   report(hook: string, error: unknown): void {
     this.#reporter.threw(hook, error)
   }
@@ -238,7 +238,7 @@ export class ScoringPipeline {
     for (const live of this.#large.splice(0)) this.#lookAt(live)
   }
 
-  /** What is said of every run once it is settled, scored or not. */
+  /** Counts a run that is settled, and lets the notices look at it, whether it is scored or not. */
   #lookAt(live: LiveRun): void {
     const isRead = live.wanted && !isTooLarge(live)
     const run = isRead ? this.#reporter.guard('Putting a run together', () => live.current()) : undefined
@@ -259,7 +259,7 @@ export class ScoringPipeline {
     this.#reporter.guard('Giving up a run', () => this.#runs.runEvicted(live))
     this.#reporter.warnOnce(
       'evicted',
-      'Runs are given up before their agent has ended: more are open than maxOpenRuns, or hold more than maxContentBytes.',
+      'Runs are given up before their agent has ended: more are open than maxOpenRuns, they hold more than maxContentBytes, or they are older than maxRunAgeMs.',
     )
   }
 
@@ -267,12 +267,12 @@ export class ScoringPipeline {
     const { next } = this.#options
     if (next === undefined) return
     const view = this.#reporter.guard('Making a view of a span', () => viewOf(span, changes))
-    // Rather no span than one with content that was to be taken out.
+    // A span that may hold content which should have been removed is not handed on at all.
     if (view === undefined && changes.stripContent) return
     this.#reporter.guard('next.onEnd', () => next.onEnd(view ?? span))
   }
 
-  /** Most spans: this is in the way of every one of them. */
+  /** Hands on a span unchanged. Most spans come this way, so it does nothing else. */
   #toNextAsIs(span: EndedSpan, next: SpanProcessorLike): void {
     try {
       next.onEnd(span)
@@ -281,9 +281,9 @@ export class ScoringPipeline {
     }
   }
 
-  /** The process is about to exit by itself: model calls are runs as they are, held spans go on, and `next` gets the time to send them. */
+  /** The process is about to exit by itself: model calls that wait become runs, held spans go on, and `next` gets time to send them. */
   #releaseAtExit(): void {
-    // Their clock would not be waited for.
+    // The process would exit before their deadline.
     this.#reporter.guard('The end of the process', () => this.#store.settleAgentless())
     this.#notices.conclude()
     this.#metrics.flush()

@@ -6,7 +6,12 @@ const DAY_MS = 24 * HOUR_MS
 
 /** What judges may take, per process, over rolling windows. `Infinity` lifts a limit. */
 export interface BudgetLimits {
-  /** Judge calls in any minute. @default 60 */
+  /**
+   * Judge calls in any minute. About half of them may come at one moment; what exceeds the limit is thinned by a factor that
+   * weights make up for.
+   *
+   * @default 60
+   */
   readonly callsPerMinute: number
   /** Input and output tokens of judges in any hour. @default Infinity */
   readonly tokensPerHour: number

@@ -18,7 +18,7 @@ const TWO_TO_56 = 2 ** 56
  * The probability with which the tracer kept a trace. From tracestate it is (2^56 − T) / 2^56, the reciprocal of the adjusted
  * count, with T the rejection threshold in `ot=th:` (OpenTelemetry, "TraceState: Probability Sampling").
  *
- * @returns Above 0, at most 1; `undefined` where nobody says it.
+ * @returns Above 0, at most 1; `undefined` where it is not known.
  */
 export function upstreamProbability(
   source: UpstreamSource | undefined,

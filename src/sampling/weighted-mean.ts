@@ -16,7 +16,7 @@ export interface WeightedMean {
   readonly mean: number
   /** Of the mean as a statement on how the agent behaves: not 0 where every run was scored. */
   readonly standardError: number
-  /** How many equally weighted runs would tell as much. */
+  /** How many equally weighted runs would give an estimate as exact as this one (Kish's effective sample size). */
   readonly n: number
   /** Wilson's, with `n` runs; within 0 to 1. */
   readonly interval95: readonly [number, number]

@@ -143,9 +143,9 @@ function check(holds: boolean, id: string, option: string, expected: string, got
  * model, declared version). Equal meaning gives an equal version, in whatever order the options were written.
  *
  * Functions count with their source text. That text says nothing of what they close over and differs between a minified
- * build and its source: whoever compares versions across builds declares `version` and raises it by hand.
+ * build and its source: to compare versions across builds, declare `version` and raise it by hand.
  *
- * @returns 8 hex digits: enough to tell the versions of one scorer apart.
+ * @returns 8 hex digits: enough to distinguish the versions of one scorer.
  */
 export function scorerVersion(identity: unknown): string {
   return nodeCrypto()
@@ -155,7 +155,7 @@ export function scorerVersion(identity: unknown): string {
     .slice(0, 8)
 }
 
-/** The value with what JSON cannot say said in words: functions, patterns, numbers that are not finite. */
+/** The value with descriptions of what JSON has no form for: functions, patterns, numbers that are not finite. */
 function toHashable(value: unknown, above: readonly object[]): unknown {
   if (typeof value === 'function') return { function: String(value) }
   if (typeof value === 'bigint' || typeof value === 'symbol') return String(value)

@@ -12,8 +12,9 @@ export interface ScorerCounts {
 }
 
 /**
- * What became of the runs that were seen: `seen = closed + open + evicted`. `late` counts spans that came after their run had closed, `duplicates` runs that
- * another instrumentation, or the other form of the same one, had told of before: they are neither seen nor scored.
+ * What became of the runs that were seen: `seen = closed + open + evicted`. `late` counts spans that came after their run had
+ * closed. `duplicates` counts runs that another instrumentation, or the other form of the same one, had recorded before: these
+ * are neither seen nor scored.
  */
 export interface RunCounts {
   readonly seen: number
@@ -38,7 +39,7 @@ interface Counts {
   reasons: Map<string, number>
 }
 
-/** Counts runs and scores such that nothing is silently not scored. Bounded: one entry a scorer, one number a reason. */
+/** Counts runs and scores, so that every run that is not scored has a reason. It holds one entry a scorer, and one number a reason. */
 export class Ledger {
   readonly #scorers = new Map<string, Counts>()
   #closed = 0
@@ -66,13 +67,13 @@ export class Ledger {
     this.#late += 1
   }
 
-  /** A run is put before a scorer; it is pending until `settled` is called for it. */
+  /** A run is offered to a scorer. It is pending until `settled` is called for it. */
   offered(scorerId: string): void {
     const counts = this.#scorers.get(scorerId)
     if (counts) counts.runs += 1
   }
 
-  /** A run is not even put before a scorer. */
+  /** A run is left out before it is offered to a scorer. */
   leftOut(scorerId: string, reason: SkipReason): void {
     const counts = this.#scorers.get(scorerId)
     if (!counts) return

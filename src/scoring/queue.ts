@@ -17,7 +17,7 @@ export interface QueueJob {
 
 /** Bounds of a queue. */
 export interface QueueOptions {
-  /** Jobs that run at once. */
+  /** Jobs that run at the same time. */
   readonly concurrency: number
   /** Jobs that wait; running ones do not count. */
   readonly capacity: number

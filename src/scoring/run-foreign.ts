@@ -11,8 +11,8 @@ export type ForeignResult<T> =
  * providers of meters and loggers. It is the one way in which such code is run. What it throws is a value here; the spans that
  * it starts are neither recorded nor scored; and it does not see the async context of the request that happened to end a run.
  *
- * Two kinds of foreign code are called without it, because they are the application's own way of spans: the processors behind
- * spanscore, and its tracer provider. Their calls are guarded where they are made.
+ * Two kinds of foreign code are called without it, because spans pass through them anyway: the processors behind spanscore,
+ * and the tracer provider. Their calls are guarded where they are made.
  */
 export function runForeign<T>(run: () => T): ForeignResult<T> {
   try {
@@ -22,7 +22,7 @@ export function runForeign<T>(run: () => T): ForeignResult<T> {
   }
 }
 
-/** As `runForeign`, for code that must give its result now: a promise, whose rejection nobody would handle, is an error. */
+/** As `runForeign`, for code that must return its result synchronously: a promise is an error, because its rejection would not be handled. */
 export function runForeignNow<T>(run: () => T): ForeignResult<T> {
   return runForeign(() => notAPromise(run()))
 }

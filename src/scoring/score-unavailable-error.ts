@@ -1,7 +1,7 @@
 import type { Evaluation } from '../model/score.ts'
 
 /**
- * What `.run()` rejects with where there is no score: the message of the `skipped` or `failed` score, which stands whole in
+ * What `.run()` rejects with where there is no score: the message of the `skipped` or `failed` score, which is whole in
  * `evaluation`. `cause` is what the scorer threw, if it threw.
  */
 export class ScoreUnavailableError extends Error {

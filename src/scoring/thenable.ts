@@ -1,4 +1,4 @@
-/** Whether a value is a promise, of whatever make. A value whose `then` cannot even be looked at is none. Never throws. */
+/** Whether a value is a promise of any implementation. A value whose `then` cannot be read is none. Never throws. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   try {
     return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
@@ -8,8 +8,8 @@ export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T
 }
 
 /**
- * A promise of our own for one of any make: a `then` that throws, or calls both of its callbacks, or calls them twice, is a
- * rejection or a single result, as the language has it.
+ * A native promise for one of any implementation. A `then` that throws, or that calls its callbacks more than once, becomes one
+ * rejection or one result, by the rules of the language.
  */
 export function adopted<T>(promise: PromiseLike<T>): Promise<T> {
   return new Promise((resolve) => {
@@ -17,13 +17,13 @@ export function adopted<T>(promise: PromiseLike<T>): Promise<T> {
   })
 }
 
-/** Leaves a promise to itself that nobody asked for: a rejection that nobody handles would end the application's process. */
+/** Ignores a promise that was not expected. An unhandled rejection would end the application's process. */
 export function disown(promise: PromiseLike<unknown>): void {
   void adopted(promise).catch(() => undefined)
 }
 
 /**
- * What foreign code gave that has to give its result now. A promise is left to itself, so that its rejection ends nothing.
+ * The result of foreign code that has to return it synchronously. A promise is ignored, so that its rejection ends no process.
  *
  * @throws TypeError where it is a promise
  */

@@ -10,8 +10,8 @@ import type { TextModel, TextModelCall, TextModelReply } from './text-model.ts'
 /**
  * How a fake judge misbehaves:
  *
- * - `obedient-outside`: does what it is told anywhere but inside the boundary;
- * - `obedient-inside`: does what it is told wherever it reads it;
+ * - `obedient-outside`: obeys every order that is outside of the boundary;
+ * - `obedient-inside`: obeys every order, wherever it is;
  * - `lenient`: with probability `rate`, gives the most favourable verdict instead of the true one;
  * - `first-biased`: always takes the first verdict that it is offered, but for the control question;
  * - `verbose-biased`: praises what is longer than `longerThan` characters, and nothing else;
@@ -155,7 +155,7 @@ function obey(prompt: JudgePrompt, honest: ReplyObject, heard: string): ReplyObj
   }
 }
 
-/** The prompt's own example says `one sentence` where a reasoning stands. */
+/** The prompt's own example has `one sentence` in the place of a reasoning. */
 function isForeign(reply: string): boolean {
   return !reply.includes('"reasoning":"one sentence"')
 }

@@ -72,7 +72,7 @@ export async function createOtlpReceiver(options: OtlpReceiverOptions = {}): Pro
       return { status: 415, message: `expected OTLP as application/json, got ${type}` }
     const value: unknown = JSON.parse(await readBody(request))
     const status = options.status?.(signal) ?? 200
-    if (status >= 300) return { status, message: 'refused, as the receiver was told to' }
+    if (status >= 300) return { status, message: 'refused, because the receiver was created with this status' }
     const { spans: newSpans, logs: newLogs } = readOtlpJson(value) ?? { spans: [], logs: [] }
     const batch = { spans: newSpans, logs: newLogs, metrics: readOtlpMetrics(value) }
     spans.push(...batch.spans)

@@ -61,7 +61,7 @@ export interface ScriptedRequest {
   readonly messages: readonly ScriptedMessage[]
   /** Text of the last user message; empty where there is none. */
   readonly userText: string
-  /** Results of tools that stand after the last user message, in order. */
+  /** Results of tools after the last user message, in order. */
   readonly toolResults: readonly ScriptedMessage[]
   readonly toolNames: readonly string[]
   readonly headers: Readonly<Record<string, string | string[] | undefined>>

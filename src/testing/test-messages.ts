@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 /** How far an invocation has come. `partial-call` is one whose arguments are still streaming in: no call yet. */
 export type ToolInvocationState = 'partial-call' | 'call' | 'result' | 'output-error'
 
-/** One call of a tool, and what came of it, as it stands in a message. */
+/** One call of a tool and its outcome, in the form of a message. */
 export interface ToolInvocation {
   readonly toolCallId: string
   readonly toolName: string
@@ -12,7 +12,7 @@ export interface ToolInvocation {
   readonly state: ToolInvocationState
   /** What went wrong, with the state `output-error`. */
   readonly errorText?: string
-  /** True where `result` tells of a failure. */
+  /** True where `result` describes a failure. */
   readonly isError?: boolean
 }
 

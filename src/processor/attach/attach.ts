@@ -28,11 +28,11 @@ export interface AttachedScoring {
 /** Found by every copy of the package: a hot reload must not score twice. */
 const attached = globalSlot('attached', () => new WeakMap<object, AttachedScoring>(), isWeakMap)
 
-/** What stands behind a processor of ours that was shut down: who attaches anew takes its place. */
+/** The processors behind a scoring processor that was shut down. A new one takes its place in front of them. */
 const behindStopped = new WeakMap<SpanProcessorLike, readonly SpanProcessorLike[]>()
 
 /**
- * Adds scoring to a tracer provider that exists, whoever built it: its processors become `next`, in place. Call it after the
+ * Adds scoring to a tracer provider that exists, however it was built: its processors become `next`, in place. Call it after the
  * SDK has started. Attaching to the same provider again gives what the first call gave, until that is shut down or detached.
  *
  * Where the provider cannot be attached to, one line of `diag` says why and what to do, and nothing is scored.
@@ -83,7 +83,7 @@ function ignore(): void {}
 function createProcessor(options: ScoringOptions, behind: readonly SpanProcessorLike[]): ScoringSpanProcessor {
   const all = options.next === undefined ? behind : [...behind, options.next]
   const [only] = all
-  // With nothing to stand in front of it stands beside what comes later: scores that it gave to nobody would be lost.
+  // Without processors to be in front of it is beside those that are added later, so that its scores are not lost.
   if (only === undefined && options.stripContent !== true) return new ScoringSpanProcessor(options)
   return new ScoringSpanProcessor({
     ...options,
@@ -108,7 +108,7 @@ function handleOf(processor: ScoringSpanProcessor, stopping: () => void, restore
   }
 }
 
-/** Content is taken out of spans on their way to `next`: what a provider adds later stands beside, and gets them whole. */
+/** Content is removed from spans on their way to `next`. Processors that are added later are beside us, and get spans unchanged. */
 function stripsNothing({ stripContent, next }: ScoringOptions): boolean {
   return stripContent === true && next === undefined
 }

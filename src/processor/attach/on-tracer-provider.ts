@@ -5,7 +5,7 @@ import { globalTracerProvider, unwrapped } from './tracer-providers.ts'
 const API = Symbol.for('opentelemetry.js.api.1')
 
 /**
- * Calls back once, with the global tracer provider: at once where one is registered, else when it is.
+ * Calls back once with the global tracer provider: immediately where one is registered, otherwise when one is.
  *
  * A program may have several copies of the API, of which the one that registers the SDK need not be ours. All of them write
  * to one global object, so it is there that the registration is watched; what is watched is a plain property again as soon
@@ -37,7 +37,7 @@ function watchTrace(api: object, found: (provider: object) => void): void {
   onFirstValue(api, 'trace', (proxy) => {
     const provider = unwrapped(proxy)
     if (provider !== undefined && provider !== proxy) return found(provider)
-    // The API registers its proxy first, and tells the proxy of the provider in the next statement.
+    // The API registers its proxy first, and gives the provider to the proxy in the next statement.
     const setDelegate: unknown = Reflect.get(proxy, 'setDelegate')
     if (typeof setDelegate !== 'function') return found(proxy)
     Reflect.set(proxy, 'setDelegate', function (this: unknown, delegate: object): void {

@@ -22,7 +22,7 @@ interface Globals {
   readonly [LOGS_API]?: unknown
 }
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the global object has whatever anybody put there
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any code may have changed the global object
 const globals = globalThis as Globals
 
 /**
@@ -53,7 +53,7 @@ export class Providers implements EmissionProviders {
     return isLoggerProvider(provider) ? provider : undefined
   }
 
-  /** Those that can be flushed, and are not the tracer provider, which flushes us. */
+  /** The logger and meter providers that can be flushed. The tracer provider is not among them, because it flushes us. */
   flushable(): readonly Flushable[] {
     return [this.loggerProvider(), this.meterProvider()].filter((provider) => isFlushable(provider))
   }
@@ -64,7 +64,7 @@ export function globalTracerProvider(): object | undefined {
   return unwrapped(registered('trace'))
 }
 
-/** What stands behind the API's proxy tracer provider; the provider itself where it is none. */
+/** The provider behind the API's proxy tracer provider, or the provider itself where it is no proxy. */
 export function unwrapped(provider: unknown): object | undefined {
   if (typeof provider !== 'object' || provider === null) return undefined
   if (!('getDelegate' in provider) || typeof provider.getDelegate !== 'function') return provider

@@ -65,7 +65,7 @@ export const upstream: OptionKind = {
   text: { read: (text) => (text === 'tracestate' ? text : readNumber(text)) },
 }
 
-/** A share of runs, fixed or decided for each run. No run may stand for more than a thousand. */
+/** A share of runs, fixed or decided for each run. No run may count for more than a thousand. */
 export const sampleRate: OptionKind = {
   expected: `0, a number from ${MIN_PROBABILITY} to 1, or a function of the run that gives one`,
   accepts: (value) =>

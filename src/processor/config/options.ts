@@ -8,7 +8,7 @@ import { readTable, wrong } from './option-checks.ts'
 import { budgetTable, emitTable, optionTable, scorerEntryTable } from './option-table.ts'
 import type { Sample, Scope, ScorerEntry, ScoringOptions } from './scoring-options.ts'
 
-/** A scorer, and the runs that it is for, with nothing left open. */
+/** A scorer and the runs that it is for, with all defaults filled in. */
 export interface ResolvedScorer {
   readonly scorer: Scorer
   readonly id: string
@@ -17,11 +17,11 @@ export interface ResolvedScorer {
   readonly when?: ScorerEntry['when']
   readonly sample: Sample
   readonly passAt: number
-  /** As evaluations show it. */
+  /** The scorer as evaluations describe it. */
   readonly about: Evaluation['scorer']
 }
 
-/** Options that have no default: leaving them out is a value of its own. */
+/** Options that have no default, because leaving them out has a meaning of its own. */
 type Open =
   | 'next'
   | 'sampleSalt'
@@ -36,7 +36,7 @@ type Open =
 /** The options of the table with their defaults. */
 type Filled = Pick<ScoringOptions, Open> & Required<Omit<ScoringOptions, Open>>
 
-/** Options with nothing left open: code below never meets a missing one. */
+/** Options with all defaults filled in, so that no other code has to handle a missing one. */
 export interface ResolvedOptions extends Omit<Filled, 'scorers' | 'budget' | 'emit' | 'scope' | 'sample'> {
   readonly scorers: readonly ResolvedScorer[]
   readonly budget: BudgetLimits
@@ -47,7 +47,7 @@ export interface ResolvedOptions extends Omit<Filled, 'scorers' | 'budget' | 'em
  * Checks options and fills in the defaults: the one validator of constructor, `attachScoring` and configuration file.
  *
  * @param given What the application wrote.
- * @param attaching True where the processors to stand in front of come from the provider, and not from `next`.
+ * @param attaching True where the processors behind come from the provider, and not from `next`.
  * @throws TypeError `<path>: expected …, got …`
  */
 export function resolveOptions(given: ScoringOptions, attaching = false): ResolvedOptions {

@@ -6,7 +6,7 @@ import type { Reporter } from '../run/reporter.ts'
 import type { ScoringJobs } from '../run/scoring-jobs.ts'
 import type { Flushable } from '../sdk-types.ts'
 
-/** What the processors behind get to flush or shut down in, as the SDK's own time limit of a flush. */
+/** Milliseconds that the processors behind may take to flush or shut down: the SDK's own time limit of a flush. */
 const DOWNSTREAM_TIMEOUT_MS = 30_000
 
 /** What is flushed and shut down, and in which order. */
@@ -17,18 +17,18 @@ export interface FlushingParts {
   readonly metrics: ScoreMetrics
   readonly providers: Providers
   readonly reporter: Reporter
-  /** The provider's other processors, which flush what we wrote beside them. */
+  /** The provider's other processors, which export the late spans that we wrote. */
   readonly otherProcessors: () => readonly Flushable[]
 }
 
 /**
  * Flush and shutdown, in the order that loses nothing: first the judges, whose scores become spans, events and metrics,
- * then the processors behind, then the loggers and meters. A provider flushes all its processors at once, so that what
- * we write while we drain would else stay in their queues.
+ * then the processors behind, then the loggers and meters. A provider flushes all its processors at the same time: what
+ * we write while we drain would otherwise stay in their queues.
  */
 export class Flushing {
   readonly #parts: FlushingParts
-  /** A batch processor's second flush is over while its first one still exports: whoever flushes waits for both. */
+  /** A batch processor's second flush resolves while its first one still exports, so every flush waits for the earlier ones. */
   readonly #underWay = new Set<Promise<boolean>>()
 
   constructor(parts: FlushingParts) {
@@ -37,7 +37,7 @@ export class Flushing {
 
   async flush(): Promise<void> {
     const { options, jobs, held, metrics, providers, otherProcessors } = this.#parts
-    if (options.flushTimeoutMs > 0) await settlesWithin(jobs.settled(), options.flushTimeoutMs, 'application')
+    if (options.flushTimeoutMs > 0) await settlesWithin(jobs.settled(), options.flushTimeoutMs, true)
     held.releaseAll()
     const behind: readonly Flushable[] = options.next === undefined ? otherProcessors() : [options.next]
     await this.#all('forceFlush', behind)
@@ -45,7 +45,7 @@ export class Flushing {
     await this.#all('forceFlush', providers.flushable())
   }
 
-  /** Flushes the processors behind alone. */
+  /** Flushes only the processors behind. */
   async flushNext(): Promise<void> {
     const { next } = this.#parts.options
     if (next !== undefined) await this.#all('forceFlush', [next])
@@ -59,7 +59,7 @@ export class Flushing {
     const { options, jobs, held, metrics, reporter } = this.#parts
     reporter.guard('shutdown', () => jobs.beginShutdown())
     metrics.flush()
-    if (options.shutdownTimeoutMs > 0) await settlesWithin(jobs.settled(), options.shutdownTimeoutMs, 'application')
+    if (options.shutdownTimeoutMs > 0) await settlesWithin(jobs.settled(), options.shutdownTimeoutMs, true)
     reporter.guard('shutdown', () => jobs.endShutdown())
     held.releaseAll()
   }
@@ -99,18 +99,18 @@ async function attempt(reporter: Reporter, what: string, run: () => Promise<void
 /**
  * Waits for a promise, for so many milliseconds at most. Whether it settled in time; never rejects.
  *
- * @param whoWaits `application`: it awaits this, and its process stays alive for it, although nothing else may be left to do
- *   (a judge that waits after a 429 has an idle connection). `nobody`: the timer keeps no process alive.
+ * @param keepsProcessAlive True where the application awaits this. Its process must not exit meanwhile, although nothing else
+ *   may keep it alive: a judge that waits after a 429 has an idle connection.
  */
 async function settlesWithin(
   promise: Promise<unknown>,
   timeoutMs: number,
-  whoWaits: 'application' | 'nobody' = 'nobody',
+  keepsProcessAlive = false,
 ): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const timeout = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), timeoutMs)
-    if (whoWaits === 'nobody') timer.unref()
+    if (!keepsProcessAlive) timer.unref()
   })
   try {
     return await Promise.race([promise.then(settled, settled), timeout])

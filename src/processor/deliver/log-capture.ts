@@ -19,7 +19,7 @@ export interface LogRecordProcessorLike {
 }
 
 /**
- * The log records in which some instrumentations write messages, passed on to `take`; everything else is let by. A record that
+ * The log records in which some instrumentations write messages, passed on to `take`; all others are ignored. A record that
  * cannot be read, and what `take` throws, come to `onError`: nothing is thrown into the application's logging.
  */
 export function createLogCapture(
@@ -45,7 +45,7 @@ function toContentLog(record: EmittedLogRecord): SourceLog | undefined {
   if (spanContext === undefined) return undefined
   const eventName = record.eventName ?? attributes['event.name']
   const { name, version } = record.instrumentationScope
-  // Content that was moved from spans stands under the name of their scope.
+  // Records with content that was moved from spans have the name of the spans' scope.
   if (typeof eventName !== 'string' || !(eventName === name || eventName.startsWith('gen_ai.'))) return undefined
   if (eventName === 'gen_ai.evaluation.result') return undefined
   const log: SourceLog = {

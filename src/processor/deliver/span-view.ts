@@ -5,7 +5,7 @@ import type { Dialect } from '../../spans/dialect.ts'
 import { recognise } from '../../spans/recognise.ts'
 import type { EndedSpan } from '../sdk-types.ts'
 
-/** What a view changes of the span that it stands for. */
+/** What a view changes about its span. */
 export interface ViewChanges {
   /** Attributes that are added. */
   readonly scores?: ScoreAttributes

@@ -5,19 +5,19 @@ const MAX_INLINE_MS = 5
 const WATCHED_CALLS = 20
 
 /**
- * Tells which scorers are too slow to run while a span is ending. One that computes for too long is known by the processor
- * time that it takes, at once. One that took long by the clock alone may have waited (read a file), or the machine was busy
- * with something else: it is too slow when that happens twice running. Reading the processor time costs a third of a
- * microsecond, so a scorer that has shown itself quick is timed by the clock until a call of its seems slow.
+ * Finds the scorers that are too slow to run while a span is ending. A scorer that computes for too long is recognised by the
+ * processor time of a single call. One that took long by the clock may have waited, for a file for example, or the machine
+ * was busy: it is too slow when that happens twice in a row. Reading the processor time costs a third of a microsecond, so
+ * a scorer that has been quick for a while is timed by the clock alone, until one of its calls seems slow.
  */
 export class InlineSpeed {
-  /** How many more calls of a scorer are watched; none where it is not here. */
+  /** How many more calls of a scorer are timed by the processor time. Scorers that are not here are timed by the clock. */
   readonly #watched = new Map<string, number>()
   /** Scorers whose last call was slow by the clock. */
   readonly #slow = new Set<string>()
   readonly #cpuMs: () => number
 
-  /** @param cpuMs Processor time that this thread has used, in milliseconds; the clock's where the platform does not tell. */
+  /** @param cpuMs Processor time that this thread has used, in milliseconds; the clock's time where the platform does not report it. */
   constructor(ids: readonly string[], cpuMs: () => number) {
     this.#cpuMs = cpuMs
     for (const id of ids) this.#watched.set(id, WATCHED_CALLS)
@@ -48,7 +48,7 @@ export class InlineSpeed {
   }
 }
 
-/** Processor time of this thread, in milliseconds; before Node 23.9 the clock's. */
+/** Processor time of this thread, in milliseconds; before Node.js 23.9 the time of the clock. */
 export function threadCpuMs(): number {
   if (process.threadCpuUsage === undefined) return performance.now()
   const { user, system } = process.threadCpuUsage()

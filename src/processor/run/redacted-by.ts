@@ -2,11 +2,12 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import { formatValue } from '../../scoring/format-value.ts'
 import { runForeign } from '../../scoring/run-foreign.ts'
 import { disown, isThenable } from '../../scoring/thenable.ts'
+import { frozen } from '../../runs/view/frozen.ts'
 import { isRecord } from '../../spans/json.ts'
 
 /**
  * What `redact` makes of a run. It is given a plain copy: runs read their spans when they are asked, so that `{ ...run }` of one
- * would be empty, and what is written to the copy is seen by nobody but judges.
+ * would be empty. All judges share what it returns, so that is frozen.
  *
  * @throws what `redact` throws, and TypeError where it does not give a run: no judge may be shown anything else.
  */
@@ -19,7 +20,7 @@ export function redactedBy(redact: (run: AgentRun) => AgentRun, run: AgentRun): 
     disown(redacted)
     throw new TypeError('expected redact to return a run, got a promise; it cannot be async')
   }
-  if (isRun(redacted)) return redacted
+  if (isRun(redacted)) return frozen(redacted)
   throw new TypeError(`expected redact to return the run that judges may see, got ${formatValue(redacted)}`)
 }
 

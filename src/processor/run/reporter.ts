@@ -5,14 +5,14 @@ import type { NoticeCode, NoticeLevel } from '../notices/notices.ts'
 import { log, notify } from '../notices/notify.ts'
 import type { NotifyOptions } from '../notices/notify.ts'
 
-/** Kinds of trouble that are told apart; further ones are not reported. */
+/** Kinds of problems that are reported; further kinds are not. */
 const MAX_KINDS = 200
 
-/** Says what goes wrong at run time, each kind once: the counters say how often. */
+/** Reports what goes wrong at run time, each kind of problem once. Counters show how often it happens. */
 export class Reporter {
   readonly #reported = new LimitedSet<string>(MAX_KINDS)
 
-  /** Says something about the set-up, which is seen without a logger too. */
+  /** Reports a problem of the set-up, which is shown without a `diag` logger too. */
   notify(code: NoticeCode, message: string, options: NotifyOptions & { readonly kind?: string } = {}): void {
     if (this.#reported.add(`${code}:${options.kind ?? options.subject ?? ''}`)) notify(code, message, options)
   }
@@ -39,12 +39,12 @@ export class Reporter {
     }
   }
 
-  /** Runs a callback of the application's, apart from it, which may be async: what it throws or rejects with goes no further. */
+  /** Runs a callback of the application in isolation. It may be async. What it throws or rejects with is reported. */
   callBack(what: string, run: () => unknown): void {
     callForeign(run, (error) => this.threw(what, error))
   }
 
-  /** Awaits work that must not reject into the application; what it throws or rejects with goes no further. */
+  /** Awaits work that must not reject into the application. What it throws or rejects with is reported. */
   async settle(what: string, run: () => Promise<void>): Promise<void> {
     try {
       await run()
@@ -53,7 +53,7 @@ export class Reporter {
     }
   }
 
-  /** Says that something threw. Not in the error's own words: it may quote what a run said, and the log is not the place for it. */
+  /** Reports that something threw. The error's message is left out, because it may quote content of a run. */
   threw(what: string, error: unknown): void {
     this.errorOnce(`threw:${what}`, `${what} threw ${describeError(error)}. The application is not affected.`)
   }

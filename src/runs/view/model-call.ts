@@ -2,6 +2,7 @@ import type { SpanFacts } from '../../spans/facts.ts'
 import type { Message, RunError, Usage } from '../../model/message.ts'
 import type { ModelCall } from '../../model/agent-run.ts'
 import type { TraceSpan } from '../trace-span.ts'
+import { frozen } from './frozen.ts'
 import { printAsJson } from './print-as-json.ts'
 
 /** A model call whose messages are read when they are asked for. */
@@ -16,8 +17,9 @@ export class ReconstructedModelCall implements ModelCall {
 
   constructor(model: TraceSpan, toolCallIds: readonly string[], keepsInput: boolean) {
     this.#model = model
-    this.toolCallIds = toolCallIds
+    this.toolCallIds = frozen(toolCallIds)
     this.#keepsInput = keepsInput
+    Object.freeze(this)
   }
 
   get spanId(): string {
@@ -33,19 +35,19 @@ export class ReconstructedModelCall implements ModelCall {
   }
 
   get finishReasons(): readonly string[] {
-    return pick(this.#model, (facts) => facts.model?.finishReasons) ?? []
+    return frozen(pick(this.#model, (facts) => facts.model?.finishReasons) ?? [])
   }
 
   get input(): readonly Message[] | undefined {
-    return this.#keepsInput ? pick(this.#model, (facts) => facts.input) : undefined
+    return this.#keepsInput ? frozen(pick(this.#model, (facts) => facts.input)) : undefined
   }
 
   get output(): readonly Message[] | undefined {
-    return pick(this.#model, (facts) => facts.output)
+    return frozen(pick(this.#model, (facts) => facts.output))
   }
 
   get usage(): Usage {
-    return usageOf(this.#model)
+    return frozen(usageOf(this.#model))
   }
 
   get status(): ModelCall['status'] {
@@ -53,7 +55,7 @@ export class ReconstructedModelCall implements ModelCall {
   }
 
   get error(): RunError | undefined {
-    return this.#model.outcome.error
+    return frozen(this.#model.outcome.error)
   }
 
   /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */

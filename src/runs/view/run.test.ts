@@ -179,3 +179,62 @@ describe('Tokens', () => {
     expect(runOf(agent, called('c', 3), called('d', 4))?.usage).toEqual({ inputTokens: 7, outputTokens: 2 })
   })
 })
+
+function sharedRun(): AgentRun | undefined {
+  return runOf(
+    {
+      ...agent,
+      attributes: {
+        ...agent.attributes,
+        'app.tags': ['a', 'b'],
+        'gen_ai.input.messages': '[{"role":"user","parts":[{"type":"text","content":"Hello"}]}]',
+        'gen_ai.tool.definitions': '[{"type":"function","name":"search","parameters":{"type":"object"}}]',
+      },
+    },
+    chat({ type: 'tool_call', id: '1', name: 'search', arguments: { query: { text: 'x' } } }),
+    {
+      ...tool,
+      attributes: {
+        ...tool.attributes,
+        'gen_ai.tool.call.id': '1',
+        'gen_ai.tool.call.result': '{"found":[{"id":1}]}',
+      },
+      status: { code: 'error', message: 'lost' },
+    },
+    { ...tool, spanId: 'u', attributes: { ...tool.attributes, 'gen_ai.tool.call.result': '{"found":[{"id":1}]}' } },
+  )
+}
+
+describe('A run that several scorers share', () => {
+  it('has nothing in it that one of them could change for the others', () => {
+    const reached = new Set<object>()
+    const visit = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null || reached.has(value)) return
+      reached.add(value)
+      const prototype: object = Object.getPrototypeOf(value)
+      const getters = Object.entries(Object.getOwnPropertyDescriptors(prototype)).filter(
+        ([, descriptor]) => descriptor.get !== undefined,
+      )
+      for (const name of [...Object.keys(value), ...getters.map(([key]) => key)]) {
+        if (name !== '__proto__') visit(Reflect.get(value, name))
+      }
+    }
+    visit(sharedRun())
+    expect(reached.size).toBeGreaterThan(25)
+    expect([...reached].filter((value) => !Object.isFrozen(value))).toEqual([])
+  })
+
+  it('says so to a scorer that tries, and stays as it was', () => {
+    const run = sharedRun()
+    const before = JSON.stringify(run)
+    const attempts: (() => unknown)[] = [
+      () => Reflect.apply(Array.prototype.sort, run?.toolCalls, []),
+      () => Object.assign(run?.input[0] ?? {}, { role: 'assistant' }),
+      () => Object.assign(Object(run?.toolCalls[0]?.arguments), { query: 'y' }),
+      () => Object.assign(run?.attributes ?? {}, { 'app.tags': [] }),
+      () => Object.defineProperty(run, 'output', { value: 'Mine.' }),
+    ]
+    for (const attempt of attempts) expect(attempt).toThrow(TypeError)
+    expect(JSON.stringify(run)).toBe(before)
+  })
+})

@@ -13,6 +13,7 @@ import { endingOf, endsInAbortedTool, isFailed } from './run-ending.ts'
 import { starterOf, type Starter } from './starter.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
 import { copyOf } from '../../spans/json.ts'
+import { frozen } from './frozen.ts'
 import { Responses } from './responses.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { assistantText, emptyText, isAround, lastUserText, textAfterCalls, withoutSystem } from './message-text.ts'
@@ -80,6 +81,7 @@ export class ReconstructedRun implements AgentRun {
     this.id = runId(plan)
     this.revision = revision
     this.#depth = depth
+    Object.freeze(this)
   }
 
   get dialect(): string {
@@ -87,7 +89,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get agent(): AgentRun['agent'] {
-    return this.#once(SLOT.agent, () => {
+    return this.#shared(SLOT.agent, () => {
       const own = this.#root.agent
       const first = this.#firstAgent()?.agent
       const isAgentItself = this.#root.role === 'agent' && !this.#root.holdsOneRun
@@ -117,7 +119,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get input(): readonly Message[] {
-    return this.#once(SLOT.input, () => {
+    return this.#shared(SLOT.input, () => {
       const own = this.#ownInput()
       const first = this.#firstModelInput()
       if (own === undefined || first === undefined) return own ?? first ?? this.#starter()?.input ?? []
@@ -165,7 +167,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get toolCalls(): readonly ToolCall[] {
-    return this.#once(SLOT.toolCalls, () => {
+    return this.#shared(SLOT.toolCalls, () => {
       const { models, tools, children } = this.#plan
       let asked = this.#askedCalls()
       if (asked.every((calls) => calls.length === 0)) {
@@ -189,7 +191,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get availableTools(): readonly ToolDefinition[] | undefined {
-    return this.#once(SLOT.availableTools, () => {
+    return this.#shared(SLOT.availableTools, () => {
       const first = this.#plan.models[0]
       return (
         (first && pick(first, (facts) => facts.toolDefinitions)) ??
@@ -200,7 +202,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get steps(): readonly ModelCall[] {
-    return this.#once(SLOT.steps, () => {
+    return this.#shared(SLOT.steps, () => {
       const { models } = this.#plan
       const asked = this.#askedCalls()
       return models.map((model, index) => {
@@ -211,7 +213,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get parent(): AgentRun['parent'] {
-    return this.#once(SLOT.parent, () => {
+    return this.#shared(SLOT.parent, () => {
       const { parent } = this.#plan
       if (parent === undefined) return undefined
       const toolCallId = parent.callId ?? parent.tool?.tool?.id ?? this.#parentCallId?.()
@@ -220,7 +222,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get children(): readonly AgentRun[] {
-    return this.#once(SLOT.children, () => {
+    return this.#shared(SLOT.children, () => {
       if (this.#depth >= MAX_DEPTH) return []
       return this.#plan.children.map((plan) => {
         const child = new ReconstructedRun(plan, this.revision, this.#depth + 1)
@@ -231,7 +233,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get models(): readonly string[] {
-    return this.#once(SLOT.models, () => {
+    return this.#shared(SLOT.models, () => {
       const names = new Set(this.#plan.models.map((model) => pick(model, (facts) => facts.model?.model)))
       names.delete(undefined)
       if (names.size === 0) names.add(firstOf(this.#plan.inside, (facts) => facts.model?.model))
@@ -240,7 +242,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get usage(): Usage {
-    return this.#once(SLOT.usage, () => {
+    return this.#shared(SLOT.usage, () => {
       const sum: Record<string, number> = {}
       for (const model of this.#plan.models) {
         for (const [key, value] of Object.entries(usageOf(model))) sum[key] = (sum[key] ?? 0) + Number(value)
@@ -258,7 +260,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get error(): RunError | undefined {
-    return this.#ending().error
+    return frozen(this.#ending().error)
   }
 
   get startTimeMs(): number {
@@ -272,11 +274,11 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get content(): AgentRun['content'] {
-    return this.#once(SLOT.content, () => contentOf(this))
+    return this.#shared(SLOT.content, () => contentOf(this))
   }
 
   get missing(): readonly Missing[] {
-    return this.#once(SLOT.missing, () => {
+    return this.#shared(SLOT.missing, () => {
       const isCut = this.#depth >= MAX_DEPTH && this.#plan.children.length > 0
       return isCut ? [...missingOf(this, this.#plan), CHILDREN_CUT] : missingOf(this, this.#plan)
     })
@@ -287,7 +289,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get attributes(): Readonly<Record<string, unknown>> {
-    return this.#once(SLOT.attributes, () => {
+    return this.#shared(SLOT.attributes, () => {
       const { attributes } = this.#plan.root.span
       const kept: Record<string, unknown> = {}
       for (const key in attributes) {
@@ -300,12 +302,12 @@ export class ReconstructedRun implements AgentRun {
 
   get resource(): Readonly<Record<string, unknown>> {
     // The SDK's own object describes every span of the process: what a scorer writes to the run is not written there.
-    return this.#once(SLOT.resource, () => copyOf(this.#plan.root.span.resource))
+    return this.#shared(SLOT.resource, () => copyOf(this.#plan.root.span.resource))
   }
 
   get scope(): AgentRun['scope'] {
     const { name, version } = this.#plan.root.span.scope
-    return version === undefined ? { name } : { name, version }
+    return frozen(version === undefined ? { name } : { name, version })
   }
 
   /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
@@ -431,13 +433,16 @@ export class ReconstructedRun implements AgentRun {
     return undefined
   }
 
+  /** A fact that users get: frozen, because all scorers of the run share it. */
+  #shared<T>(slot: number, read: () => T): T {
+    return this.#once(slot, () => frozen(read()))
+  }
+
   #once<T>(slot: number, read: () => T): T {
     const known = this.#known[slot]
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each slot is read by the getter of its name alone
     if (known !== undefined) return (known === NOTHING ? undefined : known) as T
     const value = read()
-    // Lists are shared by all scorers: one that sorts its own is told, and spoils nothing for the next.
-    if (Array.isArray(value)) Object.freeze(value)
     this.#known[slot] = value === undefined ? NOTHING : value
     return value
   }

@@ -3,6 +3,7 @@ import type { RunError, ToolCallResponsePart } from '../../model/message.ts'
 import { unwrapBlocks } from '../../spans/content/parts.ts'
 import { readsAsError, readsAsLostError, readsAsRefusal } from '../../spans/content/tool-errors.ts'
 import type { ToolCall } from '../../model/agent-run.ts'
+import { frozen } from './frozen.ts'
 import { idOf, type JoinedCall } from './join-tool-calls.ts'
 import { printAsJson } from './print-as-json.ts'
 import type { Responses } from './responses.ts'
@@ -36,6 +37,7 @@ export class ReconstructedToolCall implements ToolCall {
     this.step = call.step
     this.#call = call
     this.#context = context
+    Object.freeze(this)
   }
 
   get id(): string | undefined {
@@ -62,6 +64,18 @@ export class ReconstructedToolCall implements ToolCall {
 
   /** As the model wrote them; the span's where the model's are not recorded, or are not JSON and the span's are. */
   get arguments(): unknown {
+    return frozen(this.#arguments())
+  }
+
+  get result(): unknown {
+    return frozen(this.#result())
+  }
+
+  get error(): RunError | undefined {
+    return frozen(this.#error())
+  }
+
+  #arguments(): unknown {
     const { asked, tool } = this.#call
     const given = asked?.arguments
     // Hand-offs take none, and their spans have others than the model's.
@@ -70,7 +84,7 @@ export class ReconstructedToolCall implements ToolCall {
     return this.#fromSpan(tool, 'toolArguments') ?? given
   }
 
-  get result(): unknown {
+  #result(): unknown {
     if (this.#wasRefused() || this.#spanError() !== undefined) return undefined
     const result = this.#fromSpan(this.#call.tool, 'toolResult')
     const response = this.#answerOver(result)
@@ -82,7 +96,7 @@ export class ReconstructedToolCall implements ToolCall {
     return response.response === 'undefined' && this.#call.tool !== undefined ? undefined : response.response
   }
 
-  get error(): RunError | undefined {
+  #error(): RunError | undefined {
     const error = this.#spanError()
     if (error !== undefined) return error.message === undefined ? { ...error, ...this.#toldMessage() } : error
     // A span that ended well, with a result: the messages have nothing to add.

@@ -2,7 +2,7 @@ import type { ToolCall } from '../../model/agent-run.ts'
 import { isRecord, parseJsonTwice, textOf } from '../../spans/json.ts'
 import { formatValue } from '../format-value.ts'
 
-/** A tool call read from messages that were given to `.run()`, and where in them it stands. */
+/** A tool call read from messages that were given to `.run()`, and its position in them. */
 export interface GivenCall extends ToolCall {
   /** Index of the message that makes the call. `step` counts the assistant messages only. */
   readonly messageIndex: number
@@ -10,7 +10,7 @@ export interface GivenCall extends ToolCall {
   readonly invocationIndex: number
 }
 
-/** One tool call that was found in messages, and where in them it stands. */
+/** One tool call that was found in messages, and its position in them. */
 export interface ToolCallInfo {
   readonly toolName: string
   /** `''` where the call has none. */
@@ -24,7 +24,7 @@ export interface ToolCallInfo {
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 type Source = Readonly<Record<string, unknown>>
 
-/** Where in the messages the reader stands. */
+/** The position of the reader in the messages. */
 export interface Place {
   readonly messageIndex: number
   readonly step: number
@@ -34,7 +34,7 @@ export interface Place {
 
 /**
  * Collects the calls of messages in their order. An id counts once, in whatever message it is repeated, as UI messages,
- * steps and response messages tell of the same call; what a later mention knows more (result, error) is added to the first.
+ * steps and response messages mention the same call; what a later mention adds (result, error) is added to the first.
  * What a call was given and what came of it is read only when `read` asks for it.
  */
 export class GivenCalls {

@@ -70,7 +70,7 @@ export function readPartCalls(given: readonly unknown[], calls: GivenCalls, plac
   }
 }
 
-/** Parts that stand in one list, such as the content of an AI SDK step. */
+/** Parts in one list, such as the content of an AI SDK step. */
 export function readParts(given: readonly unknown[]): Part[] {
   return given.flatMap((value): Part[] => {
     if (!isRecord(value)) return [toPart(value)]
@@ -106,7 +106,7 @@ function readMessage(value: Source, role: string): Message {
     for (const invocation of invocations) {
       const call = unwrapped(toCallSource(invocation, key))
       const callsId = callId(call)
-      // The same call may stand among the parts as well.
+      // The same call may be among the parts as well.
       if (callsId === undefined || !parts.some((part) => part.type === 'tool_call' && part.id === callsId))
         parts.push(...toCallParts(call))
     }
@@ -115,7 +115,7 @@ function readMessage(value: Source, role: string): Message {
 }
 
 /**
- * The message; an item of OpenAI's Responses API, which stands among messages without a role, as a message of that one part.
+ * The message; an item of OpenAI's Responses API, which is among messages and has no role, as a message of that one part.
  *
  * @throws TypeError where the value is no message
  */
@@ -149,7 +149,7 @@ function isResponse(type: unknown): boolean {
   )
 }
 
-/** Whether a part of that type tells of a tool call, or of what came of one. */
+/** Whether a part of that type is a tool call or the result of one. */
 export function isCall(type: unknown): boolean {
   return (
     type === 'tool-invocation' ||

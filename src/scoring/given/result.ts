@@ -67,7 +67,7 @@ function toMessage(step: Record<string, unknown>): Message {
   return makeMessage('assistant', parts)
 }
 
-/** Calls stand in the step's content, in lists of their own, or in both. */
+/** Calls are in the step's content, in lists of their own, or in both. */
 function contentOf(step: Record<string, unknown>): readonly unknown[] {
   const content: readonly unknown[] = Array.isArray(step.content) ? step.content : []
   if (content.some((part) => isRecord(part) && isCall(part.type))) return content

@@ -15,7 +15,7 @@ export interface RunInput {
  * Makes what `.run()` was given an `AgentRun`: an `AgentRun` as it is, the message form by reading its messages.
  *
  * A run made of messages has the dialect `messages`, no trace (its ids are all zeros, as OpenTelemetry writes "none"), no
- * times and no tokens but those that an agent's result tells of, and is taken to have finished.
+ * times, no tokens but those in an agent's result, and is assumed to have finished.
  *
  * @param anyForm for scorers whose steps see input and output as they were given: what cannot be read as messages is left out of
  *   the run instead of refused

@@ -198,7 +198,7 @@ export function checkOutput(output: unknown): void {
   checkMessages(outputMessages(output))
 }
 
-/** Programming errors are told at once, not when the first scorer reads on. */
+/** Throws for programming errors right away, and not when a scorer first reads the run. */
 function checkMessages(messages: unknown): void {
   for (const message of listOf(messages)) if (typeof message !== 'string') toSource(message)
 }
