@@ -18,6 +18,13 @@ const columns = {
 }
 const byScorer = 'job=~"$job", gen_ai_evaluation_name=~"$scorer"'
 
+/** As people would see it where the judge is calibrated, else as the scorer does. */
+const PASSED = [
+  `label_replace(spanscore:corrected_passed:1d{${of}}, "which", "corrected", "", "")`,
+  `label_replace(spanscore:passed:1d{${of}, spanscore_judge_model!=""} unless spanscore:corrected_passed:1d, "which", "uncalibrated", "", "")`,
+  `(spanscore:passed:1d{${of}, spanscore_judge_model=""} unless spanscore:corrected_passed:1d)`,
+].join(' or ')
+
 /** Every agent and scorer at a glance, and what scoring itself takes. */
 export function overview(): dashboard.Dashboard {
   return new dashboard.DashboardBuilder('Agent scores')
@@ -127,16 +134,11 @@ export function overview(): dashboard.Dashboard {
         {
           title: 'Share of runs that pass',
           description:
-            'Over the day before each point, weighted: as people would see it (corrected) where they have calibrated the judge in this version, else as the scorer does (uncalibrated).',
+            'Over the day before each point, weighted: as people would see it (corrected) where they have calibrated the judge in this version, else as the judge does (uncalibrated). Code scorers are shown as they are.',
           unit: 'percentunit',
           size: [14, 8],
         },
-        [
-          [
-            `label_replace(spanscore:corrected_passed:1d{${of}}, "which", "corrected", "", "") or label_replace(spanscore:passed:1d{${of}} unless spanscore:corrected_passed:1d, "which", "uncalibrated", "", "")`,
-            `${agentAndScorer} {{which}}`,
-          ],
-        ],
+        [[PASSED, `${agentAndScorer} {{which}}`]],
       ).max(1),
     )
     .withPanel(

@@ -5,6 +5,7 @@ import { Nonsense } from './controls/nonsense.ts'
 import type { Answer, Answers, Inquiry, Item, ItemList, Question } from './inquiry.ts'
 import type { JudgeOutcome } from './outcome.ts'
 import { textsOf } from './prompt/section.ts'
+import { boundSections } from './prompt/bound-sections.ts'
 import type { Fragment, SectionDraft } from './prompt/section.ts'
 import { countWords, toLine } from './prompt/segments.ts'
 import { shuffled } from './randomness.ts'
@@ -62,9 +63,11 @@ function withoutVary(inquiry: Inquiry): Inquiry {
 
 /** The questions, asked of the material and of its decoy, in a random order. */
 async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<JudgeOutcome<Answers>> {
-  const { sections, questions, vary } = inquiry
+  const { questions, vary } = inquiry
   const { randomness } = session.judge.world
-  const varied = sections.find(({ title }) => title === vary)
+  const whole = inquiry.sections.find(({ title }) => title === vary)
+  const [varied] = boundSections(whole === undefined ? [] : [whole], session.judge.settings.maxPromptBytes)
+  const sections = inquiry.sections.map((section) => (section === whole ? (varied ?? section) : section))
   if (varied === undefined || !questions.some(({ failsNonsense }) => failsNonsense)) {
     return askInquiry(session, inquiry, true)
   }

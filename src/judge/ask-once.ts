@@ -3,6 +3,7 @@ import { NO_ITEM } from './controls/contradiction.ts'
 import { compromised, isPraise } from './controls/compromised.ts'
 import type { Inquiry } from './inquiry.ts'
 import type { JudgeOutcome } from './outcome.ts'
+import { boundSections } from './prompt/bound-sections.ts'
 import { buildPrompt } from './prompt/build-prompt.ts'
 import { buildRepairPrompt } from './prompt/build-repair-prompt.ts'
 import { prepareCall } from './prompt/prepare-call.ts'
@@ -38,7 +39,8 @@ export async function askOnce(
   withControls: boolean,
 ): Promise<JudgeOutcome<OpenedReply | undefined>> {
   const { settings, world, name } = session.judge
-  const call = prepareCall(inquiry, world.randomness, withControls)
+  const sections = boundSections(inquiry.sections, settings.maxPromptBytes)
+  const call = prepareCall({ ...inquiry, sections }, world.randomness, withControls)
   const fitted = buildPrompt(call, settings.maxPromptBytes)
   if (fitted === undefined) return tooLarge(session, settings.maxPromptBytes)
   session.leftOut(fitted.cutBytes)

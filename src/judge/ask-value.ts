@@ -4,6 +4,7 @@ import { Nonsense } from './controls/nonsense.ts'
 import { drawValueControl, takeValueControl } from './controls/value-control.ts'
 import type { JudgeOutcome } from './outcome.ts'
 import { drawBoundary } from './prompt/boundary.ts'
+import { cutMiddle } from './prompt/bound-sections.ts'
 import { quoteText, valuePrompt, valueRepairPrompt } from './prompt/value-prompt.ts'
 import type { ValueShape } from './prompt/value-prompt.ts'
 import { parseReply } from './reply/parse-reply.ts'
@@ -65,14 +66,16 @@ async function askValueOnce(session: JudgeSession, request: ValueRequest): Promi
   const { world, settings } = session.judge
   const boundary = drawBoundary([], world.randomness)
   const others: string[] = []
-  const quote = (text: string): string => {
-    if (decoy === undefined) return quoteText(boundary, text, settings.maxPromptBytes)
+  const quote = (whole: string): string => {
+    if (decoy === undefined) return quoteText(boundary, whole, settings.maxPromptBytes)
+    // What cannot be shown needs no decoy.
+    const { text } = cutMiddle({ text: whole }, settings.maxPromptBytes)
     const nonsense = new Nonsense(
       [text],
       [
         {
           title: '',
-          fragments: decoy.runTexts.flatMap((other) => (other === text ? [] : [{ text: other, cut: 'last' }])),
+          fragments: decoy.runTexts.flatMap((other) => (other === whole ? [] : [{ text: other, cut: 'last' }])),
         },
       ],
       world.randomness,

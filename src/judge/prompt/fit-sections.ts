@@ -2,6 +2,7 @@ import { cleanText } from './clean-text.ts'
 import { cutText, LEAST_BYTES } from './cut-text.ts'
 import { bytesOf } from './section.ts'
 import type { Fragment, Section, SectionDraft } from './section.ts'
+import { waterLevel } from './water-level.ts'
 
 /** Least bytes of a request or an answer by which it can be judged at all. */
 const LEAST_OF_WHAT_IS_JUDGED = 256
@@ -36,9 +37,13 @@ export function fitSections(
   if (levels === undefined) return undefined
   const sections = clean.map(({ title, fragments }) => ({
     title,
-    text: fragments.map(({ text, cut }) => (cut === undefined ? text : cutText(text, levels[cut], tag))).join(''),
+    text: fragments
+      .map(({ text, cut, cutBytes }) => (cut === undefined ? text : cutText(text, levels[cut], tag, cutBytes)))
+      .join(''),
   }))
-  return { sections, cutBytes: bytesOf(clean) - sum(sections.map(({ text }) => Buffer.byteLength(text))) }
+  const cutBefore = sum(clean.flatMap(({ fragments }) => fragments.map(({ cutBytes = 0 }) => cutBytes)))
+  const shownBytes = sum(sections.map(({ text }) => Buffer.byteLength(text)))
+  return { sections, cutBytes: Math.max(0, cutBefore + bytesOf(clean) - shownBytes) }
 }
 
 /** How many bytes each text that may be cut has at most. */
@@ -52,20 +57,8 @@ function levelsFor(fragments: readonly Fragment[], maxBytes: number): { first: n
   if (leastFirst + leastLast > room) return undefined
   const tokensForFirst = room - sum(last)
   return tokensForFirst >= leastFirst
-    ? { first: levelFor(first, tokensForFirst), last: Infinity }
-    : { first: LEAST_BYTES, last: levelFor(last, room - leastFirst) }
-}
-
-/** The largest level at which lengths, each cut to it, come to no more than the room: water filling. */
-function levelFor(lengths: readonly number[], room: number): number {
-  let left = room
-  const ascending = lengths.toSorted((one, other) => one - other)
-  for (const [index, length] of ascending.entries()) {
-    const share = Math.floor(left / (ascending.length - index))
-    if (length > share) return share
-    left -= length
-  }
-  return Infinity
+    ? { first: waterLevel(first, tokensForFirst), last: Infinity }
+    : { first: LEAST_BYTES, last: waterLevel(last, room - leastFirst) }
 }
 
 function sum(numbers: readonly number[]): number {

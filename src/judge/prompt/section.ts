@@ -15,6 +15,8 @@ export interface Fragment {
   readonly cut?: 'first' | 'last'
   /** Only shown in a prompt that asks about this id: what would not fit if it were shown for all of them. */
   readonly about?: string
+  /** UTF-8 bytes that were cut out of the middle of the text before. @default 0 */
+  readonly cutBytes?: number
   /** Replaced by the id under which the question of this name is shown, and a colon. */
   readonly idOf?: string
 }

@@ -2,6 +2,7 @@ import { describeValueControl } from '../controls/value-control.ts'
 import type { ValueControl } from '../controls/value-control.ts'
 import { delimit } from './boundary.ts'
 import type { Boundary } from './boundary.ts'
+import { cutMiddle } from './bound-sections.ts'
 import { cleanText } from './clean-text.ts'
 import { cutText } from './cut-text.ts'
 import type { Prompt } from './prompt.ts'
@@ -16,7 +17,8 @@ export interface ValueShape {
 
 /** Untrusted text between two lines with the mark, without characters that are not seen, cut head and tail where it is too long. */
 export function quoteText(boundary: Boundary, text: string, maxBytes: number, title = 'data'): string {
-  return delimit(boundary, title, cutText(cleanText(text), maxBytes, boundary.tag))
+  const { text: bounded, cutBytes } = cutMiddle({ text }, 4 * maxBytes)
+  return delimit(boundary, title, cutText(cleanText(bounded), maxBytes, boundary.tag, cutBytes))
 }
 
 /** The author's prompt with ours around it: what is data, and the shape of the reply in words and as an example. */

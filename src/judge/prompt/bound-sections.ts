@@ -1,0 +1,49 @@
+import { cleanText } from './clean-text.ts'
+import type { Fragment, SectionDraft } from './section.ts'
+import { waterLevel } from './water-level.ts'
+
+/** Text is cleaned that is up to so many times as long as what can be shown: what is not seen must not push out what is. */
+const CLEANED = 4
+
+/**
+ * Cuts what cannot be shown anyway out of the middle of long texts, before anything is made of them: a run may hold megabytes, and a
+ * prompt shows `maxBytes`. What is left is at least as long as what `fitSections` will show of it, so that it changes nothing there.
+ */
+export function boundSections(drafts: readonly SectionDraft[], maxBytes: number): SectionDraft[] {
+  const bounded = cutAll(drafts, CLEANED * maxBytes)
+  const clean = bounded.map(({ title, fragments }) => ({
+    title,
+    fragments: fragments.map((fragment) => ({ ...fragment, text: cleanText(fragment.text) })),
+  }))
+  return cutAll(clean, maxBytes)
+}
+
+/** The longest texts of each kind cut so that they come to no more than so many characters. */
+function cutAll(drafts: readonly SectionDraft[], most: number): SectionDraft[] {
+  const levelOf = (cut: Fragment['cut']): number => {
+    const own = drafts.flatMap(({ fragments }) => fragments.filter((fragment) => fragment.cut === cut))
+    return waterLevel(
+      own.map(({ text }) => text.length),
+      most,
+    )
+  }
+  const levels = { first: levelOf('first'), last: levelOf('last') }
+  return drafts.map(({ title, fragments }) => ({
+    title,
+    fragments: fragments.map((fragment) =>
+      fragment.cut === undefined ? fragment : { ...fragment, ...cutMiddle(fragment, levels[fragment.cut]) },
+    ),
+  }))
+}
+
+/** Two thirds of what is kept are from the head and one third from the tail, as in `cutText`. */
+export function cutMiddle(
+  { text, cutBytes = 0 }: Pick<Fragment, 'text' | 'cutBytes'>,
+  mostCharacters: number,
+): Required<Pick<Fragment, 'text' | 'cutBytes'>> {
+  if (text.length <= mostCharacters) return { text, cutBytes }
+  const head = text.slice(0, Math.ceil((mostCharacters * 2) / 3)).toWellFormed()
+  const tail = text.slice(text.length - Math.floor(mostCharacters / 3)).toWellFormed()
+  const kept = head + tail
+  return { text: kept, cutBytes: cutBytes + Buffer.byteLength(text) - Buffer.byteLength(kept) }
+}
