@@ -36,6 +36,7 @@ interface Given {
   readonly maxSpan: number
   readonly maxConnections: number
   readonly maxLog: number
+  readonly maxDays: number
   readonly page: boolean
   readonly pagePort: number
   readonly pageDays: number
@@ -84,6 +85,7 @@ const program = new Command('spanscore-server')
   .option('--max-request-spans <count>', 'spans or log records in one request', number, 50_000)
   .option('--max-span <MiB>', 'size of one span', number, 4)
   .option('--max-connections <count>', 'connections of OTLP/HTTP', number, 1000)
+  .option('--max-days <days>', 'how long anything is kept at most, scored or not', number, 7)
   .option('--max-log <MiB>', 'size of the log; requests are refused above it', number, 10_240)
   .option('--page', 'show runs, scores and why on a page; keeps runs in the data folder', false)
   .option('--page-port <port>', 'port of the page', number, 4320)
@@ -165,6 +167,7 @@ function toOptions(given: Given): ServerOptions {
       maxSpansPerRequest: given.maxRequestSpans,
       maxSpanBytes: given.maxSpan * MEBIBYTE,
       maxLogBytes: given.maxLog * MEBIBYTE,
+      retentionMs: given.maxDays * 86_400_000,
     },
     traces: {
       settleMs: given.settle * 1000,

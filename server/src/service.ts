@@ -10,6 +10,7 @@ import type { OfferedRun, RunScorer } from './score/run-scorer.ts'
 import type { Outbox } from './send/outbox.ts'
 import type { GatheredRecords } from './send/gathered-signals.ts'
 import type { HeldLog, HeldSpan, SpanPlace } from './traces/held-span.ts'
+import type { RunUnit } from './traces/run-unit.ts'
 import { bareSpan } from './traces/span-content.ts'
 import type { SettledSpans, TraceBuffer } from './traces/trace-buffer.ts'
 import type { ServiceObserver } from './service-observer.ts'
@@ -26,6 +27,8 @@ export interface ServiceParts {
   readonly report: (message: string) => void
   /** Milliseconds since the epoch: the time of the log. */
   readonly nowMs: () => number
+  /** How long anything is kept at most, in milliseconds, whether its scores could be delivered or not. */
+  readonly retentionMs: number
   /** Sees what happens to runs; the page is one. */
   readonly observer?: ServiceObserver | undefined
 }
@@ -40,10 +43,15 @@ export interface ServiceCounts {
   revisions: number
   /** Units that could not be scored because of an error of ours. */
   errors: number
+  /** Requests that were given up before they could be passed on, because they were kept for as long as they may be. */
+  expiredRequests: number
 }
 
 /** How often the buffer is asked for what is due. */
 const SWEEP_MS = 100
+
+/** How often it is looked for what was kept for too long. */
+const EXPIRE_EVERY_MS = 600_000
 
 /** Milliseconds of work in one turn of the event loop. */
 const SLICE_MS = 20
@@ -53,11 +61,12 @@ export class Service {
   readonly #parts: ServiceParts
   readonly #states: RecordStates
   readonly #contents: RecordContents
-  readonly counts: ServiceCounts = { undecodable: 0, runs: 0, revisions: 0, errors: 0 }
+  readonly counts: ServiceCounts = { undecodable: 0, runs: 0, revisions: 0, errors: 0, expiredRequests: 0 }
   #timer: NodeJS.Timeout | undefined
   #isSweeping = false
   #isStopping = false
   #latestSweepMs: number
+  #nextExpiryMs = 0
   readonly #scoring = new Set<Promise<void>>()
 
   constructor(parts: ServiceParts) {
@@ -88,17 +97,14 @@ export class Service {
   async sweep(): Promise<void> {
     const { buffer, outbox, nowMs } = this.#parts
     this.#latestSweepMs = nowMs()
+    if (this.#latestSweepMs >= this.#nextExpiryMs) this.#expire()
     // While scores cannot be delivered, spans stay on the log and their runs unscored.
     if (this.#isSweeping || outbox.isFull) return
     this.#isSweeping = true
     try {
       const { settled, finished, freed } = buffer.settle(nowMs())
       this.#mark(freed, FINISHED)
-      for (const { spans, traceId } of finished) {
-        this.#mark(spans, FINISHED)
-        this.#parts.observer?.finished(traceId)
-      }
-      this.#states.write()
+      this.#finish(finished)
       await this.#scoreAll(settled)
       if (settled.length === 0) this.#contents.forget()
     } catch (error) {
@@ -212,6 +218,24 @@ export class Service {
     if (content !== undefined) return content
     const decoded = this.#contents.of(offset)
     return decoded?.logs[index - decoded.spans.length]
+  }
+
+  /** Nothing of these units is needed any more. */
+  #finish(units: readonly RunUnit[]): void {
+    for (const { spans, traceId } of units) {
+      this.#mark(spans, FINISHED)
+      this.#parts.observer?.finished(traceId)
+    }
+    this.#states.write()
+  }
+
+  /** Content is deleted after a time, even where its scores could never be delivered. */
+  #expire(): void {
+    const { buffer, log, nowMs, retentionMs } = this.#parts
+    this.#nextExpiryMs = nowMs() + EXPIRE_EVERY_MS
+    const beforeMs = nowMs() - retentionMs
+    this.#finish(buffer.expire(log.latestOffsetBefore(beforeMs)))
+    this.counts.expiredRequests += log.dropForwardedBefore(beforeMs)
   }
 
   /** Notes the state of spans and of their log records. */

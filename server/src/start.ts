@@ -45,7 +45,12 @@ export interface ServerOptions {
   readonly access: AccessOptions
   readonly tls: TlsOptions | undefined
   readonly limits: HttpLimits &
-    RecordLimits & { /** Bytes that the log may hold before it takes no more. */ readonly maxLogBytes: number }
+    RecordLimits & {
+      /** Bytes that the log may hold before it takes no more. */
+      readonly maxLogBytes: number
+      /** How long anything is kept at most, in milliseconds. */
+      readonly retentionMs: number
+    }
   readonly traces: TraceBufferOptions
   readonly report: (line: string) => void
   /** The page that shows runs; needs a data folder. @default none */
@@ -104,6 +109,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     take: (run) => scorer.take(run),
     report,
     nowMs: epochMs,
+    retentionMs: options.limits.retentionMs,
     observer: page,
   })
   const unavailable = (): string | undefined => {

@@ -21,6 +21,7 @@ export function serverOptions(to: string, change: Partial<ServerOptions> = {}): 
       maxSpansPerRequest: 20_000,
       maxSpanBytes: 1024 * 1024,
       maxLogBytes: 512 * 1024 * 1024,
+      retentionMs: 86_400_000,
     },
     traces: {
       settleMs: 300,

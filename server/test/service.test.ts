@@ -1,6 +1,7 @@
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { SpanContext } from '@opentelemetry/api'
@@ -248,6 +249,27 @@ describe.each([
     })
   })
 
+  it('deletes what it could not deliver within the days that it may keep it', async () => {
+    await using sink = await createSink()
+    sink.status = 0
+    const data = folder()
+    const limits = { ...serverOptions('').limits, retentionMs: 0 }
+    const traces = { ...serverOptions('').traces, settleMs: 60_000 }
+    let server = await startServer(serverOptions(sink.url, { dataFolder: data, traces, forwards: true }))
+    expect(await post(server.httpPort, makeRun().requests[0])).toBe(200)
+    await server.stop()
+    // In memory nothing is left.
+    if (kind === 'memory') return
+    server = await startServer(serverOptions(sink.url, { dataFolder: data, traces, limits, forwards: true }))
+    const counts = () => server.counts() as { traces: { expired: number }; service: { expiredRequests: number } }
+    await until(() => counts().traces.expired === 1 && counts().service.expiredRequests === 1, 'the deletion')
+    await server.stop()
+    const database = new DatabaseSync(join(data ?? '', 'spans.db'))
+    expect(database.prepare('SELECT count(*) AS count FROM records').get()).toEqual({ count: 0 })
+    expect(database.prepare('SELECT count(*) AS count FROM forward').get()).toEqual({ count: 0 })
+    database.close()
+  })
+
   it('copies the attributes that are asked for to events', async () => {
     await using sink = await createSink()
     const configPath = join(newFolder(), 'spanscore.yaml')
@@ -286,7 +308,9 @@ describe('a data folder that an older version of the service wrote', () => {
     const folder = newFolder()
     copyFileSync(new URL('fixtures/schema-1.db', import.meta.url), join(folder, 'spans.db'))
     await using sink = await createSink()
-    const server = await startServer(serverOptions(sink.url, { dataFolder: folder, forwards: true }))
+    // The folder is as old as the test.
+    const limits = { ...serverOptions('').limits, retentionMs: Number.MAX_SAFE_INTEGER }
+    const server = await startServer(serverOptions(sink.url, { dataFolder: folder, forwards: true, limits }))
     const agent = makeRun({ traceId: open.traceId, agentSpanId: open.spanId }).requests[2]
     expect(await post(server.httpPort, agent)).toBe(200)
     const revisionOf = (run: typeof open) =>

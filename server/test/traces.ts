@@ -14,6 +14,8 @@ interface Made {
   readonly scope?: string
   readonly traceId?: string
   readonly agentSpanId?: string
+  /** What the user says. */
+  readonly text?: string
 }
 
 const message = (role: string, content: string) => JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
@@ -26,6 +28,7 @@ export function makeRun({
   scope = 'my-agents',
   traceId,
   agentSpanId,
+  text: question = 'Weather in Oslo?',
 }: Made = {}): MadeRun {
   const trace = traceId ?? randomBytes(16).toString('hex')
   const agent = agentSpanId ?? randomBytes(8).toString('hex')
@@ -51,7 +54,7 @@ export function makeRun({
     span('chat gpt', agent, [
       text('gen_ai.operation.name', 'chat'),
       text('gen_ai.request.model', 'gpt'),
-      text('gen_ai.input.messages', message('user', 'Weather in Oslo?')),
+      text('gen_ai.input.messages', message('user', question)),
       text(
         'gen_ai.output.messages',
         JSON.stringify([
@@ -76,7 +79,7 @@ export function makeRun({
       [
         text('gen_ai.operation.name', 'invoke_agent'),
         text('gen_ai.agent.name', 'weather-agent'),
-        text('gen_ai.input.messages', message('user', 'Weather in Oslo?')),
+        text('gen_ai.input.messages', message('user', question)),
         text('gen_ai.output.messages', message('assistant', 'It rains.')),
       ],
       agent,

@@ -5,7 +5,7 @@ export class MemoryLog implements SpanLog {
   readonly isDurable = false
   readonly #nowMs: () => number
   readonly #records = new Map<number, LogRecord>()
-  readonly #forward = new Map<number, ForwardedRequest>()
+  readonly #forward = new Map<number, ForwardedRequest & { readonly timeMs: number }>()
   #onRecords: ((records: readonly LogRecord[]) => void) | undefined
   #nextOffset = 1
   #nextForwardId = 1
@@ -27,7 +27,7 @@ export class MemoryLog implements SpanLog {
   append({ record, forward }: Append): Promise<void> {
     if (forward !== undefined) {
       const id = this.#nextForwardId++
-      this.#forward.set(id, { ...forward, id })
+      this.#forward.set(id, { ...forward, id, timeMs: this.#nowMs() })
       this.#heldBytes += forward.body.byteLength
     }
     if (record !== undefined) {
@@ -65,6 +65,21 @@ export class MemoryLog implements SpanLog {
       this.#heldBytes -= this.#forward.get(id)?.body.byteLength ?? 0
       this.#forward.delete(id)
     }
+  }
+
+  latestOffsetBefore(timeMs: number): number {
+    let latest = 0
+    for (const record of this.#records.values()) {
+      if (record.timeMs >= timeMs) break
+      latest = record.offset
+    }
+    return latest
+  }
+
+  dropForwardedBefore(timeMs: number): number {
+    const old = [...this.#forward.values()].filter((each) => each.timeMs < timeMs)
+    this.forwarded(old.map(({ id }) => id))
+    return old.length
   }
 
   close(): void {

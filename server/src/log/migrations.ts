@@ -40,6 +40,11 @@ const MIGRATIONS: readonly (string | ((database: DatabaseSync, spanIdsOf: SpanId
   );
   `,
   keepRequestsAsReceived,
+  // When a request was received that is to be passed on. What waits already counts from now on.
+  `
+  ALTER TABLE forward ADD COLUMN time_ms REAL NOT NULL DEFAULT 0;
+  UPDATE forward SET time_ms = unixepoch() * 1000.0;
+  `,
 ]
 
 /**

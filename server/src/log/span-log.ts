@@ -81,6 +81,10 @@ export interface SpanLog {
   nextToForward(limit: number): readonly ForwardedRequest[]
   /** These requests were acknowledged where they were passed on to. */
   forwarded(ids: readonly number[]): void
+  /** The offset of the latest record that was appended before a time; 0 where there is none. */
+  latestOffsetBefore(timeMs: number): number
+  /** Gives up requests that have waited since before a time. @returns How many. */
+  dropForwardedBefore(timeMs: number): number
   /** Bytes of bodies that are held. */
   readonly heldBytes: number
   /** Requests that wait to be passed on. */

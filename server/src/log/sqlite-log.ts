@@ -108,6 +108,16 @@ export class SqliteLog implements SpanLog {
     this.#scheduleLater()
   }
 
+  latestOffsetBefore(timeMs: number): number {
+    return numberIn(this.#statements.latestBefore.get(timeMs), 'latest')
+  }
+
+  dropForwardedBefore(timeMs: number): number {
+    const ids = this.#statements.forwardBefore.all(timeMs).map((row) => numberIn(row, 'id'))
+    if (ids.length > 0) this.forwarded(ids)
+    return ids.length
+  }
+
   close(): void {
     if (this.#isClosed) return
     clearTimeout(this.#later)
@@ -179,7 +189,8 @@ export class SqliteLog implements SpanLog {
       into.push({ ...record, offset: Number(lastInsertRowid), timeMs })
     }
     if (forward !== undefined) {
-      this.#statements.insertForward.run(forward.signal, forward.contentType, forward.contentEncoding, forward.body)
+      const { contentType, contentEncoding, body } = forward
+      this.#statements.insertForward.run(forward.signal, contentType, contentEncoding, body, timeMs)
       bytes += forward.body.byteLength
     }
     return bytes
@@ -202,12 +213,14 @@ function prepare({ database }: DataFolder) {
     removeStates: database.prepare('DELETE FROM states WHERE "offset" = ?'),
     writeStates: database.prepare('INSERT OR REPLACE INTO states ("offset", of_index) VALUES (?, ?)'),
     insertForward: database.prepare(
-      'INSERT INTO forward (signal, content_type, content_encoding, body) VALUES (?, ?, ?, ?)',
+      'INSERT INTO forward (signal, content_type, content_encoding, body, time_ms) VALUES (?, ?, ?, ?, ?)',
     ),
     nextForward: database.prepare(
       'SELECT id, signal, content_type, content_encoding, body FROM forward ORDER BY id LIMIT ?',
     ),
     removeForward: database.prepare('DELETE FROM forward WHERE id = ? RETURNING length(body) AS bytes'),
+    latestBefore: database.prepare('SELECT coalesce(max("offset"), 0) AS latest FROM records WHERE time_ms < ?'),
+    forwardBefore: database.prepare('SELECT id FROM forward WHERE time_ms < ?'),
     forwardCount: database.prepare('SELECT count(*) AS count FROM forward'),
     bytes: database.prepare(
       'SELECT coalesce((SELECT sum(length(body)) FROM records), 0) + coalesce((SELECT sum(length(body)) FROM forward), 0) AS bytes',

@@ -48,16 +48,16 @@ export class Forwarder {
   async #sendAll(): Promise<void> {
     this.#isSending = true
     const { signal } = this.#controller
-    for (;;) {
+    while (!signal.aborted) {
       const waiting = this.#log.nextToForward(PAGE + this.#done.size).filter(({ id }) => !this.#done.has(id))
-      if (waiting.length === 0 || signal.aborted) break
+      if (waiting.length === 0) break
       for (const each of waiting) {
         if (!(await this.#send(each))) break
         // The log forgets it with its next transaction.
         this.#done.add(each.id)
         this.#log.forwarded([each.id])
       }
-      if (this.#done.size > 10 * PAGE) this.#forgetDone()
+      if (!signal.aborted && this.#done.size > 10 * PAGE) this.#forgetDone()
     }
     this.#isSending = false
   }

@@ -44,6 +44,7 @@ export class ServiceMetrics {
       result.observe(buffer.counts.late, { reason: 'late' })
       result.observe(buffer.counts.overLimit, { reason: 'over-limit' })
       result.observe(service.counts.undecodable, { reason: 'undecodable' })
+      result.observe(buffer.counts.expired, { reason: 'expired' })
     })
     counter('runs', 'Runs that were put before the scorers, and revisions of them.', (result) => {
       result.observe(service.counts.runs, { kind: 'run' })

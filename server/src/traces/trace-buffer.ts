@@ -52,6 +52,8 @@ export interface TraceBufferCounts {
   late: number
   /** Spans that were left out because their trace holds too many, or too much. */
   overLimit: number
+  /** Spans that were given up unscored, because they were kept for as long as they may be. */
+  expired: number
   /** Units whose place was given up before `lingerMs`, because too many spans are held. */
   cutShort: number
 }
@@ -77,7 +79,7 @@ export class TraceBuffer {
   readonly #contents: HeldContents
   /** Units that were scored, in the order in which they were. */
   readonly #lingering = new Set<RunUnit>()
-  readonly counts: TraceBufferCounts = { late: 0, overLimit: 0, cutShort: 0 }
+  readonly counts: TraceBufferCounts = { late: 0, overLimit: 0, expired: 0, cutShort: 0 }
   #heldSpans = 0
 
   constructor(options: TraceBufferOptions) {
@@ -150,6 +152,23 @@ export class TraceBuffer {
     }
     this.#giveWay(finished)
     return { settled, finished, freed }
+  }
+
+  /**
+   * Gives up runs with spans in records up to an offset, scored or not. What is with the scorers is left alone.
+   *
+   * @returns Units of which nothing is needed any more.
+   */
+  expire(offset: number): readonly RunUnit[] {
+    const finished: RunUnit[] = []
+    for (const trace of this.#traces.values()) {
+      for (const unit of trace.units) {
+        if (unit.state === 'settling' || !unit.spans.some((span) => span.offset <= offset)) continue
+        if (unit.state === 'open') this.counts.expired += unit.spans.length
+        this.#finish(trace, unit, finished)
+      }
+    }
+    return finished
   }
 
   /** These spans were put before the scorers: their content is not needed in memory any more. */
