@@ -111,7 +111,11 @@ async function main({ options, folder, token, limits, configPath }: PageWorkerDa
     answer({ kind: 'stopped' })
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', (error) => {
+      const isTaken = 'code' in error && error.code === 'EADDRINUSE'
+      const message = `--page-port ${options.port}: expected a port that is free, got one that another program uses. Choose another one.`
+      reject(isTaken ? new Error(message, { cause: error }) : error)
+    })
     server.listen(options.port, options.host, resolve)
   })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port

@@ -58,8 +58,10 @@ export class Page implements ServiceObserver {
         if (message.kind === 'listening') {
           page.#port = message.port
           resolve()
-        } else if (message.kind === 'failed') reject(new Error(message.message))
-        else if (message.kind === 'taken') page.#waitingBytes -= message.bytes
+        } else if (message.kind === 'failed') {
+          void worker.terminate()
+          reject(new Error(message.message))
+        } else if (message.kind === 'taken') page.#waitingBytes -= message.bytes
         else if (message.kind === 'trouble') report(message.message)
         else page.#onStopped()
       })

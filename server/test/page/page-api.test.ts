@@ -219,6 +219,18 @@ describe('the API of the page', () => {
   })
 })
 
+it('says so when its port is taken, and ends the service', async () => {
+  const folders = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'spanscore-page-')))
+  const first = await startWithPage(folders[0]!)
+  const port = Number(new URL(first.origin).port)
+  const page = { host: '127.0.0.1', port, allowedHosts: [], retention: { maxAgeMs: 1, maxBytes: 1 } }
+  await expect(startWithPage(folders[1]!, { page })).rejects.toThrow(
+    `--page-port ${port}: expected a port that is free`,
+  )
+  await first.server.stop()
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
 it('needs a data folder', async () => {
   await expect(
     startServer({
