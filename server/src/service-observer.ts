@@ -16,6 +16,6 @@ export interface ServiceObserver {
   settled(settled: SettledSpans, offers: readonly OfferedRun[]): void
   /** One scorer's result for a run, or for a run that it started. */
   scored(runId: string, ids: ScoreIds, evaluation: Evaluation): void
-  /** Nothing of some spans of this trace is needed any more. */
-  finished(traceId: string): void
+  /** These spans of a trace are not needed any more. */
+  finished(traceId: string, spanIds: readonly string[]): void
 }

@@ -224,7 +224,10 @@ export class Service {
   #finish(units: readonly RunUnit[]): void {
     for (const { spans, traceId } of units) {
       this.#mark(spans, FINISHED)
-      this.#parts.observer?.finished(traceId)
+      this.#parts.observer?.finished(
+        traceId,
+        spans.map(({ spanId }) => spanId),
+      )
     }
     this.#states.write()
   }

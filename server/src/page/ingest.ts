@@ -55,7 +55,7 @@ export class Ingest {
     if (item.kind === 'record') this.#arrived(item)
     else if (item.kind === 'settled') this.#settled(item)
     else if (item.kind === 'score') this.#scored(item)
-    else this.#forget(item.traceId)
+    else this.#drop(item.traceId, new Set(item.spanIds))
   }
 
   /** Traces with recognised spans that were not settled yet. */
@@ -141,7 +141,7 @@ export class Ingest {
         logs: open.logs.filter(({ spanId }) => wanted.has(spanId)),
       })
     }
-    if (open !== undefined) this.#drop(traceId, open, wanted)
+    this.#drop(traceId, wanted)
     this.changes += 1
   }
 
@@ -157,7 +157,9 @@ export class Ingest {
   }
 
   /** Other runs of the trace may go on: their spans stay. */
-  #drop(traceId: string, trace: OpenTrace, settled: ReadonlySet<string>): void {
+  #drop(traceId: string, settled: ReadonlySet<string>): void {
+    const trace = this.#open.get(traceId)
+    if (trace === undefined) return
     for (const spanId of settled) trace.spans.delete(spanId)
     trace.logs = trace.logs.filter(({ spanId }) => !settled.has(spanId))
     trace.isRecognised = [...trace.spans.values()].some(isOfAgent)

@@ -20,7 +20,7 @@ export type ToPage =
       /** An `Evaluation`, as JSON. */
       readonly evaluation: string
     }
-  | { readonly kind: 'finished'; readonly traceId: string }
+  | { readonly kind: 'finished'; readonly traceId: string; readonly spanIds: readonly string[] }
 
 /** What goes to the page in one message. */
 export type PageBatch =

@@ -96,8 +96,8 @@ export class Page implements ServiceObserver {
     this.#add({ kind: 'score', runId, scoreKey: key, evaluation: toJson(evaluation) })
   }
 
-  finished(traceId: string): void {
-    this.#add({ kind: 'finished', traceId })
+  finished(traceId: string, spanIds: readonly string[]): void {
+    this.#add({ kind: 'finished', traceId, spanIds })
   }
 
   /** Stores what has come, and ends the thread. */
