@@ -176,7 +176,7 @@ describe('the page', () => {
     await picture(page, 'run')
     expect(await seriousProblems(page)).toEqual([])
     await page.getByText('Raw spans').click()
-    expect(await page.locator('.span').count()).toBe(6)
+    await expect.poll(() => page.locator('.span').count()).toBe(6)
     expect(complaints).toEqual([])
   })
 
@@ -239,7 +239,8 @@ describe('the page', () => {
     expect(await seriousProblems(page)).toEqual([])
     await page.locator('h1').click()
     for (let round = 0; round < 10; round++) {
-      await page.locator('.labelling .conversation').first().waitFor()
+      await page.getByText(`${round} of 10 labelled`).waitFor()
+      await page.locator('.label-bar button.pass:enabled').waitFor()
       if (round === 0) {
         await page.keyboard.press('n')
         await page.keyboard.type('says more than the tools')
@@ -248,6 +249,7 @@ describe('the page', () => {
       await page.keyboard.press(round % 2 === 0 ? 'f' : 'p')
       await page.locator('.labelling .verdict').waitFor()
       await page.keyboard.press('Enter')
+      await page.locator('.labelling .verdict').waitFor({ state: 'detached' })
     }
     await page.getByText('All that was drawn is labelled').waitFor()
     await page.getByText(/faithfulness agrees with people on/).waitFor()

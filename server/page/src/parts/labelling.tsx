@@ -13,10 +13,12 @@ interface LabellingProps {
   readonly labeller: string
   readonly state: LabelState
   readonly onLabel: () => void
+  /** Called when the person has seen the verdict. */
+  readonly onNext: () => void
 }
 
 /** One run at a time. `p` and `f` label it; then the scorer's verdict is shown, and any of the keys goes on. */
-export function Labelling({ scorer, version, labeller, state, onLabel }: LabellingProps) {
+export function Labelling({ scorer, version, labeller, state, onLabel, onNext }: LabellingProps) {
   const [given, setGiven] = useState<{ readonly runId: string; readonly label: string }>()
   const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set())
   const [problem, setProblem] = useState<string>()
@@ -38,7 +40,8 @@ export function Labelling({ scorer, version, labeller, state, onLabel }: Labelli
     }
   }, [runId])
   const say = (label: 'pass' | 'fail') => {
-    if (given !== undefined) return
+    // Nobody labels what they have not seen.
+    if (given !== undefined || details?.run.id !== runId) return
     if (labeller.trim() === '') {
       setProblem('Say who you are first: labels of different people are told apart.')
       return
@@ -55,6 +58,7 @@ export function Labelling({ scorer, version, labeller, state, onLabel }: Labelli
   }
   const goOn = () => {
     setGiven(undefined)
+    onNext()
     if (note.current !== null) note.current.value = ''
   }
   useKeys({
@@ -82,10 +86,10 @@ export function Labelling({ scorer, version, labeller, state, onLabel }: Labelli
             </p>
             <textarea ref={note} rows={2} placeholder="Why (optional)" aria-label="Note" />
             <p class="buttons">
-              <button type="button" class="pass" onClick={() => say('pass')}>
+              <button type="button" class="pass" disabled={details === undefined} onClick={() => say('pass')}>
                 ✓ Pass <kbd>p</kbd>
               </button>
-              <button type="button" class="fail" onClick={() => say('fail')}>
+              <button type="button" class="fail" disabled={details === undefined} onClick={() => say('fail')}>
                 ✗ Fail <kbd>f</kbd>
               </button>
               <button type="button" onClick={() => note.current?.focus()}>

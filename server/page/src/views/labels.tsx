@@ -20,6 +20,7 @@ export function LabelsView() {
   const [labeller, setLabeller] = useState(localStorage.getItem(NAME) ?? '')
   const [round, setRound] = useState(0)
   const [note, setNote] = useState('')
+  const [isShowing, setShowing] = useState(false)
   const judges = overview.scorers.filter(({ kind }) => kind === 'judge').map(({ scorer }) => scorer)
   const scorers = [...new Set([...judges, ...scorersOf(overview)])]
   const scorer = choices['scorer'] ?? scorers[0] ?? ''
@@ -89,14 +90,19 @@ export function LabelsView() {
       {note !== '' && <p role="status">{note}</p>}
       {value !== undefined && (
         <>
-          {value.waiting.length > 0 ? (
+          {value.waiting.length > 0 || isShowing ? (
             <Labelling
               key={`${scorer} ${version} ${labeller}`}
               scorer={scorer}
               version={version}
               labeller={labeller}
               state={value}
-              onLabel={again}
+              onLabel={() => {
+                // The verdict on the last run is shown too.
+                setShowing(true)
+                again()
+              }}
+              onNext={() => setShowing(false)}
             />
           ) : (
             <Draw state={value} onDraw={(count) => act(send('/api/labels/draw', { scorer, version, count }))} />
