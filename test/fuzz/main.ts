@@ -14,6 +14,7 @@ import { ScoringSpanProcessor } from 'spanscore'
 import type { SourceSpan } from '../../src/spans/source-span.ts'
 import { libraryNames, loadLibrary, readScenario } from '../corpus/load.ts'
 import { faultyOptions } from './faults.ts'
+import { LongTurns } from './long-turns.ts'
 import { playMutated } from './play.ts'
 import { createRandom } from './random.ts'
 
@@ -31,10 +32,8 @@ if (!(seconds > 0) || !(maxSpans > 0) || !Number.isInteger(firstSeed)) {
 
 /** Recordings that are played on one pipeline. */
 const ROUNDS = 100
-/** Processor time of one hook, or of one turn of the event loop. */
+/** Processor time of one hook, or of one turn of the event loop, without collections of garbage. */
 const LONGEST_TURN_MS = 50
-/** A collection of garbage, or a compilation, may fall into a turn of ours: so many of a million may be longer. */
-const LONG_TURNS_IN_A_MILLION = 5
 const MOST_HEAP_GROWTH_MIB = 48
 
 const recordings: readonly (readonly SourceSpan[])[] = libraryNames()
@@ -49,36 +48,25 @@ process.on('unhandledRejection', unhandled)
 process.on('uncaughtException', unhandled)
 diag.setLogger({ error() {}, warn() {}, info() {}, debug() {}, verbose() {} })
 
-let [turns, longTurns, longestMs] = [0, 0, 0]
+const turns = new LongTurns(LONGEST_TURN_MS)
+let seed = firstSeed
 
-function threadCpuUs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return user + system
-}
-
-function note(beganUs: number): void {
-  const tookMs = (threadCpuUs() - beganUs) / 1000
-  turns += 1
-  longestMs = Math.max(longestMs, tookMs)
-  if (tookMs > LONGEST_TURN_MS) longTurns += 1
-}
-
-function timed(hook: () => void): void {
-  const beganUs = threadCpuUs()
+function timed(what: string, hook: () => void): void {
+  const end = turns.begin(`${what}, seed ${seed}`)
   try {
     hook()
   } catch (error) {
     violations.push(`thrown into the application: ${error instanceof Error ? error.stack : typeof error}`)
   }
-  note(beganUs)
+  end()
 }
 
 /** Turns in which nobody works but spanscore. */
 async function idle(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {
-    const beganUs = threadCpuUs()
+    const end = turns.begin(`a turn, seed ${seed}`)
     await nextTurn()
-    note(beganUs)
+    end()
   }
 }
 
@@ -101,7 +89,7 @@ class Behind implements SpanProcessor {
 }
 
 /** One pipeline from its construction to its shutdown. Returns how many spans ended. */
-async function playPipeline(seed: number): Promise<number> {
+async function playPipeline(): Promise<number> {
   const random = createRandom(seed)
   const behind = new Behind()
   const scoring = new ScoringSpanProcessor({ ...faultyOptions(random), next: behind })
@@ -137,7 +125,8 @@ const heap: number[] = []
 let [spans, pipelines] = [0, 0]
 console.log(`fuzz: seeds from ${firstSeed}`)
 while (performance.now() - beganMs < seconds * 1000 && spans < maxSpans && violations.length < 20) {
-  spans += await playPipeline(firstSeed + pipelines)
+  seed = firstSeed + pipelines
+  spans += await playPipeline()
   pipelines += 1
   if (pipelines % 20 !== 0) continue
   globalThis.gc?.()
@@ -145,13 +134,13 @@ while (performance.now() - beganMs < seconds * 1000 && spans < maxSpans && viola
 }
 const growth = heap.length < 8 ? 0 : Math.min(...heap.slice(-3)) - Math.min(...heap.slice(2, 5))
 if (growth > MOST_HEAP_GROWTH_MIB) violations.push(`the heap grew by ${growth.toFixed(0)} MiB`)
-if (longTurns > Math.max(2, (turns * LONG_TURNS_IN_A_MILLION) / 1e6)) {
-  violations.push(`${longTurns} hooks or turns took more than ${LONGEST_TURN_MS} ms of processor time`)
-}
+const { own, withGarbage } = turns.report()
+for (const turn of own) violations.push(`a hook or a turn above ${LONGEST_TURN_MS} ms of processor time: ${turn}`)
 if (Reflect.get({}, 'polluted') !== undefined) violations.push('Object.prototype was written to')
 console.log(
   `fuzz: ${spans} spans in ${pipelines} pipelines and ${((performance.now() - beganMs) / 1000).toFixed(0)} s; ` +
-    `${turns} hooks and turns, ${longTurns} above ${LONGEST_TURN_MS} ms, the longest ${longestMs.toFixed(0)} ms of processor time; ` +
+    `${turns.count} hooks and turns, ${own.length} above ${LONGEST_TURN_MS} ms of processor time, ` +
+    `${withGarbage} more with collections of garbage; ` +
     `heap ${heap.at(0)?.toFixed(0) ?? '?'} to ${heap.at(-1)?.toFixed(0) ?? '?'} MiB`,
 )
 for (const violation of new Set(violations)) console.error(`✗ ${violation}`)

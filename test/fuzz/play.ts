@@ -28,14 +28,14 @@ function mutate(span: Span, random: Random): void {
  * Plays the spans of a recording on a real provider: in another order, with spans that are lost, doubled, changed, or never
  * end, and attributes that come at the start or later.
  *
- * @param timed Runs each hook.
+ * @param timed runs each hook; what it is comes first
  * @returns how many spans ended
  */
 export function playMutated(
   recorded: readonly SourceSpan[],
   provider: BasicTracerProvider,
   random: Random,
-  timed: (hook: () => void) => void,
+  timed: (what: string, hook: () => void) => void,
 ): number {
   const spans = [...recorded]
   if (random.chance(0.2)) spans.push(random.pick(spans))
@@ -48,7 +48,7 @@ export function playMutated(
     const [span] = open.splice(index, 1)
     if (span === undefined || random.chance(0.02)) return
     if (random.chance(0.4)) mutate(span, random)
-    timed(() => span.end())
+    timed('the end of a span', () => span.end())
     ended += 1
   }
   for (const source of spans) {
@@ -58,7 +58,7 @@ export function playMutated(
     const context = known === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, known)
     const attributes = { ...source.attributes } as Record<string, string>
     const atStart = random.chance(0.6)
-    timed(() => {
+    timed('the start of a span', () => {
       const tracer = provider.getTracer(source.scope.name, source.scope.version)
       const span = tracer.startSpan(source.name, atStart ? { attributes } : {}, context)
       if (!atStart) span.setAttributes(attributes)

@@ -1,0 +1,69 @@
+import { PerformanceObserver } from 'node:perf_hooks'
+
+/** Collections of garbage shorter than this are not remembered. */
+const LEAST_COLLECTION_MS = 2
+
+/** A turn that took long, and what it was. */
+interface LongTurn {
+  readonly what: string
+  readonly beginMs: number
+  readonly endMs: number
+  readonly cpuMs: number
+}
+
+/**
+ * Finds hooks and turns that take long by themselves: by the processor time of their thread, less the collections of garbage that
+ * fell into them. Who is preempted by other processes is not slow, and a collection belongs to whatever made the garbage.
+ */
+export class LongTurns {
+  /** Hooks and turns that were measured. */
+  count = 0
+  readonly #limitMs: number
+  readonly #long: LongTurn[] = []
+  readonly #collections: { readonly beginMs: number; readonly endMs: number }[] = []
+  readonly #observer: PerformanceObserver
+
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs
+    this.#observer = new PerformanceObserver((list) => {
+      for (const { startTime, duration } of list.getEntries()) {
+        if (duration >= LEAST_COLLECTION_MS) {
+          this.#collections.push({ beginMs: startTime, endMs: startTime + duration })
+        }
+      }
+    })
+    this.#observer.observe({ entryTypes: ['gc'] })
+  }
+
+  /** Begins to measure; the function that is returned ends it. */
+  begin(what: string): () => void {
+    const [beginMs, beginUs] = [performance.now(), threadCpuUs()]
+    return () => {
+      this.count += 1
+      const cpuMs = (threadCpuUs() - beginUs) / 1000
+      if (cpuMs > this.#limitMs) this.#long.push({ what, beginMs, endMs: performance.now(), cpuMs })
+    }
+  }
+
+  /** The turns that took longer than the limit without their collections of garbage, and those that only did with them. */
+  report(): { readonly own: readonly string[]; readonly withGarbage: number } {
+    this.#observer.disconnect()
+    const all = this.#long.map(({ what, beginMs, endMs, cpuMs }) => {
+      const collectionsMs = this.#collections.reduce(
+        (sum, one) => sum + Math.max(0, Math.min(endMs, one.endMs) - Math.max(beginMs, one.beginMs)),
+        0,
+      )
+      return { what, ownMs: cpuMs - collectionsMs, cpuMs }
+    })
+    const own = all.filter(({ ownMs }) => ownMs > this.#limitMs)
+    return {
+      own: own.map(({ what, ownMs, cpuMs }) => `${what}: ${ownMs.toFixed(0)} of ${cpuMs.toFixed(0)} ms`),
+      withGarbage: all.length - own.length,
+    }
+  }
+}
+
+function threadCpuUs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return user + system
+}
