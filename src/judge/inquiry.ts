@@ -67,7 +67,7 @@ export interface Note {
 export interface Inquiry {
   /** What is judged and by which measure: trusted, part of the system message. */
   readonly role: string
-  /** Untrusted: stands inside the boundary, cut to what the prompt may hold. */
+  /** Untrusted: shown inside the boundary, cut to what the prompt may hold. */
   readonly sections: readonly SectionDraft[]
   readonly questions: readonly Question[]
   readonly lists?: readonly ItemList[]

@@ -12,7 +12,7 @@ const answered = (statusCode: number, responseHeaders: Record<string, string> = 
   error: Object.assign(new Error('No.'), { statusCode, responseHeaders }),
 })
 
-/** A judge whose clock stands still but for what is waited. */
+/** A judge whose clock moves only while it waits. */
 function world(script: JudgeScript, settings: JudgeSettings = {}) {
   let nowMs = 0
   const waits: number[] = []

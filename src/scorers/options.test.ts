@@ -12,7 +12,7 @@ interface Factory {
   readonly required: Options
   /** What `{}` is answered with; none: it is made. */
   readonly missing?: string
-  /** All options, in the order in which they are told. */
+  /** All options, in the order in which they are passed. */
   readonly known: string
   /** Wrong options, and what is said of them. */
   readonly wrong: readonly (readonly [Options, string])[]

@@ -5,7 +5,7 @@ type Digest = Pick<Randomness, 'digest'>
 
 /**
  * Draws the ids under which a call shows its questions: letters and digits without any meaning, so that the judged text can name
- * none of them and a real question cannot be told from a control.
+ * none of them and nobody can distinguish a real question from a control.
  */
 export function createIdDraw({ mark }: Boundary, randomness: Digest): (name: string, isControl: boolean) => string {
   const used = new Set<string>()

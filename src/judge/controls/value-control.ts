@@ -50,7 +50,7 @@ export function drawValueControl(
 
 /** What the judge is asked. */
 export function describeValueControl({ key, word }: Pick<ValueControl, 'key' | 'word'>): string {
-  return `Beside these, "${key}" answers a control question, and is no part of the task: "yes" if the word ${word} stands anywhere before this line, "no" if it does not.`
+  return `Beside these, "${key}" answers a control question, and is no part of the task: "yes" if the word ${word} is anywhere before this line, "no" if it does not.`
 }
 
 /** The reply without its answer to the control question, and whether that answer is right. */

@@ -9,7 +9,7 @@ export interface Boundary {
 }
 
 /**
- * Draws a boundary of 128 bits. Whoever wrote the texts before it was drawn cannot have put it there; should one of them hold
+ * Draws a boundary of 128 bits. The texts were written before it was drawn, and so cannot hold it on purpose; should one of them hold
  * the tag by chance, another boundary is drawn.
  */
 export function drawBoundary(texts: readonly string[], randomness: Pick<Randomness, 'hex'>): Boundary {

@@ -1,5 +1,5 @@
 /**
- * Ids in as few words as can be: `call_1 to call_300, missing`. A range stands for three or more ids that count up.
+ * Ids in as few words as can be: `call_1 to call_300, missing`. A range names three or more ids that count up.
  */
 export function nameIds(ids: readonly string[]): string {
   const names: string[] = []

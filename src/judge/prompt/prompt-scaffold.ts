@@ -22,7 +22,7 @@ const blank: Inquiry = {
 }
 
 /**
- * All that a judge is told beside a scorer's own words: rules, marks, controls, shape of the reply. Part of every judge scorer's
+ * All that a judge reads beside a scorer's own words: rules, marks, controls, shape of the reply. Part of every judge scorer's
  * version, because other words may well give other scores.
  */
 export function promptScaffold(): unknown {

@@ -14,7 +14,7 @@ export function contextSection(title: string, text: string): SectionDraft {
 }
 
 /**
- * The messages before the last user message, the latest `count` of them; no section where there are none. Each stands on one
+ * The messages before the last user message, the latest `count` of them; no section where there are none. Each is on one
  * line, as JSON, so that no message can pretend to be two.
  */
 export function historySection(run: AgentRun, count: number): SectionDraft[] {

@@ -37,7 +37,7 @@ export function valueRepairPrompt(reply: string, problem: string, shape: ValueSh
   }
 }
 
-/** All that a judge is told beside the author's words: part of the scorer's version. */
+/** All that a judge reads beside the author's words: part of the scorer's version. */
 export function valuePromptScaffold(): unknown {
   const control: ValueControl = { key: 'k', word: 'w', schema: {} }
   const shape: ValueShape = { boundary: { mark: 'm', tag: 't' }, schema: {}, example: {}, control }

@@ -55,7 +55,7 @@ describe('a model', () => {
     )
   })
 
-  it('is refused without its key being told', () => {
+  it('is refused without its key being revealed', () => {
     expect(() => toModelReference({ model: 'a/b', apiKey: 'secret' })).toThrow(/got an object with model, apiKey\.$/)
   })
 
@@ -98,7 +98,7 @@ describe('a connection', () => {
     expect(await asked(() => 'openai/gpt-5-mini', bothKeys)).toEqual(['chat', 'gpt-5-mini', 'Bearer judge'])
   })
 
-  it('uses the chat completions of a URL, and sends what stands after the first slash', async () => {
+  it('uses the chat completions of a URL, and sends what comes after the first slash', async () => {
     expect(await asked(router, () => ({ ROUTER_API_KEY: 'key', OPENAI_API_KEY: 'not this one' }))).toEqual([
       'chat',
       'meta/llama',

@@ -62,7 +62,7 @@ export function generate(model: CallableModel, request: GenerateRequest): Promis
   })
 }
 
-/** The references of models were checked when the judge was made; here the compiler is told so. */
+/** The references of models were checked when the judge was made; this says so to the compiler. */
 function isLanguageModel(model: unknown): model is Exclude<LanguageModel, string> {
   return isCallableModel(model)
 }

@@ -13,7 +13,7 @@ export interface LanguageModelInstance {
 
 /** A model by its id, with what is needed to reach it. */
 export interface ModelConfig {
-  /** `<provider>/<model>`. With `url`, what stands before the first slash is a name only and is not sent. */
+  /** `<provider>/<model>`. With `url`, what is before the first slash is a name only and is not sent. */
   readonly id: string
   /** Base URL of an OpenAI-compatible API (chat completions), `http://127.0.0.1:11434/v1` for example. */
   readonly url?: string

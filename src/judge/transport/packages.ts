@@ -1,6 +1,6 @@
 /**
  * The optional peers that a judge asks with, loaded when it first does. Each `import()` names its package in plain words and
- * stands in a `try`, which is how bundlers are told that a package may be missing: where it is installed it becomes part of
+ * is in a `try`, which says to bundlers that a package may be missing: where it is installed it becomes part of
  * the bundle, and where it is not, the bundle is made without it. Outside of a `try` esbuild and webpack refuse to make one.
  */
 
@@ -16,7 +16,7 @@ export async function loadAi(): Promise<typeof import('ai')> {
 
 /**
  * The module of a provider's package. Of those that have the name of a model only, bundlers can see `@ai-sdk/openai`; any
- * other is looked for when it is needed, from where the bundle stands.
+ * other is looked for when it is needed, from where the bundle is.
  *
  * @throws what the runtime or the bundler throws where the package is missing
  */

@@ -5,7 +5,7 @@ interface TokenSettings {
 
 /** A verdict with its id and one short sentence, in any language. */
 const TOKENS_OF_AN_ANSWER = 64
-/** What stands around the answers: lists, notes, and some thinking. */
+/** What is around the answers: lists, notes, and some thinking. */
 const TOKENS_AROUND = 512
 /** However short replies are to be, less than this is not worth a call. */
 const LEAST_ANSWERS = 16

@@ -89,7 +89,7 @@ function checkValue(
   ]
 }
 
-/** The schema's type, or that of the allowed values: where a variable stands for the value, they are its name. */
+/** The schema's type, or that of the allowed values: where the value is a variable, they are its name. */
 function hasExpectedType(value: unknown, allowed: readonly unknown[], schema: unknown): boolean {
   const type = isRecord(schema) ? schema.type : undefined
   if (type === undefined) return true

@@ -33,7 +33,7 @@ describe('answer present', () => {
     })
   })
 
-  it('takes a refusal for an answer where told to, and knows further ones', () => {
+  it('takes a refusal for an answer where it is asked to, and knows further ones', () => {
     expect(saying(createAnswerPresentScorer({ allowRefusals: true }), "I can't help with that.")).toMatchObject({
       value: 1,
     })

@@ -1,5 +1,5 @@
 /**
- * A largest set of pairs between two lists in which nothing stands twice (maximum bipartite matching by augmenting paths,
+ * A largest set of pairs between two lists in which nothing is used twice (maximum bipartite matching by augmenting paths,
  * Kuhn 1955). Taking the first that fits would miss pairs wherever one thing fits several others.
  *
  * @param fits whether two may be paired, by their indices

@@ -201,7 +201,7 @@ function byValues(
   )
   const matched = partners.filter((partner) => partner !== undefined).length
   const total = Math.max(wanted.length, made.length)
-  // What is left over on both sides: each call is told what keeps it from the expected call that it comes closest to.
+  // What is left over on both sides: for each call, what keeps it from the expected call that it is closest to.
   const open = wanted.filter((_call, index) => partners[index] === undefined)
   const checked = made.map(({ call, index }, right): CheckedCall => {
     if (partners.includes(right)) return { name: call.name, index, errors: [] }

@@ -39,7 +39,7 @@ export interface StepResults<Preprocessed, Analyzed> {
 /** The model that answers prompt steps. */
 export interface StepJudge extends JudgeSettings {
   readonly model: JudgeModel
-  /** What the judge is told of its task, before the prompt of any step. */
+  /** What the judge reads about its task, before the prompt of any step. */
   readonly instructions?: string
   /**
    * Whether a reply that leaves the control question out counts for nothing: it is asked for once more, and then the score is
@@ -68,7 +68,7 @@ export type OutputSchema<Output> =
 /** What `createPrompt` is given: the context of its step, and a way to quote. */
 export type PromptContext<Context> = Context & {
   /**
-   * Puts untrusted text (all that the run holds) between lines that the judge is told to take as data. Drawn anew for each
+   * Puts untrusted text (all that the run holds) between lines that the judge takes as data. Drawn anew for each
    * prompt, so that the text cannot close it.
    */
   readonly quote: (text: string) => string
@@ -113,7 +113,7 @@ export interface AnalyzedScorer<Run, Preprocessed, Analyzed> {
 
 /** A scorer without its score step, to which an analysis can be added. */
 export interface PreprocessedScorer<Run, Preprocessed> extends AnalyzedScorer<Run, Preprocessed, undefined> {
-  /** Adds a step whose result stands in `results.analyzeStepResult` of the steps after it. */
+  /** Adds a step whose result is in `results.analyzeStepResult` of the steps after it. */
   analyze<Analyzed>(
     step: Step<StepContext<Run, StepResults<Preprocessed, undefined>>, Analyzed>,
   ): AnalyzedScorer<Run, Preprocessed, Analyzed>
@@ -121,7 +121,7 @@ export interface PreprocessedScorer<Run, Preprocessed> extends AnalyzedScorer<Ru
 
 /** What `createScorer` gives: a scorer to which all steps can be added, in their order; all but `generateScore` may be left out. */
 export interface NewScorer<Run> extends PreprocessedScorer<Run, undefined> {
-  /** Adds a step whose result stands in `results.preprocessStepResult` of the steps after it. */
+  /** Adds a step whose result is in `results.preprocessStepResult` of the steps after it. */
   preprocess<Preprocessed>(
     step: Step<StepContext<Run, StepResults<undefined, undefined>>, Preprocessed>,
   ): PreprocessedScorer<Run, Preprocessed>

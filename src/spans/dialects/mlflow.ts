@@ -100,7 +100,16 @@ export const mlflow: Dialect = {
 
   contentKeys: [INPUTS, OUTPUTS, 'mlflow.chat.tools', 'mlflow.chat.messages', 'mlflow.trace.intermediate_outputs'],
   // Autologging writes the parameters of a request as attributes of their own names.
-  ownContentKeys: ['instructions', 'system', 'system_instruction', 'messages', 'input', 'prompt', 'tools'],
+  ownContentKeys: [
+    'invocation_params',
+    'instructions',
+    'system',
+    'system_instruction',
+    'messages',
+    'input',
+    'prompt',
+    'tools',
+  ],
 }
 
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([

@@ -30,7 +30,7 @@ const MAX_DEPTH = 100
 const MAX_ERRORS = 20
 
 /**
- * Holds a JSON value against a JSON Schema, at once and without compiling anything.
+ * Holds a JSON value against a JSON Schema, synchronously and without compiling anything.
  *
  * It knows what tool definitions and structured output are written in: the validation keywords of drafts 4 to 2020-12 with
  * references inside the schema. `format`, references to other documents and `unevaluated…` do not assert anything, as an

@@ -29,7 +29,9 @@ export function validateOutput(
   }
   const result = outputSchema['~standard'].validate(value)
   if (result instanceof Promise) {
-    throw new TypeError('Expected outputSchema to validate at once, got a promise: leave out its asynchronous checks.')
+    throw new TypeError(
+      'Expected outputSchema to validate synchronously, got a promise: leave out its asynchronous checks.',
+    )
   }
   if (isRecord(result) && result.issues === undefined) return { ok: true, value: result.value }
   const issues: unknown = isRecord(result) ? result.issues : undefined

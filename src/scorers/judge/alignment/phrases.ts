@@ -81,7 +81,7 @@ const chinese: AlignmentPhrases = {
   stop: '。',
 }
 
-/** The phrases in the language of a text, told by its script: Japanese by kana, Chinese by Han without kana, else English. */
+/** The phrases in the language of a text, recognised by its script: Japanese by kana, Chinese by Han without kana, else English. */
 export function phrasesFor(text: string): AlignmentPhrases {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return japanese
   return /\p{Script=Han}/u.test(text) ? chinese : english

@@ -80,7 +80,7 @@ describe('a helpful call', () => {
     }
   })
 
-  it('stands where the second reply is none, or compromised', async () => {
+  it('counts where the second reply is none, or compromised', async () => {
     for (const reply of [() => '', () => 'no JSON', () => '{"answers":[]}', compromised]) {
       const model = createScriptedJudge(({ index, prompt }) =>
         index === 0 ? { verdicts: { call_1: 'helpful', missing: 'none' } } : { text: reply(prompt) },
