@@ -19,6 +19,7 @@ installPackages(folder, {
   dependencies: {
     '@langchain/core': '1.4.0',
     '@mastra/core': '1.71.0',
+    '@mastra/evals': '1.10.2',
     '@opentelemetry/api': '1.9.1',
     autoevals: '0.3.0',
     openai: '6.49.0',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { createScorer, notScorable } from '@mastra/core/evals'
+import * as prebuilt from '@mastra/evals/scorers/prebuilt'
 import { ClosedQA, ExactMatch, Levenshtein } from 'autoevals'
 import OpenAI from 'openai'
 import { createLLMAsJudge, createTrajectoryMatchEvaluator, exactMatch } from 'openevals'
@@ -132,4 +133,73 @@ test('Mastra: a scorer with a prompt is a judge, and asks through Mastra', async
   assert.deepEqual([adapted.kind, adapted.judge.model], ['judge', 'local/judge'])
   assert.equal((await adapted.run(paris)).score, 0.5)
   assert.match(JSON.stringify(server.requests), /Paris/)
+})
+
+/** What a run of `withTool` is in Mastra, written by hand as Mastra writes it. */
+const inMastra = {
+  input: {
+    inputMessages: [mastraMessage('user', 'Is it raining in Oslo?')],
+    rememberedMessages: [],
+    systemMessages: [],
+  },
+  output: [
+    mastraMessage('assistant', 'Yes.', [
+      { toolCallId: '1', toolName: 'weather', state: 'result', args: { city: 'Oslo' }, result: 'rain' },
+    ]),
+  ],
+}
+
+function mastraMessage(role, text, toolInvocations = []) {
+  const parts = [
+    ...toolInvocations.map((toolInvocation) => ({ type: 'tool-invocation', toolInvocation })),
+    { type: 'text', text },
+  ]
+  return { id: role, role, createdAt: new Date(0), content: { format: 2, parts, content: text, toolInvocations } }
+}
+
+for (const [name, scorer] of Object.entries({
+  createCompletenessScorer: prebuilt.createCompletenessScorer(),
+  createContentSimilarityScorer: prebuilt.createContentSimilarityScorer(),
+  createKeywordCoverageScorer: prebuilt.createKeywordCoverageScorer(),
+  createTextualDifferenceScorer: prebuilt.createTextualDifferenceScorer(),
+  createToneScorer: prebuilt.createToneScorer(),
+  'createToolCallAccuracyScorerCode, right': prebuilt.createToolCallAccuracyScorerCode({ expectedTool: 'weather' }),
+  'createToolCallAccuracyScorerCode, wrong': prebuilt.createToolCallAccuracyScorerCode({ expectedTool: 'search' }),
+})) {
+  test(`@mastra/evals: ${name} gives the score that it gives in Mastra`, async () => {
+    const adapted = fromMastra(scorer)
+    assert.equal(adapted.kind, 'code')
+    const { score } = await scorer.run(structuredClone(inMastra))
+    assert.equal(typeof score, 'number')
+    assert.equal((await adapted.run(withTool)).score, score)
+  })
+}
+
+test('@mastra/evals: judges ask through Mastra, of what the run holds, and code of theirs gives the score', async () => {
+  await using server = await createScriptedOpenAIServer(({ userText }) => {
+    if (userText.includes('Extract all claims')) return '{"claims":["It rains in Oslo.","It is cold."]}'
+    if (userText.includes('"verdicts"'))
+      return '{"verdicts":[{"verdict":"yes","reason":"The tool says so."},{"verdict":"no","reason":"Nothing says so."}]}'
+    if (userText.includes('tool')) {
+      return '{"evaluations":[{"toolCalled":"weather","wasAppropriate":true,"reasoning":"It was asked for."}],"missingTools":[]}'
+    }
+    return 'Half of it is supported.'
+  })
+  const model = { id: 'local/judge', url: server.url, apiKey: 'x' }
+  const faithful = fromMastra(prebuilt.createFaithfulnessScorer({ model, options: { context: ['It rains.'] } }))
+  assert.equal(faithful.kind, 'judge')
+  assert.equal((await faithful.run(withTool)).score, 0.5)
+  const availableTools = [{ name: 'weather', description: 'The weather in a city.' }]
+  const accurate = fromMastra(prebuilt.createToolCallAccuracyScorerLLM({ model, availableTools }))
+  assert.equal((await accurate.run(withTool)).score, 1)
+  assert.match(JSON.stringify(server.requests), /Is it raining in Oslo\?/)
+})
+
+test('@mastra/evals: a reply that does not fit is no score', async () => {
+  await using server = await createScriptedOpenAIServer(() => '{}')
+  const model = { id: 'local/judge', url: server.url, apiKey: 'x' }
+  await assert.rejects(fromMastra(prebuilt.createBiasScorer({ model })).run(withTool), (error) => {
+    assert.equal(error.evaluation.score.status, 'failed')
+    return true
+  })
 })
