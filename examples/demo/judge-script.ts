@@ -49,7 +49,7 @@ const findings: [text: string, found: ScriptedVerdicts][] = [
         ...fine.verdicts,
         call_1: {
           verdict: 'helpful',
-          reasoning: 'a web search is a detour where a weather tool stands ready',
+          reasoning: 'a web search is a detour when there is a weather tool',
           picks: ['t1'],
         },
         'user.intent': '0.25',
@@ -62,7 +62,7 @@ const findings: [text: string, found: ScriptedVerdicts][] = [
       notes: {
         ...fine.notes,
         userMissing: ['temperature and condition in Lima'],
-        userAssessment: 'The user learns nothing of the weather.',
+        userAssessment: 'The user learns nothing about the weather.',
       },
     },
   ],

@@ -55,7 +55,10 @@ console.log(
 console.log(
   `Spans, events and metrics go over OTLP to a receiver in this process${backend ? ` and to ${backend}` : ''}.`,
 )
-console.log('This is what arrives there, run by run:\n')
+console.log('tool_call_accuracy, tool_order and tool_errors are computed by code. The other scorers ask the judge.')
+console.log(
+  `${paint('green', '✓')} passed, ${paint('red', '✗')} did not pass, ${paint('yellow', '–')} no score. This is what arrives, run by run:\n`,
+)
 
 // What an application has already: a tracer provider that exports.
 const telemetry = startTelemetry([receiver.url, ...(backend ? [backend] : [])])
@@ -92,14 +95,19 @@ await scoring.forceFlush()
 await Promise.all(questions.support.map(agents.support))
 for (const question of questions.trip) await agents.trip(question)
 await Promise.all(questions.summary.map(agents.summary))
-if (!realModel)
-  await agents
-    .weather(questions.outage[0])
-    .catch((error: Error) =>
-      console.log(paint('dim', `The application gets its own error as ever: ${error.message}\n`)),
+const outage = realModel
+  ? undefined
+  : await agents.weather(questions.outage[0]).then(
+      () => undefined,
+      (error: Error) => error.message,
     )
 
 await scoring.forceFlush()
+if (outage !== undefined) {
+  console.log(
+    paint('dim', `That run failed, and its application got the error as it would without scoring: ${outage}\n`),
+  )
+}
 await telemetry.shutdown()
 
 const events = receiver.logs.filter((log) => log.eventName === 'gen_ai.evaluation.result')

@@ -43,12 +43,23 @@ function scoresOn({ attributes }: ReceivedSpan): ShownScore[] {
     if (part === undefined) return []
     const of = (name: string) => textOf(attributes[`spanscore.${id}.${name}`])
     if (part === 'status') {
-      return [{ id, mark: 'none', value: `${textOf(value)} (${of('status_reason')})`, why: of('status_message') }]
+      return [
+        {
+          id,
+          mark: 'none',
+          value: `${textOf(value)} (${of('status_reason')})`,
+          why: withoutId(of('status_message'), id),
+        },
+      ]
     }
     const passed = of('label') === 'pass'
     return [{ id, mark: passed ? 'pass' : 'fail', value: String(value), why: passed ? '' : of('explanation') }]
   })
 }
+
+/** Messages begin with the scorer's id, for logs. Here it is beside them. */
+const withoutId = (message: string, id: string) =>
+  message.startsWith(`${id}: `) ? message.slice(id.length + 2) : message
 
 /** True for spans that carry a score, or the reason why there is none. */
 export const carriesScores = (span: ReceivedSpan): boolean => scoresOn(span).length > 0
@@ -68,7 +79,9 @@ export function printRun(span: ReceivedSpan): void {
   const name = paint('bold', textOf(span.attributes['gen_ai.agent.name']) || span.name)
   const question = reconstructRuns([span])[0]?.userInput ?? ''
   const title = isLate(span) ? `a score that came after its run: ${span.name}` : question
-  console.log(wrapAnsi(`${name}  ${title}`, columns, { hard: true }))
+  // No span of this application is above an agent's, but for the tool call of another agent.
+  const caller = !isLate(span) && span.parentSpanId !== undefined ? paint('dim', '  (asked by another agent)') : ''
+  console.log(wrapAnsi(`${name}  ${title}${caller}`, columns, { hard: true }))
   for (const { id, mark, value, why } of scores) {
     const { sign, format } = marks[mark]
     console.log(`  ${paint(format, sign)} ${pad(id, 24)}${paint(format, value)}`)

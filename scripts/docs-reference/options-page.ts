@@ -7,7 +7,7 @@ import { code, page, table } from './markdown.ts'
 export function optionsPage(): string {
   return page(
     'Options',
-    '`attachScoring`, `ScoringSpanProcessor` and the configuration file take the same options. A wrong option throws `<path>: expected …, got …`; `spanscore/register` reports it and lets the application run unscored. Where an environment variable is named, `spanscore/register` reads it, and it goes before the configuration file.',
+    '`attachScoring`, `ScoringSpanProcessor` and the configuration file take the same options. A wrong option throws `<path>: expected …, got …`; `spanscore/register` reports it, and the application runs unscored. `spanscore/register` also reads the environment variables, which replace options of the configuration file.',
     optionsTable(optionTable, ''),
     '## `scorers[]`',
     'Each entry of `scorers` is a scorer, or an object with these properties.',

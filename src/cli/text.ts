@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
 
-/** What spans hold was written by strangers: escape sequences, controls and direction marks that move text are taken out. */
+/** Text of spans without escape sequences, controls and direction marks: strangers may have written it. */
 export function safeText(text: string): string {
   return stripVTControlCharacters(text).replaceAll('\t', '  ').replaceAll(HOSTILE, '')
 }
@@ -22,7 +22,7 @@ export function safeJson(json: string): string {
 
 /**
  * Text in lines of at most `width` columns, broken at spaces where there are any; line breaks stay. Beyond `maxLines` the
- * last line says how much is left out.
+ * last line names how much is left out.
  */
 export function wrap(text: string, width: number, maxLines: number): string[] {
   // No more is wrapped than could be shown.

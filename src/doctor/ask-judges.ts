@@ -31,7 +31,7 @@ async function askOnce(scorer: Scorer, model: string, timeoutMs: number): Promis
     onJudgeCall: ({ error }) => {
       isAsked = true
       isAnswered ||= error === undefined
-      // One call says what there is to say.
+      // One call is enough to know.
       controller.abort()
     },
   })

@@ -2,7 +2,7 @@ import { closestName } from '../scoring/closest-name.ts'
 import { complainOfNode } from '../processor/node-process.ts'
 import type { Finding, ProcessFacts, RunFacts, ScoringFacts } from './facts.ts'
 
-/** What the facts about a process mean: a line for each, with the cure for what is not as it should be. */
+/** The report about a process: one line for each fact, with the cure for what is wrong. */
 export function diagnose(facts: ProcessFacts): readonly Finding[] {
   return [
     nodeFinding(facts.nodeVersion),
@@ -16,7 +16,7 @@ export function diagnose(facts: ProcessFacts): readonly Finding[] {
         ? good(`Judge ${model} (${scorer}) was asked once, and answered.`)
         : bad(`Judge ${model} (${scorer}) was asked once, and gave no answer.`, message),
     ),
-    // What the notices say about the judges and providers is above already.
+    // The lines above already cover notices about judges and providers.
     ...facts.notices
       .filter(({ code }) => !['SPANSCORE_JUDGE', 'SPANSCORE_NO_CONTENT', 'SPANSCORE_NO_PROVIDER'].includes(code))
       .map(({ code, message }) => bad(`Notice ${code}: ${message}`, 'See docs/reference/notices.md.')),
@@ -108,7 +108,7 @@ function scoringFindings({ scoring, packages }: ProcessFacts): readonly Finding[
   return scoring.flatMap(configFindings)
 }
 
-/** What can be said of configured scorers, in a process or from a file. */
+/** The lines about configured scorers, of a process or of a file. */
 export function configFindings(facts: Pick<ScoringFacts, 'scorers' | 'budget'>): readonly Finding[] {
   const judges = facts.scorers.filter(({ kind }) => kind === 'judge')
   const scorers = facts.scorers.map(({ id, agents, sample }) => {

@@ -20,23 +20,23 @@ interface DoctorOptions {
 
 const PROBE = new URL('../entries/doctor-probe.js', import.meta.url).href
 
-/** How often is looked whether a process has reported. */
+/** How often the folder is checked for reports, in milliseconds. */
 const POLL_MS = 100
 
-/** `spanscore doctor [-- node app.js]`: says what is attached, recorded and configured, with the cure for what is not. */
+/** `spanscore doctor [-- node app.js]`: reports what is attached, recorded and configured, and how to fix what is not. */
 export const doctorCommand: CliCommand = {
   name: 'doctor',
   declare: (command, context, finish) => {
     command
-      .summary('say what is attached, recorded and configured, and what to do about what is not')
+      .summary('check what is attached, recorded and configured, and how to fix what is not')
       .description(
-        'Runs the application and reports after its first agent run, or after 30 seconds; the application runs on. ' +
+        'Runs the application and reports after its first agent run, or after 30 seconds. The application goes on. ' +
           'Without a command it checks the files in this folder.',
       )
       .argument('[command...]', 'the application, after --: spanscore doctor -- node app.js')
       .option('--ask', 'ask each judge one tiny question; nothing else goes over the network')
       .option('--wait <seconds>', 'how long to wait for the first run', '30')
-      .addHelpText('after', '\nExit code: 0 where all is well; 1 where something is not; 2 for wrong usage.')
+      .addHelpText('after', '\nExit code: 0 if all is well, 1 if something is not, 2 for wrong usage.')
       .action(async (words: readonly string[], options: DoctorOptions) => finish(await doctor(words, options, context)))
   },
 }
@@ -110,7 +110,7 @@ async function ending(application: ChildProcess, program: string): Promise<void>
 /** The facts of the process that has seen a run, else of the one that looks most like the application when the time is over. */
 async function firstFacts(folder: string, ended: Promise<void>, waitMs: number): Promise<ProcessFacts | undefined> {
   const watched = ended.then(() => 'ended' as const)
-  // Its rejection is awaited where it belongs, below.
+  // `ended` itself is awaited later: here its rejection only ends the loop.
   watched.catch(() => {})
   for (const endMs = Date.now() + waitMs; Date.now() < endMs;) {
     const facts = readFacts(folder).find(({ when, runs }) => when === 'late' || runs.length > 0)
@@ -145,7 +145,7 @@ async function report(findings: readonly Finding[], { stdout, environment }: Com
   return wrong === 0 ? 0 : 1
 }
 
-/** Ctrl-C and the like end the application, and with it this command; gives what takes that back. */
+/** Passes Ctrl-C and the like on to the application, whose end ends this command. @returns A function that stops it. */
 function forwardSignals(application: ChildProcess): () => void {
   const forward = (signal: NodeJS.Signals): void => void application.kill(signal)
   const signals = (['SIGINT', 'SIGTERM'] as const).filter((signal) => signal in constants.signals)

@@ -30,7 +30,7 @@ export const inspectCommand: CliCommand = {
       )
       .argument(
         '<files...>',
-        'traces, and logs beside them: OTLP (JSON, JSON lines, protobuf), Jaeger or Tempo; plain, gzip or zstd; - is standard input',
+        'files with traces and logs: OTLP (JSON, JSON lines, protobuf), Jaeger or Tempo; plain, gzip or zstd; - is standard input',
       )
       .option('--json', 'print { "runs": [ … ] } for programs, by start time, each with the scores that it has already')
       .option('--agent <name>', 'only runs of this agent, or with a nested run of it (may be repeated)', collectValues)

@@ -16,7 +16,10 @@ export const scoreCommand: CliCommand = {
           'many runs were scored, their mean with its 95 % interval, the share that passed, and the worst runs with reasons. ' +
           'Every run is scored: sample and budget of the configuration are for live traffic.',
       )
-      .argument('<files...>', 'traces, and logs beside them, as spanscore inspect reads them; - is standard input')
+      .argument(
+        '<files...>',
+        'files with traces and logs, in the formats that spanscore inspect reads; - is standard input',
+      )
       .option('--config <file>', 'the configuration (default: spanscore.config.{ts,mjs,js} here, or $SPANSCORE_CONFIG)')
       .option('--json', 'print each evaluation and the summary as JSON, which --baseline reads')
       .option('--out <file>', 'write the scores as OTLP log records (JSON lines)')
@@ -24,25 +27,24 @@ export const scoreCommand: CliCommand = {
       .option('--where <key=value>', 'only runs with agent=NAME or trace=ID (may be repeated)', collectValues)
       .option(
         '--judge-limit <count>',
-        'ask judges for this many scores at most, of the first runs by start time',
+        'ask judges for at most this many scores, of the first runs by start time',
         toCount,
         DEFAULT_JUDGE_LIMIT,
       )
       .option(
         '--fail-under <id=number>',
-        'exit with 1 where the mean of a scorer is under this (may be repeated)',
+        'exit with 1 if the mean of a scorer is under this (may be repeated)',
         collectValues,
       )
+      .option('--fail-over <id=number>', 'the same for scorers where lower is better (may be repeated)', collectValues)
+      .option('--lower', 'compare the worse end of the 95 % interval with the gates, not the mean')
       .option(
-        '--fail-over <id=number>',
-        'the same for scorers of which lower is better (may be repeated)',
-        collectValues,
+        '--baseline <file>',
+        'compare with a file that --json wrote; runs are paired by id, else by agent and input',
       )
-      .option('--lower', 'compare gates with the worse end of the 95 % interval, and not with the mean')
-      .option('--baseline <file>', 'compare with what --json wrote before: pairs by run id, else by agent and input')
       .addHelpText(
         'after',
-        '\nExit code: 0; 1 where a gate failed (also where nothing was scored, scores failed,\n' +
+        '\nExit code: 0; 1 if a gate failed (also if nothing was scored, scores failed,\n' +
           'or judges were left out); 2 for wrong usage and unreadable files.',
       )
       .action(async (files: readonly string[], options: ScoreOptions) => {

@@ -42,7 +42,7 @@ export class ContentNotice {
       `A run of ${run.agent.name ?? 'an agent without a name'} (${run.dialect}) holds no messages, arguments or results, ` +
         `which ${listed(ids)} ${ids.length === 1 ? 'needs' : 'need'}. ` +
         (setting === undefined
-          ? 'docs/instrumentations.md says, for each instrumentation, what records them.'
+          ? 'docs/instrumentations.md names the setting of each instrumentation that records them.'
           : `They are recorded with ${setting}.`),
       { subject: run.dialect },
     )

@@ -31,7 +31,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   SPANSCORE_ATTACHED: {
     level: 'info',
     when: 'Scoring was attached to a tracer provider.',
-    cure: 'Nothing: it names the provider, the processors behind and the scorers.',
+    cure: 'Nothing: it names the provider, its processors and the scorers.',
   },
   SPANSCORE_TOO_EARLY: {
     level: 'error',
@@ -56,7 +56,7 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   SPANSCORE_CONFIG: {
     level: 'error',
     when: '`spanscore/register` could not read the configuration file, or an option in it is wrong.',
-    cure: 'The line says where and what was expected. `npx spanscore doctor` checks the file.',
+    cure: 'The line names the place and what was expected. `npx spanscore doctor` checks the file.',
   },
   SPANSCORE_ENVIRONMENT: {
     level: 'warn',

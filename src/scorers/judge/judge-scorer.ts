@@ -116,10 +116,10 @@ function withWhatWasCut<Analyzed>(verdict: JudgeVerdict<Analyzed>, cutBytes: num
 export function skipUnfinished(run: AgentRun, context: ScoringContext, id: string): Skipped | undefined {
   if (context.given !== undefined) return undefined
   if (run.status === 'error' || run.status === 'aborted') {
-    const why = run.error?.message === undefined ? '' : `: ${run.error.message.slice(0, 200)}`
+    const why = run.error?.message === undefined ? '' : ` (${run.error.message.slice(0, 200)})`
     return skip(
       'run-failed',
-      explain`${contentFree(id)}: the run ended as ${contentFree(run.status)}${contentOnly(why)}, so that there is no answer to judge.`,
+      explain`${contentFree(id)}: the run ended as ${contentFree(run.status)}${contentOnly(why)}: there is no answer to judge.`,
     )
   }
   const asked = run.steps.at(-1)?.toolCallIds ?? []
