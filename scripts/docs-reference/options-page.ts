@@ -1,5 +1,7 @@
 import { budgetTable, emitTable, optionTable, scorerEntryTable } from '../../src/processor/config/option-table.ts'
 import { variableOf } from '../../src/processor/config/variables.ts'
+import { judgeSettingTable } from '../../src/judge/setting-table.ts'
+import type { JudgeSettingRow } from '../../src/judge/setting-table.ts'
 import type { OptionRow } from '../../src/processor/config/option-table.ts'
 import { code, page, table } from './markdown.ts'
 
@@ -16,7 +18,21 @@ export function optionsPage(): string {
     optionsTable(budgetTable, 'budget.'),
     '## `emit`',
     optionsTable(emitTable, 'emit.'),
+    '## `judge`',
+    'Every scorer that asks a judge takes these settings: `createFaithfulnessScorer({ model, judge: { hardening: "strong" } })`. The options of each scorer are in the [API](api.md).',
+    table(
+      ['setting', 'default', 'takes', 'meaning'],
+      Object.entries(judgeSettingTable).map(([name, row]) => [code(name), judgeDefault(row), row.expected, row.doc]),
+    ),
   )
+}
+
+function judgeDefault({ defaultIn }: JudgeSettingRow): string {
+  if (defaultIn === undefined) return 'none'
+  const [basic, strong] = [defaultIn('basic'), defaultIn('strong')].map((value) =>
+    code(typeof value === 'string' ? `'${value}'` : String(value)),
+  )
+  return basic === strong ? String(basic) : `${basic}; ${strong} with \`hardening: 'strong'\``
 }
 
 function optionsTable(rows: Readonly<Record<string, OptionRow>>, prefix: string): string {

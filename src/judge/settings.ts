@@ -1,5 +1,7 @@
 import { formatValue } from '../scoring/format-value.ts'
 import { isRecord } from '../spans/json.ts'
+import { judgeSettingTable } from './setting-table.ts'
+import type { JudgeSettingRow } from './setting-table.ts'
 import type { Price } from './transport/price.ts'
 
 /** How a judge is asked. Every judge scorer takes these as `judge`. */
@@ -47,20 +49,32 @@ export type ResolvedJudgeSettings = Required<Omit<JudgeSettings, 'price'>> & Pic
 
 /** @throws TypeError where a setting is wrong: `expected … got …` */
 export function resolveJudgeSettings(settings: JudgeSettings, expected: string): ResolvedJudgeSettings {
-  const { hardening = 'basic', maxOutputTokens = 4096, temperature = 0, maxPromptBytes = 49_152, price } = settings
-  if (hardening !== 'basic' && hardening !== 'strong') {
-    throw new TypeError(`${expected} judge.hardening to be 'basic' or 'strong', got ${formatValue(hardening)}.`)
-  }
-  const { maxCallsPerScore = hardening === 'strong' ? 10 : 4 } = settings
+  const hardening = resolve('hardening', settings, expected)
+  const { price } = settings
   if (price !== undefined) checkPrice(price, expected)
   return {
     hardening,
-    maxCallsPerScore: countIn(`${expected} judge.maxCallsPerScore`, maxCallsPerScore, 1, 20),
-    maxOutputTokens: countIn(`${expected} judge.maxOutputTokens`, maxOutputTokens, 64, 1_000_000),
-    temperature: numberIn(`${expected} judge.temperature to be a number`, temperature, 0, 2),
-    maxPromptBytes: countIn(`${expected} judge.maxPromptBytes`, maxPromptBytes, 8192, 10_000_000),
+    maxCallsPerScore: resolve('maxCallsPerScore', settings, expected),
+    maxOutputTokens: resolve('maxOutputTokens', settings, expected),
+    temperature: resolve('temperature', settings, expected),
+    maxPromptBytes: resolve('maxPromptBytes', settings, expected),
     ...(price !== undefined && { price }),
   }
+}
+
+type Defaulted = Exclude<keyof JudgeSettings, 'price'>
+
+function resolve<Name extends Defaulted>(
+  name: Name,
+  settings: JudgeSettings,
+  expected: string,
+): ResolvedJudgeSettings[Name] {
+  const { expected: wanted, accepts, defaultIn }: JudgeSettingRow = judgeSettingTable[name]
+  const given = settings[name]
+  const value = given === undefined ? defaultIn?.(settings.hardening) : given
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the row of this setting has checked it
+  if (accepts(value)) return value as ResolvedJudgeSettings[Name]
+  throw new TypeError(`${expected} judge.${name} to be ${wanted}, got ${formatValue(value)}.`)
 }
 
 const PRICE_KEYS: Readonly<Record<keyof Price, { readonly isRequired: boolean }>> = {
@@ -72,10 +86,9 @@ const PRICE_KEYS: Readonly<Record<keyof Price, { readonly isRequired: boolean }>
 }
 
 function checkPrice(price: unknown, expected: string): void {
-  if (!isRecord(price)) {
-    throw new TypeError(
-      `${expected} judge.price to be { input, output } in US dollars for a million tokens, got ${formatValue(price)}.`,
-    )
+  const { accepts, expected: wanted } = judgeSettingTable.price
+  if (!accepts(price) || !isRecord(price)) {
+    throw new TypeError(`${expected} judge.price to be ${wanted}, got ${formatValue(price)}.`)
   }
   const unknown = Object.keys(price).find((key) => !Object.hasOwn(PRICE_KEYS, key))
   if (unknown !== undefined) {
@@ -90,19 +103,4 @@ function checkPrice(price: unknown, expected: string): void {
       throw new TypeError(`${expected} judge.price.${key} to be a number from 0, got ${formatValue(value)}.`)
     }
   }
-}
-
-function countIn(subject: string, value: unknown, low: number, high: number): number {
-  const expected = `${subject} to be a whole number`
-  if (Number.isInteger(value)) return numberIn(expected, value, low, high)
-  throw outside(expected, value, low, high)
-}
-
-function numberIn(expected: string, value: unknown, low: number, high: number): number {
-  if (typeof value === 'number' && value >= low && value <= high) return value
-  throw outside(expected, value, low, high)
-}
-
-function outside(expected: string, value: unknown, low: number, high: number): TypeError {
-  return new TypeError(`${expected} from ${low} to ${high}, got ${formatValue(value)}.`)
 }
