@@ -6,8 +6,8 @@ import { createScriptedOpenAIServer, judgeReply, readJudgePrompt } from 'spansco
 import type { ScriptedOpenAIServer, ScriptedReply, ScriptedRequest } from 'spanscore/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-/** The recipes of these pages run as they stand, against a scripted server in place of the models. */
-const pages = ['choosing', 'custom-scorers']
+/** The blocks of these pages are run as they are, with a scripted server in place of the models. */
+const pages = ['attach', 'choosing', 'custom-scorers', 'judges', 'privacy', 'production', 'quickstart', 'scorers']
 const folder = '.cache/recipes'
 const run = promisify(execFile)
 

@@ -32,7 +32,7 @@ function judgeDefault({ defaultIn }: JudgeSettingRow): string {
   const [basic, strong] = [defaultIn('basic'), defaultIn('strong')].map((value) =>
     code(typeof value === 'string' ? `'${value}'` : String(value)),
   )
-  return basic === strong ? String(basic) : `${basic}; ${strong} with \`hardening: 'strong'\``
+  return basic === strong ? basic : `${basic}; ${strong} with \`hardening: 'strong'\``
 }
 
 function optionsTable(rows: Readonly<Record<string, OptionRow>>, prefix: string): string {

@@ -35,8 +35,8 @@ export function toScore(scorer: Scorer, passAt: number, verdict: Verdict): Score
 /** The score of a scorer that threw, or whose verdict cannot be read without throwing. */
 export function verdictOfThrown(id: string, error: unknown): Failed {
   return failed('scorer-threw', {
-    text: `${id} threw ${formatValue(error, 500)}. Call its .run() with the same run to see where.`,
-    withoutContent: `${id} threw ${describeError(error)}. Call its .run() with the same run to see more.`,
+    text: `${id} threw ${formatValue(error, 500)}. Its .run() rejects with this error as the cause, which shows where.`,
+    withoutContent: `${id} threw ${describeError(error)}. Its .run() rejects with this error as the cause, which shows more.`,
   })
 }
 

@@ -28,7 +28,7 @@ export function connect(reference: ModelReference, environment: Environment): Co
     const { instance } = reference
     return {
       missingKey: () => undefined,
-      unavailable: () => missingPackage('ai', reference.name),
+      unavailable: () => missingPackages(['ai'], reference.name),
       open: () => Promise.resolve(instance),
       endpointKey: instance,
       keyHint: 'the API key that the model was made with',
@@ -41,7 +41,7 @@ export function connect(reference: ModelReference, environment: Environment): Co
   if (config.url === undefined && key === undefined && entry.key !== undefined && gatewayKey) {
     return {
       missingKey: () => undefined,
-      unavailable: () => missingPackage('ai', name),
+      unavailable: () => missingPackages(['ai'], name),
       open: async () => {
         const { createGateway } = await loadAi()
         return createGateway({ apiKey: gatewayKey, ...withHeaders(config.headers) })(config.id)
@@ -54,18 +54,19 @@ export function connect(reference: ModelReference, environment: Environment): Co
   const packageName = config.url === undefined ? `@ai-sdk/${provider}` : '@ai-sdk/openai'
   const lacksKey = key === undefined && entry.key !== undefined && config.url === undefined
   const noPackage = (): string | undefined => {
-    const missing = missingPackage(packageName, name)
-    return missing === undefined ? undefined : (adviceForUnknownProvider(packageName, name) ?? missing)
+    const missing = missingPackages([packageName], name)
+    if (missing === undefined) return missingPackages(['ai'], name)
+    return adviceForUnknownProvider(packageName, name) ?? missingPackages([packageName, 'ai'], name)
   }
   const noKey = (): string | undefined => (lacksKey ? missingKey(name, entry.key ?? '') : undefined)
   return {
     missingKey: noKey,
-    unavailable: () => noPackage() ?? missingPackage('ai', name) ?? noKey(),
+    unavailable: () => noPackage() ?? noKey(),
     open: async () => {
       const module = await loadProvider(packageName)
       const factory = config.url === undefined ? entry.factory : 'createOpenAI'
       const made = makeProvider(module, factory, packageName, {
-        // A server of one's own that needs no key gets a word in its place: the provider insists on one.
+        // A server that needs no key gets a word in its place, because the provider insists on one.
         ...(key === undefined ? config.url !== undefined && { apiKey: 'none' } : { apiKey: key }),
         ...(url !== undefined && { baseURL: url }),
         ...withHeaders(config.headers),
@@ -106,10 +107,15 @@ function endpointKey(...parts: readonly (string | undefined)[]): string {
   return nodeCrypto().createHash('sha256').update(JSON.stringify(parts)).digest('base64')
 }
 
-function missingPackage(name: string, model: string): string | undefined {
-  // Where not even we are found, a bundler has put all of it into one file, and what it holds cannot be seen from here.
-  if (isFound(name) || !isFound('spanscore/package.json')) return undefined
-  return `The judge ${model} needs the package ${name}, which is not installed: npm install ${name}`
+function missingPackages(names: readonly string[], model: string): string | undefined {
+  const missing = names.filter((name) => !isFound(name))
+  // If not even this package is found, a bundler has put everything into one file, whose contents cannot be seen from here.
+  if (missing.length === 0 || !isFound('spanscore/package.json')) return undefined
+  const packages =
+    missing.length === 1
+      ? `the package ${missing[0]}, which is not installed`
+      : `the packages ${missing.join(' and ')}, which are not installed`
+  return `The judge ${model} needs ${packages}: npm install ${missing.join(' ')}`
 }
 
 function isFound(specifier: string): boolean {
