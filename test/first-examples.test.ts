@@ -75,3 +75,53 @@ it.each(
   const given = forms[form]?.(answer) ?? { input: '', output: '' }
   await expect(scorers.get(name)?.run(given)).resolves.toMatchObject({ score })
 })
+
+/** One call of the tool `weather`, in the forms in which the docs allow an output with tool calls. */
+const calls: Readonly<Record<string, unknown>> = {
+  'the AI SDK': [
+    {
+      role: 'assistant',
+      content: [{ type: 'tool-call', toolCallId: '1', toolName: 'weather', input: { city: 'Oslo' } }],
+    },
+    { role: 'assistant', content: 'Cold.' },
+  ],
+  "an AI SDK agent's result": {
+    text: 'Cold.',
+    steps: [{ toolCalls: [{ type: 'tool-call', toolCallId: '1', toolName: 'weather', input: { city: 'Oslo' } }] }],
+  },
+  Mastra: [
+    {
+      role: 'assistant',
+      content: {
+        format: 2,
+        parts: [{ type: 'text', text: 'Cold.' }],
+        toolInvocations: [{ state: 'result', toolCallId: '1', toolName: 'weather', args: { city: 'Oslo' }, result: 4 }],
+      },
+    },
+  ],
+  OpenAI: [
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: '1', type: 'function', function: { name: 'weather', arguments: '{"city":"Oslo"}' } }],
+    },
+    { role: 'assistant', content: 'Cold.' },
+  ],
+  Anthropic: [
+    { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'weather', input: { city: 'Oslo' } }] },
+    { role: 'assistant', content: 'Cold.' },
+  ],
+  'the GenAI conventions': [
+    { role: 'assistant', parts: [{ type: 'tool_call', id: '1', name: 'weather', arguments: { city: 'Oslo' } }] },
+    { role: 'assistant', parts: [{ type: 'text', content: 'Cold.' }] },
+  ],
+}
+
+it.each(Object.keys(calls))('the first scorer of docs/scorers.md finds the call in messages of %s', async (form) => {
+  const [, code = ''] = /^```ts\n([\s\S]*?)^```/m.exec(readFileSync('docs/scorers.md', 'utf8')) ?? []
+  const file = resolve(folder, 'scorers.ts')
+  writeFileSync(file, `${code}\nexport { scorer }\n`)
+  const { scorer }: { readonly scorer: Scorer } = await import(pathToFileURL(file).href)
+  await expect(scorer.run({ input: 'Is it cold?', output: calls[form] })).resolves.toMatchObject({ score: 1 })
+  await expect(scorer.run({ input: 'Is it cold?', output: 'Cold.' })).resolves.toMatchObject({ score: 0 })
+})
