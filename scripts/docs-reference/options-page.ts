@@ -29,9 +29,7 @@ export function optionsPage(): string {
 
 function judgeDefault({ defaultIn }: JudgeSettingRow): string {
   if (defaultIn === undefined) return 'none'
-  const [basic, strong] = [defaultIn('basic'), defaultIn('strong')].map((value) =>
-    code(typeof value === 'string' ? `'${value}'` : String(value)),
-  )
+  const [basic, strong] = [valueCode(defaultIn('basic')), valueCode(defaultIn('strong'))]
   return basic === strong ? basic : `${basic}; ${strong} with \`hardening: 'strong'\``
 }
 
@@ -50,5 +48,9 @@ function optionsTable(rows: Readonly<Record<string, OptionRow>>, prefix: string)
 
 /** The default, as a reader would write it. */
 export function describeDefault({ defaultDoc, default: value }: OptionRow): string {
-  return defaultDoc ?? code(typeof value === 'string' ? `'${value}'` : String(value))
+  return defaultDoc ?? valueCode(value)
+}
+
+function valueCode(value: unknown): string {
+  return code(typeof value === 'string' ? `'${value}'` : String(value))
 }
