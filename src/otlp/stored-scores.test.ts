@@ -34,6 +34,14 @@ const event = (attributes: Record<string, unknown>): SourceLog => ({
   scope: { name: 'spanscore' },
 })
 
+const scored = (value: number, version: string, delayMs: number) => ({
+  'gen_ai.evaluation.name': 'x',
+  'gen_ai.evaluation.score.value': value,
+  'spanscore.revision': 1,
+  'spanscore.scorer.version': version,
+  'spanscore.verdict_delay_ms': delayMs,
+})
+
 describe('scores that traces already hold', () => {
   it('are read from the span, from late spans and from events', () => {
     const scores = new StoredScores(
@@ -109,6 +117,24 @@ describe('scores that traces already hold', () => {
     // Another score of the same scorer, such as of an older version: what its event says does not hold for this one.
     const other = event({ 'gen_ai.evaluation.name': 'x', 'gen_ai.evaluation.score.value': 3, ...how })
     expect(new StoredScores(onSpan, [other]).of(run)).toEqual([{ scorerId: 'x', value: 2, label: 'fail' }])
+  })
+
+  it('of a run that another version scored again are the later ones, in whatever order they are read', () => {
+    const onSpan = withScores({ 'spanscore.x.score': 1, 'spanscore.x.version': 'aaaaaaaa', 'spanscore.revision': 1 })
+    const first = event(scored(1, 'aaaaaaaa', 3))
+    const again = event(scored(1, 'bbbbbbbb', 90))
+    for (const logs of [
+      [first, again],
+      [again, first],
+    ]) {
+      for (const withSpan of [onSpan, []]) {
+        const [found] = new StoredScores(withSpan, logs).of(run)
+        expect(found?.about?.version).toBe('bbbbbbbb')
+      }
+    }
+    // The event of another version says nothing of the score on the span.
+    const [same] = new StoredScores(onSpan, [first]).of(run)
+    expect(same?.about?.version).toBe('aaaaaaaa')
   })
 
   it('are none where nothing was scored', () => {

@@ -35,9 +35,14 @@ export interface ScoreAbout {
 /** Where a score was found. What is on the agent's own span comes first, then late spans, then events. */
 type Origin = 'span' | 'late-span' | 'event'
 
-interface Found extends StoredScore {
+interface Found {
+  readonly score: StoredScore
   readonly origin: Origin
   readonly revision: number
+  /** Of the scorer, where the span or the event says it. */
+  readonly version: string | undefined
+  /** Milliseconds between the end of the run and the verdict: of two scores of a run, the larger is the later. */
+  readonly delayMs: number
 }
 
 type Attributes = Readonly<Record<string, unknown>>
@@ -68,7 +73,7 @@ export class StoredScores {
     const keys = [run.id, ...run.steps.map((step) => `${run.traceId}:${step.spanId}`)]
     const scores = new Map<string, StoredScore>()
     for (const key of keys) {
-      for (const { origin: _origin, revision: _revision, ...score } of this.#bySpan.get(key)?.values() ?? []) {
+      for (const { score } of this.#bySpan.get(key)?.values() ?? []) {
         if (!scores.has(score.scorerId)) scores.set(score.scorerId, score)
       }
     }
@@ -84,28 +89,40 @@ export class StoredScores {
     }
   }
 
-  /**
-   * The latest revision counts; of one revision, a value more than the reason of its absence, and the nearest origin. What is on
-   * the agent's span says nothing of how the score came about: that is taken from the event of the same score.
-   */
   #add(key: string, found: Found | undefined): void {
     if (found === undefined) return
     const scores = this.#bySpan.get(key) ?? new Map<string, Found>()
     this.#bySpan.set(key, scores)
-    const known = scores.get(found.scorerId)
-    if (known === undefined) {
-      scores.set(found.scorerId, found)
-      return
-    }
-    const [kept, other] = rankOf(found) > rankOf(known) ? [found, known] : [known, found]
-    const isSame = kept.revision === other.revision && kept.value === other.value && kept.label === other.label
-    const takesAbout = isSame && kept.about === undefined && other.about !== undefined
-    scores.set(kept.scorerId, takesAbout ? { ...kept, about: other.about } : kept)
+    const { scorerId } = found.score
+    const known = scores.get(scorerId)
+    scores.set(scorerId, known === undefined ? found : chosen(known, found))
   }
 }
 
-function rankOf({ revision, value, origin }: Found): number {
-  return revision * 10 + (value === undefined ? 0 : 5) + ORIGINS.indexOf(origin)
+/**
+ * The latest revision counts; of one revision, a value more than the reason of its absence. A run that was scored again by another
+ * version of the scorer has two scores of one revision: the later verdict counts. Else the nearest origin counts, and what only the
+ * event of the same score knows, how it came about, is added.
+ */
+function chosen(known: Found, found: Found): Found {
+  const [better, other] = rankOf(found) > rankOf(known) ? [found, known] : [known, found]
+  if (Math.floor(rankOf(better) / 5) !== Math.floor(rankOf(other) / 5)) return better
+  if (known.version !== undefined && found.version !== undefined && known.version !== found.version) {
+    return found.delayMs > known.delayMs ? found : known
+  }
+  const isSame = better.score.value === other.score.value && better.score.label === other.score.label
+  if (!isSame || better.score.about !== undefined || other.score.about === undefined) return better
+  return {
+    ...better,
+    score: { ...better.score, about: other.score.about },
+    version: other.version,
+    delayMs: other.delayMs,
+  }
+}
+
+/** By revision, then by whether there is a value, then by origin. */
+function rankOf({ revision, score, origin }: Found): number {
+  return revision * 10 + (score.value === undefined ? 0 : 5) + ORIGINS.indexOf(origin)
 }
 
 function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
@@ -119,19 +136,20 @@ function fromAttributes(attributes: Attributes, origin: Origin): Found[] {
     parts[part] = attributes[key]
   }
   const revision = numberIn(attributes, 'spanscore.revision') ?? 1
-  return [...byScorer].map(([scorerId, parts]) => ({
-    ...toScore(scorerId, {
+  return [...byScorer].map(([scorerId, parts]) => {
+    const about = origin === 'late-span' ? aboutIn(attributes, revision) : undefined
+    const score = toScore(scorerId, {
       value: numberIn(parts, 'score'),
       label: textIn(parts, 'label'),
       explanation: textIn(parts, 'explanation'),
       status: textIn(parts, 'status'),
       reason: textIn(parts, 'status_reason'),
       message: textIn(parts, 'status_message'),
-      about: origin === 'late-span' ? aboutIn(attributes, revision) : undefined,
-    }),
-    origin,
-    revision,
-  }))
+      about,
+    })
+    const version = about?.version ?? textIn(attributes, `spanscore.${scorerId}.version`)
+    return { score, origin, revision, version, delayMs: delayIn(attributes) }
+  })
 }
 
 function fromEvent(attributes: Attributes): Found | undefined {
@@ -140,6 +158,7 @@ function fromEvent(attributes: Attributes): Found | undefined {
   const value = numberIn(attributes, 'gen_ai.evaluation.score.value')
   const label = textIn(attributes, 'gen_ai.evaluation.score.label')
   const revision = numberIn(attributes, 'spanscore.revision') ?? 1
+  const about = aboutIn(attributes, revision)
   const score = toScore(scorerId, {
     value,
     label,
@@ -147,9 +166,14 @@ function fromEvent(attributes: Attributes): Found | undefined {
     status: value === undefined && label === undefined ? 'failed' : undefined,
     reason: textIn(attributes, 'error.type'),
     message: undefined,
-    about: aboutIn(attributes, revision),
+    about,
   })
-  return { ...score, origin: 'event', revision }
+  return { score, origin: 'event', revision, version: about?.version, delayMs: delayIn(attributes) }
+}
+
+/** What is on the agent's own span was written before anything else. */
+function delayIn(attributes: Attributes): number {
+  return numberIn(attributes, 'spanscore.verdict_delay_ms') ?? -1
 }
 
 /** `undefined` where another tool has written the event. */

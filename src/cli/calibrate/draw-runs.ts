@@ -81,7 +81,7 @@ interface Left {
 export function nothingToDraw({ before, empty, unversioned }: Left): string {
   if (unversioned > 0) {
     return (
-      `none of the ${unversioned} scores in the files says its version: give the files with the events ` +
+      `none of the ${unversioned} scores in the files says which model judged: give the files with the events ` +
       '(gen_ai.evaluation.result) or the late spans, too'
     )
   }
