@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 
@@ -51,7 +52,7 @@ async function send(
   return response.status
 }
 
-function largeSpan(): unknown {
+function largeSpan() {
   return {
     traceId: 'ab'.repeat(16),
     spanId: '1234567890abcdef',
@@ -143,6 +144,51 @@ describe('what is refused', () => {
     ])
     expect(headers).toMatch(/^HTTP\/1\.1 408|^$/)
     expect(body).toMatch(/^HTTP\/1\.1 408|^$/)
+  })
+
+  it('connections beyond the limit, while those that are open are answered; idle ones make room', async () => {
+    const limits = { ...serverOptions('').limits, maxConnections: 4 }
+    const small = await startServer(serverOptions(sink.url, { limits }))
+    const idle = Array.from({ length: 4 }, () => connect(small.httpPort, '127.0.0.1'))
+    await Promise.all(idle.map((socket) => once(socket, 'connect')))
+    const request = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'
+    expect(await rawRequest(request, small.httpPort)).toBe('')
+    const answer = once(idle[0]!, 'data')
+    idle[0]!.write(request)
+    expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 200/)
+    // Those that have sent nothing are closed after the time for headers.
+    await Promise.all(idle.slice(1).map((socket) => once(socket.resume(), 'close')))
+    expect(await rawRequest(request, small.httpPort)).toMatch(/^HTTP\/1\.1 200/)
+    idle[0]!.destroy()
+    await small.stop()
+  })
+
+  it('a span of 10 MB, and a message that is too large by gRPC', async () => {
+    const text = 'x'.repeat(10 * 1024 * 1024)
+    const span = { ...largeSpan(), attributes: [{ key: 'gen_ai.input.messages', value: { stringValue: text } }] }
+    const body = gzipSync(JSON.stringify(toRequest([span])))
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    const [byHttp, byGrpc] = await Promise.all([
+      send(body, headers),
+      grpcExport(Buffer.alloc(10 * 1024 * 1024)),
+      expectAnswering(),
+    ])
+    expect(byHttp).toBe(413)
+    expect(byGrpc).toBe(status.RESOURCE_EXHAUSTED)
+  })
+
+  it('is counted by reason', () => {
+    const { refused } = (server.counts() as { received: { refused: Record<string, number> } }).received
+    for (const reason of [
+      'malformed',
+      'too-large',
+      'unsupported-type',
+      'forbidden',
+      'not-found',
+      'method-not-allowed',
+    ]) {
+      expect(refused[reason], reason).toBeGreaterThan(0)
+    }
   })
 
   it('says why without quoting what was sent', async () => {
@@ -238,9 +284,9 @@ function grpcExport(body: Buffer, port = server.grpcPort, token?: string): Promi
 }
 
 /** Sends bytes as they are, and gives what comes until the connection is closed. */
-function rawRequest(text: string): Promise<string> {
+function rawRequest(text: string, port = server.httpPort): Promise<string> {
   return new Promise((resolve) => {
-    const socket = connect(server.httpPort, '127.0.0.1', () => socket.write(text))
+    const socket = connect(port, '127.0.0.1', () => socket.write(text))
     let answer = ''
     socket.on('data', (chunk) => {
       answer += chunk.toString()
