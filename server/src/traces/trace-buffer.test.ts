@@ -2,6 +2,7 @@ import { buildRuns } from 'spanscore/engine'
 import type { AgentRun, SourceSpan } from 'spanscore/engine'
 import { describe, expect, it } from 'vitest'
 
+import { EMITTED, FINISHED } from '../log/record-states.ts'
 import { TraceBuffer } from './trace-buffer.ts'
 import type { SettledSpans, TraceBufferOptions } from './trace-buffer.ts'
 
@@ -185,6 +186,80 @@ describe('when a run is complete', () => {
     expect(runs).toHaveLength(1)
     expect(buffer.counts.late).toBe(1)
     expect(buffer.traces).toBe(0)
+  })
+
+  it('scores a nested agent of another service first where its caller has sent nothing yet, and then the whole run', () => {
+    const [outer, call, inner] = [id(), id(), id()]
+    const { runs } = play(
+      [
+        [0, [agent(inner, call, { sender: 'two' })]],
+        [60_000, [tool(call, outer), agent(outer)]],
+      ],
+      120_000,
+    )
+    expect(runs).toEqual([
+      { id: inner, atMs: 10_000, spans: 1 },
+      { id: outer, atMs: 70_000, spans: 3 },
+    ])
+  })
+
+  it('makes a revision of spans that arrive while a run is being scored', () => {
+    const a = id()
+    const buffer = new TraceBuffer(options)
+    buffer.add(1, { spans: [agent(a)], logs: [] }, 0)
+    const first = onlyOne(buffer.settle(10_000).settled)
+    buffer.add(2, { spans: [chat(id(), a)], logs: [] }, 11_000)
+    buffer.scored(first)
+    buffer.emitted(first, 12_000)
+    const second = onlyOne(buffer.settle(21_000).settled)
+    expect(second.spans.map(({ isEmitted }) => isEmitted)).toEqual([true, false])
+  })
+
+  it('knows after a restart what was scored and what was finished', () => {
+    const [a, b, c] = [id(), id(), id()]
+    const buffer = new TraceBuffer(options)
+    const states = [EMITTED, EMITTED, FINISHED]
+    const spans = [agent(a), chat(b, a), chat(c)]
+    expect(buffer.add(1, { spans, logs: [] }, 0, (index) => states[index] ?? 0)).toEqual([2])
+    expect(buffer.settle(20_000).settled).toEqual([])
+    buffer.add(2, { spans: [tool(id(), a)], logs: [] }, 20_000)
+    expect(onlyOne(buffer.settle(30_000).settled).spans).toHaveLength(3)
+  })
+
+  it('leaves out what a trace has over its limit of bytes, and says so', () => {
+    const a = id()
+    const buffer = new TraceBuffer({ ...options, maxBytesPerTrace: 1500 })
+    expect(buffer.add(1, { spans: [agent(a), chat(id(), a), chat(id(), a)], logs: [] }, 0)).toEqual([2])
+    expect(onlyOne(buffer.settle(10_000).settled)).toMatchObject({ lacksSpans: true })
+    expect(buffer.counts.overLimit).toBe(1)
+  })
+
+  it('drops the content of the oldest runs over a limit of memory, and settles them like all others', () => {
+    const buffer = new TraceBuffer({ ...options, maxContentBytes: 10_000 })
+    for (let index = 0; index < 100; index++) {
+      buffer.add(index + 1, { spans: [agent(id(), undefined, { traceId: String(index) })], logs: [] }, 0)
+    }
+    expect(buffer.contentBytes).toBeLessThanOrEqual(10_000)
+    const { settled } = buffer.settle(10_000)
+    expect(settled).toHaveLength(100)
+    const inMemory = settled.filter(({ spans }) => spans[0]?.content !== undefined).length
+    expect(inMemory).toBeGreaterThan(0)
+    expect(inMemory).toBeLessThan(20)
+  })
+
+  it('gives up the places of scored runs where many spans are held, and takes no more where none are left', () => {
+    const buffer = new TraceBuffer({ ...options, maxSpans: 100 })
+    const add = (index: number, nowMs: number) =>
+      buffer.add(index, { spans: [agent(id(), undefined, { traceId: String(index) })], logs: [] }, nowMs)
+    for (let index = 1; index <= 90; index++) add(index, 0)
+    for (const settled of buffer.settle(10_000).settled) buffer.emitted(settled, 10_000)
+    const { finished } = buffer.settle(11_000)
+    expect(finished.map(({ traceId }) => traceId)).toEqual(Array.from({ length: 10 }, (_, index) => String(index + 1)))
+    expect(buffer.isFull).toBe(false)
+    for (let index = 91; index <= 110; index++) add(index, 11_000)
+    expect(buffer.isFull).toBe(true)
+    buffer.settle(11_100)
+    expect(buffer.isFull).toBe(false)
   })
 
   it('forgets log records whose span never arrives', () => {
