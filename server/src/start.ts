@@ -27,7 +27,7 @@ import { Outbox } from './send/outbox.ts'
 import { ServiceMetrics } from './send/service-metrics.ts'
 import { Service } from './service.ts'
 import { TraceBuffer } from './traces/trace-buffer.ts'
-import type { TraceBufferOptions } from './traces/trace-buffer.ts'
+import type { TraceBufferOptions } from './traces/buffer-options.ts'
 
 /** How a service is set up. */
 export interface ServerOptions {

@@ -179,16 +179,16 @@ describe('what is refused', () => {
 
   it('is counted by reason', () => {
     const { refused } = (server.counts() as { received: { refused: Record<string, number> } }).received
-    for (const reason of [
-      'malformed',
-      'too-large',
-      'unsupported-type',
-      'forbidden',
-      'not-found',
-      'method-not-allowed',
-    ]) {
-      expect(refused[reason], reason).toBeGreaterThan(0)
-    }
+    expect(Object.keys(refused)).toEqual(
+      expect.arrayContaining([
+        'malformed',
+        'too-large',
+        'unsupported-type',
+        'forbidden',
+        'not-found',
+        'method-not-allowed',
+      ]),
+    )
   })
 
   it('says why without quoting what was sent', async () => {

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 
 import { EMITTED, FINISHED } from '../log/record-states.ts'
 import { TraceBuffer } from './trace-buffer.ts'
-import type { SettledSpans, TraceBufferOptions } from './trace-buffer.ts'
+import type { TraceBufferOptions } from './buffer-options.ts'
+import type { SettledSpans } from './trace-buffer.ts'
 
 const options: TraceBufferOptions = {
   settleMs: 10_000,

@@ -3,30 +3,17 @@ import type { SourceLog, SourceSpan } from 'spanscore/engine'
 import type { DecodedRecord, SpanBytes } from '../log/span-log.ts'
 import { EMITTED, FINISHED } from '../log/record-states.ts'
 import { BoundedSet } from './bounded-set.ts'
+import type { TraceBufferCounts, TraceBufferOptions } from './buffer-options.ts'
 import { DueTimes } from './due-times.ts'
 import { HeldContents } from './held-contents.ts'
 import { anchorOf, toHeldSpan } from './held-span.ts'
 import type { HeldLog, HeldSpan, SpanPlace } from './held-span.ts'
-import { connect, createTrace, disconnect, listIn } from './held-trace.ts'
+import { connect, createTrace, disconnect } from './held-trace.ts'
 import type { HeldTrace } from './held-trace.ts'
+import { LooseLogs } from './loose-logs.ts'
 import { addToUnit, createUnit, mergeUnits } from './run-unit.ts'
 import type { RunUnit } from './run-unit.ts'
 import { isDangling, whenDue } from './when-due.ts'
-import type { WaitingTimes } from './when-due.ts'
-
-/** When a unit counts as complete, and how much is held. All times are times of the log, in milliseconds. */
-export interface TraceBufferOptions extends WaitingTimes {
-  /** How long the place of a scored run is kept for spans that come late. */
-  readonly lingerMs: number
-  /** Spans of one trace that are held; later ones are left out, and its runs are incomplete. */
-  readonly maxSpansPerTrace: number
-  /** Bytes that the content of one trace may take, with the same consequence. */
-  readonly maxBytesPerTrace: number
-  /** Spans whose place in their trace is held. Those of scored runs give way first. */
-  readonly maxSpans: number
-  /** Bytes of content in memory, as an estimate. What is over it is read from the log when it is needed. */
-  readonly maxContentBytes: number
-}
 
 /** Spans that are ready to be put together. */
 export interface SettledSpans {
@@ -46,18 +33,6 @@ export interface Due {
   readonly freed: readonly SpanPlace[]
 }
 
-/** What the buffer counts. */
-export interface TraceBufferCounts {
-  /** Spans that came after their run was finished. */
-  late: number
-  /** Spans that were left out because their trace holds too many, or too much. */
-  overLimit: number
-  /** Spans that were given up unscored, because they were kept for as long as they may be. */
-  expired: number
-  /** Units whose place was given up before `lingerMs`, because too many spans are held. */
-  cutShort: number
-}
-
 /** Share of `maxSpans` above which scored runs give way, so that there is room for what comes. */
 const LINGERING_SHARE = 0.8
 
@@ -73,8 +48,7 @@ export class TraceBuffer {
   readonly #options: TraceBufferOptions
   readonly #traces = new Map<string, HeldTrace>()
   readonly #due = new DueTimes<RunUnit>()
-  /** Traces with log records whose span has not arrived. */
-  readonly #looseDue = new DueTimes<HeldTrace>()
+  readonly #looseLogs = new LooseLogs()
   readonly #finished = new BoundedSet(MAX_FINISHED)
   readonly #contents: HeldContents
   /** Units that were scored, in the order in which they were. */
@@ -141,7 +115,8 @@ export class TraceBuffer {
   settle(nowMs: number): Due {
     const settled: SettledSpans[] = []
     const finished: RunUnit[] = []
-    const freed = this.#looseDue.take(nowMs).flatMap((trace) => this.#forgetLoose(trace))
+    const loose = this.#looseLogs.take(nowMs)
+    for (const trace of loose.traces) this.#forgetEmpty(trace)
     for (const unit of this.#due.take(nowMs)) {
       const trace = this.#traces.get(unit.traceId)
       if (trace === undefined || !trace.units.has(unit)) continue
@@ -151,7 +126,7 @@ export class TraceBuffer {
       else if (unit.state === 'open') this.#settleDue(trace, unit, nowMs, settled, finished)
     }
     this.#giveWay(finished)
-    return { settled, finished, freed }
+    return { settled, finished, freed: loose.places }
   }
 
   /**
@@ -228,7 +203,7 @@ export class TraceBuffer {
       this.#contents.add(unit, span)
       this.#reopen(unit, nowMs)
     }
-    this.#attachEarly(trace, span)
+    this.#looseLogs.attach(trace, span)
     return true
   }
 
@@ -245,26 +220,16 @@ export class TraceBuffer {
   #addLog(log: SourceLog, held: HeldLog, nowMs: number): boolean {
     const trace = this.#traceOf(log.traceId)
     const span = trace.spans.get(log.spanId)
+    const { maxSpansPerTrace, orphanMs } = this.#options
     if (span === undefined) {
-      const early = listIn(trace.looseLogs, log.spanId)
-      if (early.length >= this.#options.maxSpansPerTrace) return false
-      early.push(held)
-      this.#looseDue.set(trace, nowMs + this.#options.orphanMs)
-      return true
+      return this.#looseLogs.add(trace, log.spanId, held, { count: maxSpansPerTrace, dueMs: nowMs + orphanMs })
     }
-    const { unit } = anchorOf(span, this.#options.maxSpansPerTrace)
-    if (unit === undefined || (span.logs?.length ?? 0) >= this.#options.maxSpansPerTrace) return false
+    const { unit } = anchorOf(span, maxSpansPerTrace)
+    if (unit === undefined || (span.logs?.length ?? 0) >= maxSpansPerTrace) return false
     ;(span.logs ??= []).push(held)
     // A log record of a run that was scored is context for a later span; it makes no revision by itself.
     if (!span.isEmitted) this.#reopen(unit, nowMs)
     return true
-  }
-
-  #attachEarly(trace: HeldTrace, span: HeldSpan): void {
-    const early = trace.looseLogs.get(span.spanId)
-    if (early === undefined) return
-    trace.looseLogs.delete(span.spanId)
-    ;(span.logs ??= []).push(...early)
   }
 
   /** A span of the unit arrived: it is open, and waits from now on. */
@@ -371,13 +336,6 @@ export class TraceBuffer {
     trace.units.delete(unit)
     this.#lingering.delete(unit)
     this.#due.delete(unit)
-  }
-
-  #forgetLoose(trace: HeldTrace): readonly SpanPlace[] {
-    const places = [...trace.looseLogs.values()].flat()
-    trace.looseLogs.clear()
-    this.#forgetEmpty(trace)
-    return places
   }
 
   #forgetEmpty(trace: HeldTrace): void {

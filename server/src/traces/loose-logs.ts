@@ -1,0 +1,39 @@
+import { DueTimes } from './due-times.ts'
+import type { HeldLog, HeldSpan, SpanPlace } from './held-span.ts'
+import { listIn } from './held-trace.ts'
+import type { HeldTrace } from './held-trace.ts'
+
+/** Log records that arrived before their span. They wait for it as long as spans wait for their parent. */
+export class LooseLogs {
+  readonly #due = new DueTimes<HeldTrace>()
+
+  /** @returns False where the span has as many as it may have. */
+  add(
+    trace: HeldTrace,
+    spanId: string,
+    log: HeldLog,
+    limits: { readonly count: number; readonly dueMs: number },
+  ): boolean {
+    const early = listIn(trace.looseLogs, spanId)
+    if (early.length >= limits.count) return false
+    early.push(log)
+    this.#due.set(trace, limits.dueMs)
+    return true
+  }
+
+  /** The span of some of them arrived. */
+  attach(trace: HeldTrace, span: HeldSpan): void {
+    const early = trace.looseLogs.get(span.spanId)
+    if (early === undefined) return
+    trace.looseLogs.delete(span.spanId)
+    ;(span.logs ??= []).push(...early)
+  }
+
+  /** Forgets those whose span never arrived. @returns The traces that they were of, and where they are on the log. */
+  take(nowMs: number): { readonly traces: readonly HeldTrace[]; readonly places: readonly SpanPlace[] } {
+    const traces = this.#due.take(nowMs)
+    const places = traces.flatMap(({ looseLogs }) => [...looseLogs.values()].flat())
+    for (const { looseLogs } of traces) looseLogs.clear()
+    return { traces, places }
+  }
+}
