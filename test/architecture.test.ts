@@ -67,6 +67,29 @@ function exportsOf(file: string): string[] {
   return [...readFileSync(file, 'utf8').matchAll(declaration)].map((match) => match[1]!)
 }
 
+/** A span of a process, its record, its group and its run refer to one another: these four, and no other files. */
+const LIVE_GRAPH: readonly string[] = ['live-run', 'live-span', 'local-span', 'span-group'].map(
+  (name) => `src/runs/live/${name}.ts`,
+)
+
+function localImportsOf(file: string): string[] {
+  const local = importsOf(file).filter((specifier) => specifier.startsWith('.'))
+  return [...new Set(local.map((specifier) => normalize(join(dirname(file), specifier))))]
+}
+
+function reachableFrom(file: string, importsByFile: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const reached = new Set<string>()
+  const next = [...(importsByFile.get(file) ?? [])]
+  for (let each = next.pop(); each !== undefined; each = next.pop()) {
+    if (reached.has(each)) continue
+    reached.add(each)
+    next.push(...(importsByFile.get(each) ?? []))
+  }
+  return reached
+}
+
+const linesOf = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1
+
 const roomOf = (file: string) => file.split('/')[1]!
 
 describe('the house', () => {
@@ -83,6 +106,33 @@ describe('the house', () => {
         .map((room) => `${file} reaches into ${room}/`),
     )
     expect(wrong).toEqual([])
+  })
+
+  it('has no circle of imports, those of types included', () => {
+    const importsByFile = new Map(sources.map((file) => [file, localImportsOf(file)]))
+    /** Files from which the way leads back to the file, and to which it leads. */
+    const circles = sources.filter((file) => reachableFrom(file, importsByFile).has(file))
+    expect(importsByFile.get('src/entries/main.ts')?.length).toBeGreaterThan(10)
+    expect(circles.filter((file) => !LIVE_GRAPH.includes(file))).toEqual([])
+    expect(LIVE_GRAPH.filter((file) => !circles.includes(file))).toEqual([])
+  })
+
+  it('has no file of more than 300 lines', () => {
+    const sizes = sources.map((file) => ({ file, lines: linesOf(file) }))
+    expect(sizes.filter(({ lines }) => lines > 300)).toEqual([])
+  })
+
+  it('has few files that are short and used by one other file alone, apart from dialects', () => {
+    const importers = Map.groupBy(
+      [...sources, ...globSync('scripts/**/*.ts')].flatMap((file) =>
+        localImportsOf(file).map((imported) => ({ file, imported })),
+      ),
+      ({ imported }) => imported,
+    )
+    const short = sources.filter((file) => linesOf(file) <= 40 && !file.startsWith('src/spans/dialects/'))
+    const artificial = short.filter((file) => importers.get(file)?.length === 1)
+    expect(short.length).toBeGreaterThan(20)
+    expect(artificial.length).toBeLessThanOrEqual(12)
   })
 
   it('shows the command line no more of the processor than options and the choice of runs', () => {

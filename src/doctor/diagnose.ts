@@ -1,6 +1,6 @@
 import { closestName } from '../scoring/closest-name.ts'
 import { complainOfNode } from '../processor/node-process.ts'
-import type { Finding, ProcessFacts, RunFacts, ScoringFacts } from './facts.ts'
+import type { Finding, ProcessFacts, SeenRun, ScoringFacts } from './facts.ts'
 
 /** The report about a process: one line for each fact, with the cure for what is wrong. */
 export function diagnose(facts: ProcessFacts): readonly Finding[] {
@@ -160,7 +160,7 @@ function runFindings({ runs, spans, scoring, when }: ProcessFacts): readonly Fin
 }
 
 /** Scorers whose `agent` none of the runs has, although one has a similar name. */
-function agentFindings({ scorers }: ScoringFacts, runs: readonly RunFacts[]): readonly Finding[] {
+function agentFindings({ scorers }: ScoringFacts, runs: readonly SeenRun[]): readonly Finding[] {
   const seen = runs.flatMap(({ agent }) => agent ?? [])
   return scorers.flatMap(({ id, agents = [] }) => {
     if (agents.some((name) => seen.includes(name))) return []
@@ -173,7 +173,7 @@ function agentFindings({ scorers }: ScoringFacts, runs: readonly RunFacts[]): re
   })
 }
 
-function instrumentationFinding({ agent, dialect, scope, content, missing, setting }: RunFacts): Finding {
+function instrumentationFinding({ agent, dialect, scope, content, missing, setting }: SeenRun): Finding {
   const without = content === 'partial' ? ` (without ${missing.join(', ')})` : ''
   const text = `Instrumentation: ${dialect} (${scope}), agent ${agent ?? 'without a name'}, content ${content}${without}.`
   if (content === 'full') return good(text)

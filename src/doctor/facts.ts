@@ -13,7 +13,7 @@ export interface ProcessFacts {
   /** Scoring processors that were made in this process, through whatever way in. */
   readonly scoring: readonly ScoringFacts[]
   /** The first runs that were seen, at most five, whether they are scored or not. */
-  readonly runs: readonly RunFacts[]
+  readonly runs: readonly SeenRun[]
   /** Spans that have ended, of any kind. */
   readonly spans: number
   /** Warnings of spanscore itself, with their codes. */
@@ -52,7 +52,7 @@ export interface ScorerFacts {
 }
 
 /** What one run shows of its instrumentation. */
-export interface RunFacts {
+export interface SeenRun {
   readonly agent?: string
   readonly dialect: string
   readonly scope: string

@@ -12,7 +12,7 @@ import type { AgentRun } from '../model/agent-run.ts'
 import { defineScorer } from '../scoring/define-scorer.ts'
 import { isRecord } from '../spans/json.ts'
 import { askJudges } from './ask-judges.ts'
-import type { AskFacts, ProcessFacts, ProviderFacts, RunFacts } from './facts.ts'
+import type { AskFacts, ProcessFacts, ProviderFacts, SeenRun } from './facts.ts'
 import { toScoringFacts } from './scoring-facts.ts'
 
 const API = Symbol.for('opentelemetry.js.api.1')
@@ -38,7 +38,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
     const { code = '' }: NodeJS.ErrnoException = warning
     if (code.startsWith('SPANSCORE_')) notices.push({ code, message: warning.message })
   })
-  const runs: RunFacts[] = []
+  const runs: SeenRun[] = []
   let spans = 0
   let provider: object | undefined
   let asked: readonly AskFacts[] = []
@@ -139,7 +139,7 @@ function scoringOf(described: readonly ScoringDescription[], observer: object): 
   return described.filter(({ processor }) => processor !== observer)
 }
 
-function toRunFacts({ agent, dialect, scope, content, missing }: AgentRun): RunFacts {
+function toRunFacts({ agent, dialect, scope, content, missing }: AgentRun): SeenRun {
   const setting = missing.find((each) => each.switch !== undefined)?.switch
   return {
     dialect,

@@ -1,7 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Usage } from '../model/message.ts'
 import type { ScorerJudge } from '../scoring/scorer.ts'
-import { resolveJudgeSettings } from './settings.ts'
+import { resolveJudgeSettings } from './resolve-settings.ts'
 import type { JudgeSettings, ResolvedJudgeSettings } from './settings.ts'
 import { connect } from './transport/connection.ts'
 import type { Connection } from './transport/connection.ts'

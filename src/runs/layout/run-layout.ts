@@ -42,3 +42,8 @@ export function agentOf(span: TraceSpan, root: TraceSpan): TraceSpan {
   }
   return root
 }
+
+/** `${traceId}:${spanId}` of the span that the run is named after. */
+export function runId(plan: RunPlan): string {
+  return `${plan.root.span.traceId}:${plan.root.span.spanId}`
+}

@@ -88,6 +88,24 @@ export function pick<T>(model: TraceSpan, read: (facts: SpanFacts) => T | undefi
 }
 
 /** The tokens of one call, counted once however many spans tell of it. */
-export function usageOf(model: TraceSpan): Usage {
+function usageOf(model: TraceSpan): Usage {
   return pick(model, ({ usage }) => (Object.keys(usage).length === 0 ? undefined : usage)) ?? {}
+}
+
+/** The tokens of several calls together. */
+export function usageOfAll(models: readonly TraceSpan[]): Usage {
+  const sum: Record<string, number> = {}
+  for (const model of models) {
+    for (const [key, value] of Object.entries(usageOf(model))) sum[key] = (sum[key] ?? 0) + Number(value)
+  }
+  return sum
+}
+
+/** A fact from the first of several spans that has it. */
+export function firstOf<T>(nodes: readonly TraceSpan[], read: (facts: SpanFacts) => T | undefined): T | undefined {
+  for (const node of nodes) {
+    const value = read(node)
+    if (value !== undefined) return value
+  }
+  return undefined
 }

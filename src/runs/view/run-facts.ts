@@ -1,0 +1,296 @@
+import type { SpanOutcome } from '../../spans/dialect.ts'
+import type { SpanFacts } from '../../spans/facts.ts'
+import type { Message, ToolDefinition, Usage } from '../../model/message.ts'
+import type { AgentRun, ModelCall, ToolCall } from '../../model/agent-run.ts'
+import { askedCalls, transcriptCalls } from './asked-calls.ts'
+import { joinToolCalls } from './join-tool-calls.ts'
+import type { JoinedCall } from './join-tool-calls.ts'
+import { agentOf, runId } from '../layout/run-layout.ts'
+import type { RunPlan } from '../layout/run-layout.ts'
+import { firstOf, pick, ReconstructedModelCall, usageOfAll } from './model-call.ts'
+import { endingOf, endsInAbortedTool, isFailed } from './run-ending.ts'
+import { starterOf } from './starter.ts'
+import type { Starter } from './starter.ts'
+import { ReconstructedToolCall } from './tool-call.ts'
+import { Responses } from './responses.ts'
+import type { TraceSpan } from '../trace-span.ts'
+import { assistantText, emptyText, isAround, lastUserText, textAfterCalls, withoutSystem } from './message-text.ts'
+import { Memo } from './memo.ts'
+
+/** The slots of the facts. */
+const SLOT = {
+  agent: 0,
+  conversationId: 1,
+  userId: 2,
+  systemInstructions: 3,
+  input: 4,
+  output: 5,
+  toolCalls: 6,
+  availableTools: 7,
+  steps: 8,
+  models: 9,
+  usage: 10,
+  ending: 11,
+  ownInput: 12,
+  firstModelInput: 13,
+  starter: 14,
+  asked: 15,
+  transcript: 16,
+  agentNames: 17,
+} as const
+
+/** In place of the id of a call that has none. */
+const NOBODY = ''
+
+/**
+ * The facts of a run, each from the span that knows it best. A fact is read when it is first asked for: asking for the names of
+ * tools does not parse what the model was given.
+ */
+export class RunFacts {
+  readonly #plan: RunPlan
+  readonly #root: SpanFacts
+  readonly #memo = new Memo()
+
+  constructor(plan: RunPlan) {
+    this.#plan = plan
+    this.#root = plan.root
+  }
+
+  get agent(): AgentRun['agent'] {
+    return this.#memo.once(SLOT.agent, () => {
+      const own = this.#root.agent
+      const first = this.#firstAgent()?.agent
+      const isAgentItself = this.#root.role === 'agent' && !this.#root.holdsOneRun
+      const said = (isAgentItself && own?.name !== undefined ? own : (first ?? own)) ?? {}
+      const name = said.name === undefined && isAgentItself ? this.#starter()?.name : undefined
+      return name === undefined ? said : { ...said, name }
+    })
+  }
+
+  get conversationId(): string | undefined {
+    return this.#memo.once(SLOT.conversationId, () => this.#first((facts) => facts.conversationId))
+  }
+
+  get userId(): string | undefined {
+    return this.#memo.once(SLOT.userId, () => this.#first((facts) => facts.userId))
+  }
+
+  get systemInstructions(): string | undefined {
+    return this.#memo.once(SLOT.systemInstructions, () => {
+      const first = this.#plan.models[0]
+      return (
+        this.#root.systemInstructions ??
+        this.#firstAgent()?.systemInstructions ??
+        (first && pick(first, (facts) => facts.systemInstructions))
+      )
+    })
+  }
+
+  get input(): readonly Message[] {
+    return this.#memo.once(SLOT.input, () => {
+      const own = this.#ownInput()
+      const first = this.#firstModelInput()
+      if (own === undefined || first === undefined) return own ?? first ?? this.#starter()?.input ?? []
+      // The agent's span may hold the new question only, the model's what came before it too.
+      if (own.length !== 1 || first.length === 1 || lastUserText(first) !== lastUserText(own)) return own
+      // A child may be shown what its parent was asked: that came before the parent, not before the child.
+      const context = this.#plan.parent?.plan.root.input
+      return context !== undefined && lastUserText(context) === lastUserText(first.slice(0, -1)) ? own : first
+    })
+  }
+
+  get userInput(): string | undefined {
+    const asked = lastUserText(this.#ownInput()) ?? lastUserText(this.#firstModelInput())
+    return asked ?? lastUserText(this.#starter()?.input)
+  }
+
+  get output(): string | undefined {
+    return this.#memo.once(SLOT.output, () => {
+      const final = this.#root.hasFinalForm ? assistantText(this.#root.output) : undefined
+      if (final !== undefined) return final
+      const last = this.#plan.models.at(-1)
+      if (last !== undefined && !isFailed(last.outcome)) {
+        const answer = pick(last, (facts) => facts.output)
+        if (answer !== undefined) {
+          const asks = pick(last, callsOrNone) !== undefined
+          const text = asks ? textAfterCalls(answer) : assistantText(answer)
+          // What a model says before it calls tools is no answer, and its own span has no other.
+          if (text !== undefined || (asks && last === this.#plan.root)) return text
+        }
+      }
+      const said = assistantText(this.#root.output) ?? assistantText(this.#lastAgent()?.output)
+      return said ?? this.#emptyOutput() ?? (isFailed(this.#root.outcome) ? undefined : this.#starter()?.output)
+    })
+  }
+
+  /** An answer without a word is one all the same, where it is recorded. */
+  #emptyOutput(): string | undefined {
+    const { models, tools } = this.#plan
+    const last = models.at(-1)
+    if (isFailed(this.#root.outcome)) return undefined
+    if (last === undefined) return emptyText(this.#root.output)
+    const asksForMore = pick(last, callsOrNone) !== undefined || tools.some((node) => node.index > last.index)
+    if (asksForMore || isFailed(last.outcome)) return undefined
+    return emptyText(pick(last, (facts) => facts.output) ?? this.#root.output)
+  }
+
+  get toolCalls(): readonly ToolCall[] {
+    return this.#memo.once(SLOT.toolCalls, () => {
+      const { models, tools, children } = this.#plan
+      let asked = this.#askedCalls()
+      if (asked.every((calls) => calls.length === 0)) {
+        const listed = transcriptCalls(this.#transcript())
+        if (listed.some((calls) => calls.length > 0)) asked = listed
+      }
+      const responses = new Responses(models, () => this.#transcript())
+      const toolSpans = models.length === 0 ? 'sometimes' : (this.#root.dialect.toolSpans ?? 'sometimes')
+      const childOf = new Map(children.map((child) => [child.parent?.tool ?? child.parent?.callId, runId(child)]))
+      return joinToolCalls(models, tools, asked).map((call, position) => {
+        const childRunId = childOf.get(call.tool ?? NOBODY) ?? childOf.get(call.asked?.id ?? NOBODY)
+        return new ReconstructedToolCall(call, {
+          responses,
+          toolSpans,
+          agentName: () => this.#callerOf(call),
+          childRunId,
+          position,
+        })
+      })
+    })
+  }
+
+  get availableTools(): readonly ToolDefinition[] | undefined {
+    return this.#memo.once(SLOT.availableTools, () => {
+      const first = this.#plan.models[0]
+      return (
+        (first && pick(first, (facts) => facts.toolDefinitions)) ??
+        this.#root.toolDefinitions ??
+        this.#firstAgent()?.toolDefinitions
+      )
+    })
+  }
+
+  get steps(): readonly ModelCall[] {
+    return this.#memo.once(SLOT.steps, () => {
+      const { models } = this.#plan
+      const asked = this.#askedCalls()
+      return models.map((model, index) => {
+        const ids = (asked[index] ?? []).map((call) => call.id).filter((id) => id !== undefined)
+        return new ReconstructedModelCall(model, ids, index === 0 || index === models.length - 1)
+      })
+    })
+  }
+
+  get models(): readonly string[] {
+    return this.#memo.once(SLOT.models, () => {
+      const names = new Set(this.#plan.models.map((model) => pick(model, (facts) => facts.model?.model)))
+      names.delete(undefined)
+      if (names.size === 0) names.add(firstOf(this.#plan.inside, (facts) => facts.model?.model))
+      return [...names].filter((name) => name !== undefined)
+    })
+  }
+
+  get usage(): Usage {
+    return this.#memo.once(SLOT.usage, () => {
+      const sum = usageOfAll(this.#plan.models)
+      if (!isEmpty(sum)) return sum
+      // Without a model's span only an agent knows the sum: one step of several would pass for all.
+      const { root, inside } = this.#plan
+      const agents = inside.filter(({ role }) => role === 'agent' || role === 'entry')
+      return firstOf([root, ...agents], ({ usage }) => (isEmpty(usage) ? undefined : usage)) ?? {}
+    })
+  }
+
+  /** How the run ended. */
+  get ending(): SpanOutcome {
+    return this.#memo.once(SLOT.ending, () => {
+      const { models, inside } = this.#plan
+      const last = models.at(-1)
+      const agent = inside.findLast((span) => span.role === 'agent')
+      const ending = endingOf(
+        this.#root,
+        last === this.#root ? undefined : last,
+        agent,
+        () => this.output !== undefined,
+      )
+      const isOpenEnded = !isFailed(ending) && endsInAbortedTool(this.#plan) && this.output === undefined
+      return isOpenEnded ? { status: 'aborted' } : ending
+    })
+  }
+
+  #ownInput(): readonly Message[] | undefined {
+    return this.#memo.once(SLOT.ownInput, () => {
+      const own = withoutSystem(this.#root.input ?? this.#firstAgent()?.input)
+      return isAround(own, () => lastUserText(this.#firstModelInput())) ? undefined : own
+    })
+  }
+
+  #firstModelInput(): readonly Message[] | undefined {
+    return this.#memo.once(SLOT.firstModelInput, () => {
+      const [first] = this.#plan.models
+      if (first === undefined) return undefined
+      const { inside } = this.#plan
+      return withoutSystem(pick(first, (facts) => facts.input) ?? firstOf(inside, (facts) => facts.input))
+    })
+  }
+
+  /** What the tool that started this run says of it, for agents whose own spans say nothing. */
+  #starter(): Starter | undefined {
+    const tool = this.#plan.parent?.tool
+    return this.#memo.once(SLOT.starter, () => (tool === undefined ? undefined : starterOf(tool)))
+  }
+
+  /** The agent that worked first, where it is not the root itself. */
+  #firstAgent(): TraceSpan | undefined {
+    const { models, inside, root } = this.#plan
+    const first = models[0] && agentOf(models[0], root)
+    return first === undefined || first === root
+      ? inside.find((span) => span.role !== 'entry' && span.agent?.name !== undefined)
+      : first
+  }
+
+  #askedCalls(): ReturnType<typeof askedCalls> {
+    return this.#memo.once(SLOT.asked, () => askedCalls(this.#plan.models, this.#plan.tools))
+  }
+
+  /** The root's, else that of the first span in the run that lists its messages. */
+  #transcript(): readonly Message[] | undefined {
+    const { root, inside } = this.#plan
+    return this.#memo.once(SLOT.transcript, () => firstOf([root, ...inside], (facts) => facts.transcript))
+  }
+
+  #lastAgent(): TraceSpan | undefined {
+    const { models, root } = this.#plan
+    const last = models.at(-1)
+    const agent = last && agentOf(last, root)
+    return agent === root ? undefined : agent
+  }
+
+  /** The agent that made a call, where the run has several. */
+  #callerOf(call: JoinedCall): string | undefined {
+    const { models, tools, root } = this.#plan
+    const nameOf = (node: TraceSpan): string | undefined => agentOf(node, root).agent?.name
+    const names = this.#memo.once(SLOT.agentNames, () => new Set([...models, ...tools].map((node) => nameOf(node))))
+    names.delete(undefined)
+    return names.size > 1 && call.by !== undefined ? nameOf(call.by) : undefined
+  }
+
+  /** From the agent's span, else from the first span of the run that says it. */
+  #first<T>(read: (facts: SpanFacts) => T | undefined): T | undefined {
+    const { root, inside, models } = this.#plan
+    const found = read(root) ?? firstOf(inside, read)
+    if (found !== undefined) return found
+    for (const node of models) {
+      const value = read(node)
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0
+}
+
+function callsOrNone(facts: SpanFacts): unknown {
+  return facts.toolCalls.length === 0 ? undefined : facts.toolCalls
+}
