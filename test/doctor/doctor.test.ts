@@ -81,6 +81,14 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
       ],
     ],
     [
+      'misspelt-agent',
+      [],
+      [
+        /✗ Scorer tool_call_accuracy is for the agent wether-agent, and no run has that name\.\n {2}Did you mean weather-agent\?/,
+        /✗ Instrumentation: .* content partial \(without .*toolCalls.*\)\.\n {2}There is no span of a model call/,
+      ],
+    ],
+    [
       'never-registered',
       [],
       [

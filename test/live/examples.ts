@@ -54,7 +54,12 @@ export async function complaintsAboutExample(name: string, tarball: string): Pro
     },
   )
   const scores = receiver.spans.filter((span) => span.attributes['spanscore.tool_call_accuracy.score'] === 1)
+  const explained = scores.map((span) => span.attributes['spanscore.tool_call_accuracy.explanation'])
+  const page = readFileSync(join(EXAMPLES, '../docs/quickstart.md'), 'utf8')
   return [
+    ...explained
+      .filter((text) => !page.includes(`explanation': '${String(text)}'`))
+      .map((text) => `the docs do not show ${String(text)}`),
     ...undeclared(name, library.packages),
     ...(stdout.includes('It is 4 degrees in Oslo.') ? [] : [`the answer is not printed: ${stdout}${stderr}`]),
     ...(stdout.includes('weather_agent: tool_call_accuracy is 1') ? [] : [`the score is not printed: ${stdout}`]),
