@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 
 import { startServer } from './start.ts'
 import type { ServerOptions } from './start.ts'
+import type { WorkerServerOptions } from './start-worker.ts'
 
 interface Given {
   readonly to?: string
@@ -42,6 +43,19 @@ interface Given {
   readonly pageDays: number
   readonly pageSize: number
   readonly jaeger?: string
+  readonly role: 'service' | 'worker'
+  readonly brokers?: string
+  readonly group: string
+  readonly topicPrefix: string
+  readonly kafkaCa?: string
+  readonly kafkaCert?: string
+  readonly kafkaKey?: string
+  readonly kafkaTls: boolean
+  readonly kafkaSasl?: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'
+  readonly kafkaUser?: string
+  readonly kafkaPasswordFile?: string
+  readonly sessionTimeout: number
+  readonly carryAfter: number
 }
 
 const MEBIBYTE = 1024 * 1024
@@ -92,6 +106,29 @@ const program = new Command('spanscore-server')
   .option('--page-days <days>', 'how long the page keeps runs', number, 14)
   .option('--page-size <MiB>', 'how much the page keeps; the oldest runs are deleted above it', number, 2048)
   .option('--jaeger <url>', 'base of a Jaeger UI that the page links traces to, such as http://localhost:16686', url)
+  .addOption(
+    new Option('--role <role>', 'service: takes OTLP itself; worker: reads spans from Kafka')
+      .choices(['service', 'worker'])
+      .default('service'),
+  )
+  .option('--brokers <list>', 'worker: host:port of brokers, with commas between')
+  .option('--group <name>', 'worker: the consumer group that shares the partitions', 'spanscore')
+  .option('--topic-prefix <prefix>', 'worker: topics are <prefix>.spans, <prefix>.logs, <prefix>.dead', 'spanscore')
+  .option('--kafka-tls', 'worker: reach brokers over TLS', false)
+  .option('--kafka-ca <file>', 'worker: certificate authority of the brokers, PEM')
+  .option('--kafka-cert <file>', 'worker: certificate of this client, PEM')
+  .option('--kafka-key <file>', 'worker: its key, PEM')
+  .addOption(
+    new Option('--kafka-sasl <mechanism>', 'worker: how to sign in').choices([
+      'PLAIN',
+      'SCRAM-SHA-256',
+      'SCRAM-SHA-512',
+    ]),
+  )
+  .option('--kafka-user <name>', 'worker: user name for SASL')
+  .option('--kafka-password-file <file>', 'worker: file with the password; or the variable SPANSCORE_KAFKA_PASSWORD')
+  .option('--session-timeout <seconds>', 'worker: after how long without a heartbeat others take over', number, 10)
+  .option('--carry-after <seconds>', 'worker: age at which an open run is appended again', number, 3600)
   .action(async (given: Given) => {
     await run(given)
   })
@@ -102,6 +139,17 @@ await program.parseAsync().catch((error: unknown) => {
 })
 
 async function run(given: Given): Promise<void> {
+  if (given.role === 'worker') {
+    // Loaded where it is used: a service on one machine needs no Kafka client.
+    const { startWorker } = await import('./start-worker.ts')
+    const worker = await startWorker(toWorkerOptions(given))
+    say(
+      `Reads ${given.topicPrefix}.spans and ${given.topicPrefix}.logs from ${given.brokers}. Scores go to ${given.to}.`,
+    )
+    say(`Answers /health and /ready on http://${given.host}:${worker.httpPort}.`)
+    stopOnSignals('commits what is scored and leaves the group', () => worker.stop())
+    return
+  }
   const server = await startServer(toOptions(given))
   say(
     `Takes OTLP/HTTP on http${given.tlsCert === undefined ? '' : 's'}://${given.host}:${server.httpPort} and OTLP/gRPC on port ${server.grpcPort}.`,
@@ -111,15 +159,65 @@ async function run(given: Given): Promise<void> {
     `Scores ${scoresTo}${given.forward ? ', and so do the spans' : ''}. Spans wait ${given.memory ? 'in memory' : `in ${given.data}`}.`,
   )
   if (server.pageUrl !== undefined) say(`The page is at ${server.pageUrl}`)
+  stopOnSignals('delivers what is scored. What is not complete stays on the log', () => server.stop())
+}
+
+function stopOnSignals(what: string, end: () => Promise<void>): void {
   let isStopping = false
   const stop = (): void => {
     if (isStopping) process.exit(1)
     isStopping = true
-    say('Stops: delivers what is scored. What is not complete stays on the log.')
-    void server.stop().then(() => process.exit(0))
+    say(`Stops: ${what}.`)
+    void end().then(() => process.exit(0))
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+}
+
+function toWorkerOptions(given: Given): WorkerServerOptions {
+  if (given.brokers === undefined) throw new Error('--role worker: expected --brokers host:port,…, got none.')
+  const password =
+    given.kafkaPasswordFile === undefined
+      ? process.env['SPANSCORE_KAFKA_PASSWORD']
+      : read('--kafka-password-file', given.kafkaPasswordFile).trim()
+  if (given.kafkaSasl !== undefined && (given.kafkaUser === undefined || password === undefined)) {
+    throw new Error('--kafka-sasl: expected --kafka-user and a password, got less.')
+  }
+  const { to, configPath, limits, traces, report } = toOptions(given)
+  if (to === undefined) throw new Error('--role worker: expected --to with the endpoint that scores go to, got none.')
+  return {
+    to,
+    configPath,
+    limits,
+    traces,
+    report,
+    host: given.host,
+    httpPort: given.httpPort,
+    kafka: {
+      brokers: given.brokers.split(',').map((broker) => broker.trim()),
+      clientId: 'spanscore',
+      tls: given.kafkaTls
+        ? {
+            ...(given.kafkaCa !== undefined && { caFile: given.kafkaCa }),
+            ...(given.kafkaCert !== undefined && { certFile: given.kafkaCert }),
+            ...(given.kafkaKey !== undefined && { keyFile: given.kafkaKey }),
+          }
+        : undefined,
+      sasl:
+        given.kafkaSasl === undefined
+          ? undefined
+          : { mechanism: given.kafkaSasl, username: given.kafkaUser ?? '', password: password ?? '' },
+    },
+    groupId: given.group,
+    topics: {
+      spans: `${given.topicPrefix}.spans`,
+      logs: `${given.topicPrefix}.logs`,
+      dead: `${given.topicPrefix}.dead`,
+    },
+    sessionTimeoutMs: given.sessionTimeout * 1000,
+    commitMs: 1000,
+    carryAfterMs: given.carryAfter * 1000,
+  }
 }
 
 function toOptions(given: Given): ServerOptions {

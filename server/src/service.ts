@@ -53,6 +53,9 @@ const SWEEP_MS = 100
 /** How often it is looked for what was kept for too long. */
 const EXPIRE_EVERY_MS = 600_000
 
+/** How long runs wait while the scorers have enough to do, in milliseconds. */
+const BUSY_MS = 5
+
 /** Milliseconds of work in one turn of the event loop. */
 const SLICE_MS = 20
 
@@ -65,6 +68,7 @@ export class Service {
   #timer: NodeJS.Timeout | undefined
   #isSweeping = false
   #isStopping = false
+  #isPaused = false
   #latestSweepMs: number
   #nextExpiryMs = 0
   readonly #scoring = new Set<Promise<void>>()
@@ -99,7 +103,7 @@ export class Service {
     this.#latestSweepMs = nowMs()
     if (this.#latestSweepMs >= this.#nextExpiryMs) this.#expire()
     // While scores cannot be delivered, spans stay on the log and their runs unscored.
-    if (this.#isSweeping || outbox.isFull) return
+    if (this.#isSweeping || this.#isPaused || outbox.isFull) return
     this.#isSweeping = true
     try {
       const { settled, finished, freed } = buffer.settle(nowMs())
@@ -111,6 +115,23 @@ export class Service {
       this.#failed(error)
     }
     this.#isSweeping = false
+  }
+
+  /** Puts nothing more before the scorers until `resume`. */
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  resume(): void {
+    this.#isPaused = false
+  }
+
+  /** Lets go of the log: what is not scored is for another process to score. */
+  release(): void {
+    this.#isStopping = true
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#parts.log.close()
   }
 
   /** Ends the work: what is complete is scored; what is not stays on the log. */
@@ -129,6 +150,8 @@ export class Service {
     let startMs = performance.now()
     for (const each of settled) {
       if (this.#parts.outbox.isFull) await this.#parts.outbox.room()
+      // After an outage many runs are complete together: they wait here, where nothing is refused.
+      while (this.#parts.scorer.isBusy) await new Promise((resolve) => setTimeout(resolve, BUSY_MS))
       if (this.#isStopping) return
       const scoring = this.#score(each).finally(() => this.#scoring.delete(scoring))
       this.#scoring.add(scoring)

@@ -106,6 +106,26 @@ describe.each([
     })
   })
 
+  it('scores every run of thousands that are complete at the same moment, also with a scorer that takes its time', async () => {
+    await using sink = await createSink()
+    const configPath = join(newFolder(), 'spanscore.config.mjs')
+    writeFileSync(
+      configPath,
+      `import { createScorer } from 'spanscore/scorers/prebuilt'
+      const pause = () => new Promise((resolve) => setTimeout(resolve, 1))
+      const patient = createScorer({ id: 'patient', description: 'Takes its time.', passAt: 0.5, version: 1 })
+      export default { scorers: [patient.generateScore(async () => { await pause(); return 1 })] }`,
+    )
+    const server = await startServer(serverOptions(sink.url, { dataFolder: folder(), configPath }))
+    const runs = Array.from({ length: 2500 }, () => makeRun())
+    for (const place of [0, 1, 2]) {
+      expect(await post(server.httpPort, toRequest(runs.map((run) => run.spans[place])))).toBe(200)
+    }
+    await until(() => sink.logs.length >= runs.length, 'a score of every run', 40_000)
+    await server.stop()
+    expect(new Set(sink.logs.map(runOf)).size).toBe(runs.length)
+  }, 60_000)
+
   it('gives a late span a higher revision of the same score, which is not counted again', async () => {
     await using sink = await createSink()
     const data = folder()

@@ -84,6 +84,11 @@ export class OfferedRuns {
     return this.#jobs.queued
   }
 
+  /** Whether more runs should wait where they can: scores by code would soon be refused because their queue is full. */
+  get isBusy(): boolean {
+    return this.#jobs.isBusy
+  }
+
   /** Puts a run, and the runs that it started, before the scorers. Resolves when each has scored, skipped or failed. */
   async offer(offered: OfferedRun): Promise<void> {
     const all = [offered]

@@ -11,6 +11,8 @@ export interface OfferedRun {
 
 /** Scores runs, and writes what comes of it to the signals of the run's own service. */
 export interface RunScorer {
+  /** Whether more runs should wait: scores by code would soon be refused because their queue is full. */
+  readonly isBusy: boolean
   /** Resolves when every scorer has scored, skipped or failed. Never rejects. */
   offer(offered: OfferedRun): Promise<void>
 }

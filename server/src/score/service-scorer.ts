@@ -50,9 +50,18 @@ export class ServiceScorer implements RunScorer {
     this.#copied = new CopiedAttributes(this.#runs.options.metricAttributes)
   }
 
+  /** The configured scorers. */
+  get scorers(): readonly { readonly id: string; readonly version: string }[] {
+    return this.#runs.options.scorers.map(({ about: { id, version } }) => ({ id, version }))
+  }
+
   /** Ids of the configured scorers. */
   get scorerIds(): readonly string[] {
     return this.#runs.options.scorers.map(({ id }) => id)
+  }
+
+  get isBusy(): boolean {
+    return this.#runs.isBusy
   }
 
   /** Scores that wait for their turn. */

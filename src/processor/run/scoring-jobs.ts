@@ -63,6 +63,13 @@ export class ScoringJobs {
     return this.#intake.length + this.#judges.size + this.#code.size
   }
 
+  /** Whether so much waits for code to score it that more would soon be refused. Judges take their time, and do not count. */
+  get isBusy(): boolean {
+    const { maxContentBytes, queueSize } = this.#parts.options
+    const waiting = this.#intake.length + this.#code.size
+    return waiting > 0 && (waiting >= queueSize / 2 || this.#contentBytes > maxContentBytes / 2)
+  }
+
   /** Announces a score that is asked for later, so that a flush waits for it. */
   expect({ scored }: ScoringTask): void {
     this.#pending.add(scored)

@@ -1,0 +1,45 @@
+/** A member of the group, and the partitions that it has. */
+export interface Member {
+  readonly id: string
+  readonly owned: readonly number[]
+}
+
+/**
+ * Shares partitions out evenly, and leaves as many as it can where they are: what moves has to be read again. A partition
+ * means that of the spans and that of the log records with the same number.
+ *
+ * @returns The partitions of each member, by its id
+ */
+export function assignPartitions(
+  members: readonly Member[],
+  partitionCount: number,
+): ReadonlyMap<string, readonly number[]> {
+  const sorted = members.toSorted((left, right) => (left.id < right.id ? -1 : 1))
+  const free = new Set(Array.from({ length: partitionCount }, (_, partition) => partition))
+  const fewest = Math.floor(partitionCount / Math.max(sorted.length, 1))
+  let withOneMore = partitionCount - fewest * sorted.length
+  const assigned = new Map<string, number[]>()
+  // Who has most keeps one more, where there is one more to keep.
+  for (const { id, owned } of sorted.toSorted((left, right) => right.owned.length - left.owned.length)) {
+    const own = owned.filter((partition) => free.has(partition))
+    const quota = own.length > fewest && withOneMore > 0 ? fewest + 1 : fewest
+    if (quota > fewest) withOneMore -= 1
+    const kept = own.slice(0, quota)
+    for (const partition of kept) free.delete(partition)
+    assigned.set(id, kept)
+  }
+  for (const { id } of sorted) {
+    const kept = assigned.get(id) ?? []
+    let quota = fewest
+    if (kept.length <= fewest && withOneMore > 0) {
+      quota += 1
+      withOneMore -= 1
+    }
+    for (const partition of free) {
+      if (kept.length >= quota) break
+      kept.push(partition)
+      free.delete(partition)
+    }
+  }
+  return assigned
+}

@@ -1,0 +1,357 @@
+import {
+  heartbeatV4,
+  joinGroupV7,
+  joinGroupV8,
+  joinGroupV9,
+  leaveGroupV4,
+  leaveGroupV5,
+  offsetCommitV8,
+  offsetCommitV9,
+  offsetFetchV8,
+  offsetFetchV9,
+  Reader,
+  syncGroupV4,
+  syncGroupV5,
+  Writer,
+} from '@platformatic/kafka'
+
+import { assignPartitions } from './assign-partitions.ts'
+import type { Member } from './assign-partitions.ts'
+import { describeError, isProtocolError } from './kafka-client.ts'
+import type { KafkaClient } from './kafka-client.ts'
+import type { Commit } from './offset-states.ts'
+
+/** What a member of a consumer group needs. */
+export interface GroupMemberParts {
+  readonly client: KafkaClient
+  readonly groupId: string
+  /** Topics whose partitions of the same number belong together. */
+  readonly topics: readonly string[]
+  readonly partitionCount: number
+  readonly sessionTimeoutMs: number
+  readonly heartbeatMs: number
+  readonly rebalanceTimeoutMs: number
+  /** A hash of what all members ought to have in common. */
+  readonly configHash: string
+  /** The group is about to share the partitions out anew: what is done is to be committed, nothing new to be begun. */
+  readonly onRebalance: () => Promise<void>
+  /** The partitions that this member has from now on. */
+  readonly onAssigned: (partitions: readonly number[]) => Promise<void>
+  readonly report: (message: string) => void
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number
+}
+
+const PROTOCOL = 'spanscore-sticky'
+
+const JOIN = [joinGroupV7.api, joinGroupV8.api, joinGroupV9.api]
+const SYNC = [syncGroupV4.api, syncGroupV5.api]
+const LEAVE = [leaveGroupV4.api, leaveGroupV5.api]
+const COMMIT = [offsetCommitV8.api, offsetCommitV9.api]
+const FETCH_OFFSETS = [offsetFetchV8.api, offsetFetchV9.api]
+
+const RETRY_MS = 500
+
+/**
+ * A member of a consumer group by the classic protocol (https://kafka.apache.org/protocol): joins, shares partitions out when
+ * it leads, sends heartbeats, and commits offsets with metadata. A coordinator that moves, or is away, is looked for again.
+ */
+export class GroupMember {
+  readonly #parts: GroupMemberParts
+  #memberId = ''
+  #generation = -1
+  #owned: readonly number[] = []
+  #coordinator: number | undefined
+  #isStopped = false
+  #isJoined = false
+  #latestAnswerMs: number
+  #wake: () => void = () => undefined
+  #loop: Promise<void> | undefined
+
+  constructor(parts: GroupMemberParts) {
+    this.#parts = parts
+    this.#latestAnswerMs = parts.now()
+  }
+
+  /** Whether the member has partitions that no other has, as far as is known. */
+  get isJoined(): boolean {
+    return this.#isJoined
+  }
+
+  /** Joins, and stays a member until `leave`. */
+  start(): void {
+    this.#loop ??= this.#run()
+  }
+
+  /** Commits positions of partitions, by topic. @throws where the broker does not take them: somebody else may own them */
+  async commit(positions: ReadonlyMap<string, readonly (Commit & { readonly partition: number })[]>): Promise<void> {
+    await this.#ask((coordinator) =>
+      this.#parts.client.send(
+        coordinator,
+        COMMIT,
+        this.#parts.groupId,
+        this.#generation,
+        this.#memberId,
+        null,
+        [...positions].map(([name, partitions]) => ({
+          name,
+          partitions: partitions.map(({ partition, offset, metadata }) => ({
+            partitionIndex: partition,
+            committedOffset: BigInt(offset),
+            committedLeaderEpoch: -1,
+            committedMetadata: metadata,
+          })),
+        })),
+      ),
+    )
+  }
+
+  /** What was committed for a partition of a topic; `undefined` where nothing was. */
+  async committed(topic: string, partition: number): Promise<Commit | undefined> {
+    const { groups } = await this.#ask((coordinator) =>
+      this.#parts.client.send(
+        coordinator,
+        FETCH_OFFSETS,
+        [
+          {
+            groupId: this.#parts.groupId,
+            memberId: null,
+            memberEpoch: -1,
+            topics: [{ name: topic, partitionIndexes: [partition] }],
+          },
+        ],
+        false,
+      ),
+    )
+    const found = groups[0]?.topics[0]?.partitions[0]
+    if (found === undefined || found.committedOffset < 0n) return undefined
+    return { offset: Number(found.committedOffset), metadata: found.metadata ?? '' }
+  }
+
+  /** Leaves the group, so that others take over without waiting for a time-out. */
+  async leave(): Promise<void> {
+    this.#isStopped = true
+    this.#wake()
+    await this.#loop
+    if (this.#memberId === '') return
+    const { client, groupId } = this.#parts
+    const memberId = this.#memberId
+    await this.#ask((coordinator) => client.send(coordinator, LEAVE, groupId, [{ memberId }])).catch(() => undefined)
+  }
+
+  async #run(): Promise<void> {
+    const { heartbeatMs, sessionTimeoutMs, report, now } = this.#parts
+    while (!this.#isStopped) {
+      try {
+        if (!this.#isJoined) await this.#join()
+        await this.#pause(heartbeatMs)
+        if (this.#isStopped) break
+        await this.#heartbeat()
+        this.#latestAnswerMs = now()
+      } catch (error) {
+        if (isProtocolError(error, 'REBALANCE_IN_PROGRESS')) {
+          this.#latestAnswerMs = now()
+          await this.#parts.onRebalance()
+          this.#isJoined = false
+          continue
+        }
+        if (isProtocolError(error, 'UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'FENCED_INSTANCE_ID')) {
+          report('The group went on without this member: it joins again, and reads again what it had not committed.')
+          this.#memberId = ''
+          await this.#drop()
+          continue
+        }
+        report(`The group of workers could not be reached: ${describeError(error)}.`)
+        // Past the session's time-out the coordinator has given the partitions to others.
+        if (now() - this.#latestAnswerMs > sessionTimeoutMs) await this.#drop()
+        await this.#pause(RETRY_MS)
+      }
+    }
+    this.#isJoined = false
+  }
+
+  async #drop(): Promise<void> {
+    this.#isJoined = false
+    if (this.#owned.length === 0) return
+    this.#owned = []
+    await this.#parts.onAssigned([])
+  }
+
+  async #join(): Promise<void> {
+    const { client, groupId, sessionTimeoutMs, rebalanceTimeoutMs, configHash } = this.#parts
+    const metadata = encodeSubscription(this.#parts.topics, this.#owned, configHash)
+    let joined
+    try {
+      joined = await this.#ask((coordinator) =>
+        client.send(
+          coordinator,
+          JOIN,
+          groupId,
+          sessionTimeoutMs,
+          rebalanceTimeoutMs,
+          this.#memberId,
+          null,
+          'consumer',
+          [{ name: PROTOCOL, metadata }],
+          '',
+        ),
+      )
+    } catch (error) {
+      const memberId = assignedMemberId(error)
+      if (memberId === undefined) throw error
+      // A new member is first given its id, and joins with it (KIP-394).
+      this.#memberId = memberId
+      return await this.#join()
+    }
+    this.#memberId = joined.memberId ?? this.#memberId
+    this.#generation = joined.generationId
+    const isLeader = joined.leader === this.#memberId
+    const assignments = isLeader ? this.#share(joined.members) : []
+    const { assignment } = await this.#ask((coordinator) =>
+      client.send(
+        coordinator,
+        SYNC,
+        groupId,
+        this.#generation,
+        this.#memberId,
+        null,
+        'consumer',
+        PROTOCOL,
+        assignments,
+      ),
+    )
+    this.#owned = decodeAssignment(assignment)
+    this.#latestAnswerMs = this.#parts.now()
+    await this.#parts.onAssigned(this.#owned)
+    this.#isJoined = true
+  }
+
+  #share(members: readonly { readonly memberId: string; readonly metadata: Buffer | null }[]) {
+    const { topics, partitionCount, configHash, report } = this.#parts
+    const known = members.map(({ memberId, metadata }) => ({ id: memberId, ...decodeSubscription(metadata) }))
+    const others = known.filter((member) => member.configHash !== configHash)
+    if (others.length > 0) {
+      report(
+        `${others.length} of ${known.length} workers have another configuration than this one: which scorers score a run depends on who reads it.`,
+      )
+    }
+    return [...assignPartitions(known satisfies readonly Member[], partitionCount)].map(([memberId, partitions]) => ({
+      memberId,
+      assignment: encodeAssignment(topics, partitions),
+    }))
+  }
+
+  async #heartbeat(): Promise<void> {
+    const { client, groupId } = this.#parts
+    await this.#ask((coordinator) =>
+      client.send(coordinator, [heartbeatV4.api], groupId, this.#generation, this.#memberId, null),
+    )
+  }
+
+  /** Asks the coordinator; where it is another one now, or away, it is looked for at the next call. */
+  async #ask<Answer>(ask: (coordinator: number) => Promise<Answer>): Promise<Answer> {
+    this.#coordinator ??= await this.#parts.client.findCoordinator(this.#parts.groupId)
+    try {
+      return await ask(this.#coordinator)
+    } catch (error) {
+      if (!isProtocolError(error, ...STAY)) this.#coordinator = undefined
+      throw error
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      timer = setTimeout(resolve, ms)
+    })
+    clearTimeout(timer)
+  }
+}
+
+/** Answers of a coordinator that is the right one. */
+const STAY = [
+  'REBALANCE_IN_PROGRESS',
+  'UNKNOWN_MEMBER_ID',
+  'ILLEGAL_GENERATION',
+  'FENCED_INSTANCE_ID',
+  'MEMBER_ID_REQUIRED',
+  'OFFSET_METADATA_TOO_LARGE',
+]
+
+function assignedMemberId(error: unknown): string | undefined {
+  if (!isProtocolError(error, 'MEMBER_ID_REQUIRED')) return undefined
+  return findMemberId(error)
+}
+
+function findMemberId(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  if ('memberId' in error && typeof error.memberId === 'string') return error.memberId
+  if ('response' in error) {
+    const found = findMemberId(error.response)
+    if (found !== undefined) return found
+  }
+  if (!('errors' in error) || !Array.isArray(error.errors)) return undefined
+  return error.errors.map(findMemberId).find((found) => found !== undefined)
+}
+
+/** `ConsumerProtocolSubscription`, version 0, so that Kafka's own tools can show the group; partitions and hash are user data. */
+function encodeSubscription(topics: readonly string[], owned: readonly number[], configHash: string): Buffer {
+  const userData = Buffer.from(JSON.stringify({ owned, configHash }))
+  return Writer.create()
+    .appendInt16(0)
+    .appendArray([...topics], (writer, topic) => writer.appendString(topic, false), false, false)
+    .appendBytes(userData, false).buffer
+}
+
+function decodeSubscription(metadata: Buffer | null): {
+  readonly owned: readonly number[]
+  readonly configHash: string
+} {
+  const nothing = { owned: [], configHash: '' }
+  if (metadata === null) return nothing
+  try {
+    const reader = Reader.from(metadata)
+    reader.skip(2)
+    reader.readArray((each) => each.readString(false), false, false)
+    const userData: unknown = JSON.parse(reader.readBytes(false).toString())
+    if (typeof userData !== 'object' || userData === null) return nothing
+    return {
+      owned: 'owned' in userData && Array.isArray(userData.owned) ? userData.owned.map(Number) : [],
+      configHash: 'configHash' in userData ? String(userData.configHash) : '',
+    }
+  } catch {
+    return nothing
+  }
+}
+
+/** `ConsumerProtocolAssignment`, version 0. */
+function encodeAssignment(topics: readonly string[], partitions: readonly number[]): Buffer {
+  return Writer.create()
+    .appendInt16(0)
+    .appendArray(
+      [...topics],
+      (writer, topic) =>
+        writer
+          .appendString(topic, false)
+          .appendArray([...partitions], (inner, partition) => inner.appendInt32(partition), false, false),
+      false,
+      false,
+    )
+    .appendInt32(0).buffer
+}
+
+function decodeAssignment(bytes: Buffer): readonly number[] {
+  if (bytes.byteLength < 6) return []
+  const reader = Reader.from(bytes)
+  reader.skip(2)
+  const topics = reader.readArray(
+    (each) => ({
+      topic: each.readString(false),
+      partitions: each.readArray((inner) => inner.readInt32(), false, false),
+    }),
+    false,
+    false,
+  )
+  return topics[0]?.partitions ?? []
+}

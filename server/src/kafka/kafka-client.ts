@@ -1,0 +1,149 @@
+import { readFile } from 'node:fs/promises'
+
+import { Base, findCoordinatorV4, findCoordinatorV5, findCoordinatorV6 } from '@platformatic/kafka'
+import type { BaseOptions, ClusterMetadata, Connection } from '@platformatic/kafka'
+
+/** How brokers are reached. */
+export interface KafkaOptions {
+  /** `host:port` of at least one broker. */
+  readonly brokers: readonly string[]
+  readonly clientId: string
+  /** Undefined for plain text. */
+  readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string } | undefined
+  readonly sasl?:
+    | {
+        readonly mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'
+        readonly username: string
+        readonly password: string
+      }
+    | undefined
+}
+
+/** One version of a request of Kafka's protocol, as the client library writes and reads it. */
+export interface Request<Arguments extends unknown[], Answer> {
+  readonly key: number
+  readonly version: number
+  async(connection: Connection, ...given: Arguments): Promise<Answer>
+}
+
+/** The options that every client of the library takes. */
+export async function clientOptions({ brokers, clientId, tls, sasl }: KafkaOptions): Promise<BaseOptions> {
+  return {
+    clientId,
+    bootstrapBrokers: [...brokers],
+    retries: 0,
+    connectTimeout: 5000,
+    timeout: 10_000,
+    metadataMaxAge: 5000,
+    ...(tls !== undefined && {
+      tls: { ca: await textOf(tls.caFile), cert: await textOf(tls.certFile), key: await textOf(tls.keyFile) },
+    }),
+    ...(sasl !== undefined && { sasl }),
+  }
+}
+
+/**
+ * Connections to the brokers of a cluster, and requests over them. The client library does the wire: connections, TLS, SASL,
+ * encoding, compression. Its own consumer is not used, for it can neither commit metadata nor follow a coordinator that moves.
+ */
+export class KafkaClient {
+  readonly #base: Base
+  #versions: Promise<ReadonlyMap<number, { readonly min: number; readonly max: number }>> | undefined
+
+  constructor(options: BaseOptions) {
+    this.#base = new Base(options)
+  }
+
+  /** Brokers, and the leaders of the partitions of these topics. */
+  metadata(topics: readonly string[], isFresh = false): Promise<ClusterMetadata> {
+    return this.#base.metadata({ topics: [...topics], ...(isFresh && { forceUpdate: true }) })
+  }
+
+  /**
+   * Sends a request to a broker, in the latest version that both sides know.
+   *
+   * @param versions The versions that the library knows.
+   */
+  async send<Arguments extends unknown[], Answer>(
+    node: number,
+    versions: readonly Request<Arguments, Answer>[],
+    ...given: Arguments
+  ): Promise<Answer> {
+    const request = await this.#negotiate(versions)
+    const connection = (await this.#base.connectToBrokers([node])).get(node)
+    if (connection === undefined) throw new Error(`Expected broker ${node} in the metadata of the cluster, got none.`)
+    return await request.async(connection, ...given)
+  }
+
+  /** The broker that coordinates a consumer group now. */
+  async findCoordinator(groupId: string): Promise<number> {
+    const { brokers } = await this.metadata([], true)
+    let failure: unknown = new Error('Expected brokers in the metadata of the cluster, got none.')
+    for (const node of brokers.keys()) {
+      try {
+        const { coordinators } = await this.send(
+          node,
+          [findCoordinatorV4.api, findCoordinatorV5.api, findCoordinatorV6.api],
+          0,
+          [groupId],
+        )
+        const [coordinator] = coordinators
+        if (coordinator !== undefined && coordinator.nodeId >= 0) return coordinator.nodeId
+      } catch (error) {
+        failure = error
+      }
+    }
+    throw failure
+  }
+
+  async close(): Promise<void> {
+    await this.#base.close()
+  }
+
+  async #negotiate<Arguments extends unknown[], Answer>(
+    versions: readonly Request<Arguments, Answer>[],
+  ): Promise<Request<Arguments, Answer>> {
+    this.#versions ??= this.#base
+      .listApis()
+      .then(
+        (apis) =>
+          new Map(apis.map(({ apiKey, minVersion, maxVersion }) => [apiKey, { min: minVersion, max: maxVersion }])),
+      )
+    const known = await this.#versions.catch((error: unknown) => {
+      this.#versions = undefined
+      throw error
+    })
+    const both = versions.filter(({ key, version }) => {
+      const range = known.get(key)
+      return range !== undefined && version >= range.min && version <= range.max
+    })
+    const latest = both.toSorted((left, right) => right.version - left.version)[0]
+    if (latest === undefined) {
+      throw new Error(
+        `Expected a broker that speaks version ${versions.map(({ version }) => version).join(' or ')} of request ${versions[0]?.key}, got one that does not: Kafka 3.1 and later do.`,
+      )
+    }
+    return latest
+  }
+}
+
+async function textOf(path: string | undefined): Promise<string | undefined> {
+  return path === undefined ? undefined : await readFile(path, 'utf8')
+}
+
+/** Whether an error, or one that it was caused by, is this error of the protocol, such as `NOT_COORDINATOR`. */
+export function isProtocolError(error: unknown, ...ids: readonly string[]): boolean {
+  if (typeof error !== 'object' || error === null) return false
+  if ('apiId' in error && typeof error.apiId === 'string' && ids.includes(error.apiId)) return true
+  if ('errors' in error && Array.isArray(error.errors) && error.errors.some((each) => isProtocolError(each, ...ids))) {
+    return true
+  }
+  return 'cause' in error && isProtocolError(error.cause, ...ids)
+}
+
+/** What went wrong, in a line. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  const inner: unknown = error instanceof AggregateError ? error.errors[0] : error.cause
+  return inner instanceof Error ? `${error.message} (${describeError(inner)})` : error.message
+}

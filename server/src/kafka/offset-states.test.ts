@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest'
+
+import { OffsetStates, readCommit } from './offset-states.ts'
+import type { RecordState } from './offset-states.ts'
+
+const ALL: readonly RecordState[] = ['open', 'emitted', 'finished']
+
+/** Repeatable numbers (mulberry32), 0 to 1. */
+function random(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+it('gives back the state of every offset from what was committed', () => {
+  for (let seed = 1; seed <= 200; seed++) {
+    const next = random(seed)
+    const first = Math.floor(next() * 1e12)
+    const states = new OffsetStates({ offset: first, metadata: '' })
+    const expected = new Map<number, RecordState>()
+    const count = Math.floor(next() * 300)
+    for (let index = 0; index < count; index++) {
+      // Brokers leave offsets out: of compacted records, and of markers of transactions.
+      if (next() < 0.1) continue
+      const state = ALL[Math.floor(next() * 3)] ?? 'open'
+      states.add(first + index, state)
+      expected.set(first + index, state)
+    }
+    for (const offset of expected.keys()) {
+      if (next() > 0.3) continue
+      const state = ALL[Math.floor(next() * 3)] ?? 'open'
+      states.set(offset, state)
+      expected.set(offset, state)
+    }
+    const commit = states.commit()
+    const { stateOf, end } = readCommit(commit)
+    const unfinished = [...expected].filter(([, state]) => state !== 'finished').map(([offset]) => offset)
+    expect(commit.offset).toBe(unfinished.length === 0 ? states.next : Math.min(...unfinished))
+    expect(end).toBe(states.next)
+    for (const [offset, state] of expected) expect(stateOf(offset)).toBe(state)
+    expect(stateOf(states.next)).toBe('open')
+    expect(stateOf(commit.offset - 1)).toBe('finished')
+  }
+})
+
+it('takes metadata that it cannot read for none', () => {
+  for (const metadata of ['2abc', 'from another consumer', '1***', '1']) {
+    const { stateOf } = readCommit({ offset: 10, metadata })
+    expect(stateOf(9)).toBe('finished')
+    expect(stateOf(10)).toBe('open')
+    expect(stateOf(1e6)).toBe('open')
+  }
+})
+
+it('needs little room for long stretches, and forgets what the broker has dropped', () => {
+  const states = new OffsetStates({ offset: 0, metadata: '' })
+  states.add(0, 'open')
+  for (let offset = 1; offset < 100_000; offset++) states.add(offset, 'finished')
+  expect(states.commit().metadata.length).toBeLessThan(40)
+  states.skipTo(100_500)
+  expect(states.commit()).toEqual({ offset: 100_500, metadata: '' })
+  expect(states.size).toBe(0)
+})
+
+it('commits what the last owner knew of records that were not read again yet', () => {
+  const first = new OffsetStates({ offset: 0, metadata: '' })
+  for (let offset = 0; offset < 100; offset++) first.add(offset, offset % 3 === 0 ? 'open' : 'finished')
+  const second = new OffsetStates(first.commit())
+  second.add(0, 'finished')
+  second.add(1, 'finished')
+  const { stateOf, end } = readCommit(second.commit())
+  expect(end).toBe(100)
+  for (let offset = 2; offset < 100; offset++) expect(stateOf(offset)).toBe(offset % 3 === 0 ? 'open' : 'finished')
+})

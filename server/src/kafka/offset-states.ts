@@ -1,0 +1,164 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+
+/** What is known of a record: its runs are not scored, scored and waiting for late spans, or done with. */
+export type RecordState = 'open' | 'emitted' | 'finished'
+
+const CODES = { open: 0, emitted: 1, finished: 2 } as const
+const STATES: readonly RecordState[] = ['open', 'emitted', 'finished']
+
+/** What a commit holds for a partition of a topic. */
+export interface Commit {
+  /** The lowest offset that is not finished: where a new owner begins to read. */
+  readonly offset: number
+  /** The states from that offset on, for the metadata of the commit. */
+  readonly metadata: string
+}
+
+/** Version of the metadata, its first character: another one is not understood, and everything is read as open. */
+const VERSION = '1'
+
+/**
+ * The states of the records of one partition of a topic, from the lowest one that is not finished. Offsets that the broker
+ * left out, such as those of compacted records, count as finished.
+ */
+export class OffsetStates {
+  readonly #states = new Map<number, 'open' | 'emitted'>()
+  /** What the last owner committed: true of everything that was not read again. */
+  readonly #before: CommittedStates
+  #next: number
+  #lowest: number
+
+  constructor(committed: Commit) {
+    this.#before = readCommit(committed)
+    this.#next = committed.offset
+    this.#lowest = committed.offset
+  }
+
+  /** What was committed before. */
+  get before(): CommittedStates {
+    return this.#before
+  }
+
+  /** The offset after the last one that was read. */
+  get next(): number {
+    return this.#next
+  }
+
+  /** The lowest offset that is not finished, or the first of which nothing is known. */
+  get lowest(): number {
+    const end = this.#end
+    while (this.#lowest < end && this.stateOf(this.#lowest) === 'finished') this.#lowest += 1
+    return this.#lowest
+  }
+
+  /** Records that are not finished. */
+  get size(): number {
+    return this.#states.size
+  }
+
+  stateOf(offset: number): RecordState {
+    if (offset >= this.#next) return this.#before.stateOf(offset)
+    return this.#states.get(offset) ?? 'finished'
+  }
+
+  /** Notes a record that was read, and all offsets before it. */
+  add(offset: number, state: RecordState): void {
+    this.#next = Math.max(this.#next, offset + 1)
+    this.set(offset, state)
+  }
+
+  /** Everything up to an offset was read or is gone. */
+  skipTo(offset: number): void {
+    this.#next = Math.max(this.#next, offset)
+    for (const known of this.#states.keys()) if (known < offset) this.#states.delete(known)
+    this.#lowest = Math.max(this.#lowest, offset)
+  }
+
+  set(offset: number, state: RecordState): void {
+    if (state === 'finished') this.#states.delete(offset)
+    else this.#states.set(offset, state)
+    if (state !== 'finished' && offset < this.#lowest) this.#lowest = offset
+  }
+
+  /** What to commit now. */
+  commit(): Commit {
+    const lowest = this.lowest
+    const last = this.#end
+    const runs: number[] = []
+    let offset = lowest
+    while (offset < last) {
+      const state = this.stateOf(offset)
+      let end = offset + 1
+      while (end < last && this.stateOf(end) === state) end += 1
+      pushVarint(runs, (end - offset) * 4 + CODES[state])
+      offset = end
+    }
+    if (runs.length === 0) return { offset: lowest, metadata: '' }
+    return { offset: lowest, metadata: VERSION + deflateRawSync(Uint8Array.from(runs)).toString('base64') }
+  }
+
+  /** The first offset of which nothing is known. */
+  get #end(): number {
+    const { end } = this.#before
+    return Number.isFinite(end) ? Math.max(this.#next, end) : this.#next
+  }
+}
+
+/** What a commit says of offsets. */
+export interface CommittedStates {
+  /** The first offset that the commit says nothing of. Infinite where its metadata cannot be read: then nothing is known. */
+  readonly end: number
+  /** What was noted for an offset; `open` where nothing was. */
+  readonly stateOf: (offset: number) => RecordState
+}
+
+/** Reads the states of a commit. Metadata of another program is taken for none: reading everything again loses nothing. */
+export function readCommit({ offset: lowest, metadata }: Commit): CommittedStates {
+  const ends: number[] = []
+  const states: RecordState[] = []
+  let end = lowest
+  try {
+    if (metadata !== '' && !metadata.startsWith(VERSION)) throw new RangeError('Expected metadata of this version.')
+    for (const run of varintsOf(inflateRawSync(Buffer.from(metadata.slice(1), 'base64')))) {
+      end += Math.floor(run / 4)
+      ends.push(end)
+      states.push(STATES[run % 4] ?? 'open')
+    }
+  } catch {
+    return { end: metadata === '' ? lowest : Infinity, stateOf: (offset) => (offset < lowest ? 'finished' : 'open') }
+  }
+  const stateOf = (offset: number): RecordState => {
+    if (offset < lowest) return 'finished'
+    let low = 0
+    let high = ends.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((ends[middle] ?? 0) > offset) high = middle
+      else low = middle + 1
+    }
+    return states[low] ?? 'open'
+  }
+  return { end, stateOf }
+}
+
+function pushVarint(into: number[], value: number): void {
+  let rest = value
+  while (rest >= 0x80) {
+    into.push((rest % 0x80) + 0x80)
+    rest = Math.floor(rest / 0x80)
+  }
+  into.push(rest)
+}
+
+function* varintsOf(bytes: Uint8Array): Generator<number> {
+  let value = 0
+  let scale = 1
+  for (const byte of bytes) {
+    value += (byte & 0x7f) * scale
+    scale *= 0x80
+    if (byte >= 0x80) continue
+    yield value
+    value = 0
+    scale = 1
+  }
+}

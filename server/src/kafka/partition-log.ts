@@ -1,0 +1,308 @@
+import { EMITTED, FINISHED } from '../log/record-states.ts'
+import type { Append, DecodedRecord, ForwardedRequest, LogRecord, NewRecord, SpanLog } from '../log/span-log.ts'
+import { OffsetStates } from './offset-states.ts'
+import type { Commit, RecordState } from './offset-states.ts'
+
+/** A message whose spans are not all finished. */
+interface Held {
+  readonly record: LogRecord
+  readonly traceIds: readonly string[]
+  readonly topic: string
+  /** Its offset on Kafka. */
+  position: number
+  state: 'open' | 'emitted'
+  /** Whether some of its spans are finished and others are not. */
+  isPartly: boolean
+  /** Whether it was appended again, and has not come back. */
+  isUnderWay: boolean
+  /** Whether all of its spans are finished, and it only waits for other messages of its traces. */
+  isDone: boolean
+}
+
+/** A message that has to be appended again, so that what comes before the rest can be committed. */
+export interface Carried {
+  readonly topic: string
+  readonly position: number
+  readonly traceId: string
+  readonly body: Uint8Array
+  /** When it was read, by the time of the partition. */
+  readonly timeMs: number
+}
+
+/**
+ * One partition of the spans and the one of the log records with the same number, as a log. The messages stay on Kafka; the
+ * state of each is committed with the offset. What is not finished is kept in memory, as it came.
+ */
+export class PartitionLog implements SpanLog {
+  readonly isDurable = true
+  readonly waitingToForward = 0
+  readonly #states: ReadonlyMap<string, OffsetStates>
+  readonly #nowMs: () => number
+  /** By the offset that the service knows, which stays the same when a message is appended again. */
+  readonly #held = new Map<number, Held>()
+  /** In the order of the positions. */
+  readonly #byPosition = new Map<string, number>()
+  readonly #byTrace = new Map<string, Set<number>>()
+  #onRecords: ((records: readonly LogRecord[]) => void) | undefined
+  #nextOffset = 1
+  #heldBytes = 0
+
+  /**
+   * @param commits What was committed for each topic.
+   * @param nowMs The time of the partition.
+   */
+  constructor(commits: ReadonlyMap<string, Commit>, nowMs: () => number) {
+    this.#states = new Map([...commits].map(([topic, commit]) => [topic, new OffsetStates(commit)]))
+    this.#nowMs = nowMs
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes
+  }
+
+  /** Messages that are not finished. */
+  get held(): number {
+    return this.#held.size
+  }
+
+  /** Offsets between the lowest that is not finished and the next one: what a new owner would have to read again. */
+  get span(): number {
+    let span = 0
+    for (const states of this.#states.values()) span = Math.max(span, states.next - states.lowest)
+    return span
+  }
+
+  /** The offset of a topic to read next. */
+  nextOf(topic: string): number {
+    return this.#states.get(topic)?.next ?? 0
+  }
+
+  /** What the last owner committed for an offset. */
+  stateBefore(topic: string, position: number): RecordState {
+    return this.#states.get(topic)?.before.stateOf(position) ?? 'open'
+  }
+
+  /** What to commit for each topic now. */
+  commits(): ReadonlyMap<string, Commit> {
+    return new Map([...this.#states].map(([topic, states]) => [topic, states.commit()]))
+  }
+
+  /**
+   * Takes in a message.
+   *
+   * @param from The offset of the same message before it was appended again; `undefined` for a new one.
+   */
+  receive(
+    topic: string,
+    position: number,
+    record: NewRecord & { readonly decoded: DecodedRecord },
+    from: number | undefined,
+  ): void {
+    const states = this.#states.get(topic)
+    if (states === undefined) return
+    const known = from === undefined ? undefined : this.#byPosition.get(key(topic, from))
+    if (known !== undefined) {
+      this.#move(known, position)
+      return
+    }
+    const state = this.stateBefore(topic, position)
+    // What was appended again and is not held any more was finished before it came back.
+    const isOver = from !== undefined && position >= states.before.end
+    const traceIds = tracesOf(record.decoded)
+    if (isOver || state === 'finished' || traceIds.length === 0) {
+      states.add(position, 'finished')
+      return
+    }
+    states.add(position, state)
+    this.#hold(topic, position, record, traceIds, state)
+  }
+
+  /** A message of which nothing can be read: nothing is committed past it before `pass`. */
+  keep(topic: string, position: number): void {
+    this.#states.get(topic)?.add(position, 'open')
+  }
+
+  /** A message is done with. */
+  pass(topic: string, position: number): void {
+    this.#states.get(topic)?.add(position, 'finished')
+  }
+
+  /** The broker has dropped what comes before an offset. @returns How many messages that were not read are gone */
+  skipTo(topic: string, first: number): number {
+    const states = this.#states.get(topic)
+    if (states === undefined) return 0
+    const gone = Math.max(0, first - states.next)
+    states.skipTo(first)
+    return gone
+  }
+
+  /** The messages of a topic that hold back its commit, the oldest first. */
+  oldest(topic: string, limit: number): readonly Carried[] {
+    const oldest: Carried[] = []
+    for (const offset of this.#byPosition.values()) {
+      if (oldest.length === limit) break
+      const held = this.#held.get(offset)
+      if (held?.topic !== topic || held.isUnderWay) continue
+      const { record, position, traceIds } = held
+      oldest.push({ topic, position, traceId: traceIds[0] ?? '', body: record.body, timeMs: record.timeMs })
+    }
+    return oldest
+  }
+
+  /** Messages are appended again, or could not be: those that are under way are not given as the oldest. */
+  setUnderWay(messages: readonly Carried[], isUnderWay: boolean): void {
+    for (const { topic, position } of messages) {
+      const held = this.#held.get(this.#byPosition.get(key(topic, position)) ?? 0)
+      if (held !== undefined) held.isUnderWay = isUnderWay
+    }
+  }
+
+  append(_append: Append): Promise<void> {
+    return Promise.reject(new Error('Expected spans to come through Kafka: a worker takes no requests.'))
+  }
+
+  read(onRecords: (records: readonly LogRecord[]) => void): void {
+    this.#onRecords = onRecords
+  }
+
+  readRecord(offset: number): LogRecord | undefined {
+    return this.#held.get(offset)?.record
+  }
+
+  update({ finished, states }: Parameters<SpanLog['update']>[0]): void {
+    const touched = new Set<string>()
+    for (const [offset, ofIndex] of states) {
+      const held = this.#held.get(offset)
+      if (held === undefined) continue
+      const isEmitted = ofIndex.every((state) => state === EMITTED || state === FINISHED)
+      held.isPartly = ofIndex.includes(FINISHED)
+      this.#setState(held, isEmitted ? 'emitted' : 'open')
+      for (const traceId of held.traceIds) touched.add(traceId)
+    }
+    for (const offset of finished) {
+      const held = this.#held.get(offset)
+      if (held === undefined) continue
+      held.isDone = true
+      held.isPartly = false
+      this.#setState(held, 'emitted')
+      for (const traceId of held.traceIds) touched.add(traceId)
+    }
+    for (const traceId of touched) this.#release(traceId)
+  }
+
+  nextToForward(): readonly ForwardedRequest[] {
+    return []
+  }
+
+  forwarded(): void {
+    // Nothing is passed on: the Collector that wrote to Kafka does that.
+  }
+
+  latestOffsetBefore(timeMs: number): number {
+    let latest = 0
+    for (const [offset, { record }] of this.#held) if (record.timeMs < timeMs) latest = Math.max(latest, offset)
+    return latest
+  }
+
+  dropForwardedBefore(): number {
+    return 0
+  }
+
+  close(): void {
+    this.#onRecords = undefined
+  }
+
+  #hold(
+    topic: string,
+    position: number,
+    record: NewRecord & { readonly decoded: DecodedRecord },
+    traceIds: readonly string[],
+    state: 'open' | 'emitted',
+  ): void {
+    const offset = this.#nextOffset++
+    const { decoded, ...kept } = record
+    const count = decoded.spans.length + decoded.logs.length
+    const placed: LogRecord = {
+      ...kept,
+      offset,
+      timeMs: this.#nowMs(),
+      ...(state === 'emitted' && { states: new Uint8Array(count).fill(EMITTED) }),
+    }
+    this.#held.set(offset, {
+      record: placed,
+      traceIds,
+      topic,
+      position,
+      state,
+      isPartly: false,
+      isUnderWay: false,
+      isDone: false,
+    })
+    this.#byPosition.set(key(topic, position), offset)
+    this.#heldBytes += record.body.byteLength
+    for (const traceId of traceIds) {
+      const ofTrace = this.#byTrace.get(traceId)
+      if (ofTrace === undefined) this.#byTrace.set(traceId, new Set([offset]))
+      else ofTrace.add(offset)
+    }
+    this.#onRecords?.([{ ...placed, decoded }])
+  }
+
+  #setState(held: Held, state: 'open' | 'emitted'): void {
+    held.state = state
+    this.#states.get(held.topic)?.set(held.position, state)
+  }
+
+  /**
+   * Lets go of the messages of a trace that are done with. As long as a message is needed for one run and not for another, all
+   * of the trace stays: read again without the rest, its spans would look like half a run.
+   */
+  #release(traceId: string): void {
+    const ofTrace = [...(this.#byTrace.get(traceId) ?? [])]
+    if (ofTrace.some((offset) => this.#held.get(offset)?.isPartly === true)) return
+    for (const offset of ofTrace) {
+      const held = this.#held.get(offset)
+      if (held?.isDone === true && held.traceIds.every((other) => other === traceId || !this.#isShared(other))) {
+        this.#drop(offset, held)
+      }
+    }
+  }
+
+  #isShared(traceId: string): boolean {
+    return [...(this.#byTrace.get(traceId) ?? [])].some((offset) => this.#held.get(offset)?.isPartly === true)
+  }
+
+  #drop(offset: number, { record, traceIds, topic, position }: Held): void {
+    this.#held.delete(offset)
+    this.#byPosition.delete(key(topic, position))
+    this.#heldBytes -= record.body.byteLength
+    this.#states.get(topic)?.set(position, 'finished')
+    for (const traceId of traceIds) {
+      const ofTrace = this.#byTrace.get(traceId)
+      ofTrace?.delete(offset)
+      if (ofTrace?.size === 0) this.#byTrace.delete(traceId)
+    }
+  }
+
+  #move(offset: number, position: number): void {
+    const held = this.#held.get(offset)
+    if (held === undefined) return
+    const { topic } = held
+    this.#states.get(topic)?.set(held.position, 'finished')
+    this.#byPosition.delete(key(topic, held.position))
+    held.position = position
+    held.isUnderWay = false
+    this.#states.get(topic)?.add(position, held.state)
+    this.#byPosition.set(key(topic, position), offset)
+  }
+}
+
+function key(topic: string, position: number): string {
+  return `${topic}\n${position}`
+}
+
+function tracesOf({ spans, logs }: DecodedRecord): readonly string[] {
+  const traceIds = new Set<string>()
+  for (const each of [...spans, ...logs]) if (each !== undefined) traceIds.add(each.traceId)
+  return [...traceIds]
+}

@@ -1,0 +1,229 @@
+import {
+  fetchV13,
+  fetchV14,
+  fetchV15,
+  fetchV16,
+  fetchV17,
+  listOffsetsV7,
+  listOffsetsV8,
+  listOffsetsV9,
+} from '@platformatic/kafka'
+import type { ClusterMetadata, RecordsBatch } from '@platformatic/kafka'
+
+import { describeError } from './kafka-client.ts'
+import type { KafkaClient } from './kafka-client.ts'
+
+/** A record as it is on a partition. */
+export interface FetchedRecord {
+  readonly offset: number
+  /** When the broker appended it: milliseconds since the epoch. */
+  readonly appendMs: number
+  readonly value: Uint8Array
+  readonly headers: ReadonlyMap<string, string>
+}
+
+/** Where one partition of a topic is read from, and who takes what was read. */
+export interface FetchSource {
+  readonly topic: string
+  readonly partition: number
+  /** The offset to read next. */
+  readonly next: number
+  /** Whether more can be taken now. */
+  readonly isReady: boolean
+  /**
+   * @param next The offset to read next: beyond the records where the broker left some out.
+   * @param end The offset after the last record that is on the partition.
+   */
+  take(records: readonly FetchedRecord[], next: number, end: number): void
+  /** The offset to read next is not on the partition any more: the first that is. */
+  lost(first: number): void
+}
+
+/** What a fetcher needs. */
+export interface TopicFetcherParts {
+  readonly client: KafkaClient
+  readonly topics: readonly string[]
+  readonly sources: () => readonly FetchSource[]
+  readonly report: (message: string) => void
+}
+
+const FETCH = [fetchV13.api, fetchV14.api, fetchV15.api, fetchV16.api, fetchV17.api]
+const LIST_OFFSETS = [listOffsetsV7.api, listOffsetsV8.api, listOffsetsV9.api]
+
+/** How long a broker may wait for new records. */
+const MAX_WAIT_MS = 250
+const MAX_BYTES = 8 * 1024 * 1024
+const MAX_PARTITION_BYTES = 1024 * 1024
+const PAUSE_MS = 100
+const RETRY_MS = 500
+
+/** Bit of a batch's attributes: markers of transactions, not records. */
+const IS_CONTROL = 1 << 5
+/** Bit of a batch's attributes: the timestamp is that of appending. */
+const IS_APPEND_TIME = 1 << 3
+
+const OFFSET_OUT_OF_RANGE = 1
+
+/** Errors after which the leader of a partition has to be looked up again. */
+const READ_UNCOMMITTED = 0
+
+/** Reads the records of partitions from their leaders, one request to each broker at a time, until it is stopped. */
+export class TopicFetcher {
+  readonly #parts: TopicFetcherParts
+  readonly #loops = new Map<number, Promise<void>>()
+  #metadata: ClusterMetadata | undefined
+  #isStopped = false
+
+  constructor(parts: TopicFetcherParts) {
+    this.#parts = parts
+  }
+
+  /** Reads until `stop`. */
+  async run(): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        this.#metadata = await this.#parts.client.metadata(this.#parts.topics, this.#metadata === undefined)
+        for (const node of this.#metadata.brokers.keys()) {
+          if (!this.#loops.has(node))
+            this.#loops.set(
+              node,
+              this.#read(node).finally(() => this.#loops.delete(node)),
+            )
+        }
+      } catch (error) {
+        this.#metadata = undefined
+        this.#parts.report(`The brokers could not be reached: ${describeError(error)}.`)
+      }
+      await pause(RETRY_MS)
+    }
+    await Promise.all(this.#loops.values())
+  }
+
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  async #read(node: number): Promise<void> {
+    while (!this.#isStopped && this.#metadata?.brokers.has(node) === true) {
+      const sources = this.#parts.sources().filter((source) => source.isReady && this.#leaderOf(source) === node)
+      if (sources.length === 0) {
+        await pause(PAUSE_MS)
+        continue
+      }
+      try {
+        await this.#fetch(node, sources)
+      } catch (error) {
+        this.#metadata = undefined
+        this.#parts.report(`Records could not be read from broker ${node}: ${describeError(error)}.`)
+        await pause(RETRY_MS)
+        return
+      }
+    }
+  }
+
+  #leaderOf({ topic, partition }: FetchSource): number | undefined {
+    return this.#metadata?.topics.get(topic)?.partitions[partition]?.leader
+  }
+
+  async #fetch(node: number, sources: readonly FetchSource[]): Promise<void> {
+    const byTopic = Map.groupBy(sources, ({ topic }) => topic)
+    const topics = [...byTopic].map(([topic, ofTopic]) => ({
+      topicId: this.#metadata?.topics.get(topic)?.id ?? '',
+      partitions: ofTopic.map(({ partition, next }) => ({
+        partition,
+        currentLeaderEpoch: -1,
+        fetchOffset: BigInt(next),
+        lastFetchedEpoch: -1,
+        partitionMaxBytes: MAX_PARTITION_BYTES,
+      })),
+    }))
+    const asked = new Map(sources.map((source) => [source, source.next]))
+    let answer
+    try {
+      answer = await this.#parts.client.send(
+        node,
+        FETCH,
+        MAX_WAIT_MS,
+        1,
+        MAX_BYTES,
+        READ_UNCOMMITTED,
+        0,
+        -1,
+        topics,
+        [],
+        '',
+      )
+    } catch (error) {
+      const lost = partitionsWithError(error, OFFSET_OUT_OF_RANGE)
+      if (lost.length === 0) throw error
+      await this.#skipLost(node, sources)
+      return
+    }
+    for (const { topicId, partitions } of answer.responses) {
+      for (const { partitionIndex, records, highWatermark } of partitions) {
+        const source = sources.find(
+          ({ topic, partition }) => partition === partitionIndex && this.#metadata?.topics.get(topic)?.id === topicId,
+        )
+        if (source === undefined) continue
+        const from = asked.get(source)
+        // Meanwhile the partition may have been given to another worker and back.
+        if (from !== source.next) continue
+        const { read, next } = recordsOf(records ?? [], from)
+        source.take(read, next, Number(highWatermark))
+      }
+    }
+  }
+
+  async #skipLost(node: number, sources: readonly FetchSource[]): Promise<void> {
+    for (const source of sources) {
+      const { topics } = await this.#parts.client.send(node, LIST_OFFSETS, -1, READ_UNCOMMITTED, [
+        {
+          name: source.topic,
+          partitions: [{ partitionIndex: source.partition, currentLeaderEpoch: -1, timestamp: -2n }],
+        },
+      ])
+      const first = Number(topics[0]?.partitions[0]?.offset ?? -1)
+      if (first > source.next) source.lost(first)
+    }
+  }
+}
+
+function recordsOf(
+  batches: readonly RecordsBatch[],
+  from: number,
+): { readonly read: readonly FetchedRecord[]; readonly next: number } {
+  const read: FetchedRecord[] = []
+  let next = from
+  for (const batch of batches) {
+    const first = Number(batch.firstOffset)
+    next = Math.max(next, first + batch.lastOffsetDelta + 1)
+    if ((batch.attributes & IS_CONTROL) !== 0) continue
+    for (const { offsetDelta, timestampDelta, value, headers } of batch.records) {
+      const offset = first + offsetDelta
+      // A compressed batch is given whole, from its first record on.
+      if (offset < from) continue
+      const isAppendTime = (batch.attributes & IS_APPEND_TIME) !== 0
+      read.push({
+        offset,
+        appendMs: Number(isAppendTime ? batch.maxTimestamp : batch.firstTimestamp + timestampDelta),
+        value: value ?? new Uint8Array(),
+        headers: new Map(headers.map(([name, text]) => [String(name), String(text)])),
+      })
+    }
+  }
+  return { read, next }
+}
+
+/** Paths of the partitions of an answer that carry this code. */
+function partitionsWithError(error: unknown, code: number): readonly string[] {
+  if (typeof error !== 'object' || error === null || !('errors' in error) || !Array.isArray(error.errors)) return []
+  return error.errors.flatMap((each: unknown) =>
+    typeof each === 'object' && each !== null && 'apiCode' in each && each.apiCode === code && 'path' in each
+      ? [String(each.path)]
+      : [],
+  )
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,56 @@
+import type { ObservableResult } from '@opentelemetry/api'
+
+import type { Worker } from '../kafka/worker.ts'
+import type { Destination } from './acknowledged-exporter.ts'
+import type { Outbox } from './outbox.ts'
+import { createServiceSignals } from './service-signals.ts'
+import type { ServiceSignals } from './service-signals.ts'
+
+/** Metrics of a worker itself, under the resource `service.name=spanscore`. They hold counts, never content. */
+export class WorkerMetrics {
+  readonly #signals: ServiceSignals
+
+  constructor(worker: Worker, outbox: Outbox, to: Destination) {
+    this.#signals = createServiceSignals(
+      { 'service.name': 'spanscore', 'service.instance.id': String(process.pid) },
+      to,
+    )
+    const meter = this.#signals.meterProvider.getMeter('spanscore')
+    const counter = (name: string, description: string, observe: (result: ObservableResult) => void) =>
+      meter.createObservableCounter(`spanscore.worker.${name}`, { description }).addCallback(observe)
+    const gauge = (name: string, description: string, unit: string, value: () => number) =>
+      meter
+        .createObservableGauge(`spanscore.worker.${name}`, { description, unit })
+        .addCallback((result) => result.observe(value()))
+    const { counts } = worker
+    counter('messages', 'Messages that were read, by what became of them.', (result) => {
+      result.observe(counts.messages - counts.dead, { outcome: 'read' })
+      result.observe(counts.dead, { outcome: 'dead-letter' })
+      result.observe(counts.lostToRetention, { outcome: 'lost-to-retention' })
+    })
+    counter('spans', 'Spans that were read.', (result) => result.observe(counts.spans))
+    counter('carried', 'Messages that were appended again so that commits could move on.', (result) =>
+      result.observe(counts.carried),
+    )
+    counter('commits', 'Commits by outcome.', (result) => {
+      result.observe(counts.commits, { outcome: 'taken' })
+      result.observe(counts.failedCommits, { outcome: 'failed' })
+    })
+    counter('scores', 'Records with scores by what the destination answered.', (result) => {
+      result.observe(outbox.counts.acknowledged, { outcome: 'acknowledged' })
+      result.observe(outbox.counts.refused, { outcome: 'refused' })
+      result.observe(outbox.counts.failures, { outcome: 'failed-attempt' })
+    })
+    gauge('lag', 'Messages on the partitions of this worker that were not read yet.', '{message}', () => worker.lag)
+    gauge('partitions', 'Partitions of this worker.', '{partition}', () => worker.partitions.length)
+    gauge('held_messages', 'Messages whose runs are not finished.', '{message}', () => worker.traces().held)
+    gauge('outbox_size', 'Runs whose scores wait for the destination.', '{run}', () => outbox.size)
+    gauge('stuck', 'Whether nothing is read although there is something to read: 0 or 1.', '1', () =>
+      worker.stuck === undefined ? 0 : 1,
+    )
+  }
+
+  shutdown(): Promise<void> {
+    return this.#signals.shutdown()
+  }
+}

@@ -1,0 +1,104 @@
+import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { freePorts } from './kafka-cluster.ts'
+
+const run = promisify(execFile)
+
+const MANIFEST = join(import.meta.dirname, 'ocb.yaml')
+const CONFIG = join(import.meta.dirname, '../../../collector-config/kafka/otel-collector-ingest.yaml')
+
+/** The Collector with the Kafka exporter, built from its Go modules and kept by the hash of the manifest. */
+export async function findCollector(): Promise<string> {
+  const hash = createHash('sha256').update(readFileSync(MANIFEST)).digest('hex').slice(0, 12)
+  const root = process.env['SPANSCORE_KAFKA_CACHE'] ?? join(homedir(), '.cache', 'spanscore-kafka')
+  const program = join(root, `otelcol-kafka-${hash}`)
+  if (existsSync(program)) return program
+  mkdirSync(root, { recursive: true })
+  const folder = mkdtempSync(join(root, 'build-'))
+  const options = {
+    cwd: folder,
+    env: { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOBIN: folder },
+    maxBuffer: 64 * 1024 * 1024,
+  }
+  await run('go', ['install', 'go.opentelemetry.io/collector/cmd/builder@v0.158.0'], options)
+  // It writes sources and go.mod, and then tidies, which fetches what only the tests of components need. None of it is compiled.
+  await run(join(folder, 'builder'), ['--config', MANIFEST, '--skip-compilation'], options).catch(() => undefined)
+  await run(
+    'go',
+    ['build', '-mod=mod', '-trimpath', '-ldflags', '-s -w', '-tags', 'grpcnotrace', '-o', '../otelcol', '.'],
+    {
+      ...options,
+      cwd: join(folder, 'otelcol-build'),
+    },
+  )
+  renameSync(join(folder, 'otelcol'), program)
+  rmSync(folder, { recursive: true, force: true })
+  return program
+}
+
+/** A Collector that writes to Kafka, with the shipped configuration and its queue on disk. */
+export interface KafkaCollector {
+  /** Resolves when it has answered for a request: it is on its queue. */
+  send(request: unknown, path?: string): Promise<void>
+  /** Ends it without a warning. */
+  kill(): Promise<void>
+  start(): void
+  close(): Promise<void>
+}
+
+export async function startCollector(brokers: readonly string[]): Promise<KafkaCollector> {
+  const program = await findCollector()
+  const queue = mkdtempSync(join(tmpdir(), 'spanscore-queue-'))
+  const [http, grpc] = await freePorts(2)
+  const start = () => {
+    const child = spawn(program, ['--config', CONFIG], {
+      stdio: ['ignore', 'ignore', 'ignore'],
+      env: {
+        ...process.env,
+        KAFKA_BROKERS: JSON.stringify(brokers),
+        OTLP_HTTP_LISTEN: `127.0.0.1:${http}`,
+        OTLP_GRPC_LISTEN: `127.0.0.1:${grpc}`,
+        OTELCOL_QUEUE: queue,
+        OTELCOL_METRICS_LEVEL: 'none',
+      },
+    })
+    return { child, ended: new Promise((resolve) => child.once('exit', resolve)) }
+  }
+  let running = start()
+  const kill = async (): Promise<void> => {
+    running.child.kill('SIGKILL')
+    await running.ended
+  }
+  return {
+    send: async (request, path = '/v1/traces') => {
+      for (;;) {
+        const status = await fetch(`http://127.0.0.1:${http}${path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(request),
+        }).then(
+          async (response) => {
+            await response.arrayBuffer()
+            return response.status
+          },
+          () => 0,
+        )
+        if (status === 200) return
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+    },
+    kill,
+    start: () => {
+      running = start()
+    },
+    close: async () => {
+      await kill()
+      rmSync(queue, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { startWorker } from '../../src/start-worker.ts'
+import { createSink } from '../sink.ts'
+import type { Sink } from '../sink.ts'
+import { makeRun, until } from '../traces.ts'
+import type { MadeRun } from '../traces.ts'
+import { startKafka } from './kafka-cluster.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
+import { Sender } from './sender.ts'
+import { topicsOf, workerOptions } from './worker-options.ts'
+
+const APPEND_TIME = { 'message.timestamp.type': 'LogAppendTime' }
+
+let kafka: KafkaCluster
+let sender: Sender
+
+beforeAll(async () => {
+  kafka = await startKafka(1)
+})
+
+afterAll(async () => {
+  await sender.close()
+  await kafka.close()
+})
+
+async function createTopics(name: string, partitions = 1): Promise<void> {
+  const { spans, logs, dead } = topicsOf(name)
+  await kafka.createTopics({ [spans]: APPEND_TIME, [logs]: APPEND_TIME, [dead]: {} }, partitions)
+  await sender?.close()
+  sender = new Sender(kafka.brokers, spans)
+}
+
+/** Sends one span of each run, for each of these places in it. */
+async function send(runs: readonly MadeRun[], places: readonly number[]): Promise<void> {
+  for (const place of places) {
+    await sender.send(runs.map((run) => ({ traceId: run.traceId, request: run.requests[place] })))
+  }
+}
+
+function makeRuns(count: number): MadeRun[] {
+  return Array.from({ length: count }, () => makeRun({ toolFails: Math.random() < 0.3 }))
+}
+
+function scoresIn(sink: Sink): Sink['logs'] {
+  return sink.logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors')
+}
+
+describe('a worker', () => {
+  it('scores whole runs once, shares partitions with another, and hands them over when it ends', async () => {
+    await createTopics('share', 4)
+    await using sink = await createSink()
+    const options = workerOptions(kafka.brokers, 'share', sink.url)
+    const first = await startWorker(options)
+    await send(makeRuns(100), [0, 1, 2])
+    await until(() => scoresIn(sink).length >= 100, 'scores of the first runs', 60_000)
+    const second = await startWorker(options)
+    const partitions = (worker: typeof first) => JSON.stringify(worker.counts()).match(/"partitions":\[([^\]]*)\]/)?.[1]
+    await until(() => partitions(second)?.split(',').length === 2, 'half of the partitions', 30_000)
+    expect(partitions(first)?.split(',')).toHaveLength(2)
+    const ready = await fetch(`http://127.0.0.1:${second.httpPort}/ready`)
+    expect(ready.status).toBe(200)
+    // Runs are open while the first worker leaves: half of their spans are sent before, half after.
+    const open = makeRuns(100)
+    await send(open, [0, 1])
+    await first.stop()
+    await send(open, [2])
+    await until(() => scoresIn(sink).length >= 200, 'scores of the open runs', 60_000)
+    await second.stop()
+    expect(scoresIn(sink)).toHaveLength(200)
+    for (const log of scoresIn(sink)) expect(log.attributes['spanscore.revision']).toBe(3)
+  })
+
+  it('gives a leaf that comes after a restart a higher revision of the same score, and nothing else again', async () => {
+    await createTopics('late')
+    await using sink = await createSink()
+    const options = workerOptions(kafka.brokers, 'late', sink.url)
+    const runs = makeRuns(20)
+    const [first] = runs
+    const before = await startWorker(options)
+    await send(runs, [1, 2])
+    await until(() => scoresIn(sink).length >= 20, 'scores', 60_000)
+    await before.stop()
+    const after = await startWorker(options)
+    await send([first!], [0])
+    await until(() => scoresIn(sink).length >= 21, 'the revision', 60_000)
+    // Context that was read again is settled by now, too.
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    await after.stop()
+    expect(scoresIn(sink)).toHaveLength(21)
+    const ofFirst = scoresIn(sink).filter((log) => log.traceId === first?.traceId)
+    expect(ofFirst.map((log) => log.attributes['spanscore.revision'])).toEqual([2, 3])
+    expect(new Set(ofFirst.map((log) => log.attributes['spanscore.score.key'])).size).toBe(1)
+  })
+
+  it('puts a message aside that it cannot read, and goes on within a second', async () => {
+    await createTopics('poison')
+    await using sink = await createSink()
+    const worker = await startWorker(workerOptions(kafka.brokers, 'poison', sink.url))
+    const [warm, run] = makeRuns(2)
+    await send([warm!], [0, 1, 2])
+    await until(() => scoresIn(sink).length === 1, 'the first score', 60_000)
+    await sender.send([{ traceId: 'poison', request: '\u0001 this is no OTLP request' }])
+    const sentMs = performance.now()
+    await send([run!], [0, 1, 2])
+    await until(() => scoresIn(sink).length === 2, 'the score behind it', 30_000)
+    // Half a second of it is the time for which a run has to be quiet.
+    expect(performance.now() - sentMs).toBeLessThan(2500)
+    await until(() => JSON.stringify(worker.counts()).includes('"dead":1'), 'the dead letter')
+    await worker.stop()
+    const { dead } = topicsOf('poison')
+    const [offsets] = await kafka.admin.listOffsets({
+      topics: [{ name: dead, partitions: [{ partitionIndex: 0, timestamp: -1n }] }],
+    })
+    expect(offsets?.partitions[0]?.offset).toBe(1n)
+  })
+
+  it('appends an open run again behind which the states no longer fit into a commit', async () => {
+    await createTopics('carry')
+    await using sink = await createSink()
+    const lines: string[] = []
+    const options = workerOptions(kafka.brokers, 'carry', sink.url, {
+      // Long waits: what is open stays open.
+      traces: { ...workerOptions([], '', sink.url).traces, settleMs: 4000, orphanMs: 300_000, lingerMs: 500 },
+      report: (line) => lines.push(line),
+    })
+    const worker = await startWorker(options)
+    const [pinned] = makeRuns(1)
+    // The outermost span is missing, so that the run waits.
+    await send([pinned!], [0])
+    const complete = () => sink.logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'answer_present')
+    // Runs that are complete and runs that are not alternate without a pattern, so that their states need much room.
+    const open: MadeRun[] = []
+    for (let round = 0; round < 50; round++) {
+      const [whole, parts] = [makeRuns(250), makeRuns(250)]
+      const mixed = [...whole.map((run) => [run, 2] as const), ...parts.map((run) => [run, 0] as const)]
+      const shuffled = mixed.toSorted(() => Math.random() - 0.5)
+      await sender.send(shuffled.map(([run, place]) => ({ traceId: run.traceId, request: run.requests[place] })))
+      open.push(...parts)
+    }
+    await until(() => complete().length >= 12_500, 'scores of the complete runs', 240_000)
+    await until(() => /"carried":[1-9]/.test(JSON.stringify(worker.counts())), 'carried messages', 60_000)
+    await new Promise((resolve) => setTimeout(resolve, 2000))
+    const committed = await kafka.admin.listConsumerGroupOffsets({ groups: ['carry'] })
+    const offset = committed[0]?.topics.find(({ name }) => name === 'carry.spans')?.partitions[0]?.committedOffset
+    // The commit is far beyond the message of the run that is open.
+    expect(Number(offset)).toBeGreaterThan(10_000)
+    await worker.stop()
+    // A new owner finds the open run where it was carried to, and scores it once it is whole.
+    const next = await startWorker(options)
+    const beforeCount = scoresIn(sink).length
+    await send([pinned!], [1, 2])
+    await until(
+      () => scoresIn(sink).some((log) => log.traceId === pinned?.traceId),
+      'the score of the carried run',
+      60_000,
+    )
+    await next.stop()
+    const ofPinned = scoresIn(sink).filter((log) => log.traceId === pinned?.traceId)
+    expect(ofPinned.map((log) => log.attributes['spanscore.revision'])).toEqual([3])
+    expect(scoresIn(sink).length - beforeCount).toBe(1)
+    expect(lines.filter((line) => line.includes('could not be committed'))).toEqual([])
+  })
+
+  it('counts what the broker dropped before it was read, and goes on', async () => {
+    await createTopics('retention')
+    await using sink = await createSink()
+    const lines: string[] = []
+    const options = workerOptions(kafka.brokers, 'retention', sink.url, { report: (line) => lines.push(line) })
+    const [gone, kept] = makeRuns(2)
+    await send([gone!], [0, 1, 2])
+    const { spans } = topicsOf('retention')
+    await kafka.admin.deleteRecords({ topics: [{ name: spans, partitions: [{ partition: 0, offset: 3n }] }] })
+    const worker = await startWorker(options)
+    await send([kept!], [0, 1, 2])
+    await until(() => scoresIn(sink).length === 1, 'the score of what is left', 30_000)
+    expect(JSON.stringify(worker.counts())).toContain('"lostToRetention":3')
+    expect(lines.join('\n')).toContain('3 messages of retention.spans, partition 0, were dropped')
+    await worker.stop()
+  })
+
+  it('keeps everything while the destination is away, and does not restart', async () => {
+    await createTopics('away', 2)
+    await using sink = await createSink()
+    const worker = await startWorker(workerOptions(kafka.brokers, 'away', sink.url))
+    sink.status = 0
+    await send(makeRuns(200), [0, 1, 2])
+    await new Promise((resolve) => setTimeout(resolve, 8000))
+    expect((await fetch(`http://127.0.0.1:${worker.httpPort}/health`)).status).toBe(200)
+    expect(scoresIn(sink)).toHaveLength(0)
+    sink.status = 200
+    await until(() => new Set(scoresIn(sink).map(({ traceId }) => traceId)).size === 200, 'all scores', 60_000)
+    await worker.stop()
+    expect(scoresIn(sink)).toHaveLength(200)
+  })
+
+  it('says what is wrong with topics', async () => {
+    const options = (name: string) => workerOptions(kafka.brokers, name, 'http://127.0.0.1:9')
+    await expect(startWorker(options('nowhere'))).rejects.toThrow(
+      'Expected the topics nowhere.spans, nowhere.logs, nowhere.dead, found no nowhere.spans, nowhere.logs, nowhere.dead.',
+    )
+    const { spans, logs, dead } = topicsOf('clock')
+    await kafka.createTopics({ [spans]: {}, [logs]: APPEND_TIME, [dead]: {} }, 1)
+    await expect(startWorker(options('clock'))).rejects.toThrow(
+      'Expected message.timestamp.type=LogAppendTime of the topic clock.spans, got CreateTime',
+    )
+    const uneven = topicsOf('uneven')
+    await kafka.createTopics({ [uneven.spans]: APPEND_TIME, [uneven.dead]: {} }, 2)
+    await kafka.createTopics({ [uneven.logs]: APPEND_TIME }, 3)
+    await expect(startWorker(options('uneven'))).rejects.toThrow(
+      'Expected as many partitions of uneven.logs as of uneven.spans, got 3 and 2',
+    )
+  })
+})
