@@ -12,7 +12,7 @@ import {
 import type { SourceLog, SourceSpan } from '../source-span.ts'
 
 /**
- * The GenAI semantic conventions in all their ages, from whoever writes them plainly: hand-written spans, the official
+ * The GenAI semantic conventions in all their ages, from all that write them plainly: hand-written spans, the official
  * OpenTelemetry instrumentations, and libraries that no other dialect knows.
  */
 export const genAi: Dialect = {
@@ -144,7 +144,7 @@ const PARAMETER = 'code.function.parameters.'
 
 /** OpenTelemetry's own instrumentations, whose spans may have no attributes when they start. */
 const OFFICIAL_SCOPE =
-  /^(?:@opentelemetry\/instrumentation-openai$|opentelemetry\.(?:util\.genai\.|instrumentation\.(?:genai\.|openai_v2$)))/
+  /^(?:@opentelemetry\/instrumentation-openai$|opentelemetry\.(?:util\.genai\.|instrumentation\.(?:genai\.|openai_v2$|google_genai$)))/
 
 /** Those of Python that name the place where content goes. */
 const PYTHON_SCOPE = /^opentelemetry\.(?:util\.genai\.|instrumentation\.genai\.)/
