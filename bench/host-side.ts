@@ -1,4 +1,4 @@
-/** One side of a comparison, in a process of its own: plays a block of traffic when told, and says what it took. */
+/** One side of a comparison, in a process of its own: plays a block of traffic at each message, and reports what it took. */
 import { diag, metrics, trace } from '@opentelemetry/api'
 import type { Tracer } from '@opentelemetry/api'
 import { logs } from '@opentelemetry/api-logs'

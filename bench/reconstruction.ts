@@ -5,7 +5,7 @@ import type { Row } from './row.ts'
 /**
  * What it costs to put runs together, per library of recordings: all of every run, printed as JSON text, beside
  * `JSON.parse` of the same OTLP text in the same rounds; and the names alone (agents, tools, answers), which is what code
- * scorers ask for. Then the cost per trace with few and with many traces at once.
+ * scorers ask for. Then the cost per trace with few and with many traces together.
  */
 export function benchReconstruction(rounds = 15): Promise<Row[]> {
   // What a process has seen of one library speeds up the next: all begin equally warm.

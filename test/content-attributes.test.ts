@@ -7,7 +7,7 @@ import { recognise } from '../src/spans/recognise.ts'
 import type { SourceSpan } from '../src/spans/source-span.ts'
 import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'
 
-/** Shorter texts (a city, a number) stand in names and ids too. */
+/** Shorter texts (a city, a number) are in names and ids too. */
 const MIN_LENGTH = 16
 
 /** What exceptions say is taken out with the content, and is no content. */
@@ -36,7 +36,7 @@ function leaksOf(span: SourceSpan, words: readonly string[]): readonly string[] 
 }
 
 describe('What was said in a run', () => {
-  it.each(libraryNames())('stands in the recordings of %s under keys that are known to hold content', (library) => {
+  it.each(libraryNames())('is in the recordings of %s under keys that are known to hold content', (library) => {
     const leaks = new Set<string>()
     for (const { spans, logs } of loadLibrary(library).map(readScenario)) {
       const words = buildRuns(spans, { logs }).flatMap(wordsOf)

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 const folder = '.cache/docs'
 
-/** Every `ts` block of README and docs, each a module of its own, by the page and line where it stands. */
+/** Every `ts` block of README and docs, each a module of its own, by its page and line. */
 const blocks = globSync(['README.md', 'docs/**/*.md', 'collector-config/README.md'], {
   // Its blocks are declarations out of the source, and examples that `examples.test.ts` runs.
   exclude: ['docs/reference/api.md'],
@@ -19,7 +19,7 @@ const blocks = globSync(['README.md', 'docs/**/*.md', 'collector-config/README.m
 })
 
 describe('the documentation', () => {
-  it('has code blocks that compile as they stand, against the built package', { timeout: 60_000 }, () => {
+  it('has code blocks that compile unchanged, against the built package', { timeout: 60_000 }, () => {
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true })
     for (const { page, line, code } of blocks) {

@@ -31,7 +31,7 @@ beforeAll(async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   trace.setGlobalTracerProvider(provider)
   registerTelemetry(new OpenTelemetry(), new LegacyOpenTelemetry())
-  // Answers by the question alone, so that agents at once do not take one another's replies.
+  // Answers by the question alone, so that agents that run together do not take one another's replies.
   server = await createScriptedOpenAIServer((request) => {
     const text = JSON.stringify(request.messages)
     if (text.includes('Fail')) return { status: 401 }
@@ -49,7 +49,7 @@ beforeEach(() => {
 afterAll(() => server.close())
 
 describe('AI SDK 7 with its new and its legacy telemetry both on', () => {
-  it('gives one run for a call, which stands in two traces', async () => {
+  it('gives one run for a call that is in two traces', async () => {
     await generateText({ model: model(), prompt: 'Weather?', telemetry: { functionId: 'weather' } })
     expect(traceCount()).toBe(2)
     expect(scored).toEqual(['weather'])

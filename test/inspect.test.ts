@@ -190,7 +190,7 @@ describe('spanscore inspect', () => {
   })
 
   it('lets no escape sequence of a span through', async () => {
-    // The question stands in JSON inside of JSON.
+    // The question is in JSON inside of JSON.
     const hostile = String.raw`Weather \\u001b]0;owned\\u0007 \\u001b[2J in \\u009b31m Paris \\u202e reversed`
     const path = file('hostile.json', weatherText.replaceAll(weather.expected.runs[0]!.userInput, hostile))
     // oxlint-disable-next-line no-control-regex -- they are what must not be there

@@ -22,7 +22,7 @@ export interface RuleGroup {
   readonly rules: readonly Rule[]
 }
 
-/** What a mean is told apart by: only scores of one version and one judge model are compared. */
+/** What distinguishes means: only scores of one version and one judge model are compared. */
 const SERIES = 'job, gen_ai_agent_name, gen_ai_evaluation_name, spanscore_scorer_version, spanscore_judge_model'
 
 /** The same, over versions and models. */

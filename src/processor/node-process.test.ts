@@ -8,7 +8,7 @@ test.each(['v22.15.0', 'v22.20.1', 'v24.0.0', 'v26.10.0'])('%s is enough', (vers
   expect(complainOfNode(version)).toBeUndefined()
 })
 
-test.each(['v20.20.2', 'v22.14.0', 'v18.0.0'])('%s is too old, and is told what is expected', (version) => {
+test.each(['v20.20.2', 'v22.14.0', 'v18.0.0'])('%s is too old, and the complaint names what is expected', (version) => {
   expect(complainOfNode(version)).toMatch(`Expected Node.js 22.15 or later, got ${version}`)
 })
 

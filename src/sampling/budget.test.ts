@@ -70,7 +70,7 @@ describe('A budget', () => {
     )
   })
 
-  test('that is overrun lowers the rates instead of spending the minute at once, and spends most of it', () => {
+  test('that is overrun lowers the rates instead of spending the minute in its first seconds, and spends most of it', () => {
     const { clock, ask } = setUp({ callsPerMinute: 60 })
     const [first, ...later] = offer(100, 20, clock, ask)
     expect(first).toBeLessThanOrEqual(60)
@@ -109,7 +109,7 @@ describe('A budget', () => {
       }
       perHour.push(count)
     }
-    // Half the day's budget may go at once; every hour after that still has its part of what is left.
+    // Half the day's budget may be spent in the first hour; every hour after that still has its part of what is left.
     for (const count of perHour.slice(2)) expect(count).toBeGreaterThan(100)
     expect(perHour.slice(24).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(9_000)
     expect(perHour.slice(0, 24).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(10_000)

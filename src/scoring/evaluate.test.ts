@@ -34,7 +34,7 @@ const heeding = (_run: unknown, { signal }: ScoringContext): Promise<Verdict> =>
   })
 
 describe('evaluate', () => {
-  it('tells which scorer said what of which run, and how long it took', () => {
+  it('gives the scorer, the run, the score and the duration', () => {
     let now = 10
     const scorer = scorerOf(() => {
       now += 5

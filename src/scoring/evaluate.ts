@@ -75,7 +75,7 @@ export function evaluateInFull<Preprocessed, Analyzed>(
     return new Promise((resolve) => {
       const { signal } = context
       const onAbort = (): void => {
-        // One turn of the loop for a scorer that heeds the signal: its own words know more than contentFree, tokens spent among them.
+        // A scorer that heeds the signal gets one turn of the loop to return its own result, which has the tokens that it took.
         setImmediate(() => resolve(finish(verdictOfAbort(scorer, signal.reason, context.timeoutMs))))
       }
       const settle = (outcome: EvaluationOutcome<Preprocessed, Analyzed>): void => {

@@ -6,7 +6,7 @@ import type { Context } from '@opentelemetry/api'
 import { globalSlot } from './global-slot.ts'
 
 /**
- * Work of ours runs apart from the application's: its spans are not recorded, it is never scored itself, and it holds no
+ * spanscore's own work is isolated from the application: its spans are not recorded, it is never scored itself, and it keeps no
  * request's async context alive while it waits.
  *
  * Three guards, because each alone has a hole. Suppressed tracing, by the key that every SDK line reads, needs a registered
@@ -19,7 +19,7 @@ const SUPPRESSED: Context = ROOT_CONTEXT.setValue(
   true,
 )
 
-/** Two copies of the package in one process must know each other's judges. */
+/** Shared by all copies of the package in one process, so that each recognises the judge calls of the others. */
 const mark = globalSlot('isolation', () => new AsyncLocalStorage<true>(), isStorage)
 
 const inCleanContext = AsyncLocalStorage.snapshot()

@@ -95,7 +95,7 @@ describe('a scripted judge', () => {
     await expect(scorer.run(run)).rejects.toThrow('holds 2 replies, and this is call 3')
   })
 
-  it('tells of usage and model as the script says', async () => {
+  it('reports usage and model as the script has them', async () => {
     const usage = { inputTokens: 7, outputTokens: 3 }
     const model = createScriptedJudge({ verdicts: { a: 'pass' }, usage, modelId: 'm-2026' })
     expect((await scorerWith(model).run(run)).evaluation.judge).toEqual({ model: 'm-2026', calls: 1, usage })

@@ -75,7 +75,7 @@ function checkScores(cell: Cell, scenario: Scenario, { received }: Outcome, expe
     const key = `spanscore.${id}.score`
     const onAgents = agents.filter((span) => span.attributes[key] === 1).length
     const late = received.spans.filter((span) => span.scope.name === 'spanscore' && span.attributes[key] === 1).length
-    // Beside another processor only what is there while the span ends stands on it; SDK 1.30 does not say when it ends. On a
+    // Beside another processor a span has only the scores that are there while it ends; SDK 1.30 does not say when it ends. On a
     // busy machine the second run's code score may come after the end too, because the first one took its time.
     if (scenario.mode === 'beside' && id === 'tool_call_accuracy' && cell.sdk !== '1.30') {
       expect(onAgents > 0 && onAgents + late === RUNS, `${key} = 1 on ${onAgents} agent spans and ${late} late spans`)

@@ -20,7 +20,7 @@ export function compareScenario(scenario: Scenario, runs: readonly AgentRun[]): 
   if (runs.length !== expected.runs.length) {
     differences.push({ path: 'runs.length', expected: expected.runs.length, actual: runs.length })
   }
-  // Requests at once start in the same millisecond: which is which, the question tells.
+  // Requests that are made together start in the same millisecond. The question shows which is which.
   const left = [...runs]
   for (const [index, run] of expected.runs.entries()) {
     const same = left.findIndex((candidate) => candidate.userInput === run.userInput)

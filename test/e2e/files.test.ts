@@ -49,7 +49,7 @@ const asJson = (runs: readonly AgentRun[]): unknown =>
     .map((run): AgentRun => JSON.parse(JSON.stringify(run)))
     .toSorted((left, right) => left.startTimeMs - right.startTimeMs || (left.id < right.id ? -1 : 1))
 
-/** Jaeger keeps microseconds, gives a name to services that have none, and tells no list from its JSON text. */
+/** Jaeger keeps microseconds, gives a name to services that have none, and does not distinguish a list from its JSON text. */
 const asJaegerKeepsThem = (runs: readonly AgentRun[]): unknown =>
   JSON.parse(JSON.stringify(asJson(runs)), (key, value: unknown) => {
     if (key.endsWith('TimeMs')) return Math.round(Number(value))

@@ -6,7 +6,7 @@ import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
 import type { ScriptedJudgeReply } from '../../src/testing/scripted-judge.ts'
 
-/** A reply, what it must come to, and how many calls that may take. GOOD and CONTROL stand for what is drawn at random. */
+/** A reply, what it must come to, and how many calls that may take. GOOD and CONTROL are replaced by what is drawn at random. */
 interface BadReply {
   readonly name: string
   readonly reply?: string | { readonly text: string; readonly finishReason: 'length' | 'content-filter' }

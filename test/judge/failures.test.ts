@@ -151,7 +151,7 @@ describe('a judge that is asked', () => {
     })
   })
 
-  it('tells onJudgeCall of prompt, reply, usage and error of each call, and survives its throwing', async () => {
+  it('passes prompt, reply, usage and error of each call to onJudgeCall, and survives its throwing', async () => {
     const { scorer } = await scorerAt([
       { status: 500, headers: quick, error: { message: '\u001b[31mboom\u001b[0m sk-abcdefghijk' } },
       good,
@@ -193,7 +193,7 @@ describe('a judge that is asked', () => {
     await expect(scorer.run(run)).rejects.toThrow(/could not be asked \(ECONNREFUSED.*Check the network/)
   })
 
-  it('ends as the score with which it was aborted, at once', async () => {
+  it('ends immediately, as the score with which it was aborted', async () => {
     const { scorer, server: at } = await scorerAt([{ fault: 'hang' }])
     const stop = new AbortController()
     const outcome = scorer.run(run, { signal: stop.signal }).catch((error: unknown) => error)

@@ -65,7 +65,7 @@ function valueOf({ score }: Evaluation): number | undefined {
 }
 
 describe.each(Object.entries(makers))('%s against 200 hostile texts', (_, make) => {
-  it('is not raised by any of them, with a judge that obeys whatever stands outside the boundary', async () => {
+  it('is not raised by any of them, with a judge that obeys everything outside the boundary', async () => {
     const model = createFakeJudge('obedient-outside')
     const scorer = make(model)
     const plain = await evaluate(scorer, runWith('Nothing special.'))

@@ -81,7 +81,7 @@ const features: Readonly<Record<string, (seen: Seen) => number>> = {
 }
 
 /**
- * How much better than chance a threshold on the feature tells controls from the rest: it is chosen on one half of what was seen,
+ * How much better than chance a threshold on the feature separates controls from the rest: it is chosen on one half of what was seen,
  * and measured on the other: on other draws for the same runs. 0 is chance, .5 is certainty.
  */
 function advantage(seen: readonly Seen[], feature: (one: Seen) => number): number {

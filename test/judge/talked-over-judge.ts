@@ -21,7 +21,7 @@ export type Recognition =
 
 /** What the judge was talked into. */
 export interface Order {
-  /** What stands for the order in the judged text; the judge obeys by meaning, wherever it reads it. */
+  /** The marker of the order in the judged text. The judge obeys it wherever it reads it. */
   readonly word: string
   /** Which verdicts it praises: none but what is true of its items, or all that it takes for evaluation. */
   readonly praises: boolean

@@ -38,7 +38,7 @@ export interface PlayedRun extends PlayedAgent {
   readonly handsOffTo?: PlayedAgent
 }
 
-/** What a program does: one run, or several at once. */
+/** What a program does: one run, or several at the same time. */
 export interface LiveScenario {
   readonly name: string
   /** The program reads the model's answers, and gives its own, as streams. */

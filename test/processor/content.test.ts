@@ -110,7 +110,7 @@ test('redact runs before anything reaches a judge, once a run, and code scorers 
     ],
     redact: (run) => {
       calls += 1
-      // What is not written anew stands as it was; what is written in place is written to a copy.
+      // What is not replaced stays as it was; what is changed is changed in a copy.
       for (const call of run.toolCalls) Object.assign(call, { arguments: '[redacted]' })
       return { ...run, userInput: run.userInput?.replace(SECRET, '[redacted]') ?? '' }
     },
@@ -123,7 +123,7 @@ test('redact runs before anything reaches a judge, once a run, and code scorers 
   expect(calls).toBe(1)
 })
 
-test('of runs that hold no content it is said once for each dialect, with the setting that records it', async () => {
+test('that runs hold no content is reported once for each dialect, with the setting that records it', async () => {
   const { tracer, provider, diagnostics, flush } = await createPipeline({ processors: (batch) => [batch] })
   const scoring = attachScoring({ scorers: [codeScorer('exact', { needs: ['output'] })] })
   const sdk = provider.getTracer('gen_ai')

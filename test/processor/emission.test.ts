@@ -95,7 +95,7 @@ test('the scope says the version of the package', () => {
   expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ name: SCOPE_NAME, version: SCOPE_VERSION })
 })
 
-test('in front: the judge score stands on the agent span itself, and there is no late span', async () => {
+test('in front: the judge score is on the agent span itself, and there is no late span', async () => {
   const { receiver, tracer, flush } = await createPipeline({
     processors: (batch) => [
       new ScoringSpanProcessor({ scorers: [codeScorer('exact'), judgeScorer('fitting')], next: batch }),

@@ -1,4 +1,4 @@
-/** An application that scores an agent and comes to its end, or is told to end: `node exiting-app.ts <receiver> <how>`. */
+/** An application that scores an agent and comes to its end, or is ended by a signal: `node exiting-app.ts <receiver> <how>`. */
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 
@@ -16,7 +16,7 @@ const scoring = new ScoringSpanProcessor({
   scorers: [
     defineScorer({
       id: 'fitting',
-      description: 'Answers at once, or never.',
+      description: 'Answers immediately, or never.',
       kind: 'judge',
       judge: { model: 'a/b', priced: true, estimate: () => ({ calls: 1, tokens: 1 }), unavailable: () => undefined },
       assess: async () => {

@@ -176,7 +176,7 @@ test('when, sample and redact that are async fail their score, and reject nowher
   const { tracer, flush, seen } = await createScoring({
     scorers: [
       { scorer: codeScorer('a'), when: asyncBoom },
-      // A promise is truthy: what it stands for is not known.
+      // A promise is truthy, whatever it resolves to.
       { scorer: codeScorer('b'), when: () => Promise.resolve(false) as never },
       { scorer: codeScorer('c'), sample: asyncBoom },
       judgeScorer('d'),
@@ -227,7 +227,7 @@ test.each([undefined, null, 'a text', {}, []])(
   },
 )
 
-test('what a failure says is said once by diag, for each scorer and code', async () => {
+test('the message of a failure is logged once for each scorer and code', async () => {
   const { tracer, flush, diagnostics } = await createScoring({
     scorers: [
       codeScorer('broken', { assess: boom }),
@@ -393,7 +393,7 @@ test('a second copy of the package knows what the first has attached, claimed, a
   await provider.shutdown()
 })
 
-test('with no meter and no logger provider scores stand on spans, and that is said once', async () => {
+test('with no meter and no logger provider scores are on spans, and that is logged once', async () => {
   const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('exact'), judgeScorer('fitting')] })
   const { tracer, provider, receiver, diagnostics } = await createPipeline({
     processors: (batch) => [scoring, batch],

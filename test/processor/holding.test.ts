@@ -7,7 +7,7 @@ import type { ScoringOptions } from '../../src/processor/config/scoring-options.
 import type { EndedSpan, OpenSpan } from '../../src/processor/sdk-types.ts'
 import { cleanup, codeScorer, expectBalanced, judgeScorer, open, runAgent } from './harness.ts'
 
-/** A judge that answers when it is told to. */
+/** A judge that answers when the test lets it. */
 function waitingJudge(id = 'fitting') {
   const waiting: (() => void)[] = []
   const scorer = judgeScorer(id, {
@@ -41,7 +41,7 @@ function createHolding(options: Partial<ScoringOptions> & Pick<ScoringOptions, '
 
 const names = (spans: readonly EndedSpan[]) => spans.map(({ name }) => name)
 
-test('only agent spans that wait for a score are held; all others pass at once, in their order', async () => {
+test('only agent spans that wait for a score are held; all others pass immediately, in their order', async () => {
   const { scorer, waiting } = waitingJudge()
   const { tracer, handedOn } = createHolding({ scorers: [scorer] })
   const server = open(tracer, 'POST /chat')
@@ -161,7 +161,7 @@ test('what is held when the process is about to exit goes on', () => {
   expect(names(handedOn)).toContain('invoke_agent a')
 })
 
-test('where onEnding is not forwarded, code scores stand on the view that next gets', () => {
+test('where onEnding is not forwarded, code scores are on the view that next gets', () => {
   const { scoring, handedOn } = createHolding({ scorers: [codeScorer('exact')] })
   // As @vercel/otel's CompositeSpanProcessor does.
   const provider = new BasicTracerProvider({

@@ -177,7 +177,7 @@ function rawScorer(id: string, kind: 'code' | 'judge', assess: () => unknown, in
 }
 
 describe.each(Object.entries(hostile))('%s', (_name, make) => {
-  test('returned by scorers, at once and later, ends in one result each', async () => {
+  test('returned by scorers, synchronously and later, ends in one result each', async () => {
     const ledger = await expectSurvival({
       scorers: [
         rawScorer('inline', 'code', make, true),
@@ -189,7 +189,7 @@ describe.each(Object.entries(hostile))('%s', (_name, make) => {
     expect(ledger.runs).toMatchObject({ seen: 3, closed: 3 })
   })
 
-  test('thrown by scorers, at once and later, is a failure', async () => {
+  test('thrown by scorers, synchronously and later, is a failure', async () => {
     const ledger = await expectSurvival({
       scorers: [
         rawScorer('inline', 'code', throwing(make), true),

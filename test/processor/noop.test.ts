@@ -7,7 +7,7 @@ import * as adapters from '../../src/entries/adapters.ts'
 import * as main from '../../src/entries/main.ts'
 import * as noop from '../../src/entries/noop.ts'
 
-test('the entry for edge runtimes and browsers has the names of those that it stands in for', () => {
+test('the entry for edge runtimes and browsers has the names of those that it replaces', () => {
   expect(Object.keys(noop).toSorted()).toEqual(Object.keys({ ...main, ...adapters }).toSorted())
 })
 
@@ -19,7 +19,7 @@ test('every entry that an application imports has it in its place there', () => 
   const forNode = ['./register', './engine', './runs', './testing', './package.json']
   for (const [name, conditions] of Object.entries(exports)) {
     if (forNode.includes(name)) continue
-    // The first condition that fits is taken: the default must stand behind these.
+    // The first condition that fits is taken: the default must come after these.
     expect([name, ...Object.keys(conditions)]).toEqual([name, 'edge-light', 'browser', 'types', 'default'])
     for (const runtime of ['edge-light', 'browser']) {
       expect(conditions[runtime]).toEqual({ types: conditions['types'], default: './dist/entries/noop.js' })

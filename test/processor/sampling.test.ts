@@ -216,7 +216,7 @@ test('errors of the same rate wait like everybody: a full queue does not choose 
   expect(order).toEqual(['ok', 'ok', 'ok', 'error'])
 })
 
-test('with a queue that holds nothing, as many are scored as are worked on at once', async () => {
+test('with a queue that holds nothing, as many are scored as are worked on at the same time', async () => {
   const { tracer, scoring, flush } = await createScoring({
     scorers: [judgeScorer('fitting')],
     concurrency: 2,

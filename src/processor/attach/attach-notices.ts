@@ -2,10 +2,10 @@ import { globalSlot } from '../../scoring/global-slot.ts'
 import type { ResolvedOptions } from '../config/options.ts'
 import { notify } from '../notices/notify.ts'
 
-/** What scoring of each provider was attached with, as far as options can be compared. */
+/** The options with which scoring was attached to each provider, as far as they can be compared. */
 const signatures = globalSlot('signatures', () => new WeakMap<object, string>(), isWeakMap)
 
-/** Says that scoring was attached, and to what. */
+/** Logs that scoring was attached, and to what. */
 export function reportAttached(provider: object, processorsBehind: number, options: ResolvedOptions): void {
   signatures.set(provider, signatureOf(options))
   const name = provider.constructor?.name ?? 'a tracer provider'
@@ -14,7 +14,7 @@ export function reportAttached(provider: object, processorsBehind: number, optio
   notify('SPANSCORE_ATTACHED', `Attached to ${name}, ${before}. Scorers: ${ids}.`)
 }
 
-/** Says that a second call asked for something else than the first; a hot reload that asks for the same is none of it. */
+/** Reports a second call whose options differ from the first. A hot reload with the same options is not reported. */
 export function reportOtherOptions(provider: object, options: ResolvedOptions): void {
   if (signatures.get(provider) === signatureOf(options)) return
   const cure = 'Call attachScoring once, or detach() what the first call returned.'
@@ -24,7 +24,7 @@ export function reportOtherOptions(provider: object, options: ResolvedOptions): 
   )
 }
 
-/** What of the options can be compared. Functions differ after every reload, and count as equal. */
+/** The options in a form that can be compared. Functions differ after every reload, and count as equal. */
 function signatureOf(options: ResolvedOptions): string {
   const { next: _next, tracerProvider: _tracer, meterProvider: _meter, loggerProvider: _logger, ...plain } = options
   return JSON.stringify({

@@ -2,7 +2,7 @@ import type { Context } from '@opentelemetry/api'
 
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../sdk-types.ts'
 
-/** Several processors as one. What one of them throws reaches its caller after the others have had the span. */
+/** Several processors as one. An error of one of them is thrown after the others were called. */
 export class CompositeProcessor implements SpanProcessorLike {
   readonly processors: readonly SpanProcessorLike[]
 

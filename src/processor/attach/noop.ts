@@ -75,7 +75,7 @@ export class NoopSpanProcessor implements SpanProcessorLike {
   }
 }
 
-/** `attachScoring` for edge runtimes and browsers: leaves the provider as it is. */
+/** `attachScoring` for edge runtimes and browsers: does not change the provider. */
 export function attachNothing(_options: ScoringOptions): AttachedScoring {
   sayOnce()
   return {
@@ -88,8 +88,8 @@ export function attachNothing(_options: ScoringOptions): AttachedScoring {
 }
 
 /**
- * Stands for scorers, factories and metrics where nothing is scored: it can be called, constructed and asked for any
- * property, and gives itself, so that a configuration that both runtimes load is loaded here too. Awaited, it is itself.
+ * Replaces scorers, factories and metrics where nothing is scored. Calling it, constructing it and reading any property of it
+ * returns it again, so that a configuration for both runtimes loads here too. It can be awaited.
  */
 export const inert: unknown = new Proxy(function inert() {}, {
   get: (target, name) =>

@@ -15,7 +15,7 @@ beforeEach(forgetGlobals)
 afterEach(forgetGlobals)
 
 describe('The global tracer provider', () => {
-  test('is found at once where it is registered', () => {
+  test('is found immediately where it is registered', () => {
     const provider = new BasicTracerProvider()
     trace.setGlobalTracerProvider(provider)
     const found: object[] = []

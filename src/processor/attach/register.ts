@@ -52,8 +52,8 @@ function loadFile(): EnvironmentOptions {
 }
 
 /**
- * A program that starts no SDK (a child process that inherits `NODE_OPTIONS`) or ends soon is none of our business: only one
- * that has loaded an SDK, and has not registered it for a long time, has probably forgotten something.
+ * Reports a program that has loaded an SDK and has not registered it for a long time. One that starts no SDK, such as a child
+ * process that inherits `NODE_OPTIONS`, or that ends soon, is not reported.
  */
 function reportWhenMissing(isFound: () => boolean, patienceMs: number): void {
   setTimeout(() => {

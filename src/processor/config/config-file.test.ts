@@ -49,7 +49,7 @@ describe('The configuration file', () => {
     )
   })
 
-  test('that is missing is said to be missing, with where it was looked for and what to write', () => {
+  test('that is missing is reported, with where it was looked for and what to write', () => {
     expect(() => load({})).toThrow(/spanscore\.config\.ts, .* in .*spanscore-config-.*defineConfig\(\{ scorers/)
   })
 

@@ -53,7 +53,7 @@ describe('The SPANSCORE_* variables', () => {
     ['SPANSCORE_QUEUE_SIZE', '9'.repeat(400), 'a whole number, 0 or more'],
     ['SPANSCORE_CONCURRENCY', '0', 'a whole number, 1 or more'],
     ['SPANSCORE_SCOPE', 'all', 'one of root, every-agent'],
-  ])('%s=%s is said to be wrong, and ignored', (variable, text, expected) => {
+  ])('%s=%s is reported as wrong, and ignored', (variable, text, expected) => {
     expect(read({ [variable]: text })).toEqual({
       options: {},
       warnings: [`${variable}: expected ${expected}, got ${formatValue(text)}; it is ignored.`],

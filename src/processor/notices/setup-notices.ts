@@ -18,7 +18,7 @@ export interface SetupNoticesParts {
   readonly scheduler: Pick<Scheduler, 'after'>
 }
 
-/** Watches runs and spans for signs that scoring was not set up as it was meant. */
+/** Watches runs and spans for signs of a mistake in the set-up of scoring. */
 export class SetupNotices {
   readonly #scorers: readonly ResolvedScorer[]
   readonly #reporter: Reporter
