@@ -125,10 +125,7 @@ export function toVerdict(id: string, value: unknown, explanation: unknown, deta
 
 /** `ClosedQA` → `closed_qa`; `polite-check` → `polite_check`. */
 function idOf(name: string | undefined): string | undefined {
-  const id = (name ?? '')
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '_')
-    .replaceAll(/^[_0-9]+|_+$/g, '')
+  const spaced = (name ?? '').replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()
+  const id = (spaced.match(/[a-z0-9]+/g) ?? []).join('_').replace(/^[_0-9]+/, '')
   return id === '' ? undefined : id
 }

@@ -1,5 +1,6 @@
 /**
- * Mutated recordings of real libraries on the real SDK, with faults in every callback and provider, flushes and shutdowns at any
+ * Every combination of faults of a scorer, of the processor behind and of the options; then mutated recordings of real libraries on
+ * the real SDK, with faults in every callback and provider, flushes and shutdowns at any
  * time: `npm run fuzz`, `-- --seconds 600`, `-- --spans 2000000`, `-- --seed 7`. Nothing may be thrown into the application, no span
  * lost or doubled, every score accounted for, nothing pending after a shutdown, no turn of the event loop long, the heap flat.
  */
@@ -13,6 +14,7 @@ import { ScoringSpanProcessor } from 'spanscore'
 
 import type { SourceSpan } from '../../src/spans/source-span.ts'
 import { libraryNames, loadLibrary, readScenario } from '../corpus/load.ts'
+import { tryCombinations } from './combinations.ts'
 import { faultyOptions } from './faults.ts'
 import { LongTurns } from './long-turns.ts'
 import { playMutated } from './play.ts'
@@ -119,6 +121,10 @@ async function playPipeline(): Promise<number> {
   if ([...behind.seen.values()].some((count) => count > 1)) say('a span came twice')
   return ended
 }
+
+const combinations = await tryCombinations()
+violations.push(...combinations.wrong)
+console.log(`fuzz: ${combinations.count} combinations of faults`)
 
 const beganMs = performance.now()
 const heap: number[] = []
