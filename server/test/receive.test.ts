@@ -191,7 +191,7 @@ describe('what is refused', () => {
     )
   })
 
-  it('says why without quoting what was sent', async () => {
+  it('gives the reason without quoting what was sent', async () => {
     const response = await fetch(`http://127.0.0.1:${server.httpPort}/v1/traces`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

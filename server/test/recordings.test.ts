@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
 import { TraceBuffer } from '../src/traces/trace-buffer.ts'
 
-/** Runs of which a part cannot be told from a run of its own before the rest has arrived. */
+/** Runs of which a part looks like a run of its own before the rest has arrived. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {}
 
 /** Feeds spans in batches, and gives the runs of the latest settlement of each. */

@@ -21,7 +21,7 @@ export interface Caller {
 }
 
 /**
- * Lets a request in, or refuses it. A browser that was led here by another page is kept out by `Origin` and `Host`: there is
+ * Lets a request in, or refuses it. Requests that another page makes a browser send are refused by `Origin` and `Host`: there is
  * no cross-origin access, and a name that an attacker points at this machine is not one of ours.
  *
  * @throws Refusal

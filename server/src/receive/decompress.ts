@@ -24,7 +24,8 @@ export async function decompress(body: Buffer, contentEncoding: string, maxBytes
     throw new Refusal('unsupported-type', 'Expected Content-Encoding gzip, zstd, deflate or none, got another.')
   }
   try {
-    return await DECOMPRESS[contentEncoding].async(body, { maxOutputLength: maxBytes, chunkSize: CHUNK_BYTES })
+    const out = await DECOMPRESS[contentEncoding].async(body, { maxOutputLength: maxBytes, chunkSize: CHUNK_BYTES })
+    return withoutRest(out)
   } catch (error) {
     const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
     throw isTooLarge
@@ -41,7 +42,14 @@ export async function decompress(body: Buffer, contentEncoding: string, maxBytes
 
 /** Decompresses what has been decompressed before, and was found good. */
 export function decompressAgain(body: Uint8Array, contentEncoding: string): Uint8Array {
-  return isKnown(contentEncoding) ? DECOMPRESS[contentEncoding].sync(body, { chunkSize: CHUNK_BYTES }) : body
+  return isKnown(contentEncoding)
+    ? withoutRest(DECOMPRESS[contentEncoding].sync(body, { chunkSize: CHUNK_BYTES }))
+    : body
+}
+
+/** A small body would keep the block in memory that it is at the beginning of, for as long as its spans wait. */
+function withoutRest(body: Uint8Array): Uint8Array {
+  return body.byteLength < body.buffer.byteLength / 2 ? new Uint8Array(body) : body
 }
 
 function isKnown(encoding: string): encoding is keyof typeof DECOMPRESS {

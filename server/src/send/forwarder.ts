@@ -17,7 +17,7 @@ const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
 const PAGE = 32
 
-/** Statuses after which the same request may succeed (https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes), and those of a wrong set-up, which somebody will mend. */
+/** Statuses after which the same request may succeed (https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes), and those of a wrong set-up, which somebody will correct. */
 const RETRYABLE = new Set([401, 403, 404, 408, 429, 500, 502, 503, 504])
 
 /** Passes requests on as they came, in their order, from the log: what was answered is passed on also after a crash. */

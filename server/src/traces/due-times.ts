@@ -1,4 +1,4 @@
-/** How finely times are told apart, in milliseconds. */
+/** Times that are closer to each other than this count as the same, in milliseconds. */
 const GRAIN_MS = 100
 
 /** Things that are due at a time: each has one time, which may be changed. Setting and taking cost the same however many there are. */

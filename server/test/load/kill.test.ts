@@ -41,7 +41,7 @@ it(`loses nothing and makes no false run through ${KILLS} kills under load`, asy
   }
   const senders = Array.from({ length: 8 }, sender)
   for (let kill = 0; kill < KILLS; kill++) {
-    await new Promise((resolve) => setTimeout(resolve, 300 + Math.random() * 1200))
+    await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 800))
     await server.kill()
     server = await startProcess(args, ports)
   }

@@ -10,7 +10,7 @@ import { makeRun, post, toRequest, until } from '../traces.ts'
 import { startProcess } from './server-process.ts'
 
 /** The whole test is `SINK_DOWN_SECONDS=60`. */
-const SECONDS = Number(process.env.SINK_DOWN_SECONDS ?? 6)
+const SECONDS = Number(process.env.SINK_DOWN_SECONDS ?? 4)
 
 const MAX_RSS_MIB = 700
 
