@@ -13,7 +13,7 @@ import { deleteOldest } from './store/run-writer.ts'
 import { Trials } from './trials.ts'
 
 /** Milliseconds of writing after which questions of the page are answered. */
-const SLICE_MS = 20
+const SLICE_MS = 8
 
 /** How often it is looked for runs that are too old. */
 const RETENTION_EVERY_MS = 30_000
