@@ -27,28 +27,36 @@ export interface AgentRun {
   readonly toolCalls: readonly ToolCall[]
   /** The tools that the model was offered; `undefined` where that is not recorded. */
   readonly availableTools?: readonly ToolDefinition[] | undefined
+  /** The calls of models, in their order. */
   readonly steps: readonly ModelCall[]
   /** Where another agent's run started this one. */
   readonly parent?: { readonly runId: string; readonly toolCallId?: string } | undefined
+  /** Runs of agents that this run's tool calls started. */
   readonly children: readonly AgentRun[]
+  /** The models that answered, as the spans name them, each once. */
   readonly models: readonly string[]
+  /** The tokens of all model calls together. */
   readonly usage: Usage
+  /** `ok`; `error`: it failed; `aborted`: it was ended from outside; `unknown`: the spans do not show how it ended. */
   readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
   readonly error?: RunError | undefined
   /** Milliseconds since the epoch. */
   readonly startTimeMs: number
   /** Milliseconds since the epoch. */
   readonly endTimeMs: number
-  /** How much of messages, arguments and results the spans hold. */
+  /** How much of messages, arguments and results the spans hold: `full`, all of it; `partial`, some of it; `none`. */
   readonly content: 'full' | 'partial' | 'none'
+  /** The facts that the spans do not hold. */
   readonly missing: readonly Missing[]
   /** False where spans of the run were still open, or lost. Speaks of the spans that this process (or file) saw. */
   readonly complete: boolean
   /** 1, or 2 where spans came after the run was first closed. */
   readonly revision: number
-  /** Of the agent span, content excluded. */
+  /** Attributes of the agent span, content excluded. */
   readonly attributes: Readonly<Record<string, unknown>>
+  /** Resource attributes of the process that wrote the agent span. */
   readonly resource: Readonly<Record<string, unknown>>
+  /** The instrumentation scope of the agent span. */
   readonly scope: { readonly name: string; readonly version?: string }
 }
 
@@ -62,13 +70,17 @@ export interface ToolCall {
   /** Parsed where it was JSON, else the text as written. */
   readonly result?: unknown
   readonly error?: RunError | undefined
-  /** `not-executed`: the model asked, no tool ran (unknown tool, refused arguments, a client's tool). */
+  /**
+   * `ok`: the tool returned; `error`: it failed; `not-executed`: the model asked and no tool ran (an unknown tool, refused
+   * arguments, a client's tool); `unknown`: the spans do not show it.
+   */
   readonly status: 'ok' | 'error' | 'not-executed' | 'unknown'
   /** Index of the model call that asked for it, from 0. Calls of one step are parallel. */
   readonly step: number
   readonly spanId?: string | undefined
   /** The agent that made the call, where a hand-off changed it. */
   readonly agentName?: string | undefined
+  /** True where the model's provider ran the tool. */
   readonly providerExecuted: boolean
   /** The run that this call started, where the tool is an agent. */
   readonly childRunId?: string | undefined
@@ -82,9 +94,11 @@ export interface ModelCall {
   /** Kept for the first and the latest call of the run; the others repeat the history. */
   readonly input?: readonly Message[] | undefined
   readonly output?: readonly Message[] | undefined
+  /** Ids of the tool calls that the model asked for. */
   readonly toolCallIds: readonly string[]
   readonly usage: Usage
   readonly finishReasons: readonly string[]
+  /** `ok`; `error`: it failed; `aborted`: it was ended from outside; `unknown`: the span does not show it. */
   readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
   readonly error?: RunError | undefined
 }
@@ -93,6 +107,11 @@ export interface ModelCall {
 export interface Missing {
   /** `input`, `output`, `systemInstructions`, `toolCalls[2].arguments`, … */
   readonly what: string
+  /**
+   * `not-captured`: the instrumentation does not record content as it is set up; `redacted`: the value was replaced before it was
+   * exported; `truncated`: a limit cut it; `not-recorded`: the instrumentation never records it; `span-lost`: its span is not
+   * there; `limit`: spanscore read no further.
+   */
   readonly why: 'not-captured' | 'redacted' | 'truncated' | 'not-recorded' | 'span-lost' | 'limit'
   /** The setting of the instrumentation that records it, where there is one. */
   readonly switch?: string

@@ -26,13 +26,21 @@ export type Verdict<Preprocessed = unknown, Analyzed = unknown> = (ScoredVerdict
 
 /** Facts of a run that a scorer reads; what is not named is not parsed for it. */
 export type Need =
+  /** The messages that the run was given. */
   | 'input'
+  /** The final answer. */
   | 'output'
+  /** The system instructions of the agent. */
   | 'systemInstructions'
+  /** The names of the tools that were called. */
   | 'toolNames'
+  /** The arguments of tool calls. */
   | 'toolArguments'
+  /** The results of tool calls. */
   | 'toolResults'
+  /** The tools that the model was offered. */
   | 'availableTools'
+  /** The calls of models. */
   | 'steps'
 
 /** What is passed to a scorer beside the run. */

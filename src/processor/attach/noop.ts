@@ -91,9 +91,9 @@ export function attachNothing(_options: ScoringOptions): AttachedScoring {
  * Replaces scorers, factories and metrics where nothing is scored. Calling it, constructing it and reading any property of it
  * returns it again, so that a configuration for both runtimes loads here too. It can be awaited.
  */
-export const inert: unknown = new Proxy(function inert() {}, {
+export const noopValue: unknown = new Proxy(function noopValue() {}, {
   get: (target, name) =>
-    name === 'then' ? undefined : name === Symbol.toPrimitive ? () => '' : (Reflect.get(target, name) ?? inert),
-  apply: () => inert,
+    name === 'then' ? undefined : name === Symbol.toPrimitive ? () => '' : (Reflect.get(target, name) ?? noopValue),
+  apply: () => noopValue,
   construct: (target) => target,
 })
