@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { call, cities, notRecorded, score } from '../../../test/fixtures/code-runs.ts'
+import { call, cities, notRecorded, runOf, score } from '../../../test/fixtures/code-runs.ts'
+import { evaluate } from '../../scoring/evaluate.ts'
 import { createToolArgumentsScorer } from './tool-arguments.ts'
 
 describe('tool arguments', () => {
@@ -57,6 +58,24 @@ describe('tool arguments', () => {
       value: 0.5,
       details: { calls: [{ errors: [{ code: 'value_error', path: 'city' }] }, { errors: [] }] },
     })
+  })
+
+  it('compares thousands of calls with hundreds of expected ones without holding up the event loop', async () => {
+    const expected = Array.from({ length: 300 }, (_, index) => ({
+      name: 'weather',
+      arguments: { city: [`City ${index}`] },
+    }))
+    const toolCalls = Array.from({ length: 3000 }, (_, index) => call('weather', { city: `City ${index}` }))
+    const scorer = createToolArgumentsScorer({ expected })
+    let turns = 0
+    const timer = setInterval(() => {
+      turns += 1
+    }, 0)
+    const { score: given } = await evaluate(scorer, runOf({ ...offered, toolCalls }))
+    clearInterval(timer)
+    // Nine hundred thousand pairs took one turn before.
+    expect(turns).toBeGreaterThan(5)
+    expect(given).toMatchObject({ value: 0.1 })
   })
 
   it('is skipped without calls, without an expectation, and without recorded arguments', () => {

@@ -20,7 +20,8 @@ import { withLinearPatterns } from './schema/linear-patterns.ts'
 import { hasPatterns } from './schema/has-patterns.ts'
 import { ownSchemaCheck, recordedSchemaCheck } from './schema/schema-check.ts'
 import type { SchemaCheck } from './schema/schema-check.ts'
-import { maximumMatching } from './maximum-matching.ts'
+import { pairCalls } from './pair-calls.ts'
+import type { Compare, Pairing } from './pair-calls.ts'
 import { skip, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
 
 /** A call that the run should make, with the values that will do for each argument. */
@@ -103,7 +104,9 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
       if (failed !== undefined) return failed
       const unknown = skipWithoutArguments(run, id)
       if (unknown !== undefined) return unknown
-      const assess = (patterns: LinearPatterns | undefined): ScoredVerdict | Skipped => {
+      const assess = (
+        patterns: LinearPatterns | undefined,
+      ): ScoredVerdict | Skipped | Promise<ScoredVerdict | Skipped> => {
         const schemas = new ToolSchemas(run, own, patterns)
         return wanted === undefined
           ? bySchemas(run, schemas, { strict, configured, id })
@@ -175,44 +178,46 @@ function bySchemas(
   }
 }
 
+/** A call that was made of an expected tool. */
+interface MadeCall {
+  readonly call: ToolCall
+  readonly index: number
+}
+
 function byValues(
   run: AgentRun,
   wanted: readonly ExpectedArguments[],
   schemas: ToolSchemas,
   { strict, configured }: Rules,
-): ScoredVerdict {
+): ScoredVerdict | Promise<ScoredVerdict> {
   const names = new Set(wanted.map(({ name }) => name))
-  const made = run.toolCalls.flatMap((call, index) => (names.has(call.name) ? [{ call, index }] : []))
-  const faults = (
-    left: ExpectedArguments | undefined,
-    call: ToolCall | undefined,
-  ): readonly SchemaError[] | undefined =>
-    left === undefined || call === undefined || left.name !== call.name
-      ? undefined
-      : checkArguments(call.arguments, left.arguments, {
-          schema: schemas.get(left.name),
-          check: schemas.checkOf(left.name),
-          strict,
-        })
-  const partners = maximumMatching(
-    wanted.length,
-    made.length,
-    (left, right) => faults(wanted[left], made[right]?.call)?.length === 0,
-  )
+  const made = run.toolCalls.flatMap((call, index): MadeCall[] => (names.has(call.name) ? [{ call, index }] : []))
+  const compares = wanted.map((expected): Compare<MadeCall> => {
+    const rules = { schema: schemas.get(expected.name), check: schemas.checkOf(expected.name), strict }
+    return ({ call }) =>
+      call.name === expected.name ? checkArguments(call.arguments, expected.arguments, rules) : undefined
+  })
+  const conclude = (pairing: Pairing) => byPairing(wanted, made, pairing, schemas, configured)
+  const pairing = pairCalls(compares, made)
+  return pairing instanceof Promise ? pairing.then(conclude) : conclude(pairing)
+}
+
+function byPairing(
+  wanted: readonly ExpectedArguments[],
+  made: readonly MadeCall[],
+  { partners, faultsOf }: Pairing,
+  schemas: ToolSchemas,
+  configured: ReadonlySet<string>,
+): ScoredVerdict {
   const matched = partners.filter((partner) => partner !== undefined).length
   const total = Math.max(wanted.length, made.length)
-  // What is left over on both sides: for each call, what keeps it from the expected call that it is closest to.
-  const open = wanted.filter((_call, index) => partners[index] === undefined)
-  const checked = made.map(({ call, index }, right): CheckedCall => {
-    if (partners.includes(right)) return { name: call.name, index, errors: [] }
-    const tries = (open.length > 0 ? open : wanted).flatMap((left) => {
-      const errors = faults(left, call)
-      return errors === undefined ? [] : [errors]
-    })
-    const [closest = []] = tries.toSorted((one, other) => one.length - other.length)
-    return { name: call.name, index, errors: closest }
-  })
-  const missing = open.map(({ name }) => name)
+  const checked = made.map(({ call: { name }, index }, right): CheckedCall => ({
+    name,
+    index,
+    errors: faultsOf(right),
+  }))
+  const open = [...wanted.keys()].filter((left) => partners[left] === undefined)
+  const missing = open.flatMap((left) => wanted[left]?.name ?? [])
   const notMade = missing.length === 0 ? explain`` : explain` Not made as expected: ${listNames(missing, configured)}.`
   const summary = explain`${matched} of ${count(wanted.length, 'expected call')} made with allowed arguments, ${made.length} made in all.`
   return {

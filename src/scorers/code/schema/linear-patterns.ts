@@ -87,7 +87,7 @@ let loaded: LinearPatterns | 'missing' | undefined
  */
 export function withLinearPatterns<T>(
   schemas: unknown,
-  work: (patterns: LinearPatterns | undefined) => T,
+  work: (patterns: LinearPatterns | undefined) => T | Promise<T>,
 ): T | Promise<T> {
   if (loaded === 'missing' || !hasPatterns(schemas)) return work(undefined)
   return loaded === undefined ? loadLinearPatterns().then(work) : work(loaded)

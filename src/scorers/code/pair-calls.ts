@@ -1,0 +1,83 @@
+import { maximumMatching } from './maximum-matching.ts'
+import type { SchemaError } from './schema/json-schema.ts'
+
+/** What keeps a call from being the expected one: nothing, where it is; `undefined` where they are of different tools. */
+export type Compare<Made> = (made: Made) => readonly SchemaError[] | undefined
+
+/** Which of the calls that were made are the expected ones. */
+export interface Pairing {
+  /** For each expected call the place of the call that is it; `undefined` where none is left for it. */
+  readonly partners: readonly (number | undefined)[]
+  /** For a call that was made: what keeps it from the expected call that it is closest to, of those that were not made. */
+  readonly faultsOf: (right: number) => readonly SchemaError[]
+}
+
+/** Pairs of expected and made calls that are compared without a pause. */
+const MAX_PAIRS = 20_000
+
+/** How long pairs are compared before the event loop has its turn, in milliseconds. */
+const SLICE_MS = 10
+
+/** In a count: the calls are of different tools. */
+const OTHER_TOOL = 0xffff
+
+/**
+ * Pairs expected calls with calls that were made, one to one and as many as can be. Thousands of calls are compared in slices,
+ * so that the application is not held up.
+ */
+export function pairCalls<Made>(compares: readonly Compare<Made>[], made: readonly Made[]): Pairing | Promise<Pairing> {
+  const counts = compares.map(() => new Uint16Array(made.length))
+  const steps = countFaults(compares, made, counts)
+  if (compares.length * made.length > MAX_PAIRS) return inSlices(steps).then(() => toPairing(compares, made, counts))
+  while (steps.next().done !== true);
+  return toPairing(compares, made, counts)
+}
+
+/** Compares every expected call with every one that was made: a step for each pair. Only how much differs is kept. */
+function* countFaults<Made>(
+  compares: readonly Compare<Made>[],
+  made: readonly Made[],
+  counts: readonly Uint16Array[],
+): Generator<undefined, void> {
+  for (const [left, row] of counts.entries()) {
+    for (const [right, call] of made.entries()) {
+      row[right] = Math.min(compares[left]?.(call)?.length ?? OTHER_TOOL, OTHER_TOOL)
+      yield
+    }
+  }
+}
+
+async function inSlices(steps: Generator<undefined, void>): Promise<void> {
+  let endMs = performance.now() + SLICE_MS
+  while (steps.next().done !== true) {
+    if (performance.now() < endMs) continue
+    await new Promise((resolve) => setImmediate(resolve))
+    endMs = performance.now() + SLICE_MS
+  }
+}
+
+function toPairing<Made>(
+  compares: readonly Compare<Made>[],
+  made: readonly Made[],
+  counts: readonly Uint16Array[],
+): Pairing {
+  const partners = maximumMatching(compares.length, made.length, (left, right) => counts[left]?.[right] === 0)
+  const paired = new Set(partners)
+  const all = [...compares.keys()]
+  const open = all.filter((left) => partners[left] === undefined)
+  const compared = open.length > 0 ? open : all
+  const faultsOf = (right: number): readonly SchemaError[] => {
+    const call = made[right]
+    if (paired.has(right) || call === undefined) return []
+    let closest: number | undefined
+    let fewest = OTHER_TOOL
+    for (const left of compared) {
+      const count = counts[left]?.[right] ?? OTHER_TOOL
+      if (count >= fewest) continue
+      fewest = count
+      closest = left
+    }
+    return closest === undefined ? [] : (compares[closest]?.(call) ?? [])
+  }
+  return { partners, faultsOf }
+}
