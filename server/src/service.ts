@@ -195,9 +195,10 @@ export class Service {
     const { buffer, nowMs, observer, outbox, scorer, take } = this.#parts
     try {
       const offers = this.#offersOf(settled)
+      // The runs hold what they need of it.
+      buffer.scored(settled)
       observer?.settled(settled, offers)
       await Promise.all(offers.map((offered) => scorer.offer(offered)))
-      buffer.scored(settled)
       const gathered = offers.map(({ run }) => take(run))
       outbox.add({
         logRecords: gathered.flatMap(({ logRecords }) => logRecords),

@@ -40,8 +40,7 @@ export class HeldContents {
     const goal = this.#maxBytes * 0.9
     for (const unit of this.#units) {
       if (this.#bytes <= goal) return
-      // What is with the scorers is read at this moment.
-      if (unit.state !== 'settling') this.drop(unit)
+      this.drop(unit)
     }
   }
 
