@@ -39,9 +39,10 @@ export function Labelling({ scorer, version, labeller, state, onLabel, onNext }:
       isCurrent = false
     }
   }, [runId])
+  // Nobody labels what they have not seen: after one run the next has yet to come.
+  const isSeen = details?.run.id === runId
   const say = (label: 'pass' | 'fail') => {
-    // Nobody labels what they have not seen.
-    if (given !== undefined || details?.run.id !== runId) return
+    if (given !== undefined || !isSeen) return
     if (labeller.trim() === '') {
       setProblem('Say who you are first: labels of different people are told apart.')
       return
@@ -51,6 +52,8 @@ export function Labelling({ scorer, version, labeller, state, onLabel, onNext }:
       () => {
         setProblem(undefined)
         setGiven({ runId, label })
+        // The list of what waits may still hold it for a moment.
+        setSkipped((before) => new Set([...before, runId]))
         onLabel()
       },
       (failure: unknown) => setProblem(messageOf(failure)),
@@ -86,10 +89,10 @@ export function Labelling({ scorer, version, labeller, state, onLabel, onNext }:
             </p>
             <textarea ref={note} rows={2} placeholder="Why (optional)" aria-label="Note" />
             <p class="buttons">
-              <button type="button" class="pass" disabled={details === undefined} onClick={() => say('pass')}>
+              <button type="button" class="pass" disabled={!isSeen} onClick={() => say('pass')}>
                 ✓ Pass <kbd>p</kbd>
               </button>
-              <button type="button" class="fail" disabled={details === undefined} onClick={() => say('fail')}>
+              <button type="button" class="fail" disabled={!isSeen} onClick={() => say('fail')}>
                 ✗ Fail <kbd>f</kbd>
               </button>
               <button type="button" onClick={() => note.current?.focus()}>
