@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 
-import { credentials, Metadata, makeGenericClientConstructor, status } from '@grpc/grpc-js'
-import type { ServiceError } from '@grpc/grpc-js'
+import { credentials, status } from '@grpc/grpc-js'
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startServer } from '../src/start.ts'
 import type { RunningServer } from '../src/start.ts'
+import { grpcExport } from './grpc-export.ts'
 import { serverOptions } from './server-options.ts'
 import { createSink } from './sink.ts'
 import type { Sink } from './sink.ts'
@@ -90,8 +90,8 @@ describe('what is taken in', () => {
   })
 
   it('is gRPC as well', async () => {
-    expect(await grpcExport(protobufRequest())).toBe('ok')
-    await expect(grpcExport(Buffer.from('no protobuf at all'))).resolves.toBe(status.INVALID_ARGUMENT)
+    expect(await sendByGrpc(protobufRequest())).toBe('ok')
+    await expect(sendByGrpc(Buffer.from('no protobuf at all'))).resolves.toBe(status.INVALID_ARGUMENT)
   })
 })
 
@@ -170,7 +170,7 @@ describe('what is refused', () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
     const [byHttp, byGrpc] = await Promise.all([
       send(body, headers),
-      grpcExport(Buffer.alloc(10 * 1024 * 1024)),
+      sendByGrpc(Buffer.alloc(10 * 1024 * 1024)),
       expectAnswering(),
     ])
     expect(byHttp).toBe(413)
@@ -216,8 +216,8 @@ describe('a service with a token', () => {
     expect(await post(guarded.httpPort, request)).toBe(401)
     expect(await post(guarded.httpPort, request, '/v1/traces', { authorization: 'Bearer another' })).toBe(401)
     expect(await post(guarded.httpPort, request, '/v1/traces', { authorization: 'Bearer a-token' })).toBe(200)
-    expect(await grpcExport(protobufRequest(), guarded.grpcPort)).toBe(status.UNAUTHENTICATED)
-    expect(await grpcExport(protobufRequest(), guarded.grpcPort, 'a-token')).toBe('ok')
+    expect(await sendByGrpc(protobufRequest(), guarded.grpcPort)).toBe(status.UNAUTHENTICATED)
+    expect(await sendByGrpc(protobufRequest(), guarded.grpcPort, 'a-token')).toBe('ok')
     expect((await fetch(`http://127.0.0.1:${guarded.httpPort}/health`)).status).toBe(200)
     await guarded.stop()
   })
@@ -251,36 +251,8 @@ describe('health and readiness', () => {
   })
 })
 
-const Client = makeGenericClientConstructor(
-  {
-    Export: {
-      path: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
-      requestStream: false,
-      responseStream: false,
-      requestSerialize: (bytes: Buffer) => bytes,
-      requestDeserialize: (bytes: Buffer) => bytes,
-      responseSerialize: (bytes: Buffer) => bytes,
-      responseDeserialize: (bytes: Buffer) => bytes,
-    },
-  },
-  'TraceService',
-)
-
-function grpcExport(body: Buffer, port = server.grpcPort, token?: string): Promise<'ok' | number> {
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure())
-  const metadata = new Metadata()
-  if (token !== undefined) metadata.set('authorization', `Bearer ${token}`)
-  return new Promise((resolve) => {
-    const call = client['Export'] as unknown as (
-      body: Buffer,
-      metadata: Metadata,
-      callback: (error: ServiceError | null) => void,
-    ) => void
-    call.call(client, body, metadata, (error) => {
-      client.close()
-      resolve(error === null ? 'ok' : error.code)
-    })
-  })
+async function sendByGrpc(body: Buffer, port = server.grpcPort, token?: string): Promise<'ok' | number> {
+  return (await grpcExport(port, credentials.createInsecure(), body, token)) || 'ok'
 }
 
 /** Sends bytes as they are, and gives what comes until the connection is closed. */

@@ -65,13 +65,6 @@ export class PartitionLog implements SpanLog {
     return this.#held.size
   }
 
-  /** Offsets between the lowest that is not finished and the next one: what a new owner would have to read again. */
-  get span(): number {
-    let span = 0
-    for (const states of this.#states.values()) span = Math.max(span, states.next - states.lowest)
-    return span
-  }
-
   /** The offset of a topic to read next. */
   nextOf(topic: string): number {
     return this.#states.get(topic)?.next ?? 0

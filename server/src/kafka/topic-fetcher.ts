@@ -64,7 +64,7 @@ const IS_APPEND_TIME = 1 << 3
 
 const OFFSET_OUT_OF_RANGE = 1
 
-/** Errors after which the leader of a partition has to be looked up again. */
+/** The isolation level of requests: the Collector writes no transactions. */
 const READ_UNCOMMITTED = 0
 
 /** Reads the records of partitions from their leaders, one request to each broker at a time, until it is stopped. */

@@ -4,12 +4,13 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { credentials, makeGenericClientConstructor, status } from '@grpc/grpc-js'
-import type { ChannelCredentials, ServiceError } from '@grpc/grpc-js'
+import { credentials, status } from '@grpc/grpc-js'
+import type { ChannelCredentials } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startServer } from '../../src/start.ts'
 import type { RunningServer } from '../../src/start.ts'
+import { grpcExport } from '../grpc-export.ts'
 import { serverOptions } from '../server-options.ts'
 import { createSink } from '../sink.ts'
 import type { Sink } from '../sink.ts'
@@ -120,30 +121,8 @@ function post(body: unknown, certificate: string | undefined): Promise<number | 
   })
 }
 
-const Client = makeGenericClientConstructor(
-  {
-    Export: {
-      path: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
-      requestStream: false,
-      responseStream: false,
-      requestSerialize: (bytes: Buffer) => bytes,
-      requestDeserialize: (bytes: Buffer) => bytes,
-      responseSerialize: (bytes: Buffer) => bytes,
-      responseDeserialize: (bytes: Buffer) => bytes,
-    },
-  },
-  'TraceService',
-)
-
-function grpcExport(channel: ChannelCredentials): Promise<number> {
-  const client = new Client(`127.0.0.1:${server.grpcPort}`, channel)
-  return new Promise((resolve) => {
-    const call = client['Export'] as unknown as (body: Buffer, callback: (error: ServiceError | null) => void) => void
-    call.call(client, Buffer.of(), (error) => {
-      client.close()
-      resolve(error === null ? status.OK : error.code)
-    })
-  })
+function sendByGrpc(channel: ChannelCredentials): Promise<number> {
+  return grpcExport(server.grpcPort, channel, Buffer.of())
 }
 
 describe('a service with client certificates', () => {
@@ -162,9 +141,9 @@ describe('a service with client certificates', () => {
   it('does the same by gRPC', async () => {
     const ca = Buffer.from(pem('company.crt'))
     const pairOf = (name: string) => [Buffer.from(pem(`${name}.key`)), Buffer.from(pem(`${name}.crt`))] as const
-    expect(await grpcExport(credentials.createSsl(ca, ...pairOf('sender')))).toBe(status.OK)
-    expect(await grpcExport(credentials.createSsl(ca))).toBe(status.UNAVAILABLE)
-    expect(await grpcExport(credentials.createSsl(ca, ...pairOf('intruder')))).toBe(status.UNAVAILABLE)
-    expect(await grpcExport(credentials.createInsecure())).toBe(status.UNAVAILABLE)
+    expect(await sendByGrpc(credentials.createSsl(ca, ...pairOf('sender')))).toBe(status.OK)
+    expect(await sendByGrpc(credentials.createSsl(ca))).toBe(status.UNAVAILABLE)
+    expect(await sendByGrpc(credentials.createSsl(ca, ...pairOf('intruder')))).toBe(status.UNAVAILABLE)
+    expect(await sendByGrpc(credentials.createInsecure())).toBe(status.UNAVAILABLE)
   })
 })
