@@ -82,7 +82,8 @@ export function readJudgePrompt(message: string): JudgePrompt {
       const named = questions.find(({ id, shownId, isControl }) => !isControl && (id === name || shownId === name))
       if (named !== undefined) return named
       const drawn = idOf(name, call)
-      return questions.find(({ shownId }) => shownId === drawn)
+      // A label says what a question is about: another name that happens to have the same id is not asked here.
+      return questions.find(({ id, shownId }) => shownId === drawn && id === shownId)
     },
   }
 }
@@ -117,7 +118,7 @@ function idOf(name: string, { mark, digest }: Call): string | undefined {
 }
 
 function readQuestions(text: string, { mark, digest }: Call): AskedQuestion[] {
-  return [...text.matchAll(/^- (q[0-9a-f]{5}[^[]*) \[one of: ([^\]]+)\](?:: (.*))?$/gm)].flatMap(
+  return [...text.matchAll(/^- (q[0-9a-v]{6}[^[]*) \[one of: ([^\]]+)\](?:: (.*))?$/gm)].flatMap(
     ([, ids = '', verdicts = '', asked = '']) => {
       const picks = / "(\w+)" holds ids out of: ([^;]*);/.exec(asked)
       return ids.split(', ').map((shown): AskedQuestion => {

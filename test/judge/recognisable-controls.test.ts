@@ -53,8 +53,8 @@ interface Seen {
 
 /** By what a judge may tell a control. Higher is taken for a control, or lower: whichever is better. */
 const features: Readonly<Record<string, (seen: Seen) => number>> = {
-  id: ({ id }) => Number.parseInt(id.slice(1), 16),
-  'parity of the id': ({ id }) => Number.parseInt(id.slice(1), 16) % 2,
+  id: ({ id }) => Number.parseInt(id.slice(1), 32),
+  'parity of the id': ({ id }) => Number.parseInt(id.slice(1), 32) % 2,
   position: ({ position }) => position,
   'length in words': ({ text }) => words(text).length,
   'length of a word': ({ text }) => text.length / Math.max(1, words(text).length),

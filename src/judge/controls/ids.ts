@@ -24,7 +24,9 @@ const MOST_CANDIDATES = 1000
 /** The ids that a name may have in the call with this mark, in the order in which they are tried. */
 export function* idCandidates(mark: string, name: string, randomness: Digest): Generator<string, undefined> {
   for (let attempt = 0; attempt < MOST_CANDIDATES; attempt++) {
-    yield `q${randomness.digest(`${mark} id ${attempt} ${name}`).slice(0, 5)}`
+    const bits = Number.parseInt(randomness.digest(`${mark} id ${attempt} ${name}`).slice(0, 8), 16)
+    // 30 bits: of several hundred names, those that two calls ask about practically never share an id.
+    yield `q${(bits >>> 2).toString(32).padStart(6, '0')}`
   }
   return undefined
 }
