@@ -50,6 +50,11 @@ export class TraceSpan extends SpanFacts {
 
 const NONE: readonly TraceSpan[] = []
 
+/** Whether the agent may have been started by a tool that is not above it. */
+export function isBesideItsTool({ dialect, role, span }: TraceSpan): boolean {
+  return role === 'agent' && dialect.startsBesideItsTool?.(span) === true
+}
+
 /** Whether the library writes the spans of a run side by side, so that parents do not tell where this one belongs. */
 export function isFlat({ dialect, span }: TraceSpan): boolean {
   return dialect.isFlat?.(span) === true

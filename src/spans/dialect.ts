@@ -125,6 +125,12 @@ export interface Dialect {
    */
   isFlat?(span: SourceSpan): boolean
 
+  /**
+   * Agent spans: true where the library writes an agent that a tool starts below the trace, beside the agent whose tool that is.
+   * The tool that was at work as long as the agent was, and that was given its question, is the one that started it.
+   */
+  startsBesideItsTool?(span: SourceSpan): boolean
+
   /** The agent of an agent or entry span; of any other span the agent on whose behalf it ran, where it says so. */
   agent?(span: SourceSpan): AgentIdentity | undefined
   conversationId?(span: SourceSpan): string | undefined

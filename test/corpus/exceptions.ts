@@ -90,12 +90,6 @@ export const exceptions: readonly Exception[] = [
     why: 'the calls of the history are not written at all',
   },
   {
-    library: /^python-traceloop-openai-agents/,
-    scenario: /^09[ab]-/,
-    path: /^runs(\.length|\[0\]\.(output|toolCalls.*))$/,
-    why: 'all agents of a trace stand side by side: one that a tool starts looks like one that is handed over to, and each is a run',
-  },
-  {
     library: /^python-openinference-crewai/,
     scenario: /^11/,
     path: /^runs\[0\]\.userInput$/,

@@ -1,6 +1,7 @@
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { nestTwinCalls } from './duplicate-calls.ts'
+import { nestBelowTools } from './nest-below-tools.ts'
 import { regroupFlat } from './regroup-flat.ts'
 
 /**
@@ -10,6 +11,7 @@ import { regroupFlat } from './regroup-flat.ts'
 export function arrange(linked: readonly TraceSpan[]): readonly TraceSpan[] {
   const spans = sorted(linked)
   regroupFlat(spans)
+  nestBelowTools(spans)
   nestTwinCalls(spans)
   cutCycles(spans)
   return inOrder(spans)

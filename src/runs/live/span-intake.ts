@@ -2,6 +2,7 @@ import type { Dialect } from '../../spans/dialect.ts'
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import { mayBeRecognised, scopeKindOf } from '../../spans/recognition-hints.ts'
 import { recognise } from '../../spans/recognise.ts'
+import { isBesideItsTool } from '../trace-span.ts'
 import { HELD_BYTES_OF_SPAN } from './content-bytes.ts'
 import { LiveSpan } from './live-span.ts'
 import { isBelowOver, nearestRecognised, passes } from './local-span.ts'
@@ -105,6 +106,7 @@ export class SpanIntake {
 
   #add(live: LiveSpan): LiveSpan {
     const { group } = live
+    if (isBesideItsTool(live)) live.above = toolAtWork(group) ?? live.above
     group.openCount += 1
     group.version += 1
     // The first is kept even of a group that nobody wants: it is what the run is counted by.
@@ -154,6 +156,11 @@ export class SpanIntake {
       live.takeOver(root)
     }
   }
+}
+
+/** The tool that began last of those that are open: it starts an agent which the library writes beside it. */
+function toolAtWork({ spans }: SpanGroup): LiveSpan | undefined {
+  return spans.findLast((span) => span.isOpen && span.role === 'tool')
 }
 
 /** The dialect that wrote a span; `ordinary` where it is certain that none ever will have. */

@@ -34,9 +34,7 @@ export const otelOpenAiAgents: Dialect = {
 
   tool(span) {
     if (operationOf(span.attributes) !== 'agent_handoff') return genAi.tool?.(span)
-    // The SDK's own name for the tool through which an agent hands over, where the application gave it no other.
-    const target = textOf(span.attributes['gen_ai.handoff.to_agent'])
-    return { name: target === undefined ? span.name : `transfer_to_${target.toLowerCase().replace(/[^a-z0-9]/g, '_')}` }
+    return { name: handoffTool(span.attributes) ?? span.name }
   },
 
   input: (span, logs) => spoken(genAi.input?.(span, logs)),
@@ -45,6 +43,13 @@ export const otelOpenAiAgents: Dialect = {
   // The older package does not write the instructions of the Responses API.
   absence: (span, fact, logs) =>
     genAi.absence?.(span, fact, logs) ?? (isOlder(span) ? { why: 'not-recorded' } : undefined),
+}
+
+/** The SDK's own name for the tool through which an agent hands over, where the application gave it no other. */
+export function handoffTool(attributes: Readonly<Record<string, unknown>>): string | undefined {
+  const target = textOf(attributes['gen_ai.handoff.to_agent'])
+  if (target === undefined || target === 'unknown') return undefined
+  return `transfer_to_${target.toLowerCase().replace(/[^a-z0-9]/g, '_')}`
 }
 
 function isOlder(span: SourceSpan): boolean {

@@ -7,9 +7,10 @@ import { unwrapBlocks } from '../../content/parts.ts'
 import { operationOf, semconvConversationId, semconvUserId } from '../../semconv.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { genAi } from '../gen-ai.ts'
+import { handoffTool } from '../otel-openai-agents.ts'
 import { fromEntityInput, fromResponsesInput, indexedFunctions } from './content.ts'
 import { fromLangChain, isFlatSpan, isGraph, isHandoffBack, isLangChain } from './langchain.ts'
-import { isInTool, isPythonGraph, PYTHON_SCOPE, withIdsOfItems } from './python.ts'
+import { isAgentsSdk, isInTool, isPythonGraph, PYTHON_SCOPE, withIdsOfItems } from './python.ts'
 
 /**
  * OpenLLMetry (Traceloop), in all its forms: decorated functions (`traceloop.span.kind`, `traceloop.entity.*`), providers with
@@ -46,6 +47,8 @@ export const openLlmetry: Dialect = {
   },
 
   isFlat: isFlatSpan,
+  startsBesideItsTool: isAgentsSdk,
+  holdsOneRun: (span) => isAgentsSdk(span) && span.attributes['traceloop.span.kind'] === 'workflow',
 
   agent(span) {
     const named = genAi.agent?.(span)
@@ -97,6 +100,8 @@ export const openLlmetry: Dialect = {
   toolDefinitions: (span, logs) => genAi.toolDefinitions?.(span, logs) ?? indexedFunctions(span),
 
   tool(span) {
+    const handoff = handoffTool(span.attributes)
+    if (handoff !== undefined) return { name: handoff }
     const message = toolMessageFields(jsonAttribute(span, 'traceloop.entity.output'))
     const entityName = textOf(span.attributes['traceloop.entity.name'])
     const name =

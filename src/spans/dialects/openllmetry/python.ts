@@ -7,6 +7,11 @@ import type { SourceSpan } from '../../source-span.ts'
 /** Python's decorators, and those of its packages whose spans no other dialect knows better. */
 export const PYTHON_SCOPE: RegExp = /^(?:traceloop\.tracer|opentelemetry\.instrumentation\.(?:openai\.v\d|langchain))$/
 
+/** Of the OpenAI Agents SDK: a workflow for the whole trace, and all its agents side by side below that. */
+export function isAgentsSdk({ scope }: SourceSpan): boolean {
+  return scope.name === 'opentelemetry.instrumentation.openai_agents'
+}
+
 /** In Python a graph that a tool runs is written as a task, under the name that its metadata gives the agent. */
 export function isPythonGraph(span: SourceSpan): boolean {
   const name = span.attributes['traceloop.association.properties.lc_agent_name']
