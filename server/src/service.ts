@@ -171,13 +171,13 @@ export class Service {
   /** @returns Whether anything of it is held. */
   #takeOne(record: LogRecord): boolean {
     const { buffer, nowMs } = this.#parts
-    const { offset, states } = record
+    const { offset, states, timeMs, isReadAgain } = record
     const decoded = record.decoded ?? this.#decoded(record)
     const count = decoded === undefined ? 0 : decoded.spans.length + decoded.logs.length
     this.#states.begin(offset, count, states)
     if (decoded === undefined) return false
     const stateOf = states === undefined ? undefined : (index: number) => this.#states.get(offset, index)
-    const left = buffer.add(offset, decoded, nowMs(), stateOf)
+    const left = buffer.add(offset, decoded, isReadAgain === true ? timeMs : nowMs(), stateOf)
     for (const index of left) this.#states.set(offset, index, FINISHED)
     return left.length < count
   }

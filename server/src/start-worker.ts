@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -11,6 +12,7 @@ import { ServiceScorer } from './score/service-scorer.ts'
 import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
 import type { Destination } from './send/acknowledged-exporter.ts'
 import { Outbox } from './send/outbox.ts'
+import { ServiceMeters } from './send/service-meters.ts'
 import { WorkerMetrics } from './send/worker-metrics.ts'
 
 /** How a worker on Kafka is set up. */
@@ -43,10 +45,11 @@ const STOP_TIMEOUT_MS = 10_000
 export async function startWorker(options: WorkerServerOptions): Promise<RunningWorker> {
   const { to, report } = options
   const config = loadConfig(options.configPath, report)
-  const scorer = new ServiceScorer(config.options, to)
+  const meters = new ServiceMeters(randomUUID(), to)
+  const scorer = new ServiceScorer(config.options, meters)
   const reader = await RequestReader.create(options.limits)
   const outbox = new Outbox({ logs: createLogExporter(to), spans: createSpanExporter(to), report, now: monotonicMs })
-  const configuration = JSON.stringify(scorer.scorers.map(({ id, version }) => [id, version]))
+  const configuration = JSON.stringify([scorer.scorers, config.text, options.traces])
   const worker = await Worker.start(options, {
     scorer,
     outbox,
@@ -55,7 +58,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
     configuration,
     take: (run) => scorer.take(run),
   })
-  const metrics = new WorkerMetrics(worker, outbox, to)
+  const metrics = new WorkerMetrics(worker, outbox, meters)
   const http = createServer((request, response) => {
     const answer = answerTo(request.url ?? '', worker, outbox)
     response.writeHead(answer.status, { 'content-type': 'application/json' })

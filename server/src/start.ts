@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Server as HttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -24,6 +25,7 @@ import { createLogExporter, createSpanExporter } from './send/acknowledged-expor
 import type { Destination } from './send/acknowledged-exporter.ts'
 import { Forwarder } from './send/forwarder.ts'
 import { Outbox } from './send/outbox.ts'
+import { ServiceMeters } from './send/service-meters.ts'
 import { ServiceMetrics } from './send/service-metrics.ts'
 import { Service } from './service.ts'
 import { TraceBuffer } from './traces/trace-buffer.ts'
@@ -82,7 +84,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   checkAddress(options)
   const config = loadConfig(options.configPath, options.report)
   let page: Page | undefined
-  const scorer = new ServiceScorer(config.options, options.to, (runId, ids, evaluation) =>
+  const meters = new ServiceMeters(randomUUID(), options.to)
+  const scorer = new ServiceScorer(config.options, meters, (runId, ids, evaluation) =>
     page?.scored(runId, ids, evaluation),
   )
   const reader = await RequestReader.create(options.limits)
@@ -132,7 +135,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return path === '/ready' ? readinessOf(condition()) : undefined
   })
   const grpc = createGrpcReceiver(receiver, options.access, options.limits)
-  const metrics = new ServiceMetrics({ receiver, buffer, outbox, forwarder, service, log }, options.to)
+  const metrics = new ServiceMetrics({ receiver, buffer, outbox, forwarder, service, log }, meters)
   try {
     service.start()
     const forwarding = setInterval(() => forwarder?.wake(), 50)

@@ -34,6 +34,8 @@ const MEANINGLESS = [
 export interface LoadedConfig {
   readonly options: ScoringOptions
   readonly source: string
+  /** The file as it is; empty where there is none. */
+  readonly text: string
 }
 
 /**
@@ -47,15 +49,17 @@ export function loadConfig(path: string | undefined, announce: (line: string) =>
     return {
       options: { scorers: DEFAULT_SCORERS.map((name) => createPrebuilt(name, {})) },
       source: 'no configuration: scorers by code that need no expectation',
+      text: '',
     }
   }
   const file = resolve(path)
   if (!existsSync(file)) throw new Error(`--config: expected the path of a file, got ${file}, which does not exist.`)
   const extension = extname(file)
-  if (/^\.(?:ya?ml|json)$/.test(extension)) return { options: fromFile(file), source: file }
+  if (/^\.(?:ya?ml|json)$/.test(extension))
+    return { options: fromFile(file), source: file, text: readFileSync(file, 'utf8') }
   if (/^\.[cm]?[jt]s$/.test(extension)) {
     announce(`The configuration ${file} is a program, and is executed now.`)
-    return { options: fromModule(file), source: file }
+    return { options: fromModule(file), source: file, text: readFileSync(file, 'utf8') }
   }
   throw new Error(`--config: expected a file that ends in .yaml, .json, .ts, .mjs or .js, got ${file}.`)
 }

@@ -80,21 +80,24 @@ export class OffsetStates {
     if (state !== 'finished' && offset < this.#lowest) this.#lowest = offset
   }
 
-  /** What to commit now. */
+  /** What to commit now. Costs what is not finished, however many messages there are between. */
   commit(): Commit {
-    const lowest = this.lowest
-    const last = this.#end
-    const runs: number[] = []
-    let offset = lowest
-    while (offset < last) {
-      const state = this.stateOf(offset)
-      let end = offset + 1
-      while (end < last && this.stateOf(end) === state) end += 1
-      pushVarint(runs, (end - offset) * 4 + CODES[state])
-      offset = end
+    const { lowest } = this
+    const runs = new StateRuns(lowest)
+    for (const offset of [...this.#states.keys()].toSorted((left, right) => left - right)) {
+      const state = this.#states.get(offset)
+      if (state === undefined || offset < lowest || offset >= this.#next) continue
+      runs.add(offset, 'finished')
+      runs.add(offset + 1, state)
     }
-    if (runs.length === 0) return { offset: lowest, metadata: '' }
-    return { offset: lowest, metadata: VERSION + deflateRawSync(Uint8Array.from(runs)).toString('base64') }
+    // What was committed before is true of everything that was not read again.
+    for (const { end, state } of this.#before.runs) {
+      if (end <= this.#next) continue
+      runs.add(Math.max(this.#next, lowest), 'finished')
+      runs.add(end, state)
+    }
+    runs.add(this.#end, 'finished')
+    return { offset: lowest, metadata: runs.metadata() }
   }
 
   /** The first offset of which nothing is known. */
@@ -104,8 +107,42 @@ export class OffsetStates {
   }
 }
 
+/** States of offsets one after the other, written as lengths. */
+class StateRuns {
+  readonly #lengths: number[] = []
+  #end: number
+  #length = 0
+  #state: RecordState = 'finished'
+
+  constructor(first: number) {
+    this.#end = first
+  }
+
+  /** All offsets from the end of what was added to this one have a state. */
+  add(end: number, state: RecordState): void {
+    if (end <= this.#end) return
+    if (state !== this.#state) this.#write()
+    this.#state = state
+    this.#length += end - this.#end
+    this.#end = end
+  }
+
+  metadata(): string {
+    this.#write()
+    if (this.#lengths.length === 0) return ''
+    return VERSION + deflateRawSync(Uint8Array.from(this.#lengths)).toString('base64')
+  }
+
+  #write(): void {
+    if (this.#length > 0) pushVarint(this.#lengths, this.#length * 4 + CODES[this.#state])
+    this.#length = 0
+  }
+}
+
 /** What a commit says of offsets. */
 export interface CommittedStates {
+  /** The states in the order of the offsets, each up to an offset. */
+  readonly runs: readonly { readonly end: number; readonly state: RecordState }[]
   /** The first offset that the commit says nothing of. Infinite where its metadata cannot be read: then nothing is known. */
   readonly end: number
   /** What was noted for an offset; `open` where nothing was. */
@@ -114,31 +151,34 @@ export interface CommittedStates {
 
 /** Reads the states of a commit. Metadata of another program is taken for none: reading everything again loses nothing. */
 export function readCommit({ offset: lowest, metadata }: Commit): CommittedStates {
-  const ends: number[] = []
-  const states: RecordState[] = []
+  const runs: { readonly end: number; readonly state: RecordState }[] = []
   let end = lowest
   try {
     if (metadata !== '' && !metadata.startsWith(VERSION)) throw new RangeError('Expected metadata of this version.')
     for (const run of varintsOf(inflateRawSync(Buffer.from(metadata.slice(1), 'base64')))) {
       end += Math.floor(run / 4)
-      ends.push(end)
-      states.push(STATES[run % 4] ?? 'open')
+      runs.push({ end, state: STATES[run % 4] ?? 'open' })
     }
   } catch {
-    return { end: metadata === '' ? lowest : Infinity, stateOf: (offset) => (offset < lowest ? 'finished' : 'open') }
+    const isUnknown = metadata !== ''
+    return {
+      runs: [],
+      end: isUnknown ? Infinity : lowest,
+      stateOf: (offset) => (offset < lowest ? 'finished' : 'open'),
+    }
   }
   const stateOf = (offset: number): RecordState => {
     if (offset < lowest) return 'finished'
     let low = 0
-    let high = ends.length
+    let high = runs.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if ((ends[middle] ?? 0) > offset) high = middle
+      if ((runs[middle]?.end ?? 0) > offset) high = middle
       else low = middle + 1
     }
-    return states[low] ?? 'open'
+    return runs[low]?.state ?? 'open'
   }
-  return { end, stateOf }
+  return { runs, end, stateOf }
 }
 
 function pushVarint(into: number[], value: number): void {

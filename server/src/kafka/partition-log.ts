@@ -1,33 +1,9 @@
 import { EMITTED, FINISHED } from '../log/record-states.ts'
 import type { Append, DecodedRecord, ForwardedRequest, LogRecord, NewRecord, SpanLog } from '../log/span-log.ts'
+import { tracesOf } from './held-message.ts'
+import type { Carried, HeldMessage } from './held-message.ts'
 import { OffsetStates } from './offset-states.ts'
 import type { Commit, RecordState } from './offset-states.ts'
-
-/** A message whose spans are not all finished. */
-interface Held {
-  readonly record: LogRecord
-  readonly traceIds: readonly string[]
-  readonly topic: string
-  /** Its offset on Kafka. */
-  position: number
-  state: 'open' | 'emitted'
-  /** Whether some of its spans are finished and others are not. */
-  isPartly: boolean
-  /** Whether it was appended again, and has not come back. */
-  isUnderWay: boolean
-  /** Whether all of its spans are finished, and it only waits for other messages of its traces. */
-  isDone: boolean
-}
-
-/** A message that has to be appended again, so that what comes before the rest can be committed. */
-export interface Carried {
-  readonly topic: string
-  readonly position: number
-  readonly traceId: string
-  readonly body: Uint8Array
-  /** When it was read, by the time of the partition. */
-  readonly timeMs: number
-}
 
 /**
  * One partition of the spans and the one of the log records with the same number, as a log. The messages stay on Kafka; the
@@ -39,7 +15,7 @@ export class PartitionLog implements SpanLog {
   readonly #states: ReadonlyMap<string, OffsetStates>
   readonly #nowMs: () => number
   /** By the offset that the service knows, which stays the same when a message is appended again. */
-  readonly #held = new Map<number, Held>()
+  readonly #held = new Map<number, HeldMessage>()
   /** In the order of the positions. */
   readonly #byPosition = new Map<string, number>()
   readonly #byTrace = new Map<string, Set<number>>()
@@ -83,13 +59,13 @@ export class PartitionLog implements SpanLog {
   /**
    * Takes in a message.
    *
-   * @param from The offset of the same message before it was appended again; `undefined` for a new one.
+   * @param earlier Where the message was before it was appended again, and when it was read first; `undefined` for a new one.
    */
   receive(
     topic: string,
     position: number,
     record: NewRecord & { readonly decoded: DecodedRecord },
-    from: number | undefined,
+    { from, seenMs }: { readonly from?: number | undefined; readonly seenMs?: number | undefined } = {},
   ): void {
     const states = this.#states.get(topic)
     if (states === undefined) return
@@ -107,7 +83,13 @@ export class PartitionLog implements SpanLog {
       return
     }
     states.add(position, state)
-    this.#hold(topic, position, record, traceIds, state)
+    this.#hold(topic, position, record, traceIds, state, seenMs)
+  }
+
+  /** Messages of a topic that are still needed, and how many a new owner would have to read again. */
+  sizeOf(topic: string): { readonly held: number; readonly behind: number } {
+    const states = this.#states.get(topic)
+    return states === undefined ? { held: 0, behind: 0 } : { held: states.size, behind: states.next - states.lowest }
   }
 
   /** A message of which nothing can be read: nothing is committed past it before `pass`. */
@@ -211,6 +193,7 @@ export class PartitionLog implements SpanLog {
     record: NewRecord & { readonly decoded: DecodedRecord },
     traceIds: readonly string[],
     state: 'open' | 'emitted',
+    seenMs: number | undefined,
   ): void {
     const offset = this.#nextOffset++
     const { decoded, ...kept } = record
@@ -218,7 +201,8 @@ export class PartitionLog implements SpanLog {
     const placed: LogRecord = {
       ...kept,
       offset,
-      timeMs: this.#nowMs(),
+      timeMs: seenMs ?? this.#nowMs(),
+      ...(seenMs !== undefined && { isReadAgain: true }),
       ...(state === 'emitted' && { states: new Uint8Array(count).fill(EMITTED) }),
     }
     this.#held.set(offset, {
@@ -241,7 +225,7 @@ export class PartitionLog implements SpanLog {
     this.#onRecords?.([{ ...placed, decoded }])
   }
 
-  #setState(held: Held, state: 'open' | 'emitted'): void {
+  #setState(held: HeldMessage, state: 'open' | 'emitted'): void {
     held.state = state
     this.#states.get(held.topic)?.set(held.position, state)
   }
@@ -265,7 +249,7 @@ export class PartitionLog implements SpanLog {
     return [...(this.#byTrace.get(traceId) ?? [])].some((offset) => this.#held.get(offset)?.isPartly === true)
   }
 
-  #drop(offset: number, { record, traceIds, topic, position }: Held): void {
+  #drop(offset: number, { record, traceIds, topic, position }: HeldMessage): void {
     this.#held.delete(offset)
     this.#byPosition.delete(key(topic, position))
     this.#heldBytes -= record.body.byteLength
@@ -292,10 +276,4 @@ export class PartitionLog implements SpanLog {
 
 function key(topic: string, position: number): string {
   return `${topic}\n${position}`
-}
-
-function tracesOf({ spans, logs }: DecodedRecord): readonly string[] {
-  const traceIds = new Set<string>()
-  for (const each of [...spans, ...logs]) if (each !== undefined) traceIds.add(each.traceId)
-  return [...traceIds]
 }

@@ -1,15 +1,7 @@
-import {
-  fetchV13,
-  fetchV14,
-  fetchV15,
-  fetchV16,
-  fetchV17,
-  listOffsetsV7,
-  listOffsetsV8,
-  listOffsetsV9,
-} from '@platformatic/kafka'
+import { fetchV13, fetchV14, fetchV15, fetchV16, fetchV17 } from '@platformatic/kafka'
 import type { ClusterMetadata, RecordsBatch } from '@platformatic/kafka'
 
+import { listOffsets } from './end-offsets.ts'
 import { describeError } from './kafka-client.ts'
 import type { KafkaClient } from './kafka-client.ts'
 
@@ -48,7 +40,6 @@ export interface TopicFetcherParts {
 }
 
 const FETCH = [fetchV13.api, fetchV14.api, fetchV15.api, fetchV16.api, fetchV17.api]
-const LIST_OFFSETS = [listOffsetsV7.api, listOffsetsV8.api, listOffsetsV9.api]
 
 /** How long a broker may wait for new records. */
 const MAX_WAIT_MS = 250
@@ -156,7 +147,7 @@ export class TopicFetcher {
     } catch (error) {
       const lost = partitionsWithError(error, OFFSET_OUT_OF_RANGE)
       if (lost.length === 0) throw error
-      await this.#skipLost(node, sources)
+      await this.#skipLost(sources)
       return
     }
     for (const { topicId, partitions } of answer.responses) {
@@ -174,16 +165,11 @@ export class TopicFetcher {
     }
   }
 
-  async #skipLost(node: number, sources: readonly FetchSource[]): Promise<void> {
-    for (const source of sources) {
-      const { topics } = await this.#parts.client.send(node, LIST_OFFSETS, -1, READ_UNCOMMITTED, [
-        {
-          name: source.topic,
-          partitions: [{ partitionIndex: source.partition, currentLeaderEpoch: -1, timestamp: -2n }],
-        },
-      ])
-      const first = Number(topics[0]?.partitions[0]?.offset ?? -1)
-      if (first > source.next) source.lost(first)
+  async #skipLost(sources: readonly FetchSource[]): Promise<void> {
+    const firsts = await listOffsets(this.#parts.client, 'first', sources)
+    for (const { topic, partition, offset } of firsts) {
+      const source = sources.find((each) => each.topic === topic && each.partition === partition)
+      if (source !== undefined && offset > source.next) source.lost(offset)
     }
   }
 }

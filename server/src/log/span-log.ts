@@ -38,6 +38,8 @@ export interface LogRecord extends NewRecord {
   readonly offset: number
   /** When it was appended: milliseconds since the epoch. This is the time of the log, whatever the clocks of the senders show. */
   readonly timeMs: number
+  /** Whether its spans have waited since that time, because it was taken over from another process, and not since now. */
+  readonly isReadAgain?: boolean
   /** The state of each span and log record in it, by index; absent where all are open. See `record-states.ts`. */
   readonly states?: Uint8Array
 }

@@ -3,21 +3,30 @@ import type { SpanContext } from '@opentelemetry/api'
 import { CopiedAttributes, Emitter, OfferedRuns, ScoreMetrics } from 'spanscore/engine'
 import type { AgentRun, Evaluation, OfferedRun as ScoredOffer, ScoringOptions } from 'spanscore/engine'
 
-import type { Destination } from '../send/acknowledged-exporter.ts'
-import { createServiceSignals } from '../send/service-signals.ts'
+import { GatheredSignals } from '../send/gathered-signals.ts'
 import type { GatheredRecords } from '../send/gathered-signals.ts'
-import type { ServiceSignals } from '../send/service-signals.ts'
+import { attributesOfService } from '../send/service-meters.ts'
+import type { MeterOutput, ServiceMeters } from '../send/service-meters.ts'
+import { toResource } from '../send/to-resource.ts'
+import { LatestUsed } from './latest-used.ts'
 import { scoreIds } from './score-ids.ts'
 import type { ScoreIds } from './score-ids.ts'
 import type { OfferedRun, RunScorer } from './run-scorer.ts'
 
-/** Services that have providers of their own. Beyond it the one that was not used for longest is closed. */
+/** Resources, and services, that have providers of their own. Beyond it the one that was not used for longest is closed. */
 const MAX_SERVICES = 200
 
-interface ServiceOutput {
-  readonly signals: ServiceSignals
-  readonly metrics: ScoreMetrics
+/** Log records and late spans with one resource: that of one process of a service. */
+interface ResourceOutput {
+  readonly records: GatheredSignals
   readonly emitter: Emitter
+}
+
+/** What is written for a service. All of its processes are counted together. */
+interface ServiceOutput {
+  readonly meters: MeterOutput
+  readonly metrics: ScoreMetrics
+  readonly resources: LatestUsed<ResourceOutput>
 }
 
 /** Called with each result of a scorer; the id is the run's. */
@@ -28,19 +37,23 @@ export type OnScore = (runId: string, ids: ScoreIds, evaluation: Evaluation) => 
  * service's traces are.
  */
 export class ServiceScorer implements RunScorer {
-  readonly #outputs = new Map<string, ServiceOutput>()
+  readonly #outputs = new LatestUsed<ServiceOutput>({
+    limit: MAX_SERVICES,
+    isIdle: ({ resources }) => [...resources.values()].every(({ records }) => records.isEmpty),
+    onDropped: (output) => void shutDown(output),
+  })
   readonly #runs: OfferedRuns
   readonly #copied: CopiedAttributes
-  readonly #metricsTo: Destination | undefined
+  readonly #meters: ServiceMeters
   readonly #onScore: OnScore | undefined
 
   /**
-   * @param metricsTo Where metrics go; `undefined` where they go nowhere.
+   * @param meters Where metrics go.
    * @param onScore Sees each result as it is written.
    * @throws TypeError `<path>: expected …, got …`
    */
-  constructor(options: ScoringOptions, metricsTo: Destination | undefined, onScore?: OnScore) {
-    this.#metricsTo = metricsTo
+  constructor(options: ScoringOptions, meters: ServiceMeters, onScore?: OnScore) {
+    this.#meters = meters
     this.#onScore = onScore
     this.#runs = new OfferedRuns({
       options,
@@ -82,7 +95,7 @@ export class ServiceScorer implements RunScorer {
 
   /** What was written for the service of a run since the last call. */
   take(run: AgentRun): GatheredRecords {
-    return this.#outputOf(run).signals.records.take()
+    return this.#recordsOf(run).records.take()
   }
 
   async shutdown(): Promise<void> {
@@ -91,12 +104,12 @@ export class ServiceScorer implements RunScorer {
   }
 
   #write(offered: ScoredOffer, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
-    const { emitter, signals } = this.#outputOf(offered.run)
+    const { emitter, records } = this.#recordsOf(offered.run)
     const { attributes, resource } = offered.run
     const { spanIds } = offered
     const { traceId, spanId } = offered.target
     const ids = scoreIds({ traceId, spanId }, evaluation.scorer, spanIds)
-    signals.records.nextSpanId(ids.spanId)
+    records.nextSpanId(ids.spanId)
     const revised = { ...evaluation, revision: spanIds.length }
     this.#onScore?.(`${traceId}:${spanId}`, ids, revised)
     emitter.emit({
@@ -111,72 +124,79 @@ export class ServiceScorer implements RunScorer {
     })
   }
 
-  #outputOf({ resource }: AgentRun): ServiceOutput {
-    const key = keyOf(resource)
-    const known = this.#outputs.get(key)
-    if (known !== undefined) {
-      // The order of the map is the order of the latest use.
-      this.#outputs.delete(key)
-      this.#outputs.set(key, known)
-      return known
-    }
-    const output = this.#createOutput(resource)
-    this.#outputs.set(key, output)
-    for (const [oldest, unused] of this.#outputs) {
-      if (this.#outputs.size <= MAX_SERVICES) break
-      this.#outputs.delete(oldest)
-      void shutDown(unused)
-    }
-    return output
+  #recordsOf(run: AgentRun): ResourceOutput {
+    const output = this.#outputOf(run)
+    return output.resources.get(keyOf(run.resource), () => this.#createResourceOutput(run.resource, output))
   }
 
-  #createOutput(resource: Readonly<Record<string, unknown>>): ServiceOutput {
-    const signals = createServiceSignals(resource, this.#metricsTo)
-    const gauges = {
-      queueSize: () => this.#runs.queued,
-      openRuns: () => 0,
-      heldSpans: () => 0,
-      budgetUsedRatio: () => 0,
-    }
-    const metrics = new ScoreMetrics({
-      gauges,
-      meterProvider: () => signals.meterProvider,
-      // The provider is the service's own: it throws nothing that ought to be hidden.
-      guard: (_what, run) => run(),
-      later: (run, ms) => void setTimeout(run, ms).unref(),
-    })
-    const providers = {
-      tracerProvider: () => signals.records.tracerProvider,
-      meterProvider: () => signals.meterProvider,
-      loggerProvider: () => signals.records.loggerProvider,
-    }
-    const { emit } = this.#runs.options
+  #createResourceOutput(resource: AgentRun['resource'], { meters, metrics }: ServiceOutput): ResourceOutput {
+    const records = new GatheredSignals(toResource(resource))
     const emitter = new Emitter({
-      options: emit,
-      providers,
+      options: this.#runs.options.emit,
+      providers: {
+        tracerProvider: () => records.tracerProvider,
+        meterProvider: () => meters.meterProvider,
+        loggerProvider: () => records.loggerProvider,
+      },
       metrics,
       nowMs: () => Date.now(),
       onError: (what) => diag.error(`${what} of the service threw; the signal was not written.`),
     })
-    return { signals, metrics, emitter }
+    return { records, emitter }
+  }
+
+  #outputOf({ resource }: AgentRun): ServiceOutput {
+    return this.#outputs.get(serviceKeyOf(resource), () => this.#createOutput(resource))
+  }
+
+  #createOutput(resource: AgentRun['resource']): ServiceOutput {
+    const meters = this.#meters.create(resource)
+    const metrics = new ScoreMetrics({
+      gauges: {
+        queueSize: () => this.#runs.queued,
+        openRuns: () => 0,
+        heldSpans: () => 0,
+        budgetUsedRatio: () => 0,
+      },
+      meterProvider: () => meters.meterProvider,
+      // The provider is the service's own: it throws nothing that ought to be hidden.
+      guard: (_what, run) => run(),
+      later: (run, ms) => void setTimeout(run, ms).unref(),
+    })
+    const resources = new LatestUsed<ResourceOutput>({
+      limit: MAX_SERVICES,
+      isIdle: ({ records }) => records.isEmpty,
+    })
+    return { meters, metrics, resources }
   }
 }
 
 /** The spans of a request share the object of their resource. */
 const keys = new WeakMap<object, string>()
+const serviceKeys = new WeakMap<object, string>()
 
-function keyOf(resource: Readonly<Record<string, unknown>>): string {
-  const known = keys.get(resource)
-  if (known !== undefined) return known
-  const key = JSON.stringify(Object.entries(resource).toSorted(([left], [right]) => (left < right ? -1 : 1)))
-  keys.set(resource, key)
+function keyOf(resource: AgentRun['resource']): string {
+  return remembered(keys, resource, () => textOf(resource))
+}
+
+function serviceKeyOf(resource: AgentRun['resource']): string {
+  return remembered(serviceKeys, resource, () => textOf(attributesOfService(resource)))
+}
+
+function remembered(known: WeakMap<object, string>, resource: object, create: () => string): string {
+  const key = known.get(resource) ?? create()
+  known.set(resource, key)
   return key
 }
 
+function textOf(resource: AgentRun['resource']): string {
+  return JSON.stringify(Object.entries(resource).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+}
+
 /** What was gathered is written first. */
-function shutDown({ metrics, signals }: ServiceOutput): Promise<void> {
+function shutDown({ metrics, meters }: ServiceOutput): Promise<void> {
   metrics.stop()
-  return signals.shutdown()
+  return meters.shutdown()
 }
 
 function targetOf({ traceId, spanId }: AgentRun): SpanContext {

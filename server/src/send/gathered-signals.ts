@@ -53,6 +53,11 @@ export class GatheredSignals {
     this.#nextSpanId = spanId
   }
 
+  /** Whether all that was written has been taken out. */
+  get isEmpty(): boolean {
+    return this.#logRecords.length === 0 && this.#spans.length === 0
+  }
+
   /** Takes out what was written since the last time. */
   take(): GatheredRecords {
     const taken = { logRecords: this.#logRecords, spans: this.#spans }

@@ -4,11 +4,9 @@ import type { SpanLog } from '../log/span-log.ts'
 import type { Receiver } from '../receive/receive.ts'
 import type { Service } from '../service.ts'
 import type { TraceBuffer } from '../traces/trace-buffer.ts'
-import type { Destination } from './acknowledged-exporter.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { Outbox } from './outbox.ts'
-import { createServiceSignals } from './service-signals.ts'
-import type { ServiceSignals } from './service-signals.ts'
+import type { MeterOutput, ServiceMeters } from './service-meters.ts'
 
 /** What is measured. */
 export interface MeasuredParts {
@@ -22,11 +20,11 @@ export interface MeasuredParts {
 
 /** Metrics of the service itself, under the resource `service.name=spanscore`. They hold counts, never content. */
 export class ServiceMetrics {
-  readonly #signals: ServiceSignals
+  readonly #output: MeterOutput
 
-  constructor({ receiver, buffer, outbox, forwarder, service, log }: MeasuredParts, to: Destination | undefined) {
-    this.#signals = createServiceSignals({ 'service.name': 'spanscore' }, to)
-    const meter = this.#signals.meterProvider.getMeter('spanscore')
+  constructor({ receiver, buffer, outbox, forwarder, service, log }: MeasuredParts, meters: ServiceMeters) {
+    this.#output = meters.create({ 'service.name': 'spanscore' })
+    const meter = this.#output.meterProvider.getMeter('spanscore')
     const counter = (name: string, description: string, observe: (result: ObservableResult) => void) =>
       meter.createObservableCounter(`spanscore.service.${name}`, { description }).addCallback(observe)
     const gauge = (name: string, description: string, unit: string, value: () => number) =>
@@ -76,6 +74,6 @@ export class ServiceMetrics {
   }
 
   shutdown(): Promise<void> {
-    return this.#signals.shutdown()
+    return this.#output.shutdown()
   }
 }

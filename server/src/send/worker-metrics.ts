@@ -1,21 +1,16 @@
 import type { ObservableResult } from '@opentelemetry/api'
 
 import type { Worker } from '../kafka/worker.ts'
-import type { Destination } from './acknowledged-exporter.ts'
 import type { Outbox } from './outbox.ts'
-import { createServiceSignals } from './service-signals.ts'
-import type { ServiceSignals } from './service-signals.ts'
+import type { MeterOutput, ServiceMeters } from './service-meters.ts'
 
 /** Metrics of a worker itself, under the resource `service.name=spanscore`. They hold counts, never content. */
 export class WorkerMetrics {
-  readonly #signals: ServiceSignals
+  readonly #output: MeterOutput
 
-  constructor(worker: Worker, outbox: Outbox, to: Destination) {
-    this.#signals = createServiceSignals(
-      { 'service.name': 'spanscore', 'service.instance.id': String(process.pid) },
-      to,
-    )
-    const meter = this.#signals.meterProvider.getMeter('spanscore')
+  constructor(worker: Worker, outbox: Outbox, meters: ServiceMeters) {
+    this.#output = meters.create({ 'service.name': 'spanscore' })
+    const meter = this.#output.meterProvider.getMeter('spanscore')
     const counter = (name: string, description: string, observe: (result: ObservableResult) => void) =>
       meter.createObservableCounter(`spanscore.worker.${name}`, { description }).addCallback(observe)
     const gauge = (name: string, description: string, unit: string, value: () => number) =>
@@ -51,6 +46,6 @@ export class WorkerMetrics {
   }
 
   shutdown(): Promise<void> {
-    return this.#signals.shutdown()
+    return this.#output.shutdown()
   }
 }

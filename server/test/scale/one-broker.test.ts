@@ -38,6 +38,13 @@ async function send(runs: readonly MadeRun[], places: readonly number[]): Promis
   }
 }
 
+/** What a group has committed for the spans of partition 0. */
+async function committedOffset(name: string): Promise<number> {
+  const [group] = await kafka.admin.listConsumerGroupOffsets({ groups: [name] })
+  const ofTopic = group?.topics.find((topic) => topic.name === topicsOf(name).spans)
+  return Number(ofTopic?.partitions[0]?.committedOffset ?? 0n)
+}
+
 function makeRuns(count: number): MadeRun[] {
   return Array.from({ length: count }, () => makeRun({ toolFails: Math.random() < 0.3 }))
 }
@@ -140,11 +147,8 @@ describe('a worker', () => {
     }
     await until(() => complete().length >= 12_500, 'scores of the complete runs', 240_000)
     await until(() => /"carried":[1-9]/.test(JSON.stringify(worker.counts())), 'carried messages', 60_000)
-    await new Promise((resolve) => setTimeout(resolve, 2000))
-    const committed = await kafka.admin.listConsumerGroupOffsets({ groups: ['carry'] })
-    const offset = committed[0]?.topics.find(({ name }) => name === 'carry.spans')?.partitions[0]?.committedOffset
-    // The commit is far beyond the message of the run that is open.
-    expect(Number(offset)).toBeGreaterThan(10_000)
+    // The commit goes far beyond the message of the run that is open.
+    await expect.poll(() => committedOffset('carry'), { timeout: 60_000 }).toBeGreaterThan(10_000)
     await worker.stop()
     // A new owner finds the open run where it was carried to, and scores it once it is whole.
     const next = await startWorker(options)

@@ -1,0 +1,167 @@
+import type { Signal } from '../log/span-log.ts'
+import type { RequestReader } from '../receive/read-request.ts'
+import { Refusal } from '../receive/refusal.ts'
+import type { Service } from '../service.ts'
+import type { TraceBuffer } from '../traces/trace-buffer.ts'
+import type { Topics } from './check-topics.ts'
+import type { PartitionClock } from './partition-clock.ts'
+import type { PartitionLog } from './partition-log.ts'
+import type { FetchedRecord, FetchSource } from './topic-fetcher.ts'
+import type { WorkerCounts } from './worker-counts.ts'
+
+/** Header of a message that was appended again: its offset before that. */
+export const CARRIED_HEADER = 'spanscore-carried'
+/** Header of a message that was appended again: when it was read first, in milliseconds of the broker's time. */
+export const SEEN_HEADER = 'spanscore-seen'
+
+/** A message that cannot be read. */
+export interface Unreadable {
+  readonly topic: string
+  readonly partition: number
+  readonly record: FetchedRecord
+  readonly reason: string
+}
+
+/** What a partition needs. */
+export interface AssignedPartitionParts {
+  readonly number: number
+  readonly topics: Topics
+  readonly log: PartitionLog
+  readonly clock: PartitionClock
+  readonly buffer: TraceBuffer
+  readonly service: Service
+  readonly reader: RequestReader
+  readonly counts: WorkerCounts
+  /** Whether messages can be taken now. */
+  readonly isReady: () => boolean
+  /** Whether this is still the partition that the worker has under this number. */
+  readonly isOurs: () => boolean
+  readonly monotonicMs: () => number
+  readonly onUnreadable: (unreadable: Unreadable) => void
+  readonly report: (message: string) => void
+}
+
+/** One partition of the spans and the one of the log records with the same number, while a worker has them. */
+export class AssignedPartition {
+  readonly #parts: AssignedPartitionParts
+  /** The end of each topic when it was looked at last. */
+  readonly #ends = new Map<string, number>()
+  /** When something of each topic was read last, or there was nothing more, or it was not to be read. */
+  readonly #progressMs: Map<string, number>
+
+  constructor(parts: AssignedPartitionParts) {
+    this.#parts = parts
+    const { spans, logs } = parts.topics
+    const nowMs = parts.monotonicMs()
+    this.#progressMs = new Map([spans, logs].map((topic) => [topic, nowMs]))
+  }
+
+  get number(): number {
+    return this.#parts.number
+  }
+
+  get log(): PartitionLog {
+    return this.#parts.log
+  }
+
+  get clock(): PartitionClock {
+    return this.#parts.clock
+  }
+
+  get buffer(): TraceBuffer {
+    return this.#parts.buffer
+  }
+
+  get service(): Service {
+    return this.#parts.service
+  }
+
+  /** Messages that were not read yet. */
+  get lag(): number {
+    return [...this.#ends.keys()].reduce((lag, topic) => lag + this.#lagOf(topic), 0)
+  }
+
+  /** For how long messages have waited of which none was read, in milliseconds. */
+  idleMs(nowMs: number): number {
+    const waiting = [...this.#progressMs].filter(([topic]) => this.#lagOf(topic) > 0)
+    return Math.max(0, ...waiting.map(([, atMs]) => nowMs - atMs))
+  }
+
+  /** The broker says where a topic ends. */
+  endsAt(topic: string, end: number): void {
+    this.#ends.set(topic, end)
+  }
+
+  /** Where the two topics are read from. */
+  sources(): readonly FetchSource[] {
+    const { spans, logs } = this.#parts.topics
+    return [this.#source(spans, 'traces'), this.#source(logs, 'logs')]
+  }
+
+  #lagOf(topic: string): number {
+    return Math.max(0, (this.#ends.get(topic) ?? 0) - this.log.nextOf(topic))
+  }
+
+  #source(topic: string, signal: Signal): FetchSource {
+    const { number, log, buffer, clock, isReady, isOurs, monotonicMs, counts, report } = this.#parts
+    if (!isReady()) this.#progressMs.set(topic, monotonicMs())
+    // What a full buffer waits for may be among what is not read: time goes on, so that it is not waited for without end.
+    if (buffer.isFull) clock.advance(topic, undefined, true)
+    return {
+      topic,
+      partition: number,
+      get next() {
+        return isOurs() ? log.nextOf(topic) : -1
+      },
+      isReady: isReady() && !buffer.isFull,
+      take: (records, next, end) => {
+        if (records.length > 0 || next >= end) this.#progressMs.set(topic, monotonicMs())
+        for (const record of records) this.#receive(topic, signal, record)
+        if (next > log.nextOf(topic)) log.pass(topic, next - 1)
+        this.#ends.set(topic, end)
+        clock.advance(topic, records.at(-1)?.appendMs, log.nextOf(topic) >= end)
+      },
+      lost: (first) => {
+        const gone = log.skipTo(topic, first)
+        counts.lostToRetention += gone
+        report(
+          `${gone} messages of ${topic}, partition ${number}, were dropped by the broker before they were read: raise its retention, or add workers.`,
+        )
+      },
+    }
+  }
+
+  #receive(topic: string, signal: Signal, record: FetchedRecord): void {
+    const { log, clock, counts, reader, number, onUnreadable } = this.#parts
+    clock.advance(topic, record.appendMs, false)
+    counts.messages += 1
+    const from = numberIn(record, CARRIED_HEADER)
+    const seenMs = numberIn(record, SEEN_HEADER)
+    if (log.stateBefore(topic, record.offset) === 'finished') {
+      log.pass(topic, record.offset)
+      return
+    }
+    try {
+      const body = record.value
+      const encoding = encodingOf(body)
+      const { decoded, spans, invalid } = reader.read(body, encoding)
+      counts.spans += spans
+      counts.leftOut += invalid
+      log.receive(topic, record.offset, { signal, encoding, contentEncoding: '', body, decoded }, { from, seenMs })
+    } catch (error) {
+      log.keep(topic, record.offset)
+      const reason = error instanceof Refusal ? error.reason : 'error'
+      onUnreadable({ topic, partition: number, record, reason })
+    }
+  }
+}
+
+function numberIn({ headers }: FetchedRecord, header: string): number | undefined {
+  const text = headers.get(header)
+  return text === undefined || !/^\d+$/.test(text) ? undefined : Number(text)
+}
+
+/** The Collector writes `otlp_proto` or `otlp_json`; only the latter begins with a brace. */
+function encodingOf(value: Uint8Array): 'protobuf' | 'json' {
+  return value[0] === 0x7b ? 'json' : 'protobuf'
+}

@@ -1,0 +1,56 @@
+import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
+import type { BaseOptions } from '@platformatic/kafka'
+
+/** Names of the topics. */
+export interface Topics {
+  readonly spans: string
+  readonly logs: string
+  /** Where messages are put that cannot be read. */
+  readonly dead: string
+}
+
+/**
+ * Checks that the topics are as a worker needs them.
+ *
+ * @returns The number of partitions of the topics of spans and of log records
+ * @throws Error where they are not: what was expected, what is, and what to do
+ */
+export async function checkTopics(base: BaseOptions, topics: Topics): Promise<number> {
+  const admin = new Admin({ ...base, retries: 10, retryDelay: 1000 })
+  try {
+    const names = [topics.spans, topics.logs, topics.dead]
+    const existing = await admin.listTopics()
+    const missing = names.filter((name) => !existing.includes(name))
+    if (missing.length > 0) {
+      throw new Error(
+        `Expected the topics ${names.join(', ')}, found no ${missing.join(', ')}. Create them; docs/scale.md has the commands.`,
+      )
+    }
+    const metadata = await admin.metadata({ topics: names, forceUpdate: true })
+    const countOf = (name: string) => metadata.topics.get(name)?.partitionsCount ?? 0
+    if (countOf(topics.spans) !== countOf(topics.logs)) {
+      throw new Error(
+        `Expected as many partitions of ${topics.logs} as of ${topics.spans}, got ${countOf(topics.logs)} and ${countOf(topics.spans)}: what belongs to one trace would be read by different workers.`,
+      )
+    }
+    const read = [topics.spans, topics.logs]
+    const configs = await admin.describeConfigs({
+      resources: read.map((resourceName) => ({
+        resourceType: ConfigResourceTypes.TOPIC,
+        resourceName,
+        configurationKeys: ['message.timestamp.type'],
+      })),
+    })
+    for (const { resourceName, configs: settings } of configs) {
+      const type = settings.find(({ name }) => name === 'message.timestamp.type')?.value
+      if (type !== 'LogAppendTime') {
+        throw new Error(
+          `Expected message.timestamp.type=LogAppendTime of the topic ${resourceName}, got ${type}: with the senders' clocks a run could be scored before its spans are there. Set it with kafka-configs --alter.`,
+        )
+      }
+    }
+    return countOf(topics.spans)
+  } finally {
+    await admin.close()
+  }
+}

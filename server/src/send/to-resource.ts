@@ -1,0 +1,18 @@
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import type { Resource } from '@opentelemetry/resources'
+
+type AttributeValue = string | number | boolean | string[] | number[] | boolean[]
+
+/** A resource of the SDK. What is no attribute of OpenTelemetry is left out. */
+export function toResource(attributes: Readonly<Record<string, unknown>>): Resource {
+  return resourceFromAttributes(
+    Object.fromEntries(
+      Object.entries(attributes).filter((entry): entry is [string, AttributeValue] => isAttribute(entry[1])),
+    ),
+  )
+}
+
+function isAttribute(value: unknown): value is AttributeValue {
+  if (Array.isArray(value)) return value.every((item) => typeof item === typeof value[0] && isAttribute(item))
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+}
