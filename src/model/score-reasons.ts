@@ -13,9 +13,10 @@ export const skipReasons: Readonly<Record<SkipReason, string>> = {
   'sampled-out': 'The run is not among those that `sample` keeps.',
   thinned:
     'The budget lowers the rate of judges, and the run is not among those that the lower rate keeps. Weights make up for it.',
-  refused: 'The run was chosen, and the budget had no room for it, or it would have counted for more than 1,000 runs.',
+  refused:
+    'The run was chosen, and the budget had no room for it, it would have counted for more than 1,000 runs, or it is too large to be handed to a judge worker.',
   'circuit-open': 'The judge failed repeatedly, or cannot answer, and is not asked for a while.',
-  'judge-unavailable': 'The key or the package of the judge is missing.',
+  'judge-unavailable': 'The key or the package of the judge is missing, or no judge worker has this version of it.',
   unsampled: 'The span is recorded but not sampled. `scoreUnsampled` has it judged.',
   'already-scored': 'The span carries this score already: two scoring processors see the same spans.',
   'queue-full': 'More scores waited than `queueSize` allows.',

@@ -20,11 +20,14 @@ export type SkipReason =
   | 'sampled-out'
   /** The budget lowers the rate of judges, and the run is not among those that the lower rate keeps. Weights make up for it. */
   | 'thinned'
-  /** The run was chosen, and the budget had no room for it, or it would have counted for more than 1,000 runs. */
+  /**
+   * The run was chosen, and the budget had no room for it, it would have counted for more than 1,000 runs, or it is too large to be
+   * handed to a judge worker.
+   */
   | 'refused'
   /** The judge failed repeatedly, or cannot answer, and is not asked for a while. */
   | 'circuit-open'
-  /** The key or the package of the judge is missing. */
+  /** The key or the package of the judge is missing, or no judge worker has this version of it. */
   | 'judge-unavailable'
   /** The span is recorded but not sampled. `scoreUnsampled` has it judged. */
   | 'unsampled'

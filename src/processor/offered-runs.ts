@@ -1,18 +1,20 @@
 import type { SpanContext } from '@opentelemetry/api'
 
 import type { AgentRun } from '../model/agent-run.ts'
-import type { Evaluation } from '../model/score.ts'
+import type { Evaluation, Skipped } from '../model/score.ts'
 import { Budget } from '../sampling/budget.ts'
 import { Ledger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
 import { resolveOptions } from './config/options.ts'
 import type { ResolvedOptions } from './config/options.ts'
 import type { ScoringOptions } from './config/scoring-options.ts'
+import { toScorable } from './run/logged-run.ts'
 import { Reporter } from './run/reporter.ts'
 import { RunScoring } from './run/run-scoring.ts'
 import type { ScorableRun } from './run/scorable-run.ts'
 import type { ScoredRun } from './run/scored-run.ts'
 import { ScoringJobs } from './run/scoring-jobs.ts'
+import type { HandedRun } from './run/scoring-jobs.ts'
 import { Scheduler } from './scheduler.ts'
 
 /** A run that was read from a log. */
@@ -42,7 +44,15 @@ export interface OfferedRunsParts {
   readonly write: WriteEvaluation
   /** Called for each scorer where no scorer's fixed rate keeps the run. */
   readonly onLeftOut: (offered: OfferedRun, scorer: Evaluation['scorer']) => void
+  /**
+   * Present where another process asks the judges: takes each run that the rate of a judge keeps, once for each judge, and resolves
+   * when it is kept there, or to why it cannot be. Must not reject. Keys and packages of judges are not needed here then.
+   */
+  readonly handOver?: HandOver | undefined
 }
+
+/** Hands a run over to the process that asks the judge. */
+export type HandOver = (offered: OfferedRun, handed: HandedRun) => Promise<Skipped | undefined>
 
 /** Scores runs that a service reads from a log, by the same rules as a processor scores those of its process. */
 export class OfferedRuns {
@@ -57,7 +67,8 @@ export class OfferedRuns {
   /** @throws TypeError `<path>: expected …, got …` */
   constructor(parts: OfferedRunsParts) {
     this.#parts = parts
-    const options = resolveOptions(parts.options, true)
+    const { handOver } = parts
+    const options = resolveOptions(handOver === undefined ? parts.options : { ...parts.options, strict: false }, true)
     this.options = options
     const reporter = new Reporter()
     this.#ledger = new Ledger(options.scorers.map(({ id }) => id))
@@ -67,7 +78,15 @@ export class OfferedRuns {
     }
     const budget = new Budget(options.budget, now)
     this.#scheduler = new Scheduler(now, (error) => reporter.threw('A deadline', error))
-    this.#jobs = new ScoringJobs({ options, budget, writer, reporter, scheduler: this.#scheduler, now })
+    this.#jobs = new ScoringJobs({
+      options,
+      budget,
+      writer,
+      reporter,
+      scheduler: this.#scheduler,
+      now,
+      ...(handOver !== undefined && { handOver: (scored, handed) => this.#handOver(scored, handed, handOver) }),
+    })
     this.#scoring = new RunScoring({
       options,
       budget,
@@ -110,7 +129,8 @@ export class OfferedRuns {
   }
 
   #offerOne(offered: OfferedRun, nested: boolean): Promise<void> {
-    const scorable = toScorable(offered, nested, this.#scoring.isWanted(offered.run.traceId))
+    const wanted = this.#scoring.isWanted(offered.run.traceId)
+    const scorable = toScorable({ ...offered, nested, wanted })
     this.#offered.set(scorable, offered)
     return new Promise((resolve) => {
       const scored = this.#scoring.runEnded(scorable, 'gone')
@@ -122,6 +142,15 @@ export class OfferedRuns {
       scored.whenAllIn(resolve)
       this.#scoring.runSettled(scorable, true)
     })
+  }
+
+  async #handOver(scored: ScoredRun, handed: HandedRun, handOver: HandOver): Promise<Skipped | undefined> {
+    const offered = this.#offered.get(scored.scorable)
+    if (offered === undefined) return undefined
+    const unscored = await handOver(offered, handed)
+    // The process that asks counts what comes of it.
+    if (unscored === undefined) this.#ledger.handedOver(handed.scorer.id)
+    return unscored
   }
 
   #write(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
@@ -138,27 +167,4 @@ function nestedOf(run: AgentRun): readonly AgentRun[] {
 
 function targetOf({ target }: OfferedRun, { traceId, spanId }: AgentRun): SpanContext {
   return { ...target, traceId, spanId }
-}
-
-function toScorable({ run, target }: OfferedRun, nested: boolean, wanted: boolean): ScorableRun {
-  const endSeconds = Math.trunc(run.endTimeMs / 1000)
-  return {
-    traceId: run.traceId,
-    span: {
-      spanContext: () => target,
-      attributes: run.attributes,
-      resource: { attributes: run.resource },
-      endTime: [endSeconds, Math.round((run.endTimeMs - endSeconds * 1000) * 1e6)],
-    },
-    nested,
-    agentless: false,
-    wanted,
-    // The service limits what a trace may hold, and its scorers delay no request of an application.
-    contentBytes: 0,
-    effortBytes: 0,
-    hasOpenSpans: false,
-    beganHere: false,
-    scoringState: undefined,
-    current: () => run,
-  }
 }

@@ -1,3 +1,4 @@
+import type { LimitHistory } from './limit-history.ts'
 import { RollingLimit } from './rolling-limit.ts'
 
 const MINUTE_MS = 60_000
@@ -84,6 +85,14 @@ export interface BudgetRequest {
   readonly estimate: Cost
 }
 
+/** What a budget has spent, and what was asked of it, so that another process can go on from there. */
+export interface BudgetHistory {
+  /** When this was so, on the budget's clock. */
+  readonly atMs: number
+  /** By the name of the limit; limits that are lifted are left out. */
+  readonly limits: Readonly<Record<string, LimitHistory>>
+}
+
 /**
  * Holds judges to what they may take. A limit is spent evenly: before it would have to refuse, the budget lowers the rates,
  * and says by how much, so that weights stay true. What it refuses is refused before anything is spent.
@@ -92,8 +101,11 @@ export class Budget {
   readonly #limits: readonly Limit[]
   readonly #now: () => number
 
-  /** @param now Milliseconds of a clock that does not go back, such as `performance.now`. */
-  constructor(limits: BudgetLimits, now: () => number) {
+  /**
+   * @param now Milliseconds of a clock that does not go back, such as `performance.now`.
+   * @param history What was spent before, on the same clock.
+   */
+  constructor(limits: BudgetLimits, now: () => number, history?: BudgetHistory) {
     this.#now = now
     this.#limits = [
       { name: 'callsPerMinute', given: limits.callsPerMinute, of: (cost) => cost.calls, window: calls(limits) },
@@ -110,6 +122,14 @@ export class Budget {
         window: new RollingLimit(limits.usdPerDay * limits.share, DAY_MS),
       },
     ]
+    if (history !== undefined) this.#resume(history)
+  }
+
+  /** What was spent by now, reservations included. */
+  history(): BudgetHistory {
+    const atMs = this.#now()
+    const limits = this.#limits.filter(({ window }) => window.limit !== Number.POSITIVE_INFINITY)
+    return { atMs, limits: Object.fromEntries(limits.map(({ name, window }) => [name, window.history(atMs)])) }
   }
 
   /** From 0 to 1: what rates are multiplied by at this moment. It follows from runs before this one alone. */
@@ -161,6 +181,15 @@ export class Budget {
   usedRatio(): number {
     const nowMs = this.#now()
     return Math.max(...this.#limits.map((limit) => limit.window.usedRatio(nowMs)))
+  }
+
+  #resume({ atMs, limits }: BudgetHistory): void {
+    const nowMs = this.#now()
+    for (const { name, window } of this.#limits) {
+      const known = limits[name]
+      // What another machine's clock calls the future has just been.
+      if (known !== undefined) window.resume(known, Math.min(atMs, nowMs), nowMs)
+    }
   }
 
   #blocking(estimate: Cost, nowMs: number): Limit | undefined {

@@ -1,3 +1,6 @@
+import type { LimitHistory } from './limit-history.ts'
+import { pacedShare } from './paced-share.ts'
+
 /** A window is divided into this many slots; what was spent in one is forgotten together. */
 const SLOTS_PER_WINDOW = 60
 
@@ -42,6 +45,7 @@ const LEARNING_RATE = 0.05
  */
 export class RollingLimit {
   readonly limit: number
+  readonly #windowMs: number
   readonly #slotMs: number
   readonly #spent = new Float64Array(SLOTS)
   readonly #wanted = new Float64Array(SLOTS)
@@ -65,6 +69,7 @@ export class RollingLimit {
   /** @param limit `Infinity` lifts it. */
   constructor(limit: number, windowMs: number) {
     this.limit = limit
+    this.#windowMs = windowMs
     this.#slotMs = windowMs / SLOTS_PER_WINDOW
   }
 
@@ -176,6 +181,60 @@ export class RollingLimit {
     return this.#paced.share
   }
 
+  /** What is known by now. Numbers have six digits. */
+  history(nowMs: number): LimitHistory {
+    this.#moveTo(nowMs)
+    return {
+      windowMs: this.#windowMs,
+      spent: this.#newestFirst(this.#spent),
+      wanted: this.#newestFirst(this.#wanted),
+      free: this.#newestFirst(this.#free),
+      takenShare: sixDigits(this.#takenShare),
+      reservedPerScore: sixDigits(this.#reservedPerScore),
+      remembered: sixDigits(this.#rememberedNow(nowMs)),
+      seenMs: this.#sinceMs === undefined ? 0 : Math.max(0, Math.round(nowMs - this.#sinceMs)),
+    }
+  }
+
+  /**
+   * Goes on from what another limit knew, whose window may have had another length. Called before anything else.
+   *
+   * @param atMs When it was known, on the clock of this limit.
+   */
+  resume(history: LimitHistory, atMs: number, nowMs: number): void {
+    this.#moveTo(nowMs)
+    const { spent, wanted, free, seenMs } = history
+    this.#used = this.#resumeSlots(this.#spent, spent, history, atMs)
+    this.#wantedInWindow = this.#resumeSlots(this.#wanted, wanted, history, atMs)
+    this.#freeInWindow = this.#resumeSlots(this.#free, free, history, atMs)
+    this.#takenShare = history.takenShare
+    this.#reservedPerScore = history.reservedPerScore
+    this.#remembered = history.remembered
+    this.#rememberedAtMs = atMs
+    if (seenMs > 0) this.#sinceMs = atMs - seenMs
+  }
+
+  /** @returns The sum of what is within the window. */
+  #resumeSlots(slots: Float64Array, amounts: readonly number[], { windowMs }: LimitHistory, atMs: number): number {
+    const slotMs = windowMs / SLOTS_PER_WINDOW
+    let sum = 0
+    for (const [back, amount] of amounts.entries()) {
+      // The middle of a slot is in the same slot again, whatever is lost in rounding.
+      const slot = Math.min(
+        this.#newest,
+        Math.floor(((Math.floor(atMs / slotMs) - back + 0.5) * slotMs) / this.#slotMs),
+      )
+      if (amount === 0 || this.#newest - slot >= SLOTS) continue
+      add(slots, slot, amount)
+      sum += amount
+    }
+    return sum
+  }
+
+  #newestFirst(slots: Float64Array): number[] {
+    return Array.from({ length: SLOTS }, (_, back) => sixDigits(slots[(this.#newest - back + SLOTS) % SLOTS] ?? 0))
+  }
+
   /** The largest constant spending, per slot, that stays within the limit while earlier spending leaves the window. */
   #affordablePerSlot(): number {
     let available = this.limit - this.#used
@@ -214,24 +273,8 @@ export class RollingLimit {
   }
 }
 
-/** What part of the runs that are chosen may be refused because the window happens to be full. */
-const REFUSED_SHARE = 0.02
-
-/**
- * How much of a limit of so many scores can be spent where scores come by chance and no more than `REFUSED_SHARE` of them
- * find the window full: Erlang's loss formula. It is .02 of one score, .21 of three, .5 of ten, .82 of sixty.
- */
-export function pacedShare(scores: number): number {
-  let low = 0
-  let high = scores
-  for (let step = 0; step < 40; step += 1) {
-    const offered = (low + high) / 2
-    let blocked = 1
-    for (let servers = 1; servers <= scores; servers += 1) blocked = (offered * blocked) / (servers + offered * blocked)
-    if (blocked > REFUSED_SHARE) high = offered
-    else low = offered
-  }
-  return low / scores
+function sixDigits(value: number): number {
+  return Number(value.toPrecision(6))
 }
 
 function add(slots: Float64Array, slot: number, amount: number): void {

@@ -92,6 +92,12 @@ export class Ledger {
     counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1)
   }
 
+  /** A run that was offered to a scorer is counted where that is asked: in another process. */
+  handedOver(scorerId: string): void {
+    const counts = this.#scorers.get(scorerId)
+    if (counts) counts.runs -= 1
+  }
+
   /** @param open Runs that have begun and are not closed. */
   snapshot(open: number): LedgerSnapshot {
     const scorers: Record<string, ScorerCounts> = {}

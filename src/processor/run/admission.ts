@@ -90,6 +90,8 @@ export interface AdmissionParts {
   readonly options: ResolvedOptions
   readonly budget: Budget
   readonly reporter: Reporter
+  /** Present where another process asks the judges: here their rates alone decide. */
+  readonly handOver?: unknown
 }
 
 /** Whether a run is so small that it may be put together while its span is ending. */
@@ -127,7 +129,7 @@ export function admit(parts: AdmissionParts, request: AdmissionRequest): Admissi
   if (choice.status !== 'chosen') return rejected(choice, run)
   const { judge } = scorer.scorer
   const admission =
-    judge === undefined
+    judge === undefined || parts.handOver !== undefined
       ? weighed(scored, {
           status: 'admitted',
           run,
@@ -142,9 +144,9 @@ export function admit(parts: AdmissionParts, request: AdmissionRequest): Admissi
 }
 
 /** A judge must be there, and within its budget: what it takes is set aside before it is spent. */
-function admitJudge(
+export function admitJudge(
   { budget, options, reporter }: AdmissionParts,
-  { scored, scorer: { id } }: AdmissionRequest,
+  { scored, scorer: { id } }: Pick<AdmissionRequest, 'scored' | 'scorer'>,
   judge: ScorerJudge,
   run: AgentRun,
   rate: number,

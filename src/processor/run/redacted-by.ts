@@ -1,7 +1,9 @@
 import type { AgentRun } from '../../model/agent-run.ts'
-import { formatValue } from '../../scoring/format-value.ts'
+import type { Failed } from '../../model/score.ts'
+import { describeError, formatValue } from '../../scoring/format-value.ts'
 import { runForeign } from '../../scoring/run-foreign.ts'
 import { disown, isThenable } from '../../scoring/thenable.ts'
+import { failed } from '../../scoring/unscored.ts'
 import { frozen } from '../../runs/view/frozen.ts'
 import { isRecord } from '../../spans/json.ts'
 
@@ -22,6 +24,14 @@ export function redactedBy(redact: (run: AgentRun) => AgentRun, run: AgentRun): 
   }
   if (isRun(redacted)) return frozen(redacted)
   throw new TypeError(`expected redact to return the run that judges may see, got ${formatValue(redacted)}`)
+}
+
+/** The score of a run whose `redact` threw this. */
+export function redactFailed(error: unknown): Failed {
+  return failed('redact-failed', {
+    text: `redact threw ${formatValue(error, 300)}; nothing was sent to the judge.`,
+    withoutContent: `redact threw ${describeError(error)}; nothing was sent to the judge.`,
+  })
 }
 
 /** The lists that every reader of a run goes through. */

@@ -100,7 +100,7 @@ export class ScoredRun {
    * @param probability The probability with which the run had been chosen for the scorer, if it had been.
    */
   unaskedEvaluation(
-    { about }: ResolvedScorer,
+    { about }: Pick<ResolvedScorer, 'about'>,
     score: Score,
     run: AgentRun | undefined,
     probability: number | undefined,

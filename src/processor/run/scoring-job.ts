@@ -1,13 +1,12 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Evaluation, Skipped } from '../../model/score.ts'
 import type { Reservation } from '../../sampling/budget.ts'
-import { describeError, formatValue } from '../../scoring/format-value.ts'
 import { isolated } from '../../scoring/isolation.ts'
 import type { DropReason, QueueJob } from '../../scoring/queue.ts'
-import { failed } from '../../scoring/unscored.ts'
 import type { ResolvedOptions } from '../config/options.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { askScorer } from './ask-scorer.ts'
+import { redactFailed } from './redacted-by.ts'
 import { EXPIRED, QUEUE_FULL, SHUT_DOWN } from './rejections.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoringTask } from './scored-run.ts'
@@ -104,11 +103,7 @@ export class ScoringJob implements QueueJob {
       try {
         visible = scored.redacted(run, options.redact)
       } catch (error) {
-        const score = failed('redact-failed', {
-          text: `redact threw ${formatValue(error, 300)}; nothing was sent to the judge.`,
-          withoutContent: `redact threw ${describeError(error)}; nothing was sent to the judge.`,
-        })
-        return scored.unaskedEvaluation(scorer, score, run, probability)
+        return scored.unaskedEvaluation(scorer, redactFailed(error), run, probability)
       }
     }
     const { signal } = this.#controller

@@ -1,5 +1,5 @@
 import type { AgentRun } from '../../model/agent-run.ts'
-import type { Evaluation } from '../../model/score.ts'
+import type { Evaluation, Failed, Skipped } from '../../model/score.ts'
 import type { Budget } from '../../sampling/budget.ts'
 import { detached } from '../../scoring/isolation.ts'
 import { ScoringQueue } from '../../scoring/queue.ts'
@@ -9,15 +9,26 @@ import type { ScoreWriter } from '../deliver/score-writer.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { admit } from './admission.ts'
 import type { Admitted, Rejected } from './admission.ts'
+import { redactFailed } from './redacted-by.ts'
 import type { Reporter } from './reporter.ts'
 import { ScoringJob } from './scoring-job.ts'
-import type { ScoringTask } from './scored-run.ts'
+import type { ScoredRun, ScoringTask } from './scored-run.ts'
 
 /** A score that has waited this long for its turn is given up. */
 const MAX_AGE_MS = 300_000
 
 /** Milliseconds that admitting runs may take of one turn of the event loop. */
 const ADMISSION_SLICE_MS = 5
+
+/** A run that a judge is to be asked about in another process. */
+export interface HandedRun {
+  /** As the judge may see it: what `redact` made of it. */
+  readonly run: AgentRun
+  readonly scorer: Evaluation['scorer']
+  /** The rate that kept the run: the probability with which it was chosen, before any budget. */
+  readonly rate: number
+  readonly upstreamProbability: number | undefined
+}
 
 /** What jobs are done with. */
 export interface ScoringJobsParts {
@@ -28,6 +39,11 @@ export interface ScoringJobsParts {
   readonly scheduler: Scheduler
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
+  /**
+   * Present where another process asks the judges: takes what their rates keep, and resolves when it is kept there, or to why it
+   * cannot be. Must not reject.
+   */
+  readonly handOver?: (scored: ScoredRun, handed: HandedRun) => Promise<Skipped | undefined>
 }
 
 /**
@@ -142,6 +158,10 @@ export class ScoringJobs {
     const admission = admit(this.#parts, { scored, scorer, moment: 'settled', hasRoom })
     if (admission.status === 'rejected') this.#reject(task, admission)
     else if (admission.status === 'admitted' && task.advance('admitted')) {
+      if (scorer.scorer.kind === 'judge' && this.#parts.handOver !== undefined) {
+        void this.#handOver(task, admission)
+        return
+      }
       const queue = scorer.scorer.kind === 'judge' ? this.#judges : this.#code
       queue.add(this.#createJob(task, admission))
       this.#parts.scheduler.changed(queue)
@@ -150,6 +170,34 @@ export class ScoringJobs {
 
   #reject(task: ScoringTask, { score, run, probability }: Rejected): void {
     this.#conclude(task, task.scored.unaskedEvaluation(task.scorer, score, run, probability), run, false)
+  }
+
+  async #handOver(task: ScoringTask, { run, rate }: Admitted): Promise<void> {
+    const { scored, scorer } = task
+    task.advance('scoring')
+    const unscored = await this.#handOverRedacted(scored, scorer, run, rate)
+    if (unscored !== undefined) {
+      this.#conclude(task, scored.unaskedEvaluation(scorer, unscored, run, rate), run, false)
+      return
+    }
+    task.advance('done')
+    this.#checkAllIn(scored)
+  }
+
+  /** @returns Why another process cannot be asked. */
+  async #handOverRedacted(
+    scored: ScoredRun,
+    { about }: ResolvedScorer,
+    run: AgentRun,
+    rate: number,
+  ): Promise<Skipped | Failed | undefined> {
+    let visible: AgentRun
+    try {
+      visible = scored.redacted(run, this.#parts.options.redact)
+    } catch (error) {
+      return redactFailed(error)
+    }
+    return this.#parts.handOver?.(scored, { run: visible, scorer: about, rate, upstreamProbability: scored.upstream })
   }
 
   #createJob(task: ScoringTask, { run, rate, probability, reservation }: Omit<Admitted, 'status'>): ScoringJob {
@@ -192,8 +240,12 @@ export class ScoringJobs {
     }
     task.conclude(evaluation, run, () => (this.#isStopping ? undefined : scored.read(reporter)))
     if (task.state === 'queued') this.#lineUp(task)
+    this.#checkAllIn(scored)
+  }
+
+  #checkAllIn(scored: ScoredRun): void {
     if (scored.isAwaited) return
-    reporter.guard('Handing on a held span', () => scored.allIn())
+    this.#parts.reporter.guard('Handing on a held span', () => scored.allIn())
     this.#pending.delete(scored)
   }
 }

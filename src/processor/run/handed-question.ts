@@ -1,0 +1,94 @@
+import type { AgentRun } from '../../model/agent-run.ts'
+import type { Evaluation } from '../../model/score.ts'
+import type { Budget } from '../../sampling/budget.ts'
+import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
+import type { Scheduler } from '../scheduler.ts'
+import { admitJudge } from './admission.ts'
+import type { Admitted } from './admission.ts'
+import type { Reporter } from './reporter.ts'
+import { ScoringTask } from './scored-run.ts'
+import type { ScoredRun } from './scored-run.ts'
+import { ScoringJob } from './scoring-job.ts'
+
+/** What a judge said. */
+export interface HandedAnswer {
+  readonly evaluation: Evaluation
+  /** The provider is overloaded, or known to be away: the judge may be asked later, and nothing was paid for. */
+  readonly isLeft: boolean
+}
+
+/** What a question is made of. */
+export interface HandedQuestionParts {
+  readonly scored: ScoredRun
+  readonly scorer: ResolvedScorer
+  readonly run: AgentRun
+  /** The rate that kept the run. */
+  readonly rate: number
+  readonly options: ResolvedOptions
+  readonly reporter: Reporter
+  readonly scheduler: Pick<Scheduler, 'after'>
+}
+
+/** One run, and the judge that is to be asked about it. */
+export class HandedQuestion {
+  readonly #parts: HandedQuestionParts
+  #admitted: Admitted | undefined
+  #job: ScoringJob | undefined
+
+  constructor(parts: HandedQuestionParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Sets aside what asking takes. May be called again after an answer that `isLeft`: the run keeps the probability with which it was
+   * chosen first.
+   *
+   * @returns The evaluation where the budget does not let the judge be asked; `undefined` where it does.
+   */
+  admit(budget: Budget): Evaluation | undefined {
+    const { scored, scorer, run, rate } = this.#parts
+    const { judge } = scorer.scorer
+    if (judge === undefined) throw new Error(`Expected ${scorer.id} to be a judge, got a scorer by code.`)
+    const admission = admitJudge({ ...this.#parts, budget }, { scored, scorer }, judge, run, rate)
+    if (admission.status === 'rejected') {
+      return scored.unaskedEvaluation(scorer, admission.score, run, admission.probability)
+    }
+    this.#admitted = admission
+    return undefined
+  }
+
+  /** Asks, once for each time that it was admitted. Never rejects. */
+  ask(): Promise<HandedAnswer> {
+    const { scored, scorer, run, options, reporter, scheduler } = this.#parts
+    const admitted = this.#admitted
+    if (admitted === undefined) throw new Error('Expected a question that was admitted.')
+    const { probability, reservation } = admitted
+    const task = ScoringTask.waiting(scored, scorer)
+    task.advance('queued')
+    task.advance('admitted')
+    return new Promise((resolve) => {
+      this.#job = new ScoringJob({
+        task,
+        run,
+        probability,
+        reservation,
+        priority: 0,
+        options,
+        reporter,
+        scheduler,
+        onFinished: (_job, evaluation) => resolve({ evaluation, isLeft: isLeft(evaluation) }),
+      })
+      void this.#job.start()
+    })
+  }
+
+  /** The question is not this process's any more: what was begun is ended, and its answer is of no use. */
+  abandon(): void {
+    this.#job?.abandon()
+  }
+}
+
+function isLeft({ score, judge }: Evaluation): boolean {
+  if (score.status === 'skipped') return score.reason === 'circuit-open' && judge === undefined
+  return score.status === 'failed' && score.code === 'judge-quota'
+}
