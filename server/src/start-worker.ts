@@ -46,7 +46,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
   const { to, report } = options
   const config = loadConfig(options.configPath, report)
   const meters = new ServiceMeters(randomUUID(), to)
-  const scorer = new ServiceScorer(config.options, meters)
+  const scorer = new ServiceScorer({ options: config.options, meters })
   const reader = await RequestReader.create(options.limits)
   const outbox = new Outbox({ logs: createLogExporter(to), spans: createSpanExporter(to), report, now: monotonicMs })
   const configuration = JSON.stringify([scorer.scorers, config.text, options.traces])

@@ -85,9 +85,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const config = loadConfig(options.configPath, options.report)
   let page: Page | undefined
   const meters = new ServiceMeters(randomUUID(), options.to)
-  const scorer = new ServiceScorer(config.options, meters, (runId, ids, evaluation) =>
-    page?.scored(runId, ids, evaluation),
-  )
+  const scorer = new ServiceScorer({
+    options: config.options,
+    meters,
+    onScore: (runId, ids, evaluation) => page?.scored(runId, ids, evaluation),
+  })
   const reader = await RequestReader.create(options.limits)
   const log = openLog(options.dataFolder, reader)
   page = await openPage(options, report).catch((error: unknown) => {
