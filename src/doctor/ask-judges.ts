@@ -24,24 +24,27 @@ export async function askJudges(scorers: readonly Scorer[], timeoutMs: number): 
 async function askOnce(scorer: Scorer, model: string, timeoutMs: number): Promise<AskFacts> {
   const controller = new AbortController()
   let isAnswered = false
-  let isAsked = false
+  let callError: string | undefined
   const evaluation = await evaluate(scorer, run, {
     timeoutMs,
     signal: controller.signal,
     onJudgeCall: ({ error }) => {
-      isAsked = true
       isAnswered ||= error === undefined
+      callError ??= error
       // One call is enough to know.
       controller.abort()
     },
   })
   const { score } = evaluation
   const why = score.status === 'scored' ? '' : score.message
-  const notAsked = `${scorer.id} has nothing to ask about a run of one question and one answer. ${why}`
+  const unavailable = score.status === 'skipped' && score.reason === 'judge-unavailable'
+  const notAsked = unavailable
+    ? why
+    : `${scorer.id} has nothing to ask about a run of one question and one answer. ${why}`
   return {
     scorer: scorer.id,
     model,
     isAnswered,
-    message: isAnswered ? 'It answered.' : isAsked ? why : notAsked.trim(),
+    message: isAnswered ? 'It answered.' : (callError ?? notAsked.trim()),
   }
 }

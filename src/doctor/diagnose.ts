@@ -1,11 +1,19 @@
 import { closestName } from '../scoring/closest-name.ts'
 import { complainOfNode } from '../processor/node-process.ts'
-import type { Finding, ProcessFacts, SeenRun, ScoringFacts } from './facts.ts'
+import type { EndFacts, Finding, ProcessFacts, SeenRun, ScoringFacts } from './facts.ts'
+import { hintsFor } from './library-hints.ts'
 
-/** The report about a process: one line for each fact, with the cure for what is wrong. */
-export function diagnose(facts: ProcessFacts): readonly Finding[] {
+/**
+ * The report about a process: one line for each fact, with the cure for what is wrong.
+ *
+ * @param end how the process ended; `undefined` while it runs
+ */
+export function diagnose(facts: ProcessFacts, end?: EndFacts): readonly Finding[] {
+  const crash = crashFinding(facts, end)
+  if (crash !== undefined && facts.apiVersion === undefined) return [nodeFinding(facts.nodeVersion), crash]
   return [
     nodeFinding(facts.nodeVersion),
+    ...(crash === undefined ? [] : [crash]),
     sdkFinding(facts),
     ...providerFindings(facts),
     ...signalFindings(facts),
@@ -21,6 +29,13 @@ export function diagnose(facts: ProcessFacts): readonly Finding[] {
       .filter(({ code }) => !['SPANSCORE_JUDGE', 'SPANSCORE_NO_CONTENT', 'SPANSCORE_NO_PROVIDER'].includes(code))
       .map(({ code, message }) => bad(`Notice ${code}: ${message}`, 'See docs/reference/notices.md.')),
   ]
+}
+
+/** An application that failed before its first run says nothing about its set-up. */
+function crashFinding({ runs }: ProcessFacts, end: EndFacts | undefined): Finding | undefined {
+  if (end === undefined || runs.length > 0 || end.exitCode === 0) return undefined
+  const how = end.exitCode === null ? `signal ${end.signal}` : `exit code ${end.exitCode}`
+  return bad(`Application: it ended with ${how} before its first agent run.`, 'Its own error is printed above.')
 }
 
 /** Whether the version of Node.js will do. */
@@ -42,7 +57,12 @@ function sdkFinding({ packages, apiVersion }: ProcessFacts): Finding {
   return good(`OpenTelemetry: @opentelemetry/api ${api}${versions === '' ? '' : `, ${versions}`}.`)
 }
 
-function providerFindings({ tracerProvider, packages }: ProcessFacts): readonly Finding[] {
+function providerFindings({ tracerProvider, packages, disabledBy }: ProcessFacts): readonly Finding[] {
+  if (tracerProvider === undefined && disabledBy !== undefined) {
+    return [
+      bad(`Tracer provider: none is registered, because of ${disabledBy}.`, 'Unset this variable: scores need spans.'),
+    ]
+  }
   if (tracerProvider === undefined) {
     const hasSdk = Object.keys(packages).some((name) => name.startsWith('@opentelemetry/sdk-'))
     return [
@@ -129,34 +149,55 @@ export function configFindings(facts: Pick<ScoringFacts, 'scorers' | 'budget'>):
   ]
 }
 
-function runFindings({ runs, spans, scoring, when }: ProcessFacts): readonly Finding[] {
+function runFindings(facts: ProcessFacts): readonly Finding[] {
+  const { runs, spans, scoring, when } = facts
   if (runs.length === 0) {
     const waited = when === 'late' ? 'in the time that was waited' : 'before the process ended'
     return [
       spans === 0
-        ? bad(`Runs: no span was recorded ${waited}.`, 'Run an agent. If one ran, its instrumentation is not loaded.')
+        ? bad(
+            `Runs: no span was recorded ${waited}.`,
+            hintsFor(facts.packages) ?? 'Run an agent. If one ran, its instrumentation is not loaded.',
+          )
         : bad(
             `Runs: ${spans} spans and no agent run ${waited}.`,
-            'Add an instrumentation of agents or model calls: see docs/instrumentations.md.',
+            hintsFor(facts.packages) ??
+              'Add an instrumentation of agents or model calls: see docs/instrumentations.md.',
           ),
     ]
   }
   const first = new Map(runs.toReversed().map((run) => [run.dialect, run] as const))
-  const attached = scoring.length > 0
-  const scored = scoring.reduce((sum, each) => sum + each.scored, 0)
+  const attached = scoring.filter(({ runsSeen }) => runsSeen > 0)
+  const scored = attached.reduce((sum, each) => sum + each.scored, 0)
   return [
     ...[...first.values()].map(instrumentationFinding),
     ...scoring.flatMap((each) => agentFindings(each, runs)),
-    ...(attached && scored > 0 ? [good(`Scores: ${scored} so far.`)] : []),
-    ...(attached && scored === 0 && when !== 'run'
+    ...(scoring.length > 0 && attached.length === 0
       ? [
           bad(
-            'Scores: none so far.',
-            'The reasons are in scoring.ledger(), in spanscore.*.status_message of the spans, and in onScore.',
+            'Scoring: it is not attached to this tracer provider, and saw no run.',
+            'Call attachScoring after sdk.start(), or put the ScoringSpanProcessor into the spanProcessors of the provider.',
           ),
         ]
       : []),
+    ...(scored > 0 ? [good(`Scores: ${scored} so far.`)] : []),
+    ...(attached.length > 0 && scored === 0 && when !== 'run'
+      ? [bad('Scores: none so far.', reasonsOf(attached))]
+      : []),
   ]
+}
+
+/** Why there are no scores, as the ledger counts it. */
+function reasonsOf(scoring: readonly ScoringFacts[]): string {
+  const counts = scoring.flatMap(({ notScored }) =>
+    Object.entries(notScored).map(([id, reasons]) => {
+      const list = Object.entries(reasons).map(([reason, count]) => (count === 1 ? reason : `${reason} (${count})`))
+      return `${id}: ${list.join(', ')}.`
+    }),
+  )
+  return counts.length === 0
+    ? 'Judges may still be at work: end the application with await scoring.forceFlush().'
+    : `${counts.join(' ')} docs/reference/reasons.md explains each; onScore and the span give the message.`
 }
 
 /** Scorers whose `agent` none of the runs has, although one has a similar name. */

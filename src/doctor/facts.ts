@@ -7,6 +7,8 @@ export interface ProcessFacts {
   /** Packages that were loaded and matter, with their versions. */
   readonly packages: Readonly<Record<string, string>>
   readonly apiVersion?: string
+  /** The environment variable that keeps the SDK from registering a tracer provider, such as `OTEL_TRACES_EXPORTER=none`. */
+  readonly disabledBy?: string
   readonly tracerProvider?: ProviderFacts
   readonly meterProvider?: string
   readonly loggerProvider?: string
@@ -38,6 +40,8 @@ export interface ScoringFacts {
   readonly budget: string
   readonly runsSeen: number
   readonly scored: number
+  /** How often each reason and code was given for a score that is not there, by scorer. */
+  readonly notScored: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
 
 /** One configured scorer. */
@@ -69,6 +73,12 @@ export interface AskFacts {
   readonly model: string
   readonly isAnswered: boolean
   readonly message: string
+}
+
+/** How the application ended, where it has ended. */
+export interface EndFacts {
+  readonly exitCode: number | null
+  readonly signal: string | null
 }
 
 /** One line of the report. */

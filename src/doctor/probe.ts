@@ -49,12 +49,14 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
     const providers = new Providers({})
     const meterProvider = providers.meterProvider()?.constructor?.name
     const loggerProvider = providers.loggerProvider()?.constructor?.name
+    const disabledBy = disablingVariable(process.env)
     const facts: ProcessFacts = {
       nodeVersion: process.version,
       pid: process.pid,
       when,
       packages: packages(),
       ...(isRecord(api) && typeof api['version'] === 'string' && { apiVersion: api['version'] }),
+      ...(disabledBy !== undefined && { disabledBy }),
       ...(provider !== undefined && { tracerProvider: toProviderFacts(provider, observer, described) }),
       ...(meterProvider !== undefined && { meterProvider }),
       ...(loggerProvider !== undefined && { loggerProvider }),
@@ -99,6 +101,13 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
   })
   setTimeout(() => void report('late'), waitMs).unref()
   process.once('exit', () => guarded(() => isWritten || write('exit')))
+}
+
+/** The variable of the SDK that leaves the process without a tracer provider. */
+function disablingVariable(environment: Readonly<Record<string, string | undefined>>): string | undefined {
+  const off = { OTEL_SDK_DISABLED: 'true', OTEL_TRACES_EXPORTER: 'none' }
+  const found = Object.entries(off).find(([name, value]) => environment[name]?.trim().toLowerCase() === value)
+  return found?.join('=')
 }
 
 /** Looking at the application must not harm it. */
@@ -185,7 +194,7 @@ function toProviderFacts(provider: object, observer: object, described: readonly
 
 /** Packages that the report names. */
 const RELEVANT =
-  /^(?:@opentelemetry\/(?:api|sdk-[\w-]+|instrumentation-[\w-]+)|@arizeai\/[\w-]+|@traceloop\/[\w-]+|@ai-sdk\/[\w-]+|@mastra\/core|@langchain\/[\w-]+|ai|langfuse|openai|spanscore)$/
+  /^(?:@opentelemetry\/(?:api|sdk-[\w-]+|instrumentation-[\w-]+)|@arizeai\/[\w-]+|@traceloop\/[\w-]+|@ai-sdk\/[\w-]+|@mastra\/core|@langchain\/[\w-]+|@openai\/agents|@anthropic-ai\/sdk|ai|langfuse|openai|spanscore)$/
 
 /** Watches which packages this process loads from now on, ES modules and CommonJS; gives their versions. */
 function watchLoadedPackages(): () => Readonly<Record<string, string>> {

@@ -7,6 +7,7 @@ import type { ScorerFacts, ScoringFacts } from './facts.ts'
 /** What a scoring processor was made with, in words. It holds neither functions nor keys. */
 export function toScoringFacts(options: ResolvedOptions, ledger: LedgerSnapshot): ScoringFacts {
   const rows = Object.values(ledger.scorers)
+  const withReasons = Object.entries(ledger.scorers).filter(([, { reasons }]) => Object.keys(reasons).length > 0)
   return {
     scorers: options.scorers.map((scorer) => toScorerFacts(scorer)),
     hasNext: options.next !== undefined,
@@ -14,6 +15,7 @@ export function toScoringFacts(options: ResolvedOptions, ledger: LedgerSnapshot)
     budget: describeBudget(options),
     runsSeen: ledger.runs.seen,
     scored: rows.reduce((sum, { scored }) => sum + scored, 0),
+    notScored: Object.fromEntries(withReasons.map(([id, { reasons }]) => [id, reasons])),
   }
 }
 

@@ -109,6 +109,29 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
     expect(out.match(/^✗ .*\n(?! {2}\S)/gm)).toBeNull()
   })
 
+  test('names an application that crashes, and blames nothing else', async () => {
+    const { code, out } = await doctor(['--', process.execPath, '--eval', "throw new Error('boom')"])
+    expect(out).toMatch(/✗ Application: it ended with exit code 1 before its first agent run\.\n {2}\S/)
+    expect(out).toContain('1 of 2 lines')
+    expect(code).toBe(1)
+  })
+
+  test('names the variable that leaves the SDK without a tracer provider', async () => {
+    const { out } = await doctor(['--wait', '1', ...run('node-sdk')], {
+      env: { OTEL_TRACES_EXPORTER: 'none', OTEL_SDK_DISABLED: 'true', JUDGE_URL: 'http://127.0.0.1:1' },
+    })
+    expect(out).toMatch(/✗ Tracer provider: none is registered, because of OTEL_SDK_DISABLED=true\./)
+  })
+
+  test('says that scoring which was made too early saw none of the runs, and why others have no score', async () => {
+    const { out } = await doctor(run('too-early'))
+    expect(out).toMatch(
+      /✗ Scoring: it is not attached to this tracer provider, and saw no run\.\n {2}Call attachScoring/,
+    )
+    const skipped = await doctor(run('no-score'))
+    expect(skipped.out).toMatch(/✗ Scores: none so far\.\n {2}loop: not-applicable\. docs\/reference\/reasons\.md/)
+  })
+
   test('reports when the time is over where no agent runs, and passes on the signal that ends the application', async () => {
     const { code, out } = await doctor(['--wait', '2', ...run('no-agents')], { endsAt: 'need a look' })
     expect(out).toMatch(/✗ Runs: 1 spans? and no agent run in the time that was waited\.\n {2}Add an instrumentation/)
@@ -127,10 +150,14 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
 })
 
 /** Runs `spanscore doctor` in a folder with this configuration file. */
-async function check(text: string | undefined, env: Record<string, string> = {}): Promise<Examined> {
+async function check(
+  text: string | undefined,
+  env: Record<string, string> = {},
+  words: readonly string[] = [],
+): Promise<Examined> {
   const cwd = mkdtempSync(join(tmpdir(), 'spanscore-doctor-test-'))
   if (text !== undefined) writeFileSync(join(cwd, 'spanscore.config.mjs'), text)
-  const examined = await doctor([], { cwd, env })
+  const examined = await doctor(words, { cwd, env })
   rmSync(cwd, { recursive: true })
   return examined
 }
@@ -151,6 +178,20 @@ export default {
     expect(out).toContain('✗ Environment: SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE')
     expect(out).toMatch(/✗ Package @opentelemetry\/api is not installed\.\n {2}npm install @opentelemetry\/api/)
     expect(out).toContain('Not seen from here: the tracer provider')
+  })
+
+  test('names what keeps a judge from answering', async () => {
+    await using server = await createScriptedOpenAIServer([{ status: 401 }])
+    const entry = pathToFileURL(resolve('dist/entries/main.js')).href
+    const { out } = await check(
+      `import { createRubricScorer } from '${entry}'
+const model = { id: 'local/judge', url: '${server.url}', apiKey: 'nobody-may-see' }
+export default { scorers: [createRubricScorer({ model, criteria: [{ id: 'a', question: 'Is it?' }] })] }`,
+      {},
+      ['--ask'],
+    )
+    expect(out).toMatch(/✗ Judge local\/judge \(rubric\) was asked once, and gave no answer\.\n {2}.*answered 401/)
+    expect(out).not.toContain('nobody-may-see')
   })
 
   test.each([

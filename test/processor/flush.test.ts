@@ -62,6 +62,28 @@ test('a flush that comes while another one is exporting is not over before that 
   await scoring.shutdown()
 })
 
+test('spans, events and metrics are flushed at the same time', async () => {
+  const flushed: string[] = []
+  let release = (): void => {}
+  const unreachable = (name: string) => ({
+    forceFlush: () => {
+      flushed.push(name)
+      return new Promise<void>((resolve) => (release = resolve))
+    },
+  })
+  const [next, meterProvider] = [unreachable('spans'), unreachable('metrics')]
+  const scoring = new ScoringSpanProcessor({
+    scorers: [codeScorer('exact')],
+    next: { onStart() {}, onEnd() {}, shutdown: () => Promise.resolve(), ...next },
+    meterProvider: { getMeter: () => metrics.getMeter('none'), ...meterProvider },
+  })
+  const flush = scoring.forceFlush()
+  await vi.waitFor(() => expect(flushed).toEqual(['spans', 'metrics']))
+  release()
+  const isOver = await Promise.race([flush.then(() => true), new Promise((resolve) => setImmediate(resolve, false))])
+  expect(isOver).toBe(false)
+})
+
 test('what was scored before NodeSDK.shutdown arrives, and the rest is counted in the last export of metrics', async () => {
   const receiver = await createOtlpReceiver()
   const sdk = new NodeSDK({

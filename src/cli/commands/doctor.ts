@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 import { checkFiles } from '../../doctor/check-files.ts'
 import { diagnose } from '../../doctor/diagnose.ts'
-import type { Finding, ProcessFacts } from '../../doctor/facts.ts'
+import type { EndFacts, Finding, ProcessFacts } from '../../doctor/facts.ts'
 import type { CliCommand, CommandContext, ExitCode } from '../command.ts'
 import { createPaint, write } from '../output.ts'
 import { safeLine } from '../text.ts'
@@ -82,7 +82,7 @@ async function runApplication(
   try {
     const ended = ending(application, program)
     const facts = await firstFacts(folder, ended, waitMs + (asks ? 25_000 : 3_000))
-    const findings = facts === undefined ? [NO_PROCESS] : diagnose(facts)
+    const findings = facts === undefined ? [NO_PROCESS] : diagnose(facts, endOf(application))
     const code = await report(findings, context)
     await ended
     return code
@@ -90,6 +90,11 @@ async function runApplication(
     forwarded()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** How the application ended; `undefined` while it runs. */
+function endOf({ exitCode, signalCode }: ChildProcess): EndFacts | undefined {
+  return exitCode === null && signalCode === null ? undefined : { exitCode, signal: signalCode }
 }
 
 const NO_PROCESS: Finding = {

@@ -117,7 +117,7 @@ function whyNot(provider: object | undefined, options: ScoringOptions): string {
   if (provider === undefined) {
     return (
       'no tracer provider is registered. Call attachScoring after the SDK has started (sdk.start()), or pass tracerProvider. ' +
-      "Mastra's OtelExporter registers none: use @mastra/otel-bridge."
+      "OTEL_TRACES_EXPORTER=none and OTEL_SDK_DISABLED=true leave none, and Mastra's OtelExporter registers none: use @mastra/otel-bridge."
     )
   }
   const name = provider.constructor?.name ?? 'The tracer provider'

@@ -23,7 +23,7 @@ export interface FlushingParts {
 
 /**
  * Flush and shutdown, in the order that loses nothing: first the judges, whose scores become spans, events and metrics,
- * then the processors behind, then the loggers and meters. A provider flushes all its processors at the same time: what
+ * then the processors behind, the loggers and the meters. A provider flushes all its processors at the same time: what
  * we write while we drain would otherwise stay in their queues.
  */
 export class Flushing {
@@ -39,10 +39,10 @@ export class Flushing {
     const { options, jobs, held, metrics, providers, otherProcessors } = this.#parts
     if (options.flushTimeoutMs > 0) await settlesWithin(jobs.settled(), options.flushTimeoutMs, true)
     held.releaseAll()
-    const behind: readonly Flushable[] = options.next === undefined ? otherProcessors() : [options.next]
-    await this.#all('forceFlush', behind)
     metrics.flush()
-    await this.#all('forceFlush', providers.flushable())
+    const behind: readonly Flushable[] = options.next === undefined ? otherProcessors() : [options.next]
+    // All signals at the same time: an endpoint that cannot be reached is waited for once, and not once for each signal.
+    await this.#all('forceFlush', [...behind, ...providers.flushable()])
   }
 
   /** Flushes only the processors behind. */
