@@ -111,6 +111,15 @@ describe('spanscore score', () => {
     expect(stdout).toMatch(/\n\d+ runs in \d+ spans\.\n$/)
   })
 
+  it('names a scorer that no run was for', async () => {
+    const filtered = config('filtered', `${toolErrors}, ${entry("agent: 'nobody'")}`)
+    const line = `answer_present was not for any of the ${weatherRuns.length} runs: its agent is nobody.`
+    const table = await run(['score', '--config', filtered, traces])
+    expect(table.stdout).toContain(line)
+    const json = await run(['score', '--json', '--config', filtered, traces])
+    expect(json.stderr).toBe(`spanscore: ${line}\n`)
+  })
+
   it('gives each evaluation and the summary with --json, and both agree', async () => {
     const { evaluations, summary } = await report(traces, '--config', standard)
     const ids = new Set(evaluations.map(({ runId }) => runId))

@@ -21,7 +21,7 @@ import { loadConfig } from './load-config.ts'
 import { OtlpLogFile } from './otlp-logs.ts'
 import { RunScorers } from './run-scorers.ts'
 import type { ScoreOptions } from './score-options.ts'
-import { renderBaseline, renderDetails, renderGates, renderScores } from './table.ts'
+import { renderBaseline, renderDetails, renderGates, renderScores, renderUnused } from './table.ts'
 import { Tallies } from './tally.ts'
 import type { TallyRow } from './tally.ts'
 
@@ -84,13 +84,17 @@ async function scoreFiles(
   const rows = tallies.rows()
   if (given.junit !== undefined) writeJunit(given.junit, toJunit(rows, results))
   const count = tallies.runs === 0 && !filter.isOpen ? filter.describeNone() : describeCount(tallies.runs, summary())
+  const unused = describeUnused(options, rows, tallies.runs)
   if (report === undefined) {
-    const text = renderReport({ rows, gates: results, comparisons: baseline?.results(), judgeUse, count }, context)
+    const text = renderReport(
+      { rows, unused, gates: results, comparisons: baseline?.results(), judgeUse, count },
+      context,
+    )
     await write(context.stdout, text)
   } else {
     await report.end({ rows, gates: results, baseline: baseline?.results() })
     const failed = results.filter(({ passed }) => !passed).map(({ message }) => message)
-    const lines = tallies.runs === 0 ? [count, ...failed] : failed
+    const lines = [...(tallies.runs === 0 ? [count] : unused), ...failed]
     for (const line of lines) context.stderr.write(`spanscore: ${safeLine(line)}\n`)
   }
   return results.every(({ passed }) => passed) ? 0 : 1
@@ -98,6 +102,8 @@ async function scoreFiles(
 
 interface Report {
   readonly rows: readonly TallyRow[]
+  /** Scorers that no run was for. */
+  readonly unused: readonly string[]
   readonly gates: readonly GateResult[]
   readonly comparisons: readonly BaselineComparison[] | undefined
   readonly judgeUse: JudgeUse
@@ -105,18 +111,32 @@ interface Report {
   readonly count: string
 }
 
-function renderReport({ rows, gates, comparisons, judgeUse, count }: Report, context: CommandContext): string {
+function renderReport({ rows, unused, gates, comparisons, judgeUse, count }: Report, context: CommandContext): string {
   const { stdout, environment } = context
   const columns = Math.min(WIDEST, Math.max(NARROWEST, stdout.columns ?? 100))
   const style = { columns, paint: createPaint(stdout, environment) }
   const end = [`${safeLine(count)}. ${judgeUse.describe()}`.trimEnd(), renderGates(gates, style)]
   const parts = [
     rows.length === 0 ? '' : renderScores(rows, style),
+    renderUnused(unused, style),
     renderDetails(rows, style),
     comparisons === undefined ? '' : renderBaseline(comparisons, style),
     end.filter((line) => line !== '').join('\n'),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+/** The scorers that no run was for, although there are runs. */
+function describeUnused(options: ResolvedOptions, rows: readonly TallyRow[], runs: number): readonly string[] {
+  if (runs === 0) return []
+  const used = new Set(rows.map(({ tally }) => tally.scorer.id))
+  const all = runs === 1 ? 'the only run' : `any of the ${runs} runs`
+  return options.scorers
+    .filter(({ id }) => !used.has(id))
+    .map(({ id, agents }) => {
+      const filter = agents === undefined ? 'see scope and when of its entry' : `its agent is ${[...agents].join(', ')}`
+      return `${id} was not for ${all}: ${filter}.`
+    })
 }
 
 function describeProgress(runs: number, judgeScores: number): string {

@@ -65,6 +65,11 @@ function toLines(rows: readonly (readonly string[])[], columns: number): string[
   })
 }
 
+/** Scorers that none of the runs was for: without this line they would be missing without a word. */
+export function renderUnused(messages: readonly string[], style: TableStyle): string {
+  return messages.flatMap((message) => indented(style.paint('yellow', '–'), message, style)).join('\n')
+}
+
 /** Why runs have no score, and the worst runs with their reasons, by agent and scorer. */
 export function renderDetails(rows: readonly TallyRow[], style: TableStyle): string {
   const lines = rows.flatMap(({ agent, tally }) => {
@@ -108,11 +113,11 @@ export function renderBaseline(comparisons: readonly BaselineComparison[], style
     const change =
       difference === undefined
         ? 'no pair has two scores'
-        : `${signed(difference.mean)} (95 %: ${difference.interval95.map(signed).join(' to ')}) over ${difference.pairs} pairs`
+        : `${signed(difference.mean)} (95 %: ${difference.interval95.map(signed).join(' to ')}) over ${counted(difference.pairs, 'pair')}`
     const notes = [
-      `${newFailures} new failures, ${fixed} fixed`,
-      unscoredPairs === 0 ? '' : `${unscoredPairs} pairs without two scores`,
-      onlyNow === 0 ? '' : `${onlyNow} runs only in these files`,
+      `${counted(newFailures, 'new failure')}, ${fixed} fixed`,
+      unscoredPairs === 0 ? '' : `${counted(unscoredPairs, 'pair')} without two scores`,
+      onlyNow === 0 ? '' : `${counted(onlyNow, 'run')} only in these files`,
       onlyBefore === 0 ? '' : `${onlyBefore} only in the baseline`,
     ].filter((note) => note !== '')
     return [
@@ -129,6 +134,10 @@ export function renderBaseline(comparisons: readonly BaselineComparison[], style
     ]
   })
   return [paint('bold', 'Compared with the baseline'), ...lines].join('\n')
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function signed(value: number): string {
