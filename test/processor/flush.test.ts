@@ -64,11 +64,11 @@ test('a flush that comes while another one is exporting is not over before that 
 
 test('spans, events and metrics are flushed at the same time', async () => {
   const flushed: string[] = []
-  let release = (): void => {}
+  const waiting: (() => void)[] = []
   const unreachable = (name: string) => ({
     forceFlush: () => {
       flushed.push(name)
-      return new Promise<void>((resolve) => (release = resolve))
+      return new Promise<void>((resolve) => waiting.push(resolve))
     },
   })
   const [next, meterProvider] = [unreachable('spans'), unreachable('metrics')]
@@ -79,9 +79,11 @@ test('spans, events and metrics are flushed at the same time', async () => {
   })
   const flush = scoring.forceFlush()
   await vi.waitFor(() => expect(flushed).toEqual(['spans', 'metrics']))
-  release()
+  waiting.pop()?.()
   const isOver = await Promise.race([flush.then(() => true), new Promise((resolve) => setImmediate(resolve, false))])
   expect(isOver).toBe(false)
+  waiting.pop()?.()
+  await flush
 })
 
 test('what was scored before NodeSDK.shutdown arrives, and the rest is counted in the last export of metrics', async () => {
