@@ -1,7 +1,16 @@
 import { closestName } from '../scoring/closest-name.ts'
 import { complainOfNode } from '../processor/node-process.ts'
 import type { EndFacts, Finding, ProcessFacts, SeenRun, ScoringFacts } from './facts.ts'
-import { hintsFor } from './library-hints.ts'
+
+/** How each library is made to write spans: what its users forget most. */
+const HINTS: Readonly<Record<string, string>> = {
+  '@mastra/core': 'Mastra writes spans through @mastra/otel-bridge: see docs/frameworks/mastra.md.',
+  '@openai/agents': 'OpenAI Agents needs OpenInference: see docs/frameworks/openai-agents.md.',
+  '@langchain/core': 'LangChain needs OpenInference: see docs/frameworks/langchain.md.',
+  ai: 'The AI SDK needs registerTelemetry(new OpenTelemetry()) from version 7 on, and experimental_telemetry on each call before: see docs/frameworks/ai-sdk.md.',
+  '@anthropic-ai/sdk': "Anthropic's SDK needs an instrumentation: see docs/frameworks/anthropic-sdk.md.",
+  openai: "OpenAI's SDK needs an instrumentation: see docs/frameworks/openai-sdk.md.",
+}
 
 /**
  * The report about a process: one line for each fact, with the cure for what is wrong.
@@ -185,6 +194,17 @@ function runFindings(facts: ProcessFacts): readonly Finding[] {
       ? [bad('Scores: none so far.', reasonsOf(attached))]
       : []),
   ]
+}
+
+/**
+ * What to do where a library of agents or models was loaded and no run was seen.
+ *
+ * @param packages names of loaded packages, with their versions
+ * @returns `undefined` if none of the libraries that we know was loaded
+ */
+function hintsFor(packages: Readonly<Record<string, string>>): string | undefined {
+  const [name] = Object.keys(HINTS).filter((each) => packages[each] !== undefined)
+  return name === undefined ? undefined : `Run an agent. ${HINTS[name]}`
 }
 
 /** Why there are no scores, as the ledger counts it. */
