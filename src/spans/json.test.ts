@@ -6,6 +6,10 @@ function deep(levels: number): string {
   return '['.repeat(levels) + ']'.repeat(levels)
 }
 
+function listOf(length: number): string {
+  return `[${Array.from({ length }, () => '1').join(',')}]`
+}
+
 describe('parseJson', () => {
   it('gives back what JSON.stringify took', () => {
     fc.assert(
@@ -33,6 +37,14 @@ describe('parseJson', () => {
     expect(Array.isArray(parseJson(deep(500)))).toBe(true)
     expect(parseJson(deep(3000))).toBe(deep(3000))
     expect(parseJson(`["${'['.repeat(5000)}\\"]"]`)).toEqual([`${'['.repeat(5000)}"]`])
+  })
+
+  it('leaves text of more than 50,000 values as text, whatever its strings hold', () => {
+    expect(parseJson(listOf(49_000))).toHaveLength(49_000)
+    expect(parseJson(listOf(51_000))).toBe(listOf(51_000))
+    const pairs = `{${Array.from({ length: 51_000 }, (_, index) => `"a${index}":[]`).join(',')}}`
+    expect(parseJson(pairs)).toBe(pairs)
+    expect(parseJson(JSON.stringify([','.repeat(100_000)]))).toEqual([','.repeat(100_000)])
   })
 
   it('opens JSON inside a JSON string once more, when asked', () => {

@@ -10,6 +10,11 @@ export const HELD_BYTES_OF_SPAN = 2048
 /** What one more attribute, event, item or log record takes beside its text. */
 const HELD_BYTES_OF_ENTRY = 64
 
+/** An SDK keeps so many attributes and events of a span, unless the application raises its limits. */
+const USUAL_ENTRIES = 256
+/** Reading one more attribute or event takes as long as reading so many bytes of content. */
+const BYTES_OF_MORE_ENTRIES = 512
+
 /**
  * Bytes of text in a span's name, status, attributes and events, estimated: one for each character of every string, eight for
  * all else; and what it holds in memory with them.
@@ -26,6 +31,7 @@ export function bytesOfSpan(span: SdkSpanLike): { readonly contentBytes: number;
     contentBytes += typeof value === 'string' ? value.length : bytesOf(value, 1)
   }
   for (const event of events) contentBytes += event.name.length + bytesOf(event.attributes)
+  if (entries > USUAL_ENTRIES) contentBytes += (entries - USUAL_ENTRIES) * BYTES_OF_MORE_ENTRIES
   return { contentBytes, heldBytes: HELD_BYTES_OF_SPAN + contentBytes + entries * HELD_BYTES_OF_ENTRY }
 }
 

@@ -1,6 +1,6 @@
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Absence, ContentFact } from '../../spans/dialect.ts'
-import { MAX_PARSED_LENGTH } from '../../spans/json.ts'
+import { isTooLargeToParse } from '../../spans/json.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { AgentRun, Missing, ToolCall } from '../../model/agent-run.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
@@ -68,7 +68,7 @@ const TRUNCATED: Absence = {
 
 function explain(what: string, node: TraceSpan, fact: ContentFact, other: TraceSpan): Missing {
   for (const { span } of [node, other]) {
-    if (isTooLong(span)) return { what, why: 'limit' }
+    if (isTooLarge(span)) return { what, why: 'limit' }
     if (isCut(span, /./)) return { what, ...TRUNCATED }
     if (span.droppedAttributesCount > 0) {
       return { what, why: 'limit', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (or attributeCountLimit), higher' }
@@ -80,11 +80,11 @@ function explain(what: string, node: TraceSpan, fact: ContentFact, other: TraceS
   return { what, ...(named?.switch === undefined ? own : named) }
 }
 
-/** True where a content attribute is longer than what is parsed. */
-function isTooLong(span: SourceSpan): boolean {
+/** True where a content attribute is too large to be parsed. */
+function isTooLarge(span: SourceSpan): boolean {
   for (const key in span.attributes) {
     const value = span.attributes[key]
-    if (typeof value === 'string' && value.length > MAX_PARSED_LENGTH && isContentAttribute(key)) return true
+    if (typeof value === 'string' && isTooLargeToParse(value) && isContentAttribute(key)) return true
   }
   return false
 }

@@ -101,6 +101,13 @@ describe('patterns of recorded schemas', () => {
     expect(results[0]).toBe(true)
     expect(results.at(-1)).toBeUndefined()
   })
+
+  test('are compiled for one run in a limited number, however small they are', () => {
+    const limits = patterns.limits()
+    const results = Array.from({ length: 3000 }, (_, index) => limits.matches(`^k${index}$`, `k${index}`))
+    expect(results[0]).toBe(true)
+    expect(results.filter((result) => result === true).length).toBeLessThan(100)
+  })
 })
 
 test.each([

@@ -8,8 +8,9 @@ const MAX_PATTERN_LENGTH = 500
 const MAX_PROGRAM_SIZE = 1000
 /** What the patterns of one run may cost: instructions of a program times characters of a text. About 20 ms. */
 const MAX_WORK = 200_000
-/** What compiling one instruction costs, in the same unit. */
-const COMPILE_WORK = 50
+/** What compiling a pattern costs in the same unit, and what each instruction of it adds: all patterns of a run 20 ms, too. */
+const COMPILE_WORK = 2000
+const COMPILE_WORK_OF_INSTRUCTION = 50
 /** Patterns that are kept compiled. */
 const MAX_COMPILED = 500
 
@@ -49,7 +50,9 @@ export class LinearPatterns {
         let compiled = this.#compiled.get(pattern)
         if (compiled === undefined) {
           compiled = this.#compile(pattern)
-          left -= typeof compiled === 'string' ? pattern.length : compiled.programSize() * COMPILE_WORK
+          left -=
+            COMPILE_WORK +
+            (typeof compiled === 'string' ? pattern.length : compiled.programSize() * COMPILE_WORK_OF_INSTRUCTION)
           this.#compiled.set(pattern, compiled)
         }
         if (compiled === 'unsupported') return undefined

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+
+import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
+import { bytesOfSpan } from './content-bytes.ts'
+
+const spanWith = (attributes: Readonly<Record<string, unknown>>) =>
+  ({ name: 'chat', status: {}, attributes, events: [] }) as unknown as SdkSpanLike
+const short = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']))
+
+it('counts the characters of texts, eight bytes for all else', () => {
+  expect(bytesOfSpan(spanWith({ text: 'x'.repeat(1000), number: 1 })).contentBytes).toBe(4 + 1000 + 8)
+})
+
+it('counts attributes beyond the usual number as what reading them takes', () => {
+  expect(bytesOfSpan(spanWith(short(200))).contentBytes).toBe(204)
+  // Not within the end of a span (256 KiB), and from 33,000 on not at all (16 MiB).
+  expect(bytesOfSpan(spanWith(short(800))).contentBytes).toBeGreaterThan(256 * 1024)
+  expect(bytesOfSpan(spanWith(short(34_000))).contentBytes).toBeGreaterThan(16 * 1024 * 1024)
+})
