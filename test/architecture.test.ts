@@ -122,14 +122,14 @@ describe('the house', () => {
     expect(sizes.filter(({ lines }) => lines > 300)).toEqual([])
   })
 
-  it('has few files that are short and used by one other file alone, apart from dialects', () => {
+  it('has few files that are short and used by one other file alone', () => {
     const importers = Map.groupBy(
       [...sources, ...globSync('scripts/**/*.ts')].flatMap((file) =>
         localImportsOf(file).map((imported) => ({ file, imported })),
       ),
       ({ imported }) => imported,
     )
-    const short = sources.filter((file) => linesOf(file) <= 40 && !file.startsWith('src/spans/dialects/'))
+    const short = sources.filter((file) => linesOf(file) <= 40)
     const artificial = short.filter((file) => importers.get(file)?.length === 1)
     expect(short.length).toBeGreaterThan(20)
     expect(artificial.length).toBeLessThanOrEqual(12)

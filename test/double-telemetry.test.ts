@@ -7,7 +7,7 @@ import { generateText, isStepCount, registerTelemetry, streamText, tool } from '
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ScoringSpanProcessor } from '../src/processor/scoring-span-processor.ts'
-import { reconstructRuns } from '../src/runs/reconstruct-runs.ts'
+import { reconstructRuns } from '../src/runs/build-runs.ts'
 import { defineScorer } from '../src/scoring/define-scorer.ts'
 import { createScriptedOpenAIServer, type ScriptedOpenAIServer } from '../src/testing/scripted-openai-server.ts'
 

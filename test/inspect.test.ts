@@ -10,7 +10,7 @@ import { promisify, stripVTControlCharacters } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { runCli } from '../src/cli/run-cli.ts'
 import { columnsOf } from '../src/cli/text.ts'
-import { reconstructRuns } from '../src/runs/reconstruct-runs.ts'
+import { reconstructRuns } from '../src/runs/build-runs.ts'
 import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'spanscore-inspect-'))

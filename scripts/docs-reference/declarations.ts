@@ -39,6 +39,26 @@ export function declarationsOf(entry: string): Declaration[] {
   })
 }
 
+/** A member of a union of texts, with its comment. */
+export interface Literal {
+  readonly literal: string
+  readonly comment: Comment
+}
+
+/** The members of a union of texts that a file exports. */
+export function literalsOf(file: string, type: string): Literal[] {
+  const { text, program } = parse(file)
+  return program.body.flatMap((statement) => {
+    const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : null
+    if (declaration?.type !== 'TSTypeAliasDeclaration' || declaration.id.name !== type) return []
+    if (declaration.typeAnnotation.type !== 'TSUnionType') return []
+    return declaration.typeAnnotation.types.map(({ start, end }) => ({
+      literal: text.slice(start + 1, end - 1),
+      comment: commentBefore(text.lastIndexOf('|', start), text),
+    }))
+  })
+}
+
 function nameOf(name: { readonly type: string; readonly name?: string; readonly value?: unknown }): string {
   return name.name ?? String(name.value)
 }

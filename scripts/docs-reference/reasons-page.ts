@@ -1,5 +1,6 @@
-import { failureCodes, skipReasons } from '../../src/model/score-reasons.ts'
+import { literalsOf } from './declarations.ts'
 import { code, page, table } from './markdown.ts'
+import { oneLine } from './tsdoc.ts'
 
 /** `docs/reference/reasons.md`: why there is no score. */
 export function reasonsPage(): string {
@@ -8,13 +9,13 @@ export function reasonsPage(): string {
     'Where there is no score, `spanscore.<id>.status` is `skipped` or `failed`, and `.status_reason` is one of these. They are counted in `spanscore.evaluations` and in the ledger.',
     '## Skipped',
     'The scorer was never asked, or there was nothing to ask about. Nothing is written on the span for `sampled-out`, `filtered`, `thinned`, `refused` and `already-scored`.',
-    table(['reason', 'meaning'], rowsOf(skipReasons)),
+    table(['reason', 'meaning'], rowsOf('SkipReason')),
     '## Failed',
     'The scorer was asked, and gave no valid score.',
-    table(['code', 'meaning'], rowsOf(failureCodes)),
+    table(['code', 'meaning'], rowsOf('FailureCode')),
   )
 }
 
-function rowsOf(meanings: Readonly<Record<string, string>>): string[][] {
-  return Object.entries(meanings).map(([name, meaning]) => [code(name), meaning])
+function rowsOf(type: string): string[][] {
+  return literalsOf('src/model/score.ts', type).map(({ literal, comment }) => [code(literal), oneLine(comment.summary)])
 }

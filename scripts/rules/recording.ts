@@ -1,4 +1,4 @@
-import { skipReasons } from '../../src/model/score-reasons.ts'
+import { skipReasons } from '../../src/scoring/read-verdict.ts'
 import { LOST } from '../../src/sampling/weight.ts'
 import { runsNeededRules } from './runs-needed.ts'
 import { BEST, ENOUGH, FREEZE, LEAST, TWELFTH } from './table.ts'

@@ -28,12 +28,17 @@ const words = ['order', 'bicycle', 'refund', 'helmet', 'lock', 'delivery', 'invo
 const queries: Readonly<Record<string, string>> = {
   newest: '',
   'one agent': 'agent=agent-3',
+  'one scorer': 'scorer=faithfulness',
   'one scorer failing': 'scorer=faithfulness&label=fail',
   worst: 'scorer=faithfulness&sort=worst',
   'one agent, worst': 'agent=agent-3&scorer=tool_errors&sort=worst',
   text: 'text=refund%20helm',
   'text and scorer': 'text=brake&scorer=faithfulness&label=fail',
   status: 'status=error',
+  'a status of no run': 'status=aborted',
+  'worst, of a status of no run': 'scorer=faithfulness&sort=worst&label=fail&status=aborted',
+  'a word of every run': 'text=question&scorer=faithfulness&sort=worst',
+  'a word of every run, rare version': 'text=question&scorer=faithfulness&version=12345678',
   'the last hour': `fromMs=${Date.now() - 3_600_000}`,
 }
 
@@ -66,7 +71,7 @@ for (const [name, times] of taken) {
   const p95 = percentile(times, 0.95)
   worst = Math.max(worst, p95)
   console.log(
-    `${name.padEnd(20)} median ${percentile(times, 0.5).toFixed(1).padStart(6)} ms, p95 ${p95.toFixed(1).padStart(6)} ms, ${times.length} times`,
+    `${name.padEnd(34)} median ${percentile(times, 0.5).toFixed(1).padStart(6)} ms, p95 ${p95.toFixed(1).padStart(6)} ms, ${times.length} times`,
   )
 }
 console.log(
@@ -89,7 +94,7 @@ function measureAlone(): void {
       return (user + system) / 1000
     })
     console.log(
-      `${name.padEnd(20)} alone: median ${percentile(times, 0.5).toFixed(1).padStart(6)} ms of processor time`,
+      `${name.padEnd(34)} alone: median ${percentile(times, 0.5).toFixed(1).padStart(6)} ms of processor time`,
     )
   }
   database.close()

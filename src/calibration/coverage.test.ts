@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createSeededRandom } from '../sampling/seeded-random.ts'
 import { correctedShare } from './corrected-share.ts'
-import { draw } from './draw.ts'
+import { createSeededRandom, draw } from './draw.ts'
 import { ppiMean } from './ppi-mean.ts'
 import type { LabelledScore, UnlabelledSums } from './ppi-mean.ts'
 import { ratesOf } from './rates.ts'

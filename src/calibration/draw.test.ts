@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createSeededRandom } from '../sampling/seeded-random.ts'
-import { draw } from './draw.ts'
+import { createSeededRandom, draw } from './draw.ts'
 import type { Drawable } from './draw.ts'
 
 const drawable: fc.Arbitrary<Drawable> = fc.record({

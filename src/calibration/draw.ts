@@ -84,3 +84,14 @@ function shuffled<T>(items: readonly T[], random: () => number): T[] {
   }
   return order
 }
+
+/** Numbers from 0 to 1, 1 excluded: the same for the same seed (mulberry32). For draws that are to be repeatable, not for secrets. */
+export function createSeededRandom(seed: number): () => number {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

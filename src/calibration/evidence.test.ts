@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSeededRandom } from '../sampling/seeded-random.ts'
+import { createSeededRandom } from './draw.ts'
 import { evidenceOfFall, PAGE_NATS, surelyReached, TICKET_NATS } from './evidence.ts'
 
 /** A judge on a labelled set: with which probability it agrees on each run. */

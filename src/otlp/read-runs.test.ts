@@ -4,7 +4,7 @@ import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.
 import type { AgentRun } from '../model/agent-run.ts'
 import type { OtlpInput, OtlpSummary, ReadRunsOptions } from './read-runs.ts'
 import { readRuns } from './read-runs.ts'
-import { reconstructRuns } from '../runs/reconstruct-runs.ts'
+import { reconstructRuns } from '../runs/build-runs.ts'
 
 const scenarios = [
   'ai-6.0.326',

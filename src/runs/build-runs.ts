@@ -1,4 +1,6 @@
 import type { AgentRun } from '../model/agent-run.ts'
+import { toSourceSpan } from '../spans/from-sdk-span.ts'
+import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { planTraces } from './layout/plan-traces.ts'
 import { linkRecorded } from './layout/recorded-trace.ts'
@@ -24,6 +26,27 @@ export function buildRuns(spans: readonly SourceSpan[], options: BuildRunsOption
   const plans = planTraces(traces.map(([traceId, ofTrace]) => linkRecorded(ofTrace, logs.get(traceId) ?? NO_LOGS)))
   if (options.lacksSpans === true) for (const plan of plans) markIncomplete(plan)
   return plans.map((plan) => new ReconstructedRun(plan, 1))
+}
+
+/**
+ * Puts the agent runs together that these spans hold: spans of an OpenTelemetry JS SDK (1.30, 2.x, 3.x), or `SourceSpan`s,
+ * in any order, of any number of traces; `logs` are the log records in which some instrumentations write messages.
+ *
+ * Top-level runs come by start time, each with its children. Nothing is parsed before it is asked for.
+ *
+ * @example
+ * const exporter = new InMemorySpanExporter()
+ * const [run] = reconstructRuns(exporter.getFinishedSpans())
+ * console.log(run?.toolCalls)
+ */
+export function reconstructRuns(
+  spans: readonly (SdkSpanLike | SourceSpan)[],
+  logs: readonly SourceLog[] = [],
+): AgentRun[] {
+  return buildRuns(
+    spans.map((span) => ('spanContext' in span ? toSourceSpan(span) : span)),
+    { logs },
+  )
 }
 
 const NO_LOGS: ReadonlyMap<string, readonly SourceLog[]> = new Map()

@@ -1,12 +1,48 @@
 import type { Usage } from '../model/message.ts'
 import type { FailureCode, JudgeReport, SkipReason } from '../model/score.ts'
-import { failureCodes, skipReasons } from '../model/score-reasons.ts'
 import { isRecord } from '../spans/json.ts'
 import { boundedNumber, tokenCount } from '../spans/outside-number.ts'
 import { formatValue } from './format-value.ts'
 
 // What scorers return is typed at compile time only. These functions read it at run time, so that nothing but texts, known
 // reasons and plausible numbers reaches budgets, attributes and metrics.
+
+/** The reasons for which a score is skipped, at run time. */
+export const skipReasons: Readonly<Record<SkipReason, true>> = {
+  filtered: true,
+  'not-applicable': true,
+  'no-content': true,
+  'no-output': true,
+  'run-failed': true,
+  'not-finished': true,
+  incomplete: true,
+  'sampled-out': true,
+  thinned: true,
+  refused: true,
+  'circuit-open': true,
+  'judge-unavailable': true,
+  unsampled: true,
+  'already-scored': true,
+  'queue-full': true,
+  expired: true,
+  shutdown: true,
+}
+
+/** The codes with which a score fails, at run time. */
+const failureCodes: Readonly<Record<FailureCode, true>> = {
+  'scorer-threw': true,
+  'scorer-timeout': true,
+  'invalid-score': true,
+  'redact-failed': true,
+  'judge-timeout': true,
+  'judge-http': true,
+  'judge-auth': true,
+  'judge-quota': true,
+  'judge-refused': true,
+  'judge-invalid-reply': true,
+  'judge-unanswered': true,
+  'judge-compromised': true,
+}
 
 /** Whether the value is one of the reasons for which a score is skipped. */
 export function isSkipReason(value: unknown): value is SkipReason {

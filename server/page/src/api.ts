@@ -45,6 +45,8 @@ export interface RunDetails {
   readonly isOpen: boolean
   readonly stored?: { readonly revision: number; readonly settled_ms: number; readonly parent_id: string | null }
   readonly scores: readonly { readonly runId: string; readonly scoreKey: string; readonly evaluation: Evaluation }[]
+  /** Scores that the person who looks is to label first. */
+  readonly withheld: readonly { readonly runId: string; readonly scorer: string; readonly version: string }[]
   readonly spans: readonly SourceSpan[]
 }
 

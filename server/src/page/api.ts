@@ -19,6 +19,8 @@ import * as labels from './store/labels.ts'
 import { listRuns } from './store/run-list.ts'
 import { DIMENSIONS, summariseScores, timeRange } from './store/score-sums.ts'
 import type { Dimension, ScoreFilter } from './store/score-sums.ts'
+import { exportScoredRuns } from './store/trace-files.ts'
+import { revealScore } from './store/withheld.ts'
 import type { Trials } from './trials.ts'
 
 /** What the API reads and does. */
@@ -58,6 +60,7 @@ const listQuery = z.object({
   fromMs: optionalNumber,
   toMs: optionalNumber,
   limit: optionalNumber,
+  labeller: z.string().max(200).optional(),
 })
 const scoreFilter = z.object({
   scorer: z.string().min(1),
@@ -77,6 +80,7 @@ const labelBody = z.object({
   label: z.enum(['pass', 'fail']),
   note: z.string().max(4000),
 })
+const revealBody = z.object({ runId: name, scorer: name, version: name })
 const drawBody = z.object({ scorer: name, version: name, count: z.int().min(1).max(500) })
 const trialBody = z.object({ scorer: name, runIds: z.array(name).min(1).max(50), capUsd: z.number().min(0).optional() })
 
@@ -103,7 +107,7 @@ export function createApi(parts: ApiParts): Handler {
       return json({ ...listRuns(database, filter), changes: ingest.changes, open: ingest.openRuns() })
     },
     'GET /api/run': ({ query }) => {
-      const found = readRun(parts, query.get('id') ?? '')
+      const found = readRun(parts, query.get('id') ?? '', query.get('labeller') ?? '')
       return found === undefined ? missing('run') : json(found)
     },
     'GET /api/run.json': ({ query }) => {
@@ -132,12 +136,11 @@ export function createApi(parts: ApiParts): Handler {
         z.object({ scorer: name, version: name, labeller: z.string().max(200).default('') }),
         Object.fromEntries(query),
       )
-      const done = labels.labelledRuns(database, scorer, version)
       return json({
         waiting: labels.waitingRuns(database, scorer, version, labeller),
         progress: labels.progressOf(database, scorer, version, labeller),
-        labelled: done,
-        agreement: labels.agreementOf(done),
+        labelled: labels.labelsShownTo(database, scorer, version, labeller),
+        agreement: labels.agreementOf(labels.allLabels(database, scorer, version)),
       })
     },
     'POST /api/labels/draw': ({ body }) => {
@@ -146,13 +149,28 @@ export function createApi(parts: ApiParts): Handler {
     },
     'POST /api/labels': ({ body }) =>
       labels.saveLabel(database, parsed(labelBody, body), nowMs()) ? json({}) : missing('score'),
+    'POST /api/labels/reveal': ({ body }) => {
+      revealScore(database, parsed(revealBody, body), nowMs())
+      return json({})
+    },
+    'GET /api/labels/runs': ({ query }) => ({
+      type: 'application/x-ndjson',
+      fileName: fileName('runs', query.get('scorer') ?? ''),
+      write: async (line) => {
+        for (const each of exportScoredRuns(database, query.get('scorer') ?? '', nowMs())) {
+          await line(each)
+          // Writing many runs must not keep the spans that come in meanwhile waiting.
+          await new Promise(setImmediate)
+        }
+      },
+    }),
     'GET /api/labels/export': ({ query }) => {
       const scorer = query.get('scorer') ?? ''
       const lines = exportLabels(database, scorer).map((label) => `${JSON.stringify(label)}\n`)
       return {
         type: 'application/x-ndjson',
-        fileName: `labels-${scorer.replaceAll(/[^\w-]/g, '_')}.jsonl`,
-        write: (line) => Promise.resolve(line(lines.join(''))),
+        fileName: fileName('labels', scorer),
+        write: (line) => line(lines.join('')),
       }
     },
     'POST /api/labels/import': ({ body }) => {
@@ -172,13 +190,17 @@ export function createApi(parts: ApiParts): Handler {
       const runs = readRuns(ingest, runIds)
       return {
         type: 'application/x-ndjson',
-        write: (line) => trials.run(scorer, runs, capUsd, (result) => line(`${JSON.stringify(result)}\n`)),
+        write: (line) => trials.run(scorer, runs, capUsd, (result) => void line(`${JSON.stringify(result)}\n`)),
       }
     },
     'POST /api/example': () => json({ runId: loadExample(ingest, database) }),
   }
   return (request) =>
     routes[`${request.method} ${request.path}`]?.(request) ?? { status: 404, json: { error: 'There is no such path.' } }
+}
+
+function fileName(what: string, scorer: string): string {
+  return `${what}-${scorer.replaceAll(/[^\w-]/g, '_')}.jsonl`
 }
 
 function scoresOverTime({ database }: ApiParts, query: URLSearchParams): ApiAnswer {

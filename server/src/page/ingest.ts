@@ -5,6 +5,7 @@ import type { AgentRun, Evaluation, SourceLog, SourceSpan } from 'spanscore/engi
 
 import type { RequestReader } from '../receive/read-request.ts'
 import type { ToPage } from './messages.ts'
+import { boundedSpan } from './store/bounded-span.ts'
 import { readContent, saveContent } from './store/content.ts'
 import type { TraceContent } from './store/content.ts'
 import { first } from './store/page-database.ts'
@@ -109,7 +110,9 @@ export class Ingest {
       trace = { firstMs: this.#nowMs(), spans: new Map(), logs: [], bytes: 0, isRecognised: false }
       this.#open.set(traceId, trace)
     }
-    for (const span of spans) if (!trace.spans.has(span.spanId)) trace.spans.set(span.spanId, span)
+    for (const span of spans) {
+      if (!trace.spans.has(span.spanId)) trace.spans.set(span.spanId, isOfAgent(span) ? span : boundedSpan(span))
+    }
     trace.logs.push(...logs)
     const bytes = bytesEach * (spans.length + logs.length)
     trace.bytes += bytes

@@ -19,10 +19,10 @@ export function followChanges(ingest: Ingest, signal: AbortSignal): ApiAnswer {
           if (ingest.changes !== seen) {
             seen = ingest.changes
             quietMs = 0
-            line(`event: changed\ndata: ${JSON.stringify({ changes: seen, open: ingest.openCount })}\n\n`)
+            void line(`event: changed\ndata: ${JSON.stringify({ changes: seen, open: ingest.openCount })}\n\n`)
           } else if ((quietMs += EVERY_MS) >= ALIVE_MS) {
             quietMs = 0
-            line(': alive\n\n')
+            void line(': alive\n\n')
           }
         }
         look()

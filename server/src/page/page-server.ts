@@ -17,14 +17,17 @@ export interface ApiRequest {
   readonly signal: AbortSignal
 }
 
+/** Writes a line of an answer. @returns When the browser has taken so much that there is room for another. */
+export type WriteLine = (text: string) => Promise<void>
+
 /** An answer: JSON, or lines that are written as they come. */
 export type ApiAnswer =
   | { readonly status: number; readonly json: unknown }
   | {
       readonly type: string
       readonly fileName?: string
-      /** Resolves when all was written. */
-      readonly write: (line: (text: string) => void) => Promise<void>
+      /** Resolves when all has been written. Each line resolves when there is room for another. */
+      readonly write: (line: WriteLine) => Promise<void>
     }
 
 /** Something in a request that is not as expected: what was expected, what came. */
@@ -85,7 +88,16 @@ async function answerApi(
       'cache-control': 'no-store',
       ...(answer.fileName !== undefined && { 'content-disposition': `attachment; filename="${answer.fileName}"` }),
     })
-    await answer.write((text) => void (controller.signal.aborted || response.write(text)))
+    await answer.write(async (text) => {
+      if (controller.signal.aborted || response.write(text)) return
+      await new Promise<void>((resolve) => {
+        const goOn = (): void => {
+          response.off('drain', goOn).off('close', goOn)
+          resolve()
+        }
+        response.on('drain', goOn).on('close', goOn)
+      })
+    })
     response.end()
   } catch (error) {
     const isBad = error instanceof BadRequestError

@@ -30,7 +30,8 @@ function nowMs(): number {
 async function main({ options, folder, token, limits, configPath }: PageWorkerData): Promise<void> {
   const assets = readAssets()
   const database = openPageDatabase(folder)
-  const reader = await RequestReader.create(limits)
+  // People look at all spans of a run's trace, those of its database client, too.
+  const reader = await RequestReader.create(limits, { skipsOrdinary: false })
   const report = (message: string) => answer({ kind: 'trouble', message })
   const ingest = new Ingest(database, reader, nowMs)
   const waiting: { readonly items: readonly ToPage[]; readonly bytes: number; next: number }[] = []

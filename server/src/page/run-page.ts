@@ -5,17 +5,31 @@ import type { AgentRun } from 'spanscore/engine'
 import type { Ingest } from './ingest.ts'
 import { findRun } from './store/content.ts'
 import { all, first } from './store/page-database.ts'
+import { isWithheld } from './store/withheld.ts'
 
 /** Characters of one text that the page of a run shows. Copying the run as JSON gives all. */
 const MAX_CHARACTERS = 20_000
+
+interface ScoreRow {
+  readonly run_id: string
+  readonly scorer: string
+  readonly version: string
+  readonly evaluation: string
+  readonly score_key: string
+  readonly is_withheld: number
+}
 
 interface ReadParts {
   readonly database: DatabaseSync
   readonly ingest: Ingest
 }
 
-/** All that the page of a run shows; `undefined` where no such run is known. */
-export function readRun({ database, ingest }: ReadParts, runId: string): unknown {
+/**
+ * All that the page of a run shows; `undefined` where no such run is known.
+ *
+ * @param labeller Who looks: of scores that this person is to label only the scorer is named.
+ */
+export function readRun({ database, ingest }: ReadParts, runId: string, labeller: string): unknown {
   const traceId = traceIdOf(runId)
   const content = ingest.contentOf(traceId)
   const run = findRun(content, runId) ?? findRun(content, `${traceId}:${content.spans[0]?.spanId ?? ''}`)
@@ -25,21 +39,28 @@ export function readRun({ database, ingest }: ReadParts, runId: string): unknown
     'SELECT seq, revision, settled_ms, parent_id FROM runs WHERE id = ?',
     runId,
   )
-  const scores = all<{ run_id: string; evaluation: string; score_key: string }>(
+  const scores = all<ScoreRow>(
     database,
-    `SELECT r.id AS run_id, s.evaluation, s.score_key FROM scores s JOIN runs r ON r.seq = s.run_seq
-     WHERE r.trace_id = ? ORDER BY s.scorer`,
+    `SELECT r.id AS run_id, s.scorer, s.version, s.evaluation, s.score_key, ${isWithheld('r.id', 's')} AS is_withheld
+     FROM scores s JOIN runs r ON r.seq = s.run_seq WHERE r.trace_id = ? ORDER BY s.scorer`,
+    labeller,
+    labeller,
     traceId,
   )
   return {
     run: shortened(JSON.parse(JSON.stringify(run))),
     stored,
     isOpen: stored === undefined,
-    scores: scores.map(({ run_id: id, evaluation, score_key: scoreKey }) => ({
-      runId: id,
-      scoreKey,
-      evaluation: shortened(JSON.parse(evaluation)),
-    })),
+    scores: scores
+      .filter(({ is_withheld: withheld }) => withheld === 0)
+      .map(({ run_id: id, evaluation, score_key: scoreKey }) => ({
+        runId: id,
+        scoreKey,
+        evaluation: shortened(JSON.parse(evaluation)),
+      })),
+    withheld: scores
+      .filter(({ is_withheld: withheld }) => withheld === 1)
+      .map(({ run_id: id, scorer, version }) => ({ runId: id, scorer, version })),
     spans: content.spans
       .toSorted((left, right) => left.startTimeMs - right.startTimeMs)
       .map((span) => shortened(JSON.parse(JSON.stringify(span)))),

@@ -38,8 +38,9 @@ export class RequestReader {
     this.#limits = limits
   }
 
-  static async create(limits: RecordLimits): Promise<RequestReader> {
-    return new RequestReader(await createProtobufDecoder({ skipsOrdinary: true }), limits)
+  /** @param skipsOrdinary Whether attributes of spans that no dialect can recognise are left out, where that saves work. */
+  static async create(limits: RecordLimits, { skipsOrdinary = true } = {}): Promise<RequestReader> {
+    return new RequestReader(await createProtobufDecoder({ skipsOrdinary }), limits)
   }
 
   /**

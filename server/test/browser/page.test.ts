@@ -149,6 +149,7 @@ describe('the page', () => {
 
   it('finds runs by what they say', async () => {
     await open('/')
+    await page.locator('.run-row').first().waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('bergen no dat')
     await expect.poll(() => page.locator('.run-row').count()).toBe(1)

@@ -24,6 +24,11 @@ function statusOf(origin: string, path: string, headers: Record<string, string>)
   })
 }
 
+interface RunAnswer {
+  readonly scores: readonly { readonly evaluation: { readonly scorer: { readonly id: string } } }[]
+  readonly withheld: readonly { readonly scorer: string }[]
+}
+
 interface List {
   readonly runs: readonly ListedRun[]
   readonly open: readonly { readonly traceId: string; readonly agent: string; readonly question: string }[]
@@ -134,7 +139,28 @@ describe('the API of the page', () => {
     const query = `scorer=tool_errors&version=${version}&labeller=ada`
     const { waiting } = await page.get<{ waiting: { runId: string }[] }>(`/api/labels?${query}`)
     expect(JSON.stringify(waiting)).not.toContain('fail')
+    const verdictOf = async (runId: string, labeller: string) => {
+      const listed = await list(`labeller=${labeller}`)
+      const mark = listed.runs.find(({ id }) => id === runId)!.scores.find(({ scorer }) => scorer === 'tool_errors')!
+      const shown = await page.get<RunAnswer>(`/api/run?id=${runId}&labeller=${labeller}`)
+      return {
+        mark: `${mark.status} ${mark.label}`,
+        isShown: shown.scores.some(({ evaluation }) => evaluation.scorer.id === 'tool_errors'),
+        withheld: shown.withheld.map(({ scorer }) => scorer),
+      }
+    }
     const label = { scorer: 'tool_errors', version, labeller: 'ada', label: 'pass', note: 'fine' }
+    const first = waiting[0]!.runId
+    const hidden = { mark: 'withheld null', isShown: false, withheld: ['tool_errors'] }
+    const shown = { mark: expect.stringMatching('scored') as string, isShown: true, withheld: [] }
+    expect(await verdictOf(first, 'ada')).toEqual(hidden)
+    expect(await verdictOf(first, '')).toEqual(hidden)
+    await page.post('/api/labels', { ...label, runId: first })
+    expect(await verdictOf(first, 'ada')).toEqual(shown)
+    expect(await verdictOf(first, 'bob')).toEqual(hidden)
+    expect(await verdictOf(first, '')).toEqual(shown)
+    const others = await page.get<{ labelled: unknown[] }>(`/api/labels?${query.replace('ada', 'bob')}`)
+    expect(others.labelled).toEqual([])
     for (const { runId } of waiting) await page.post('/api/labels', { ...label, runId })
     const undrawn = runs.find(({ id }) => !waiting.some(({ runId }) => runId === id))!
     await page.post('/api/labels', { ...label, runId: undrawn.id })
@@ -150,6 +176,28 @@ describe('the API of the page', () => {
     await expect(page.post('/api/labels/import', { lines: '{}' })).rejects.toThrow('Line 1')
     const { agreement } = await page.get<{ agreement: unknown }>(`/api/labels?${query}`)
     expect(agreement).toMatchObject({ bothPass: 1, falseAlarms: 1, missed: 0 })
+  })
+
+  it('shows a withheld verdict to who wants it, and takes the run out of the draw', async () => {
+    const { scorers } = await page.get<{ scorers: { scorer: string; version: string }[] }>('/api/overview')
+    const { version } = scorers.find(({ scorer }) => scorer === 'tool_errors')!
+    const score = { scorer: 'tool_errors', version }
+    expect(await page.post('/api/labels/draw', { ...score, count: 2 })).toEqual({ drawn: 2 })
+    const state = () =>
+      page.get<{ waiting: { runId: string }[]; progress: { drawn: number } }>(
+        `/api/labels?scorer=tool_errors&version=${version}&labeller=ada`,
+      )
+    const [drawn] = (await state()).waiting
+    const before = (await state()).progress.drawn
+    await page.post('/api/labels/reveal', { ...score, runId: drawn!.runId })
+    expect(await state()).toMatchObject({ waiting: [], progress: { drawn: before - 1 } })
+    const { withheld } = await page.get<RunAnswer>(`/api/run?id=${drawn!.runId}`)
+    expect(withheld).toEqual([])
+    await page.post('/api/labels', { ...score, runId: drawn!.runId, labeller: 'ada', label: 'fail', note: '' })
+    const response = await fetch(`${page.origin}/api/labels/export?scorer=tool_errors`, {
+      headers: { authorization: `Bearer ${page.token}` },
+    })
+    expect(await response.text()).not.toContain(drawn!.runId)
   })
 
   it('keeps runs and token over a restart', async () => {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 
 import { addWeighted, weightedMean } from 'spanscore/engine'
 import type { Evaluation } from 'spanscore/engine'
@@ -11,8 +11,10 @@ import { compareScores, differenceOf } from '../../src/page/store/compare.ts'
 import { drawProbability, drawScores } from '../../src/page/store/draws.ts'
 import { exportLabels } from '../../src/page/store/label-files.ts'
 import { saveLabel } from '../../src/page/store/labels.ts'
-import { openPageDatabase, run as execute } from '../../src/page/store/page-database.ts'
+import { all, openPageDatabase, run as execute } from '../../src/page/store/page-database.ts'
 import { listRuns } from '../../src/page/store/run-list.ts'
+import { boundedSpan } from '../../src/page/store/bounded-span.ts'
+import { PAGE_MIGRATIONS } from '../../src/page/store/schema.ts'
 import { deleteOldest, saveRun, saveScore, usedBytes } from '../../src/page/store/run-writer.ts'
 
 let folder: string
@@ -106,9 +108,9 @@ describe('retention', () => {
 })
 
 /** The mean of a share. */
-function shareOf(hits: number, all: number) {
+function shareOf(hits: number, count: number) {
   let sums = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
-  for (let index = 0; index < all; index++) sums = addWeighted(sums, 1, Number(index < hits))
+  for (let index = 0; index < count; index++) sums = addWeighted(sums, 1, Number(index < hits))
   return weightedMean(sums)!
 }
 
@@ -169,4 +171,42 @@ describe('draws', () => {
     expect(drawScores(database, 'judge', 'v1', 10, 1, () => 0.5)).toBe(0)
     expect(drawProbability(database, idOf(0), 'judge', 'v1')).toBe(1)
   })
+})
+
+it('opens a database of the first version, and keeps what is in it', () => {
+  const old = mkdtempSync(join(tmpdir(), 'spanscore-store-'))
+  const first = new DatabaseSync(join(old, 'page.db'))
+  first.exec(`${PAGE_MIGRATIONS[0]} PRAGMA user_version = 1`)
+  first.exec("INSERT INTO drawn VALUES ('run', 'judge', 'v1', 'pass', 1, 0.5)")
+  first.close()
+  const opened = openPageDatabase(old)
+  expect(all(opened, 'SELECT run_id, seen_ms FROM drawn')).toMatchObject([{ run_id: 'run', seen_ms: null }])
+  opened.close()
+  rmSync(old, { recursive: true, force: true })
+})
+
+it('keeps spans of no agent within bounds, and counts what it leaves out', () => {
+  const kept = boundedSpan({
+    traceId: '1'.repeat(32),
+    spanId: '2'.repeat(16),
+    name: 'SELECT',
+    kind: 3,
+    scope: { name: '@opentelemetry/instrumentation-pg' },
+    attributes: {
+      'db.query.text': 'x'.repeat(5000),
+      list: Array.from({ length: 1000 }, () => 'entry'),
+      ...Object.fromEntries(Array.from({ length: 100 }, (_unused, index) => [`key-${index}`, index])),
+    },
+    events: Array.from({ length: 20 }, () => ({ name: 'fetched', timeMs: 1, attributes: {} })),
+    status: { code: 'error', message: 'x'.repeat(5000) },
+    startTimeMs: 1,
+    endTimeMs: 2,
+    resource: {},
+    droppedAttributesCount: 1,
+  })
+  expect(kept).toMatchObject({ name: 'SELECT', spanId: '2'.repeat(16), droppedAttributesCount: 55 })
+  expect(kept.attributes).toMatchObject({ 'db.query.text': `${'x'.repeat(1000)}…`, 'key-45': 45 })
+  expect(kept.attributes['list']).toHaveLength(1001)
+  expect(kept.events).toHaveLength(8)
+  expect(JSON.stringify(kept).length).toBeLessThan(6000)
 })

@@ -1,6 +1,6 @@
 import type { TraceSpan } from '../trace-span.ts'
 import { planRuns } from './assign-spans.ts'
-import { dropTwins } from './duplicate-runs.ts'
+import { dropTwins } from './duplicates.ts'
 import { joinSpread } from './merge-split-traces.ts'
 import { nestBareRuns } from './nest-agentless-runs.ts'
 import type { RunPlan } from './run-layout.ts'

@@ -1,6 +1,6 @@
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
-import { nestTwinCalls } from './duplicate-calls.ts'
+import { nestTwinCalls } from './duplicates.ts'
 import { nestBelowTools } from './nest-below-tools.ts'
 import { regroupFlat } from './regroup-flat.ts'
 

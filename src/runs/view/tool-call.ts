@@ -1,7 +1,6 @@
 import { isRecord, textOf, toJsonText } from '../../spans/json.ts'
 import type { RunError, ToolCallResponsePart } from '../../model/message.ts'
 import { unwrapBlocks } from '../../spans/content/parts.ts'
-import { readsAsError, readsAsLostError, readsAsRefusal } from '../../spans/content/tool-errors.ts'
 import type { ToolCall } from '../../model/agent-run.ts'
 import { frozen } from './frozen.ts'
 import { idOf, type JoinedCall } from './join-tool-calls.ts'
@@ -192,4 +191,23 @@ function protocolError(result: unknown): RunError | undefined {
 /** Of streams some write the arguments as they stand before their first part. */
 function isEmpty(value: unknown): boolean {
   return isRecord(value) && Object.keys(value).length === 0
+}
+
+// How libraries write to the model, in words, that a tool failed or did not run.
+
+/** Of a tool whose span is lost where it throws: the answer is the error. */
+function readsAsLostError(text: string): boolean {
+  return /^(?:\w{0,200}Error|\w{0,200}Exception)\b/.test(text)
+}
+
+/** Of a tool without a span: what applications and LangGraph write of an error. */
+function readsAsError(text: string): boolean {
+  return /^(?:\w{0,200}(?:Error|Exception): \S|Error invoking tool )/.test(text)
+}
+
+/** How LangGraph says that no tool ran: of unknown tools, and of arguments that do not fit. */
+function readsAsRefusal(text: string): boolean {
+  if (/^Error: (?:\S+ is not a valid tool, try|Tool "[^"]*" not found\.|Received tool input did not match)/.test(text))
+    return true
+  return text.startsWith('Error invoking tool ') && text.includes('did not match expected schema')
 }

@@ -1,16 +1,11 @@
-import type { AgentRun } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
-import { isExplanation } from '../../model/explanation.ts'
-import { invalidScore } from '../../scoring/verdict.ts'
-import { plainRun } from '../../scoring/given/run.ts'
-import type { Failed, JudgeReport, Skipped } from '../../model/score.ts'
-import type { GivenInput, Need, Scorer, Verdict } from '../../scoring/scorer.ts'
+import type { Need, Scorer, Verdict } from '../../scoring/scorer.ts'
 import { formatValue } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
-import { runSyncOrAsync } from './run-sync-or-async.ts'
-import { scoreBesideDecoy } from './score-beside-decoy.ts'
-import { createStepJudging, readStepJudge, REASON_SHAPE, scoreShape } from './prompt-steps.ts'
-import type { AnyPromptStep, DefaultShape, StepAsker, StepSubject } from './prompt-steps.ts'
+import { assessSteps, runSyncOrAsync, scoreBesideDecoy } from './assess-steps.ts'
+import type { AnyStep, ScoredSteps, StepName, Steps } from './assess-steps.ts'
+import { createStepJudging, readStepJudge } from './prompt-steps.ts'
+import type { AnyPromptStep, StepSubject } from './prompt-steps.ts'
 import { areTexts, expectFlags, expectOption, isTextOrNone, readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import type { NewScorer, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
@@ -109,12 +104,6 @@ function checkDeclaration(declaration: Omit<CreateScorerOptions, 'id'>): void {
 }
 
 type Untyped = Omit<CreateScorerOptions, 'type' | 'id'> & { readonly id: string }
-type StepName = 'preprocess' | 'analyze' | 'generateScore' | 'generateReason'
-type AnyContext = Readonly<Record<string, unknown>>
-type AnyStep = ((context: AnyContext) => unknown) | AnyPromptStep
-type Steps = { readonly [Name in StepName]?: AnyStep }
-type ScoredSteps = Steps & { readonly generateScore: AnyStep }
-
 /** The builder; that steps come in their order is the types' business. */
 function withoutScore(options: Untyped, steps: Steps): unknown {
   return {
@@ -161,7 +150,7 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
     assess: (run, context) => {
       const asker = judging?.asker(run, context)
       const score = (subject: StepSubject): Verdict | Promise<Verdict> =>
-        runSyncOrAsync(assess({ id, range }, steps, run, context.given, asker, subject))
+        runSyncOrAsync(assessSteps({ id, range }, steps, run, context.given, asker, subject))
       if (judging?.isHardened !== true) return score('run')
       return scoreBesideDecoy(
         judging.judge.model,
@@ -172,48 +161,6 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
     },
   })
   return scorer
-}
-
-/** Takes the steps one after the other; yields what may be a promise. */
-function* assess(
-  { id, range }: Pick<Scorer, 'id' | 'range'>,
-  steps: ScoredSteps,
-  agentRun: AgentRun,
-  given: GivenInput | undefined,
-  asker: StepAsker | undefined,
-  subject: StepSubject,
-): Generator<unknown, Verdict, unknown> {
-  const run = given === undefined ? agentRun : toStepRun(agentRun, given)
-  const results: { preprocessStepResult?: unknown; analyzeStepResult?: unknown } = {}
-  const take = (step: AnyStep, more?: { readonly score: number }, shape?: DefaultShape): unknown => {
-    const context = { run, agentRun, results: { ...results }, ...more }
-    return typeof step === 'function' ? step(context) : asker?.ask(step, context, shape, subject)
-  }
-  const finish = (verdict: Verdict): Verdict => {
-    const report: JudgeReport | undefined = asker?.report()
-    return { ...verdict, ...results, ...(report !== undefined && { judge: report }) }
-  }
-  if (steps.preprocess !== undefined) {
-    const preprocessed = yield take(steps.preprocess)
-    if (isUnavailable(preprocessed)) return finish(preprocessed)
-    results.preprocessStepResult = preprocessed
-  }
-  if (steps.analyze !== undefined) {
-    const analyzed = yield take(steps.analyze)
-    if (isUnavailable(analyzed)) return finish(analyzed)
-    results.analyzeStepResult = analyzed
-  }
-  const reply = yield take(steps.generateScore, undefined, scoreShape(range))
-  if (isUnavailable(reply)) return finish(reply)
-  const value = isRecord(reply) && 'score' in reply ? reply.score : reply
-  if (typeof value !== 'number') return finish(invalidScore(id, range, value))
-  if (steps.generateReason === undefined || subject === 'decoy' || Number.isNaN(value))
-    return finish({ status: 'scored', value })
-  const said = yield take(steps.generateReason, { score: value }, REASON_SHAPE)
-  if (isUnavailable(said)) return finish(said)
-  const reason = isRecord(said) && 'reason' in said ? said.reason : said
-  const isReason = typeof reason === 'string' || isExplanation(reason)
-  return finish({ status: 'scored', value, ...(isReason && { explanation: reason }) })
 }
 
 /** What can be hashed of steps: source text, and schemas that are JSON; objects of schema libraries are machines without end. */
@@ -228,22 +175,6 @@ function sourceOf(steps: Steps): unknown {
       outputSchema !== undefined && '~standard' in outputSchema ? '' : outputSchema,
     ]
   })
-}
-
-/** The run with input and output as they were given. */
-function toStepRun(run: AgentRun, given: GivenInput): Readonly<Record<string, unknown>> {
-  const { input, output, groundTruth } = given
-  return { ...plainRun(run), input, output, ...(groundTruth !== undefined && { groundTruth }) }
-}
-
-/** A step that ends the scoring: what it asked the judge for could not be had, or it says itself that there is no score. */
-function isUnavailable(value: unknown): value is Skipped | Failed {
-  return (
-    isRecord(value) &&
-    typeof value.message === 'string' &&
-    ((value.status === 'skipped' && typeof value.reason === 'string') ||
-      (value.status === 'failed' && typeof value.code === 'string'))
-  )
 }
 
 function checked(name: StepName, step: unknown): AnyStep {

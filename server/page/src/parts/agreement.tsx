@@ -61,7 +61,10 @@ export function AgreementTable({
         ))}
       </ol>
       <p class="muted">
-        Export the labels, and <code>spanscore calibrate</code> makes corrected means of them.
+        Export labels and runs, and calibrate the scorer with them:{' '}
+        <code>
+          npx spanscore calibrate runs-{scorer}.jsonl --labels labels-{scorer}.jsonl
+        </code>
       </p>
     </section>
   )

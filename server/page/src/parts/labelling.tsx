@@ -26,11 +26,12 @@ export function Labelling({ scorer, version, labeller, state, onLabel, onNext }:
   const next = state.waiting.find(({ runId }) => !skipped.has(runId)) ?? state.waiting[0]
   const runId = given?.runId ?? next?.runId ?? ''
   const [details, setDetails] = useState<RunDetails>()
+  // The service gives the verdict only once there is a label: the run is read again then.
   useEffect(() => {
     let isCurrent = true
-    setDetails(undefined)
+    setDetails((before) => (before?.run.id === runId ? before : undefined))
     if (runId !== '') {
-      read<RunDetails>('/api/run', { id: runId }).then(
+      read<RunDetails>('/api/run', { id: runId, labeller: labeller.trim() }).then(
         (value) => isCurrent && setDetails(value),
         (failure: unknown) => isCurrent && setProblem(messageOf(failure)),
       )
@@ -38,7 +39,7 @@ export function Labelling({ scorer, version, labeller, state, onLabel, onNext }:
     return () => {
       isCurrent = false
     }
-  }, [runId])
+  }, [runId, given !== undefined])
   // Nobody labels what they have not seen: after one run the next has yet to come.
   const isSeen = details?.run.id === runId
   const say = (label: 'pass' | 'fail') => {
@@ -108,7 +109,7 @@ export function Labelling({ scorer, version, labeller, state, onLabel, onNext }:
             <p>
               You: <b>{given.label === 'pass' ? '✓ pass' : '✗ fail'}</b>. The scorer:
             </p>
-            {evaluation !== undefined && <Verdict evaluation={evaluation} />}
+            {evaluation === undefined ? <p class="muted">Loading…</p> : <Verdict evaluation={evaluation} />}
             <button type="button" class="primary" onClick={goOn}>
               Next <kbd>Enter</kbd>
             </button>

@@ -10,6 +10,7 @@ export function markOf(
 ): { readonly sign: string; readonly tone: string; readonly word: string } {
   if (label === 'pass') return { sign: '✓', tone: 'pass', word: 'passes' }
   if (label === 'fail') return { sign: '✗', tone: 'fail', word: 'fails' }
+  if (status === 'withheld') return { sign: '?', tone: 'none', word: 'is yours to label' }
   return status === 'failed'
     ? { sign: '!', tone: 'warn', word: 'could not be scored' }
     : { sign: '–', tone: 'none', word: 'not scored' }
@@ -23,6 +24,7 @@ export function ScoreMarks({ scores }: { readonly scores: readonly ListedScore[]
   const fails = scores.filter(({ label }) => label === 'fail')
   const broken = scores.filter(({ status }) => status === 'failed')
   const passes = scores.filter(({ label }) => label === 'pass')
+  const withheld = scores.filter(({ status }) => status === 'withheld')
   return (
     <span class="marks">
       {fails.slice(0, NAMED).map(({ scorer, value }) => (
@@ -48,7 +50,18 @@ export function ScoreMarks({ scores }: { readonly scores: readonly ListedScore[]
           <span aria-label="pass">✓</span> {passes.length}
         </span>
       )}
-      {fails.length + broken.length + passes.length === 0 && <span class="mark none">not scored</span>}
+      {withheld.map(({ scorer }) => (
+        <span
+          key={scorer}
+          class="mark none"
+          title={`The verdict of ${scorer} is shown once you have labelled this run.`}
+        >
+          {scorer}: to label
+        </span>
+      ))}
+      {fails.length + broken.length + passes.length + withheld.length === 0 && (
+        <span class="mark none">not scored</span>
+      )}
     </span>
   )
 }

@@ -4,6 +4,7 @@ import { ask, exchange, send } from '../api.ts'
 import type { LabelState } from '../api.ts'
 import { useService } from '../service.ts'
 import { plural } from '../format.ts'
+import { keepLabellerName, labellerName } from '../labeller.ts'
 import { messageOf, useAnswer } from '../live.ts'
 import { Choice } from '../parts/choice.tsx'
 import { AgreementTable } from '../parts/agreement.tsx'
@@ -11,13 +12,11 @@ import { Labelling } from '../parts/labelling.tsx'
 import { useChoices } from '../parts/place.ts'
 import { scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
 
-const NAME = 'spanscore-labeller'
-
 /** Where people say whether runs pass, without seeing what the scorer says, and see afterwards how well it agrees. */
 export function LabelsView() {
   const { overview, changes } = useService()
   const { choices, choose } = useChoices()
-  const [labeller, setLabeller] = useState(localStorage.getItem(NAME) ?? '')
+  const [labeller, setLabeller] = useState(labellerName())
   const [round, setRound] = useState(0)
   const [note, setNote] = useState('')
   const [isShowing, setShowing] = useState(false)
@@ -29,7 +28,7 @@ export function LabelsView() {
   const isReady = scorer !== '' && version !== ''
   const { value, error } = useAnswer<LabelState>(
     isReady ? '/api/labels' : undefined,
-    { scorer, version, labeller },
+    { scorer, version, labeller: labeller.trim() },
     `${round}/${changes}`,
   )
   const [problem, setProblem] = useState<string>()
@@ -70,7 +69,7 @@ export function LabelsView() {
             placeholder="who labels"
             autocomplete="off"
             onInput={({ currentTarget }) => {
-              localStorage.setItem(NAME, currentTarget.value)
+              keepLabellerName(currentTarget.value)
               setLabeller(currentTarget.value)
             }}
           />
@@ -118,18 +117,26 @@ export function LabelsView() {
 
 function Files({ scorer, onImport }: { readonly scorer: string; readonly onImport: (lines: string) => void }) {
   const input = useRef<HTMLInputElement>(null)
-  const save = async (): Promise<void> => {
-    const response = await ask(`/api/labels/export?scorer=${encodeURIComponent(scorer)}`)
+  const save = async (what: 'labels' | 'runs'): Promise<void> => {
+    const path = what === 'labels' ? '/api/labels/export' : '/api/labels/runs'
+    const response = await ask(`${path}?scorer=${encodeURIComponent(scorer)}`)
     const link = document.createElement('a')
     link.href = URL.createObjectURL(await response.blob())
-    link.download = `labels-${scorer}.jsonl`
+    link.download = `${what}-${scorer}.jsonl`
     link.click()
     URL.revokeObjectURL(link.href)
   }
   return (
     <span class="buttons">
-      <button type="button" onClick={() => void save()}>
+      <button type="button" onClick={() => void save('labels')}>
         Export labels
+      </button>
+      <button
+        type="button"
+        title="The runs with their scores, in OTLP/JSON: the other file that spanscore calibrate needs"
+        onClick={() => void save('runs')}
+      >
+        Export runs
       </button>
       <button type="button" onClick={() => input.current?.click()}>
         Import labels

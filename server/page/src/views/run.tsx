@@ -1,10 +1,11 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-import { ask } from '../api.ts'
+import { ask, send } from '../api.ts'
 import type { AgentRun, RunDetails, SourceSpan } from '../api.ts'
 import { useService } from '../service.ts'
 import { count, duration, plural, time } from '../format.ts'
+import { labellerName } from '../labeller.ts'
 import { useAnswer } from '../live.ts'
 import { Conversation } from '../parts/conversation.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
@@ -24,7 +25,12 @@ export function RunView() {
   const id = decodeURIComponent(params['id'] ?? '')
   // A run that is settled changes seldom; one that is in progress with every span.
   const isQuiet = useRef(false)
-  const { value, error } = useAnswer<RunDetails>('/api/run', { id }, isQuiet.current ? -1 : changes)
+  const [revealed, setRevealed] = useState(0)
+  const { value, error } = useAnswer<RunDetails>(
+    '/api/run',
+    { id, labeller: labellerName() },
+    `${revealed}/${isQuiet.current ? -1 : changes}`,
+  )
   isQuiet.current =
     value?.stored !== undefined && value.run.id === id && value.stored.settled_ms < Date.now() - QUIET_MS
   useKeys({ Escape: back, u: back })
@@ -43,6 +49,7 @@ export function RunView() {
     )
   }
   const { run, isOpen, scores, spans, stored } = value
+  const withheld = value.withheld.filter(({ runId }) => runId === run.id)
   const own = scores.filter(({ runId }) => runId === run.id).map(({ evaluation }) => evaluation)
   return (
     <article class="run">
@@ -53,9 +60,10 @@ export function RunView() {
         </section>
         <aside aria-label="Scores">
           <h2>Scores</h2>
+          <Withheld scores={withheld} onReveal={() => setRevealed((before) => before + 1)} />
           {own.length > 0 ? (
             <Verdicts evaluations={own} />
-          ) : (
+          ) : withheld.length > 0 ? null : (
             <p class="muted">
               {isOpen
                 ? 'The run is in progress; it is scored when it is complete.'
@@ -68,6 +76,39 @@ export function RunView() {
       </div>
       <Spans spans={spans} />
     </article>
+  )
+}
+
+interface WithheldProps {
+  readonly scores: RunDetails['withheld']
+  readonly onReveal: () => void
+}
+
+/** Scores that were drawn to be labelled: the verdict comes after the label, or costs the run its place in the draw. */
+function Withheld({ scores, onReveal }: WithheldProps) {
+  if (scores.length === 0) return null
+  return (
+    <ul class="verdicts">
+      {scores.map(({ runId, scorer, version }) => (
+        <li key={scorer} class="verdict withheld">
+          <p>
+            <b>{scorer}</b> is hidden: this run was drawn to be labelled.
+          </p>
+          <p class="buttons">
+            <a class="button" href={`/labels?scorer=${encodeURIComponent(scorer)}`}>
+              Label it
+            </a>
+            <button
+              type="button"
+              title="The run is not drawn any more: a label that follows a verdict says nothing about it."
+              onClick={() => void send('/api/labels/reveal', { runId, scorer, version }).then(onReveal)}
+            >
+              Show and leave the draw
+            </button>
+          </p>
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -4,6 +4,7 @@ import { read } from '../api.ts'
 import type { ListedRun, OpenRun, RunList } from '../api.ts'
 import { useService } from '../service.ts'
 import { ago, count, duration, plural, time, usd } from '../format.ts'
+import { labellerName } from '../labeller.ts'
 import { useAnswer } from '../live.ts'
 import { Choice } from '../parts/choice.tsx'
 import { useKeys } from '../parts/keys.ts'
@@ -63,7 +64,7 @@ function queryOf(choices: Readonly<Record<string, string>>) {
   const { time: seconds, ...rest } = choices
   const hasScorer = choices['scorer'] !== undefined
   const ofScorer = hasScorer ? {} : { label: undefined, minScore: undefined, maxScore: undefined, sort: undefined }
-  return { ...rest, ...ofScorer, fromMs: fromMs(seconds) }
+  return { ...rest, ...ofScorer, fromMs: fromMs(seconds), labeller: labellerName() }
 }
 
 /** Pages after the first. */

@@ -4,6 +4,7 @@ import { exchange, send } from '../api.ts'
 import type { ConfiguredScorer, Evaluation, ListedRun, RunList, TrialEstimate, TrialResult } from '../api.ts'
 import { useService } from '../service.ts'
 import { plural, usd } from '../format.ts'
+import { labellerName } from '../labeller.ts'
 import { messageOf, readLines, useAnswer } from '../live.ts'
 import { Choice } from '../parts/choice.tsx'
 import { placeOf, useChoices } from '../parts/place.ts'
@@ -28,6 +29,7 @@ export function TryView() {
   const { value: list } = useAnswer<RunList>('/api/runs', {
     agent: choices['agent'],
     limit: given === undefined ? limit : 200,
+    labeller: labellerName(),
   })
   const runs = list?.runs ?? []
   const chosen = given ?? runs.slice(0, Number(limit)).map(({ id }) => id)

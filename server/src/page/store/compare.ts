@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { WeightedMean } from 'spanscore/engine'
 
 import { all } from './page-database.ts'
+import { isWithheld } from './withheld.ts'
 import { summaryOf, where } from './score-sums.ts'
 import type { ScoreFilter, ScoreSummary } from './score-sums.ts'
 
@@ -96,15 +97,19 @@ interface QuestionRow extends ComparedRun {
   readonly agent: string
 }
 
+/** Verdicts on runs that nobody has labelled yet are withheld from all who compare. */
+const NOBODY = ['', '']
+
 /** The latest run of each question. */
 function byQuestion(database: DatabaseSync, filter: ScoreFilter): Map<string, QuestionRow> {
   const { sql, values } = where(filter)
   const rows = all<QuestionRow>(
     database,
     `SELECT r.id, r.question, r.answer, r.agent, s.label, s.position
-     FROM (SELECT run_seq, label, position FROM scores WHERE ${sql} ORDER BY settled_ms DESC LIMIT ${MAX_RUNS}) s
-     JOIN runs r ON r.seq = s.run_seq WHERE r.question <> ''`,
+     FROM (SELECT run_seq, scorer, version, label, position FROM scores WHERE ${sql} ORDER BY settled_ms DESC LIMIT ${MAX_RUNS}) s
+     JOIN runs r ON r.seq = s.run_seq WHERE r.question <> '' AND NOT ${isWithheld('r.id', 's')}`,
     ...values,
+    ...NOBODY,
   )
   const latest = new Map<string, QuestionRow>()
   for (const row of rows) {

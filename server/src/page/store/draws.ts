@@ -108,3 +108,9 @@ export function drawProbability(
   )
   return 1 - draws.reduce((left, { probability }) => left * (1 - probability), 1)
 }
+
+/** Whether somebody wanted to see the verdict on a drawn score before it was labelled. */
+export function isSeen(database: DatabaseSync, runId: string, scorer: string, version: string): boolean {
+  const seen = 'SELECT 1 AS found FROM drawn WHERE run_id = ? AND scorer = ? AND version = ? AND seen_ms IS NOT NULL'
+  return first(database, seen, runId, scorer, version) !== undefined
+}

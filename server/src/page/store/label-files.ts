@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 
 import type { Label } from 'spanscore/engine'
 
-import { drawProbability, SCORES_OF_RUNS } from './draws.ts'
+import { SCORES_OF_RUNS } from './draws.ts'
+import { probabilityNow } from './labels.ts'
 import { all, first, run as execute } from './page-database.ts'
 
 /** Labels as `spanscore calibrate` reads them, a line each. Runs that were not drawn stay out. */
@@ -32,7 +33,7 @@ export function exportLabels(
     ...(row.note !== '' && { note: row.note }),
     labeller: row.labeller,
     labelledAt: new Date(row.labelled_ms).toISOString(),
-    drawProbability: drawProbability(database, row.run_id, scorer, row.version) ?? row.draw_probability,
+    drawProbability: probabilityNow(database, row, scorer) ?? row.draw_probability,
     ...(row.score_key !== null && { scoreKey: row.score_key }),
   }))
 }

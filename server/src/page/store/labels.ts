@@ -3,8 +3,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { addWeighted, weightedMean } from 'spanscore/engine'
 import type { WeightedMean } from 'spanscore/engine'
 
-import { drawProbability, SCORES_OF_RUNS, UNDRAWN } from './draws.ts'
+import { drawProbability, isSeen, SCORES_OF_RUNS, UNDRAWN } from './draws.ts'
 import { all, first, run as execute } from './page-database.ts'
+import { isWithheld } from './withheld.ts'
 
 /** A score that was drawn to be labelled, without what the scorer says of it. */
 export interface DrawnRun {
@@ -57,7 +58,7 @@ export function waitingRuns(
   return all<DrawnRun>(
     database,
     `SELECT d.run_id AS runId, r.question, r.agent FROM drawn d JOIN runs r ON r.id = d.run_id
-     WHERE d.scorer = ? AND d.version = ? AND NOT EXISTS (SELECT 1 FROM labels l
+     WHERE d.scorer = ? AND d.version = ? AND d.seen_ms IS NULL AND NOT EXISTS (SELECT 1 FROM labels l
        WHERE l.run_id = d.run_id AND l.scorer = d.scorer AND l.version = d.version AND l.labeller = ?)
      ORDER BY d.place`,
     scorer,
@@ -70,8 +71,12 @@ export function progressOf(database: DatabaseSync, scorer: string, version: stri
   const count = (sql: string, ...more: string[]) =>
     first<{ n: number }>(database, `SELECT count(*) AS n ${sql}`, scorer, version, ...more)?.n ?? 0
   return {
-    drawn: count('FROM drawn WHERE scorer = ? AND version = ?'),
-    labelled: count('FROM labels WHERE scorer = ? AND version = ? AND labeller = ?', labeller),
+    drawn: count('FROM drawn WHERE scorer = ? AND version = ? AND seen_ms IS NULL'),
+    labelled: count(
+      `FROM labels l JOIN drawn d ON d.run_id = l.run_id AND d.scorer = l.scorer AND d.version = l.version
+       WHERE l.scorer = ? AND l.version = ? AND d.seen_ms IS NULL AND l.labeller = ?`,
+      labeller,
+    ),
     undrawn: count(`${SCORES_OF_RUNS} WHERE ${UNDRAWN}`),
   }
 }
@@ -116,25 +121,56 @@ export function saveLabel(database: DatabaseSync, given: GivenLabel, nowMs: numb
     score.revision,
     score.judge_model,
     score.label,
-    drawProbability(database, runId, scorer, version) ?? null,
+    isSeen(database, runId, scorer, version) ? null : (drawProbability(database, runId, scorer, version) ?? null),
   )
   return true
 }
 
-/** Labels of a scorer, the latest first. */
-export function labelledRuns(database: DatabaseSync, scorer: string, version: string): readonly LabelledRun[] {
+/** All labels of a scorer, the latest first. Nothing is withheld: agreement is made of them. */
+export function allLabels(database: DatabaseSync, scorer: string, version: string): readonly LabelledRun[] {
+  return labelsWhere(database, scorer, version, '1', [])
+}
+
+/** The labels that a person may see, the latest first: what others say of a run is withheld from those who are to label it, too. */
+export function labelsShownTo(
+  database: DatabaseSync,
+  scorer: string,
+  version: string,
+  labeller: string,
+): readonly LabelledRun[] {
+  return labelsWhere(database, scorer, version, `NOT ${isWithheld('l.run_id', 'l')}`, [labeller, labeller])
+}
+
+function labelsWhere(
+  database: DatabaseSync,
+  scorer: string,
+  version: string,
+  condition: string,
+  values: readonly string[],
+): readonly LabelledRun[] {
   const rows = all<LabelledRun>(
     database,
     `SELECT l.run_id, l.version, l.labeller, l.label, l.note, l.labelled_ms, l.judged, l.draw_probability, r.question, r.agent
-     FROM labels l LEFT JOIN runs r ON r.id = l.run_id WHERE l.scorer = ? AND l.version = ? ORDER BY l.labelled_ms DESC`,
+     FROM labels l LEFT JOIN runs r ON r.id = l.run_id WHERE l.scorer = ? AND l.version = ? AND ${condition}
+     ORDER BY l.labelled_ms DESC`,
     scorer,
     version,
+    ...values,
   )
-  // A draw that came after the label made the score more likely to be drawn.
-  return rows.map((row) => ({
-    ...row,
-    draw_probability: drawProbability(database, row.run_id, scorer, version) ?? row.draw_probability,
-  }))
+  return rows.map((row) => ({ ...row, draw_probability: probabilityNow(database, row, scorer) }))
+}
+
+/**
+ * The probability with which a labelled score was drawn: every further draw makes it larger. `null` where it was labelled without
+ * having been drawn, or after its verdict had been seen.
+ */
+export function probabilityNow(
+  database: DatabaseSync,
+  label: { readonly run_id: string; readonly version: string; readonly draw_probability: number | null },
+  scorer: string,
+): number | null {
+  if (label.draw_probability === null) return null
+  return drawProbability(database, label.run_id, scorer, label.version) ?? label.draw_probability
 }
 
 /** How a scorer agrees with people on the runs that were drawn. */

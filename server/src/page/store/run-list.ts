@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 import { all } from './page-database.ts'
+import { isWithheld } from './withheld.ts'
 
 /** Which runs are listed. What is absent leaves none out. */
 export interface RunFilter {
@@ -23,6 +24,8 @@ export interface RunFilter {
   /** Where the page before ended. */
   readonly after?: string | undefined
   readonly limit?: number | undefined
+  /** Who looks: verdicts on runs that this person is to label are withheld. */
+  readonly labeller?: string | undefined
 }
 
 /** A run in the list. */
@@ -52,6 +55,7 @@ export interface ListedRun {
 /** A score as a mark in the list. */
 export interface ListedScore {
   readonly scorer: string
+  /** `scored`, `skipped` or `failed`; `withheld` until the person who looks has labelled it. */
   readonly status: string
   readonly reason: string | null
   readonly value: number | null
@@ -73,49 +77,80 @@ export function listRuns(
   filter: RunFilter,
 ): { readonly runs: readonly ListedRun[]; readonly next: string | undefined } {
   const limit = Math.min(Math.max(1, filter.limit ?? PAGE), 200)
-  const isWorst = filter.sort === 'worst' && filter.scorer !== undefined
-  const where = conditions(filter, isWorst)
+  const chosen = chosenBy(filter)
+  const where = conditions(filter, chosen)
   const clause = where.map(({ sql }) => sql).join(' AND ')
-  const values = where.flatMap(({ values: each }) => each)
-  const rows = all<Omit<ListedRun, 'scores'> & { place: number | null }>(
+  const order = chosen.isWorst ? 'at_position, at_seq' : 'at_seq DESC'
+  // Runs are looked up only after an index has said which ones the page holds.
+  const rows = all<Omit<ListedRun, 'scores'> & { at_position: number | null }>(
     database,
     `SELECT r.seq, r.id, r.trace_id, r.parent_id, r.agent, r.agent_version, r.service, r.model, r.status, r.question,
        r.answer, r.start_ms, r.end_ms, r.revision, r.is_complete, r.tool_calls, r.failed_tool_calls, r.input_tokens,
-       r.output_tokens, ${isWorst ? 's.position' : 'NULL'} AS place
-     FROM ${sourceOf(filter)}
-     WHERE ${clause === '' ? '1' : clause}
-     ORDER BY ${isWorst ? 's.position, s.run_seq' : `${seqOf(filter)} DESC`} LIMIT ?`,
-    ...values,
+       r.output_tokens, page.at_position
+     FROM (SELECT ${chosen.seq} AS at_seq, ${chosen.isWorst ? 's.position' : 'NULL'} AS at_position FROM ${chosen.source}
+           WHERE ${clause === '' ? '1' : clause} ORDER BY ${order} LIMIT ?) page
+     CROSS JOIN runs r ON r.seq = page.at_seq ORDER BY ${order}`,
+    ...where.flatMap(({ values }) => values),
     limit + 1,
   )
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
-  const scores = scoresOf(database, shown)
+  const scores = scoresOf(database, shown, filter.labeller ?? '')
   return {
-    runs: shown.map(({ place: _place, ...row }) => ({ ...row, scores: scores.get(row.seq) ?? [] })),
-    next: rows.length > limit && last !== undefined ? `${isWorst ? `${last.place}~` : ''}${last.seq}` : undefined,
+    runs: shown.map(({ at_position: _position, ...row }) => ({ ...row, scores: scores.get(row.seq) ?? [] })),
+    next:
+      rows.length > limit && last !== undefined
+        ? `${chosen.isWorst ? `${last.at_position}~` : ''}${last.seq}`
+        : undefined,
   }
 }
 
-/** The table that leaves out most is read first; SQLite would have to guess. */
-function sourceOf({ scorer, text }: RunFilter): string {
-  if (text !== undefined && text.trim() !== '') {
-    return `run_texts CROSS JOIN runs r ON r.seq = run_texts.rowid${scorer === undefined ? '' : ' CROSS JOIN scores s ON s.run_seq = r.seq'}`
+/** What runs are chosen from: each filter is a column of one index, in the order of the list. */
+interface Choice {
+  readonly isWorst: boolean
+  /** The tables, with the index that is read: SQLite would have to guess. */
+  readonly source: string
+  /** The table that has the columns of filters. */
+  readonly columns: 's' | 'r'
+  /** The place of a run, in the words of the table that is read first. */
+  readonly seq: string
+}
+
+function chosenBy({ scorer, text, sort, agent }: RunFilter): Choice {
+  const columns = scorer === undefined ? 'r' : 's'
+  const isWorst = sort === 'worst' && scorer !== undefined
+  const hasText = text !== undefined && text.trim() !== ''
+  if (hasText && !isWorst) {
+    const table =
+      scorer === undefined
+        ? 'runs r INDEXED BY runs_listed ON r.seq = run_texts.rowid'
+        : 'scores s INDEXED BY scores_listed ON s.run_seq = run_texts.rowid'
+    return { isWorst, source: `run_texts CROSS JOIN ${table}`, columns, seq: 'run_texts.rowid' }
   }
-  return scorer === undefined ? 'runs r' : 'scores s CROSS JOIN runs r ON r.seq = s.run_seq'
+  if (scorer !== undefined) {
+    return {
+      isWorst,
+      source: `scores s INDEXED BY ${isWorst ? 'scores_worst' : 'scores_listed'}`,
+      columns,
+      seq: 's.run_seq',
+    }
+  }
+  return {
+    isWorst,
+    source: `runs r INDEXED BY ${agent === undefined ? 'runs_listed' : 'runs_of_agent'}`,
+    columns,
+    seq: 'r.seq',
+  }
 }
 
-/** The place of a run in the list, in the words of the table that is read first. */
-function seqOf({ scorer, text }: RunFilter): string {
-  if (text !== undefined && text.trim() !== '') return 'run_texts.rowid'
-  return scorer === undefined ? 'r.seq' : 's.run_seq'
-}
-
-function conditions(filter: RunFilter, isWorst: boolean): Where[] {
+function conditions(filter: RunFilter, { isWorst, columns, seq }: Choice): Where[] {
   const found: Where[] = []
   const add = (sql: string, ...values: SQLInputValue[]) => found.push({ sql, values })
   const { text, scorer, label, minScore, maxScore } = filter
-  if (text !== undefined && text.trim() !== '') add('run_texts MATCH ?', matchOf(text))
+  if (text !== undefined && text.trim() !== '') {
+    if (isWorst) add('s.run_seq IN (SELECT rowid FROM run_texts WHERE run_texts MATCH ?)', matchOf(text))
+    else add('run_texts MATCH ?', matchOf(text))
+  }
   if (scorer !== undefined) {
     add('s.scorer = ?', scorer)
     if (label === 'none') add('s.label IS NULL')
@@ -126,20 +161,23 @@ function conditions(filter: RunFilter, isWorst: boolean): Where[] {
     if (filter.version !== undefined) add('s.version = ?', filter.version)
   }
   // Without a choice of agent the list shows whole conversations; agents that others started are in them.
-  if (filter.agent === undefined) add('r.parent_id IS NULL')
-  else add('r.agent = ?', filter.agent)
-  if (filter.status !== undefined) add('r.status = ?', filter.status)
-  if (filter.model !== undefined) add('r.model = ?', filter.model)
+  if (filter.agent === undefined) add(columns === 's' ? 's.is_nested = 0' : 'r.parent_id IS NULL')
+  else add(`${columns}.agent = ?`, filter.agent)
+  if (filter.status !== undefined) add(columns === 's' ? 's.run_status = ?' : 'r.status = ?', filter.status)
+  if (filter.model !== undefined) add(`${columns}.model = ?`, filter.model)
+  // Runs are settled in the order of their places: the first and the last one in time bound all.
   if (filter.fromMs !== undefined) {
-    // Runs are settled in the order of their places: the first one in time bounds all.
-    add('r.seq >= (SELECT seq FROM runs WHERE settled_ms >= ? ORDER BY settled_ms LIMIT 1)', filter.fromMs)
-    add('r.settled_ms >= ?', filter.fromMs)
+    add(`${seq} >= (SELECT seq FROM runs WHERE settled_ms >= ? ORDER BY settled_ms LIMIT 1)`, filter.fromMs)
+    add(`${columns}.settled_ms >= ?`, filter.fromMs)
   }
-  if (filter.toMs !== undefined) add('r.settled_ms < ?', filter.toMs)
+  if (filter.toMs !== undefined) {
+    add(`${seq} <= (SELECT seq FROM runs WHERE settled_ms < ? ORDER BY settled_ms DESC LIMIT 1)`, filter.toMs)
+    add(`${columns}.settled_ms < ?`, filter.toMs)
+  }
   if (filter.after !== undefined) {
-    const [place, seq] = filter.after.includes('~') ? filter.after.split('~') : [undefined, filter.after]
-    if (isWorst) add('(s.position, s.run_seq) > (?, ?)', Number(place), Number(seq))
-    else add(`${seqOf(filter)} < ?`, Number(seq))
+    const [place, last] = filter.after.includes('~') ? filter.after.split('~') : [undefined, filter.after]
+    if (isWorst) add('(s.position, s.run_seq) > (?, ?)', Number(place), Number(last))
+    else add(`${seq} < ?`, Number(last))
   }
   return found
 }
@@ -150,12 +188,24 @@ function matchOf(text: string): string {
   return words.map((word, index) => `"${word.replaceAll('"', '""')}"${index === words.length - 1 ? '*' : ''}`).join(' ')
 }
 
-function scoresOf(database: DatabaseSync, rows: readonly { readonly seq: number }[]): Map<number, ListedScore[]> {
-  const found = all<ListedScore & { run_seq: number }>(
+function scoresOf(
+  database: DatabaseSync,
+  rows: readonly { readonly seq: number }[],
+  labeller: string,
+): Map<number, ListedScore[]> {
+  const found = all<ListedScore & { run_seq: number; is_withheld: number }>(
     database,
-    `SELECT run_seq, scorer, status, reason, value, position, label, cost_usd FROM scores
-     WHERE run_seq IN (SELECT value FROM json_each(?)) ORDER BY scorer`,
+    `SELECT s.run_seq, s.scorer, s.status, s.reason, s.value, s.position, s.label, s.cost_usd,
+       ${isWithheld('(SELECT id FROM runs WHERE seq = s.run_seq)', 's')} AS is_withheld
+     FROM scores s WHERE s.run_seq IN (SELECT value FROM json_each(?)) ORDER BY s.scorer`,
+    labeller,
+    labeller,
     JSON.stringify(rows.map(({ seq }) => seq)),
   )
-  return Map.groupBy(found, ({ run_seq: seq }) => seq)
+  return Map.groupBy(
+    found.map(({ is_withheld: withheld, ...score }) =>
+      withheld === 0 ? score : { ...score, status: 'withheld', reason: null, value: null, position: null, label: null },
+    ),
+    ({ run_seq: seq }) => seq,
+  )
 }

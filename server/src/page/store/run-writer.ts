@@ -44,8 +44,26 @@ export function saveRun(
 ): number {
   const values = NAMES.map((name) => COLUMNS[name]?.(summary) ?? null)
   const seq = first<{ seq: number }>(database, SAVE_RUN, ...values, settledMs, revision)?.seq ?? 0
+  // Scores know what the list filters by.
+  execute(
+    database,
+    'UPDATE scores SET run_status = ? WHERE run_seq = ? AND run_status <> ?',
+    summary.status,
+    seq,
+    summary.status,
+  )
   execute(database, 'INSERT OR REPLACE INTO run_texts (rowid, text) VALUES (?, ?)', seq, text)
   return seq
+}
+
+interface RunColumns {
+  readonly seq: number
+  readonly agent: string
+  readonly agent_version: string
+  readonly model: string
+  readonly status: string
+  readonly is_nested: number
+  readonly settled_ms: number
 }
 
 /**
@@ -60,9 +78,9 @@ export function saveScore(
   evaluation: Evaluation,
   asJson: string,
 ): boolean {
-  const run = first<{ seq: number; agent: string; agent_version: string; model: string; settled_ms: number }>(
+  const run = first<RunColumns>(
     database,
-    'SELECT seq, agent, agent_version, model, settled_ms FROM runs WHERE id = ?',
+    'SELECT seq, agent, agent_version, model, status, parent_id IS NOT NULL AS is_nested, settled_ms FROM runs WHERE id = ?',
     runId,
   )
   if (run === undefined) return false
@@ -71,8 +89,8 @@ export function saveScore(
   execute(
     database,
     `INSERT OR REPLACE INTO scores (run_seq, scorer, version, kind, status, reason, value, position, label, weight, cost_usd,
-       judge_model, revision, score_key, agent, agent_version, model, settled_ms, evaluation)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       judge_model, revision, score_key, agent, agent_version, model, run_status, is_nested, settled_ms, evaluation)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     run.seq,
     scorer.id,
     scorer.version.slice(0, 8),
@@ -90,6 +108,8 @@ export function saveScore(
     run.agent,
     run.agent_version,
     run.model,
+    run.status,
+    run.is_nested,
     run.settled_ms,
     asJson,
   )

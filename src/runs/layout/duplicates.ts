@@ -1,11 +1,12 @@
 import { isSameCall } from './same-call.ts'
+import type { TraceSpan } from '../trace-span.ts'
 import type { RunPlan } from './run-layout.ts'
 
 /**
- * Takes away runs that another instrumentation tells of too, at the top and below every tool call: AI SDK 7 with its new
+ * Takes away runs that another instrumentation records, too, at the top and below every tool call: AI SDK 7 with its new
  * and its legacy telemetry both on writes each run twice, at the top in two traces; an instrumented client below a framework
  * that does not hand its context on leaves bare model calls beside the framework's run. The ids of the model's responses
- * tell; where there are none, because the first call failed, agent, question and time do.
+ * show it; where there are none, because the first call failed, agent, question and time do.
  */
 export function dropTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
   const kept = plans.length > 1 ? withoutTwins(plans) : plans
@@ -146,5 +147,41 @@ function toldInTime(plan: RunPlan, others: readonly RunPlan[]): RunPlan | undefi
       responseIds(other).length === 0 &&
       other.root.agent?.name === agent?.name &&
       other.root.input?.at(-1)?.text === input?.at(-1)?.text,
+  )
+}
+
+/**
+ * Puts the second record of a model call inside the first, as it would be if the libraries had known of each other: an
+ * instrumentation and the client's own telemetry write side by side where the stream of an answer has left the context in
+ * which it was asked for. The one that holds the words is the outer.
+ */
+export function nestTwinCalls(nodes: readonly TraceSpan[]): void {
+  const calls = nodes.filter((node) => node.role === 'model')
+  const first = calls[0]?.span.scope.name
+  if (calls.every((node) => node.span.scope.name === first)) return
+  const taken = new Set<TraceSpan>()
+  for (const [at, call] of calls.entries()) {
+    if (taken.has(call)) continue
+    // Nodes come by start.
+    for (let next = at + 1; next < calls.length; next++) {
+      const other = calls[next]
+      if (other === undefined || other.span.startTimeMs - call.span.startTimeMs > MAX_APART_MS) break
+      if (taken.has(other) || !isTwinCall(call, other)) continue
+      const [outer, inner] = call.input === undefined ? [other, call] : [call, other]
+      inner.parent = outer
+      taken.add(call).add(other)
+      break
+    }
+  }
+}
+
+function isTwinCall(call: TraceSpan, other: TraceSpan): boolean {
+  return (
+    call.topId === other.topId &&
+    call.parent === other.parent &&
+    call.span.scope.name !== other.span.scope.name &&
+    Math.abs(call.span.endTimeMs - other.span.endTimeMs) <= MAX_APART_MS &&
+    call.model?.model !== undefined &&
+    call.model.model === other.model?.model
   )
 }

@@ -1,0 +1,98 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+import { scoresAsOtlp, toAnyValue, toNanoseconds, toOtlpAttributes } from 'spanscore/engine'
+import type { Evaluation, SourceLog, SourceSpan } from 'spanscore/engine'
+
+import { readContent } from './content.ts'
+import { all } from './page-database.ts'
+
+/** Traces that are looked up in one step. */
+const PAGE = 100
+
+interface ScoredRow {
+  readonly seq: number
+  readonly trace_id: string
+  readonly span_id: string
+  readonly end_ms: number
+  readonly evaluation: string
+}
+
+/**
+ * The runs that a scorer has scored, as `spanscore calibrate` reads them: the spans of their traces and the events of the scores,
+ * in OTLP/JSON, one request a line. Together with the labels they are all that calibration needs.
+ */
+export function* exportScoredRuns(database: DatabaseSync, scorer: string, nowMs: number): Generator<string> {
+  const written = new Set<string>()
+  for (let after = 0; ;) {
+    const rows = all<ScoredRow>(
+      database,
+      `SELECT r.seq, r.trace_id, r.span_id, r.end_ms, s.evaluation FROM scores s CROSS JOIN runs r ON r.seq = s.run_seq
+       WHERE s.scorer = ? AND s.label IS NOT NULL AND s.run_seq > ? ORDER BY s.run_seq LIMIT ${PAGE}`,
+      scorer,
+      after,
+    )
+    for (const { trace_id: traceId, span_id: spanId, end_ms: endTimeMs, evaluation } of rows) {
+      if (!written.has(traceId)) {
+        written.add(traceId)
+        const { spans, logs } = readContent(database, traceId)
+        yield `${JSON.stringify({ resourceSpans: spans.map(toResourceSpans), resourceLogs: logs.map(toResourceLogs) })}\n`
+      }
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written from an Evaluation
+      const score = JSON.parse(evaluation) as Evaluation
+      const place = { traceId, spanId, endTimeMs, resource: {} }
+      const request = scoresAsOtlp(place, [score], { explanations: 'all', nowMs })
+      if (request !== undefined) yield `${JSON.stringify(request)}\n`
+    }
+    const last = rows.at(-1)
+    if (last === undefined) return
+    after = last.seq
+  }
+}
+
+const STATUS_CODES = { unset: 0, ok: 1, error: 2 }
+
+/** Bits 8 and 9 of a span's flags say that its parent is known to be remote. */
+const REMOTE_PARENT = 0x300
+
+function toResourceSpans(span: SourceSpan): unknown {
+  return {
+    resource: { attributes: toOtlpAttributes(span.resource) },
+    scopeSpans: [
+      {
+        scope: span.scope,
+        spans: [
+          {
+            traceId: span.traceId,
+            spanId: span.spanId,
+            parentSpanId: span.parentSpanId,
+            flags: span.parentIsRemote === true ? REMOTE_PARENT : 0,
+            name: span.name,
+            kind: span.kind,
+            startTimeUnixNano: toNanoseconds(span.startTimeMs),
+            endTimeUnixNano: toNanoseconds(span.endTimeMs),
+            attributes: toOtlpAttributes(span.attributes),
+            events: span.events.map(({ name, timeMs, attributes }) => ({
+              name,
+              timeUnixNano: toNanoseconds(timeMs),
+              attributes: toOtlpAttributes(attributes),
+            })),
+            status: { code: STATUS_CODES[span.status.code], message: span.status.message },
+            droppedAttributesCount: span.droppedAttributesCount,
+          },
+        ],
+      },
+    ],
+  }
+}
+
+function toResourceLogs({ traceId, spanId, eventName, timeMs, attributes, body, scope }: SourceLog): unknown {
+  const logRecord = {
+    traceId,
+    spanId,
+    eventName,
+    timeUnixNano: toNanoseconds(timeMs),
+    attributes: toOtlpAttributes(attributes),
+    body: toAnyValue(body),
+  }
+  return { scopeLogs: [{ scope, logRecords: [logRecord] }] }
+}

@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+
+import type { Evaluation } from 'spanscore/engine'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { all, openPageDatabase } from '../../src/page/store/page-database.ts'
+import { listRuns } from '../../src/page/store/run-list.ts'
+import type { RunFilter } from '../../src/page/store/run-list.ts'
+import { saveRun, saveScore } from '../../src/page/store/run-writer.ts'
+
+/** What a run of the test holds, beside its place. */
+interface Made {
+  readonly seq: number
+  readonly agent: string
+  readonly isNested: boolean
+  readonly status: string
+  readonly model: string
+  readonly text: string
+  readonly settledMs: number
+  readonly version: string
+  readonly position: number | undefined
+}
+
+const RUNS = 240
+
+const made: readonly Made[] = Array.from({ length: RUNS }, (_unused, index) => ({
+  seq: index + 1,
+  agent: `agent-${index % 3}`,
+  isNested: index % 4 === 1,
+  status: index % 5 === 0 ? 'error' : 'ok',
+  model: index % 7 === 0 ? 'large' : 'small',
+  text: index % 2 === 0 ? 'about bicycles' : 'about helmets',
+  settledMs: 1000 + index * 10,
+  version: index < 120 ? 'v1' : 'v2',
+  position: index % 6 === 0 ? undefined : (index % 10) / 10,
+}))
+
+const labelOf = (position: number | undefined) =>
+  position === undefined ? undefined : position >= 0.5 ? 'pass' : 'fail'
+
+let folder: string
+let database: DatabaseSync
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'spanscore-list-'))
+  database = openPageDatabase(folder)
+  for (const run of made) {
+    const traceId = run.seq.toString(16).padStart(32, '0')
+    const id = `${traceId}:${traceId.slice(16)}`
+    const summary = {
+      id,
+      traceId,
+      spanId: traceId.slice(16),
+      parentId: run.isNested ? 'another' : null,
+      agent: run.agent,
+      agentVersion: '1',
+      service: 's',
+      model: run.model,
+      status: run.status,
+      question: run.text,
+      answer: '',
+      startMs: 0,
+      endMs: 1,
+      isComplete: true,
+      toolCalls: 0,
+      failedToolCalls: 0,
+      inputTokens: null,
+      outputTokens: null,
+    }
+    saveRun(database, summary, run.text, run.settledMs, 1)
+    const { position } = run
+    const evaluation: Evaluation = {
+      scorer: { id: 'judge', version: run.version, kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.5 },
+      runId: id,
+      revision: 1,
+      complete: true,
+      probability: 1,
+      durationMs: 1,
+      score:
+        position === undefined
+          ? { status: 'failed', code: 'judge-timeout', message: '' }
+          : { status: 'scored', value: position, label: position >= 0.5 ? 'pass' : 'fail' },
+    }
+    saveScore(database, id, 'key', evaluation, '{}')
+  }
+})
+
+afterAll(() => {
+  database.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const choices: readonly (readonly RunFilter[])[] = [
+  [{}, { agent: 'agent-1' }],
+  [{}, { status: 'error' }],
+  [{}, { model: 'large' }],
+  [{}, { text: 'bicyc' }],
+  [{}, { fromMs: 2200 }, { fromMs: 1300, toMs: 2000 }, { toMs: 1500 }],
+  [
+    {},
+    ...[{}, { version: 'v2' }].flatMap((version) =>
+      [{}, { label: 'fail' }, { label: 'none' }, { minScore: 0.2, maxScore: 0.6 }].flatMap((score) => [
+        { scorer: 'judge', ...version, ...score },
+        { scorer: 'judge', sort: 'worst' as const, ...version, ...score },
+      ]),
+    ),
+  ],
+]
+
+const filters = choices.reduce<readonly RunFilter[]>(
+  (before, options) => before.flatMap((filter) => options.map((option) => ({ ...filter, ...option }))),
+  [{}],
+)
+
+/** What the list should hold, found without a database. */
+function expected(filter: RunFilter): readonly number[] {
+  const found = made.filter(
+    (run) =>
+      (filter.agent === undefined ? !run.isNested : run.agent === filter.agent) &&
+      (filter.status === undefined || run.status === filter.status) &&
+      (filter.model === undefined || run.model === filter.model) &&
+      (filter.text === undefined || run.text.includes(filter.text)) &&
+      run.settledMs >= (filter.fromMs ?? 0) &&
+      run.settledMs < (filter.toMs ?? Infinity) &&
+      (filter.version === undefined || run.version === filter.version) &&
+      (filter.label === undefined || (labelOf(run.position) ?? 'none') === filter.label) &&
+      (filter.minScore === undefined || (run.position ?? -1) >= filter.minScore) &&
+      (filter.maxScore === undefined || (run.position ?? 2) <= filter.maxScore) &&
+      (filter.sort !== 'worst' || run.position !== undefined),
+  )
+  return found
+    .toSorted((left, right) =>
+      filter.sort === 'worst'
+        ? (left.position ?? 0) - (right.position ?? 0) || left.seq - right.seq
+        : right.seq - left.seq,
+    )
+    .map(({ seq }) => seq)
+}
+
+function pagesOf(filter: RunFilter): readonly number[] {
+  const seen: number[] = []
+  for (let after: string | undefined; ;) {
+    const { runs, next } = listRuns(database, { ...filter, limit: 17, ...(after !== undefined && { after }) })
+    seen.push(...runs.map(({ seq }) => seq))
+    if (next === undefined) return seen
+    after = next
+  }
+}
+
+it('lists what each combination of filters asks for, page after page', () => {
+  expect(filters.length).toBeGreaterThan(1000)
+  const wrong = filters.filter((filter) => JSON.stringify(pagesOf(filter)) !== JSON.stringify(expected(filter)))
+  expect(wrong).toEqual([])
+  expect(filters.filter((filter) => expected(filter).length > 17).length).toBeGreaterThan(100)
+})
+
+it('reads every combination of filters from an index that holds all of them, in the order of the list', () => {
+  const statements: string[] = []
+  const recording = new Proxy(database, {
+    get: (target, name) =>
+      name === 'prepare'
+        ? (sql: string) => {
+            statements.push(sql)
+            return target.prepare(sql)
+          }
+        : Reflect.get(target, name),
+  })
+  for (const filter of filters) listRuns(recording, filter)
+  const plans = statements
+    .filter((sql) => sql.includes('at_seq'))
+    .map((sql) => all<{ detail: string }>(database, `EXPLAIN QUERY PLAN ${sql}`).map(({ detail }) => detail))
+  expect(plans.length).toBeGreaterThan(50)
+  for (const plan of plans) {
+    const reads = plan.filter((detail) => /^(?:SCAN|SEARCH) [rs] /.test(detail))
+    expect(reads.filter((detail) => !/COVERING INDEX|INTEGER PRIMARY KEY/.test(detail))).toEqual([])
+    expect(plan.filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([])
+  }
+})

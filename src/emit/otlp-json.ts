@@ -1,0 +1,87 @@
+import type { Evaluation } from '../model/score.ts'
+import type { AgentRun } from '../model/agent-run.ts'
+import { eventAttributes } from './event-attributes.ts'
+import type { ExplanationPolicy } from './score-attributes.ts'
+
+/** The run that scores belong to, as far as their log records name it. */
+export interface ScoredRunPlace {
+  readonly traceId: string
+  readonly spanId: string
+  /** Milliseconds since the epoch. */
+  readonly endTimeMs: number
+  readonly resource: Readonly<Record<string, unknown>>
+  /** The run itself, where it has been put together: its agent, conversation and response are named then. */
+  readonly run?: AgentRun | undefined
+}
+
+/** How scores are written. */
+export interface OtlpScoreOptions {
+  readonly explanations: ExplanationPolicy
+  /** When the verdicts were reached: milliseconds since the epoch. */
+  readonly nowMs: number
+}
+
+const INFO = 9
+const WARN = 13
+
+/**
+ * The scores of a run as an OTLP/JSON request of `gen_ai.evaluation.result` log records, as an application would send them.
+ * Skipped scores are left out, and without any other there is no request.
+ */
+export function scoresAsOtlp(
+  place: ScoredRunPlace,
+  evaluations: readonly Evaluation[],
+  options: OtlpScoreOptions,
+): { readonly resourceLogs: readonly unknown[] } | undefined {
+  const logRecords = evaluations
+    .filter(({ score }) => score.status !== 'skipped')
+    .map((evaluation) => toLogRecord(evaluation, place, options))
+  if (logRecords.length === 0) return undefined
+  const resource = { attributes: toOtlpAttributes(place.resource) }
+  return { resourceLogs: [{ resource, scopeLogs: [{ scope: { name: 'spanscore' }, logRecords }] }] }
+}
+
+function toLogRecord(
+  evaluation: Evaluation,
+  { traceId, spanId, endTimeMs, run }: ScoredRunPlace,
+  { explanations, nowMs }: OtlpScoreOptions,
+): unknown {
+  const isFailed = evaluation.score.status === 'failed'
+  const rules = { explanations, stripContent: false }
+  return {
+    timeUnixNano: toNanoseconds(endTimeMs),
+    observedTimeUnixNano: toNanoseconds(nowMs),
+    severityNumber: isFailed ? WARN : INFO,
+    severityText: isFailed ? 'WARN' : 'INFO',
+    eventName: 'gen_ai.evaluation.result',
+    traceId,
+    spanId,
+    attributes: toOtlpAttributes(eventAttributes(evaluation, run, { rules, verdictTimeMs: nowMs, extra: {} })),
+  }
+}
+
+/** Nanoseconds as decimal text. They are exact to a microsecond: a number holds no more of a time since the epoch. */
+export function toNanoseconds(milliseconds: number): string {
+  return Number.isFinite(milliseconds) ? `${BigInt(Math.round(milliseconds * 1000)) * 1000n}` : '0'
+}
+
+/** Attributes as a list of OTLP/JSON. What OTLP has no form for is left out. */
+export function toOtlpAttributes(attributes: object): readonly unknown[] {
+  return Object.entries(attributes).flatMap(([key, value]: [string, unknown]) => {
+    const anyValue = toAnyValue(value)
+    return anyValue === undefined ? [] : [{ key, value: anyValue }]
+  })
+}
+
+/**
+ * A value as OTLP/JSON's `AnyValue`; `undefined` where it has no form there. All numbers are doubles, whole ones too: backends fix
+ * a column's type by its first value.
+ */
+export function toAnyValue(value: unknown): unknown {
+  if (typeof value === 'string') return { stringValue: value }
+  if (typeof value === 'boolean') return { boolValue: value }
+  if (typeof value === 'number') return { doubleValue: value }
+  if (Array.isArray(value)) return { arrayValue: { values: value.map((item) => toAnyValue(item) ?? {}) } }
+  if (typeof value === 'object' && value !== null) return { kvlistValue: { values: toOtlpAttributes(value) } }
+  return undefined
+}

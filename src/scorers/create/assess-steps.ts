@@ -1,0 +1,121 @@
+import { compromised } from '../../judge/controls/compromised.ts'
+import type { AgentRun } from '../../model/agent-run.ts'
+import { isExplanation } from '../../model/explanation.ts'
+import type { Failed, JudgeReport, Skipped } from '../../model/score.ts'
+import { plainRun } from '../../scoring/given/run.ts'
+import type { GivenInput, Scorer, Verdict } from '../../scoring/scorer.ts'
+import { isThenable } from '../../scoring/thenable.ts'
+import { invalidScore } from '../../scoring/verdict.ts'
+import { isRecord } from '../../spans/json.ts'
+import { REASON_SHAPE, scoreShape } from './prompt-steps.ts'
+import type { AnyPromptStep, DefaultShape, StepAsker, StepSubject } from './prompt-steps.ts'
+
+/** The steps of a scorer, in the order in which they are taken. */
+export type StepName = 'preprocess' | 'analyze' | 'generateScore' | 'generateReason'
+type AnyContext = Readonly<Record<string, unknown>>
+/** A function or a prompt, whatever its types. */
+export type AnyStep = ((context: AnyContext) => unknown) | AnyPromptStep
+/** The steps that have been given. */
+export type Steps = { readonly [Name in StepName]?: AnyStep }
+/** Steps of which one gives the score, without which there is no scorer. */
+export type ScoredSteps = Steps & { readonly generateScore: AnyStep }
+
+/** Takes the steps one after the other; yields what may be a promise. */
+export function* assessSteps(
+  { id, range }: Pick<Scorer, 'id' | 'range'>,
+  steps: ScoredSteps,
+  agentRun: AgentRun,
+  given: GivenInput | undefined,
+  asker: StepAsker | undefined,
+  subject: StepSubject,
+): Generator<unknown, Verdict, unknown> {
+  const run = given === undefined ? agentRun : toStepRun(agentRun, given)
+  const results: { preprocessStepResult?: unknown; analyzeStepResult?: unknown } = {}
+  const take = (step: AnyStep, more?: { readonly score: number }, shape?: DefaultShape): unknown => {
+    const context = { run, agentRun, results: { ...results }, ...more }
+    return typeof step === 'function' ? step(context) : asker?.ask(step, context, shape, subject)
+  }
+  const finish = (verdict: Verdict): Verdict => {
+    const report: JudgeReport | undefined = asker?.report()
+    return { ...verdict, ...results, ...(report !== undefined && { judge: report }) }
+  }
+  if (steps.preprocess !== undefined) {
+    const preprocessed = yield take(steps.preprocess)
+    if (isUnavailable(preprocessed)) return finish(preprocessed)
+    results.preprocessStepResult = preprocessed
+  }
+  if (steps.analyze !== undefined) {
+    const analyzed = yield take(steps.analyze)
+    if (isUnavailable(analyzed)) return finish(analyzed)
+    results.analyzeStepResult = analyzed
+  }
+  const reply = yield take(steps.generateScore, undefined, scoreShape(range))
+  if (isUnavailable(reply)) return finish(reply)
+  const value = isRecord(reply) && 'score' in reply ? reply.score : reply
+  if (typeof value !== 'number') return finish(invalidScore(id, range, value))
+  if (steps.generateReason === undefined || subject === 'decoy' || Number.isNaN(value))
+    return finish({ status: 'scored', value })
+  const said = yield take(steps.generateReason, { score: value }, REASON_SHAPE)
+  if (isUnavailable(said)) return finish(said)
+  const reason = isRecord(said) && 'reason' in said ? said.reason : said
+  const isReason = typeof reason === 'string' || isExplanation(reason)
+  return finish({ status: 'scored', value, ...(isReason && { explanation: reason }) })
+}
+
+/** The run with input and output as they were given. */
+function toStepRun(run: AgentRun, given: GivenInput): Readonly<Record<string, unknown>> {
+  const { input, output, groundTruth } = given
+  return { ...plainRun(run), input, output, ...(groundTruth !== undefined && { groundTruth }) }
+}
+
+/** A step that ends the scoring: what it asked the judge for could not be had, or it says itself that there is no score. */
+function isUnavailable(value: unknown): value is Skipped | Failed {
+  return (
+    isRecord(value) &&
+    typeof value.message === 'string' &&
+    ((value.status === 'skipped' && typeof value.reason === 'string') ||
+      (value.status === 'failed' && typeof value.code === 'string'))
+  )
+}
+
+/**
+ * The score of the run, where the same steps fail its decoy: quotes of the run in which every word that carries meaning was
+ * replaced. A decoy that passes voids the score.
+ */
+export async function scoreBesideDecoy(
+  model: string,
+  ofRun: () => Verdict | Promise<Verdict>,
+  ofDecoy: () => Verdict | Promise<Verdict>,
+  passes: (value: number) => boolean,
+): Promise<Verdict> {
+  const decoy = await ofDecoy()
+  const { judge } = decoy
+  if (decoy.status === 'failed') return decoy
+  if (decoy.status === 'scored' && passes(decoy.value)) {
+    const { score } = compromised(model, 'gave a text that makes no sense a score that passes')
+    return { ...score, ...(judge !== undefined && { judge }) }
+  }
+  return ofRun()
+}
+
+/**
+ * Runs a generator that yields values or promises and is given back what they hold: synchronous as long as nothing that it
+ * yields is a promise, so that one way of writing serves both.
+ */
+export function runSyncOrAsync<Result>(steps: Generator<unknown, Result, unknown>): Result | Promise<Result> {
+  let state = steps.next()
+  while (state.done !== true) {
+    if (isThenable(state.value)) return continueAsync(steps, state.value)
+    state = steps.next(state.value)
+  }
+  return state.value
+}
+
+async function continueAsync<Result>(
+  steps: Generator<unknown, Result, unknown>,
+  first: PromiseLike<unknown>,
+): Promise<Result> {
+  let state = steps.next(await first)
+  while (state.done !== true) state = steps.next(await state.value)
+  return state.value
+}
