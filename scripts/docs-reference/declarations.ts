@@ -18,12 +18,16 @@ export interface Property {
 /** One export of an entry, as its source declares it. */
 export interface Declaration {
   readonly name: string
+  /** Where it is declared. */
+  readonly file: string
   readonly kind: 'function' | 'class' | 'const' | 'interface' | 'type'
   /** TypeScript without bodies and without private members. */
   readonly code: string
   readonly comment: Comment
   /** Of an interface that holds only properties; else absent. */
   readonly properties?: readonly Property[]
+  /** Properties and methods of an interface, with their comments. */
+  readonly members?: readonly { readonly name: string; readonly comment: Comment }[]
 }
 
 type Program = ReturnType<typeof parseAst>
@@ -52,10 +56,16 @@ export function literalsOf(file: string, type: string): Literal[] {
     const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : null
     if (declaration?.type !== 'TSTypeAliasDeclaration' || declaration.id.name !== type) return []
     if (declaration.typeAnnotation.type !== 'TSUnionType') return []
-    return declaration.typeAnnotation.types.map(({ start, end }) => ({
-      literal: text.slice(start + 1, end - 1),
-      comment: commentBefore(text.lastIndexOf('|', start), text),
-    }))
+    return declaration.typeAnnotation.types.flatMap(({ type: kind, start, end }) =>
+      kind === 'TSLiteralType'
+        ? [
+            {
+              literal: text.slice(start + 1, end - 1),
+              comment: commentBefore(Math.max(declaration.start, text.lastIndexOf('|', start)), text),
+            },
+          ]
+        : [],
+    )
   })
 }
 
@@ -80,6 +90,7 @@ function declarationIn(file: string, local: string, name: string): Declaration {
   if (first === undefined) throw new Error(`expected ${file} to declare ${local}`)
   return {
     name,
+    file,
     code: shown.map((statement) => codeOf(statement, text)).join('\n'),
     comment: commentBefore(first.start, text),
     ...describe(first, text),
@@ -96,7 +107,7 @@ function idOf(id: unknown): string | undefined {
   return typeof id === 'object' && id !== null && 'name' in id ? String(id.name) : undefined
 }
 
-function describe({ declaration }: Exported, text: string): Pick<Declaration, 'kind' | 'properties'> {
+function describe({ declaration }: Exported, text: string): Pick<Declaration, 'kind' | 'properties' | 'members'> {
   switch (declaration?.type) {
     case 'FunctionDeclaration':
     case 'TSDeclareFunction':
@@ -116,7 +127,12 @@ function describe({ declaration }: Exported, text: string): Pick<Declaration, 'k
             }
           : [],
       )
-      return { kind: 'interface', ...(properties.length === declaration.body.body.length && { properties }) }
+      const members = declaration.body.body.flatMap((member) =>
+        member.type === 'TSPropertySignature' || member.type === 'TSMethodSignature'
+          ? { name: text.slice(member.key.start, member.key.end), comment: commentBefore(member.start, text) }
+          : [],
+      )
+      return { kind: 'interface', members, ...(properties.length === declaration.body.body.length && { properties }) }
     }
     default:
       return { kind: 'type' }

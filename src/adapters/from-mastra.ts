@@ -10,10 +10,15 @@ import type { AdapterOptions } from './adapter.ts'
 
 /** A scorer of Mastra, as `createScorer` of `@mastra/core/evals` and the prebuilt ones of `@mastra/evals` make it. */
 export interface MastraScorer {
+  /** Becomes the id of our scorer, with what is not allowed in ids replaced. */
   readonly id?: string
+  /** For people. */
   readonly name?: string
+  /** What the score says. */
   readonly description?: string
+  /** The model that answers the scorer's prompts; absent in scorers that ask none. */
   readonly judge?: unknown
+  /** Scores one run, in Mastra's own form. */
   run(input: never): Promise<unknown>
 }
 

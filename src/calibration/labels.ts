@@ -17,6 +17,7 @@ export interface Label {
   readonly judgeModel?: string | undefined
   /** Revision of the run that the person read: `spanscore.revision`. */
   readonly revision: number
+  /** Whether the run passes, by the question that the scorer asks. */
   readonly label: 'pass' | 'fail'
   /** Why, in the person's own words. It may quote the run. */
   readonly note?: string | undefined

@@ -5,10 +5,13 @@ import type { ExplanationPolicy } from './score-attributes.ts'
 
 /** The run that scores belong to, as far as their log records name it. */
 export interface ScoredRunPlace {
+  /** 32 lower-case hex digits. */
   readonly traceId: string
+  /** Of the agent's span: 16 lower-case hex digits. */
   readonly spanId: string
   /** Milliseconds since the epoch. */
   readonly endTimeMs: number
+  /** Attributes of the process that ran the agent. */
   readonly resource: Readonly<Record<string, unknown>>
   /** The run itself, where it has been put together: its agent, conversation and response are named then. */
   readonly run?: AgentRun | undefined
@@ -16,6 +19,7 @@ export interface ScoredRunPlace {
 
 /** How scores are written. */
 export interface OtlpScoreOptions {
+  /** Whose explanations are written. */
   readonly explanations: ExplanationPolicy
   /** When the verdicts were reached: milliseconds since the epoch. */
   readonly nowMs: number

@@ -7,7 +7,7 @@ export type AttributeValue = string | number | boolean
 /** Attributes by name. */
 export type ScoreAttributes = Record<string, AttributeValue>
 
-/** Which explanations leave the process: those of all scorers, of code scorers only, or none. */
+/** Which explanations leave the process: those of `all` scorers, of `code` scorers only, or `none`. */
 export type ExplanationPolicy = 'all' | 'code' | 'none'
 
 /** Which explanations leave the process, and in which of their forms. */

@@ -2,14 +2,19 @@ import type { Context, MeterProvider, TracerProvider } from '@opentelemetry/api'
 
 /** A log record, as the Logs API of both lines takes it. */
 export interface LogRecordLike {
+  /** `gen_ai.evaluation.result`. */
   readonly eventName: string
+  /** 9 (INFO) with a score, 13 (WARN) where scoring failed. */
   readonly severityNumber: number
+  /** `INFO` or `WARN`. */
   readonly severityText: string
   /** Seconds and nanoseconds since the epoch. */
   readonly timestamp: [number, number]
   /** Milliseconds since the epoch. */
   readonly observedTimestamp: number
+  /** Carries the span to which the score belongs. */
   readonly context: Context
+  /** Those of the event. */
   readonly attributes: Record<string, string | number | boolean>
 }
 

@@ -9,13 +9,19 @@ import type { Message, RunError, ToolDefinition, Usage } from './message.ts'
 export interface AgentRun {
   /** `${traceId}:${spanId}` of the agent span. */
   readonly id: string
+  /** 32 lower-case hex digits. */
   readonly traceId: string
+  /** Of the agent's span: 16 lower-case hex digits. */
   readonly spanId: string
   /** Who wrote the agent span: `gen-ai`, `ai-sdk`, `openinference`, `openllmetry`, `mastra`, … */
   readonly dialect: string
+  /** Who ran, as far as the spans name it. */
   readonly agent: { readonly name?: string; readonly id?: string; readonly version?: string }
+  /** The conversation or session that the run is part of. */
   readonly conversationId?: string | undefined
+  /** The user on whose behalf the agent ran. */
   readonly userId?: string | undefined
+  /** The text of all system messages. */
   readonly systemInstructions?: string | undefined
   /** What the run was given: history included, system instructions excluded. */
   readonly input: readonly Message[]
@@ -39,6 +45,7 @@ export interface AgentRun {
   readonly usage: Usage
   /** `ok`; `error`: it failed; `aborted`: it was ended from outside; `unknown`: the spans do not show how it ended. */
   readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
+  /** What went wrong, where the run failed. */
   readonly error?: RunError | undefined
   /** Milliseconds since the epoch. */
   readonly startTimeMs: number
@@ -64,11 +71,13 @@ export interface AgentRun {
 export interface ToolCall {
   /** The model's id of the call. */
   readonly id?: string | undefined
+  /** The name of the tool. */
   readonly name: string
   /** Parsed where it was JSON, else the text as written. */
   readonly arguments?: unknown
   /** Parsed where it was JSON, else the text as written. */
   readonly result?: unknown
+  /** What went wrong, where the call failed. */
   readonly error?: RunError | undefined
   /**
    * `ok`: the tool returned; `error`: it failed; `not-executed`: the model asked and no tool ran (an unknown tool, refused
@@ -77,6 +86,7 @@ export interface ToolCall {
   readonly status: 'ok' | 'error' | 'not-executed' | 'unknown'
   /** Index of the model call that asked for it, from 0. Calls of one step are parallel. */
   readonly step: number
+  /** 16 lower-case hex digits; absent where the call has no span. */
   readonly spanId?: string | undefined
   /** The agent that made the call, where a hand-off changed it. */
   readonly agentName?: string | undefined
@@ -88,18 +98,25 @@ export interface ToolCall {
 
 /** One call of a model. */
 export interface ModelCall {
+  /** 16 lower-case hex digits; absent where the call has no span of its own. */
   readonly spanId?: string | undefined
+  /** The model that answered, else the one that was asked. */
   readonly model?: string | undefined
+  /** The provider's id of the response. */
   readonly responseId?: string | undefined
   /** Kept for the first and the latest call of the run; the others repeat the history. */
   readonly input?: readonly Message[] | undefined
+  /** What the model answered. */
   readonly output?: readonly Message[] | undefined
   /** Ids of the tool calls that the model asked for. */
   readonly toolCallIds: readonly string[]
+  /** Tokens of this call. */
   readonly usage: Usage
+  /** Why the model stopped, in the provider's words: `stop`, `tool_calls`, `length`. */
   readonly finishReasons: readonly string[]
   /** `ok`; `error`: it failed; `aborted`: it was ended from outside; `unknown`: the span does not show it. */
   readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
+  /** What went wrong, where the call failed. */
   readonly error?: RunError | undefined
 }
 

@@ -53,12 +53,15 @@ export interface Message {
   readonly name?: string
   /** The text parts, joined; absent where the message has none. */
   readonly text?: string
+  /** Texts, tool calls, tool results and files, in their order. */
   readonly parts: readonly Part[]
 }
 
 /** A tool that the model was offered. */
 export interface ToolDefinition {
+  /** The name under which the model may call it. */
   readonly name: string
+  /** What the model is shown of its purpose. */
   readonly description?: string
   /** JSON Schema of the arguments, as recorded. */
   readonly parameters?: unknown
@@ -66,15 +69,22 @@ export interface ToolDefinition {
 
 /** Tokens; `inputTokens` includes cached ones, `outputTokens` includes reasoning ones. */
 export interface Usage {
+  /** Tokens of the prompt, cached ones included. */
   readonly inputTokens?: number
+  /** Tokens of the answer, reasoning included. */
   readonly outputTokens?: number
+  /** Of the input, those that came out of a cache. */
   readonly cacheReadTokens?: number
+  /** Of the input, those that were written to a cache. */
   readonly cacheWriteTokens?: number
+  /** Of the output, those of the model's reasoning. */
   readonly reasoningTokens?: number
 }
 
 /** What went wrong, as the library recorded it. */
 export interface RunError {
+  /** The class of the error, or a code. */
   readonly type?: string
+  /** The text of the error. */
   readonly message?: string
 }

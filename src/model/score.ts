@@ -69,21 +69,29 @@ export type FailureCode =
 
 /** A number within the scorer's range, in the scorer's own units. */
 export interface Scored {
+  /** Tells the three kinds of scores apart. */
   readonly status: 'scored'
+  /** Within the scorer's range, in the scorer's own units. */
   readonly value: number
+  /** Whether the value reaches the scorer's pass mark. */
   readonly label: 'pass' | 'fail'
   /** A word for where the value lies, in scorers that name bands. */
   readonly band?: string
+  /** Why the score is what it is, in a sentence or a few. */
   readonly explanation?: string
   /** The explanation without what came out of the run's content; absent where no part of it is known to be free of content. */
   readonly explanationWithoutContent?: string
+  /** What the scorer found, in a shape of its own. */
   readonly details?: unknown
 }
 
 /** No score, because there was nothing to ask, or it was decided not to. The message says what to do. */
 export interface Skipped {
+  /** Tells the three kinds of scores apart. */
   readonly status: 'skipped'
+  /** Why the scorer was not asked. */
   readonly reason: SkipReason
+  /** One sentence for people; it says what to do where something can be done. */
   readonly message: string
   /** The message without what came out of the run's content; absent where no part of it is known to be free of content. */
   readonly messageWithoutContent?: string
@@ -91,8 +99,11 @@ export interface Skipped {
 
 /** No score, because asking went wrong. The message says what to do. */
 export interface Failed {
+  /** Tells the three kinds of scores apart. */
   readonly status: 'failed'
+  /** What went wrong. */
   readonly code: FailureCode
+  /** One sentence for people; it says what to do where something can be done. */
   readonly message: string
   /** The message without what came out of the run's content; absent where no part of it is known to be free of content. */
   readonly messageWithoutContent?: string
@@ -105,7 +116,9 @@ export type Score = Scored | Skipped | Failed
 export interface JudgeReport {
   /** The model that answered, as the provider names it, `mixed` where several did; else the one that was asked. */
   readonly model: string
+  /** How often a model was asked, repeated tries included. */
   readonly calls: number
+  /** Tokens of all calls. */
   readonly usage: Usage
   /** US dollars; absent where the model's price is unknown. */
   readonly costUsd?: number
@@ -113,6 +126,7 @@ export interface JudgeReport {
 
 /** One scorer's result for one revision of one run, with what is needed to weigh and to explain it. */
 export interface Evaluation {
+  /** The scorer with its range, its better end and its pass mark. */
   readonly scorer: {
     readonly id: string
     readonly version: string
@@ -121,8 +135,11 @@ export interface Evaluation {
     readonly better: 'higher' | 'lower'
     readonly passAt: number
   }
+  /** `AgentRun.id`. */
   readonly runId: string
+  /** 1 for the first state of the run that was scored; higher where spans came later. */
   readonly revision: number
+  /** Whether the run was complete when it was scored. */
   readonly complete: boolean
   /**
    * Probability with which this run was chosen for this scorer, .001 to 1: its rate times the budget's factor. Absent where
@@ -131,7 +148,10 @@ export interface Evaluation {
   readonly probability?: number
   /** Probability with which the tracer kept the run, where the application says so or lets tracestate say it. */
   readonly upstreamProbability?: number
+  /** How long the scorer took, in milliseconds. */
   readonly durationMs: number
+  /** What asking the judge took. Absent where no judge was asked. */
   readonly judge?: JudgeReport
+  /** The score, or why there is none. */
   readonly score: Score
 }

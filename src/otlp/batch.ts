@@ -2,7 +2,9 @@ import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 
 /** What one OTLP export request, or one entry of it, holds for spanscore: spans and log records, no metrics. */
 export interface OtlpBatch {
+  /** The spans, in the order in which they were written. */
   readonly spans: SourceSpan[]
+  /** The log records, in the order in which they were written. */
   readonly logs: SourceLog[]
   /** Spans and log records that were left out because they carry no valid trace and span id. */
   invalid: number

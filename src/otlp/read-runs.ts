@@ -23,15 +23,19 @@ export interface OtlpDamage {
   readonly input: string
   /** `line 12`, `lines 12-40` or `byte 4096`. */
   readonly place: string
+  /** What was expected and what came. */
   readonly reason: string
 }
 
 /** What all inputs together held. */
 export interface OtlpSummary {
+  /** Spans that were read. */
   readonly spans: number
   /** Spans whose instrumentation is known. */
   readonly recognisedSpans: number
+  /** Log records that were read. */
   readonly logRecords: number
+  /** Records that could not be read. */
   readonly damagedRecords: number
 }
 

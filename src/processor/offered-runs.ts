@@ -19,6 +19,7 @@ import { Scheduler } from './scheduler.ts'
 
 /** A run that was read from a log. */
 export interface OfferedRun {
+  /** The run, nested runs included. */
   readonly run: AgentRun
   /** The span that its scores belong to. */
   readonly target: SpanContext
@@ -40,7 +41,9 @@ const now = (): number => performance.now()
 
 /** What scoring of offered runs needs. */
 export interface OfferedRunsParts {
+  /** What the service was configured with. */
   readonly options: ScoringOptions
+  /** Called with every evaluation. */
   readonly write: WriteEvaluation
   /** Called for each scorer where no scorer's fixed rate keeps the run. */
   readonly onLeftOut: (offered: OfferedRun, scorer: Evaluation['scorer']) => void

@@ -1,5 +1,6 @@
 /** What a limit knows of its past, in plain numbers, so that another process can go on from there. */
 export interface LimitHistory {
+  /** The length of the window, in milliseconds. */
   readonly windowMs: number
   /** What was spent, by sixtieths of the window, the newest first. */
   readonly spent: readonly number[]

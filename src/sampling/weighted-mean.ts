@@ -3,16 +3,23 @@
  * position in the range, 0..1, turned so that higher is better.
  */
 export interface WeightedSums {
+  /** Σ w: the number of runs that the scored ones represent. */
   readonly w: number
+  /** Σ w·y. */
   readonly wy: number
+  /** Σ w·y². */
   readonly wy2: number
+  /** Σ w². */
   readonly w2: number
+  /** Σ w²·y. */
   readonly w2y: number
+  /** Σ w²·y². */
   readonly w2y2: number
 }
 
 /** A mean of all runs of a population of which a sample was scored, as the recording rules of `collector-config` have it. */
 export interface WeightedMean {
+  /** 0 to 1. */
   readonly mean: number
   /** Of the mean as a statement on how the agent behaves: not 0 where every run was scored. */
   readonly standardError: number

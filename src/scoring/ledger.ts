@@ -2,10 +2,15 @@ import type { Score, SkipReason } from '../model/score.ts'
 
 /** What became of the runs that were offered to one scorer: `runs = scored + skipped + failed + pending`. */
 export interface ScorerCounts {
+  /** Runs that the scorer was offered. */
   readonly runs: number
+  /** Runs with a score. */
   readonly scored: number
+  /** Runs that the scorer was not asked about. */
   readonly skipped: number
+  /** Runs for which the scorer gave no valid score. */
   readonly failed: number
+  /** Runs whose score is still awaited. */
   readonly pending: number
   /** How often each skip reason and failure code was given. */
   readonly reasons: Readonly<Record<string, number>>
@@ -17,17 +22,25 @@ export interface ScorerCounts {
  * are neither seen nor scored.
  */
 export interface RunCounts {
+  /** Runs that began. */
   readonly seen: number
+  /** Runs that ended, or were given up after waiting. */
   readonly closed: number
+  /** Runs in progress. */
   readonly open: number
+  /** Runs that were let go of because of a limit. */
   readonly evicted: number
+  /** Spans that came after their run had closed. */
   readonly late: number
+  /** Runs that had been recorded before, by another instrumentation. */
   readonly duplicates: number
 }
 
 /** Everything accounted for: runs, and what each scorer did with them. */
 export interface LedgerSnapshot {
+  /** What became of the runs. */
   readonly runs: RunCounts
+  /** What became of the runs that each scorer was offered, by the scorer's id. */
   readonly scorers: Readonly<Record<string, ScorerCounts>>
 }
 

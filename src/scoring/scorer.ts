@@ -5,11 +5,15 @@ import type { Evaluation, Failed, JudgeReport, Skipped } from '../model/score.ts
 
 /** A value before it is held against range and pass mark. */
 export interface ScoredVerdict {
+  /** Tells verdicts with a score from the others. */
   readonly status: 'scored'
+  /** Within the scorer's range, in the scorer's own units. */
   readonly value: number
+  /** A word for where the value lies, in scorers that name bands. */
   readonly band?: string
   /** Written with `explain`, it says which of its parts are content; a plain text counts as content whole. */
   readonly explanation?: string | Explanation
+  /** What the scorer found, in a shape of its own. */
   readonly details?: unknown
 }
 
@@ -57,23 +61,35 @@ export interface ScoringContext {
 
 /** The message form of `.run()`, as it was given. */
 export interface GivenInput {
+  /** What `.run()` was given as input. */
   readonly input: unknown
+  /** What `.run()` was given as output. */
   readonly output: unknown
+  /** The expected answer, where one was given. */
   readonly groundTruth?: unknown
 }
 
 /** One call of a judge: what was asked, what came back, what it took. */
 export interface JudgeCall {
+  /** `Scorer.id`. */
   readonly scorerId: string
+  /** `AgentRun.id`. */
   readonly runId: string
   /** 1 for the first call of this score. */
   readonly attempt: number
+  /** The model that answered, as the provider names it, else the one that was asked. */
   readonly model: string
+  /** The system message and the user message. They hold content of the run. */
   readonly prompt: { readonly instructions: string; readonly user: string }
+  /** The text of the answer; absent where none came. */
   readonly reply?: string
+  /** Tokens of this call. */
   readonly usage: Usage
+  /** US dollars; absent where the model's price is unknown. */
   readonly costUsd?: number
+  /** Milliseconds from the request to the answer. */
   readonly durationMs: number
+  /** Why there is no answer, or why it could not be used. */
   readonly error?: string
 }
 
@@ -93,9 +109,13 @@ export interface ScorerJudge {
 export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
   /** `^[a-z][a-z0-9_]*$` */
   readonly id: string
+  /** One sentence: what the score says. */
   readonly description: string
+  /** `code` computes its score; `judge` asks a model. */
   readonly kind: 'code' | 'judge'
+  /** The lowest and the highest score. */
   readonly range: readonly [number, number]
+  /** Which end of the range is the good one. */
   readonly better: 'higher' | 'lower'
   /** In the scorer's own units: pass is `>=`, `<=` where lower is better. */
   readonly passAt: number
@@ -103,7 +123,9 @@ export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
   readonly version: string
   /** Whether it may run while the agent span is ending: synchronous, quick, no I/O. */
   readonly inline: boolean
+  /** Facts of the run that the scorer reads. */
   readonly needs: readonly Need[]
+  /** The model that is asked, and what a score costs; absent in code scorers. */
   readonly judge?: ScorerJudge
   /** Says what it thinks of the run; may throw or reject, which `evaluate` turns into `failed: scorer-threw`. */
   assess(
@@ -134,12 +156,20 @@ export interface ScorerRunOptions {
 
 /** What `.run()` gives: what it was given, the score, and what the steps before it found. */
 export interface ScorerRunResult<Preprocessed = unknown, Analyzed = unknown> {
+  /** The id that was given, else that of the run. */
   readonly runId: string
+  /** What was given as input. */
   readonly input: unknown
+  /** What was given as output. */
   readonly output: unknown
+  /** In the scorer's own units. */
   readonly score: number
+  /** The explanation, where there is one. */
   readonly reason?: string
+  /** What the scorer found before it analysed the run, such as the tool calls; in scorers with steps, what `preprocess` gave. */
   readonly preprocessStepResult?: Preprocessed
+  /** What the scorer, or its judge, found; in scorers with steps, what `analyze` gave. */
   readonly analyzeStepResult?: Analyzed
+  /** The whole result, as the processor emits it. */
   readonly evaluation: Evaluation
 }

@@ -97,6 +97,7 @@ export interface Dialect {
   mayBecomeAgent?(span: SourceSpan): boolean
   /** True where the span is this library's, by its scope, its attributes or its name. */
   recognises(scopeName: string, attributes: Readonly<Record<string, unknown>>, spanName: string): boolean
+  /** What the span is to its run. */
   roleOf(span: SourceSpan): SpanRole
   /**
    * For roles `agent` and `entry`: true where all agents directly below are one run, handing over to one another (a
@@ -133,7 +134,9 @@ export interface Dialect {
 
   /** The agent of an agent or entry span; of any other span the agent on whose behalf it ran, where it says so. */
   agent?(span: SourceSpan): AgentIdentity | undefined
+  /** The conversation or session, where the span names it. */
   conversationId?(span: SourceSpan): string | undefined
+  /** The user on whose behalf the agent ran, where the span names them. */
   userId?(span: SourceSpan): string | undefined
   /** Default: the span's status, then its exception event (see `outcomeOf`). */
   outcome?(span: SourceSpan): SpanOutcome

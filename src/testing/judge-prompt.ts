@@ -15,6 +15,7 @@ export interface AskedQuestion {
   readonly isControl: boolean
   /** From the most favourable to the least. */
   readonly verdicts: readonly string[]
+  /** The question itself. */
   readonly text: string
   /** The answer's property that picks ids, and what it may pick. */
   readonly picks?: { readonly name: string; readonly from: readonly string[] }
@@ -22,7 +23,9 @@ export interface AskedQuestion {
 
 /** A list of items that a judge's prompt asks for. */
 export interface AskedList {
+  /** The property of the reply that holds the items. */
   readonly name: string
+  /** What ids of its items begin with. */
   readonly prefix: string
   /** Of the question that is asked of each item; empty where there is none. */
   readonly verdicts: readonly string[]
@@ -42,8 +45,11 @@ export interface JudgePrompt {
   readonly sections: ReadonlyMap<string, string>
   /** Everything else. */
   readonly outside: string
+  /** In the order of the prompt. */
   readonly questions: readonly AskedQuestion[]
+  /** In the order of the prompt. */
   readonly lists: readonly AskedList[]
+  /** The texts that are asked for; `list` where a list of them is. */
   readonly notes: readonly { readonly name: string; readonly list: boolean }[]
   /**
    * The question of that name: `user.intent`, the id of a criterion, or the label of what it is about. Known for prompts that were

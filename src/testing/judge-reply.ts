@@ -21,8 +21,11 @@ export type ScriptedItem =
 
 /** What a judge finds, whatever it is asked: verdicts by question id, items by list, notes by name. */
 export interface ScriptedVerdicts {
+  /** By our own name of a question, such as `user.intent`. */
   readonly verdicts?: Readonly<Record<string, ScriptedVerdict>>
+  /** Items by the name of their list. */
   readonly lists?: Readonly<Record<string, readonly ScriptedItem[]>>
+  /** Texts by the name of the note. */
   readonly notes?: Readonly<Record<string, string | readonly string[]>>
 }
 

@@ -3,8 +3,11 @@ import { isRecord, numberOf, textOf } from '../spans/json.ts'
 
 /** One data point of a metric as it arrived. */
 export interface ReceivedMetric {
+  /** Of the instrument. */
   readonly name: string
+  /** Of the instrument; `''` without one. */
   readonly unit: string
+  /** Of the data point. */
   readonly attributes: Readonly<Record<string, unknown>>
   /** Of a sum or a gauge. */
   readonly value?: number

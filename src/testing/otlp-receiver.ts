@@ -16,8 +16,11 @@ export type ReceivedLog = SourceLog
 
 /** What one export request held. */
 export interface ReceivedBatch {
+  /** In the order in which they arrived. */
   readonly spans: readonly ReceivedSpan[]
+  /** In the order in which they arrived. */
   readonly logs: readonly ReceivedLog[]
+  /** One for each data point. */
   readonly metrics: readonly ReceivedMetric[]
 }
 
@@ -25,10 +28,13 @@ export interface ReceivedBatch {
 export interface OtlpReceiver extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`; exporters append `/v1/traces`, `/v1/logs`, `/v1/metrics`. */
   readonly url: string
+  /** All spans that have arrived. */
   readonly spans: readonly ReceivedSpan[]
+  /** All log records that have arrived. */
   readonly logs: readonly ReceivedLog[]
   /** Every data point of every export, in the order of arrival: of a cumulative counter, the last one is the sum. */
   readonly metrics: readonly ReceivedMetric[]
+  /** Ends the server and all connections. */
   close(): Promise<void>
 }
 

@@ -12,6 +12,7 @@ export interface ScriptedOpenAIServer extends AsyncDisposable {
   readonly url: string
   /** Every request so far, in the order of arrival. */
   readonly requests: readonly ScriptedRequest[]
+  /** Ends the server and all connections. */
   close(): Promise<void>
 }
 

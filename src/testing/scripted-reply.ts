@@ -1,5 +1,6 @@
 /** A tool call that the scripted model asks for. */
 export interface ScriptedToolCall {
+  /** The tool that the model calls. */
   readonly name: string
   /** A value (written as JSON), or a string that is sent as it is. */
   readonly arguments: unknown
@@ -9,7 +10,9 @@ export interface ScriptedToolCall {
 
 /** What the scripted server answers to one request. A plain string is `{ text }`. */
 export interface ScriptedReply {
+  /** What the model answers. */
   readonly text?: string
+  /** Tools that the model calls. */
   readonly toolCalls?: readonly ScriptedToolCall[]
   /** Sent in the place where OpenAI puts the words of a refusal. */
   readonly refusal?: string
@@ -40,7 +43,9 @@ export interface ScriptedReply {
 
 /** A message of a request, whichever of the two APIs it came by. */
 export interface ScriptedMessage {
+  /** `system`, `user`, `assistant` or `tool`. */
   readonly role: string
+  /** All texts of the message. */
   readonly text: string
   /** Names of the tools that an assistant message calls. */
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[]
@@ -52,8 +57,11 @@ export interface ScriptedMessage {
 export interface ScriptedRequest {
   /** From 0, in the order of arrival. */
   readonly index: number
+  /** `chat` for Chat Completions, `responses` for the Responses API. */
   readonly api: 'chat' | 'responses'
+  /** The model that was asked for. */
   readonly model: string
+  /** Whether the answer was to be streamed. */
   readonly stream: boolean
   /** The system messages' text, a blank line between. */
   readonly system: string
@@ -63,7 +71,9 @@ export interface ScriptedRequest {
   readonly userText: string
   /** Results of tools after the last user message, in order. */
   readonly toolResults: readonly ScriptedMessage[]
+  /** Tools that the model may call. */
   readonly toolNames: readonly string[]
+  /** With names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** The body, parsed. */
   readonly body: Readonly<Record<string, unknown>>

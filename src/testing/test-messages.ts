@@ -1,14 +1,22 @@
 import { randomUUID } from 'node:crypto'
 
-/** How far an invocation has come. `partial-call` is one whose arguments are still streaming in: no call yet. */
+/**
+ * How far an invocation has come: `partial-call`, its arguments are still streaming in, so that it is no call yet; `call`, the tool
+ * has not answered; `result`, it has; `output-error`, it failed.
+ */
 export type ToolInvocationState = 'partial-call' | 'call' | 'result' | 'output-error'
 
 /** One call of a tool and its outcome, in the form of a message. */
 export interface ToolInvocation {
+  /** The id by which call and result belong together. */
   readonly toolCallId: string
+  /** The tool. */
   readonly toolName: string
+  /** What the tool was given. */
   readonly args: Readonly<Record<string, unknown>>
+  /** What the tool gave; absent while it has given nothing. */
   readonly result?: unknown
+  /** How far the call has come. */
   readonly state: ToolInvocationState
   /** What went wrong, with the state `output-error`. */
   readonly errorText?: string
@@ -18,8 +26,11 @@ export interface ToolInvocation {
 
 /** A message as `createTestMessage` makes it. */
 export interface TestMessage {
+  /** @default 'test-message' */
   readonly id: string
+  /** Who speaks. */
   readonly role: 'user' | 'assistant' | 'system' | 'tool'
+  /** The text, its parts, and the calls of tools. */
   readonly content: {
     readonly content: string
     readonly parts: readonly unknown[]
@@ -29,33 +40,44 @@ export interface TestMessage {
 
 /** What `createTestMessage` takes. */
 export interface TestMessageOptions {
+  /** The text of the message. */
   readonly content: string
+  /** Who speaks. */
   readonly role: TestMessage['role']
   /** @default 'test-message' */
   readonly id?: string
   /** @default one text part with `content` */
   readonly parts?: readonly unknown[]
+  /** Calls of tools that the message makes. */
   readonly toolInvocations?: readonly ToolInvocation[]
 }
 
 /** The message form of a run, as `createAgentTestRun` makes it. */
 export interface AgentTestRun<Output = unknown> {
+  /** The id that was given, else a UUID. */
   readonly runId: string
+  /** The messages before the run. */
   readonly input: {
     readonly inputMessages: readonly unknown[]
     readonly systemMessages: readonly unknown[]
     readonly rememberedMessages: readonly unknown[]
     readonly taggedSystemMessages: Readonly<Record<string, readonly unknown[]>>
   }
+  /** What the run answered. */
   readonly output: Output
 }
 
 /** What `createAgentTestRun` takes: messages from `createTestMessage`, or in any other form that `.run()` reads. */
 export interface AgentTestRunOptions<Output = unknown> {
+  /** What the run was given. @default [] */
   readonly inputMessages?: readonly unknown[]
+  /** What the run answered: messages, or anything else that `.run()` reads. */
   readonly output: Output
+  /** System messages of the run. @default [] */
   readonly systemMessages?: readonly unknown[]
+  /** Messages of the conversation before the run. @default [] */
   readonly rememberedMessages?: readonly unknown[]
+  /** System messages by a tag. @default {} */
   readonly taggedSystemMessages?: Readonly<Record<string, readonly unknown[]>>
   /** @default a UUID */
   readonly runId?: string

@@ -6,7 +6,9 @@ export interface TextModelCall {
   readonly instructions: string
   /** The user message. */
   readonly prompt: string
+  /** The largest number of tokens that the answer may have, where one was set. */
   readonly maxOutputTokens?: number
+  /** The temperature, where one was set. */
   readonly temperature?: number
   /** JSON Schema of the reply, where one was sent. */
   readonly schema?: unknown
@@ -14,6 +16,7 @@ export interface TextModelCall {
 
 /** What a test model answers. */
 export interface TextModelReply {
+  /** What the model answers. */
   readonly text: string
   /** @default 'stop' */
   readonly finishReason?: 'stop' | 'length' | 'content-filter'

@@ -6,8 +6,11 @@ import { isRecord } from '../../spans/json.ts'
  * provider are.
  */
 export interface LanguageModelInstance {
+  /** `v2`, `v3` or `v4`. */
   readonly specificationVersion: string
+  /** `openai.chat`, for example. */
   readonly provider: string
+  /** The model's name at its provider. */
   readonly modelId: string
 }
 

@@ -3,11 +3,17 @@ import type { SourceLog } from '../../spans/source-span.ts'
 
 /** A log record, as the log processors of SDK 1.x (0.57), 2.x and 3.x get it. */
 export interface EmittedLogRecord {
+  /** The span to which the record belongs. */
   readonly spanContext?: { readonly traceId: string; readonly spanId: string } | undefined
+  /** The name of the event; absent on plain log records. */
   readonly eventName?: string | undefined
+  /** Seconds and nanoseconds since the epoch. */
   readonly hrTime: readonly [number, number]
+  /** As the instrumentation set them. */
   readonly attributes: Readonly<Record<string, unknown>>
+  /** A text, or whatever value the instrumentation wrote. */
   readonly body?: unknown
+  /** The instrumentation that wrote it. */
   readonly instrumentationScope: { readonly name: string; readonly version?: string | undefined }
 }
 

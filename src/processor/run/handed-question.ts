@@ -12,6 +12,7 @@ import { ScoringJob } from './scoring-job.ts'
 
 /** What a judge said. */
 export interface HandedAnswer {
+  /** The score, or why there is none. */
   readonly evaluation: Evaluation
   /** The provider is overloaded, or known to be away: the judge may be asked later, and nothing was paid for. */
   readonly isLeft: boolean

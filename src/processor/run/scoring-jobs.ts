@@ -24,9 +24,11 @@ const ADMISSION_SLICE_MS = 5
 export interface HandedRun {
   /** As the judge may see it: what `redact` made of it. */
   readonly run: AgentRun
+  /** The judge that is to be asked. */
   readonly scorer: Evaluation['scorer']
   /** The rate that kept the run: the probability with which it was chosen, before any budget. */
   readonly rate: number
+  /** The probability with which the tracer's sampler kept the run, where it is known. */
   readonly upstreamProbability: number | undefined
 }
 

@@ -7,7 +7,7 @@ import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 
-/** What an answer is that is none. */
+/** Why a text is no answer: `empty`; `boilerplate`, which is an opening with nothing after it; or a `refusal`. */
 export type NoAnswer = 'empty' | 'boilerplate' | 'refusal'
 
 /** Options of `createAnswerPresentScorer`. */

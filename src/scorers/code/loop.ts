@@ -21,7 +21,9 @@ const KNOWN: KeysOf<LoopOptions> = { ...scorerKeys, maxIdentical: true, ignore: 
 
 /** A sequence of calls that came several times in a row. */
 export interface Cycle {
+  /** The tools, in their order. */
   readonly calls: readonly string[]
+  /** How many times in a row they were called. */
   readonly times: number
 }
 

@@ -42,7 +42,9 @@ const KNOWN: KeysOf<OutputFormatOptions> = {
 
 /** One check of the format, and what is wrong where it does not hold. */
 export interface FormatCheck {
+  /** What was checked. */
   readonly check: string
+  /** What is wrong; absent where the check holds. */
   readonly problem?: string
 }
 

@@ -13,6 +13,7 @@ import { skip } from '../skip.ts'
 export interface RunLimitsOptions extends ScorerOptions {
   /** Model calls. */
   readonly maxSteps?: number
+  /** Tool calls of the run, those of nested runs not included. */
   readonly maxToolCalls?: number
   /** Tokens of all model calls of the run, cached ones included. */
   readonly maxInputTokens?: number
@@ -26,7 +27,9 @@ type Limit = Exclude<keyof RunLimitsOptions, keyof ScorerOptions>
 
 /** One limit, and what the run took. */
 export interface LimitCheck {
+  /** The option that sets the limit. */
   readonly limit: Limit
+  /** In the units of the option. */
   readonly allowed: number
   /** Absent where the spans do not hold it. */
   readonly actual?: number

@@ -26,7 +26,9 @@ import { skip, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
 
 /** A call that the run should make, with the values that will do for each argument. */
 export interface ExpectedArguments {
+  /** The tool that should be called. */
   readonly name: string
+  /** For each argument the values that will do. */
   readonly arguments: AllowedArguments
 }
 
@@ -47,9 +49,11 @@ const KNOWN: KeysOf<ToolArgumentsOptions> = { ...scorerKeys, tools: true, expect
 
 /** One call, and what is wrong with its arguments. */
 export interface CheckedCall {
+  /** The tool that was called. */
   readonly name: string
   /** Index of the call in `run.toolCalls`. */
   readonly index: number
+  /** What is wrong with the arguments; empty where nothing is. */
   readonly errors: readonly SchemaError[]
 }
 

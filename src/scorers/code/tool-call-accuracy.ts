@@ -33,15 +33,21 @@ const KNOWN: KeysOf<ToolCallAccuracyCodeOptions> = {
 
 /** What `createToolCallAccuracyScorerCode` found before it scored. */
 export interface ToolCallAccuracyPreprocess {
+  /** The option of that name. */
   readonly expectedTool?: string
+  /** The tools that were called, in their order. */
   readonly actualTools: readonly string[]
+  /** The option of that name. */
   readonly strictMode: boolean
+  /** The option of that name. */
   readonly expectedToolOrder?: readonly string[]
+  /** Whether any tool was called. */
   readonly hasToolCalls: boolean
   /** By `expectedTool`, even where an order decides; false without one. */
   readonly correctToolCalled: boolean
   /** `null` without an order. */
   readonly correctOrderCalled: boolean | null
+  /** Every call that was found. */
   readonly toolCallInfos: readonly ToolCallInfo[]
 }
 

@@ -20,7 +20,9 @@ const KNOWN: KeysOf<ToolErrorsOptions> = { ...scorerKeys, countRecovered: true }
 
 /** One call that failed. */
 export interface FailedCall {
+  /** The tool that failed. */
   readonly name: string
+  /** The text of the error. */
   readonly error?: string
   /** Whether a later call of the same tool succeeded. */
   readonly recovered: boolean

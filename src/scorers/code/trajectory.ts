@@ -45,11 +45,13 @@ const KNOWN: KeysOf<TrajectoryOptions> = { ...scorerKeys, expected: true, mode: 
 
 /** What `createTrajectoryScorer` found. */
 export interface TrajectoryDetails {
+  /** Whether the calls fit the expected ones in the chosen mode. */
   readonly matches: boolean
   /** Matched calls ÷ calls made; 1 where none was made. */
   readonly precision: number
   /** Matched calls ÷ calls expected; 1 where none was expected. */
   readonly recall: number
+  /** The harmonic mean of precision and recall. */
   readonly f1: number
   /** Expected calls that were not made. */
   readonly missing: readonly string[]

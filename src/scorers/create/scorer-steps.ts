@@ -18,6 +18,7 @@ export type StepRun<Input = unknown, Output = unknown> = Omit<AgentRun, 'input' 
 
 /** What a step is given. */
 export interface StepContext<Run, Results> {
+  /** The run, with input and output as `.run()` was given them. */
   readonly run: Run
   /** The same run with `input` and `output` in the one form that they have in live runs: messages and text. */
   readonly agentRun: AgentRun
@@ -27,17 +28,21 @@ export interface StepContext<Run, Results> {
 
 /** What `generateReason` is given. */
 export interface ReasonContext<Run, Results> extends StepContext<Run, Results> {
+  /** The score that is to be explained. */
   readonly score: number
 }
 
 /** Results of the steps before the score; `undefined` for a step that there is not. */
 export interface StepResults<Preprocessed, Analyzed> {
+  /** What `preprocess` gave. */
   readonly preprocessStepResult: Preprocessed
+  /** What `analyze` gave. */
   readonly analyzeStepResult: Analyzed
 }
 
 /** The model that answers prompt steps. */
 export interface StepJudge extends JudgeSettings {
+  /** The model that is asked. */
   readonly model: JudgeModel
   /** What the judge reads about its task, before the prompt of any step. */
   readonly instructions?: string
@@ -52,6 +57,7 @@ export interface StepJudge extends JudgeSettings {
 
 /** A schema of Zod, Valibot, ArkType or any other library of the Standard Schema family. */
 export interface StandardSchema<Output = unknown> {
+  /** What the specification asks for: https://standardschema.dev. */
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string
@@ -78,9 +84,11 @@ export type PromptContext<Context> = Context & {
 export interface PromptStep<Context, Result> {
   /** One sentence: what this step finds out. */
   readonly description: string
+  /** The shape of the reply: a Zod schema, another schema of the Standard Schema family, or a JSON Schema. */
   readonly outputSchema: OutputSchema<Result>
   /** Goes before the scorer's judge. */
   readonly judge?: StepJudge
+  /** Makes the prompt of the run and of what the steps before found. */
   readonly createPrompt: (context: PromptContext<Context>) => string
 }
 

@@ -35,6 +35,7 @@ const NESTED: KeysOf<RubricCriterion> = { id: true, question: true, weight: true
 
 /** Every criterion, with its verdict. */
 export interface RubricAnalysis {
+  /** In the order of the rubric. */
   readonly criteria: readonly {
     readonly id: string
     readonly question: string

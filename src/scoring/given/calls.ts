@@ -12,6 +12,7 @@ export interface GivenCall extends ToolCall {
 
 /** One tool call that was found in messages, and its position in them. */
 export interface ToolCallInfo {
+  /** The tool that was called. */
   readonly toolName: string
   /** `''` where the call has none. */
   readonly toolCallId: string

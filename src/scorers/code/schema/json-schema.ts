@@ -22,6 +22,7 @@ export interface SchemaError {
   readonly path: string
   /** In the words of the Berkeley Function Calling Leaderboard. */
   readonly code: 'missing_required' | 'unexpected_param' | 'type_error' | 'value_error'
+  /** What was expected and what came. */
   readonly message: string
 }
 

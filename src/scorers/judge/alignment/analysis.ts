@@ -5,12 +5,14 @@ import { shareOfScale } from '../../two-decimals.ts'
 
 /** What the judge found on one side; scores are 0 to 1. */
 export interface AlignmentAnalysis {
+  /** Whether the answer addresses what was wanted. */
   readonly intentAlignment: {
     readonly score: number
     readonly primaryIntent: string
     readonly isAddressed: boolean
     readonly reasoning: string
   }
+  /** Each requirement, and whether the answer meets it. */
   readonly requirementsFulfillment: {
     readonly requirements: readonly {
       readonly requirement: string
@@ -19,17 +21,20 @@ export interface AlignmentAnalysis {
     }[]
     readonly overallScore: number
   }
+  /** What the answer lacks. */
   readonly completeness: {
     readonly score: number
     readonly missingElements: readonly string[]
     readonly reasoning: string
   }
+  /** Whether format and tone are as asked for. */
   readonly responseAppropriateness: {
     readonly score: number
     readonly formatAlignment: boolean
     readonly toneAlignment: boolean
     readonly reasoning: string
   }
+  /** The judge's conclusion. */
   readonly overallAssessment: string
 }
 

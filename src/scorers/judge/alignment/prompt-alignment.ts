@@ -36,6 +36,7 @@ export interface PromptAlignmentOptions {
 
 /** Options of `createPromptAlignmentScorerLLM`. */
 export interface PromptAlignmentScorerOptions extends JudgeScorerOptions {
+  /** What is weighed, and how much. */
   readonly options?: PromptAlignmentOptions
 }
 

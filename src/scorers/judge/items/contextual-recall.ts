@@ -14,6 +14,7 @@ import { skip } from '../../skip.ts'
 
 /** Options of `createContextualRecallScorer`. */
 export interface ContextualRecallScorerOptions extends JudgeScorerOptions {
+  /** What the scorer compares. */
   readonly options?: {
     /** What was retrieved, beside the run's tool results. */
     readonly context?: ContextOption

@@ -13,13 +13,17 @@ import { twoDecimals } from '../../two-decimals.ts'
 
 /** One item that the judge found in the run, and its verdict. */
 export interface JudgedItem<V extends string> {
+  /** The item in the judge's words. */
   readonly text: string
+  /** One of the verdicts that the scorer offers. */
   readonly verdict: V
+  /** Why the judge says so. */
   readonly reasoning: string
 }
 
 /** What the judge found: every item, with its verdict. */
 export interface ItemAnalysis<V extends string> {
+  /** In the order in which the judge named them. */
   readonly items: readonly JudgedItem<V>[]
 }
 

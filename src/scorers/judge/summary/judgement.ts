@@ -9,7 +9,9 @@ import { shareOfScale, twoDecimals } from '../../two-decimals.ts'
 
 /** What the judge found of a summary; scores are 0 to 1, two decimals. */
 export interface SummarizationAnalysis {
+  /** The share of claims that the source supports. */
   readonly alignmentScore: number
+  /** The share of questions that the summary answers, too. */
   readonly coverageScore: number
   /** Claims of the summary, held against the source. */
   readonly claims: readonly {

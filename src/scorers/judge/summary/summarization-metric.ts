@@ -28,6 +28,7 @@ const KNOWN: KeysOf<SummarizationMetricOptions> = { scale: true, judge: true, ti
 export interface SummarizationMetricResult {
   /** 0 to `scale`, two decimals. */
   readonly score: number
+  /** The explanation, and the two scores of which the lower one counts. */
   readonly info: {
     readonly reason: string
     /** 0 to 1, two decimals. */

@@ -27,6 +27,7 @@ export interface SummarizationOptions {
 
 /** Options of `createSummarizationScorer`. */
 export interface SummarizationScorerOptions extends JudgeScorerOptions {
+  /** How the summary is judged. */
   readonly options?: SummarizationOptions
 }
 

@@ -9,9 +9,13 @@ import { twoDecimals } from '../../two-decimals.ts'
 
 /** What the judge found of one call. */
 export interface ToolCallEvaluation {
+  /** The tool. */
   readonly toolCalled: string
+  /** Whether the verdict is `appropriate`. */
   readonly wasAppropriate: boolean
+  /** `appropriate`: it was the right call; `helpful`: another one would have been better; `inappropriate`: it was wrong. */
   readonly verdict: 'appropriate' | 'helpful' | 'inappropriate'
+  /** Why the judge says so. */
   readonly reasoning: string
   /** The tool that would have been right, where the verdict is `helpful` and the judge named one. */
   readonly betterTool?: string
@@ -19,6 +23,7 @@ export interface ToolCallEvaluation {
 
 /** What the judge found. */
 export interface ToolCallAccuracyAnalysis {
+  /** Every call, with its verdict. */
   readonly evaluations: readonly ToolCallEvaluation[]
   /** Tools that should have been called, and were not. */
   readonly missingTools?: readonly string[]
