@@ -1,4 +1,5 @@
 import { isRecord, numberOf, textOf } from '../spans/json.ts'
+import { timeMs } from '../spans/outside-number.ts'
 import type { SourceEvent, SourceSpan } from '../spans/source-span.ts'
 import { listOf, setAttribute, toId } from './batch.ts'
 import type { OtlpBatch } from './batch.ts'
@@ -55,7 +56,7 @@ function toSpan(value: unknown, resources: ReadonlyMap<string, Attributes>): Sou
   if (traceId === undefined || spanId === undefined) return undefined
   const tags = toTags(value.tags)
   const parentSpanId = parentOf(value, traceId)
-  const startTimeMs = (numberOf(value.startTime) ?? 0) / 1000
+  const startTimeMs = timeMs((numberOf(value.startTime) ?? 0) / 1000)
   const message = textOf(tags['otel.status_description'])
   const code = toStatusCode(tags)
   const version = textOf(tags['otel.scope.version']) ?? textOf(tags['otel.library.version'])
@@ -73,7 +74,7 @@ function toSpan(value: unknown, resources: ReadonlyMap<string, Attributes>): Sou
     events: listOf(value.logs).flatMap(toEvent),
     status: message === undefined ? { code } : { code, message },
     startTimeMs,
-    endTimeMs: startTimeMs + (numberOf(value.duration) ?? 0) / 1000,
+    endTimeMs: Math.max(startTimeMs, timeMs(startTimeMs + (numberOf(value.duration) ?? 0) / 1000)),
     resource: resources.get(textOf(value.processID) ?? '') ?? toResource(value.process),
     droppedAttributesCount: 0,
   }
@@ -113,7 +114,7 @@ function withoutFields(tags: Readonly<Attributes>, isError: boolean): Attributes
 function toEvent(value: unknown): SourceEvent[] {
   if (!isRecord(value)) return []
   const { event, ...attributes } = toTags(value.fields)
-  return [{ name: textOf(event) ?? '', timeMs: (numberOf(value.timestamp) ?? 0) / 1000, attributes }]
+  return [{ name: textOf(event) ?? '', timeMs: timeMs((numberOf(value.timestamp) ?? 0) / 1000), attributes }]
 }
 
 function toResource(value: unknown): Attributes {

@@ -1,4 +1,5 @@
 import { isRecord, numberOf, textOf } from '../spans/json.ts'
+import { timeMs } from '../spans/outside-number.ts'
 import type { SourceEvent, SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { createBatch, isParentRemote, listOf, setAttribute, toId, toStatusCode } from './batch.ts'
 import type { OtlpBatch } from './batch.ts'
@@ -167,5 +168,5 @@ function toKind(value: unknown): number {
 }
 
 function toMilliseconds(nanoseconds: unknown): number {
-  return (numberOf(nanoseconds) ?? 0) / 1e6
+  return timeMs((numberOf(nanoseconds) ?? 0) / 1e6)
 }

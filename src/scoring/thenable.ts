@@ -1,3 +1,5 @@
+import { isolated } from './isolation.ts'
+
 /** Whether a value is a promise of any implementation. A value whose `then` cannot be read is none. Never throws. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   try {
@@ -9,12 +11,15 @@ export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T
 
 /**
  * A native promise for one of any implementation. A `then` that throws, or that calls its callbacks more than once, becomes one
- * rejection or one result, by the rules of the language.
+ * rejection or one result, by the rules of the language. Its `then` is foreign code, and runs isolated as such.
  */
 export function adopted<T>(promise: PromiseLike<T>): Promise<T> {
-  return new Promise((resolve) => {
-    resolve(promise)
-  })
+  return isolated(
+    () =>
+      new Promise((resolve) => {
+        resolve(promise)
+      }),
+  )
 }
 
 /** Ignores a promise that was not expected. An unhandled rejection would end the application's process. */

@@ -9,6 +9,7 @@ import type {
   ToolIdentity,
 } from './dialect.ts'
 import { isCutJson, MAX_PARSED_LENGTH } from './json.ts'
+import { plausibleUsage } from './outside-number.ts'
 import type { Message, ToolCallPart, ToolDefinition, Usage } from '../model/message.ts'
 import { systemTextOf, toolCallsIn } from './content/messages.ts'
 import { withMovedContent } from './content/moved-content.ts'
@@ -124,7 +125,7 @@ export class SpanFacts {
   }
 
   get usage(): Usage {
-    return this.#once(SLOT.usage, () => this.dialect.usage?.(this.span)) ?? NO_USAGE
+    return this.#once(SLOT.usage, () => plausibleUsage(this.dialect.usage?.(this.span) ?? NO_USAGE)) ?? NO_USAGE
   }
 
   get tool(): ToolIdentity | undefined {

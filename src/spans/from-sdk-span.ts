@@ -1,3 +1,4 @@
+import { timeMs } from './outside-number.ts'
 import type { SourceEvent, SourceSpan } from './source-span.ts'
 
 /** Seconds and nanoseconds, as OpenTelemetry JS writes times. */
@@ -117,5 +118,5 @@ function toScope(scope: SdkSpanLike['instrumentationScope']): SourceSpan['scope'
 }
 
 function toMilliseconds(time: HighResolutionTime): number {
-  return time[0] * 1000 + time[1] / 1e6
+  return timeMs(time[0] * 1000 + time[1] / 1e6)
 }

@@ -100,7 +100,7 @@ export function textOf(value: unknown): string | undefined {
 /** The value as a finite number; numbers in strings too, as protobuf's JSON writes 64-bit integers. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
-  if (typeof value === 'bigint') return Number(value)
+  if (typeof value === 'bigint') return numberOf(Number(value))
   if (typeof value !== 'string' || value.trim() === '') return undefined
   const parsed = Number(value)
   return Number.isFinite(parsed) ? parsed : undefined

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { boundedNumber, tokenCount } from './outside-number.ts'
+import { boundedNumber, plausibleUsage, timeMs, tokenCount } from './outside-number.ts'
 
 describe('a number from outside', () => {
   it.each([
@@ -27,5 +27,20 @@ describe('a number from outside', () => {
     ['10', undefined],
   ])('is a count of tokens only where a call can take so many: %s becomes %s', (value, count) => {
     expect(tokenCount(value)).toBe(count)
+  })
+
+  it('is left out of the usage of a run where no run can take so many tokens', () => {
+    const usage = { inputTokens: 1.7e308, outputTokens: -3, cacheReadTokens: Infinity, reasoningTokens: 12 }
+    expect(plausibleUsage(usage)).toEqual({ reasoningTokens: 12 })
+  })
+
+  it.each([
+    [1_700_000_000_000, 1_700_000_000_000],
+    [-1, 0],
+    [Number.NaN, 0],
+    [1e300, 0],
+    [Infinity, 0],
+  ])('is a time only where a date can represent it: %s becomes %s', (value, time) => {
+    expect(timeMs(value)).toBe(time)
   })
 })

@@ -1,3 +1,5 @@
+import type { Usage } from '../model/message.ts'
+
 /**
  * A number that another program gave (a server, a model, a scorer of the application's own), held within bounds.
  *
@@ -17,6 +19,28 @@ const MOST_TOKENS = 10_000_000
  * @param calls how many calls the count is the sum of
  */
 export function tokenCount(value: unknown, calls = 1): number | undefined {
-  if (typeof value !== 'number' || !(value >= 0 && value <= MOST_TOKENS * calls)) return undefined
-  return Math.round(value)
+  return countUpTo(value, MOST_TOKENS * calls)
+}
+
+/** More model calls than any run makes: what the span of an agent counts is the sum of its calls. */
+const MOST_CALLS = 1000
+
+/** The counts of a span or a run that can be right; a count that no run can take is left out. */
+export function plausibleUsage(usage: Usage): Usage {
+  const entries = Object.entries(usage)
+  const plausible = entries.filter(([, count]) => tokenCount(count, MOST_CALLS) !== undefined)
+  return plausible.length === entries.length ? usage : Object.fromEntries(plausible)
+}
+
+/** A whole number from 0 to `most` that another program gave; `undefined` for anything else. */
+export function countUpTo(value: unknown, most: number): number | undefined {
+  return typeof value === 'number' && value >= 0 && value <= most ? Math.round(value) : undefined
+}
+
+/** What `Date` can represent, in milliseconds. */
+const MOST_TIME_MS = 8.64e15
+
+/** A time that another program gave, in milliseconds since 1970; 0, which means no time, for what is none. */
+export function timeMs(value: number): number {
+  return value >= 0 && value <= MOST_TIME_MS ? value : 0
 }

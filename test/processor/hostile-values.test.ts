@@ -275,7 +275,10 @@ test.each(['getMeter', 'createHistogram', 'createCounter', 'createObservableGaug
 
 const emptyProcessor = { onStart() {}, onEnd() {}, forceFlush: async () => {}, shutdown: async () => {} }
 
-const CALLBACKS = ['scorer', 'judge', 'when', 'sample', 'redact', 'onScore', 'onJudgeCall', 'meter', 'logger'] as const
+const CALLBACKS = ['scorer', 'judge', 'when', 'sample', 'redact', 'onScore', 'onJudgeCall', 'meter', 'logger'].concat(
+  // The `then` of what they return runs later, and is their code, too.
+  ['scorer.then', 'when.then', 'sample.then', 'redact.then', 'onScore.then', 'onJudgeCall.then'],
+)
 
 test.each(CALLBACKS)('spans that %s starts are neither recorded nor scored, with no context manager', async (which) => {
   const sink = new Sink()
@@ -286,14 +289,21 @@ test.each(CALLBACKS)('spans that %s starts are neither recorded nor scored, with
     if (made > 20) return
     tracer?.startSpan('inner', { attributes: agentAttributes('inner') }, ROOT_CONTEXT).end()
   }
-  const on = (name: (typeof CALLBACKS)[number]) => name === which && agent()
+  const on = (name: string) => name === which && agent()
+  const result = <T>(name: string, value: T): T => {
+    const then = (resolve: (settled: T) => void): void => {
+      on(`${name}.then`)
+      resolve(value)
+    }
+    return which === `${name}.then` ? ({ then } as T) : value
+  }
   const call = { scorerId: '', runId: '', attempt: 1, model: 'm', prompt: { instructions: '', user: '' } }
   const scoring = new ScoringSpanProcessor({
     scorers: [
       {
-        scorer: codeScorer('c', { assess: () => (on('scorer'), { status: 'scored', value: 1 }) }),
-        when: () => (on('when'), true),
-        sample: () => (on('sample'), 1),
+        scorer: codeScorer('c', { assess: () => (on('scorer'), result('scorer', { status: 'scored', value: 1 })) }),
+        when: () => (on('when'), result('when', true)),
+        sample: () => (on('sample'), result('sample', 1)),
       },
       judgeScorer('j', {
         assess: async (_run, context) => {
@@ -305,9 +315,9 @@ test.each(CALLBACKS)('spans that %s starts are neither recorded nor scored, with
       }),
     ],
     next: sink,
-    redact: (run) => (on('redact'), run),
-    onScore: () => void on('onScore'),
-    onJudgeCall: () => void on('onJudgeCall'),
+    redact: (run) => (on('redact'), result('redact', run)),
+    onScore: () => (on('onScore'), result('onScore', undefined)),
+    onJudgeCall: () => (on('onJudgeCall'), result('onJudgeCall', undefined)),
     meterProvider: { getMeter: () => (on('meter'), noMeter) } as never,
     loggerProvider: { getLogger: () => ({ emit: () => void on('logger') }) },
   })

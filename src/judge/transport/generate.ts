@@ -2,6 +2,7 @@ import type { LanguageModel } from 'ai'
 
 import { isolated } from '../../scoring/isolation.ts'
 import { toUsage } from '../../scoring/read-verdict.ts'
+import { countUpTo } from '../../spans/outside-number.ts'
 import type { Usage } from '../../model/message.ts'
 import { isCallableModel } from './judge-model.ts'
 import type { CallableModel } from './judge-model.ts'
@@ -54,10 +55,10 @@ export function generate(model: CallableModel, request: GenerateRequest): Promis
         ...(request.temperature !== undefined && { temperature: request.temperature }),
         ...(request.schema !== undefined && { output: Output.object({ schema: jsonSchema(request.schema) }) }),
       })
-      return toGenerated(result.text, result.finishReason, result.usage, result.response)
+      return toGenerated(request, result.text, result.finishReason, result.usage, result.response)
     } catch (error) {
       if (!NoObjectGeneratedError.isInstance(error)) throw error
-      return toGenerated(error.text, error.finishReason, error.usage, error.response)
+      return toGenerated(request, error.text, error.finishReason, error.usage, error.response)
     }
   })
 }
@@ -77,7 +78,31 @@ interface SdkUsage {
   readonly outputTokenDetails?: { readonly reasoningTokens?: number | undefined }
 }
 
+/** What servers add to a request: their own instructions, and the schema in other words. */
+const ADDED_TOKENS = 20_000
+
+/**
+ * Counts that the call can have: no token is less than a byte of what was sent, and no reply much longer than was asked for. A server
+ * that miscounts must not use up the budget of a day.
+ */
+function plausibleCounts({ instructions, user, schema, maxOutputTokens }: GenerateRequest, usage: Usage): Usage {
+  const sent = Buffer.byteLength(instructions) + Buffer.byteLength(user) + 2 * JSON.stringify(schema ?? {}).length
+  const [mostInput, mostOutput] = [sent + ADDED_TOKENS, 4 * maxOutputTokens + ADDED_TOKENS]
+  const most: Required<Usage> = {
+    inputTokens: mostInput,
+    cacheReadTokens: mostInput,
+    cacheWriteTokens: mostInput,
+    outputTokens: mostOutput,
+    reasoningTokens: mostOutput,
+  }
+  const keys = Object.keys(most).filter((key): key is keyof Usage => key in usage)
+  return Object.fromEntries(
+    keys.flatMap((key) => (countUpTo(usage[key], most[key]) === undefined ? [] : [[key, usage[key]]])),
+  )
+}
+
 function toGenerated(
+  request: GenerateRequest,
   text: string | undefined,
   finishReason: string | undefined,
   usage: SdkUsage | undefined,
@@ -86,13 +111,16 @@ function toGenerated(
   return {
     text: text ?? '',
     finishReason: finishReason ?? 'other',
-    usage: toUsage({
-      inputTokens: usage?.inputTokens,
-      outputTokens: usage?.outputTokens,
-      cacheReadTokens: usage?.inputTokenDetails?.cacheReadTokens,
-      cacheWriteTokens: usage?.inputTokenDetails?.cacheWriteTokens,
-      reasoningTokens: usage?.outputTokenDetails?.reasoningTokens,
-    }),
+    usage: plausibleCounts(
+      request,
+      toUsage({
+        inputTokens: usage?.inputTokens,
+        outputTokens: usage?.outputTokens,
+        cacheReadTokens: usage?.inputTokenDetails?.cacheReadTokens,
+        cacheWriteTokens: usage?.inputTokenDetails?.cacheWriteTokens,
+        reasoningTokens: usage?.outputTokenDetails?.reasoningTokens,
+      }),
+    ),
     ...(response?.modelId !== undefined && { modelId: response.modelId }),
   }
 }

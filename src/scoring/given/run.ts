@@ -2,6 +2,7 @@ import type { AgentRun, ModelCall } from '../../model/agent-run.ts'
 import { lastUserText } from '../../runs/view/message-text.ts'
 import { nodeCrypto } from '../../spans/node-crypto.ts'
 import { isRecord, numberOf, textOf } from '../../spans/json.ts'
+import { plausibleUsage } from '../../spans/outside-number.ts'
 import type { Message, ToolDefinition, Usage } from '../../model/message.ts'
 import { toToolDefinitions } from '../../spans/content/tool-definitions.ts'
 import { GivenCalls } from './calls.ts'
@@ -238,7 +239,10 @@ function toUsage(usage: unknown): Usage {
   if (!isRecord(usage)) return {}
   const inputTokens = numberOf(usage.inputTokens ?? usage.promptTokens)
   const outputTokens = numberOf(usage.outputTokens ?? usage.completionTokens)
-  return { ...(inputTokens !== undefined && { inputTokens }), ...(outputTokens !== undefined && { outputTokens }) }
+  return plausibleUsage({
+    ...(inputTokens !== undefined && { inputTokens }),
+    ...(outputTokens !== undefined && { outputTokens }),
+  })
 }
 
 function listOf(value: unknown): readonly unknown[] {
