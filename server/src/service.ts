@@ -76,7 +76,7 @@ export class Service {
   constructor(parts: ServiceParts) {
     this.#parts = parts
     this.#states = new RecordStates(parts.log)
-    this.#contents = new RecordContents(parts.log, (record) => parts.reader.decode(record))
+    this.#contents = new RecordContents(parts.log, (record) => parts.reader.bodyOf(record))
     this.#latestSweepMs = parts.nowMs()
   }
 
@@ -220,7 +220,7 @@ export class Service {
 
   /** The runs in what was settled that have not been scored as they are now. */
   #offersOf(settled: SettledSpans): OfferedRun[] {
-    const sources = settled.spans.flatMap((span) => this.#sourceOf(span) ?? [])
+    const sources = settled.spans.flatMap((span) => this.#sourceOf(settled.traceId, span) ?? [])
     const logs = settled.spans.flatMap((span) => span.logs?.flatMap((log) => this.#logOf(log) ?? []) ?? [])
     return buildRuns(sources, { logs, lacksSpans: settled.lacksSpans }).flatMap((run) => {
       const { members, hasBeenScored } = membersOf(run, settled)
@@ -232,16 +232,15 @@ export class Service {
   }
 
   /** What is not in memory is read from the log again. */
-  #sourceOf({ content, offset, index, isRecognised }: HeldSpan): SourceSpan | undefined {
-    const source =
-      content === undefined ? this.#contents.of(offset)?.spans[index] : this.#parts.reader.sourceOf(content)
-    return source === undefined || isRecognised ? source : bareSpan(source)
+  #sourceOf(traceId: string, span: HeldSpan): SourceSpan | undefined {
+    if (!span.isRecognised) return bareSpan(traceId, span)
+    const body = span.body ?? this.#contents.of(span.offset)
+    return body === undefined ? undefined : this.#parts.reader.span(body, span)
   }
 
-  #logOf({ content, offset, index }: HeldLog): SourceLog | undefined {
-    if (content !== undefined) return content
-    const decoded = this.#contents.of(offset)
-    return decoded?.logs[index - decoded.spans.length]
+  #logOf(log: HeldLog): SourceLog | undefined {
+    const body = log.body ?? this.#contents.of(log.offset)
+    return body === undefined ? undefined : this.#parts.reader.log(body, log)
   }
 
   /** Nothing of these units is needed any more. */

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
 import { TraceBuffer } from '../src/traces/trace-buffer.ts'
+import { sourcesOf, toRecord } from './held-records.ts'
 
 /** Runs of which a part looks like a run of its own before the rest has arrived. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {}
@@ -22,19 +23,12 @@ function play(batches: readonly (readonly SourceSpan[])[], logs: readonly Source
     maxContentBytes: 1e9,
   })
   for (const [index, spans] of batches.entries())
-    buffer.add(index + 1, { spans, logs: index === 0 ? logs : [] }, index * 10)
+    buffer.add(index + 1, toRecord(spans, index === 0 ? logs : []), index * 10)
   const runs: AgentRun[] = []
   for (let nowMs = 0; nowMs < 1_300_000; nowMs += 1000) {
     for (const settled of buffer.settle(nowMs).settled) {
-      const sources = settled.spans.flatMap(({ content }) =>
-        content !== undefined && 'spanId' in content ? content : [],
-      )
-      runs.push(
-        ...buildRuns(sources, {
-          logs: settled.spans.flatMap((span) => span.logs?.flatMap(({ content }) => content ?? []) ?? []),
-          lacksSpans: settled.lacksSpans,
-        }),
-      )
+      const { spans, logs: ofSpans } = sourcesOf(settled)
+      runs.push(...buildRuns(spans, { logs: ofSpans, lacksSpans: settled.lacksSpans }))
       buffer.emitted(settled, nowMs)
     }
   }

@@ -10,7 +10,7 @@ import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } f
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readOtlpJson } from './json.ts'
+import { readJsonSpan, readOtlpJson } from './json.ts'
 import { createProtobufDecoder } from './protobuf.ts'
 
 type Write = (writer: BinaryWriter) => void
@@ -115,7 +115,7 @@ describe('OTLP in protobuf', () => {
     const decode = await createProtobufDecoder()
     const { traces, logs } = serialized()
     // Where the spans are depends on the order.
-    const withoutPlaces = (bytes: Uint8Array) => ({ ...decode(bytes), places: undefined })
+    const withoutPlaces = (bytes: Uint8Array) => ({ ...decode(bytes), spanPlaces: undefined, logPlaces: undefined })
     const expected = { traces: withoutPlaces(traces), logs: withoutPlaces(logs) }
     expect(expected.traces.spans).toHaveLength(2)
     expect(expected.logs.logs).toHaveLength(2)
@@ -194,11 +194,14 @@ describe('OTLP in protobuf', () => {
     if (json === undefined || protobuf === undefined) throw new Error('expected two requests')
     const expected = readOtlpJson(JSON.parse(json.toString()))
     expect(expected?.spans).toHaveLength(2)
-    const { places, ...batch } = decode(protobuf)
-    expect(batch).toEqual(expected)
-    // A span can be decoded again from its place alone.
+    const { spanPlaces, logPlaces, ...batch } = decode(protobuf)
+    const { spanItems, logItems, ...other } = expected ?? { spanItems: [], logItems: [] }
+    expect([logPlaces, logItems]).toEqual([[], []])
+    expect(batch).toEqual(other)
+    // A span can be decoded again from its place, or from its item, alone.
     const [first] = batch.spans
-    const [start, end] = places
+    expect(readJsonSpan(spanItems[0], first ?? { resource: {}, scope: { name: '' } })).toEqual(first)
+    const [start, end] = spanPlaces
     expect(decode.span(protobuf, start ?? 0, end ?? 0, first ?? { resource: {}, scope: { name: '' } })).toEqual(first)
   })
 

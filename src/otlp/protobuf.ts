@@ -1,5 +1,6 @@
+import { BoundedMap } from '../spans/bounded-map.ts'
 import { isKeyOfDialect, isNameOfDialect, scopeKindOf } from '../spans/recognition-hints.ts'
-import type { SourceSpan } from '../spans/source-span.ts'
+import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { createBatch } from './batch.ts'
 import type { OtlpBatch } from './batch.ts'
 import { readLog, readScope, readSpan } from './protobuf-records.ts'
@@ -38,13 +39,15 @@ export interface ProtobufDecoderOptions {
   readonly skipsOrdinary?: boolean
 }
 
-/** What a request holds, and where each span is in its bytes. */
+/** What a request holds, and where each span and log record is in its bytes. */
 export interface ProtobufBatch extends OtlpBatch {
   /** For each span where its message starts and where it ends. */
-  readonly places: number[]
+  readonly spanPlaces: number[]
+  /** The same for each log record. */
+  readonly logPlaces: number[]
 }
 
-/** Decodes requests, and single spans of them once more. */
+/** Decodes requests, and single spans and log records of them once more. */
 export interface ProtobufDecoder {
   (bytes: Uint8Array): ProtobufBatch
   /** The span between two places of a request that was decoded. */
@@ -54,11 +57,21 @@ export interface ProtobufDecoder {
     end: number,
     of: Pick<SourceSpan, 'resource' | 'scope'>,
   ): SourceSpan | undefined
+  /** The log record between two places of a request that was decoded. */
+  log(bytes: Uint8Array, start: number, end: number, of: Pick<SourceLog, 'scope'>): SourceLog
 }
+
+/** Attributes of resources by the bytes that they were read from, each byte a character. */
+type KnownResources = BoundedMap<string, Attributes>
+
+/** As many senders as one process may reasonably hear of, and as much as they may reasonably say of themselves. */
+const MAX_RESOURCES = 1000
+const MAX_RESOURCE_BYTES = 4096
 
 /** What is decoded, and where to. */
 interface Target {
   readonly batch: ProtobufBatch
+  readonly resources: KnownResources
   readonly skipsOrdinary: boolean
 }
 
@@ -76,14 +89,22 @@ export async function createProtobufDecoder({
     const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     return Object.assign(new BinaryReader(source), { source })
   }
-  const decode = (bytes: Uint8Array): ProtobufBatch =>
-    readRequest(readerOf(bytes), { batch: { ...createBatch(), places: [] }, skipsOrdinary })
+  const resources: KnownResources = new BoundedMap(MAX_RESOURCES)
+  const decode = (bytes: Uint8Array): ProtobufBatch => {
+    const batch = { ...createBatch(), spanPlaces: [], logPlaces: [] }
+    return readRequest(readerOf(bytes), { batch, resources, skipsOrdinary })
+  }
   const span: ProtobufDecoder['span'] = (bytes, start, end, { resource, scope }) => {
     const reader = readerOf(bytes)
     reader.pos = start
     return readSpan(reader, end, resource, scope, false)
   }
-  return Object.assign(decode, { span })
+  const log: ProtobufDecoder['log'] = (bytes, start, end, { scope }) => {
+    const reader = readerOf(bytes)
+    reader.pos = start
+    return readLog(reader, end, scope)
+  }
+  return Object.assign(decode, { span, log })
 }
 
 /** `ExportTraceServiceRequest` and `ExportLogsServiceRequest`: both are field 1, repeated, of entries with a resource. */
@@ -103,7 +124,7 @@ function readResourceEntry(reader: Reader, end: number, target: Target): void {
   eachField(reader, end, (field, wireType) => {
     if (wireType !== LENGTH_DELIMITED || field > 2) return false
     const entryEnd = endOf(reader)
-    if (field === 1) resource = readAttributeList(reader, entryEnd, 1)
+    if (field === 1) resource = readResource(reader, entryEnd, target.resources)
     else scopes.push({ start: reader.pos, end: entryEnd })
     reader.pos = entryEnd
     return true
@@ -113,6 +134,17 @@ function readResourceEntry(reader: Reader, end: number, target: Target): void {
     readScopeEntry(reader, scope.end, resource, target)
   }
   reader.pos = end
+}
+
+/** A sender describes itself in each request in the same bytes: the attributes of equal ones are one object, which nobody changes. */
+function readResource(reader: Reader, end: number, resources: KnownResources): Attributes {
+  if (end - reader.pos > MAX_RESOURCE_BYTES) return readAttributeList(reader, end, 1)
+  const bytes = reader.source.toString('latin1', reader.pos, end)
+  const known = resources.get(bytes)
+  if (known !== undefined) return known
+  const resource = readAttributeList(reader, end, 1)
+  resources.set(bytes, resource)
+  return resource
 }
 
 /** `ScopeSpans` and `ScopeLogs`: 1 scope, 2 the spans or log records. */
@@ -150,10 +182,11 @@ function readRecord(reader: Reader, end: number, resource: Attributes, scope: Sc
     if (span === undefined) batch.invalid++
     else {
       batch.spans.push(span)
-      batch.places.push(start, end)
+      batch.spanPlaces.push(start, end)
     }
   } else if (kind === 'log') {
     batch.logs.push(readLog(reader, end, scope))
+    batch.logPlaces.push(start, end)
   }
   reader.pos = end
 }

@@ -1,41 +1,45 @@
-import type { DecodedRecord, LogRecord, SpanLog } from './span-log.ts'
+import type { LogRecord, RecordBody, SpanLog } from './span-log.ts'
 
-/** Records whose content is kept when it was read again: runs that are due together came in the same requests. */
-const MAX_KEPT = 16
+/** Bytes that are kept when they were read again: runs that are due together came in the same requests. */
+const MAX_KEPT_BYTES = 32 * 1024 * 1024
 
-/** Reads the content of records again that is not in memory any more. */
+/** Reads the bodies of records again that are not in memory any more. */
 export class RecordContents {
   readonly #log: Pick<SpanLog, 'readRecord'>
-  readonly #decode: (record: LogRecord) => DecodedRecord
+  readonly #bodyOf: (record: LogRecord) => RecordBody
   /** In the order in which they were read. */
-  readonly #kept = new Map<number, DecodedRecord>()
+  readonly #kept = new Map<number, RecordBody>()
+  #keptBytes = 0
 
-  constructor(log: Pick<SpanLog, 'readRecord'>, decode: (record: LogRecord) => DecodedRecord) {
+  constructor(log: Pick<SpanLog, 'readRecord'>, bodyOf: (record: LogRecord) => RecordBody) {
     this.#log = log
-    this.#decode = decode
+    this.#bodyOf = bodyOf
   }
 
   /**
-   * The content of a record; `undefined` where the log does not hold it any more.
+   * The body of a record; `undefined` where the log does not hold it any more.
    *
-   * @throws Error where it does not decode
+   * @throws Error where it cannot be read
    */
-  of(offset: number): DecodedRecord | undefined {
+  of(offset: number): RecordBody | undefined {
     const known = this.#kept.get(offset)
     if (known !== undefined) return known
     const record = this.#log.readRecord(offset)
     if (record === undefined) return undefined
-    const decoded = this.#decode(record)
-    this.#kept.set(offset, decoded)
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= MAX_KEPT) break
+    const body = this.#bodyOf(record)
+    this.#kept.set(offset, body)
+    this.#keptBytes += body.bytes.byteLength
+    for (const [oldest, { bytes }] of this.#kept) {
+      if (this.#keptBytes <= MAX_KEPT_BYTES || oldest === offset) break
       this.#kept.delete(oldest)
+      this.#keptBytes -= bytes.byteLength
     }
-    return decoded
+    return body
   }
 
   /** Nothing is read again for now. */
   forget(): void {
     this.#kept.clear()
+    this.#keptBytes = 0
   }
 }

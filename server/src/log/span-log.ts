@@ -11,13 +11,23 @@ export interface DecodedRecord {
   readonly spans: readonly (SourceSpan | undefined)[]
   /** Their indexes continue those of the spans. */
   readonly logs: readonly (SourceLog | undefined)[]
-  /** Where the bytes of the spans are, in protobuf. */
-  readonly bytes?: SpanBytes | undefined
+  readonly bytes: RecordBytes
 }
 
-/** The decompressed body of a request in protobuf, and for each span in it where its message starts and where it ends. */
-export interface SpanBytes {
-  readonly body: Uint8Array
+/**
+ * What the spans and log records of one request are decoded from, once more, when their run is complete. In memory for as long as
+ * one of them holds it: bytes cost the garbage collector nothing while they wait.
+ */
+export interface RecordBody {
+  readonly encoding: 'protobuf' | 'json'
+  readonly bytes: Uint8Array
+  /** How many spans and log records hold it. */
+  holders: number
+}
+
+/** The body of a record, and where its spans and log records are in it: for each index where it starts and where it ends. */
+export interface RecordBytes {
+  readonly body: RecordBody
   readonly places: readonly number[]
 }
 

@@ -1,9 +1,9 @@
-import { createProtobufDecoder, readOtlpJson } from 'spanscore/engine'
+import { createProtobufDecoder, readJsonLog, readJsonSpan } from 'spanscore/engine'
 import type { OtlpBatch, ProtobufBatch, ProtobufDecoder, SourceLog, SourceSpan } from 'spanscore/engine'
 
-import type { DecodedRecord, NewRecord } from '../log/span-log.ts'
-import type { SpanContent } from '../traces/span-content.ts'
+import type { DecodedRecord, NewRecord, RecordBody, RecordBytes } from '../log/span-log.ts'
 import { decompressAgain } from './decompress.ts'
+import { jsonBytes, jsonItem, parseJsonRequest } from './json-records.ts'
 import { Refusal } from './refusal.ts'
 
 /** What was read of the body of an OTLP export request. */
@@ -23,6 +23,12 @@ export interface RecordLimits {
   readonly maxSpansPerRequest: number
   /** Characters of the texts of one span or log record. */
   readonly maxSpanBytes: number
+}
+
+/** Where a span or a log record is in a body. */
+interface Place {
+  readonly start: number
+  readonly end: number
 }
 
 /** The scope of what spanscore itself writes, which is never scored. */
@@ -47,7 +53,7 @@ export class RequestReader {
    * @throws Refusal where the body is no OTLP request, or holds too many records
    */
   read(body: Uint8Array, encoding: 'protobuf' | 'json'): ReadRequest {
-    const batch = encoding === 'json' ? parseJson(body) : this.#parseProtobuf(body)
+    const { batch, bytes } = this.#parse(body, encoding)
     const { maxSpansPerRequest, maxSpanBytes } = this.#limits
     const count = batch.spans.length + batch.logs.length
     if (count > maxSpansPerRequest) {
@@ -60,7 +66,7 @@ export class RequestReader {
     if (tooLarge.size > 0 && tooLarge.size === count) {
       throw new Refusal('too-large', `Expected spans of at most ${maxSpanBytes} bytes each, got only larger ones.`)
     }
-    const decoded = toDecoded(batch, tooLarge, body)
+    const decoded = toDecoded(batch, tooLarge, bytes())
     return {
       decoded,
       invalid: batch.invalid + tooLarge.size,
@@ -76,18 +82,45 @@ export class RequestReader {
    * @throws Refusal where the body is no OTLP request
    */
   decode({ body, encoding, contentEncoding }: NewRecord): DecodedRecord {
-    const bytes = decompressAgain(body, contentEncoding)
-    const batch = encoding === 'json' ? parseJson(bytes) : this.#parseProtobuf(bytes)
-    return toDecoded(batch, this.#tooLarge(batch, bytes.byteLength), bytes)
+    const decompressed = decompressAgain(body, contentEncoding)
+    const { batch, bytes } = this.#parse(decompressed, encoding)
+    return toDecoded(batch, this.#tooLarge(batch, decompressed.byteLength), bytes())
   }
 
   /**
-   * The span that is held as a place in the bytes of its request, or as it was read.
+   * What single spans and log records of a record are decoded from, which was read before.
+   *
+   * @throws Refusal where the body is no OTLP request
+   */
+  bodyOf({ body, encoding, contentEncoding }: NewRecord): RecordBody {
+    const bytes = decompressAgain(body, contentEncoding)
+    return encoding === 'json' ? jsonBytes(parseJsonRequest(bytes)).body : { encoding, bytes, holders: 0 }
+  }
+
+  /**
+   * The span at a place in a body.
    *
    * @throws Error where it does not decode
    */
-  sourceOf(content: SpanContent): SourceSpan | undefined {
-    return 'body' in content ? this.#decode.span(content.body, content.start, content.end, content) : content
+  span(
+    { encoding, bytes }: RecordBody,
+    { start, end, resource, scope }: Pick<SourceSpan, 'resource' | 'scope'> & Place,
+  ): SourceSpan | undefined {
+    const of = { resource, scope }
+    return encoding === 'json'
+      ? readJsonSpan(jsonItem(bytes, start, end), of)
+      : this.#decode.span(bytes, start, end, of)
+  }
+
+  /**
+   * The log record at a place in a body.
+   *
+   * @throws Error where it does not decode
+   */
+  log({ encoding, bytes }: RecordBody, { start, end, scope }: Pick<SourceLog, 'scope'> & Place): SourceLog | undefined {
+    return encoding === 'json'
+      ? readJsonLog(jsonItem(bytes, start, end), { scope })
+      : this.#decode.log(bytes, start, end, { scope })
   }
 
   /** In a request that is smaller than one record may be, none is too large. */
@@ -95,6 +128,19 @@ export class RequestReader {
     const { maxSpanBytes } = this.#limits
     if (bodyBytes <= maxSpanBytes) return NONE
     return new Set([...spans, ...logs].filter((each) => sizeOf(each, maxSpanBytes) > maxSpanBytes))
+  }
+
+  #parse(
+    body: Uint8Array,
+    encoding: 'protobuf' | 'json',
+  ): { readonly batch: OtlpBatch; readonly bytes: () => RecordBytes } {
+    if (encoding === 'json') {
+      const batch = parseJsonRequest(body)
+      return { batch, bytes: () => jsonBytes(batch) }
+    }
+    const batch = this.#parseProtobuf(body)
+    const places = [...batch.spanPlaces, ...batch.logPlaces]
+    return { batch, bytes: () => ({ body: { encoding, bytes: body, holders: 0 }, places }) }
   }
 
   #parseProtobuf(body: Uint8Array): ProtobufBatch {
@@ -112,45 +158,18 @@ export class RequestReader {
 const NONE: ReadonlySet<SourceSpan | SourceLog> = new Set()
 
 /** Every span and log record keeps its index, whether it is left out or not. */
-function toDecoded(
-  batch: OtlpBatch | ProtobufBatch,
-  tooLarge: ReadonlySet<SourceSpan | SourceLog>,
-  body: Uint8Array,
-): DecodedRecord {
+function toDecoded(batch: OtlpBatch, tooLarge: ReadonlySet<SourceSpan | SourceLog>, bytes: RecordBytes): DecodedRecord {
   const { spans, logs } = batch
   const isWanted = (each: SourceSpan | SourceLog): boolean => each.scope.name !== OWN_SCOPE && !tooLarge.has(each)
   return {
     spans: spans.every(isWanted) ? spans : spans.map((span) => (isWanted(span) ? span : undefined)),
     logs: logs.map((log) => (isWanted(log) && log.traceId !== '' && log.spanId !== '' ? log : undefined)),
-    bytes: 'places' in batch ? { body, places: batch.places } : undefined,
+    bytes,
   }
 }
 
 function isThere(each: unknown): boolean {
   return each !== undefined
-}
-
-function parseJson(body: Uint8Array): OtlpBatch {
-  let value: unknown
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-  } catch (error) {
-    throw new Refusal(
-      'malformed',
-      `Expected an OTLP export request in JSON, got text that is none: ${positionOf(error)}.`,
-    )
-  }
-  const batch = readOtlpJson(value)
-  if (batch === undefined) {
-    throw new Refusal('malformed', 'Expected an object with resourceSpans or resourceLogs, got JSON without either.')
-  }
-  return batch
-}
-
-/** The parser's message quotes the text, which may be content: only the place is passed on. */
-function positionOf(error: unknown): string {
-  const [position] = /position \d+/.exec(messageOf(error)) ?? []
-  return position === undefined ? 'it does not parse' : `it does not parse at ${position}`
 }
 
 /** Characters of all texts in a value; counting ends above the limit. */

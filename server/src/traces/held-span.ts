@@ -1,24 +1,24 @@
 import { recognise, roleOf } from 'spanscore/engine'
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
 
-import type { SpanBytes } from '../log/span-log.ts'
+import type { RecordBytes } from '../log/span-log.ts'
 import type { RunUnit } from './run-unit.ts'
-import { bareSpan, contentBytes } from './span-content.ts'
-import type { SpanContent } from './span-content.ts'
+import { placeIn } from './span-content.ts'
+import type { HeldBytes } from './span-content.ts'
 
 /** A log record of a span that is held. */
-export interface HeldLog {
+export interface HeldLog extends HeldBytes {
   /** The record of the log that holds it, and its place in there. */
   readonly offset: number
   readonly index: number
-  /** `undefined` where only the log holds it. */
-  content: SourceLog | undefined
+  readonly scope: SourceLog['scope']
 }
 
 /** A span of a trace that is not finished. */
-export interface HeldSpan {
+export interface HeldSpan extends HeldBytes {
   readonly spanId: string
   readonly parentSpanId: string | undefined
+  readonly parentIsRemote: boolean
   /** Whether it can be the outermost span of a run: an agent, or a workflow that may turn out to be one. */
   readonly isAnchor: boolean
   /** Whether a dialect recognised it. Other spans only connect their children to what is above them. */
@@ -32,12 +32,10 @@ export interface HeldSpan {
   /** The record of the log that holds it, and its place in there. */
   readonly offset: number
   readonly index: number
-  /** What its content takes in memory, as an estimate in bytes. */
-  readonly bytes: number
+  readonly resource: SourceSpan['resource']
+  readonly scope: SourceSpan['scope']
   /** Whether the scores of a run with this span were acknowledged. */
   isEmitted: boolean
-  /** `undefined` where only the log holds it. */
-  content: SpanContent | undefined
   logs: HeldLog[] | undefined
   parent: HeldSpan | undefined
   children: HeldSpan[] | undefined
@@ -51,47 +49,31 @@ export interface SpanPlace {
   readonly index: number
 }
 
-/**
- * Reads what placing a span needs.
- *
- * @param bytes Where its bytes are, so that they are held in place of what was read.
- */
-export function toHeldSpan(source: SourceSpan, { offset, index }: SpanPlace, bytes: SpanBytes | undefined): HeldSpan {
+/** Reads what placing a span needs. */
+export function toHeldSpan(source: SourceSpan, { offset, index }: SpanPlace, bytes: RecordBytes): HeldSpan {
   const dialect = recognise(source.scope.name, source.attributes, source.name)
   const role = dialect === undefined ? undefined : roleOf(dialect, source)
-  const content = contentOf(source, dialect !== undefined, index, bytes)
   return {
+    ...placeIn(bytes, index),
     spanId: source.spanId,
     parentSpanId: source.parentSpanId,
+    parentIsRemote: source.parentIsRemote === true,
     isAnchor: role === 'agent' || role === 'entry',
     isRecognised: dialect !== undefined,
     isFlat: isFlat(dialect, source),
     startTimeMs: source.startTimeMs,
     endTimeMs: source.endTimeMs,
     sender: senderOf(source.resource),
+    resource: source.resource,
+    scope: source.scope,
     offset,
     index,
-    bytes: contentBytes(content),
     isEmitted: false,
-    content,
     logs: undefined,
     parent: undefined,
     children: undefined,
     unit: undefined,
   }
-}
-
-function contentOf(
-  source: SourceSpan,
-  isRecognised: boolean,
-  index: number,
-  bytes: SpanBytes | undefined,
-): SpanContent {
-  const start = bytes?.places[2 * index]
-  const end = bytes?.places[2 * index + 1]
-  if (bytes === undefined || start === undefined || end === undefined) return isRecognised ? source : bareSpan(source)
-  const { resource, scope } = source
-  return { body: bytes.body, start, end, resource, scope }
 }
 
 /** The outermost agent above a span, the span itself included; where there is none, the outermost span that is there. */

@@ -1,5 +1,6 @@
 import type { HeldLog, HeldSpan } from './held-span.ts'
 import type { RunUnit } from './run-unit.ts'
+import { heldSize } from './span-content.ts'
 
 /** The spans of one trace that are not finished. */
 export interface HeldTrace {
@@ -51,7 +52,7 @@ export function connect(trace: HeldTrace, span: HeldSpan): void {
 /** Takes a span out of its trace. */
 export function disconnect(trace: HeldTrace, span: HeldSpan): void {
   trace.spans.delete(span.spanId)
-  trace.bytes -= span.bytes
+  trace.bytes -= heldSize(span)
   for (const child of span.children ?? []) child.parent = undefined
   if (span.parent !== undefined || span.parentSpanId === undefined) return
   const rest = trace.waiting.get(span.parentSpanId)?.filter((other) => other !== span) ?? []

@@ -21,12 +21,13 @@ export class LooseLogs {
     return true
   }
 
-  /** The span of some of them arrived. */
-  attach(trace: HeldTrace, span: HeldSpan): void {
+  /** The span of some of them arrived. @returns These */
+  attach(trace: HeldTrace, span: HeldSpan): readonly HeldLog[] {
     const early = trace.looseLogs.get(span.spanId)
-    if (early === undefined) return
+    if (early === undefined) return NONE
     trace.looseLogs.delete(span.spanId)
     ;(span.logs ??= []).push(...early)
+    return early
   }
 
   /** Forgets those whose span never arrived. @returns The traces that they were of, and where they are on the log. */
@@ -37,3 +38,5 @@ export class LooseLogs {
     return { traces, places }
   }
 }
+
+const NONE: readonly HeldLog[] = []

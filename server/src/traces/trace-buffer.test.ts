@@ -2,6 +2,7 @@ import { buildRuns } from 'spanscore/engine'
 import type { AgentRun, SourceSpan } from 'spanscore/engine'
 import { describe, expect, it } from 'vitest'
 
+import { sourcesOf, toRecord } from '../../test/held-records.ts'
 import { EMITTED, FINISHED } from '../log/record-states.ts'
 import { TraceBuffer } from './trace-buffer.ts'
 import type { TraceBufferOptions } from './buffer-options.ts'
@@ -56,11 +57,9 @@ const tool = (spanId: string, parent?: string, made?: Made) =>
   span({ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 't' }, spanId, parent, made)
 const ordinary = (spanId: string, parent?: string, made?: Made) => span({ 'http.method': 'GET' }, spanId, parent, made)
 
-function runsOf({ spans, lacksSpans }: SettledSpans): AgentRun[] {
-  return buildRuns(
-    spans.flatMap(({ content }) => (content !== undefined && 'spanId' in content ? content : [])),
-    { logs: spans.flatMap(({ logs }) => logs?.flatMap(({ content }) => content ?? []) ?? []), lacksSpans },
-  )
+function runsOf(settled: SettledSpans): AgentRun[] {
+  const { spans, logs } = sourcesOf(settled)
+  return buildRuns(spans, { logs, lacksSpans: settled.lacksSpans })
 }
 
 function onlyOne<T>(items: readonly T[]): T {
@@ -76,8 +75,7 @@ function play(arrivals: readonly (readonly [number, readonly SourceSpan[]])[], u
   let offset = 1
   const rest = [...arrivals].toSorted((left, right) => left[0] - right[0])
   for (let nowMs = 0; nowMs <= untilMs; nowMs += 500) {
-    while (rest[0] !== undefined && rest[0][0] <= nowMs)
-      buffer.add(offset++, { spans: rest.shift()![1], logs: [] }, nowMs)
+    while (rest[0] !== undefined && rest[0][0] <= nowMs) buffer.add(offset++, toRecord(rest.shift()![1]), nowMs)
     for (const settled of buffer.settle(nowMs).settled) {
       for (const run of runsOf(settled)) runs.push({ id: run.spanId, atMs: nowMs, spans: settled.spans.length })
       buffer.emitted(settled, nowMs)
@@ -161,14 +159,14 @@ describe('when a run is complete', () => {
   it('makes a revision of a run whose span comes late, and keeps its key', () => {
     const [a, b] = [id(), id()]
     const buffer = new TraceBuffer(options)
-    buffer.add(1, { spans: [agent(a), chat(b, a)], logs: [] }, 0)
+    buffer.add(1, toRecord([agent(a), chat(b, a)]), 0)
     const first = onlyOne(buffer.settle(10_000).settled)
     expect(runsOf(first).map((run) => run.id)).toEqual([`${TRACE}:${a}`])
     buffer.emitted(first, 10_000)
     const late = tool(id(), a)
-    buffer.add(2, { spans: [late], logs: [] }, 60_000)
+    buffer.add(2, toRecord([late]), 60_000)
     const second = onlyOne(buffer.settle(70_000).settled)
-    expect(second.spans.map(({ spanId, content }) => [spanId, content !== undefined])).toEqual([
+    expect(second.spans.map(({ spanId, body }) => [spanId, body !== undefined])).toEqual([
       [a, false],
       [b, false],
       [late.spanId, true],
@@ -207,9 +205,9 @@ describe('when a run is complete', () => {
   it('makes a revision of spans that arrive while a run is being scored', () => {
     const a = id()
     const buffer = new TraceBuffer(options)
-    buffer.add(1, { spans: [agent(a)], logs: [] }, 0)
+    buffer.add(1, toRecord([agent(a)]), 0)
     const first = onlyOne(buffer.settle(10_000).settled)
-    buffer.add(2, { spans: [chat(id(), a)], logs: [] }, 11_000)
+    buffer.add(2, toRecord([chat(id(), a)]), 11_000)
     buffer.scored(first)
     buffer.emitted(first, 12_000)
     const second = onlyOne(buffer.settle(21_000).settled)
@@ -221,29 +219,29 @@ describe('when a run is complete', () => {
     const buffer = new TraceBuffer(options)
     const states = [EMITTED, EMITTED, FINISHED]
     const spans = [agent(a), chat(b, a), chat(c)]
-    expect(buffer.add(1, { spans, logs: [] }, 0, (index) => states[index] ?? 0)).toEqual([2])
+    expect(buffer.add(1, toRecord(spans), 0, (index) => states[index] ?? 0)).toEqual([2])
     expect(buffer.settle(20_000).settled).toEqual([])
-    buffer.add(2, { spans: [tool(id(), a)], logs: [] }, 20_000)
+    buffer.add(2, toRecord([tool(id(), a)]), 20_000)
     expect(onlyOne(buffer.settle(30_000).settled).spans).toHaveLength(3)
   })
 
   it('leaves out what a trace has over its limit of bytes, and says so', () => {
     const a = id()
-    const buffer = new TraceBuffer({ ...options, maxBytesPerTrace: 1500 })
-    expect(buffer.add(1, { spans: [agent(a), chat(id(), a), chat(id(), a)], logs: [] }, 0)).toEqual([2])
+    const buffer = new TraceBuffer({ ...options, maxBytesPerTrace: 1800 })
+    expect(buffer.add(1, toRecord([agent(a), chat(id(), a), chat(id(), a)]), 0)).toEqual([2])
     expect(onlyOne(buffer.settle(10_000).settled)).toMatchObject({ lacksSpans: true })
     expect(buffer.counts.overLimit).toBe(1)
   })
 
   it('drops the content of the oldest runs over a limit of memory, and settles them like all others', () => {
-    const buffer = new TraceBuffer({ ...options, maxContentBytes: 10_000 })
+    const buffer = new TraceBuffer({ ...options, maxContentBytes: 5000 })
     for (let index = 0; index < 100; index++) {
-      buffer.add(index + 1, { spans: [agent(id(), undefined, { traceId: String(index) })], logs: [] }, 0)
+      buffer.add(index + 1, toRecord([agent(id(), undefined, { traceId: String(index) })]), 0)
     }
-    expect(buffer.contentBytes).toBeLessThanOrEqual(10_000)
+    expect(buffer.contentBytes).toBeLessThanOrEqual(5000)
     const { settled } = buffer.settle(10_000)
     expect(settled).toHaveLength(100)
-    const inMemory = settled.filter(({ spans }) => spans[0]?.content !== undefined).length
+    const inMemory = settled.filter(({ spans }) => spans[0]?.body !== undefined).length
     expect(inMemory).toBeGreaterThan(0)
     expect(inMemory).toBeLessThan(20)
   })
@@ -251,7 +249,7 @@ describe('when a run is complete', () => {
   it('gives up the places of scored runs where many spans are held, and takes no more where none are left', () => {
     const buffer = new TraceBuffer({ ...options, maxSpans: 100 })
     const add = (index: number, nowMs: number) =>
-      buffer.add(index, { spans: [agent(id(), undefined, { traceId: String(index) })], logs: [] }, nowMs)
+      buffer.add(index, toRecord([agent(id(), undefined, { traceId: String(index) })]), nowMs)
     for (let index = 1; index <= 90; index++) add(index, 0)
     for (const settled of buffer.settle(10_000).settled) buffer.emitted(settled, 10_000)
     const { finished } = buffer.settle(11_000)
@@ -266,7 +264,7 @@ describe('when a run is complete', () => {
   it('forgets log records whose span never arrives', () => {
     const buffer = new TraceBuffer(options)
     const log = { traceId: TRACE, spanId: id(), timeMs: 1, attributes: {}, scope: { name: 'x' } }
-    expect(buffer.add(7, { spans: [], logs: [log] }, 0)).toEqual([])
+    expect(buffer.add(7, toRecord([], [log]), 0)).toEqual([])
     expect(buffer.settle(299_000).freed).toEqual([])
     expect(buffer.settle(301_000).freed).toMatchObject([{ offset: 7, index: 0 }])
     expect(buffer.traces).toBe(0)

@@ -1,0 +1,68 @@
+import { SeverityNumber } from '@opentelemetry/api-logs'
+import {
+  JsonLogsSerializer,
+  JsonTraceSerializer,
+  ProtobufLogsSerializer,
+  ProtobufTraceSerializer,
+} from '@opentelemetry/otlp-transformer'
+import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { describe, expect, it } from 'vitest'
+import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
+
+import { placeIn } from '../traces/span-content.ts'
+import { RequestReader } from './read-request.ts'
+
+const LIMITS = { maxSpansPerRequest: 100, maxSpanBytes: 1_000_000 }
+
+/** Spans and log records of the SDK, with texts beyond ASCII, structured values, events and a half surrogate pair. */
+function recorded() {
+  const spans = new InMemorySpanExporter()
+  const logs = new InMemoryLogRecordExporter()
+  const tracer = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }).getTracer('agents')
+  const logger = new LoggerProvider({ processors: [new SimpleLogRecordProcessor({ exporter: logs })] }).getLogger(
+    'agents',
+  )
+  for (const text of ['Wetter in Köln? ☔', 'plain', 'half \uD83D']) {
+    const attributes = { 'gen_ai.operation.name': 'chat', text, numbers: [1, 2.5], flag: true }
+    const span = tracer.startSpan(`chat ${text}`, { attributes })
+    span.addEvent('happened', { text })
+    const context = trace.setSpan(ROOT_CONTEXT, span)
+    logger.emit({ eventName: 'said', severityNumber: SeverityNumber.INFO, body: { text, list: [1, null] }, context })
+    span.setStatus({ code: 2, message: text }).end()
+  }
+  return { spans: spans.getFinishedSpans(), logs: logs.getFinishedLogRecords() }
+}
+
+describe.each(['json', 'protobuf'] as const)('a request in %s', (encoding) => {
+  it('gives every span and log record again from its place alone, from memory and from the log', async () => {
+    const reader = await RequestReader.create(LIMITS)
+    const { spans, logs } = recorded()
+    const bodies = {
+      json: [JsonTraceSerializer.serializeRequest([...spans]), JsonLogsSerializer.serializeRequest([...logs])],
+      protobuf: [
+        ProtobufTraceSerializer.serializeRequest([...spans]),
+        ProtobufLogsSerializer.serializeRequest([...logs]),
+      ],
+    }[encoding]
+    let count = 0
+    for (const body of bodies) {
+      const bytes = body ?? new Uint8Array()
+      const { decoded } = reader.read(bytes, encoding)
+      const again = reader.bodyOf({ signal: 'traces', encoding, contentEncoding: '', body: bytes })
+      for (const from of [decoded.bytes.body, again]) {
+        for (const [index, span] of decoded.spans.entries()) {
+          const { resource, scope } = span!
+          expect(reader.span(from, { ...placeIn(decoded.bytes, index), resource, scope })).toEqual(span)
+          count += 1
+        }
+        for (const [index, log] of decoded.logs.entries()) {
+          const place = placeIn(decoded.bytes, decoded.spans.length + index)
+          expect(reader.log(from, { ...place, scope: log!.scope })).toEqual(log)
+          count += 1
+        }
+      }
+    }
+    expect(count).toBe(12)
+  })
+})
