@@ -1,14 +1,10 @@
 import { OTLPExporterBase, OTLPExporterError } from '@opentelemetry/otlp-exporter-base'
 import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from '@opentelemetry/otlp-exporter-base/node-http'
-import {
-  LogsExporterMetricsHelper,
-  ProtobufLogsSerializer,
-  ProtobufTraceSerializer,
-  TraceExporterMetricsHelper,
-} from '@opentelemetry/otlp-transformer'
+import { ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import type { ISerializer } from '@opentelemetry/otlp-transformer'
-import type { ReadableLogRecord } from '@opentelemetry/sdk-logs'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+
+import { encodeRequest } from './gathered-signals.ts'
+import type { EncodedRecord } from './gathered-signals.ts'
 
 /** Where scores go. */
 export interface Destination {
@@ -29,12 +25,12 @@ export type ExportOutcome =
   | { readonly status: 'refused' | 'failed'; readonly message: string }
 
 /** Sends batches one after the other. */
-export interface AcknowledgedExporter<Item> {
-  send(items: readonly Item[]): Promise<ExportOutcome>
+export interface AcknowledgedExporter {
+  send(records: readonly EncodedRecord[]): Promise<ExportOutcome>
   shutdown(): Promise<void>
 }
 
-const NOWHERE: AcknowledgedExporter<unknown> = {
+const NOWHERE: AcknowledgedExporter = {
   send: () => Promise.resolve({ status: 'acknowledged' }),
   shutdown: () => Promise.resolve(),
 }
@@ -51,41 +47,31 @@ interface PartialSuccess {
 const OF_CONTENT = new Set([400, 413, 422])
 
 /** An exporter of log records, made of the official one's parts. Without a destination there is nothing to wait for. */
-export function createLogExporter(destination: Destination | undefined): AcknowledgedExporter<ReadableLogRecord> {
-  if (destination === undefined) return NOWHERE
-  return acknowledged(destination, 'LOGS', 'v1/logs', ProtobufLogsSerializer, (serializer, options) =>
-    createOtlpHttpExportDelegate(options, serializer, 'otlp_http_log_exporter', LogsExporterMetricsHelper, undefined),
-  )
+export function createLogExporter(destination: Destination | undefined): AcknowledgedExporter {
+  return destination === undefined ? NOWHERE : acknowledged(destination, 'LOGS', 'v1/logs', ProtobufLogsSerializer)
 }
 
 /** An exporter of spans, made of the official one's parts. Without a destination there is nothing to wait for. */
-export function createSpanExporter(destination: Destination | undefined): AcknowledgedExporter<ReadableSpan> {
-  if (destination === undefined) return NOWHERE
-  return acknowledged(destination, 'TRACES', 'v1/traces', ProtobufTraceSerializer, (serializer, options) =>
-    createOtlpHttpExportDelegate(options, serializer, 'otlp_http_span_exporter', TraceExporterMetricsHelper, undefined),
-  )
+export function createSpanExporter(destination: Destination | undefined): AcknowledgedExporter {
+  return destination === undefined ? NOWHERE : acknowledged(destination, 'TRACES', 'v1/traces', ProtobufTraceSerializer)
 }
 
 /**
  * The official exporters call a partial success a success, and drop what the receiver left out. The response goes through the
  * serializer, so what it says can be seen there.
  */
-function acknowledged<Item, Response extends PartialSuccess>(
+function acknowledged(
   { url, headers, ca, timeoutMs }: Destination,
   signal: string,
   path: string,
-  serializer: ISerializer<Item[], Response>,
-  createDelegate: (
-    serializer: ISerializer<Item[], Response>,
-    options: ReturnType<typeof convertLegacyHttpOptions>,
-  ) => ConstructorParameters<typeof OTLPExporterBase<Item[]>>[0],
-): AcknowledgedExporter<Item> {
+  { deserializeResponse }: Pick<ISerializer<never, PartialSuccess>, 'deserializeResponse'>,
+): AcknowledgedExporter {
   const seen: { latest?: PartialSuccess['partialSuccess'] } = {}
   const rejection = () => seen.latest
-  const seeing: ISerializer<Item[], Response> = {
-    serializeRequest: (items) => serializer.serializeRequest(items),
+  const serializer: ISerializer<readonly EncodedRecord[], PartialSuccess> = {
+    serializeRequest: encodeRequest,
     deserializeResponse: (data) => {
-      const response = serializer.deserializeResponse(data)
+      const response = deserializeResponse(data)
       seen.latest = response.partialSuccess
       return response
     },
@@ -102,12 +88,15 @@ function acknowledged<Item, Response extends PartialSuccess>(
     path,
     { 'Content-Type': 'application/x-protobuf' },
   )
-  const exporter = new OTLPExporterBase(createDelegate(seeing, options))
+  const metrics = { name: signal === 'LOGS' ? ('log' as const) : ('span' as const), countItems: lengthOf }
+  const exporter = new OTLPExporterBase(
+    createOtlpHttpExportDelegate(options, serializer, `otlp_http_${metrics.name}_exporter`, metrics, undefined),
+  )
   return {
-    send: async (items) => {
+    send: async (records) => {
       seen.latest = undefined
       const result = await new Promise<{ code: number; error?: Error }>((resolve) => {
-        exporter.export([...items], resolve)
+        exporter.export(records, resolve)
       })
       if (result.code !== 0) return outcomeOf(result.error)
       const latest = rejection()
@@ -115,11 +104,15 @@ function acknowledged<Item, Response extends PartialSuccess>(
       if (rejected === 0) return { status: 'acknowledged' }
       return {
         status: 'refused',
-        message: `${rejected} of ${items.length} were rejected: ${latest?.errorMessage ?? 'no reason given'}`,
+        message: `${rejected} of ${records.length} were rejected: ${latest?.errorMessage ?? 'no reason given'}`,
       }
     },
     shutdown: () => exporter.shutdown(),
   }
+}
+
+function lengthOf(records: readonly EncodedRecord[]): number {
+  return records.length
 }
 
 function outcomeOf(error: Error | undefined): ExportOutcome {

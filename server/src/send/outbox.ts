@@ -1,12 +1,8 @@
-import type { ReadableLogRecord } from '@opentelemetry/sdk-logs'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
-
 import type { AcknowledgedExporter } from './acknowledged-exporter.ts'
+import type { EncodedRecord, GatheredRecords } from './gathered-signals.ts'
 
 /** What the scores of some runs are written as. */
-export interface Parcel {
-  readonly logRecords: readonly ReadableLogRecord[]
-  readonly spans: readonly ReadableSpan[]
+export interface Parcel extends GatheredRecords {
   /** Called when all of it was acknowledged, or finally refused. */
   readonly onDelivered: () => void
 }
@@ -22,8 +18,8 @@ export interface OutboxCounts {
 
 /** What an outbox needs. */
 export interface OutboxParts {
-  readonly logs: AcknowledgedExporter<ReadableLogRecord>
-  readonly spans: AcknowledgedExporter<ReadableSpan>
+  readonly logs: AcknowledgedExporter
+  readonly spans: AcknowledgedExporter
   readonly report: (message: string) => void
   /** Parcels that may wait before no more runs are scored. @default 200 */
   readonly maxWaiting?: number
@@ -140,7 +136,7 @@ export class Outbox {
   }
 
   /** Where part of a batch is refused, its halves are sent by themselves, so that only what is refused is lost. */
-  async #sendSplitting<Item>(exporter: AcknowledgedExporter<Item>, items: readonly Item[]): Promise<void> {
+  async #sendSplitting(exporter: AcknowledgedExporter, items: readonly EncodedRecord[]): Promise<void> {
     const todo = items.length === 0 ? [] : [items]
     for (let batch = todo.pop(); batch !== undefined && !this.#isStopped; batch = todo.pop()) {
       const outcome = await this.#sendUntilAnswered(exporter, batch)
@@ -157,9 +153,9 @@ export class Outbox {
     }
   }
 
-  async #sendUntilAnswered<Item>(
-    exporter: AcknowledgedExporter<Item>,
-    batch: readonly Item[],
+  async #sendUntilAnswered(
+    exporter: AcknowledgedExporter,
+    batch: readonly EncodedRecord[],
   ): Promise<'acknowledged' | 'refused'> {
     let pauseMs = FIRST_PAUSE_MS
     for (;;) {

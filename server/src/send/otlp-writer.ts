@@ -1,0 +1,203 @@
+/** Wire types of protobuf. */
+const VARINT = 0
+const FIXED_64 = 1
+const LENGTH_DELIMITED = 2
+const FIXED_32 = 5
+
+/** Texts that are shorter are written character by character as long as they are ASCII: a call out of JavaScript takes longer. */
+const SHORT_TEXT = 40
+
+/** Where lengths are longer than one byte, what follows is moved by so many. */
+const MAX_ONE_BYTE = 0x7f
+
+/** From here on numbers are no integers of 64 bits. */
+const MAX_INTEGER = 2 ** 63
+
+/**
+ * Writes messages of protobuf, in the order of the calls, into one growing buffer. The SDK's serializers take the records of the
+ * SDK, walk through them twice, and cost as much as scoring does.
+ */
+export class OtlpWriter {
+  #buffer = Buffer.allocUnsafe(16 * 1024)
+  #at = 0
+
+  /** A copy of what was written; the writer begins again. */
+  take(): Buffer {
+    const taken = Buffer.from(this.#buffer.subarray(0, this.#at))
+    this.#at = 0
+    return taken
+  }
+
+  /** Opens a message in a field. @returns What `end` needs */
+  begin(field: number): number {
+    this.#tag(field, LENGTH_DELIMITED)
+    this.#reserve(1)
+    return ++this.#at
+  }
+
+  /** Closes the message that `begin` opened last. */
+  end(start: number): void {
+    const length = this.#at - start
+    if (length > MAX_ONE_BYTE) {
+      const more = bytesOfVarint(length) - 1
+      this.#reserve(more)
+      this.#buffer.copyWithin(start + more, start, this.#at)
+      this.#at += more
+    }
+    const end = this.#at
+    this.#at = start - 1
+    this.#varint(length)
+    this.#at = end
+  }
+
+  string(field: number, text: string): void {
+    this.#tag(field, LENGTH_DELIMITED)
+    const { length } = text
+    if (length < SHORT_TEXT && this.#ascii(text, length)) return
+    const bytes = Buffer.byteLength(text)
+    this.#reserve(bytes + 5)
+    this.#varint(bytes)
+    this.#at += this.#buffer.write(text, this.#at, bytes, 'utf8')
+  }
+
+  /** An id in hex digits. */
+  id(field: number, hex: string): void {
+    this.#tag(field, LENGTH_DELIMITED)
+    const bytes = hex.length >> 1
+    this.#reserve(bytes + 1)
+    this.#varint(bytes)
+    this.#at += this.#buffer.write(hex, this.#at, bytes, 'hex')
+  }
+
+  bytes(field: number, bytes: Uint8Array): void {
+    this.#tag(field, LENGTH_DELIMITED)
+    this.#reserve(bytes.byteLength + 5)
+    this.#varint(bytes.byteLength)
+    this.#buffer.set(bytes, this.#at)
+    this.#at += bytes.byteLength
+  }
+
+  /** A whole number from 0 to 2^53. */
+  integer(field: number, value: number): void {
+    this.#tag(field, VARINT)
+    this.#reserve(10)
+    this.#varint(value)
+  }
+
+  fixed32(field: number, value: number): void {
+    this.#tag(field, FIXED_32)
+    this.#reserve(4)
+    this.#at = this.#buffer.writeUInt32LE(value, this.#at)
+  }
+
+  /** A time as seconds and nanoseconds. It has more bits than a number has: both halves are computed without rounding. */
+  time(field: number, [seconds, nanoseconds]: readonly [number, number]): void {
+    this.#tag(field, FIXED_64)
+    this.#reserve(8)
+    const upper = Math.floor(seconds / 0x10000) * 1e9
+    const lower = (seconds % 0x10000) * 1e9 + nanoseconds
+    const low = (upper % 0x10000) * 0x10000 + (lower % 0x100000000)
+    const high = Math.floor(upper / 0x10000) + Math.floor(lower / 0x100000000) + Math.floor(low / 0x100000000)
+    this.#at = this.#buffer.writeUInt32LE(low % 0x100000000, this.#at)
+    this.#at = this.#buffer.writeUInt32LE(high, this.#at)
+  }
+
+  /** One `KeyValue` for each attribute that is a text, a number, a boolean or a list of these. */
+  attributes(field: number, attributes: Readonly<Record<string, unknown>>): void {
+    // oxlint-disable-next-line eslint/guard-for-in -- attributes are plain objects, and this loop makes no array
+    for (const name in attributes) {
+      const value = attributes[name]
+      if (!isWritable(value)) continue
+      const start = this.begin(field)
+      this.string(1, name)
+      const startOfValue = this.begin(2)
+      this.#value(value)
+      this.end(startOfValue)
+      this.end(start)
+    }
+  }
+
+  /** An `AnyValue`, empty for what no attribute can be. */
+  #value(value: unknown): void {
+    if (typeof value === 'string') this.string(1, value)
+    else if (typeof value === 'boolean') this.integer(2, value ? 1 : 0)
+    else if (typeof value === 'number') this.#number(value)
+    else if (Array.isArray(value)) {
+      const start = this.begin(5)
+      for (const item of value as readonly unknown[]) {
+        const startOfItem = this.begin(1)
+        this.#value(item)
+        this.end(startOfItem)
+      }
+      this.end(start)
+    }
+  }
+
+  #number(value: number): void {
+    if (Number.isSafeInteger(value) && value >= 0) this.integer(3, value)
+    else if (Number.isInteger(value) && Math.abs(value) < MAX_INTEGER) {
+      this.#tag(3, VARINT)
+      this.#reserve(10)
+      this.#largeVarint(BigInt.asUintN(64, BigInt(value)))
+    } else {
+      this.#tag(4, FIXED_64)
+      this.#reserve(8)
+      this.#at = this.#buffer.writeDoubleLE(value, this.#at)
+    }
+  }
+
+  /** @returns False where a character is not ASCII: then nothing was written. */
+  #ascii(text: string, length: number): boolean {
+    this.#reserve(length + 1)
+    const buffer = this.#buffer
+    const start = this.#at
+    buffer[start] = length
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index)
+      if (code > 0x7f) return false
+      buffer[start + 1 + index] = code
+    }
+    this.#at = start + 1 + length
+    return true
+  }
+
+  #tag(field: number, wireType: number): void {
+    this.#reserve(2)
+    this.#varint(field * 8 + wireType)
+  }
+
+  #varint(value: number): void {
+    let rest = value
+    while (rest > MAX_ONE_BYTE) {
+      this.#buffer[this.#at++] = (rest % 0x80) + 0x80
+      rest = Math.floor(rest / 0x80)
+    }
+    this.#buffer[this.#at++] = rest
+  }
+
+  #largeVarint(value: bigint): void {
+    let rest = value
+    while (rest > 0x7fn) {
+      this.#buffer[this.#at++] = Number(rest & 0x7fn) + 0x80
+      rest >>= 7n
+    }
+    this.#buffer[this.#at++] = Number(rest)
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#at + bytes <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#at + bytes))
+    this.#buffer.copy(larger, 0, 0, this.#at)
+    this.#buffer = larger
+  }
+}
+
+function isWritable(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || Array.isArray(value)
+}
+
+function bytesOfVarint(value: number): number {
+  let bytes = 1
+  for (let rest = value; rest > MAX_ONE_BYTE; rest = Math.floor(rest / 0x80)) bytes += 1
+  return bytes
+}
