@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { join, dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const folder = '.cache/docs'
@@ -23,7 +23,7 @@ describe('the documentation', () => {
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true })
     for (const { page, line, code } of blocks) {
-      writeFileSync(`${folder}/${basename(page, '.md')}-${line}.ts`, `${code}\nexport {}\n`)
+      writeFileSync(`${folder}/${page.replaceAll('/', '-').replace(/\.md$/, '')}-${line}.ts`, `${code}\nexport {}\n`)
     }
     writeFileSync(
       `${folder}/tsconfig.json`,
@@ -58,4 +58,31 @@ describe('the documentation', () => {
     )
     expect(broken).toEqual([])
   })
+
+  it('links only to headings that exist', () => {
+    const pages = globSync(['*.md', 'docs/**/*.md', 'collector-config/**/*.md', 'examples/README.md'])
+    const headings = new Map(pages.map((page) => [page, headingsOf(page)]))
+    const broken = pages.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)#([^)\s]+)\)/g)]
+        .filter(([, file = '', heading = '']) => {
+          const found = headings.get(file === '' ? page : join(dirname(page), file))
+          return found !== undefined && !found.has(heading)
+        })
+        .map(([link]) => `${page}: ${link}`),
+    )
+    expect(broken).toEqual([])
+  })
 })
+
+/** The headings of a page as GitHub names them in links. */
+function headingsOf(page: string): ReadonlySet<string> {
+  const text = readFileSync(page, 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '')
+  const names = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+  return new Set(names)
+}

@@ -13,6 +13,8 @@ export interface Property {
   readonly type: string
   readonly isOptional: boolean
   readonly comment: Comment
+  /** Of a property whose type is written out as an object; else absent. */
+  readonly properties?: readonly Property[]
 }
 
 /** One export of an entry, as its source declares it. */
@@ -117,16 +119,7 @@ function describe({ declaration }: Exported, text: string): Pick<Declaration, 'k
     case 'VariableDeclaration':
       return { kind: 'const' }
     case 'TSInterfaceDeclaration': {
-      const properties = declaration.body.body.flatMap((member) =>
-        member.type === 'TSPropertySignature'
-          ? {
-              name: text.slice(member.key.start, member.key.end),
-              type: text.slice((member.typeAnnotation?.start ?? member.end) + 1, member.typeAnnotation?.end).trim(),
-              isOptional: member.optional,
-              comment: commentBefore(member.start, text),
-            }
-          : [],
-      )
+      const properties = propertiesOf(declaration.body.body, text)
       const members = declaration.body.body.flatMap((member) =>
         member.type === 'TSPropertySignature' || member.type === 'TSMethodSignature'
           ? { name: text.slice(member.key.start, member.key.end), comment: commentBefore(member.start, text) }
@@ -137,6 +130,25 @@ function describe({ declaration }: Exported, text: string): Pick<Declaration, 'k
     default:
       return { kind: 'type' }
   }
+}
+
+type Signature = Extract<
+  NonNullable<Exported['declaration']>,
+  { readonly type: 'TSInterfaceDeclaration' }
+>['body']['body'][number]
+
+function propertiesOf(members: readonly Signature[], text: string): Property[] {
+  return members.flatMap((member) => {
+    if (member.type !== 'TSPropertySignature') return []
+    const type = member.typeAnnotation?.typeAnnotation
+    return {
+      name: text.slice(member.key.start, member.key.end),
+      type: text.slice((member.typeAnnotation?.start ?? member.end) + 1, member.typeAnnotation?.end).trim(),
+      isOptional: member.optional,
+      comment: commentBefore(member.start, text),
+      ...(type?.type === 'TSTypeLiteral' && { properties: propertiesOf(type.members, text) }),
+    }
+  })
 }
 
 /** The declaration without `export`, bodies, values and private members. */

@@ -30,6 +30,7 @@ export function metricsPage(): string {
       ]),
     ),
     'Agents and models have 100 values each, and judge models 20; further ones are `other`.',
+    'The service and its workers send [metrics of their own](server.md#metrics).',
     '`spanscore canary` sends two gauges of its own: [calibrating judges](../calibration.md#4-the-canary).',
   )
 }

@@ -19,7 +19,7 @@ export function optionsPage(): string {
     '## `emit`',
     optionsTable(emitTable, 'emit.'),
     '## `judge`',
-    'Every scorer that asks a judge takes these settings: `createFaithfulnessScorer({ model, judge: { hardening: "strong" } })`. The options of each scorer are in the [API](api.md).',
+    'Every scorer that asks a judge takes these settings: `createFaithfulnessScorer({ model, judge: { hardening: "strong" } })`. Each scorer also has [options of its own](scorers.md).',
     table(
       ['setting', 'default', 'takes', 'meaning'],
       Object.entries(judgeSettingTable).map(([name, row]) => [code(name), judgeDefault(row), row.expected, row.doc]),

@@ -8,11 +8,14 @@ import { metricsPage } from './metrics-page.ts'
 import { noticesPage } from './notices-page.ts'
 import { optionsPage } from './options-page.ts'
 import { reasonsPage } from './reasons-page.ts'
+import { scorersPage } from './scorers-page.ts'
+import { serverPage } from './server-page.ts'
 
 /** The pages of `docs/reference` that are made from the code, by their file names. */
 export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
     ['options.md', optionsPage()],
+    ['scorers.md', scorersPage()],
     ['environment.md', environmentPage()],
     ['notices.md', noticesPage()],
     ['reasons.md', reasonsPage()],
@@ -21,6 +24,7 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['events.md', eventsPage()],
     ['metrics.md', metricsPage()],
     ['cli.md', cliPage()],
+    ['server.md', serverPage()],
     ['api.md', apiPage()],
   ])
 }

@@ -65,6 +65,7 @@ export type {
   ContextualRecallAnalysis,
   ContextualRecallScorerOptions,
 } from '../scorers/judge/items/contextual-recall.ts'
+export type { ClaimScorerOptions } from '../scorers/judge/items/claim-scorer.ts'
 export { createFaithfulnessScorer } from '../scorers/judge/items/faithfulness.ts'
 export type { FaithfulnessAnalysis, FaithfulnessScorerOptions } from '../scorers/judge/items/faithfulness.ts'
 export { createHallucinationScorer } from '../scorers/judge/items/hallucination.ts'

@@ -7,7 +7,7 @@ export interface ScorerOptions {
   /**
    * Pass mark in the scorer's own units, within its range: pass is `>=`, `<=` where lower is better.
    *
-   * @default that of the scorer: the table of scorers in the docs names them
+   * @default a value of each scorer, which its documentation names
    */
   readonly passAt?: number
 }

@@ -16,7 +16,7 @@ export type Keyword = string | readonly string[]
 export interface KeywordCoverageOptions extends ScorerOptions {
   /** What the answer should mention, or a function that says it for each run. */
   readonly keywords: readonly Keyword[] | ((run: AgentRun) => readonly Keyword[] | undefined)
-  /** @default false */
+  /** Whether `Oslo` differs from `oslo`. @default false */
   readonly caseSensitive?: boolean
   /** Finds `cat` in `cat.` and not in `catalogue`; of no effect in scripts that write without blanks. @default true */
   readonly wholeWords?: boolean

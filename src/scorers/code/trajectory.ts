@@ -33,7 +33,7 @@ export type TrajectoryMode = 'exact' | 'ordered' | 'unordered' | 'subset' | 'sup
 export interface TrajectoryOptions extends ScorerOptions {
   /** The calls that the run should make, or a function that says them for each run (`undefined`: none known). */
   readonly expected: readonly ExpectedCall[] | ((run: AgentRun) => readonly ExpectedCall[] | undefined)
-  /** @default 'ordered' */
+  /** How the calls must match: exactly, in order, in any order, only expected ones, or all expected ones. @default 'ordered' */
   readonly mode?: TrajectoryMode
   /** What the score is: whether the calls match in that mode (0 or 1), or a share, whatever the mode. @default 'match' */
   readonly measure?: 'match' | 'precision' | 'recall' | 'f1'

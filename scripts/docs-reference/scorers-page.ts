@@ -1,0 +1,108 @@
+import * as prebuilt from '../../src/entries/scorers.ts'
+import type { Scorer } from '../../src/entries/scorers.ts'
+import { declarationsOf } from './declarations.ts'
+import type { Declaration, Property } from './declarations.ts'
+import { code, page, table } from './markdown.ts'
+import { oneLine } from './tsdoc.ts'
+
+const model = 'openai/gpt-5-mini'
+
+/** Every factory, with the least that it takes. */
+const FACTORIES: Readonly<Record<string, () => Scorer>> = {
+  createToolCallAccuracyScorerCode: () => prebuilt.createToolCallAccuracyScorerCode({ expectedTool: 'tool' }),
+  createTrajectoryScorer: () => prebuilt.createTrajectoryScorer({ expected: ['tool'] }),
+  createToolArgumentsScorer: () => prebuilt.createToolArgumentsScorer(),
+  createHallucinatedToolScorer: () => prebuilt.createHallucinatedToolScorer(),
+  createToolErrorsScorer: () => prebuilt.createToolErrorsScorer(),
+  createLoopScorer: () => prebuilt.createLoopScorer(),
+  createRunLimitsScorer: () => prebuilt.createRunLimitsScorer({ maxSteps: 1 }),
+  createOutputFormatScorer: () => prebuilt.createOutputFormatScorer({ json: true }),
+  createKeywordCoverageScorer: () => prebuilt.createKeywordCoverageScorer({ keywords: ['word'] }),
+  createAnswerPresentScorer: () => prebuilt.createAnswerPresentScorer(),
+  createToolCallAccuracyScorerLLM: () => prebuilt.createToolCallAccuracyScorerLLM({ model }),
+  createPromptAlignmentScorerLLM: () => prebuilt.createPromptAlignmentScorerLLM({ model }),
+  createSummarizationScorer: () => prebuilt.createSummarizationScorer({ model }),
+  createAnswerRelevancyScorer: () => prebuilt.createAnswerRelevancyScorer({ model }),
+  createFaithfulnessScorer: () => prebuilt.createFaithfulnessScorer({ model }),
+  createHallucinationScorer: () => prebuilt.createHallucinationScorer({ model }),
+  createCompletenessScorer: () => prebuilt.createCompletenessScorer({ model }),
+  createContextualRecallScorer: () => prebuilt.createContextualRecallScorer({ model }),
+  createRubricScorer: () => prebuilt.createRubricScorer({ model, criteria: [{ id: 'a', question: 'Is it?' }] }),
+}
+
+/** Options that every scorer, or every judge, takes: they have a table of their own. */
+const COMMON = new Set(['ScorerOptions', 'JudgeScorerOptions'])
+
+/** `docs/reference/scorers.md`: what each prebuilt scorer takes. */
+export function scorersPage(): string {
+  const all = new Map(declarationsOf('src/entries/scorers.ts').map((declaration) => [declaration.name, declaration]))
+  const factories = [...all.keys()].filter(
+    (name) => /^create\w+Scorer(?:Code|LLM)?$/.test(name) && name !== 'createScorer',
+  )
+  const unknown = factories.filter((name) => FACTORIES[name] === undefined)
+  if (unknown.length > 0) throw new Error(`expected FACTORIES to have ${unknown.join(', ')}`)
+  return page(
+    'Options of the scorers',
+    'What each scorer measures is in [The scorers](../scorers.md), and types are in the [API](api.md). A wrong or unknown option throws and names what was expected.',
+    '## Every scorer',
+    optionTable(ownProperties('ScorerOptions', all), all),
+    '## Every scorer by judge',
+    'All settings of `judge` are [here](options.md#judge).',
+    optionTable(ownProperties('JudgeScorerOptions', all), all),
+    ...Object.entries(FACTORIES).flatMap(([name, create]) => section(name, create(), all)),
+    '## `createScorer`',
+    'Builds [a scorer of your own](../custom-scorers.md).',
+    optionTable(ownProperties('CreateScorerOptions', all), all),
+  )
+}
+
+type Declarations = ReadonlyMap<string, Declaration>
+
+function section(factory: string, { id, kind, range, better, passAt }: Scorer, all: Declarations): string[] {
+  const own = optionsTypeOf(factory, all)
+  const properties = ownProperties(own, all)
+  const direction = better === 'higher' ? 'or more' : 'or less'
+  return [
+    `## ${code(factory)}`,
+    `${code(id)}, by ${kind}. Range ${range.join(' to ')}, ${better} is better. Passes at ${passAt} ${direction}.`,
+    properties.length === 0 ? 'It has no further options.' : optionTable(properties, all),
+  ]
+}
+
+/** The name of the type of a factory's parameter. */
+function optionsTypeOf(factory: string, all: Declarations): string {
+  const name = /\b(\w+Options)\b/.exec(all.get(factory)?.code ?? '')?.[1]
+  if (name === undefined) throw new Error(`expected ${factory} to take options`)
+  return name
+}
+
+/** The properties of a type of options, without those that all scorers have. */
+function ownProperties(name: string, all: Declarations): readonly Property[] {
+  const declaration = all.get(name)
+  if (declaration === undefined) throw new Error(`expected the entry to export ${name}`)
+  const alias = /^type \w+ = (\w+)$/.exec(declaration.code)?.[1]
+  if (alias !== undefined) return COMMON.has(alias) ? [] : ownProperties(alias, all)
+  const base = /^interface [^{]*? extends (\w+) \{/.exec(declaration.code)?.[1]
+  const inherited = base === undefined || COMMON.has(base) ? [] : ownProperties(base, all)
+  return [...inherited, ...(declaration.properties ?? [])]
+}
+
+function optionTable(properties: readonly Property[], all: Declarations): string {
+  return table(['option', 'type', 'default', 'meaning'], rowsOf(properties, '', all))
+}
+
+function rowsOf(properties: readonly Property[], prefix: string, all: Declarations): string[][] {
+  return properties.flatMap((property) => {
+    const { name, type, isOptional, comment } = property
+    const nested = property.properties ?? (/^\w+Options$/.test(type) ? all.get(type)?.properties : undefined)
+    if (nested !== undefined) return rowsOf(nested, `${prefix}${name}.`, all)
+    return [
+      [
+        code(`${prefix}${name}`),
+        code(oneLine(type)),
+        comment.default ?? (isOptional ? '' : 'required'),
+        oneLine(comment.summary),
+      ],
+    ]
+  })
+}
