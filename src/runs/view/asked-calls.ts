@@ -74,7 +74,7 @@ export function transcriptCalls(transcript: readonly Message[] | undefined): rea
 }
 
 /** The messages of a transcript that this run added to what it was given. */
-function ownTurns(transcript: readonly Message[] | undefined): readonly Message[] {
+export function ownTurns(transcript: readonly Message[] | undefined): readonly Message[] {
   if (transcript === undefined) return []
   const question = transcript.findLastIndex((message) => message.role === 'user' && message.text !== undefined)
   return transcript.slice(question + 1)

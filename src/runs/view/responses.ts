@@ -1,4 +1,5 @@
 import type { Message, ToolCallResponsePart } from '../../model/message.ts'
+import { ownTurns } from './asked-calls.ts'
 import { responsesIn, type JoinedCall } from './join-tool-calls.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
@@ -62,7 +63,8 @@ export class Responses {
     if (this.#inOrder === undefined) {
       const first = this.#models[0]?.input
       const last = this.#models.at(-1)?.input ?? this.#transcript()
-      const own = responsesIn(last?.slice(first?.length ?? 0))
+      const told = responsesIn(last?.slice(first?.length ?? 0))
+      const own = told.length > 0 ? told : responsesIn(ownTurns(this.#transcript()))
       this.#inOrder = own.filter((response) => response.id === undefined)
     }
     return this.#inOrder

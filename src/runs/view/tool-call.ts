@@ -6,6 +6,7 @@ import { frozen } from './frozen.ts'
 import { idOf, type JoinedCall } from './join-tool-calls.ts'
 import { printAsJson } from './print-as-json.ts'
 import type { Responses } from './responses.ts'
+import { isFailed } from './run-ending.ts'
 
 /** What a tool call needs to know of its run. */
 export interface CallContext {
@@ -162,8 +163,10 @@ export class ReconstructedToolCall implements ToolCall {
   #spanError(): RunError | undefined {
     const { tool } = this.#call
     if (tool === undefined) return undefined
-    const { status, error } = tool.outcome
-    if (status !== 'error' && status !== 'aborted') return undefined
+    // Of two records of one call, the inner may be the only one that says how it ended.
+    const failed = [tool, ...tool.inner].find((span) => isFailed(span.outcome))
+    if (failed === undefined) return undefined
+    const { error } = failed.outcome
     // A hand-off that is answered took place: of several at once, the span of the one that won says that it failed.
     const isDone = error?.message === undefined && tool.role === 'handoff' && this.#answer() !== undefined
     return isDone ? undefined : (error ?? {})

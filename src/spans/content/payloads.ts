@@ -1,6 +1,7 @@
 import { isRecord, parseJson, textOf } from '../json.ts'
 import type { Message, ToolDefinition } from '../../model/message.ts'
 import { systemTextOf, textMessage, toInstructions, toMessage, toMessages } from './messages.ts'
+import { messageOfChunks } from './stream-chunks.ts'
 import { toToolDefinitions } from './tool-definitions.ts'
 
 /**
@@ -53,14 +54,16 @@ export function requestTools(value: unknown): readonly ToolDefinition[] | undefi
 
 /**
  * What a model said, out of the body of a reply: `choices[0].message`, Responses `output` items, an Anthropic message,
- * Gemini `candidates` or `content`, LangChain `generations`, a message, a list of any of them. `undefined` where the value
+ * Gemini `candidates` or `content`, LangChain `generations`, a message, a list of any of them, the chunks of a stream. `undefined` where the value
  * is none.
  */
 export function replyMessages(value: unknown): readonly Message[] | undefined {
   const parsed = parseJson(value)
   if (Array.isArray(parsed)) {
     const messages = parsed.flatMap((item) => replyMessages(item) ?? [])
-    return messages.length === 0 ? undefined : messages
+    if (messages.length > 0) return messages
+    const streamed = messageOfChunks(parsed)
+    return streamed === undefined ? undefined : [streamed]
   }
   if (!isRecord(parsed)) return undefined
   if (Array.isArray(parsed.choices)) return fromFirst(parsed.choices, 'message')

@@ -125,10 +125,22 @@ function eventValue(span: SourceSpan, eventName: string, key: string): unknown {
 /** One attribute with everything: JSON text of messages, or the plain text of one. */
 function fromPlain(value: unknown, role: string): readonly Message[] | undefined {
   if (value === undefined) return undefined
-  const messages = toMessages(value)
+  const messages = toMessages(value) ?? fromBlocks(value, role)
   if (messages !== undefined) return messages
   if (typeof value !== 'string' || value === '') return undefined
   return (role === 'user' ? fromRolePrefixes(value) : undefined) ?? [textMessage(role, value)]
+}
+
+/** The content of a message alone, as a list of blocks: `[{ "text": … }]`. */
+function fromBlocks(value: unknown, role: string): readonly Message[] | undefined {
+  const blocks = typeof value === 'string' && value.startsWith('[{') ? parseJson(value) : undefined
+  if (!Array.isArray(blocks) || !blocks.every(isTextBlock)) return undefined
+  const message = toMessage({ role, content: blocks })
+  return message === undefined ? undefined : [message]
+}
+
+function isTextBlock(value: unknown): boolean {
+  return isRecord(value) && typeof value.text === 'string' && value.role === undefined
 }
 
 /** Logfire keeps the message events of a span in one attribute: the answer is the one that has a `message` or an index. */

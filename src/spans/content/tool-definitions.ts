@@ -49,7 +49,12 @@ function toTools(value: unknown): readonly ToolDefinition[] {
   const name = textOf(source.name) ?? textOf(value.type)
   if (name === undefined) return []
   const description = textOf(source.description)
-  const schema = source.parameters ?? source.inputSchema ?? source.input_schema ?? source.parametersJsonSchema
+  const schema =
+    source.parameters ??
+    source.inputSchema ??
+    source.input_schema ??
+    source.parametersJsonSchema ??
+    source.parameters_json_schema
   const parameters = isRecord(schema) && isRecord(schema.json) ? schema.json : schema
   return [
     {

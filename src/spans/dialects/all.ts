@@ -20,6 +20,7 @@ import { openInferenceClaudeAgentSdk } from './openinference/claude-agent-sdk.ts
 import { openInferenceCrewAi } from './openinference/crewai.ts'
 import { openInferenceDspy } from './openinference/dspy.ts'
 import { openInferenceGoogleAdk } from './openinference/google-adk.ts'
+import { openInferenceGoogleGenAi } from './openinference/google-genai.ts'
 import { openInferenceLangChain } from './openinference/langchain.ts'
 import { openInferenceLlamaIndex } from './openinference/llama-index.ts'
 import { openInferenceOpenAiAgents } from './openinference/openai-agents.ts'
@@ -34,19 +35,21 @@ import { voltAgent } from './voltagent.ts'
 
 /**
  * Every dialect, in the order in which they are asked: a span that two could read goes to the first (OpenInference adds
- * its attributes to AI SDK spans, whose own are complete). `gen-ai` is last: most others write some of its attributes.
+ * its attributes to spans of the AI SDK and of Pydantic AI, whose own are complete). `gen-ai` is last: most others write some of its attributes.
  */
 export const allDialects: readonly Dialect[] = [
   aiSdk,
   aiSdkOtel,
   mastra,
   langfuse,
+  pydanticAi,
   openInferenceLangChain,
   openInferenceAgno,
   openInferenceClaudeAgentSdk,
   openInferenceCrewAi,
   openInferenceDspy,
   openInferenceGoogleAdk,
+  openInferenceGoogleGenAi,
   openInferenceLlamaIndex,
   openInferenceSmolagents,
   openInferenceOpenAiAgents,
@@ -58,7 +61,6 @@ export const allDialects: readonly Dialect[] = [
   voltAgent,
   openLlmetry,
   strands,
-  pydanticAi,
   microsoft,
   logfire,
   logfireOpenAiAgents,

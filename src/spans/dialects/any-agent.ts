@@ -1,7 +1,8 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
-import { isRecord, parseJson, textOf } from '../json.ts'
+import { isRecord, parseJson, textOf, toJsonText } from '../json.ts'
 import type { Message } from '../../model/message.ts'
-import { makeMessage, textMessage } from '../content/messages.ts'
+import { withoutIdentity } from '../content/adk.ts'
+import { makeMessage, systemTextOf, textMessage } from '../content/messages.ts'
 import { toToolCallPart } from '../content/parts.ts'
 import { operationOf } from '../semconv.ts'
 import { genAi } from './gen-ai.ts'
@@ -16,13 +17,26 @@ export const anyAgent: Dialect = {
 
   recognises: (scopeName) => scopeName === 'any_agent',
 
-  roleOf: (span): SpanRole => (operationOf(span.attributes) === 'call_llm' ? 'model' : genAi.roleOf(span)),
+  roleOf(span): SpanRole {
+    if (operationOf(span.attributes) === 'call_llm') return 'model'
+    return span.attributes['gen_ai.tool.name'] === ANSWER ? 'step' : genAi.roleOf(span)
+  },
+
+  systemInstructions(span, logs) {
+    const text = systemTextOf(genAi.input?.(span, logs))
+    return text === undefined ? undefined : textOf(withoutIdentity(text))
+  },
+
+  input: (span, logs) => genAi.input?.(span, logs)?.map(withoutHeading),
 
   output(span): readonly Message[] | undefined {
     const written = textOf(span.attributes['gen_ai.output'])
     if (written === undefined) return undefined
     const calls = toCalls(parseJson(written))
-    return [calls === undefined ? textMessage('assistant', written) : makeMessage('assistant', calls)]
+    if (calls === undefined) return [textMessage('assistant', written)]
+    const answer = calls.find((call) => call.name === ANSWER)?.arguments
+    const text = isRecord(answer) ? textOf(toJsonText(answer.answer)) : undefined
+    return [text === undefined ? makeMessage('assistant', calls) : textMessage('assistant', text)]
   },
 
   toolResult: (span) => parseJson(span.attributes['gen_ai.output']),
@@ -30,6 +44,18 @@ export const anyAgent: Dialect = {
   absence: () => ({ why: 'not-recorded' }),
 
   contentKeys: [...(genAi.contentKeys ?? []), 'gen_ai.output'],
+}
+
+/** The tool of some frameworks through which the model answers. */
+const ANSWER = 'final_answer'
+
+/** What one framework writes above the question. */
+const HEADING = 'New task:\n'
+
+function withoutHeading(message: Message): Message {
+  const { role, text, parts } = message
+  if (role !== 'user' || parts.length !== 1 || text?.startsWith(HEADING) !== true) return message
+  return textMessage('user', text.slice(HEADING.length))
 }
 
 /** `[{ "tool.name": …, "tool.args": … }]` */

@@ -52,6 +52,49 @@ it("reads Strands' first spans, which have names in place of operations, flatten
   ])
 })
 
+it("reads the answer that any-agent's frameworks have a tool for, and the question under a heading", () => {
+  const scope = { name: 'any_agent' }
+  const llm = { 'gen_ai.operation.name': 'call_llm', 'gen_ai.request.model': 'm' }
+  const messages = [
+    { role: 'system', content: 'Be brief.\n\nYou are an agent. Your internal name is "any_agent".' },
+    { role: 'user', content: 'New task:\nSum?' },
+  ]
+  const asked = [{ 'tool.name': 'final_answer', 'tool.args': '{"answer":"It is 3."}' }]
+  const [run] = buildRuns([
+    span('a', undefined, { scope, attributes: { 'gen_ai.operation.name': 'invoke_agent' } }),
+    span('b', 'a', {
+      scope,
+      attributes: {
+        ...llm,
+        'gen_ai.input.messages': JSON.stringify(messages),
+        'gen_ai.output': JSON.stringify([{ 'tool.name': 'add', 'tool.args': '{}' }]),
+      },
+    }),
+    span('c', 'a', {
+      scope,
+      attributes: {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': 'add',
+        'gen_ai.tool.args': '{"a":1}',
+        'gen_ai.output': '3',
+      },
+    }),
+    span('d', 'a', { scope, attributes: { ...llm, 'gen_ai.output': JSON.stringify(asked) } }),
+    span('e', 'a', {
+      scope,
+      attributes: {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': 'final_answer',
+        'gen_ai.output': 'It is 3.',
+      },
+    }),
+  ])
+  expect(run).toMatchObject({ userInput: 'Sum?', systemInstructions: 'Be brief.', output: 'It is 3.', status: 'ok' })
+  expect(run?.toolCalls.map(({ name, arguments: given, result }) => [name, given, result])).toEqual([
+    ['add', { a: 1 }, 3],
+  ])
+})
+
 it('takes conversations apart that were written as one text', () => {
   const text = 'system: Be brief.\nuser: Sum?'
   const langfuse = {
@@ -105,4 +148,37 @@ it("names a sub-agent of Claude's after the call that started it", () => {
     }),
   ])
   expect(run?.children[0]).toMatchObject({ agent: { name: 'adder' }, userInput: 'Sum?', output: 'It is 3.' })
+})
+
+it("reads the arguments of CrewAI's tools, which older versions print as Python does", () => {
+  const scope = { name: 'openinference.instrumentation.crewai' }
+  const given = {
+    tool_string: 'Action: add',
+    tool: 'Tool(…)',
+    calling: "tool_name='add' arguments={'a': 1, 'b': 'it\\'s'}",
+  }
+  const [run] = buildRuns([
+    span('a', undefined, {
+      scope,
+      name: 'Task._execute_core',
+      attributes: {
+        'openinference.span.kind': 'AGENT',
+        'output.value': JSON.stringify({ description: 'Sum?', raw: 'It is 3.', agent: 'Adder' }),
+      },
+    }),
+    span('b', 'a', {
+      scope,
+      name: 'ToolUsage._use',
+      attributes: {
+        'openinference.span.kind': 'TOOL',
+        'tool.name': 'add',
+        'input.value': JSON.stringify(given),
+        'output.value': '3',
+      },
+    }),
+  ])
+  expect(run).toMatchObject({ agent: { name: 'Adder' }, userInput: 'Sum?', output: 'It is 3.' })
+  expect(run?.toolCalls.map(({ name, arguments: args, result }) => [name, args, result])).toEqual([
+    ['add', { a: 1, b: "it's" }, 3],
+  ])
 })

@@ -1,11 +1,12 @@
 import type { Dialect } from '../dialect.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
 import { isRecord, numberOf, textOf, toJsonText } from '../json.ts'
-import type { Message } from '../../model/message.ts'
+import type { Message, ToolDefinition } from '../../model/message.ts'
 import { makeMessage, textMessage, toMessages, toolCallsIn } from '../content/messages.ts'
 import { outcomeOf } from '../outcome.ts'
 import { makeUsage } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
+import { toToolDefinitions } from '../content/tool-definitions.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
@@ -20,6 +21,11 @@ export const pydanticAi: Dialect = {
   namespaces: ['pydantic_ai.'],
   recognises: (scopeName, attributes) =>
     scopeName === 'pydantic-ai' || attributes['pydantic_ai.all_messages'] !== undefined,
+
+  agent(span) {
+    const name = textOf(span.attributes.agent_name)
+    return genAi.agent?.(span) ?? (name === undefined ? undefined : { name })
+  },
 
   input(span, logs) {
     const all = allMessages(span)
@@ -53,7 +59,9 @@ export const pydanticAi: Dialect = {
   transcript: (span) => allMessages(span),
 
   toolDefinitions: (span, logs) =>
-    genAi.toolDefinitions?.(span, logs)?.filter((definition) => !isOutputTool(span, definition.name)),
+    (genAi.toolDefinitions?.(span, logs) ?? functionTools(span))?.filter(
+      (definition) => !isOutputTool(span, definition.name),
+    ),
 
   usage(span) {
     const read = (name: string): number | undefined => numberOf(span.attributes[`gen_ai.aggregated_usage.${name}`])
@@ -82,6 +90,12 @@ export const pydanticAi: Dialect = {
 function allMessages(span: SourceSpan): readonly Message[] | undefined {
   const written = jsonAttribute(span, 'pydantic_ai.all_messages')
   return written === undefined ? undefined : toMessages(written)
+}
+
+/** The tools of a request, from before the conventions had a place for them. */
+function functionTools(span: SourceSpan): readonly ToolDefinition[] | undefined {
+  const parameters = jsonAttribute(span, 'model_request_parameters')
+  return isRecord(parameters) ? toToolDefinitions(parameters.function_tools) : undefined
 }
 
 /** The tools through which this model gives its answer, as its request says; else the name that they have by default. */

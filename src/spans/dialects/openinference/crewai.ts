@@ -3,6 +3,7 @@ import { jsonAttribute } from '../../content/json-attribute.ts'
 import { isRecord, textOf } from '../../json.ts'
 import type { Message } from '../../../model/message.ts'
 import { textMessage } from '../../content/messages.ts'
+import { parsePythonLiteral } from '../../content/python-literal.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { kindOf, openInference } from './openinference.ts'
 
@@ -32,8 +33,23 @@ export const openInferenceCrewAi: Dialect = {
   hasFinalForm: (span) => kindOf(span) === 'AGENT',
   systemInstructions: () => undefined,
 
+  toolArguments(span, logs) {
+    const given = openInference.toolArguments?.(span, logs)
+    const calling = isRecord(given) ? textOf(given.calling) : undefined
+    return calling === undefined ? given : argumentsIn(calling)
+  },
+
   contentKeys: ['crew_agents', 'crew_tasks', 'crew_inputs'],
 }
+
+/** `tool_name='search' arguments={'query': …}`, as Python prints the call. */
+function argumentsIn(calling: string): unknown {
+  const start = calling.indexOf(ARGUMENTS)
+  const value = start === -1 ? undefined : parsePythonLiteral(calling.slice(start + ARGUMENTS.length))
+  return isRecord(value) ? value : undefined
+}
+
+const ARGUMENTS = ' arguments='
 
 /** A field of the task's output, or of the crew's. */
 function outputOf(span: SourceSpan, field: string): string | undefined {

@@ -24,7 +24,10 @@ export const openInference: Dialect = {
   roleOf: (span) => ROLES.get(kindOf(span)) ?? 'step',
 
   agent(span) {
-    const name = textOf(span.attributes['agent.name']) ?? (isNamed(span) ? textOf(span.name) : undefined)
+    const name =
+      textOf(span.attributes['agent.name']) ??
+      textOf(span.attributes['gen_ai.agent.name']) ??
+      (isNamed(span) ? textOf(span.name) : undefined)
     return name === undefined ? undefined : { name }
   },
 
