@@ -130,9 +130,11 @@ describe('the house', () => {
       ({ imported }) => imported,
     )
     const short = sources.filter((file) => linesOf(file) <= 40)
-    const artificial = short.filter((file) => importers.get(file)?.length === 1)
+    // A dialect is a file and a line in the list of all, however short it is.
+    const isDialect = (file: string): boolean => importers.get(file)?.[0]?.file === 'src/spans/dialects/all.ts'
+    const artificial = short.filter((file) => importers.get(file)?.length === 1 && !isDialect(file))
     expect(short.length).toBeGreaterThan(20)
-    expect(artificial.length).toBeLessThanOrEqual(12)
+    expect(artificial.length).toBeLessThanOrEqual(8)
   })
 
   it('shows the command line no more of the processor than options and the choice of runs', () => {
