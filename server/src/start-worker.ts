@@ -6,6 +6,7 @@ import { loadConfig } from './config/load-config.ts'
 import { readinessOf } from './health.ts'
 import { Worker } from './kafka/worker.ts'
 import type { WorkerOptions } from './kafka/worker.ts'
+import { limited } from './limited.ts'
 import { RequestReader } from './receive/read-request.ts'
 import type { RecordLimits } from './receive/read-request.ts'
 import { ServiceScorer } from './score/service-scorer.ts'
@@ -43,8 +44,9 @@ const STOP_TIMEOUT_MS = 10_000
  * @throws Error where it cannot: what was expected, what came, and what to do
  */
 export async function startWorker(options: WorkerServerOptions): Promise<RunningWorker> {
-  const { to, report } = options
-  const config = loadConfig(options.configPath, report)
+  const { to } = options
+  const report = limited(options.report)
+  const config = loadConfig(options.configPath, options.report)
   const meters = new ServiceMeters(randomUUID(), to)
   const scorer = new ServiceScorer({ options: config.options, meters })
   const reader = await RequestReader.create(options.limits)
@@ -68,7 +70,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
     http.once('error', reject)
     http.listen(options.httpPort, options.host, resolve)
   })
-  report(`Scores with ${scorer.scorerIds.join(', ')} (${config.source}).`)
+  options.report(`Scores with ${scorer.scorerIds.join(', ')} (${config.source}).`)
   const address: AddressInfo | string | null = http.address()
   return {
     httpPort: typeof address === 'object' && address !== null ? address.port : 0,
@@ -104,6 +106,6 @@ function answerTo(path: string, worker: Worker, outbox: Outbox): { readonly stat
     idleMs: 0,
     undeliveredMs: outbox.failingForMs,
     isOutboxFull: outbox.isFull,
-    unavailable: worker.partitions.length === 0 ? 'No partition is assigned to this worker.' : undefined,
+    unavailable: worker.unavailable,
   })
 }

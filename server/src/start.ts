@@ -10,6 +10,7 @@ import { MemoryLog } from './log/memory-log.ts'
 import type { SpanIdsOf } from './log/migrations.ts'
 import type { SpanLog } from './log/span-log.ts'
 import { SqliteLog } from './log/sqlite-log.ts'
+import { limited } from './limited.ts'
 import { isLoopback } from './receive/access.ts'
 import type { AccessOptions } from './receive/access.ts'
 import { bindGrpc, createGrpcReceiver } from './receive/grpc-receiver.ts'
@@ -246,16 +247,4 @@ function closeHttp(server: HttpServer): Promise<void> {
     server.closeIdleConnections()
     setTimeout(() => server.closeAllConnections(), 1000).unref()
   })
-}
-
-/** The same trouble again says nothing new: each line is reported once in ten seconds. */
-function limited(report: (line: string) => void): (line: string) => void {
-  const latest = new Map<string, number>()
-  return (line) => {
-    const atMs = Date.now()
-    if (atMs - (latest.get(line) ?? Number.NEGATIVE_INFINITY) < 10_000) return
-    if (latest.size > 100) latest.clear()
-    latest.set(line, atMs)
-    report(line)
-  }
 }

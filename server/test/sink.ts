@@ -19,8 +19,17 @@ export interface Sink extends AsyncDisposable {
   partial: Buffer | undefined
 }
 
-/** @param options.keeps Whether what comes is decoded and kept. */
-export async function createSink({ keeps = true }: { readonly keeps?: boolean } = {}): Promise<Sink> {
+/** What a sink does with what comes. */
+export interface SinkOptions {
+  /** Whether it is decoded and kept. @default true */
+  readonly keeps?: boolean
+  /** Where requests with metrics are passed on to, instead of being kept. */
+  readonly metricsTo?: string
+  /** Called with the log records of each request. */
+  readonly onLogs?: (logs: readonly SourceLog[]) => void
+}
+
+export async function createSink({ keeps = true, metricsTo, onLogs }: SinkOptions = {}): Promise<Sink> {
   const decode = await createProtobufDecoder()
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -32,6 +41,13 @@ export async function createSink({ keeps = true }: { readonly keeps?: boolean } 
       }
       const wire = Buffer.concat(chunks)
       const path = request.url ?? ''
+      if (metricsTo !== undefined && path === '/v1/metrics' && sink.status === 200) {
+        fetch(metricsTo, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: wire }).then(
+          ({ status }) => response.writeHead(status).end(),
+          () => response.writeHead(503).end(),
+        )
+        return
+      }
       if (keeps) sink.requests.push({ path, headers: request.headers, body: wire })
       if (path !== '/v1/metrics') sink.scoreRequests += 1
       if (keeps && sink.status === 200 && path !== '/v1/metrics' && sink.partial === undefined) {
@@ -39,6 +55,7 @@ export async function createSink({ keeps = true }: { readonly keeps?: boolean } 
         const isJson = request.headers['content-type']?.includes('json') === true
         const batch = isJson ? readOtlpJson(JSON.parse(body.toString())) : decode(body)
         sink.logs.push(...(batch?.logs ?? []))
+        onLogs?.(batch?.logs ?? [])
         sink.spans.push(...(batch?.spans ?? []))
       }
       response.writeHead(sink.status, { 'content-type': 'application/x-protobuf' })

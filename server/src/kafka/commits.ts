@@ -10,6 +10,8 @@ export interface CommitsParts {
   readonly partitions: ReadonlyMap<number, AssignedPartition>
   readonly counts: WorkerCounts
   readonly report: (message: string) => void
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number
 }
 
 /** Characters of a commit's metadata. The broker takes 4,096. */
@@ -21,9 +23,21 @@ const AGAIN_MS = 200
 export class Commits {
   readonly #parts: CommitsParts
   #underWay: Promise<boolean> | undefined
+  #takenMs: number
 
   constructor(parts: CommitsParts) {
     this.#parts = parts
+    this.#takenMs = parts.now()
+  }
+
+  /** For how long nothing that was done has been written down, in milliseconds. */
+  get ageMs(): number {
+    return this.#parts.now() - this.#takenMs
+  }
+
+  /** Partitions were read from what was committed: nothing is done that is not written down. */
+  begin(): void {
+    this.#takenMs = this.#parts.now()
   }
 
   /** @returns Whether the broker has taken it */
@@ -38,17 +52,18 @@ export class Commits {
   async commitUntil(endMs: number): Promise<void> {
     // One that is under way may have been made before the latest scores were delivered.
     await this.#underWay
-    while (!(await this.commit()) && performance.now() < endMs) {
+    while (!(await this.commit()) && this.#parts.now() < endMs) {
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
     }
   }
 
   async #commitNow(): Promise<boolean> {
     const { member, partitions, counts, report } = this.#parts
+    const startMs = this.#parts.now()
     const positions = positionsOf(partitions)
-    if (positions.size === 0) return true
     try {
-      await member.commit(positions)
+      if (positions.size > 0) await member.commit(positions)
+      this.#takenMs = startMs
       counts.commits += 1
       return true
     } catch (error) {

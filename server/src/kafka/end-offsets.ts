@@ -1,5 +1,7 @@
 import { listOffsetsV7, listOffsetsV8, listOffsetsV9 } from '@platformatic/kafka'
 
+import type { AssignedPartition } from './assigned-partition.ts'
+import type { Topics } from './check-topics.ts'
 import type { KafkaClient } from './kafka-client.ts'
 
 const LIST_OFFSETS = [listOffsetsV7.api, listOffsetsV8.api, listOffsetsV9.api]
@@ -52,4 +54,47 @@ export async function listOffsets(
       }),
   )
   return found.flat()
+}
+
+/** How often it is looked where partitions end. */
+const LOOK_EVERY_MS = 5000
+
+/** Looks where partitions end without reading them: reading may be what does not work. */
+export class EndOffsets {
+  readonly #client: KafkaClient
+  readonly #partitions: ReadonlyMap<number, AssignedPartition>
+  readonly #topics: Topics
+  readonly #now: () => number
+  #latestMs = Number.NEGATIVE_INFINITY
+
+  /** @param now Milliseconds of a monotonic clock. */
+  constructor(
+    client: KafkaClient,
+    partitions: ReadonlyMap<number, AssignedPartition>,
+    topics: Topics,
+    now: () => number,
+  ) {
+    this.#client = client
+    this.#partitions = partitions
+    this.#topics = topics
+    this.#now = now
+  }
+
+  /** Does not wait for the brokers: nothing else is to wait for one that is away. */
+  look(): void {
+    if (this.#now() - this.#latestMs < LOOK_EVERY_MS) return
+    this.#latestMs = this.#now()
+    const { spans, logs } = this.#topics
+    const asked = [...this.#partitions.keys()].flatMap((partition) => [
+      { topic: spans, partition },
+      { topic: logs, partition },
+    ])
+    listOffsets(this.#client, 'end', asked).then(
+      (ends) => {
+        for (const { topic, partition, offset } of ends) this.#partitions.get(partition)?.endsAt(topic, offset)
+      },
+      // The fetcher and the member of the group reach the same brokers, and report what is wrong.
+      () => undefined,
+    )
+  }
 }

@@ -37,8 +37,6 @@ export interface GroupMemberParts {
   /** The partitions that this member has from now on. */
   readonly onAssigned: (partitions: readonly number[]) => Promise<void>
   readonly report: (message: string) => void
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number
 }
 
 const PROTOCOL = 'spanscore-sticky'
@@ -63,13 +61,11 @@ export class GroupMember {
   #coordinator: number | undefined
   #isStopped = false
   #isJoined = false
-  #latestAnswerMs: number
   #wake: () => void = () => undefined
   #loop: Promise<void> | undefined
 
   constructor(parts: GroupMemberParts) {
     this.#parts = parts
-    this.#latestAnswerMs = parts.now()
   }
 
   /** Whether the member has partitions that no other has, as far as is known. */
@@ -139,17 +135,15 @@ export class GroupMember {
   }
 
   async #run(): Promise<void> {
-    const { heartbeatMs, sessionTimeoutMs, report, now } = this.#parts
+    const { heartbeatMs, report } = this.#parts
     while (!this.#isStopped) {
       try {
         if (!this.#isJoined) await this.#join()
         await this.#pause(heartbeatMs)
         if (this.#isStopped) break
         await this.#heartbeat()
-        this.#latestAnswerMs = now()
       } catch (error) {
         if (isProtocolError(error, 'REBALANCE_IN_PROGRESS')) {
-          this.#latestAnswerMs = now()
           await this.#parts.onRebalance()
           this.#isJoined = false
           continue
@@ -161,8 +155,7 @@ export class GroupMember {
           continue
         }
         report(`The group of workers could not be reached: ${describeError(error)}.`)
-        // Past the session's time-out the coordinator has given the partitions to others.
-        if (now() - this.#latestAnswerMs > sessionTimeoutMs) await this.#drop()
+        // The partitions may be another member's by now, and may not: whoever is right finds out by its next commit.
         await this.#pause(RETRY_MS)
       }
     }
@@ -220,7 +213,6 @@ export class GroupMember {
       ),
     )
     this.#owned = decodeAssignment(assignment)
-    this.#latestAnswerMs = this.#parts.now()
     await this.#parts.onAssigned(this.#owned)
     this.#isJoined = true
   }

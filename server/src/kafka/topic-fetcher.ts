@@ -41,8 +41,9 @@ export interface TopicFetcherParts {
 
 const FETCH = [fetchV13.api, fetchV14.api, fetchV15.api, fetchV16.api, fetchV17.api]
 
-/** How long a broker may wait for new records. */
+/** How long a broker may wait until there is enough to answer with. Many small answers cost both sides more than the records. */
 const MAX_WAIT_MS = 250
+const ENOUGH_BYTES = 64 * 1024
 const MAX_BYTES = 8 * 1024 * 1024
 const MAX_PARTITION_BYTES = 1024 * 1024
 const PAUSE_MS = 100
@@ -135,7 +136,7 @@ export class TopicFetcher {
         node,
         FETCH,
         MAX_WAIT_MS,
-        1,
+        ENOUGH_BYTES,
         MAX_BYTES,
         READ_UNCOMMITTED,
         0,

@@ -14,13 +14,14 @@ import { Commits } from './commits.ts'
 import { createProducer } from './create-producer.ts'
 import type { BytesProducer } from './create-producer.ts'
 import { DeadLetters } from './dead-letters.ts'
-import { listOffsets } from './end-offsets.ts'
+import { EndOffsets } from './end-offsets.ts'
 import { GroupMember } from './group-member.ts'
 import { clientOptions, KafkaClient } from './kafka-client.ts'
 import type { KafkaOptions } from './kafka-client.ts'
 import type { Commit } from './offset-states.ts'
 import { PartitionClock } from './partition-clock.ts'
 import { PartitionLog } from './partition-log.ts'
+import { whyStuck } from './why-stuck.ts'
 import { TopicFetcher } from './topic-fetcher.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
@@ -44,11 +45,11 @@ export type WorkerParts = Pick<ServiceParts, 'scorer' | 'outbox' | 'take' | 'rep
   readonly configuration: string
 }
 
+/** Commits that may be missing before no more runs are scored. */
+const COMMITS_BEHIND = 2
+/** Commits that are missing for so long show at readiness. */
+const UNCOMMITTED_MS = 10_000
 const HEARTBEATS_IN_A_SESSION = 5
-/** Messages that wait for so long while nothing is read, although scores get out, are no waiting: the worker is to be restarted. */
-const STUCK_MS = 30_000
-/** How often it is looked where partitions end, without reading them: reading may be what does not work. */
-const LOOK_AT_ENDS_MS = 5000
 
 /**
  * Scores the runs on the partitions that a consumer group gives it. Each partition is a log of its own, with its own clock and
@@ -62,6 +63,7 @@ export class Worker {
   readonly #clients: readonly [KafkaClient, KafkaClient]
   readonly #member: GroupMember
   readonly #commits: Commits
+  readonly #ends: EndOffsets
   readonly #fetcher: TopicFetcher
   readonly #producer: BytesProducer
   readonly #deadLetters: DeadLetters
@@ -78,7 +80,6 @@ export class Worker {
   }
   #isPaused = true
   #isStopping = false
-  #endsAtMs = 0
   #timer: NodeJS.Timeout | undefined
   #fetching: Promise<void> | undefined
 
@@ -111,14 +112,15 @@ export class Worker {
       onRebalance: () => this.#onRebalance(),
       onAssigned: (partitions) => this.#onAssigned(partitions),
       report: parts.report,
-      now: () => performance.now(),
     })
     this.#commits = new Commits({
       member: this.#member,
       partitions: this.#partitions,
       counts: this.counts,
       report: parts.report,
+      now: () => performance.now(),
     })
+    this.#ends = new EndOffsets(control, this.#partitions, topics, () => performance.now())
     this.#fetcher = new TopicFetcher({
       client: reading,
       topics: [topics.spans, topics.logs],
@@ -154,14 +156,16 @@ export class Worker {
   /** Why the worker ought to be restarted: nothing was read although there is something to read and scores get out. */
   get stuck(): string | undefined {
     if (this.#parts.outbox.isFull || !this.#member.isJoined || this.#isPaused) return undefined
-    const nowMs = performance.now()
-    for (const partition of this.#partitions.values()) {
-      const idleMs = partition.idleMs(nowMs)
-      // What a full buffer waits for is a run that is not whole: its time comes.
-      if (idleMs < STUCK_MS + (partition.buffer.isFull ? this.#options.traces.orphanMs : 0)) continue
-      return `Nothing was read from partition ${partition.number} for ${Math.round(idleMs / 1000)} s although ${partition.lag} messages wait.`
-    }
-    return undefined
+    return whyStuck(this.#partitions.values(), performance.now(), this.#options.traces.orphanMs)
+  }
+
+  /** Why the worker does not score now; `undefined` where it does. */
+  get unavailable(): string | undefined {
+    if (this.#partitions.size === 0) return 'No partition is assigned to this worker.'
+    const { ageMs } = this.#commits
+    return ageMs < UNCOMMITTED_MS
+      ? undefined
+      : `Nothing could be committed for ${Math.round(ageMs / 1000)} s: runs wait for the group's coordinator.`
   }
 
   /** Runs and revisions that were put before the scorers, and traces that are held. */
@@ -216,6 +220,7 @@ export class Worker {
       service.release()
       this.#partitions.delete(number)
     }
+    if (this.#partitions.size === 0) this.#commits.begin()
     for (const number of assigned) {
       // A worker that ends reads nothing more; the next one to have the partition does.
       if (this.#isStopping && !this.#partitions.has(number)) continue
@@ -270,31 +275,22 @@ export class Worker {
     if (await this.#deadLetters.put(unreadable, isWanted)) log.pass(unreadable.topic, unreadable.record.offset)
   }
 
-  /** Does not wait for the brokers: commits must not wait for those that are away. */
-  #lookAtEnds(): void {
-    if (performance.now() - this.#endsAtMs < LOOK_AT_ENDS_MS) return
-    this.#endsAtMs = performance.now()
-    const { spans, logs } = this.#options.topics
-    const asked = [...this.#partitions.keys()].flatMap((partition) => [
-      { topic: spans, partition },
-      { topic: logs, partition },
-    ])
-    const [control] = this.#clients
-    listOffsets(control, 'end', asked).then(
-      (ends) => {
-        for (const { topic, partition, offset } of ends) this.#partitions.get(partition)?.endsAt(topic, offset)
-      },
-      // Who reads from the same brokers reports it.
-      () => undefined,
-    )
-  }
-
   async #tick(): Promise<void> {
     if (this.#isPaused) return
-    await this.#commits.commit()
-    this.#lookAtEnds()
+    // What is scored and not committed is scored again by whoever takes over: it stays as little as it is.
+    this.#pauseWhere(this.#commits.ageMs > COMMITS_BEHIND * this.#options.commitMs)
+    this.#ends.look()
+    if (!(await this.#commits.commit()) || this.#isPaused) return
+    this.#pauseWhere(false)
     for (const [number, { log, clock }] of this.#partitions) {
       this.counts.carried += await this.#carryForward.run(number, log, clock.nowMs)
+    }
+  }
+
+  #pauseWhere(isBehind: boolean): void {
+    for (const { service } of this.#partitions.values()) {
+      if (isBehind) service.pause()
+      else service.resume()
     }
   }
 }

@@ -48,6 +48,7 @@ export interface KafkaCollector {
   /** Ends it without a warning. */
   kill(): Promise<void>
   start(): void
+  pid(): number
   close(): Promise<void>
 }
 
@@ -93,6 +94,7 @@ export async function startCollector(brokers: readonly string[]): Promise<KafkaC
       }
     },
     kill,
+    pid: () => running.child.pid ?? 0,
     start: () => {
       running = start()
     },

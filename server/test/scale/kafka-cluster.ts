@@ -45,6 +45,8 @@ export interface KafkaCluster {
   /** `host:port` of each broker. */
   readonly brokers: readonly string[]
   readonly admin: Admin
+  /** Process ids of the brokers that run. */
+  pids(): readonly number[]
   createTopics(topics: Readonly<Record<string, Readonly<Record<string, string>>>>, partitions: number): Promise<void>
   /** Ends a broker without a warning. @param index From 0 on. */
   kill(index: number): Promise<void>
@@ -142,6 +144,7 @@ export async function startKafka(count: number): Promise<KafkaCluster> {
   return {
     brokers,
     admin,
+    pids: () => children.flatMap((child) => child?.pid ?? []),
     createTopics: async (topics, partitions) => {
       for (const [topic, settings] of Object.entries(topics)) {
         await admin.createTopics({

@@ -1,218 +1,200 @@
 /**
  * Three brokers, two Collectors, three workers: spans of two services whose halves come late, and a library whose content is in
  * log records, while workers, brokers and a Collector are killed. Nothing is lost, no run is false, contents are those of
- * `buildRuns` over everything, and what is scored twice has equal ids.
+ * `buildRuns` over everything, what is scored twice has equal ids, and the mean in Prometheus is that of the runs.
  */
-import { randomBytes } from 'node:crypto'
-
-import { buildRuns, readOtlpJson } from 'spanscore/engine'
-import type { AgentRun, SourceLog } from 'spanscore/engine'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-import { libraryNames, loadLibrary } from '../../../test/corpus/load.ts'
-import { createSink } from '../sink.ts'
-import { makeRun, toRequest, until } from '../traces.ts'
-import type { MadeRun } from '../traces.ts'
+import { ProcessUse } from '../../bench/process-use.ts'
+import { until } from '../traces.ts'
 import { startCollector } from './collector.ts'
 import type { KafkaCollector } from './collector.ts'
+import { Deliveries } from './deliveries.ts'
 import { startKafka } from './kafka-cluster.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
+import { recordingRule, startPrometheus } from './prometheus.ts'
+import type { Prometheus } from './prometheus.ts'
+import { sendRecorded, ServiceTraffic } from './traffic.ts'
+import { keyOf, revisionOf, Truth } from './truth.ts'
 import { startWorkerProcess } from './worker-process.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-const RUNS = Number(process.env['RUNS'] ?? 10_000)
-const RUNS_PER_SECOND = Number(process.env['RATE'] ?? 300)
+/** Runs that are sent each second, and at least in all. Fewer are for trying it out. */
+const RUNS_PER_SECOND = Number(process.env['RATE'] ?? 320)
+const LEAST_RUNS = Number(process.env['RUNS'] ?? 10_000)
+const LEAST_RUNS_PER_SECOND = 300
 const PARTITIONS = 12
 const TOPIC = { 'message.timestamp.type': 'LogAppendTime', 'max.message.bytes': '4000000' }
-const GROUP = 'spanscore'
 const SERVICES = ['weather-app', 'travel-app']
+const COMMIT_MS = 1000
+const RECOVERY_MS = 60_000
 
 let kafka: KafkaCluster
-let collectors: KafkaCollector[]
+let collectors: readonly [KafkaCollector, KafkaCollector]
+let prometheus: Prometheus
 
 beforeAll(async () => {
   kafka = await startKafka(3)
   await kafka.createTopics({ 'spanscore.spans': TOPIC, 'spanscore.logs': TOPIC, 'spanscore.dead': {} }, PARTITIONS)
   collectors = await Promise.all([startCollector(kafka.brokers), startCollector(kafka.brokers)])
+  prometheus = await startPrometheus()
 })
 
 afterAll(async () => {
   await Promise.all(collectors.map((collector) => collector.close()))
+  await prometheus[Symbol.asyncDispose]()
   await kafka.close()
 })
 
-/** What a run is to be scored as. */
-interface Truth {
-  readonly run: AgentRun
-  readonly spans: number
+function argsFor(group: string, to: string): readonly string[] {
+  return [
+    '--to',
+    to,
+    '--brokers',
+    kafka.brokers.join(','),
+    '--group',
+    group,
+    ...'--settle 2 --orphans 120 --linger 60 --session-timeout 6'.split(' '),
+  ]
 }
 
-it(
-  `loses nothing of ${RUNS} runs, and makes no false one, while workers, brokers and a Collector are killed`,
-  { timeout: 900_000 },
-  async () => {
-    await using sink = await createSink()
-    const args = [
-      '--to',
-      sink.url,
-      '--brokers',
-      kafka.brokers.join(','),
-      '--group',
-      GROUP,
-      ...'--settle 2 --orphans 120 --linger 60 --session-timeout 6'.split(' '),
-    ]
-    const workers: WorkerProcess[] = await Promise.all([0, 1, 2].map(() => startWorkerProcess(args)))
-    const truth = new Map<string, Truth>()
-    const startMs = performance.now()
-    const say = (what: string) => console.info(`${Math.round((performance.now() - startMs) / 1000)} s: ${what}`)
-    const sent = Promise.all(SERVICES.map((service, index) => sendService(service, collectors[index]!, truth, startMs)))
-    const recorded = sendRecorded(collectors[0]!, truth)
-
-    await seconds(4)
-    for (const index of [0, 1, 2]) {
-      say(`worker ${index} is killed`)
-      await workers[index]?.kill()
-      await seconds(1)
-      workers[index] = await startWorkerProcess(args)
-      await seconds(5)
-    }
-    say('a Collector is killed')
-    await collectors[1]?.kill()
-    await seconds(2)
-    collectors[1]?.start()
-    const coordinator = await kafka.coordinatorOf(GROUP)
-    say(`broker ${coordinator}, which coordinates the group, is killed`)
-    await kafka.kill(coordinator)
-    await seconds(20)
-    await kafka.start(coordinator)
-    say(`broker ${coordinator} is back`)
-    await seconds(5)
-    const leader = await kafka.leaderOf('spanscore.spans', 0)
-    say(`broker ${leader}, which leads a partition, is killed`)
-    await kafka.kill(leader)
-    await seconds(10)
-    await kafka.start(leader)
-    await Promise.all([sent, recorded])
-    const sentSeconds = (performance.now() - startMs) / 1000
-    say(`all are sent: ${(truth.size / sentSeconds).toFixed(0)} runs/s`)
-    const scored = () => sink.logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors')
-    // Of a run without tool calls there is no score of tool errors, but one of the answer.
-    const missing = () => {
-      const keys = new Set(sink.logs.map(keyOf))
-      return [...truth.keys()].filter((key) => !keys.has(key))
-    }
-    await until(() => missing().length === 0, 'a score for every run', 180_000).catch(() => undefined)
-    say('all are scored')
-    if (missing().length > 0) {
-      // What a person needs who looks for the reason.
-      for (const worker of workers) console.info(worker.lines.slice(-6).join('\n'))
-      console.info(await kafka.lagOf(GROUP, 'spanscore.spans'))
-    }
-    await seconds(5)
-    for (const worker of workers) expect(await worker.stop()).toBe(0)
-
-    const byRun = Map.groupBy(scored(), keyOf)
-    console.info(
-      `without a score of tool errors: ${[...truth].filter(([key, { run }]) => run.toolCalls.length > 0 && !byRun.has(key)).length}`,
-    )
-    const falseRuns = [...new Set(sink.logs.map(keyOf))].filter((key) => !truth.has(key))
-    const wrong = [...byRun].filter(([key, ofRun]) => ofRun.some((log) => !isRight(log, truth.get(key))))
-    const differing = [...byRun.values()].filter(
-      (ofRun) => new Set(ofRun.map((log) => log.attributes['spanscore.score.id'])).size > 1,
-    )
-    for (const key of falseRuns.slice(0, 5)) {
-      console.info(`false: ${key}, ${JSON.stringify(byRun.get(key)?.[0]?.attributes)}`)
-    }
-    console.info(
-      `${truth.size} runs: lost ${missing().length}, false ${falseRuns.length}, wrong ${wrong.length}, ` +
-        `duplicates ${scored().length - byRun.size}, of these with other ids ${differing.length}`,
-    )
-    expect({ lost: missing(), falseRuns, wrong: wrong.map(([key]) => key), differing: differing.length }).toEqual({
-      lost: [],
-      falseRuns: [],
-      wrong: [],
-      differing: 0,
-    })
-  },
-)
-
-function keyOf({ traceId, spanId }: Pick<SourceLog, 'traceId' | 'spanId'>): string {
-  return `${traceId}:${spanId}`
-}
-
-function isRight(log: SourceLog, truth: Truth | undefined): boolean {
-  if (truth === undefined) return false
-  const label = truth.run.toolCalls.some((call) => call.error !== undefined) ? 'fail' : 'pass'
-  return (
-    log.attributes['spanscore.revision'] === truth.spans &&
-    (log.attributes['gen_ai.evaluation.score.label'] ?? label) === label
+/** The mean of a service's scores of tool errors, by the shipped rules. */
+async function meanInPrometheus(service: string): Promise<number> {
+  const [wy, w] = [recordingRule('spanscore:sum_wy:1h'), recordingRule('spanscore:sum_w:1h')]
+  const means = await prometheus.query(`(${wy}) / (${w})`, 'gen_ai_evaluation_name')
+  expect([...means.keys()]).toContain('tool_errors')
+  const ofService = await prometheus.query(
+    `((${wy}) / (${w})) and on (job, gen_ai_evaluation_name) spanscore_sum_w_total{job="${service}", gen_ai_evaluation_name="tool_errors"}`,
+    'job',
   )
+  return ofService.get(service) ?? Number.NaN
 }
 
-function note(truth: Map<string, Truth>, traces: unknown, logs?: unknown): void {
-  const spans = readOtlpJson(traces)?.spans ?? []
-  const runs = buildRuns(spans, { logs: logs === undefined ? [] : (readOtlpJson(logs)?.logs ?? []) })
-  for (const run of runs) truth.set(keyOf(run), { run, spans: spans.length })
-}
+it(`loses nothing, and makes no false run, while workers, brokers and a Collector are killed`, async () => {
+  await using deliveries = await Deliveries.start(3, prometheus.metricsUrl)
+  const truth = new Truth()
+  const start = (place: number) => startWorkerProcess(argsFor('spanscore', deliveries.urlOf(place)))
+  const workers: WorkerProcess[] = await Promise.all([0, 1, 2].map(start))
+  const traffic = SERVICES.map((service) => new ServiceTraffic(service, truth))
+  const [first, second] = collectors
+  const probes = new ServiceTraffic('probe-app', truth)
+  const startMs = performance.now()
+  const say = (what: string) => console.info(`${((performance.now() - startMs) / 1000).toFixed(0)} s: ${what}`)
 
-/** The model's span of each run first, those of the tool and of the agent later. */
-async function sendService(
-  service: string,
-  collector: KafkaCollector,
-  truth: Map<string, Truth>,
-  startMs: number,
-): Promise<void> {
-  const late: MadeRun[][] = []
-  const perSecond = RUNS_PER_SECOND / SERVICES.length
-  const total = RUNS / SERVICES.length
-  const sendPlace = (runs: readonly MadeRun[], place: number) =>
-    collector.send(
-      toRequest(
-        runs.map((run) => run.spans[place]),
-        service,
-      ),
-    )
-  for (let count = 0; count < total;) {
-    const batch = Array.from({ length: Math.ceil(perSecond / 10) }, () =>
-      makeRun({ toolFails: Math.random() < 0.3, serviceName: service }),
-    )
-    count += batch.length
-    for (const run of batch) note(truth, toRequest(run.spans, service))
-    late.push(batch)
-    await sendPlace(batch, 0)
-    const due = late.length > 5 ? late.shift() : undefined
-    if (due !== undefined) for (const place of [1, 2]) await sendPlace(due, place)
-    const aheadMs = startMs + (count / perSecond) * 1000 - performance.now()
-    if (aheadMs > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(aheadMs, 200)))
+  /** Runs that are sent after a fault are scored without anybody's hand. */
+  const recovers = async (what: string): Promise<void> => {
+    const faultMs = performance.now()
+    const keys = await probes.sendWhole(first, 60)
+    await until(() => keys.every((key) => deliveries.has(key)), `scores after ${what}`, RECOVERY_MS)
+    say(`${what}: scores again after ${((performance.now() - faultMs) / 1000).toFixed(1)} s`)
   }
-  for (const batch of late) for (const place of [1, 2]) await sendPlace(batch, place)
-}
 
-/** Runs of a library whose content is in log records, each with ids of its own. */
-async function sendRecorded(collector: KafkaCollector, truth: Map<string, Truth>): Promise<void> {
-  const scenario = libraryNames()
-    .flatMap((name) => loadLibrary(name))
-    .find(({ logs, expected }) => logs !== undefined && expected.runs.length === 1)
-  if (scenario === undefined) throw new Error('Expected a recording with log records, found none.')
-  for (let index = 0; index < 100; index++) {
-    const [traces, logs] = withNewIds([scenario.traces, scenario.logs])
-    note(truth, traces, logs)
-    await collector.send(traces)
-    await seconds(0.2)
-    await collector.send(logs, '/v1/logs')
+  await recovers('the start')
+  /** Processor time of processes in the seconds that follow: what a person needs to know what limits the whole. */
+  const measure = async (forSeconds: number): Promise<void> => {
+    const groups = {
+      brokers: kafka.pids(),
+      Collectors: collectors.map((each) => each.pid()),
+      workers: workers.map(({ pid }) => pid),
+      'the test': [process.pid],
+    }
+    const uses = Object.entries(groups).map(([name, pids]) => ({ name, uses: pids.map((pid) => new ProcessUse(pid)) }))
+    await seconds(forSeconds)
+    const used = uses.map(
+      ({ name, uses: of }) => `${name} ${of.reduce((sum, use) => sum + use.read().cpuSeconds, 0).toFixed(1)} s`,
+    )
+    say(`processor time in ${forSeconds} s: ${used.join(', ')}`)
   }
-}
+  const sendingMs = performance.now()
+  const sizeBefore = truth.size
+  for (const [index, each] of traffic.entries()) {
+    each.start(collectors[index] ?? first, RUNS_PER_SECOND / SERVICES.length)
+  }
+  const recorded = sendRecorded(first, truth, 100)
+  const kills: { readonly worker: number; readonly atMs: number }[] = []
+  await measure(5)
+  for (const worker of [0, 1, 2]) {
+    const settled = () => deliveries.settledBefore(worker, performance.now(), 2 * COMMIT_MS)
+    // Only a worker that is at work can leave anything behind.
+    await until(() => settled() > 0, `scores of worker ${worker}`, RECOVERY_MS)
+    kills.push({ worker, atMs: performance.now() })
+    await workers[worker]?.kill()
+    workers[worker] = await start(worker)
+    await recovers(`worker ${worker} was killed`)
+  }
+  const killedUntilMs = performance.now()
+  await measure(5)
+  await second.kill()
+  await seconds(2)
+  second.start()
+  await recovers('a Collector was killed')
+  const coordinator = await kafka.coordinatorOf('spanscore')
+  await kafka.kill(coordinator)
+  const awayMs = performance.now()
+  await recovers(`broker ${coordinator}, which coordinates the group, was killed`)
+  await seconds(20 - (performance.now() - awayMs) / 1000)
+  await kafka.start(coordinator)
+  await recovers(`broker ${coordinator} is back after 20 s`)
+  const leader = await kafka.leaderOf('spanscore.spans', 0)
+  await kafka.kill(leader)
+  await recovers(`broker ${leader}, which leads a partition, was killed`)
+  await kafka.start(leader)
+  await until(() => truth.size >= LEAST_RUNS, 'enough runs', 300_000)
+  const runsPerSecond = (truth.size - sizeBefore) / ((performance.now() - sendingMs) / 1000)
+  await Promise.all([...traffic.map((each) => each.finish()), recorded])
+  say(`all are sent: ${runsPerSecond.toFixed(0)} runs/s`)
 
-function withNewIds(requests: readonly unknown[]): unknown[] {
-  const known = new Map<string, string>()
-  const text = JSON.stringify(requests).replaceAll(/"([0-9a-f]{32}|[0-9a-f]{16})"/g, (_, id: string) => {
-    const fresh = known.get(id) ?? randomBytes(id.length / 2).toString('hex')
-    known.set(id, fresh)
-    return `"${fresh}"`
+  const missing = () => [...truth.keys()].filter((key) => !deliveries.has(key))
+  await until(() => missing().length === 0, 'a score for every run', 180_000).catch(async () => {
+    // What a person needs who looks for the reason.
+    for (const worker of workers) console.info(worker.lines.slice(-6).join('\n'))
+    console.info(await kafka.lagOf('spanscore', 'spanscore.spans'))
   })
-  return JSON.parse(text) as unknown[]
-}
+  say('all are scored')
+  await seconds(3)
+  for (const worker of workers) expect(await worker.stop()).toBe(0)
+
+  const { logs } = deliveries
+  const byRun = Map.groupBy(
+    logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors'),
+    keyOf,
+  )
+  const falseRuns = [...deliveries.runs].filter((key) => !truth.has(key))
+  const wrong = [...byRun].filter(([, ofRun]) => !truth.isRight(ofRun)).map(([key]) => key)
+  // A span that the Collector could not deliver for longer than workers wait makes another revision, with an id of its own.
+  const revisions = [...byRun.values()].flatMap((ofRun) => [...Map.groupBy(ofRun, revisionOf).values()])
+  const revised = revisions.length - byRun.size
+  const duplicates = revisions.reduce((sum, { length }) => sum + length - 1, 0)
+  const differing = revisions.filter(
+    (ofRevision) => new Set(ofRevision.map((log) => log.attributes['spanscore.score.id'])).size > 1,
+  )
+  for (const [key, ofRun] of byRun) {
+    if (new Set(ofRun.map(revisionOf)).size > 1) say(`revised: ${deliveries.timesOf(key, startMs)}`)
+  }
+  console.info(
+    `${truth.size} runs: lost ${missing().length}, false ${falseRuns.length}, wrong ${wrong.length}, revised ${revised}, ` +
+      `duplicates ${duplicates}, of these with other ids ${differing.length}`,
+  )
+  expect({ lost: missing(), falseRuns, wrong, differing: differing.length }).toEqual({
+    lost: [],
+    falseRuns: [],
+    wrong: [],
+    differing: 0,
+  })
+  for (const { worker, atMs } of kills) {
+    const settled = deliveries.settledBefore(worker, atMs, 2 * COMMIT_MS)
+    const repeated = deliveries.repeatedAfter(worker, atMs, killedUntilMs)
+    say(`worker ${worker} had settled ${settled} runs in two commit intervals; ${repeated} were scored again`)
+    expect(repeated).toBeLessThanOrEqual(settled)
+  }
+  for (const service of SERVICES) {
+    const [mean, expected] = [await meanInPrometheus(service), truth.passedOf(service)]
+    say(`${service}: mean ${mean.toFixed(4)} in Prometheus, ${expected.toFixed(4)} of the runs`)
+    expect(Math.abs(mean - expected)).toBeLessThan(0.02)
+  }
+  expect(runsPerSecond).toBeGreaterThanOrEqual(LEAST_RUNS_PER_SECOND)
+})
 
 function seconds(count: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, count * 1000))
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, count) * 1000))
 }

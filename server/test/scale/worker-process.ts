@@ -6,6 +6,7 @@ const MAIN = new URL('../../dist/main.js', import.meta.url).pathname
 /** A worker in a process of its own, as users start it. */
 export interface WorkerProcess {
   readonly httpPort: number
+  readonly pid: number
   readonly lines: readonly string[]
   /** Ends it without a warning. */
   kill(): Promise<void>
@@ -30,6 +31,7 @@ export async function startWorkerProcess(args: readonly string[]): Promise<Worke
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   return {
     httpPort,
+    pid: child.pid ?? 0,
     lines,
     kill: async () => {
       child.kill('SIGKILL')

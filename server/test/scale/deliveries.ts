@@ -1,0 +1,90 @@
+import { createSink } from '../sink.ts'
+import type { Sink } from '../sink.ts'
+import { keyOf } from './truth.ts'
+
+/** A score of a run, as it reached the destination. */
+interface Delivery {
+  readonly key: string
+  /** The worker, by its place among the workers. */
+  readonly worker: number
+  readonly atMs: number
+}
+
+/** A destination for each worker, so that it is known who delivered what, and when. */
+export class Deliveries implements AsyncDisposable {
+  readonly #sinks: readonly Sink[]
+  readonly #all: Delivery[] = []
+  readonly #keys = new Set<string>()
+
+  private constructor(sinks: readonly Sink[]) {
+    this.#sinks = sinks
+  }
+
+  /** @param metricsTo Where metrics are passed on to. */
+  static async start(workers: number, metricsTo: string): Promise<Deliveries> {
+    const all: Deliveries = new Deliveries(
+      await Promise.all(
+        Array.from({ length: workers }, (_, worker) =>
+          createSink({
+            metricsTo,
+            onLogs: (logs) => {
+              const atMs = performance.now()
+              for (const log of logs) {
+                const key = keyOf(log)
+                all.#keys.add(key)
+                if (log.attributes['gen_ai.evaluation.name'] === 'tool_errors') all.#all.push({ key, worker, atMs })
+              }
+            },
+          }),
+        ),
+      ),
+    )
+    return all
+  }
+
+  urlOf(worker: number): string {
+    return this.#sinks[worker]?.url ?? ''
+  }
+
+  /** All log records with scores. */
+  get logs(): Sink['logs'] {
+    return this.#sinks.flatMap(({ logs }) => logs)
+  }
+
+  /** Whether anything was scored of a run. */
+  has(key: string): boolean {
+    return this.#keys.has(key)
+  }
+
+  get runs(): Iterable<string> {
+    return this.#keys
+  }
+
+  /** When the scores of a run were delivered, in seconds since a time. */
+  timesOf(key: string, sinceMs: number): string {
+    return this.#all
+      .filter((each) => each.key === key)
+      .map(({ worker, atMs }) => `worker ${worker} after ${((atMs - sinceMs) / 1000).toFixed(1)} s`)
+      .join(', ')
+  }
+
+  /** Runs that a worker delivered in the time before it was killed. */
+  settledBefore(worker: number, killedMs: number, withinMs: number): number {
+    return this.#all.filter(
+      (each) => each.worker === worker && each.atMs <= killedMs && each.atMs > killedMs - withinMs,
+    ).length
+  }
+
+  /** Runs that a worker delivered before it was killed, and another one, or its successor, again. */
+  repeatedAfter(worker: number, killedMs: number, untilMs: number): number {
+    const before = new Set(
+      this.#all.filter((each) => each.worker === worker && each.atMs <= killedMs).map(({ key }) => key),
+    )
+    const after = this.#all.filter(({ key, atMs }) => atMs > killedMs && atMs <= untilMs && before.has(key))
+    return new Set(after.map(({ key }) => key)).size
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#sinks.map((sink) => sink[Symbol.asyncDispose]()))
+  }
+}
