@@ -14,6 +14,7 @@ import type { RunUnit } from './traces/run-unit.ts'
 import { bareSpan } from './traces/span-content.ts'
 import type { SettledSpans, TraceBuffer } from './traces/trace-buffer.ts'
 import type { ServiceObserver } from './service-observer.ts'
+import { within } from './within.ts'
 
 /** What a scoring service is made of. */
 export interface ServiceParts {
@@ -46,6 +47,9 @@ export interface ServiceCounts {
   /** Requests that were given up before they could be passed on, because they were kept for as long as they may be. */
   expiredRequests: number
 }
+
+/** How long a service that stops waits for a destination that was away by then, in milliseconds. */
+const FAILING_MS = 1000
 
 /** How often the buffer is asked for what is due. */
 const SWEEP_MS = 100
@@ -139,11 +143,21 @@ export class Service {
     this.#isStopping = true
     clearInterval(this.#timer)
     this.#timer = undefined
-    const deadline = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref())
-    await Promise.race([Promise.all(this.#scoring), deadline])
-    await this.#parts.outbox.flush(timeoutMs)
-    await this.#parts.outbox.shutdown()
-    this.#parts.log.close()
+    const { log, nowMs, outbox, report } = this.#parts
+    const endMs = nowMs() + timeoutMs
+    // A destination that is away is not waited for: what it did not get is on the log.
+    const leftMs = (): number =>
+      Math.max(0, Math.min(endMs - nowMs(), outbox.failingForMs > 0 ? FAILING_MS : timeoutMs))
+    await within(leftMs(), Promise.all(this.#scoring))
+    await outbox.flush(leftMs())
+    const { undelivered } = outbox
+    await within(leftMs(), outbox.shutdown())
+    if (undelivered > 0) {
+      report(
+        `The scores of ${undelivered} runs were not delivered: ${log.isDurable ? 'their spans stay on the log, and are scored again at the next start' : 'they are lost, because nothing is kept on disk'}.`,
+      )
+    }
+    log.close()
   }
 
   async #scoreAll(settled: readonly SettledSpans[]): Promise<void> {

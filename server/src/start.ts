@@ -13,7 +13,7 @@ import { SqliteLog } from './log/sqlite-log.ts'
 import { limited } from './limited.ts'
 import { isLoopback } from './receive/access.ts'
 import type { AccessOptions } from './receive/access.ts'
-import { bindGrpc, createGrpcReceiver } from './receive/grpc-receiver.ts'
+import { GrpcReceiver } from './receive/grpc-receiver.ts'
 import { createHttpReceiver } from './receive/http-receiver.ts'
 import type { HttpLimits, TlsOptions } from './receive/http-receiver.ts'
 import { Page, pageToken } from './page/page.ts'
@@ -29,6 +29,7 @@ import { Outbox } from './send/outbox.ts'
 import { ServiceMeters } from './send/service-meters.ts'
 import { ServiceMetrics } from './send/service-metrics.ts'
 import { Service } from './service.ts'
+import { within } from './within.ts'
 import { TraceBuffer } from './traces/trace-buffer.ts'
 import type { TraceBufferOptions } from './traces/buffer-options.ts'
 
@@ -74,6 +75,12 @@ export interface RunningServer {
 }
 
 const STOP_TIMEOUT_MS = 10_000
+
+/** How long requests that are open when the service stops may take. */
+const CLOSE_MS = 1000
+
+/** How long the last metrics may take. */
+const METRICS_MS = 2000
 
 /**
  * Starts the service.
@@ -137,13 +144,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (path === '/health') return healthOf(condition())
     return path === '/ready' ? readinessOf(condition()) : undefined
   })
-  const grpc = createGrpcReceiver(receiver, options.access, options.limits)
+  const grpc = new GrpcReceiver(receiver, options.access, options.limits, options.tls)
   const metrics = new ServiceMetrics({ receiver, buffer, outbox, forwarder, service, log }, meters)
   try {
     service.start()
     const forwarding = setInterval(() => forwarder?.wake(), 50)
     await listen(http, options.host, options.httpPort)
-    const grpcPort = await bindGrpc(grpc, options.host, options.grpcPort, options.tls)
+    const grpcPort = await grpc.listen(options.host, options.grpcPort)
     const httpPort = portOf(http)
     refuseSelf(options, [httpPort, grpcPort])
     page?.takesSpansAt(`http${options.tls === undefined ? '' : 's'}://${options.host}:${httpPort}`)
@@ -153,7 +160,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       grpcPort,
       pageUrl: page?.url,
       counts: () => ({
-        received: { ...receiver.counts, refused: Object.fromEntries(receiver.counts.refused) },
+        received: {
+          ...receiver.counts,
+          refused: Object.fromEntries(receiver.counts.refused),
+          refusedConnections: grpc.refusedConnections,
+        },
         service: service.counts,
         traces: { ...buffer.counts, heldSpans: buffer.heldSpans, contentBytes: buffer.contentBytes },
         outbox: { ...outbox.counts, waiting: outbox.size },
@@ -161,19 +172,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         ledger: scorer.ledger(),
       }),
       stop: async (timeoutMs = STOP_TIMEOUT_MS) => {
+        const endMs = monotonicMs() + timeoutMs
+        const leftMs = (): number => Math.max(0, endMs - monotonicMs())
         clearInterval(forwarding)
-        await closeHttp(http)
-        await new Promise<void>((resolve) => grpc.tryShutdown(() => resolve()))
+        await Promise.all([closeHttp(http), grpc.close(Math.min(CLOSE_MS, leftMs()))])
         forwarder?.stop()
-        await service.stop(timeoutMs)
-        await metrics.shutdown()
-        await scorer.shutdown()
-        await page?.stop(timeoutMs)
+        await service.stop(leftMs())
+        // Nothing waits long for a destination that may be away: metrics are small, and the next process counts on.
+        await within(Math.min(METRICS_MS, leftMs()), Promise.all([metrics.shutdown(), scorer.shutdown()]))
+        await page?.stop(leftMs())
       },
     }
   } catch (error) {
     http.close()
-    grpc.forceShutdown()
+    await grpc.close(0)
     await service.stop(0)
     await page?.stop(0)
     throw error
@@ -245,6 +257,6 @@ function closeHttp(server: HttpServer): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())
     server.closeIdleConnections()
-    setTimeout(() => server.closeAllConnections(), 1000).unref()
+    setTimeout(() => server.closeAllConnections(), CLOSE_MS).unref()
   })
 }

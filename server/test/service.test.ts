@@ -269,6 +269,29 @@ describe.each([
     })
   })
 
+  it('stops soon while the destination is away, and says what was not delivered', async () => {
+    await using sink = await createSink()
+    sink.status = 0
+    const lines: string[] = []
+    const server = await startServer(
+      serverOptions(sink.url, { dataFolder: folder(), report: (line) => void lines.push(line) }),
+    )
+    for (const request of makeRun().requests) await post(server.httpPort, request)
+    await until(
+      () => (server.counts() as { outbox: { failures: number } }).outbox.failures > 0,
+      'a failed attempt',
+      20_000,
+    )
+    const startMs = performance.now()
+    await server.stop(3000)
+    expect(performance.now() - startMs).toBeLessThan(4000)
+    expect(lines.at(-1)).toMatch(
+      kind === 'memory'
+        ? /^The scores of 1 runs were not delivered: they are lost/
+        : /^The scores of 1 runs were not delivered: their spans stay on the log/,
+    )
+  }, 40_000)
+
   it('deletes what it could not deliver within the days that it may keep it', async () => {
     await using sink = await createSink()
     sink.status = 0

@@ -1,52 +1,177 @@
-import { Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js'
-import type { sendUnaryData, ServerUnaryCall, UntypedServiceImplementation } from '@grpc/grpc-js'
+import { Metadata, Server, ServerCredentials, ServerInterceptingCall, status } from '@grpc/grpc-js'
+import type {
+  sendUnaryData,
+  ServerInterceptingCallInterface,
+  ServerUnaryCall,
+  UntypedServiceImplementation,
+} from '@grpc/grpc-js'
 
 import type { Signal } from '../log/span-log.ts'
 import { checkAccess } from './access.ts'
 import type { AccessOptions } from './access.ts'
+import { GrpcConnections } from './grpc-connections.ts'
 import { exportResponse } from './http-receiver.ts'
 import type { HttpLimits, TlsOptions } from './http-receiver.ts'
 import type { Receiver } from './receive.ts'
+import { Refusal } from './refusal.ts'
 
 /** Calls that one connection may have open. */
 const MAX_STREAMS = 100
 
-/** An OTLP/gRPC receiver for traces and logs. Messages are passed to our own decoder as bytes. */
-export function createGrpcReceiver(receiver: Receiver, access: AccessOptions, limits: HttpLimits): Server {
-  const server = new Server({
-    'grpc.max_receive_message_length': limits.maxDecompressedBytes,
-    'grpc.max_concurrent_streams': MAX_STREAMS,
-    'grpc.max_connection_idle_ms': 300_000,
-  })
-  for (const [service, signal] of SERVICES) {
-    const path = `/opentelemetry.proto.collector.${service}/Export`
-    server.addService(
-      {
-        Export: {
-          path,
-          requestStream: false,
-          responseStream: false,
-          requestSerialize: (bytes: Uint8Array) => Buffer.from(bytes),
-          requestDeserialize: (bytes: Buffer) => bytes,
-          responseSerialize: (bytes: Uint8Array) => Buffer.from(bytes),
-          responseDeserialize: (bytes: Buffer) => bytes,
-        },
-      },
-      implementation(receiver, access, signal),
-    )
-  }
-  return server
+/** A connection without a call is closed after this time, and a sender that does not answer a ping is gone. */
+const CONNECTION_OPTIONS = {
+  'grpc.max_connection_idle_ms': 300_000,
+  'grpc.keepalive_time_ms': 60_000,
+  'grpc.keepalive_timeout_ms': 20_000,
 }
 
-/** Binds the server. @returns The port that it listens on. */
-export function bindGrpc(server: Server, host: string, port: number, tls: TlsOptions | undefined): Promise<number> {
-  const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentialsOf(tls), (error, bound) => {
-      if (error === null) resolve(bound)
-      else reject(error)
+/** How long a sender that was too slow has to read why, before its connection is closed. */
+const FAREWELL_MS = 500
+
+/** An OTLP/gRPC receiver for traces and logs. */
+export class GrpcReceiver {
+  readonly #server: Server
+  readonly #connections: GrpcConnections
+  readonly #receiver: Receiver
+  readonly #access: AccessOptions
+  readonly #limits: HttpLimits
+
+  constructor(receiver: Receiver, access: AccessOptions, limits: HttpLimits, tls: TlsOptions | undefined) {
+    this.#receiver = receiver
+    this.#access = access
+    this.#limits = limits
+    this.#server = new Server({
+      ...CONNECTION_OPTIONS,
+      'grpc.max_receive_message_length': limits.maxDecompressedBytes,
+      'grpc.max_concurrent_streams': MAX_STREAMS,
+      interceptors: [(_method, call) => this.#guarded(call)],
     })
-  })
+    for (const [service, signal] of SERVICES) {
+      const path = `/opentelemetry.proto.collector.${service}/Export`
+      // Messages are passed to our own decoder as bytes.
+      const asBytes = {
+        requestStream: false,
+        responseStream: false,
+        requestSerialize: (bytes: Uint8Array) => Buffer.from(bytes),
+        requestDeserialize: (bytes: Buffer) => bytes,
+        responseSerialize: (bytes: Uint8Array) => Buffer.from(bytes),
+        responseDeserialize: (bytes: Buffer) => bytes,
+      }
+      this.#server.addService({ Export: { path, ...asBytes } }, this.#implementation(signal))
+    }
+    const injector = this.#server.createConnectionInjector(credentialsOf(tls))
+    const { maxConnections, requestTimeoutMs } = limits
+    this.#connections = new GrpcConnections({ maxConnections, firstCallTimeoutMs: requestTimeoutMs }, (socket) =>
+      injector.injectConnection(socket),
+    )
+  }
+
+  /** Connections that were closed, or not accepted, because there are too many. */
+  get refusedConnections(): number {
+    return this.#connections.refused
+  }
+
+  /** @returns The port that it listens on. */
+  listen(host: string, port: number): Promise<number> {
+    return this.#connections.listen(host, port)
+  }
+
+  /** Takes no more calls, and waits for those that are open, for as long as it may. */
+  async close(timeoutMs: number): Promise<void> {
+    this.#connections.stop()
+    let timer: NodeJS.Timeout | undefined
+    await Promise.race([
+      new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve())),
+      new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, timeoutMs)
+      }),
+    ])
+    clearTimeout(timer)
+    this.#server.forceShutdown()
+    this.#connections.destroy()
+  }
+
+  /** Before anything of the message is read, its sender is checked; and it must come whole in time. */
+  #guarded(call: ServerInterceptingCallInterface): ServerInterceptingCall {
+    const address = call.getConnectionInfo()
+    let timer: NodeJS.Timeout | undefined
+    let isOver = false
+    let isReceived = false
+    const end = (): void => {
+      clearTimeout(timer)
+      if (isOver) return
+      isOver = true
+      this.#connections.end(address)
+    }
+    const refuse = (error: unknown): void => {
+      isReceived = true
+      call.sendStatus(this.#refusal(error))
+    }
+    const sendStatus = call.sendStatus.bind(call)
+    // The library refuses what is too large without asking anyone, through the same method.
+    call.sendStatus = (given) => {
+      end()
+      if (!isReceived && given.code === status.RESOURCE_EXHAUSTED) this.#receiver.refuse(TOO_LARGE)
+      sendStatus(given)
+    }
+    return new ServerInterceptingCall(call, {
+      start: (next) => {
+        this.#connections.begin(address)
+        next({
+          onReceiveMetadata: (metadata, pass) => {
+            try {
+              checkAccess(this.#access, {
+                host: call.getHost(),
+                origin: textOf(metadata, 'origin'),
+                authorization: textOf(metadata, 'authorization'),
+              })
+            } catch (error) {
+              refuse(error)
+              return
+            }
+            timer = setTimeout(() => {
+              refuse(new Refusal('timed-out', 'The message did not come whole in time.'))
+              setTimeout(() => this.#connections.closeUnused(address), FAREWELL_MS).unref()
+            }, this.#limits.requestTimeoutMs)
+            pass(metadata)
+          },
+          onReceiveMessage: (message, pass) => {
+            isReceived = true
+            pass(message)
+          },
+          onReceiveHalfClose: (pass) => {
+            clearTimeout(timer)
+            pass()
+          },
+          onCancel: end,
+        })
+      },
+    })
+  }
+
+  #implementation(signal: Signal): UntypedServiceImplementation {
+    return {
+      Export: (call: ServerUnaryCall<Buffer, Uint8Array>, callback: sendUnaryData<Uint8Array>): void => {
+        void this.#export(signal, call.request, callback)
+      },
+    }
+  }
+
+  async #export(signal: Signal, body: Buffer, callback: sendUnaryData<Uint8Array>): Promise<void> {
+    try {
+      const wire = { contentType: 'application/x-protobuf', contentEncoding: '', body }
+      const invalid = await this.#receiver.take({ signal, encoding: 'protobuf', body, wire })
+      callback(null, exportResponse(invalid))
+    } catch (error) {
+      callback({ ...this.#refusal(error), metadata: new Metadata() })
+    }
+  }
+
+  /** RESOURCE_EXHAUSTED without a retry delay is retried by nobody, UNAVAILABLE by everybody. */
+  #refusal(error: unknown): { readonly code: status; readonly details: string } {
+    const { grpcCode, message } = this.#receiver.refuse(error)
+    return { code: grpcCode in status ? grpcCode : status.UNKNOWN, details: message }
+  }
 }
 
 const SERVICES: readonly (readonly [string, Signal])[] = [
@@ -54,37 +179,7 @@ const SERVICES: readonly (readonly [string, Signal])[] = [
   ['logs.v1.LogsService', 'logs'],
 ]
 
-function implementation(receiver: Receiver, access: AccessOptions, signal: Signal): UntypedServiceImplementation {
-  return {
-    Export: (call: ServerUnaryCall<Buffer, Uint8Array>, callback: sendUnaryData<Uint8Array>): void => {
-      void exportCall(receiver, access, signal, call, callback)
-    },
-  }
-}
-
-async function exportCall(
-  receiver: Receiver,
-  access: AccessOptions,
-  signal: Signal,
-  call: ServerUnaryCall<Buffer, Uint8Array>,
-  callback: sendUnaryData<Uint8Array>,
-): Promise<void> {
-  try {
-    checkAccess(access, {
-      host: call.getHost(),
-      origin: textOf(call.metadata, 'origin'),
-      authorization: textOf(call.metadata, 'authorization'),
-    })
-    const body = call.request
-    const wire = { contentType: 'application/x-protobuf', contentEncoding: '', body }
-    const invalid = await receiver.take({ signal, encoding: 'protobuf', body, wire })
-    callback(null, exportResponse(invalid))
-  } catch (error) {
-    const { grpcCode, message } = receiver.refuse(error)
-    // RESOURCE_EXHAUSTED without a retry delay would be retried by nobody, UNAVAILABLE is by everybody.
-    callback({ code: grpcCode in status ? grpcCode : status.UNKNOWN, details: message, metadata: new Metadata() })
-  }
-}
+const TOO_LARGE = new Refusal('too-large', 'The message is too large.')
 
 function textOf(metadata: Metadata, key: string): string | undefined {
   const [value] = metadata.get(key)

@@ -41,6 +41,8 @@ export class Outbox {
   readonly #parts: OutboxParts
   readonly counts: OutboxCounts = { acknowledged: 0, refused: 0, failures: 0 }
   #waiting: Parcel[] = []
+  /** Parcels that are being sent. */
+  #underWay = 0
   #isSending = false
   #isStopped = false
   readonly #waitingForRoom: (() => void)[] = []
@@ -58,6 +60,11 @@ export class Outbox {
   /** Parcels that wait. */
   get size(): number {
     return this.#waiting.length
+  }
+
+  /** Parcels that were not acknowledged by now. */
+  get undelivered(): number {
+    return this.#waiting.length + this.#underWay
   }
 
   /** Whether enough waits that no more should be added. */
@@ -103,6 +110,7 @@ export class Outbox {
     this.#isSending = true
     while (this.#waiting.length > 0 && !this.#isStopped) {
       const parcels = this.#takeBatch()
+      this.#underWay = parcels.length
       await Promise.all([
         this.#sendSplitting(
           this.#parts.logs,
@@ -114,6 +122,7 @@ export class Outbox {
         ),
       ])
       if (this.#isStopped) break
+      this.#underWay = 0
       this.#wake()
       for (const { onDelivered } of parcels) onDelivered()
     }

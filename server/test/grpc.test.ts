@@ -1,0 +1,187 @@
+import { once } from 'node:events'
+import { connect as connectHttp2, constants } from 'node:http2'
+import type { ClientHttp2Session, ClientHttp2Stream, Http2Session } from 'node:http2'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+
+import { credentials, status } from '@grpc/grpc-js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { startServer } from '../src/start.ts'
+import type { RunningServer } from '../src/start.ts'
+import { grpcExport } from './grpc-export.ts'
+import { serverOptions } from './server-options.ts'
+import { createSink } from './sink.ts'
+import type { Sink } from './sink.ts'
+
+const PATH = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
+
+let sink: Sink
+let server: RunningServer
+const sessions: ClientHttp2Session[] = []
+const sockets: Socket[] = []
+beforeAll(async () => {
+  sink = await createSink()
+  server = await startServer(serverOptions(sink.url))
+})
+afterAll(async () => {
+  for (const session of sessions) session.destroy()
+  for (const socket of sockets) socket.destroy()
+  await server.stop()
+  await sink[Symbol.asyncDispose]()
+})
+
+function open(port = server.grpcPort): ClientHttp2Session {
+  const session = connectHttp2(`http://127.0.0.1:${port}`)
+  session.on('error', () => undefined)
+  sessions.push(session)
+  return session
+}
+
+/** Begins a call, and sends no message yet. */
+function begin(session: ClientHttp2Session, headers: Record<string, string> = {}): ClientHttp2Stream {
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': PATH,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    ...headers,
+  })
+  stream.on('error', () => undefined)
+  return stream.resume()
+}
+
+/** Resolves when the server has read what was sent before. */
+function answered(session: Http2Session): Promise<unknown> {
+  return new Promise((resolve) => {
+    const ping = () => session.ping((...result) => resolve(result))
+    if (session.connecting) session.once('connect', ping)
+    else ping()
+  })
+}
+
+/** The status that a call ends with: in its trailers, or in its headers where there is nothing else. */
+async function statusOf(stream: ClientHttp2Stream): Promise<number> {
+  const found = await new Promise<unknown>((resolve) => {
+    const look = (headers: Record<string, unknown>): void => {
+      if (headers['grpc-status'] !== undefined) resolve(headers['grpc-status'])
+    }
+    stream.on('response', look)
+    stream.on('trailers', look)
+    stream.on('close', () => resolve('closed'))
+  })
+  return Number(found)
+}
+
+/** A message of gRPC: whether it is compressed, its length, and its bytes. */
+function framed(message: Buffer, isCompressed = false): Buffer {
+  const head = Buffer.alloc(5)
+  head.writeUInt8(isCompressed ? 1 : 0)
+  head.writeUInt32BE(message.byteLength, 1)
+  return Buffer.concat([head, message])
+}
+
+const exportEmpty = (port = server.grpcPort) => grpcExport(port, credentials.createInsecure(), Buffer.of())
+const received = (of = server) =>
+  (of.counts() as { received: { refused: Record<string, number>; refusedConnections: number } }).received
+
+describe('by gRPC', () => {
+  it('a message that does not come whole in time is refused, and its connection is closed, while others are answered', async () => {
+    const session = open()
+    const stream = begin(session)
+    stream.write(framed(Buffer.alloc(1000)).subarray(0, 100))
+    const [code] = await Promise.all([statusOf(stream), exportEmpty()])
+    expect(code).toBe(status.DEADLINE_EXCEEDED)
+    await once(session, 'close')
+    expect(received().refused).toMatchObject({ 'timed-out': 1 })
+    expect(await exportEmpty()).toBe(status.OK)
+  })
+
+  it('a connection that makes no call is closed, whether it speaks the protocol or not', async () => {
+    const silent = connect(server.grpcPort, '127.0.0.1')
+    sockets.push(silent)
+    const speaking = open()
+    await Promise.all([once(silent.resume(), 'close'), once(speaking, 'close')])
+    expect([silent.destroyed, speaking.destroyed]).toEqual([true, true])
+  })
+
+  it('a connection that has made a call stays', async () => {
+    const session = open()
+    const first = begin(session)
+    first.end(framed(Buffer.of()))
+    expect(await statusOf(first)).toBe(status.OK)
+    await new Promise((resolve) => setTimeout(resolve, serverOptions('').limits.requestTimeoutMs + 500))
+    const second = begin(session)
+    second.end(framed(Buffer.of()))
+    expect(await statusOf(second)).toBe(status.OK)
+  })
+
+  it('a compressed message that grows over the limit is refused', async () => {
+    const session = open()
+    const stream = begin(session, { 'grpc-encoding': 'gzip' })
+    stream.end(framed(gzipSync(Buffer.alloc(64 * 1024 * 1024)), true))
+    const [code] = await Promise.all([statusOf(stream), exportEmpty()])
+    expect(code).toBe(status.RESOURCE_EXHAUSTED)
+    expect(received().refused).toMatchObject({ 'too-large': 1 })
+    expect(await exportEmpty()).toBe(status.OK)
+  })
+
+  it('one connection may have a hundred calls open', async () => {
+    const session = open()
+    await once(session, 'remoteSettings')
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(100)
+    for (let count = 0; count < 100; count++) begin(session)
+    expect(await exportEmpty()).toBe(status.OK)
+    session.destroy()
+  })
+
+  it('a connection beyond the limit takes the place of an idle one; where all are in use, it is not accepted', async () => {
+    const limits = { ...serverOptions('').limits, maxConnections: 3, requestTimeoutMs: 60_000 }
+    const small = await startServer(serverOptions(sink.url, { limits }))
+    const idle = open(small.grpcPort)
+    await once(idle, 'remoteSettings')
+    const busy = [open(small.grpcPort), open(small.grpcPort)].map((session) => begin(session))
+    for (const stream of busy) stream.write(framed(Buffer.alloc(10)).subarray(0, 7))
+    await Promise.all(busy.map(({ session }) => answered(session!)))
+    const instead = open(small.grpcPort)
+    await once(idle, 'close')
+    const third = begin(instead)
+    third.write(framed(Buffer.alloc(10)).subarray(0, 7))
+    await answered(instead)
+    expect(await exportEmpty(small.grpcPort)).toBe(status.UNAVAILABLE)
+    expect(received(small).refusedConnections).toBeGreaterThanOrEqual(2)
+    // A call that hangs does not hold up the end of the service.
+    const startMs = performance.now()
+    await small.stop()
+    expect(performance.now() - startMs).toBeLessThan(8000)
+  })
+
+  it('a sender without the token is refused before it sends its message', async () => {
+    const access = { token: 'a-token', allowedHosts: [], hasClientCertificates: false }
+    const guarded = await startServer(serverOptions(sink.url, { access }))
+    expect(await statusOf(begin(open(guarded.grpcPort)))).toBe(status.UNAUTHENTICATED)
+    const web = begin(open(guarded.grpcPort), { origin: 'https://evil.example', authorization: 'Bearer a-token' })
+    expect(await statusOf(web)).toBe(status.PERMISSION_DENIED)
+    const session = open(guarded.grpcPort)
+    const allowed = begin(session, { authorization: 'Bearer a-token' })
+    allowed.end(framed(Buffer.of()))
+    expect(await statusOf(allowed)).toBe(status.OK)
+    expect(session.destroyed).toBe(false)
+    expect(received(guarded).refused).toEqual({ unauthenticated: 1, forbidden: 1 })
+    session.close()
+    await guarded.stop()
+  })
+
+  it('a connection that resets its calls at once is closed, while others are answered', async () => {
+    const session = open()
+    await once(session, 'remoteSettings')
+    const closed = new Promise((resolve) => session.once('close', resolve))
+    for (let count = 0; count < 5000 && !session.destroyed; count++) {
+      begin(session).close(constants.NGHTTP2_CANCEL)
+      if (count % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(await exportEmpty()).toBe(status.OK)
+    await closed
+  })
+})
