@@ -8,10 +8,10 @@ import type { ScriptedOpenAIServer, ScriptedReply, ScriptedRequest } from 'spans
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 /** The blocks of these pages are run as they are, with a scripted server in place of the models. */
-const pages = [
-  ...['README', 'docs/attach', 'docs/choosing', 'docs/coming-from-mastra', 'docs/custom-scorers', 'docs/judges'],
-  ...['docs/onscore', 'docs/privacy', 'docs/production', 'docs/quickstart', 'docs/sampling', 'docs/scorers'],
-]
+const pages = (
+  'README docs/attach docs/choosing docs/coming-from-mastra docs/custom-scorers docs/judges docs/onscore docs/privacy ' +
+  'docs/production docs/quickstart docs/sampling docs/scorers'
+).split(' ')
 const folder = '.cache/recipes'
 const run = promisify(execFile)
 
