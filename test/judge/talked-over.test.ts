@@ -17,14 +17,15 @@ import { createSummarizationScorer } from '../../src/scorers/judge/summary/summa
 import { createToolCallAccuracyScorerLLM } from '../../src/scorers/judge/tool-calls/tool-call-accuracy.ts'
 import type { Scorer, ScorerInput } from '../../src/scoring/scorer.ts'
 import type { TextModel } from '../../src/testing/text-model.ts'
-import { expectOnJudgesPage, measuredTable } from './judges-page.ts'
+import { measuredTable, onJudgesPage } from './judges-page.ts'
 import { seedRandomness } from './seeded-randomness.ts'
 import { createTalkedOverJudge, orders } from './talked-over-judge.ts'
 import type { Recognition } from './talked-over-judge.ts'
 
 // The key of the judge's hashes: the same in every measurement.
-vi.hoisted(() => {
-  process.env._SPANSCORE_TEST_JUDGE_KEY = 'measured'
+await vi.hoisted(async () => {
+  const { TEST_KEY_VARIABLE } = await import('../../src/judge/randomness.ts')
+  process.env[TEST_KEY_VARIABLE] = 'measured'
 })
 
 /** Whether the judge is asked without any control. */
@@ -200,6 +201,7 @@ describe('a judge that obeys what it reads, and knows our source', () => {
     expect(share(everywhere, basic)).toBe(0)
     expect(share(all, basic)).toBeLessThanOrEqual(0.35)
     expect(share(all, strong)).toBeLessThanOrEqual(0.05)
-    expectOnJudgesPage('what is raised', table(measured))
+    const written = table(measured)
+    expect(onJudgesPage('what is raised', written)).toBe(written)
   }, 240_000)
 })
