@@ -95,6 +95,7 @@ test('a wait that is longer than a timer takes is waited for, and after the stop
 
 /** Does so many pieces of work, each of so many milliseconds, and says in which turn of the event loop each began. */
 async function turnsOf(pieces: number, milliseconds: number): Promise<number[]> {
+  vi.useRealTimers()
   let [nowMs, turn] = [0, 0]
   let isDone = false
   const count = (): void => {
