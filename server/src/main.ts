@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 
 import { startServer } from './start.ts'
 import type { ServerOptions } from './start.ts'
@@ -67,6 +67,9 @@ const MEBIBYTE = 1024 * 1024
 
 const program = new Command('spanscore-server')
   .description('Takes OTLP from agents in any language, scores their runs, and sends the scores back as OTLP.')
+  .version(readVersion(), '-v, --version', 'print the version')
+  .helpOption('-h, --help', 'print this help')
+  .exitOverride()
   .option(
     '--to <url>',
     'OTLP/HTTP endpoint that scores go to, such as http://localhost:4319; needed without --page',
@@ -139,8 +142,11 @@ const program = new Command('spanscore-server')
   })
 
 await program.parseAsync().catch((error: unknown) => {
+  // Help and version are thrown, too; commander has written what is wrong with the arguments.
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
   process.stderr.write(`spanscore-server: ${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 2
+  // Parts that have been started keep the process alive.
+  process.exit(2)
 })
 
 async function run(given: Given): Promise<void> {
@@ -165,6 +171,11 @@ async function run(given: Given): Promise<void> {
   )
   if (server.pageUrl !== undefined) say(`The page is at ${server.pageUrl}`)
   stopOnSignals('delivers what is scored. What is not complete stays on the log', () => server.stop())
+}
+
+function readVersion(): string {
+  const manifest: { version: string } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  return manifest.version
 }
 
 function stopOnSignals(what: string, end: () => Promise<void>): void {

@@ -4,6 +4,7 @@ import { canaryCommand } from './commands/canary.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { inspectCommand } from './commands/inspect.ts'
 import { scoreCommand } from './commands/score.ts'
+import { serveCommand } from './commands/serve.ts'
 
 /** The commands of `spanscore`, in the order in which the help lists them. */
 export const allCommands: readonly CliCommand[] = [
@@ -12,4 +13,5 @@ export const allCommands: readonly CliCommand[] = [
   calibrateCommand,
   canaryCommand,
   doctorCommand,
+  serveCommand,
 ]

@@ -23,6 +23,13 @@ const idsOf = ({ options }: ReturnType<typeof loadConfig>) =>
   options.scorers.map((entry) => ('scorer' in entry ? (entry.id ?? entry.scorer.id) : entry.id))
 
 describe('a configuration of the service', () => {
+  it('names what a misspelt scorer was probably meant to be', () => {
+    const message =
+      /scorers\[1\]: expected one of answer_present, .*, got tool_call_acuracy\. Did you mean tool_call_accuracy\?/
+    expect(() => load('typo.yaml', 'scorers: [loop, { name: tool_call_acuracy }]')).toThrow(message)
+    expect(() => load('typo.yaml', 'scorers: [loop, tool_call_acuracy]')).toThrow(message)
+  })
+
   it('names prebuilt scorers in YAML', () => {
     const config = load(
       'a.yaml',

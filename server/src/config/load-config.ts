@@ -3,12 +3,13 @@ import { createRequire, registerHooks } from 'node:module'
 import { extname, resolve } from 'node:path'
 
 import { parseDocument } from 'yaml'
+import { closestName } from 'spanscore/engine'
 import type { ScoringOptions } from 'spanscore/engine'
 import { z } from 'zod'
 
 import { configSchema } from './config-schema.ts'
 import type { ServiceConfig } from './config-schema.ts'
-import { createPrebuilt, DEFAULT_SCORERS } from './prebuilt.ts'
+import { createPrebuilt, DEFAULT_SCORERS, PREBUILT_NAMES } from './prebuilt.ts'
 
 /** Options of the processor that mean nothing to a service. */
 const MEANINGLESS = [
@@ -71,6 +72,7 @@ function fromFile(file: string): ScoringOptions {
     throw new Error(`${file}: expected YAML or JSON, got a file that does not parse: ${error.message.split('\n')[0]}`)
   const value: unknown = document.toJS({ maxAliasCount: 100 })
   refuseMeaningless(file, value)
+  refuseUnknownNames(file, value)
   const parsed = configSchema.safeParse(value)
   if (!parsed.success) throw new Error(`${file}: ${z.prettifyError(parsed.error).replaceAll('\n', '\n  ')}`)
   return toOptions(file, parsed.data)
@@ -125,6 +127,20 @@ function fromModule(file: string): ScoringOptions {
 
 function defaultOf(loaded: unknown): unknown {
   return typeof loaded === 'object' && loaded !== null && 'default' in loaded ? loaded.default : loaded
+}
+
+/** The schema would say of a misspelt name that it fits none of the forms of an entry. */
+function refuseUnknownNames(file: string, value: unknown): void {
+  const scorers: unknown = typeof value === 'object' && value !== null && 'scorers' in value ? value.scorers : undefined
+  if (!Array.isArray(scorers)) return
+  const names: ReadonlySet<string> = new Set(PREBUILT_NAMES)
+  for (const [index, entry] of scorers.entries()) {
+    const name: unknown = typeof entry === 'object' && entry !== null && 'name' in entry ? entry.name : entry
+    if (typeof name !== 'string' || names.has(name)) continue
+    const meant = closestName(name, PREBUILT_NAMES)
+    const question = meant === undefined ? '' : ` Did you mean ${meant}?`
+    throw new Error(`${file}: scorers[${index}]: expected one of ${PREBUILT_NAMES.join(', ')}, got ${name}.${question}`)
+  }
 }
 
 function refuseMeaningless(file: string, value: unknown): void {

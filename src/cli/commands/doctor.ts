@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { constants, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { checkFiles } from '../../doctor/check-files.ts'
 import { diagnose } from '../../doctor/diagnose.ts'
 import type { EndFacts, Finding, ProcessFacts } from '../../doctor/facts.ts'
 import type { CliCommand, CommandContext, ExitCode } from '../command.ts'
+import { forwardSignals } from '../forward-signals.ts'
 import { createPaint, write } from '../output.ts'
 import { safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
@@ -148,14 +149,4 @@ async function report(findings: readonly Finding[], { stdout, environment }: Com
   const sum = wrong === 0 ? 'All is well.' : `${wrong} of ${findings.length} lines need a look.`
   await write(stdout, `\nspanscore doctor\n${lines.join('\n')}\n${sum}\n`)
   return wrong === 0 ? 0 : 1
-}
-
-/** Passes Ctrl-C and the like on to the application, whose end ends this command. @returns A function that stops it. */
-function forwardSignals(application: ChildProcess): () => void {
-  const forward = (signal: NodeJS.Signals): void => void application.kill(signal)
-  const signals = (['SIGINT', 'SIGTERM'] as const).filter((signal) => signal in constants.signals)
-  for (const signal of signals) process.on(signal, forward)
-  return () => {
-    for (const signal of signals) process.off(signal, forward)
-  }
 }
