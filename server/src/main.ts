@@ -6,6 +6,8 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 
 import { startServer } from './start.ts'
 import type { ServerOptions } from './start.ts'
+import type { Destination } from './send/acknowledged-exporter.ts'
+import type { JudgeServerOptions } from './start-judge-worker.ts'
 import type { WorkerServerOptions } from './start-worker.ts'
 
 // Where there is much memory, V8 lets the heap grow to a multiple of what is in use before it collects. Spans pass through in
@@ -48,7 +50,7 @@ interface Given {
   readonly pageDays: number
   readonly pageSize: number
   readonly jaeger?: string
-  readonly role: 'service' | 'worker'
+  readonly role: 'service' | 'worker' | 'judge'
   readonly brokers?: string
   readonly group: string
   readonly topicPrefix: string
@@ -61,6 +63,8 @@ interface Given {
   readonly kafkaPasswordFile?: string
   readonly sessionTimeout: number
   readonly carryAfter: number
+  readonly judgeJobs: boolean
+  readonly maxJobAge: number
 }
 
 const MEBIBYTE = 1024 * 1024
@@ -115,28 +119,49 @@ const program = new Command('spanscore-server')
   .option('--page-size <MiB>', 'how much the page keeps; the oldest runs are deleted above it', number, 2048)
   .option('--jaeger <url>', 'base of a Jaeger UI that the page links traces to, such as http://localhost:16686', url)
   .addOption(
-    new Option('--role <role>', 'service: takes OTLP itself; worker: reads spans from Kafka')
-      .choices(['service', 'worker'])
+    new Option(
+      '--role <role>',
+      'service: takes OTLP itself; worker: reads spans from Kafka; judge: asks judges about runs that workers chose',
+    )
+      .choices(['service', 'worker', 'judge'])
       .default('service'),
   )
-  .option('--brokers <list>', 'worker: host:port of brokers, with commas between')
-  .option('--group <name>', 'worker: the consumer group that shares the partitions', 'spanscore')
-  .option('--topic-prefix <prefix>', 'worker: topics are <prefix>.spans, <prefix>.logs, <prefix>.dead', 'spanscore')
-  .option('--kafka-tls', 'worker: reach brokers over TLS', false)
-  .option('--kafka-ca <file>', 'worker: certificate authority of the brokers, PEM')
-  .option('--kafka-cert <file>', 'worker: certificate of this client, PEM')
-  .option('--kafka-key <file>', 'worker: its key, PEM')
+  .option('--brokers <list>', 'worker, judge: host:port of brokers, with commas between')
+  .option(
+    '--group <name>',
+    'worker, judge: the consumer group that shares the partitions; judge workers share <name>.judges',
+    'spanscore',
+  )
+  .option('--topic-prefix <prefix>', 'worker, judge: topics are <prefix>.spans, .logs, .jobs and .dead', 'spanscore')
+  .option('--kafka-tls', 'worker, judge: reach brokers over TLS', false)
+  .option('--kafka-ca <file>', 'worker, judge: certificate authority of the brokers, PEM')
+  .option('--kafka-cert <file>', 'worker, judge: certificate of this client, PEM')
+  .option('--kafka-key <file>', 'worker, judge: its key, PEM')
   .addOption(
-    new Option('--kafka-sasl <mechanism>', 'worker: how to sign in').choices([
+    new Option('--kafka-sasl <mechanism>', 'worker, judge: how to sign in').choices([
       'PLAIN',
       'SCRAM-SHA-256',
       'SCRAM-SHA-512',
     ]),
   )
-  .option('--kafka-user <name>', 'worker: user name for SASL')
-  .option('--kafka-password-file <file>', 'worker: file with the password; or the variable SPANSCORE_KAFKA_PASSWORD')
-  .option('--session-timeout <seconds>', 'worker: after how long without a heartbeat others take over', number, 10)
+  .option('--kafka-user <name>', 'worker, judge: user name for SASL')
+  .option(
+    '--kafka-password-file <file>',
+    'worker, judge: file with the password; or the variable SPANSCORE_KAFKA_PASSWORD',
+  )
+  .option(
+    '--session-timeout <seconds>',
+    'worker, judge: after how long without a heartbeat others take over',
+    number,
+    10,
+  )
   .option('--carry-after <seconds>', 'worker: age at which an open run is appended again', number, 3600)
+  .option(
+    '--judge-jobs',
+    'worker: write jobs for judge workers to <prefix>.jobs instead of asking judges itself',
+    false,
+  )
+  .option('--max-job-age <seconds>', 'judge: how long a job may wait; older ones are skipped', number, 21_600)
   .action(async (given: Given) => {
     await run(given)
   })
@@ -159,6 +184,14 @@ async function run(given: Given): Promise<void> {
     )
     say(`Answers /health and /ready on http://${given.host}:${worker.httpPort}.`)
     stopOnSignals('commits what is scored and leaves the group', () => worker.stop())
+    return
+  }
+  if (given.role === 'judge') {
+    const { startJudgeWorker } = await import('./start-judge-worker.ts')
+    const worker = await startJudgeWorker(toJudgeOptions(given))
+    say(`Reads ${given.topicPrefix}.jobs from ${given.brokers}. Scores go to ${given.to}.`)
+    say(`Answers /health and /ready on http://${given.host}:${worker.httpPort}.`)
+    stopOnSignals('waits for judges that are asked, commits and leaves the group', () => worker.stop())
     return
   }
   const server = await startServer(toOptions(given))
@@ -191,7 +224,48 @@ function stopOnSignals(what: string, end: () => Promise<void>): void {
 }
 
 function toWorkerOptions(given: Given): WorkerServerOptions {
-  if (given.brokers === undefined) throw new Error('--role worker: expected --brokers host:port,…, got none.')
+  const { to, configPath, limits, traces, report } = toOptions(given)
+  return {
+    ...toGroupOptions(given),
+    to: required(to, given),
+    configPath,
+    jobsTopic: given.judgeJobs ? `${given.topicPrefix}.jobs` : undefined,
+    limits,
+    traces,
+    report,
+    groupId: given.group,
+    topics: {
+      spans: `${given.topicPrefix}.spans`,
+      logs: `${given.topicPrefix}.logs`,
+      dead: `${given.topicPrefix}.dead`,
+    },
+    carryAfterMs: given.carryAfter * 1000,
+  }
+}
+
+function toJudgeOptions(given: Given): JudgeServerOptions {
+  const { to, configPath, report } = toOptions(given)
+  return {
+    ...toGroupOptions(given),
+    to: required(to, given),
+    configPath,
+    report,
+    groupId: `${given.group}.judges`,
+    topics: { jobs: `${given.topicPrefix}.jobs`, dead: `${given.topicPrefix}.dead` },
+    maxJobAgeMs: given.maxJobAge * 1000,
+  }
+}
+
+function required(to: ServerOptions['to'], { role }: Given): Destination {
+  if (to === undefined) throw new Error(`--role ${role}: expected --to with the endpoint that scores go to, got none.`)
+  return to
+}
+
+/** What workers and judge workers have in common. */
+function toGroupOptions(
+  given: Given,
+): Pick<WorkerServerOptions, 'kafka' | 'host' | 'httpPort' | 'sessionTimeoutMs' | 'commitMs'> {
+  if (given.brokers === undefined) throw new Error(`--role ${given.role}: expected --brokers host:port,…, got none.`)
   const password =
     given.kafkaPasswordFile === undefined
       ? process.env['SPANSCORE_KAFKA_PASSWORD']
@@ -199,14 +273,7 @@ function toWorkerOptions(given: Given): WorkerServerOptions {
   if (given.kafkaSasl !== undefined && (given.kafkaUser === undefined || password === undefined)) {
     throw new Error('--kafka-sasl: expected --kafka-user and a password, got less.')
   }
-  const { to, configPath, limits, traces, report } = toOptions(given)
-  if (to === undefined) throw new Error('--role worker: expected --to with the endpoint that scores go to, got none.')
   return {
-    to,
-    configPath,
-    limits,
-    traces,
-    report,
     host: given.host,
     httpPort: given.httpPort,
     kafka: {
@@ -224,15 +291,8 @@ function toWorkerOptions(given: Given): WorkerServerOptions {
           ? undefined
           : { mechanism: given.kafkaSasl, username: given.kafkaUser ?? '', password: password ?? '' },
     },
-    groupId: given.group,
-    topics: {
-      spans: `${given.topicPrefix}.spans`,
-      logs: `${given.topicPrefix}.logs`,
-      dead: `${given.topicPrefix}.dead`,
-    },
     sessionTimeoutMs: given.sessionTimeout * 1000,
     commitMs: 1000,
-    carryAfterMs: given.carryAfter * 1000,
   }
 }
 

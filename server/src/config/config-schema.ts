@@ -49,7 +49,9 @@ export const configSchema = z
         share: z.number().gt(0).max(1).optional(),
       })
       .optional()
-      .describe('What judges may take. Default: 60 calls a minute, 10 US dollars a day.'),
+      .describe(
+        'What judges may take: of each process, or of all judge workers together. Default: 60 calls a minute, 10 US dollars a day.',
+      ),
     concurrency: z
       .number()
       .int()

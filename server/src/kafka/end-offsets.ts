@@ -1,7 +1,5 @@
 import { listOffsetsV7, listOffsetsV8, listOffsetsV9 } from '@platformatic/kafka'
 
-import type { AssignedPartition } from './assigned-partition.ts'
-import type { Topics } from './check-topics.ts'
 import type { KafkaClient } from './kafka-client.ts'
 
 const LIST_OFFSETS = [listOffsetsV7.api, listOffsetsV8.api, listOffsetsV9.api]
@@ -59,19 +57,25 @@ export async function listOffsets(
 /** How often it is looked where partitions end. */
 const LOOK_EVERY_MS = 5000
 
+/** A partition, or those of several topics with one number. */
+interface Ending {
+  /** The broker says where it ends. */
+  endsAt(topic: string, end: number): void
+}
+
 /** Looks where partitions end without reading them: reading may be what does not work. */
 export class EndOffsets {
   readonly #client: KafkaClient
-  readonly #partitions: ReadonlyMap<number, AssignedPartition>
-  readonly #topics: Topics
+  readonly #partitions: ReadonlyMap<number, Ending>
+  readonly #topics: readonly string[]
   readonly #now: () => number
   #latestMs = Number.NEGATIVE_INFINITY
 
   /** @param now Milliseconds of a monotonic clock. */
   constructor(
     client: KafkaClient,
-    partitions: ReadonlyMap<number, AssignedPartition>,
-    topics: Topics,
+    partitions: ReadonlyMap<number, Ending>,
+    topics: readonly string[],
     now: () => number,
   ) {
     this.#client = client
@@ -84,11 +88,9 @@ export class EndOffsets {
   look(): void {
     if (this.#now() - this.#latestMs < LOOK_EVERY_MS) return
     this.#latestMs = this.#now()
-    const { spans, logs } = this.#topics
-    const asked = [...this.#partitions.keys()].flatMap((partition) => [
-      { topic: spans, partition },
-      { topic: logs, partition },
-    ])
+    const asked = [...this.#partitions.keys()].flatMap((partition) =>
+      this.#topics.map((topic) => ({ topic, partition })),
+    )
     listOffsets(this.#client, 'end', asked).then(
       (ends) => {
         for (const { topic, partition, offset } of ends) this.#partitions.get(partition)?.endsAt(topic, offset)

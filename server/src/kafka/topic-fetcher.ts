@@ -10,6 +10,8 @@ export interface FetchedRecord {
   readonly offset: number
   /** When the broker appended it: milliseconds since the epoch. */
   readonly appendMs: number
+  /** Empty where it has none. */
+  readonly key: string
   readonly value: Uint8Array
   readonly headers: ReadonlyMap<string, string>
 }
@@ -185,7 +187,7 @@ function recordsOf(
     const first = Number(batch.firstOffset)
     next = Math.max(next, first + batch.lastOffsetDelta + 1)
     if ((batch.attributes & IS_CONTROL) !== 0) continue
-    for (const { offsetDelta, timestampDelta, value, headers } of batch.records) {
+    for (const { offsetDelta, timestampDelta, key, value, headers } of batch.records) {
       const offset = first + offsetDelta
       // A compressed batch is given whole, from its first record on.
       if (offset < from) continue
@@ -193,6 +195,7 @@ function recordsOf(
       read.push({
         offset,
         appendMs: Number(isAppendTime ? batch.maxTimestamp : batch.firstTimestamp + timestampDelta),
+        key: String(key ?? ''),
         value: value ?? new Uint8Array(),
         headers: new Map(headers.map(([name, text]) => [String(name), String(text)])),
       })

@@ -120,7 +120,7 @@ export class Worker {
       report: parts.report,
       now: () => performance.now(),
     })
-    this.#ends = new EndOffsets(control, this.#partitions, topics, () => performance.now())
+    this.#ends = new EndOffsets(control, this.#partitions, [topics.spans, topics.logs], () => performance.now())
     this.#fetcher = new TopicFetcher({
       client: reading,
       topics: [topics.spans, topics.logs],

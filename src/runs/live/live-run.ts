@@ -80,7 +80,7 @@ export class LiveRun {
     return !this.#isFrozen && this.#source.hasOpenSpans(this)
   }
 
-  /** Whether its trace began in this process, as far as its spans show: no caller decided whether it is recorded. */
+  /** Whether its trace began in this process, as far as its spans tell: no caller decided whether it is recorded. */
   get beganHere(): boolean {
     return this.agent.local.beganHere
   }
@@ -93,7 +93,7 @@ export class LiveRun {
     this.#isFrozen = true
   }
 
-  /** The run as its spans show it by now; put together anew only where spans ended since it was last asked for. */
+  /** The run as its spans tell it by now; put together anew only where spans ended since it was last asked for. */
   current(): AgentRun | undefined {
     if (!this.wanted || this.#builtFrom === BUILT_FOR_GOOD) return this.#built
     if (this.#builtFrom !== this.group.version) {

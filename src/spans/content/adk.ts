@@ -1,6 +1,6 @@
 import { isRecord } from '../json.ts'
 
-/** What Google's Agent Development Kit puts around instructions and results, in the spans of every instrumentation. */
+/** What Google's Agent Development Kit puts around instructions and results, whoever writes the spans. */
 
 const IDENTITY = 'You are an agent. Your internal name is "'
 const DESCRIPTION = 'The description about you is "'

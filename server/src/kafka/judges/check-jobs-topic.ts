@@ -1,0 +1,58 @@
+import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
+import type { BaseOptions } from '@platformatic/kafka'
+
+/** What is to be known of the topic of jobs. */
+export interface JobsTopicFacts {
+  readonly partitionCount: number
+  /** Bytes that one batch of messages may have. */
+  readonly maxMessageBytes: number
+}
+
+/** The broker's own default, for brokers that do not tell. */
+const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
+
+/**
+ * Checks that jobs for judges have a topic, and that it forgets nothing but what is old.
+ *
+ * @param others Topics that have to be there, too.
+ * @throws Error where it is not as it has to be: what was expected, what is, and what to do
+ */
+export async function checkJobsTopic(
+  base: BaseOptions,
+  topic: string,
+  others: readonly string[],
+): Promise<JobsTopicFacts> {
+  const admin = new Admin({ ...base, retries: 10, retryDelay: 1000 })
+  try {
+    const existing = await admin.listTopics()
+    const missing = [topic, ...others].filter((name) => !existing.includes(name))
+    if (missing.length > 0) {
+      throw new Error(
+        `Expected the topics ${[topic, ...others].join(', ')}, found no ${missing.join(', ')}. Create them; docs/scale.md has the commands.`,
+      )
+    }
+    const metadata = await admin.metadata({ topics: [topic], forceUpdate: true })
+    const [described] = await admin.describeConfigs({
+      resources: [
+        {
+          resourceType: ConfigResourceTypes.TOPIC,
+          resourceName: topic,
+          configurationKeys: ['cleanup.policy', 'max.message.bytes'],
+        },
+      ],
+    })
+    const valueOf = (key: string) => described?.configs.find(({ name }) => name === key)?.value
+    const policy = valueOf('cleanup.policy')
+    if (policy?.includes('compact') === true) {
+      throw new Error(
+        `Expected cleanup.policy=delete of the topic ${topic}, got ${policy}: what judges may see of runs would be kept for ever. Set it with kafka-configs --alter.`,
+      )
+    }
+    return {
+      partitionCount: metadata.topics.get(topic)?.partitionsCount ?? 0,
+      maxMessageBytes: Number(valueOf('max.message.bytes') ?? DEFAULT_MAX_MESSAGE_BYTES),
+    }
+  } finally {
+    await admin.close()
+  }
+}

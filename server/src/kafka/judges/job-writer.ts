@@ -1,0 +1,167 @@
+import { ProduceAcks } from '@platformatic/kafka'
+import type { BaseOptions } from '@platformatic/kafka'
+import type { Skipped } from 'spanscore/engine'
+
+import { encodeJob } from '../../score/judge-job.ts'
+import type { JudgeJob, JudgeJobs } from '../../score/judge-job.ts'
+import { createProducer } from '../create-producer.ts'
+import type { BytesProducer } from '../create-producer.ts'
+import { describeError, isProtocolError } from '../kafka-client.ts'
+import { checkJobsTopic } from './check-jobs-topic.ts'
+
+/** What a writer of jobs needs. */
+export interface JobWriterParts {
+  readonly base: BaseOptions
+  readonly topic: string
+  /** Identifies the configuration that runs were chosen with. */
+  readonly configHash: string
+  readonly report: (message: string) => void
+}
+
+/** What a writer of jobs counts. */
+export interface JobWriterCounts {
+  /** Jobs that the brokers acknowledged. */
+  written: number
+  /** Jobs that are larger than a message of the topic may be. */
+  tooLarge: number
+  /** Attempts that failed and are made again. */
+  failures: number
+}
+
+interface Waiting {
+  readonly id: string
+  readonly bytes: Buffer
+  readonly settle: (score: Skipped | undefined) => void
+}
+
+/** Jobs in one request. */
+const MAX_JOBS = 200
+const MAX_REQUEST_BYTES = 1024 * 1024
+/** What a batch has beside its messages, and a message beside its value, at most. */
+const OVERHEAD_BYTES = 512
+
+/** Bytes of jobs that wait for brokers before no more runs are scored. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024
+
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 10_000
+
+/**
+ * Writes jobs for judges to their topic. A job is written until all replicas in sync have acknowledged it: the run that it is for
+ * is not done before.
+ */
+export class JobWriter implements JudgeJobs {
+  readonly #parts: JobWriterParts
+  readonly #producer: BytesProducer
+  readonly #maxMessageBytes: number
+  readonly counts: JobWriterCounts = { written: 0, tooLarge: 0, failures: 0 }
+  #waiting: Waiting[] = []
+  #waitingBytes = 0
+  #isSending = false
+  #isClosed = false
+
+  private constructor(parts: JobWriterParts, maxMessageBytes: number) {
+    this.#parts = parts
+    this.#maxMessageBytes = maxMessageBytes
+    this.#producer = createProducer(parts.base)
+  }
+
+  /** @throws Error where the topic is not as it has to be: what was expected, what is, and what to do */
+  static async start(parts: JobWriterParts): Promise<JobWriter> {
+    const { maxMessageBytes } = await checkJobsTopic(parts.base, parts.topic, [])
+    return new JobWriter(parts, maxMessageBytes)
+  }
+
+  get isFull(): boolean {
+    return this.#waitingBytes >= MAX_WAITING_BYTES
+  }
+
+  /** Bytes of jobs that are not acknowledged. */
+  get waitingBytes(): number {
+    return this.#waitingBytes
+  }
+
+  write(job: JudgeJob): Promise<Skipped | undefined> {
+    const bytes = encodeJob(job, this.#parts.configHash)
+    if (bytes.byteLength + OVERHEAD_BYTES > this.#maxMessageBytes) {
+      return Promise.resolve(this.#tooLarge(bytes.byteLength))
+    }
+    this.#waitingBytes += bytes.byteLength
+    return new Promise((resolve) => {
+      const settle = (score: Skipped | undefined): void => {
+        this.#waitingBytes -= bytes.byteLength
+        resolve(score)
+      }
+      this.#waiting.push({ id: job.ids.id, bytes, settle })
+      if (!this.#isSending) void this.#sendAll()
+    })
+  }
+
+  /** Gives up what is not acknowledged: its runs are not done, and another worker writes their jobs. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#producer.close()
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true
+    // Jobs of the same moment go together.
+    await new Promise((resolve) => setImmediate(resolve))
+    while (this.#waiting.length > 0 && !this.#isClosed) await this.#send(this.#takeBatch())
+    this.#isSending = false
+  }
+
+  #takeBatch(): readonly Waiting[] {
+    const limit = Math.min(MAX_REQUEST_BYTES, this.#maxMessageBytes)
+    let bytes = 0
+    let count = 0
+    for (const job of this.#waiting) {
+      bytes += job.bytes.byteLength + OVERHEAD_BYTES
+      if (count === MAX_JOBS || (count > 0 && bytes > limit)) break
+      count += 1
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  async #send(jobs: readonly Waiting[]): Promise<void> {
+    const { topic, report } = this.#parts
+    let pauseMs = FIRST_PAUSE_MS
+    while (!this.#isClosed) {
+      try {
+        await this.#producer.send({
+          acks: ProduceAcks.ALL,
+          compression: 'zstd',
+          messages: jobs.map(({ id, bytes }) => ({ topic, key: id, value: bytes })),
+        })
+        this.counts.written += jobs.length
+        for (const { settle } of jobs) settle(undefined)
+        return
+      } catch (error) {
+        if (isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE')) return await this.#sendApart(jobs)
+        // The job may be on the topic all the same: what comes there twice is asked once.
+        this.counts.failures += 1
+        report(`Jobs for judges could not be written: ${describeError(error)}.`)
+        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+      }
+    }
+  }
+
+  /** The topic takes less than it did at the start. */
+  async #sendApart(jobs: readonly Waiting[]): Promise<void> {
+    const [first] = jobs
+    if (jobs.length === 1 && first !== undefined) {
+      first.settle(this.#tooLarge(first.bytes.byteLength))
+      return
+    }
+    for (const job of jobs) await this.#send([job])
+  }
+
+  #tooLarge(bytes: number): Skipped {
+    this.counts.tooLarge += 1
+    const { topic } = this.#parts
+    const message = `What the judge is to see takes ${bytes} bytes, and a message of ${topic} may have ${this.#maxMessageBytes}: raise its max.message.bytes, or let redact shorten runs.`
+    this.#parts.report(`A run is not judged. ${message}`)
+    return { status: 'skipped', reason: 'refused', message, messageWithoutContent: message }
+  }
+}

@@ -1,0 +1,79 @@
+import type { GroupMember } from '../group-member.ts'
+import { describeError } from '../kafka-client.ts'
+import type { JudgePartition } from './judge-partition.ts'
+
+/** What commits need. */
+export interface JudgeCommitsParts {
+  readonly member: GroupMember
+  readonly topic: string
+  readonly partitions: ReadonlyMap<number, JudgePartition>
+  readonly report: (message: string) => void
+  /** Called when the broker has taken a commit. */
+  readonly onCommitted: () => void
+}
+
+/** What commits count. */
+export interface JudgeCommitCounts {
+  taken: number
+  failed: number
+}
+
+const AGAIN_MS = 200
+
+/**
+ * Writes down at the group's coordinator which jobs are done, and what was spent. One request is under way at a time; what changes
+ * meanwhile goes into the next.
+ */
+export class JudgeCommits {
+  readonly #parts: JudgeCommitsParts
+  readonly counts: JudgeCommitCounts = { taken: 0, failed: 0 }
+  #running: Promise<boolean> = Promise.resolve(true)
+  #next: Promise<boolean> | undefined
+
+  constructor(parts: JudgeCommitsParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Commits all that has changed by now.
+   *
+   * @returns Whether the broker has taken it: then this process has the partitions, as far as the group knows
+   */
+  commit(): Promise<boolean> {
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined
+      this.#running = this.#commitNow()
+      return this.#running
+    })
+    return this.#next
+  }
+
+  /** Commits all that has changed by now. While the group shares partitions out, or its coordinator moves, it is tried again. */
+  async commitUntil(endMs: number): Promise<void> {
+    while (!(await this.commit()) && performance.now() < endMs) {
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+    }
+  }
+
+  async #commitNow(): Promise<boolean> {
+    const { member, topic, partitions, report, onCommitted } = this.#parts
+    const commits = [...partitions.values()].flatMap((partition) => {
+      const commit = partition.takeCommit()
+      return commit === undefined ? [] : [{ partition, commit }]
+    })
+    if (commits.length === 0) return true
+    const positions = commits.map(({ partition, commit }) => ({ ...commit.commit, partition: partition.number }))
+    try {
+      await member.commit(new Map([[topic, positions]]))
+    } catch (error) {
+      this.counts.failed += 1
+      for (const { partition } of commits) partition.notCommitted()
+      report(`What was judged could not be committed: ${describeError(error)}.`)
+      return false
+    }
+    this.counts.taken += 1
+    for (const { partition, commit } of commits) partition.committed(commit)
+    onCommitted()
+    return true
+  }
+}

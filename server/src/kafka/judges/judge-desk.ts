@@ -1,0 +1,264 @@
+import type { Evaluation, HandedAnswer, HandedQuestion, Skipped } from 'spanscore/engine'
+
+import { decodeJob } from '../../score/judge-job.ts'
+import type { JudgeJob } from '../../score/judge-job.ts'
+import type { JudgeScorer } from '../../score/judge-scorer.ts'
+import type { Outbox } from '../../send/outbox.ts'
+import type { FetchedRecord } from '../topic-fetcher.ts'
+import type { JudgeCommits } from './judge-commits.ts'
+import type { JudgeCounts, UnaskedReason } from './judge-counts.ts'
+import type { JudgePartition } from './judge-partition.ts'
+import { ProviderPause } from './provider-pause.ts'
+
+/** What a desk needs. */
+export interface JudgeDeskParts {
+  readonly scorer: JudgeScorer
+  readonly outbox: Outbox
+  readonly commits: Pick<JudgeCommits, 'commit'>
+  readonly counts: JudgeCounts
+  readonly configHash: string
+  /** Jobs that have waited for longer are not judged, in milliseconds. */
+  readonly maxJobAgeMs: number
+  /** Keeps a message that is no job where a person can look at it; resolves when that is done, or not wanted any more. */
+  readonly putAside: (partition: JudgePartition, record: FetchedRecord) => Promise<boolean>
+  /** Called when another job may be begun. */
+  readonly onFree: () => void
+  readonly report: (message: string) => void
+  /** Milliseconds since the epoch. */
+  readonly epochMs: () => number
+  /** Milliseconds of a monotonic clock. */
+  readonly monotonicMs: () => number
+}
+
+/** A job that is being worked on. */
+interface Begun {
+  readonly partition: JudgePartition
+  /** What its judge is being asked. */
+  question?: HandedQuestion
+}
+
+/** Jobs that may be in flight for each that may be asked at the same time: the others wait to be delivered and committed. */
+const IN_FLIGHT_FOR_EACH = 2
+
+const RETRY_MS = 200
+
+/** Configurations of workers that are told apart. */
+const MAX_CONFIGURATIONS = 100
+
+/**
+ * Works on the jobs of the partitions, some at a time. What asking takes is committed before the judge is asked, so that a budget
+ * is kept whatever ends the process, and so that a process that has lost its partitions asks nothing. A job is done when its score
+ * was acknowledged.
+ */
+export class JudgeDesk {
+  readonly #parts: JudgeDeskParts
+  readonly #pause: ProviderPause
+  readonly #begun = new Set<Begun>()
+  readonly #configurations = new Set<string>()
+  #asking = 0
+  #latestMs: number
+
+  constructor(parts: JudgeDeskParts) {
+    this.#parts = parts
+    this.#pause = new ProviderPause(parts.monotonicMs)
+    this.#latestMs = parts.monotonicMs()
+    this.#configurations.add(parts.configHash)
+  }
+
+  /** Judges that are being asked. */
+  get asking(): number {
+    return this.#asking
+  }
+
+  /** Whether providers are left alone for now. */
+  get isPaused(): boolean {
+    return this.#pause.leftMs > 0
+  }
+
+  /** When a job was begun or done last, on the monotonic clock. */
+  get latestMs(): number {
+    return this.#latestMs
+  }
+
+  /** Begins as many jobs as may be in flight, of the partitions in turn. */
+  beginSome(partitions: readonly JudgePartition[]): void {
+    const { concurrency } = this.#parts.scorer
+    const mayBegin = (): boolean =>
+      this.#begun.size < concurrency &&
+      inFlightOf(partitions) < concurrency * IN_FLIGHT_FOR_EACH &&
+      !this.isPaused &&
+      !this.#parts.outbox.isFull
+    let open = partitions
+    while (open.length > 0 && mayBegin()) {
+      open = open.filter((partition) => mayBegin() && this.#beginOne(partition))
+    }
+  }
+
+  /** Gives up the jobs of a partition that another process may have by now. */
+  abandon(partition: JudgePartition): void {
+    partition.isLost = true
+    for (const each of this.#begun) {
+      if (each.partition !== partition) continue
+      this.#parts.counts.abandoned += 1
+      each.question?.abandon()
+    }
+  }
+
+  /** Resolves when no judge is being asked and everything is delivered, or when the time is over. */
+  async settle(timeoutMs: number): Promise<void> {
+    const { monotonicMs, outbox } = this.#parts
+    const endMs = monotonicMs() + timeoutMs
+    while (this.#asking > 0 && monotonicMs() < endMs) await sleep(20)
+    await outbox.flush(Math.max(0, endMs - monotonicMs()))
+  }
+
+  /** @returns Whether the partition may have more */
+  #beginOne(partition: JudgePartition): boolean {
+    const { counts } = this.#parts
+    for (let next = partition.begin(); next !== undefined; next = partition.begin()) {
+      const { record, isKnown } = next
+      this.#latestMs = this.#parts.monotonicMs()
+      if (isKnown) {
+        counts.duplicates += 1
+        partition.finish(record.offset)
+        continue
+      }
+      const begun: Begun = { partition }
+      this.#begun.add(begun)
+      void this.#work(begun, record).finally(() => {
+        this.#begun.delete(begun)
+        this.#parts.onFree()
+      })
+      return true
+    }
+    return false
+  }
+
+  async #work(begun: Begun, record: FetchedRecord): Promise<void> {
+    // In a turn of its own: reading a large job holds up nothing else.
+    await new Promise((resolve) => setImmediate(resolve))
+    const { partition } = begun
+    try {
+      const { job, configHash } = decodeJob(record.value)
+      this.#noteConfiguration(configHash)
+      const evaluation = await this.#evaluate(begun, record, job)
+      if (evaluation !== undefined) this.#deliver(partition, record, job, evaluation)
+    } catch (error) {
+      await this.#putAside(partition, record, error)
+    }
+  }
+
+  /** A message that is no job, or whose run is none that can be scored, is kept where a person can look at it. */
+  async #putAside(partition: JudgePartition, record: FetchedRecord, error: unknown): Promise<void> {
+    const { counts, putAside, report } = this.#parts
+    counts.dead += 1
+    report(
+      `Message ${record.offset} of partition ${partition.number} of the jobs is put aside: ${error instanceof Error ? error.message : 'unknown'}`,
+    )
+    if (await putAside(partition, record)) partition.finish(record.offset)
+  }
+
+  /** @returns What came of the job; `undefined` where it is not this process's any more */
+  async #evaluate(begun: Begun, record: FetchedRecord, job: JudgeJob): Promise<Evaluation | undefined> {
+    const { partition } = begun
+    const { scorer, counts } = this.#parts
+    let question: HandedQuestion | undefined
+    while (!partition.isLost) {
+      const reason = this.#whyUnasked(job, record)
+      if (reason !== undefined) {
+        counts.unasked[reason] += 1
+        return scorer.unasked(job, unaskedScore(reason, job))
+      }
+      question ??= scorer.question(job)
+      const turnedDown = question.admit(partition.budget)
+      if (turnedDown !== undefined) {
+        counts.turnedDown += 1
+        return turnedDown
+      }
+      const answer = await this.#ask(begun, record.offset, question)
+      if (answer === undefined || partition.isLost) return undefined
+      if (!answer.isLeft) {
+        counts.asked += 1
+        this.#pause.end()
+        return answer.evaluation
+      }
+      counts.left += 1
+      partition.asksNot(record.offset)
+      this.#pause.begin()
+      await sleep(this.#pause.leftMs)
+    }
+    return undefined
+  }
+
+  /** @returns `undefined` where the partition was lost before the judge could be asked */
+  async #ask(begun: Begun, offset: number, question: HandedQuestion): Promise<HandedAnswer | undefined> {
+    const { partition } = begun
+    partition.asks(offset)
+    this.#asking += 1
+    try {
+      while (!(await this.#parts.commits.commit())) {
+        if (partition.isLost) return undefined
+        await sleep(RETRY_MS)
+      }
+      if (partition.isLost) return undefined
+      begun.question = question
+      return await question.ask()
+    } finally {
+      this.#asking -= 1
+      this.#latestMs = this.#parts.monotonicMs()
+    }
+  }
+
+  #whyUnasked(job: JudgeJob, { appendMs }: FetchedRecord): UnaskedReason | undefined {
+    const { scorer, maxJobAgeMs, epochMs } = this.#parts
+    const found = scorer.find(job)
+    if (found !== 'known') return found
+    return epochMs() - appendMs > maxJobAgeMs ? 'expired' : undefined
+  }
+
+  #deliver(partition: JudgePartition, { offset }: FetchedRecord, job: JudgeJob, evaluation: Evaluation): void {
+    const { scorer, outbox, commits } = this.#parts
+    outbox.add({
+      ...scorer.write(job, evaluation),
+      onDelivered: () => {
+        partition.finish(offset)
+        this.#latestMs = this.#parts.monotonicMs()
+        if (!partition.isLost) void commits.commit()
+      },
+    })
+  }
+
+  #noteConfiguration(configHash: string): void {
+    if (this.#configurations.has(configHash) || this.#configurations.size >= MAX_CONFIGURATIONS) return
+    this.#configurations.add(configHash)
+    this.#parts.report(
+      'A worker writes jobs with another configuration than the one of this judge worker: jobs for judges that differ in their version are skipped.',
+    )
+  }
+}
+
+function inFlightOf(partitions: readonly JudgePartition[]): number {
+  return partitions.reduce((sum, { inFlight }) => sum + inFlight, 0)
+}
+
+function unaskedScore(reason: UnaskedReason, { scorer: { id, version } }: JudgeJob): Skipped {
+  if (reason === 'expired') {
+    return said(
+      'expired',
+      'The job waited for longer than --max-job-age: add judge workers, lower sample, or raise it.',
+    )
+  }
+  const what = reason === 'unknown-scorer' ? `no judge ${id}` : `no judge ${id} of version ${version}`
+  return said(
+    'judge-unavailable',
+    `The judge worker has ${what}: start workers and judge workers with the same configuration.`,
+  )
+}
+
+function said(reason: Skipped['reason'], message: string): Skipped {
+  return { status: 'skipped', reason, message, messageWithoutContent: message }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

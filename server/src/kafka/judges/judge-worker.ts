@@ -1,0 +1,290 @@
+import type { BaseOptions } from '@platformatic/kafka'
+
+import type { JudgeScorer } from '../../score/judge-scorer.ts'
+import type { Outbox } from '../../send/outbox.ts'
+import { createProducer } from '../create-producer.ts'
+import type { BytesProducer } from '../create-producer.ts'
+import { DeadLetters } from '../dead-letters.ts'
+import { EndOffsets } from '../end-offsets.ts'
+import { GroupMember } from '../group-member.ts'
+import { clientOptions, KafkaClient } from '../kafka-client.ts'
+import type { KafkaOptions } from '../kafka-client.ts'
+import { TopicFetcher } from '../topic-fetcher.ts'
+import type { FetchedRecord, FetchSource } from '../topic-fetcher.ts'
+import { checkJobsTopic } from './check-jobs-topic.ts'
+import { JudgeCommits } from './judge-commits.ts'
+import type { JudgeCommitCounts } from './judge-commits.ts'
+import { zeroCounts } from './judge-counts.ts'
+import { JudgeDesk } from './judge-desk.ts'
+import { JudgePartition } from './judge-partition.ts'
+
+/** How a judge worker is set up. */
+export interface JudgeWorkerOptions {
+  readonly kafka: KafkaOptions
+  readonly groupId: string
+  readonly topics: {
+    readonly jobs: string
+    /** Where messages are put that are no jobs. */
+    readonly dead: string
+  }
+  readonly sessionTimeoutMs: number
+  readonly commitMs: number
+  /** Jobs that have waited for longer are not judged. */
+  readonly maxJobAgeMs: number
+}
+
+/** What a judge worker works with. */
+export interface JudgeWorkerParts {
+  readonly scorer: JudgeScorer
+  readonly outbox: Outbox
+  /** Identifies the configuration that all workers and judge workers ought to have in common. */
+  readonly configHash: string
+  readonly report: (message: string) => void
+}
+
+const HEARTBEATS_IN_A_SESSION = 5
+/** Bytes of jobs that were read and wait, of all partitions together. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024
+/** Beyond the longest that a score may take: jobs wait, and none is begun or done. */
+const STUCK_MS = 30_000
+
+/**
+ * Asks judges about the runs that workers have put on the topic of jobs. Each partition of it has its share of the budget, and what
+ * was spent of it is committed with the partition: it survives restarts, and goes where the partition goes.
+ */
+export class JudgeWorker {
+  readonly #options: JudgeWorkerOptions
+  readonly #parts: JudgeWorkerParts
+  readonly #partitionCount: number
+  readonly #partitions = new Map<number, JudgePartition>()
+  readonly #clients: readonly [KafkaClient, KafkaClient]
+  readonly #member: GroupMember
+  readonly #commits: JudgeCommits
+  readonly #ends: EndOffsets
+  readonly #fetcher: TopicFetcher
+  readonly #producer: BytesProducer
+  readonly #deadLetters: DeadLetters
+  readonly #desk: JudgeDesk
+  readonly counts = zeroCounts()
+  #isPaused = true
+  #isStopping = false
+  #timer: NodeJS.Timeout | undefined
+  #fetching: Promise<void> | undefined
+
+  private constructor(options: JudgeWorkerOptions, parts: JudgeWorkerParts, base: BaseOptions, partitionCount: number) {
+    this.#options = options
+    this.#parts = parts
+    this.#partitionCount = partitionCount
+    const { topics, sessionTimeoutMs, groupId, maxJobAgeMs } = options
+    const { report, configHash } = parts
+    // A fetch waits at the broker, and whatever is sent after it on the same connection waits with it.
+    const control = new KafkaClient(base)
+    const reading = new KafkaClient(base)
+    this.#clients = [control, reading]
+    this.#producer = createProducer(base)
+    this.#deadLetters = new DeadLetters({ producer: this.#producer, topic: topics.dead, report })
+    this.#member = new GroupMember({
+      client: control,
+      groupId,
+      topics: [topics.jobs],
+      partitionCount,
+      sessionTimeoutMs,
+      heartbeatMs: Math.floor(sessionTimeoutMs / HEARTBEATS_IN_A_SESSION),
+      rebalanceTimeoutMs: Math.max(15_000, sessionTimeoutMs),
+      configHash,
+      onRebalance: () => this.#onRebalance(),
+      onAssigned: (partitions) => this.#onAssigned(partitions),
+      report,
+    })
+    this.#commits = new JudgeCommits({
+      member: this.#member,
+      topic: topics.jobs,
+      partitions: this.#partitions,
+      report,
+      onCommitted: () => this.#beginSome(),
+    })
+    this.#desk = new JudgeDesk({
+      ...parts,
+      commits: this.#commits,
+      counts: this.counts,
+      maxJobAgeMs,
+      putAside: (partition, record) => this.#putAside(partition, record),
+      onFree: () => this.#beginSome(),
+      epochMs: () => Date.now(),
+      monotonicMs: () => performance.now(),
+    })
+    this.#ends = new EndOffsets(control, this.#partitions, [topics.jobs], () => performance.now())
+    this.#fetcher = new TopicFetcher({
+      client: reading,
+      topics: [topics.jobs],
+      sources: () => [...this.#partitions.values()].map((partition) => this.#source(partition)),
+      report,
+    })
+  }
+
+  /**
+   * Checks the topic, joins the group, and begins to read.
+   *
+   * @throws Error where the topic is not as it has to be: what was expected, what is, and what to do
+   */
+  static async start(options: JudgeWorkerOptions, parts: JudgeWorkerParts): Promise<JudgeWorker> {
+    const base = await clientOptions(options.kafka)
+    const { jobs, dead } = options.topics
+    const { partitionCount } = await checkJobsTopic(base, jobs, [dead])
+    const worker = new JudgeWorker(options, parts, base, partitionCount)
+    worker.#member.start()
+    worker.#fetching = worker.#fetcher.run()
+    worker.#timer = setInterval(() => worker.#tick(), options.commitMs)
+    return worker
+  }
+
+  /** The partitions that this worker reads. */
+  get partitions(): readonly number[] {
+    return [...this.#partitions.keys()]
+  }
+
+  /** Jobs on the partitions that are not done. */
+  get lag(): number {
+    return this.#sum(({ lag }) => lag)
+  }
+
+  /** Jobs whose judges were asked, and that are not committed as done: so many are asked again if the process is killed. */
+  get inFlight(): number {
+    return this.#sum(({ inFlight }) => inFlight)
+  }
+
+  /** Jobs that were read and wait for their turn. */
+  get waiting(): number {
+    return this.#sum(({ waiting }) => waiting)
+  }
+
+  /** Commits that the broker has taken, and that it has not. */
+  get commits(): JudgeCommitCounts {
+    return this.#commits.counts
+  }
+
+  /** How much of the tightest limit is used in the partition where most of it is, 0 to 1. */
+  get budgetUsedRatio(): number {
+    return Math.max(0, ...[...this.#partitions.values()].map(({ budget }) => budget.usedRatio()))
+  }
+
+  /** Whether providers are left alone for now, because they are overloaded or away. */
+  get isLeavingAlone(): boolean {
+    return this.#desk.isPaused
+  }
+
+  /** Why the worker ought to be restarted: jobs wait, their scores get out, and none is begun or done. */
+  get stuck(): string | undefined {
+    const { outbox, scorer } = this.#parts
+    if (outbox.isFull || this.#desk.isPaused || this.#isPaused || !this.#member.isJoined || this.lag === 0) {
+      return undefined
+    }
+    const idleMs = performance.now() - this.#desk.latestMs
+    if (idleMs < STUCK_MS + scorer.timeoutMs) return undefined
+    return `No job was begun or done for ${Math.round(idleMs / 1000)} s although ${this.lag} wait.`
+  }
+
+  /** Lets the judges finish that are asked, delivers, commits, and leaves the group. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.#isStopping = true
+    this.#isPaused = true
+    clearInterval(this.#timer)
+    this.#fetcher.stop()
+    const endMs = performance.now() + timeoutMs
+    await this.#desk.settle(timeoutMs)
+    await this.#commits.commitUntil(endMs)
+    for (const partition of this.#partitions.values()) this.#desk.abandon(partition)
+    await this.#member.leave()
+    this.#partitions.clear()
+    await this.#fetching
+    await this.#producer.close()
+    await Promise.all(this.#clients.map((client) => client.close()))
+  }
+
+  async #onRebalance(): Promise<void> {
+    this.#isPaused = true
+    const timeoutMs = this.#options.sessionTimeoutMs / 3
+    const endMs = performance.now() + timeoutMs
+    await this.#desk.settle(timeoutMs)
+    await this.#commits.commitUntil(endMs)
+  }
+
+  async #onAssigned(assigned: readonly number[]): Promise<void> {
+    for (const [number, partition] of this.#partitions) {
+      if (assigned.includes(number)) continue
+      this.#desk.abandon(partition)
+      this.#partitions.delete(number)
+    }
+    for (const number of assigned) {
+      if (this.#isStopping || this.#partitions.has(number)) continue
+      this.#partitions.set(number, await this.#open(number))
+    }
+    this.#isPaused = this.#isStopping
+    this.#beginSome()
+  }
+
+  async #open(number: number): Promise<JudgePartition> {
+    const { scorer, report } = this.#parts
+    return new JudgePartition({
+      number,
+      committed: await this.#member.committed(this.#options.topics.jobs, number),
+      createBudget: (history) => scorer.createBudget(1 / this.#partitionCount, () => Date.now(), history),
+      report,
+    })
+  }
+
+  #beginSome(): void {
+    if (!this.#isPaused) this.#desk.beginSome([...this.#partitions.values()])
+  }
+
+  #source(partition: JudgePartition): FetchSource {
+    const topic = this.#options.topics.jobs
+    const isOurs = () => this.#partitions.get(partition.number) === partition
+    const { outbox, scorer } = this.#parts
+    return {
+      topic,
+      partition: partition.number,
+      get next() {
+        return isOurs() ? partition.next : -1
+      },
+      // What judges cannot keep up with stays on Kafka.
+      isReady:
+        !this.#isPaused &&
+        !outbox.isFull &&
+        partition.waiting < scorer.concurrency &&
+        this.#sum(({ waitingBytes }) => waitingBytes) < MAX_WAITING_BYTES,
+      take: (records, next, end) => {
+        partition.take(records, next)
+        partition.endsAt(topic, end)
+        this.#beginSome()
+      },
+      lost: (first) => {
+        const gone = partition.skipTo(first)
+        if (gone === 0) return
+        this.counts.lostToRetention += gone
+        this.#parts.report(
+          `${gone} jobs of ${topic}, partition ${partition.number}, were dropped by the broker before they were read: raise its retention, add judge workers, or lower sample.`,
+        )
+      },
+    }
+  }
+
+  #putAside(partition: JudgePartition, record: FetchedRecord): Promise<boolean> {
+    const { jobs: topic } = this.#options.topics
+    return this.#deadLetters.put(
+      { topic, partition: partition.number, record, reason: 'no-job' },
+      () => !partition.isLost && !this.#isStopping,
+    )
+  }
+
+  #tick(): void {
+    if (this.#isPaused) return
+    void this.#commits.commit()
+    this.#beginSome()
+    this.#ends.look()
+  }
+
+  #sum(of: (partition: JudgePartition) => number): number {
+    return [...this.#partitions.values()].reduce((total, partition) => total + of(partition), 0)
+  }
+}

@@ -1,0 +1,37 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+
+import type { BudgetHistory } from 'spanscore/engine'
+import { z } from 'zod'
+
+const amounts = z.array(z.number().min(0)).max(100)
+
+const historySchema = z.strictObject({
+  atMs: z.number(),
+  limits: z.record(
+    z.string(),
+    z.strictObject({
+      windowMs: z.number().gt(0),
+      spent: z.array(z.number()).max(100),
+      wanted: amounts,
+      free: amounts,
+      takenShare: z.number().min(0),
+      reservedPerScore: z.number().min(0),
+      remembered: z.number().min(0),
+      seenMs: z.number().min(0),
+    }),
+  ),
+})
+
+/** What was spent, as short as it gets, for the metadata of a commit. */
+export function encodeSpending(history: BudgetHistory): string {
+  return deflateRawSync(JSON.stringify(history)).toString('base64')
+}
+
+/** @returns What was spent; `undefined` where the text does not say */
+export function decodeSpending(text: string): BudgetHistory | undefined {
+  try {
+    return historySchema.parse(JSON.parse(inflateRawSync(Buffer.from(text, 'base64')).toString()))
+  } catch {
+    return undefined
+  }
+}

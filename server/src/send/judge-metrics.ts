@@ -1,0 +1,68 @@
+import type { ObservableResult } from '@opentelemetry/api'
+
+import type { JudgeWorker } from '../kafka/judges/judge-worker.ts'
+import type { Outbox } from './outbox.ts'
+import type { MeterOutput, ServiceMeters } from './service-meters.ts'
+
+/** Metrics of a judge worker itself, under the resource `service.name=spanscore`. They hold counts, never content. */
+export class JudgeMetrics {
+  readonly #output: MeterOutput
+
+  constructor(worker: JudgeWorker, outbox: Outbox, meters: ServiceMeters) {
+    this.#output = meters.create({ 'service.name': 'spanscore' })
+    const meter = this.#output.meterProvider.getMeter('spanscore')
+    const counter = (name: string, description: string, observe: (result: ObservableResult) => void) =>
+      meter.createObservableCounter(`spanscore.judge_worker.${name}`, { description }).addCallback(observe)
+    const gauge = (name: string, description: string, unit: string, value: () => number) =>
+      meter
+        .createObservableGauge(`spanscore.judge_worker.${name}`, { description, unit })
+        .addCallback((result) => result.observe(value()))
+    const { counts } = worker
+    counter('jobs', 'Jobs by what became of them.', (result) => {
+      result.observe(counts.asked, { outcome: 'judged' })
+      result.observe(counts.turnedDown, { outcome: 'skipped', reason: 'budget' })
+      for (const [reason, count] of Object.entries(counts.unasked)) {
+        result.observe(count, { outcome: 'skipped', reason })
+      }
+      result.observe(counts.duplicates, { outcome: 'duplicate' })
+      result.observe(counts.dead, { outcome: 'dead-letter' })
+      result.observe(counts.lostToRetention, { outcome: 'lost-to-retention' })
+      result.observe(counts.abandoned, { outcome: 'handed-on' })
+    })
+    counter('left', 'How often a job was left for later because its provider was overloaded or away.', (result) =>
+      result.observe(counts.left),
+    )
+    counter('commits', 'Commits by outcome.', (result) => {
+      result.observe(worker.commits.taken, { outcome: 'taken' })
+      result.observe(worker.commits.failed, { outcome: 'failed' })
+    })
+    counter('scores', 'Records with scores by what the destination answered.', (result) => {
+      result.observe(outbox.counts.acknowledged, { outcome: 'acknowledged' })
+      result.observe(outbox.counts.refused, { outcome: 'refused' })
+      result.observe(outbox.counts.failures, { outcome: 'failed-attempt' })
+    })
+    gauge('lag', 'Jobs on the partitions of this worker that are not done.', '{job}', () => worker.lag)
+    gauge('in_flight', 'Jobs whose judges were asked and that are not committed.', '{job}', () => worker.inFlight)
+    gauge('partitions', 'Partitions of this worker.', '{partition}', () => worker.partitions.length)
+    gauge(
+      'budget_used_ratio',
+      'How much of the tightest limit is used, in the partition where most is.',
+      '1',
+      () => worker.budgetUsedRatio,
+    )
+    gauge('outbox_size', 'Scores that wait for the destination.', '{score}', () => outbox.size)
+    gauge(
+      'provider_paused',
+      'Whether judges are left alone because a provider is overloaded or away: 0 or 1.',
+      '1',
+      () => (worker.isLeavingAlone ? 1 : 0),
+    )
+    gauge('stuck', 'Whether no job is begun or done although some wait: 0 or 1.', '1', () =>
+      worker.stuck === undefined ? 0 : 1,
+    )
+  }
+
+  shutdown(): Promise<void> {
+    return this.#output.shutdown()
+  }
+}

@@ -1,0 +1,45 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** An answer about the state of the process. */
+export interface HealthAnswer {
+  readonly status: number
+  readonly body: unknown
+}
+
+/** Where health and readiness are answered. */
+export interface HealthServer {
+  readonly port: number
+  close(): void
+}
+
+/**
+ * Answers `/health` and `/ready` in JSON.
+ *
+ * @param port 0 takes any free port.
+ */
+export async function serveHealth(
+  host: string,
+  port: number,
+  answers: { readonly health: () => HealthAnswer; readonly ready: () => HealthAnswer },
+): Promise<HealthServer> {
+  const server = createServer((request, response) => {
+    const { status, body } = answerTo(request.url, answers)
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(body))
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  const address: AddressInfo | string | null = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    close: () => void server.close(),
+  }
+}
+
+function answerTo(path: string | undefined, { health, ready }: Parameters<typeof serveHealth>[2]): HealthAnswer {
+  if (path === '/health') return health()
+  return path === '/ready' ? ready() : { status: 404, body: { status: 'not found' } }
+}
