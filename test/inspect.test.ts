@@ -216,6 +216,7 @@ describe('spanscore inspect', () => {
   it('exits 2 with one line for wrong usage and for files without spans', async () => {
     const empty = file('empty.json', '')
     const prose = file('prose.txt', 'first line\nsecond line\n')
+    const metrics = file('metrics.json', '{"resourceMetrics":[]}')
     const cases: readonly [readonly string[], string][] = [
       [[], 'expected a command: score, inspect, calibrate, canary, doctor; see spanscore --help'],
       [['insepct', empty], "unknown command 'insepct' (Did you mean inspect?); see spanscore --help"],
@@ -230,6 +231,10 @@ describe('spanscore inspect', () => {
       [
         ['inspect', empty],
         `no spans in ${empty}; expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo`,
+      ],
+      [
+        ['inspect', metrics],
+        `no spans in ${metrics} (only metrics); expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo`,
       ],
       [
         ['inspect', '--json', prose],

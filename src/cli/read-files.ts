@@ -38,7 +38,7 @@ export function readFiles(files: readonly string[], context: CommandContext): Ru
       onRead: (read) => {
         summary = read
         progress.clear()
-        if (read.spans === 0) throw new UsageError(noSpans(files, damages[0]))
+        if (read.spans === 0) throw new UsageError(noSpans(files, read, damages[0]))
         reportDamages(damages, read, context)
       },
     },
@@ -79,9 +79,10 @@ function reportDamages(damages: readonly OtlpDamage[], summary: OtlpSummary, { s
   if (more > 0) stderr.write(`spanscore: ${more} more damaged records left out\n`)
 }
 
-function noSpans(files: readonly string[], damage: OtlpDamage | undefined): string {
+function noSpans(files: readonly string[], read: OtlpSummary, damage: OtlpDamage | undefined): string {
   const names = files.map((file) => (file === '-' ? 'standard input' : safeLine(file))).join(', ')
-  const why = damage === undefined ? '' : ` (${damage.place}: ${safeLine(damage.reason)})`
+  const held = read.metricRequests > 0 ? ' (only metrics)' : read.logRecords > 0 ? ' (only log records)' : ''
+  const why = damage === undefined ? held : ` (${damage.place}: ${safeLine(damage.reason)})`
   return `no spans in ${names}${why}; expected traces as OTLP (JSON, JSON lines, protobuf), or of Jaeger or Tempo`
 }
 

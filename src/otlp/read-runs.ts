@@ -35,6 +35,8 @@ export interface OtlpSummary {
   readonly recognisedSpans: number
   /** Log records that were read. */
   readonly logRecords: number
+  /** Requests of metrics, in JSON: they hold nothing for runs. */
+  readonly metricRequests: number
   /** Records that could not be read. */
   readonly damagedRecords: number
 }
@@ -97,7 +99,7 @@ function isList(inputs: OtlpInput | readonly OtlpInput[]): inputs is readonly Ot
 class OtlpReader {
   readonly #archive: SpanArchive
   readonly #options: ReadRunsOptions
-  readonly #counts = { spans: 0, recognisedSpans: 0, logRecords: 0, damagedRecords: 0 }
+  readonly #counts = { spans: 0, recognisedSpans: 0, logRecords: 0, metricRequests: 0, damagedRecords: 0 }
   #decodeProtobuf: ((bytes: Uint8Array) => OtlpBatch) | undefined
   #bytesRead = 0
 
@@ -140,7 +142,8 @@ class OtlpReader {
   async #decode(record: OtlpRecord, input: string): Promise<OtlpBatch | undefined> {
     if (record.kind === 'damaged') return this.#reportDamage(input, record.place, record.reason)
     if (record.kind === 'json') {
-      const { batch, unread } = readTraceJson(record.value)
+      const { batch, unread, isMetrics } = readTraceJson(record.value)
+      if (isMetrics === true) this.#counts.metricRequests++
       if (unread !== undefined) this.#reportDamage(input, record.place, unread)
       return batch
     }

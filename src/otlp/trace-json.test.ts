@@ -33,6 +33,11 @@ function withBase64Ids(value: unknown): unknown {
 const unread = (document: unknown): string | undefined => readTraceJson(document).unread
 
 describe('JSON documents of traces', () => {
+  it('takes a list of resource spans for a request, and says that a request holds metrics', () => {
+    expect(runsOf(request.resourceSpans)).toEqual(runsOf(request))
+    expect(readTraceJson({ resourceMetrics: [] })).toMatchObject({ isMetrics: true })
+  })
+
   it('gives the same runs for what Jaeger gives of the same spans', () => {
     const expected = runsOf(request)
     expect(expected).toHaveLength(1)
@@ -119,6 +124,8 @@ describe('JSON documents of traces', () => {
       'looks like Zipkin v2, which is not read',
     )
     expect(unread({ traceEvents: [] })).toBe('looks like a Chrome trace, which is not read')
+    expect(unread([{ ph: 'X', ts: 1, pid: 1 }])).toBe('looks like a Chrome trace, which is not read')
+    expect(unread({ trace: { id: 'x' }, observations: [] })).toBe("looks like Langfuse's API, which is not read")
     expect(unread({ data: [{ id: 'x', observations: [] }] })).toBe("looks like Langfuse's API, which is not read")
     expect(unread({ resource_spans: [] })).toContain('snake_case')
     expect(unread({ what: 1 })).toMatch(/^JSON, but no form of traces that is read/)

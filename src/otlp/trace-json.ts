@@ -9,6 +9,8 @@ export interface TraceJson {
   readonly batch: OtlpBatch
   /** What the first part looks like that was not read, such as `looks like Zipkin v2, which is not read`. */
   readonly unread?: string
+  /** True where it is an OTLP request of metrics. */
+  readonly isMetrics?: true
 }
 
 /**
@@ -18,7 +20,8 @@ export interface TraceJson {
 export function readTraceJson(value: unknown): TraceJson {
   const batch = createBatch()
   const unread = readInto(value, batch)
-  return unread === undefined ? { batch } : { batch, unread }
+  if (unread !== undefined) return { batch, unread }
+  return isRecord(value) && 'resourceMetrics' in value ? { batch, isMetrics: true } : { batch }
 }
 
 /** @returns What the value looks like where it is none of the forms above. */
@@ -26,12 +29,14 @@ function readInto(value: unknown, batch: OtlpBatch): string | undefined {
   if (Array.isArray(value)) return readList(value, batch)
   if (!isRecord(value)) return describeUnread(value)
   if (isOtlpRequest(value)) addOtlpRequest(value, batch)
+  // A list of them, as `jq .resourceSpans[]` gives it.
+  else if (Array.isArray(value.scopeSpans)) addOtlpRequest({ resourceSpans: [value] }, batch)
   else if (Array.isArray(value.batches)) addOtlpRequest({ resourceSpans: value.batches }, batch)
   else if (isJaegerTrace(value)) readJaegerTrace(value, batch)
   // Jaeger's API version 3.
   else if (isRecord(value.result)) return readJaegerResult(value.result, batch)
   // Tempo's API version 2.
-  else if (isRecord(value.trace)) return readInto(value.trace, batch)
+  else if (isRecord(value.trace) && !has(value, 'observations')) return readInto(value.trace, batch)
   // Jaeger's API wraps its traces in a list, which is empty where it found none.
   else if (Array.isArray(value.data) && value.data.every(isJaegerTrace)) return readList(value.data, batch)
   else return describeUnread(value)
@@ -70,9 +75,13 @@ const UNREAD_FORMS: readonly (readonly [name: string, matches: (value: Record<st
   ['AWS X-Ray', (value) => has(value, 'Traces') || has(value, 'Segments') || has(value, 'trace_id', 'subsegments')],
   ['LangSmith', (value) => has(value, 'run_type') || has(value, 'dotted_order')],
   ["Langfuse's API", (value) => has(value, 'observations') || has(value, 'traceId', 'startTime', 'type')],
-  ['Phoenix', (value) => has(value, 'span_kind', 'parent_id') || has(value, 'context.span_id')],
+  [
+    'Phoenix',
+    (value) =>
+      has(value, 'span_kind', 'parent_id') || has(value, 'context.span_id') || has(value, 'span_kind', 'context'),
+  ],
   ['SkyWalking', (value) => has(value, 'segmentId') || has(value, 'traceSegmentId')],
-  ['a Chrome trace', (value) => has(value, 'traceEvents')],
+  ['a Chrome trace', (value) => has(value, 'traceEvents') || has(value, 'ph', 'ts', 'pid')],
   ['what spanscore score --json prints', (value) => has(value, 'evaluations', 'summary')],
   ['what spanscore inspect --json prints', (value) => has(value, 'runs')],
 ]

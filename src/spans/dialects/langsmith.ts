@@ -25,12 +25,14 @@ export const langSmith: Dialect = {
   roleOf(span): SpanRole {
     // A streamed model call has no span of its own: it writes over the function's that made it, the root's often.
     if (isOverwritten(span)) return 'entry'
+    // A graph has one span in JavaScript, that of the function around it.
+    if (isOverwrittenByNode(span)) return 'agent'
     return ROLES.get(kindOf(span)) ?? (kindOf(span) === '' ? 'entry' : 'step')
   },
 
   agent(span) {
     const role = langSmith.roleOf(span)
-    const name = role === 'entry' ? textOf(span.name) : undefined
+    const name = role === 'entry' || role === 'agent' ? textOf(span.name) : undefined
     return name === undefined ? undefined : { name }
   },
 
@@ -51,7 +53,13 @@ export const langSmith: Dialect = {
 
   output(span) {
     const value = completionOf(span)
-    if (kindOf(span) !== 'llm') return fromValue(unwrap(value, span))
+    if (kindOf(span) !== 'llm') {
+      const said = fromValue(unwrap(value, span))
+      // What one node gave is the answer only where it asks for nothing more.
+      return isOverwrittenByNode(span) && (toolCallsIn(said).length > 0 || said?.[0]?.role !== 'assistant')
+        ? undefined
+        : said
+    }
     const reply = replyMessages(value)
     // Of the calls that wrote over a function's span only the first is there: its tool calls are no answer.
     return isOverwritten(span) && toolCallsIn(reply).length > 0 ? undefined : reply
@@ -98,6 +106,7 @@ export const langSmith: Dialect = {
   },
 
   absence(span, fact) {
+    if (isOverwrittenByNode(span)) return { why: 'not-recorded' }
     const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
     if (isOptional && promptOf(span) !== undefined) return undefined
     // The calls after the first of a stream leave no trace.
@@ -129,6 +138,16 @@ function kindOf(span: SourceSpan): string {
 function isOverwritten(span: SourceSpan): boolean {
   const traceName = span.attributes['langsmith.trace.name']
   return kindOf(span) === 'llm' && typeof traceName === 'string' && traceName !== span.name
+}
+
+/** The same, where the first node of a graph of LangChain's wrote over it: what other nodes did is nowhere. */
+function isOverwrittenByNode(span: SourceSpan): boolean {
+  const { attributes } = span
+  const traceName = attributes['langsmith.trace.name']
+  if (kindOf(span) !== 'chain' || typeof traceName !== 'string' || traceName === span.name) return false
+  return (
+    attributes['langsmith.traceable'] !== undefined && attributes['langsmith.metadata.langgraph_node'] !== undefined
+  )
 }
 
 function promptOf(span: SourceSpan): unknown {

@@ -182,3 +182,30 @@ it("reads the arguments of CrewAI's tools, which older versions print as Python 
     ['add', { a: 1, b: "it's" }, 3],
   ])
 })
+
+it("keeps of LangChain's agents what LangSmith leaves of them in JavaScript", () => {
+  const messages = JSON.stringify({ messages: [{ role: 'user', content: 'Sum?' }] })
+  const [run] = buildRuns([
+    span('a', undefined, {
+      scope: { name: 'langsmith' },
+      name: 'adder',
+      status: { code: 'ok' },
+      attributes: {
+        'langsmith.traceable': 'true',
+        'langsmith.span.kind': 'chain',
+        'langsmith.trace.name': '__start__',
+        'langsmith.metadata.langgraph_node': '__start__',
+        'gen_ai.prompt': messages,
+        'gen_ai.completion': messages,
+      },
+    }),
+  ])
+  expect(run).toMatchObject({ agent: { name: 'adder' }, userInput: 'Sum?', status: 'ok' })
+  expect(run?.output).toBeUndefined()
+  expect(run?.missing.map(({ what, why }) => `${what}: ${why}`)).toEqual([
+    'output: not-recorded',
+    'systemInstructions: not-recorded',
+    'availableTools: not-recorded',
+    'toolCalls: not-recorded',
+  ])
+})
