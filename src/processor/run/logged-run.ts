@@ -31,7 +31,6 @@ export function toScorable({ run, target, nested, wanted }: LoggedRun): Scorable
     contentBytes: 0,
     effortBytes: 0,
     hasOpenSpans: false,
-    beganHere: false,
     scoringState: undefined,
     current: () => run,
   }

@@ -30,8 +30,6 @@ export interface ScorableRun {
   readonly effortBytes: number
   /** Whether spans of the run may still come. */
   readonly hasOpenSpans: boolean
-  /** Whether its trace began in this process. */
-  readonly beganHere: boolean
   /** What scoring keeps with the run. */
   scoringState: object | undefined
   /** The run as it is known by now; `undefined` where its spans make none. */

@@ -33,7 +33,6 @@ function createScored(hasOpenSpans = false) {
       contentBytes: 0,
       effortBytes: 0,
       hasOpenSpans,
-      beganHere: true,
       scoringState: undefined,
       current: () => runs.current,
     },

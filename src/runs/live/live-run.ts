@@ -80,11 +80,6 @@ export class LiveRun {
     return !this.#isFrozen && this.#source.hasOpenSpans(this)
   }
 
-  /** Whether its trace began in this process, as far as its spans tell: no caller decided whether it is recorded. */
-  get beganHere(): boolean {
-    return this.agent.local.beganHere
-  }
-
   /** To be called when the run is settled: from then on it is what it is. */
   freeze(): void {
     if (this.#isFrozen) return

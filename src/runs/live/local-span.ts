@@ -2,50 +2,70 @@ import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { LiveSpan } from './live-span.ts'
 import type { SpanGroup } from './span-group.ts'
 
+/** What names a span. */
+export interface SpanIds {
+  readonly traceId: string
+  readonly spanId: string
+}
+
 /**
  * What is kept of every span that starts in this process, whether a dialect recognises it or not: who it is, and what is above
  * it. It does not hold the span, so that children and look-ups keep nothing of it in memory.
  */
 export class LocalSpan {
-  readonly context: { readonly traceId: string; readonly spanId: string }
+  readonly context: SpanIds
   /** The span above it in this process; `undefined` for the outermost ones. */
   above: LocalSpan | undefined
   /** By the order of the hooks. */
-  open = true
+  open: boolean
   /** Where a dialect recognises it: at its start, or by what was written on it since. */
-  recognised: LiveSpan | undefined
+  recognised: LiveSpan | undefined = undefined
   /** True where it was recognised, and its run is closed. */
   isOver = false
   /** Groups below it without an agent, which wait for its end. */
-  agentless: Set<SpanGroup> | undefined
+  agentless: Set<SpanGroup> | undefined = undefined
   /** Whether a recognised span started below it. */
   hasRecognisedBelow = false
   /** Its place in the order of the starts, while it may still be recognised; 0 where it cannot, or has been. */
   askAgain = 0
-  /** Whether the trace began in this process: nothing that is known above has a parent anywhere. */
-  readonly beganHere: boolean
+  /** Its entry among the recent spans, as `RecentSpans` counts them. */
+  position = 0
   /** The id of the last span on the way up that is known or named; empty where there is none. */
   readonly topId: string
 
-  /** @param parent The span of this process that it is below, ended or not. */
-  constructor(span: SdkSpanLike, parent: LocalSpan | undefined) {
-    this.context = span.spanContext()
-    this.above = parent
-    if (parent === undefined) {
-      const parentId = span.parentSpanContext?.spanId ?? span.parentSpanId
-      this.beganHere = parentId === undefined
-      this.topId = parentId ?? ''
-    } else {
-      this.beganHere = parent.beganHere
-      this.topId = parent.topId === '' ? parent.context.spanId : parent.topId
-    }
+  constructor(context: SpanIds, above: LocalSpan | undefined, topId: string, open: boolean) {
+    this.context = context
+    this.above = above
+    this.topId = topId
+    this.open = open
   }
 
-  /** Lets go of the recognised span, whose run is closed: this record may be found by its ids for long. */
-  retire(): void {
-    this.recognised = undefined
-    this.isOver = true
+  /** The record of a span that starts. `parent` is the span of this process that it is below, ended or not. */
+  static startedBelow(span: SdkSpanLike, parent: LocalSpan | undefined): LocalSpan {
+    if (parent === undefined) {
+      return new LocalSpan(
+        span.spanContext(),
+        undefined,
+        span.parentSpanContext?.spanId ?? span.parentSpanId ?? '',
+        true,
+      )
+    }
+    const topId = parent.topId === '' ? parent.context.spanId : parent.topId
+    return new LocalSpan(span.spanContext(), isPassed(parent) ? parent.above : parent, topId, true)
   }
+
+  /** To be called when it has ended and no dialect recognises it: shortens its way up past those that have ended too. */
+  shorten(): void {
+    if (this.above !== undefined && isPassed(this.above)) this.above = this.above.above
+  }
+}
+
+/**
+ * Whether a span is skipped on the way up: it has ended, and is of no run. A chain of spans that each outlive their parent (a
+ * poller that re-arms itself within its own context) is not kept in memory.
+ */
+function isPassed({ open, recognised, isOver }: LocalSpan): boolean {
+  return !open && recognised === undefined && !isOver
 }
 
 /** The nearest recognised span from a span upwards, itself included. */

@@ -1,38 +1,31 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { LocalSpan } from './local-span.ts'
+import { isBelowOver, LocalSpan } from './local-span.ts'
 import { RecentSpans } from './recent-spans.ts'
 
-function spanOf(traceId: string, spanId: string): LocalSpan {
-  return new LocalSpan(
-    {
-      name: 'span',
-      kind: 0,
-      spanContext: () => ({ traceId, spanId, traceFlags: 1 }),
-      attributes: {},
-      events: [],
-      status: { code: 0 },
-      startTime: [0, 0],
-      endTime: [0, 0],
-      resource: { attributes: {} },
-    },
-    undefined,
-  )
+const LIMITS = { maxOrdinary: 2048, maxRecognised: 1024, maxAgeSeconds: 60 }
+
+function id(number: number): string {
+  return number.toString(16).padStart(16, '0')
+}
+
+function spanOf(traceId: string, spanId: string, above?: LocalSpan, topId = ''): LocalSpan {
+  return new LocalSpan({ traceId, spanId }, above, topId, true)
 }
 
 describe('RecentSpans', () => {
   test('finds each of the latest spans by trace and span id, and none that has fallen out', () => {
-    const ids = fc.array(fc.tuple(fc.constantFrom('t1', 't2'), fc.integer({ min: 0, max: 5000 })), { maxLength: 5000 })
+    const traces = fc.constantFrom('1'.padStart(32, '0'), '2'.padStart(32, '0'))
+    const ids = fc.array(fc.tuple(traces, fc.integer({ min: 0, max: 5000 })), { maxLength: 5000 })
     fc.assert(
       fc.property(ids, (added) => {
-        const recent = new RecentSpans(2048, 60)
-        const spans = added.map(([traceId, id]) => spanOf(traceId, id.toString(16).padStart(16, '0')))
-        for (const span of spans) recent.add(span, 0)
+        const recent = new RecentSpans(LIMITS)
+        const spans = added.map(([traceId, number]) => spanOf(traceId, id(number)))
+        for (const span of spans) recent.addOrdinary(span, 0)
         const expected = new Map(spans.slice(-2048).map((span) => [span.context.traceId + span.context.spanId, span]))
         for (const { context } of spans) {
-          const found = recent.find(context.traceId, context.spanId, 0)
-          expect(found).toBe(expected.get(context.traceId + context.spanId))
+          expect(recent.find(context, 0)).toBe(expected.get(context.traceId + context.spanId))
         }
         expect(recent.hasForgotten).toBe(spans.length > 2048)
       }),
@@ -41,10 +34,44 @@ describe('RecentSpans', () => {
   })
 
   test('does not find what began longer ago than the limit', () => {
-    const recent = new RecentSpans(1024, 60)
+    const recent = new RecentSpans(LIMITS)
     const span = spanOf('t', 'a')
-    recent.add(span, 1000)
-    expect(recent.find('t', 'a', 1060)).toBe(span)
-    expect(recent.find('t', 'a', 1061)).toBeUndefined()
+    recent.addOrdinary(span, 1000)
+    expect(recent.find(span.context, 1060)).toBe(span)
+    expect(recent.find(span.context, 1061)).toBeUndefined()
+  })
+
+  test('ordinary spans that come later do not push out a recognised one', () => {
+    const recent = new RecentSpans(LIMITS)
+    const span = spanOf('t', id(1))
+    recent.addOrdinary(span, 0)
+    recent.addRecognised(span, 0)
+    for (let number = 2; number < 5000; number += 1) recent.addOrdinary(spanOf('t', id(number)), 0)
+    expect(recent.find(span.context, 0)).toBe(span)
+  })
+
+  test('of spans that have ended, what is above them is found', () => {
+    const recent = new RecentSpans(LIMITS)
+    const root = spanOf('t', id(1), undefined, 'abcdef0123456789')
+    const agent = spanOf('t', id(2), root, root.topId)
+    const tool = spanOf('t', id(3), agent, root.topId)
+    const inner = spanOf('t', id(4), tool, root.topId)
+    recent.addOrdinary(root, 0)
+    recent.addRecognised(agent, 0)
+    recent.addOrdinary(tool, 0)
+    recent.addOrdinary(inner, 0)
+    for (const span of [inner, tool]) recent.release(span)
+    expect(recent.find(inner.context, 0)).toMatchObject({ above: agent, open: false, isOver: false, topId: root.topId })
+
+    agent.isOver = true
+    recent.release(agent)
+    const found = recent.find(inner.context, 0)
+    expect(found?.above).toBe(root)
+    expect(isBelowOver(found)).toBe(true)
+    expect(isBelowOver(recent.find(agent.context, 0))).toBe(true)
+
+    recent.release(root)
+    expect(recent.find(root.context, 0)).toMatchObject({ above: undefined, isOver: false, topId: root.topId })
+    expect(recent.find(inner.context, 0)).toMatchObject({ above: undefined, isOver: true })
   })
 })

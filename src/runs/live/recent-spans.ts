@@ -1,87 +1,90 @@
-import type { LocalSpan } from './local-span.ts'
+import { LocalSpan } from './local-span.ts'
+import type { SpanIds } from './local-span.ts'
+import { SpanTable } from './span-table.ts'
 
-/** At most so many spans are compared for one look-up: ids of a generator that repeats itself would all fall together. */
-const MAX_STEPS = 256
-
-const FIRST_CAPACITY = 1024
+/** How many of the latest spans are found by their ids. Recognised ones are few, and what is below them is long at work. */
+export interface RecentSpansLimits {
+  /** A power of two. */
+  readonly maxOrdinary: number
+  /** A power of two. */
+  readonly maxRecognised: number
+  readonly maxAgeSeconds: number
+}
 
 /**
- * The latest spans that started in this process, found by trace and span id: a ring, with the entries of equal hash chained
- * from the latest to the earliest. A `Map` would cost each of the application's spans an insertion and a removal of a
- * string key, which is several times as much.
- *
- * It holds no span of the application, only our records of them.
+ * The latest spans that started in this process, found by trace and span id. A `position` names an entry: positive ones are of
+ * ordinary spans, negative ones of recognised spans, and 0 is none.
  */
 export class RecentSpans {
-  readonly #capacity: number
-  readonly #maxAgeSeconds: number
-  readonly #spans: LocalSpan[] = []
-  #mask = 0
-  /** When each began, in seconds since the epoch. */
-  #startedAt = new Float64Array()
-  /** By hash, the position of the latest span, counted from 1; 0 where there is none. */
-  #latest = new Float64Array()
-  /** By slot, the position of the next earlier span of the same hash. */
-  #earlier = new Float64Array()
-  #added = 0
+  readonly #ordinary: SpanTable
+  readonly #recognised: SpanTable
 
-  /** @param capacity How many spans are kept: a power of two. */
-  constructor(capacity: number, maxAgeSeconds: number) {
-    this.#capacity = capacity
-    this.#maxAgeSeconds = maxAgeSeconds
-    this.#resize(Math.min(capacity, FIRST_CAPACITY))
+  constructor({ maxOrdinary, maxRecognised, maxAgeSeconds }: RecentSpansLimits) {
+    this.#ordinary = new SpanTable(maxOrdinary, maxAgeSeconds)
+    this.#recognised = new SpanTable(maxRecognised, maxAgeSeconds)
   }
 
   /** Whether spans have fallen out, so that one that is not found may have been here. */
   get hasForgotten(): boolean {
-    return this.#added > this.#capacity
+    return this.#ordinary.hasForgotten || this.#recognised.hasForgotten
   }
 
   /** @param startedAt When it began, in seconds since the epoch. */
-  add(span: LocalSpan, startedAt: number): void {
-    if (this.#added > this.#mask && this.#mask + 1 < this.#capacity) this.#resize((this.#mask + 1) * 2)
-    const slot = this.#added & this.#mask
-    this.#added += 1
-    const hash = hashOf(span.context.spanId) & this.#mask
-    this.#spans[slot] = span
-    this.#startedAt[slot] = startedAt
-    this.#earlier[slot] = this.#latest[hash] ?? 0
-    this.#latest[hash] = this.#added
+  addOrdinary(span: LocalSpan, startedAt: number): void {
+    span.position = this.#ordinary.add(span, startedAt)
   }
 
-  /** @param atSeconds When it is looked for, in seconds since the epoch: what began longer ago than the limit is not found. */
-  find(traceId: string, spanId: string, atSeconds: number): LocalSpan | undefined {
-    const oldest = Math.max(this.#added - this.#mask, 1)
-    let position = this.#latest[hashOf(spanId) & this.#mask] ?? 0
-    for (let step = 0; position >= oldest && step < MAX_STEPS; step++) {
-      const slot = (position - 1) & this.#mask
-      const span = this.#spans[slot]
-      if (span !== undefined && span.context.spanId === spanId && span.context.traceId === traceId) {
-        return atSeconds - (this.#startedAt[slot] ?? 0) > this.#maxAgeSeconds ? undefined : span
-      }
-      position = this.#earlier[slot] ?? 0
+  /** To be called with a recognised span when it starts, or when it turns out to be one. */
+  addRecognised(span: LocalSpan, startedAt: number): void {
+    const before = span.position
+    span.position = -this.#recognised.add(span, startedAt)
+    if (before > 0) this.#ordinary.release(before, false, span.position)
+  }
+
+  /** To be called when nothing of a span changes any more: it has ended, and its run is closed where it is of one. */
+  release({ position, isOver, above }: LocalSpan): void {
+    const abovePosition = above?.position ?? 0
+    if (position > 0) this.#ordinary.release(position, isOver, abovePosition)
+    else this.#recognised.release(-position, isOver, abovePosition)
+  }
+
+  /**
+   * The record of a span. Where it was let go of, one that says the same of what is above it.
+   *
+   * @param atSeconds When it is looked for, in seconds since the epoch: what began longer ago than the limit is not found.
+   */
+  find({ traceId, spanId }: SpanIds, atSeconds: number): LocalSpan | undefined {
+    const position =
+      -this.#recognised.find(traceId, spanId, atSeconds) || this.#ordinary.find(traceId, spanId, atSeconds)
+    if (position === 0) return undefined
+    const table = this.#tableOf(position)
+    const record = table.recordAt(Math.abs(position))
+    if (record !== undefined) return record
+    const past = table.pastAt(Math.abs(position))
+    if (past === undefined) return undefined
+    const { above, isBelowOver } = this.#wayUp(past.above)
+    const found = new LocalSpan({ traceId, spanId }, above, past.topId, false)
+    found.isOver = past.isOver || isBelowOver
+    found.position = position
+    return found
+  }
+
+  /** The next record from a position upwards, and whether spans of closed runs were passed on the way to it. */
+  #wayUp(from: number): { readonly above: LocalSpan | undefined; readonly isBelowOver: boolean } {
+    let isBelowOver = false
+    let position = from
+    while (position !== 0) {
+      const table = this.#tableOf(position)
+      const above = table.recordAt(Math.abs(position))
+      if (above !== undefined) return { above, isBelowOver }
+      const past = table.pastAt(Math.abs(position))
+      isBelowOver ||= past?.isOver === true
+      position = past?.above ?? 0
     }
-    return undefined
+    return { above: undefined, isBelowOver }
   }
 
-  /** The tables grow with what is in them: an application that has few spans pays for few. */
-  #resize(capacity: number): void {
-    const startedAt = this.#startedAt
-    this.#mask = capacity - 1
-    this.#startedAt = new Float64Array(capacity)
-    this.#latest = new Float64Array(capacity)
-    this.#earlier = new Float64Array(capacity)
-    this.#added = 0
-    // Until the tables are as large as they get, nothing has been written over: positions are places.
-    for (const [slot, span] of this.#spans.entries()) this.add(span, startedAt[slot] ?? 0)
+  #tableOf(position: number): SpanTable {
+    return position > 0 ? this.#ordinary : this.#recognised
   }
-}
-
-/** Of the last eight characters: ids of tests and of some generators differ in these alone. */
-function hashOf(id: string): number {
-  let hash = 0
-  for (let index = Math.max(id.length - 8, 0); index < id.length; index++) {
-    hash = (Math.imul(hash, 31) + id.charCodeAt(index)) | 0
-  }
-  return hash ^ (hash >>> 15)
 }

@@ -1,14 +1,20 @@
 import type { LiveSpan } from './live-span.ts'
 import { SpanGroup } from './span-group.ts'
+import type { SpanLinks } from './span-links.ts'
 
 /** The groups that are not closed, and the bytes of content that they hold. */
 export class SpanGroups implements Iterable<SpanGroup> {
+  readonly #links: Pick<SpanLinks, 'retire'>
   /** The ends of the list of groups, in the order in which they began: a set would hash every one of them. */
   #oldest: SpanGroup | undefined
   #newest: SpanGroup | undefined
   readonly #byTrace = new Map<string, Set<SpanGroup>>()
   #size = 0
   #heldBytes = 0
+
+  constructor(links: Pick<SpanLinks, 'retire'>) {
+    this.#links = links
+  }
 
   get size(): number {
     return this.#size
@@ -57,7 +63,7 @@ export class SpanGroups implements Iterable<SpanGroup> {
     group.closed = true
     // Not booked on the group: its run may still be asked how large it is.
     this.#heldBytes -= group.heldBytes
-    for (const span of group.spans) span.local.retire()
+    for (const span of group.spans) this.#links.retire(span.local)
     group.spans = []
     this.#remove(group)
   }
@@ -88,7 +94,7 @@ export class SpanGroups implements Iterable<SpanGroup> {
         kept.push(span)
         continue
       }
-      span.local.retire()
+      this.#links.retire(span.local)
       this.add(group, -span.contentBytes, -span.heldBytes)
     }
     group.spans = kept

@@ -28,7 +28,7 @@ import type { TraceStoreOptions } from './trace-store-options.ts'
 export class TraceStore {
   readonly #options: TraceStoreOptions
   readonly #links = new SpanLinks()
-  readonly #groups = new SpanGroups()
+  readonly #groups = new SpanGroups(this.#links)
   readonly #deadlines: Deadlines
   readonly #twoForms = new TwoForms()
   readonly #intake: SpanIntake
@@ -147,6 +147,7 @@ export class TraceStore {
   ended(span: LiveSpan): void {
     if (span.closed) this.#options.onLate()
     else this.#advance(span)
+    if (!span.isKept) this.#links.ended(span.local)
     this.#agentless.spanEnded(span.local)
   }
 
@@ -156,8 +157,7 @@ export class TraceStore {
     if (local === undefined) return false
     // It was recognised, and its run was closed while it was open.
     if (local.isOver && local.open) this.#options.onLate()
-    local.open = false
-    this.#links.shorten(local)
+    this.#links.ended(local)
     return this.#agentless.spanEnded(local)
   }
 
