@@ -30,28 +30,28 @@ export class LocalSpan {
   askAgain = 0
   /** Its entry among the recent spans, as `RecentSpans` counts them. */
   position = 0
+  /** The entry of the outermost span that is known above it; 0 where it is that one itself. */
+  readonly topPosition: number
   /** The id of the last span on the way up that is known or named; empty where there is none. */
   readonly topId: string
 
-  constructor(context: SpanIds, above: LocalSpan | undefined, topId: string, open: boolean) {
+  constructor(context: SpanIds, above: LocalSpan | undefined, topId: string, topPosition: number, open: boolean) {
     this.context = context
     this.above = above
     this.topId = topId
+    this.topPosition = topPosition
     this.open = open
   }
 
   /** The record of a span that starts. `parent` is the span of this process that it is below, ended or not. */
   static startedBelow(span: SdkSpanLike, parent: LocalSpan | undefined): LocalSpan {
+    const context = span.spanContext()
     if (parent === undefined) {
-      return new LocalSpan(
-        span.spanContext(),
-        undefined,
-        span.parentSpanContext?.spanId ?? span.parentSpanId ?? '',
-        true,
-      )
+      return new LocalSpan(context, undefined, span.parentSpanContext?.spanId ?? span.parentSpanId ?? '', 0, true)
     }
     const topId = parent.topId === '' ? parent.context.spanId : parent.topId
-    return new LocalSpan(span.spanContext(), isPassed(parent) ? parent.above : parent, topId, true)
+    const topPosition = parent.topPosition === 0 ? parent.position : parent.topPosition
+    return new LocalSpan(context, isPassed(parent) ? parent.above : parent, topId, topPosition, true)
   }
 
   /** To be called when it has ended and no dialect recognises it: shortens its way up past those that have ended too. */

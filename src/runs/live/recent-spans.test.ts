@@ -11,7 +11,7 @@ function id(number: number): string {
 }
 
 function spanOf(traceId: string, spanId: string, above?: LocalSpan, topId = ''): LocalSpan {
-  return new LocalSpan({ traceId, spanId }, above, topId, true)
+  return new LocalSpan({ traceId, spanId }, above, topId, above?.topPosition || (above?.position ?? 0), true)
 }
 
 describe('RecentSpans', () => {
@@ -53,12 +53,12 @@ describe('RecentSpans', () => {
   test('of spans that have ended, what is above them is found', () => {
     const recent = new RecentSpans(LIMITS)
     const root = spanOf('t', id(1), undefined, 'abcdef0123456789')
-    const agent = spanOf('t', id(2), root, root.topId)
-    const tool = spanOf('t', id(3), agent, root.topId)
-    const inner = spanOf('t', id(4), tool, root.topId)
     recent.addOrdinary(root, 0)
+    const agent = spanOf('t', id(2), root, root.topId)
     recent.addRecognised(agent, 0)
+    const tool = spanOf('t', id(3), agent, root.topId)
     recent.addOrdinary(tool, 0)
+    const inner = spanOf('t', id(4), tool, root.topId)
     recent.addOrdinary(inner, 0)
     for (const span of [inner, tool]) recent.release(span)
     expect(recent.find(inner.context, 0)).toMatchObject({ above: agent, open: false, isOver: false, topId: root.topId })

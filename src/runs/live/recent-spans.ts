@@ -36,16 +36,14 @@ export class RecentSpans {
 
   /** To be called with a recognised span when it starts, or when it turns out to be one. */
   addRecognised(span: LocalSpan, startedAt: number): void {
-    const before = span.position
+    const { position, topPosition, topId } = span
     span.position = -this.#recognised.add(span, startedAt)
-    if (before > 0) this.#ordinary.release(before, false, span.position)
+    if (position > 0) this.#ordinary.release(position, { above: span, isOver: false, topPosition, topId })
   }
 
   /** To be called when nothing of a span changes any more: it has ended, and its run is closed where it is of one. */
-  release({ position, isOver, above }: LocalSpan): void {
-    const abovePosition = above?.position ?? 0
-    if (position > 0) this.#ordinary.release(position, isOver, abovePosition)
-    else this.#recognised.release(-position, isOver, abovePosition)
+  release(span: LocalSpan): void {
+    this.#tableOf(span.position).release(Math.abs(span.position), span)
   }
 
   /**
@@ -63,7 +61,8 @@ export class RecentSpans {
     const past = table.pastAt(Math.abs(position))
     if (past === undefined) return undefined
     const { above, isBelowOver } = this.#wayUp(past.above)
-    const found = new LocalSpan({ traceId, spanId }, above, past.topId, false)
+    const topId = past.top === 0 ? past.namedAbove : this.#topIdAt(past.top)
+    const found = new LocalSpan({ traceId, spanId }, above, topId, past.top, false)
     found.isOver = past.isOver || isBelowOver
     found.position = position
     return found
@@ -82,6 +81,15 @@ export class RecentSpans {
       position = past?.above ?? 0
     }
     return { above: undefined, isBelowOver }
+  }
+
+  /** What an outermost span names as its parent, else its own id; the empty text where it has fallen out. */
+  #topIdAt(position: number): string {
+    const table = this.#tableOf(position)
+    const record = table.recordAt(Math.abs(position))
+    if (record !== undefined) return record.topId || record.context.spanId
+    const past = table.pastAt(Math.abs(position))
+    return past === undefined ? '' : past.namedAbove || past.spanId
   }
 
   #tableOf(position: number): SpanTable {

@@ -9,12 +9,13 @@ const FIRST_CAPACITY = 1024
 const ID_HIGH = 0
 const ID_LOW = 1
 const TRACE = 2
-const TOP_HIGH = 3
-const TOP_LOW = 4
-const STARTED_AT = 5
+const STARTED_AT = 3
 /** How many positions earlier the last span of the same hash is; 0 where there is none. */
-const EARLIER = 6
-const STATE = 7
+const EARLIER = 4
+const STATE = 5
+/** Of a span that was let go of, and has nothing known above it: the id that it names as its parent. */
+const NAMED_HIGH = 6
+const NAMED_LOW = 7
 const COLUMNS = 8
 
 /** The record is there: the span is open, or it is of a run that is not closed. */
@@ -24,12 +25,19 @@ const PASSED = 1
 /** The record was let go of: the span has ended, and so has its run. */
 const OVER = 2
 
+/** What a table takes over of a record that it lets go of. */
+type SpanPlace = Pick<LocalSpan, 'isOver' | 'above' | 'topPosition' | 'topId'>
+
 /** What a table keeps of a span whose record it let go of. */
 export interface PastSpan {
   readonly isOver: boolean
   /** The position of the next record on its way up; 0 where there is none. */
   readonly above: number
-  readonly topId: string
+  /** The position of the outermost span above it; 0 where nothing is known above it. */
+  readonly top: number
+  /** Where nothing is known above it: the id that it names as its parent, empty where it names none. */
+  readonly namedAbove: string
+  readonly spanId: string
 }
 
 /**
@@ -48,9 +56,14 @@ export class SpanTable {
   #rows = new Int32Array()
   /** By slot, the position of the next record above a span that was let go of. */
   #above = new Float64Array()
+  /** By slot, the position of the outermost span above it. */
+  #top = new Float64Array()
   /** By hash, the position of the latest span, counted from 1; 0 where there is none. */
   #latest = new Float64Array()
   #added = 0
+  /** Spans of a trace often come one after the other. */
+  #latestTraceId = ''
+  #latestTrace = 0
 
   /** @param capacity How many spans are kept: a power of two. */
   constructor(capacity: number, maxAgeSeconds: number) {
@@ -73,14 +86,16 @@ export class SpanTable {
     if (this.#added > this.#mask && this.#mask + 1 < this.#capacity) this.#resize((this.#mask + 1) * 2)
     const slot = this.#added & this.#mask
     this.#records[slot] = span
-    const { context, topId } = span
+    const { traceId, spanId } = span.context
+    if (traceId !== this.#latestTraceId) {
+      this.#latestTraceId = traceId
+      this.#latestTrace = hexAt(traceId, 24)
+    }
     const rows = this.#rows
     const row = slot * COLUMNS
-    rows[row + ID_HIGH] = hexAt(context.spanId, 0)
-    rows[row + ID_LOW] = hexAt(context.spanId, 8)
-    rows[row + TRACE] = hexAt(context.traceId, 24)
-    rows[row + TOP_HIGH] = topId === '' ? 0 : hexAt(topId, 0)
-    rows[row + TOP_LOW] = topId === '' ? 0 : hexAt(topId, 8)
+    rows[row + ID_HIGH] = hexAt(spanId, 0)
+    rows[row + ID_LOW] = hexAt(spanId, 8)
+    rows[row + TRACE] = this.#latestTrace
     rows[row + STARTED_AT] = startedAt
     rows[row + STATE] = HELD
     this.#chain(row)
@@ -88,12 +103,17 @@ export class SpanTable {
   }
 
   /** Lets go of the record of a span. What is above it is found from there on. */
-  release(position: number, isOver: boolean, above: number): void {
+  release(position: number, { isOver, above, topPosition, topId }: SpanPlace): void {
     if (!this.#has(position)) return
     const slot = (position - 1) & this.#mask
+    const row = slot * COLUMNS
     this.#records[slot] = undefined
-    this.#rows[slot * COLUMNS + STATE] = isOver ? OVER : PASSED
-    this.#above[slot] = above
+    this.#rows[row + STATE] = isOver ? OVER : PASSED
+    this.#above[slot] = above?.position ?? 0
+    this.#top[slot] = topPosition
+    const isNamed = topPosition === 0 && topId !== ''
+    this.#rows[row + NAMED_HIGH] = isNamed ? hexAt(topId, 0) : 0
+    this.#rows[row + NAMED_LOW] = isNamed ? hexAt(topId, 8) : 0
   }
 
   /**
@@ -132,7 +152,9 @@ export class SpanTable {
     return {
       isOver: this.#rows[row + STATE] === OVER,
       above: this.#above[slot] ?? 0,
-      topId: toHex(this.#rows[row + TOP_HIGH] ?? 0, this.#rows[row + TOP_LOW] ?? 0),
+      top: this.#top[slot] ?? 0,
+      namedAbove: toHex(this.#rows[row + NAMED_HIGH] ?? 0, this.#rows[row + NAMED_LOW] ?? 0),
+      spanId: toHex(this.#rows[row + ID_HIGH] ?? 0, this.#rows[row + ID_LOW] ?? 0),
     }
   }
 
@@ -156,12 +178,14 @@ export class SpanTable {
 
   /** The table grows with what is in it: an application that has few spans pays for few. */
   #resize(capacity: number): void {
-    const [rows, above, added] = [this.#rows, this.#above, this.#added]
+    const [rows, above, top, added] = [this.#rows, this.#above, this.#top, this.#added]
     this.#mask = capacity - 1
     this.#rows = new Int32Array(capacity * COLUMNS)
     this.#rows.set(rows)
     this.#above = new Float64Array(capacity)
     this.#above.set(above)
+    this.#top = new Float64Array(capacity)
+    this.#top.set(top)
     this.#latest = new Float64Array(capacity)
     // Until the table is as large as it gets, nothing has been written over: positions are places.
     this.#added = 0
