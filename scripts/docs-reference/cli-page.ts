@@ -12,7 +12,10 @@ export function cliPage(): string {
     'Command line',
     '`npx spanscore <command>`. Exit code 0 means success, 1 that something is not as it should be (a gate, a check), and 2 wrong usage or input that cannot be read. This is the help of each command.',
     ...allCommands.flatMap(({ name, declare }) => {
-      const command = new Command('spanscore').enablePositionalOptions().command(name).helpOption('-h, --help', 'print this help')
+      const command = new Command('spanscore')
+        .enablePositionalOptions()
+        .command(name)
+        .helpOption('-h, --help', 'print this help')
       declare(command, silent, () => {})
       return [command, ...command.commands].flatMap(section)
     }),

@@ -13,9 +13,11 @@ export function serverPage(): string {
     '## Metrics',
     'They go to the same endpoint as the scores, with `service.name` = `spanscore`. [Metrics of scores](metrics.md) are sent as well.',
     '### Of the service',
-    metricTable('server/src/send/service-metrics.ts', 'spanscore.service'),
+    metricTable('server/src/send/service-metrics.ts'),
     '### Of a worker',
-    metricTable('server/src/send/worker-metrics.ts', 'spanscore.worker'),
+    metricTable('server/src/send/worker-metrics.ts'),
+    '### Of a judge worker',
+    metricTable('server/src/send/judge-metrics.ts'),
   )
 }
 
@@ -26,8 +28,10 @@ function help(): string {
 }
 
 /** The instruments that a file creates with its functions `counter` and `gauge`, in its order. */
-function metricTable(file: string, prefix: string): string {
-  const [, ...calls] = readFileSync(file, 'utf8').split(/\n {4}(?=(?:counter|gauge)\()/)
+function metricTable(file: string): string {
+  const text = readFileSync(file, 'utf8')
+  const prefix = /createObservableCounter\(`([\w.]+)\./.exec(text)?.[1]
+  const [, ...calls] = text.split(/\n {4}(?=(?:counter|gauge)\()/)
   const rows = calls.map((call) => {
     const [, kind, name, description, unit] =
       /^(counter|gauge)\(\s*'(\w+)',\s*'([^']+)',\s*(?:'([^']+)',)?/.exec(call) ?? []
