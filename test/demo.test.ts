@@ -18,12 +18,12 @@ describe('the demo', () => {
   const count = (pattern: RegExp): number => shown.match(pattern)?.length ?? 0
 
   it('counts what it printed', () => {
-    const [runs, started, nested, scorers, evaluations] = numbersIn(
-      /(\d+) runs \((\d+) started by the application, (\d+) by another agent\) × (\d+) scorers = (\d+) evaluations/,
+    const [runs, nested, scorers, evaluations] = numbersIn(
+      /(\d+) runs \((\d+) of them started by another agent\) × (\d+) scorers = (\d+) evaluations/,
     )
     const printedRuns = count(/^\S+-agent {2}\S/gm)
     expect(runs).toBe(printedRuns)
-    expect((started ?? 0) + (nested ?? 0)).toBe(printedRuns)
+    expect(nested).toBe(count(/\(asked by another agent\)$/gm))
     expect(evaluations).toBe((runs ?? 0) * (scorers ?? 0))
     const [scored, passed, failed] = numbersIn(/(\d+) scored: ✓ (\d+) passed, ✗ (\d+) did not/)
     expect(passed).toBe(count(/^ {2}✓ [a-z_]+ +\d/gm))

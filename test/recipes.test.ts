@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 import { createScriptedOpenAIServer, judgeReply, readJudgePrompt } from 'spanscore/testing'
@@ -7,16 +8,19 @@ import type { ScriptedOpenAIServer, ScriptedReply, ScriptedRequest } from 'spans
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 /** The blocks of these pages are run as they are, with a scripted server in place of the models. */
-const pages = ['attach', 'choosing', 'custom-scorers', 'judges', 'privacy', 'production', 'quickstart', 'scorers']
+const pages = (
+  'README docs/attach docs/choosing docs/coming-from-mastra docs/custom-scorers docs/judges docs/onscore docs/privacy ' +
+  'docs/production docs/quickstart docs/sampling docs/scorers'
+).split(' ')
 const folder = '.cache/recipes'
 const run = promisify(execFile)
 
 const recipes = pages.flatMap((page) => {
-  const text = readFileSync(`docs/${page}.md`, 'utf8')
+  const text = readFileSync(`${page}.md`, 'utf8')
   return [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map((match) => {
     const code = match[1]!
     const title = [...text.slice(0, match.index).matchAll(/^#+ (.*)$/gm)].at(-1)?.[1] ?? page
-    const name = `${page}-${text.slice(0, match.index).split('\n').length}`
+    const name = `${page.replace('/', '-')}-${text.slice(0, match.index).split('\n').length}`
     return { title, code, isTest: code.includes("from 'vitest'"), name }
   })
 })
@@ -53,9 +57,9 @@ describe('the recipes', () => {
   it.each(recipes)('runs: $title ($name)', { timeout: 60_000 }, async ({ name, code, isTest }) => {
     const environment = { ...process.env, OPENAI_API_KEY: 'scripted', OPENAI_BASE_URL: server.url, FORCE_COLOR: '0' }
     const [command, ...args] = isTest
-      ? ['node_modules/.bin/vitest', 'run', '--root', folder, `${name}.test.ts`]
-      : ['node_modules/.bin/node', `${folder}/${name}.ts`]
-    const { stdout, stderr } = await run(command, args, { env: environment })
+      ? [resolve('node_modules/.bin/vitest'), 'run', `${name}.test.ts`]
+      : [resolve('node_modules/.bin/node'), `${name}.ts`]
+    const { stdout, stderr } = await run(command, args, { cwd: folder, env: environment })
     // What a recipe says that it prints, it prints.
     for (const [, promised = ''] of code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)) expect(stdout).toContain(promised)
     expect(`${stdout}${stderr}`).not.toMatch(/NaN|undefined|Error/)

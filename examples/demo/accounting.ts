@@ -6,10 +6,10 @@ import { paint } from './report.ts'
 /** What the reasons of the demo mean, in words. */
 const MEANINGS: Readonly<Record<string, string>> = {
   filtered: 'the scorer is for other agents or other questions',
-  'not-applicable': 'there was nothing to score, such as tool errors where no tool was called',
+  'not-applicable': 'there was nothing to score: no tool was called',
   'run-failed': 'the run failed before there was anything to judge',
   'no-output': 'the run gave no answer',
-  thinned: 'more was asked of judges than the budget allows; the weights of other runs make up for it',
+  thinned: 'over the budget of judges; the weights of other runs make up for it',
   refused: 'the budget for judge calls was used up',
   'sampled-out': 'the run was not in the sample',
 }
@@ -22,10 +22,10 @@ export function printAccounting({ runs, scorers }: LedgerSnapshot, printedRuns: 
   const sum = (key: 'runs' | 'scored' | 'skipped' | 'failed' | 'pending') =>
     counts.reduce((total, row) => total + row[key], 0)
   const nested = printedRuns - runs.seen
-  const started = `${runs.seen} started by the application${nested > 0 ? `, ${nested} by another agent` : ''}`
+  const started = nested > 0 ? ` (${nested} of them started by another agent)` : ''
   console.log(`\n${paint('bold', 'Everything is accounted for')}, in the ledger of the process:`)
   console.log(
-    `  ${plural(printedRuns, 'run')} (${started}) × ${plural(counts.length, 'scorer')} = ${sum('runs')} evaluations`,
+    `  ${plural(printedRuns, 'run')}${started} × ${plural(counts.length, 'scorer')} = ${sum('runs')} evaluations`,
   )
   console.log(
     `  ${sum('scored')} scored: ${paint('green', `✓ ${passed} passed`)}, ${paint('red', `✗ ${sum('scored') - passed} did not`)}`,
@@ -44,10 +44,11 @@ export function printAccounting({ runs, scorers }: LedgerSnapshot, printedRuns: 
 /** Three things to try. */
 export function printNextSteps(): void {
   console.log(`\n${paint('bold', 'Try next')}
-  1. A real model and judge:        OPENAI_API_KEY=sk-… npm run demo
+  1. A real model and judge:
+       OPENAI_API_KEY=sk-… npm run demo
   2. See the scores in Jaeger and Grafana:
-                                    (cd collector-config && docker compose up -d)
-                                    OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run demo
-  3. Your own agents:               npx spanscore inspect traces.jsonl shows what your traces hold;
-                                    README.md shows how to score them live`)
+       (cd collector-config && docker compose up -d)
+       OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run demo
+  3. See what your own traces hold (README.md shows how to score them live):
+       npx spanscore inspect traces.jsonl`)
 }

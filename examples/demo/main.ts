@@ -21,7 +21,7 @@ import { printAccounting, printNextSteps } from './accounting.ts'
 import { createDemoAgents } from './agents.ts'
 import { answerJudge, isJudge } from './judge-script.ts'
 import { showPage } from './page.ts'
-import { carriesScores, paint, printedRuns, printRun, printTable } from './report.ts'
+import { carriesScores, paint, printedRuns, printRun, printTable, say } from './report.ts'
 import { answerAgent, questions } from './script.ts'
 import { startTelemetry } from './telemetry.ts'
 
@@ -34,7 +34,7 @@ const realModel = Boolean(process.env['OPENAI_API_KEY'])
 
 // spanscore speaks through OpenTelemetry's diag logger; of its notes, the demo shows where the scores go.
 const note = (_namespace: unknown, message: unknown) =>
-  String(message).startsWith('First score') && console.log(paint('dim', `${String(message)}\n`))
+  String(message).startsWith('First score') && say(paint('dim', `${String(message)}\n`))
 diag.setLogger({ error: console.error, warn: console.warn, info: note, debug() {}, verbose() {} }, DiagLogLevel.INFO)
 
 const receiver = await createOtlpReceiver({ onBatch: ({ spans }) => spans.filter(carriesScores).forEach(printRun) })
@@ -44,19 +44,15 @@ const server = await createScriptedOpenAIServer((request) =>
 const openai = realModel ? createOpenAI() : createOpenAI({ baseURL: server.url, apiKey: 'scripted' })
 const model = openai('gpt-5-mini')
 
-console.log(
-  `${paint('bold', 'The spanscore demo')}: agents on the AI SDK, traced by OpenTelemetry and scored while they run.`,
-)
-console.log(
+say(`${paint('bold', 'The spanscore demo')}: agents on the AI SDK, traced by OpenTelemetry and scored while they run.`)
+say(
   realModel
     ? 'gpt-5-mini of OpenAI is the model of the agents and the judge.'
     : 'Model and judge are SCRIPTED: they answer over real HTTP what a script says, mistakes included.',
 )
-console.log(
-  `Spans, events and metrics go over OTLP to a receiver in this process${backend ? ` and to ${backend}` : ''}.`,
-)
-console.log('tool_call_accuracy, tool_order and tool_errors are computed by code. The other scorers ask the judge.')
-console.log(
+say(`Spans, events and metrics go over OTLP to a receiver in this process${backend ? ` and to ${backend}` : ''}.`)
+say('tool_call_accuracy, tool_order and tool_errors are computed by code. The other scorers ask the judge.')
+say(
   `${paint('green', '✓')} passed, ${paint('red', '✗')} did not pass, ${paint('yellow', '–')} no score. This is what arrives, run by run:\n`,
 )
 
@@ -104,15 +100,13 @@ const outage = realModel
 
 await scoring.forceFlush()
 if (outage !== undefined) {
-  console.log(
-    paint('dim', `That run failed, and its application got the error as it would without scoring: ${outage}\n`),
-  )
+  say(paint('dim', `That run failed, and its application got the error as it would without scoring: ${outage}\n`))
 }
 await telemetry.shutdown()
 
 const events = receiver.logs.filter((log) => log.eventName === 'gen_ai.evaluation.result')
 const metricNames = new Set(receiver.metrics.map((metric) => metric.name))
-console.log(
+say(
   `${receiver.spans.length} spans, ${events.length} gen_ai.evaluation.result events and ${metricNames.size} metrics arrived. The means, from the events:\n`,
 )
 printTable(events)

@@ -12,6 +12,9 @@ const columns = Math.min(110, process.stdout.columns ?? 100)
 /** Colour, where the output is a terminal that shows any. */
 export const paint = (format: Format, text: string): string => styleText(format, text, { stream: process.stdout })
 
+/** Prints a text of any length, in lines that fit the terminal. */
+export const say = (text: string): void => console.log(wrapAnsi(text, columns))
+
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - stringWidth(text)))
 

@@ -8,7 +8,7 @@ export interface LabellerAgreement {
   readonly agreed: number
   /**
    * Krippendorff's α for two values: 1 where all agree, 0 where they agree as often as chance has them. `undefined` where all
-   * of these labels are the same, so that there is nothing to tell apart.
+   * of these labels are the same, so that there is nothing to distinguish.
    */
   readonly alpha: number | undefined
   readonly labellers: readonly string[]

@@ -29,7 +29,7 @@ export interface Label {
   readonly drawProbability: number
 }
 
-/** A line of a labelling file, which a person may not have filled in yet. What else a line holds is not read. */
+/** A line of a labelling file, which is possibly not filled in yet. What else a line holds is not read. */
 export type LabelLine = Omit<Label, 'label' | 'labeller' | 'labelledAt'> & {
   /** `null` until somebody has labelled the run. */
   readonly label: Label['label'] | null

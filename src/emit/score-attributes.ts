@@ -104,7 +104,7 @@ function namesOf(scorerId: string): Names {
   return made
 }
 
-/** The explanation as it may leave the process, cut to its length limit; `undefined` where there is none, or it may not. */
+/** The explanation as it may leave the process, cut to its length limit; `undefined` where there is none, or it must not. */
 export function explanationOf(
   { score, scorer }: Evaluation,
   { explanations, stripContent }: ExplanationRules,

@@ -7,7 +7,7 @@ export interface Randomness {
   /** A whole number from 0 to `below` - 1. */
   integer(below: number): number
   /**
-   * Hex digits of a keyed hash. Without the key nobody can tell it from random digits; with the key it can be computed
+   * Hex digits of a keyed hash. Without the key nobody can distinguish it from random digits; with the key it can be computed
    * again, which is how the judges of `spanscore/testing` know which question is which.
    */
   digest(text: string): string

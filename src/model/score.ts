@@ -69,7 +69,7 @@ export type FailureCode =
 
 /** A number within the scorer's range, in the scorer's own units. */
 export interface Scored {
-  /** Tells the three kinds of scores apart. */
+  /** Which of the three kinds of scores it is. */
   readonly status: 'scored'
   /** Within the scorer's range, in the scorer's own units. */
   readonly value: number
@@ -87,7 +87,7 @@ export interface Scored {
 
 /** No score, because there was nothing to ask, or it was decided not to. The message says what to do. */
 export interface Skipped {
-  /** Tells the three kinds of scores apart. */
+  /** Which of the three kinds of scores it is. */
   readonly status: 'skipped'
   /** Why the scorer was not asked. */
   readonly reason: SkipReason
@@ -99,7 +99,7 @@ export interface Skipped {
 
 /** No score, because asking went wrong. The message says what to do. */
 export interface Failed {
-  /** Tells the three kinds of scores apart. */
+  /** Which of the three kinds of scores it is. */
   readonly status: 'failed'
   /** What went wrong. */
   readonly code: FailureCode

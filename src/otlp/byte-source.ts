@@ -1,4 +1,4 @@
-/** A single record may not be longer: a JavaScript string cannot be. */
+/** A single record must not be longer: a JavaScript string cannot be. */
 export const MAX_RECORD_BYTES: number = 512 * 1024 * 1024 - 24
 
 const LINE_BREAK = 10

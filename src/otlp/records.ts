@@ -4,7 +4,7 @@ import type { Compression } from './decompress.ts'
 import type { OtlpRecord } from './otlp-record.ts'
 import { PendingDocument, tryParse } from './pending-document.ts'
 
-/** Enough of the beginning to tell JSON from protobuf. */
+/** Enough of the beginning to distinguish JSON from protobuf. */
 const SNIFF_BYTES = 256
 
 /**

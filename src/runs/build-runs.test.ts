@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { sourceSpan } from '../../test/fixtures/source-span.ts'
 import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import type { AgentRun } from '../model/agent-run.ts'
@@ -12,31 +13,22 @@ function textOf(spans: readonly SourceSpan[], logs: readonly SourceLog[] = []): 
   return JSON.stringify(buildRuns(spans, { logs }))
 }
 
-function span(fields: Partial<SourceSpan> & { spanId: string }): SourceSpan {
-  return {
-    traceId: '0'.repeat(31) + '1',
-    name: 'span',
-    kind: 1,
-    scope: { name: 'app' },
-    attributes: {},
-    events: [],
-    status: { code: 'unset' },
-    startTimeMs: 1,
-    endTimeMs: 2,
-    resource: {},
-    droppedAttributesCount: 0,
-    ...fields,
-  }
-}
-
 const agent = (spanId: string, fields: Partial<SourceSpan> = {}): SourceSpan =>
-  span({ spanId, attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': spanId }, ...fields })
+  sourceSpan({
+    spanId,
+    attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': spanId },
+    ...fields,
+  })
 const chat = (spanId: string, fields: Partial<SourceSpan> = {}): SourceSpan =>
-  span({ spanId, attributes: { 'gen_ai.operation.name': 'chat' }, ...fields })
+  sourceSpan({ spanId, attributes: { 'gen_ai.operation.name': 'chat' }, ...fields })
 const tool = (spanId: string, fields: Partial<SourceSpan> = {}): SourceSpan =>
-  span({ spanId, attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' }, ...fields })
+  sourceSpan({
+    spanId,
+    attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' },
+    ...fields,
+  })
 
-const plain = (spanId: string, fields: Partial<SourceSpan> = {}): SourceSpan => span({ spanId, ...fields })
+const plain = (spanId: string, fields: Partial<SourceSpan> = {}): SourceSpan => sourceSpan({ spanId, ...fields })
 
 describe('the same spans give the same runs', () => {
   it('in any order', () => {

@@ -3,7 +3,7 @@ import type { SpanRole } from '../spans/dialect.ts'
 /**
  * What a span is to the runs of its trace:
  *
- * - `run`: the agent of a run that nothing else started, as far as the trace tells.
+ * - `run`: the agent of a run that nothing else started, as far as the trace shows.
  * - `nested`: the agent of a run that a tool of another run started.
  * - `part`: no run of its own.
  * - `not-yet`: something above it is open of which nobody knows yet what it is. Of spans in a file this never comes out.

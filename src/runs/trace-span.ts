@@ -55,7 +55,7 @@ export function isBesideItsTool({ dialect, role, span }: TraceSpan): boolean {
   return role === 'agent' && dialect.startsBesideItsTool?.(span) === true
 }
 
-/** Whether the library writes the spans of a run side by side, so that parents do not tell where this one belongs. */
+/** Whether the library writes the spans of a run side by side, so that parents do not show where this one belongs. */
 export function isFlat({ dialect, span }: TraceSpan): boolean {
   return dialect.isFlat?.(span) === true
 }

@@ -5,7 +5,7 @@ import type { Evaluation, Failed, JudgeReport, Skipped } from '../model/score.ts
 
 /** A value before it is held against range and pass mark. */
 export interface ScoredVerdict {
-  /** Tells verdicts with a score from the others. */
+  /** Marks the verdict as one with a score. */
   readonly status: 'scored'
   /** Within the scorer's range, in the scorer's own units. */
   readonly value: number

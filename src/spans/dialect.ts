@@ -6,7 +6,7 @@ import type { SourceLog, SourceSpan } from './source-span.ts'
  *
  * - `agent`: the run of an agent. The outermost one starts a run; one below a tool call is a child run; one directly below
  *   another agent continues that agent's run (a hand-off).
- * - `entry`: stands around the work and may turn out to be the agent: where no agent stands around it, none below it, and
+ * - `entry`: is around the work and may turn out to be the agent: where no agent is around it, none below it, and
  *   models or tools do (a workflow, a chain, a flow, a trace wrapper). Otherwise it is a `step`.
  * - `model`: one call of a model. A model span inside another one is the same call, seen by a second instrumentation.
  * - `tool`: one execution of a tool. One inside another of the same name is the same call (MCP client and server).
@@ -121,7 +121,7 @@ export interface Dialect {
   readonly formOfTwo?: 'newer' | 'older'
 
   /**
-   * True for spans whose parents do not tell where they belong, because the library writes the spans of a run side by side:
+   * True for spans whose parents do not show where they belong, because the library writes the spans of a run side by side:
    * the agents' `input` and `transcript`, the models' `input` and the tools' ids then do.
    */
   isFlat?(span: SourceSpan): boolean
@@ -141,7 +141,7 @@ export interface Dialect {
   /** Default: the span's status, then its exception event (see `outcomeOf`). */
   outcome?(span: SourceSpan): SpanOutcome
 
-  /** Agent and model spans: where they stand apart from the messages. System messages of `input` are found without this. */
+  /** Agent and model spans: where they are apart from the messages. System messages of `input` are found without this. */
   systemInstructions?(span: SourceSpan, logs: readonly SourceLog[]): string | undefined
   /** Agent and model spans: what went in, history included. System messages may stay in; the run takes them out. */
   input?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
@@ -181,7 +181,7 @@ export interface Dialect {
    * definitions, which a run need not have, `undefined` says that there were none.
    */
   absence?(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog[]): Absence | undefined
-  /** Attribute keys with message or tool content; a key ending in `*` stands for all that begin with what is before it. */
+  /** Attribute keys with message or tool content; a key ending in `*` means all that begin with what is before it. */
   readonly contentKeys?: readonly string[]
   /** Keys that hold content on spans of this dialect, and are too common to be taken for it on others'. */
   readonly ownContentKeys?: readonly string[]

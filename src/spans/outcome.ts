@@ -5,7 +5,7 @@ import type { SourceSpan } from './source-span.ts'
 
 /**
  * How the work of a span ended, as OpenTelemetry says it: an error status, or an exception event where the status is not
- * `error` but was set (LangSmith sets `ok` first, and `ok` is final in the SDK). `unknown` where nothing is said.
+ * `error` but was set (LangSmith sets `ok` first, and `ok` is final in the SDK). `unknown` where the span does not show it.
  */
 export function outcomeOf(span: SourceSpan): SpanOutcome {
   const { code, message } = span.status

@@ -18,7 +18,7 @@ export function recognise(
   return undefined
 }
 
-/** What the span is to a run; `none` where the dialect cannot tell. Never throws. */
+/** What the span is to a run; `none` where the dialect does not know. Never throws. */
 export function roleOf(dialect: Dialect, span: SourceSpan): SpanRole {
   try {
     return dialect.roleOf(span)

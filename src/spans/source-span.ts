@@ -1,5 +1,5 @@
 /**
- * A span as spanscore reads it, whoever holds it: the SDK's own span object in a process (lines 1.30, 2.x and 3.x differ in
+ * A span as spanscore reads it, wherever it comes from: the SDK's own span object in a process (lines 1.30, 2.x and 3.x differ in
  * the names of parent and scope), or a record decoded from an OTLP file. Everything above reads this form only.
  */
 export interface SourceSpan {

@@ -93,7 +93,7 @@ export const exceptions: readonly Exception[] = [
     library: /^python-openinference-crewai/,
     scenario: /^11/,
     path: /^runs\[0\]\.userInput$/,
-    why: "a task's description stands in its output: of one that failed only the prompt that was built from it is there",
+    why: "a task's description is in its output: of one that failed only the prompt that was built from it is there",
   },
   {
     library: /^python-openinference-smolagents/,

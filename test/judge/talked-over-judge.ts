@@ -203,7 +203,7 @@ function recogniser(prompt: JudgePrompt, recognition: Recognition): (id: string)
   const plain = questions.flatMap(({ shownId }) => (known.has(shownId) ? [] : [{ ids: [shownId], text: '' }]))
   const half = Math.min(5, Math.floor(plain.length / 2))
   if (recognition === 'first' || recognition === 'last') add(mostLikely(plain, half, recognition, material))
-  if (recognition === 'id') add(plain.filter(({ ids }) => Number.parseInt((ids[0] ?? 'q0').slice(1), 16) % 2 === 1))
+  if (recognition === 'id') add(plain.filter(({ ids }) => Number.parseInt((ids[0] ?? 'q0').slice(1), 32) % 2 === 1))
   const most = Math.max(...versions.map(({ ids }) => ids.length))
   const fewer = versions.filter(({ ids }) => ids.length < most)
   add(fewer.length > 0 ? fewer : mostLikely(versions, versions.length - 1, recognition, material))
@@ -223,7 +223,7 @@ function mostLikely(
     return candidates.filter((_, index) => forms.indexOf(forms[index] ?? '') < index)
   }
   const measure = ({ ids, text }: Candidate): number => {
-    if (recognition === 'id') return -(Number.parseInt((ids[0] ?? 'q0').slice(1), 16) % 2)
+    if (recognition === 'id') return -(Number.parseInt((ids[0] ?? 'q0').slice(1), 32) % 2)
     const words = wordsOf(text)
     if (recognition === 'length') return words.length
     const share = words.filter((word) => material.has(word)).length / Math.max(1, words.length)

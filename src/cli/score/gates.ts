@@ -8,7 +8,7 @@ export interface Gate {
   readonly scorerId: string
   /** In the scorer's own units. */
   readonly bound: number
-  /** `under`: the mean may not be below the bound; `over`: not above it, for scorers of which lower is better. */
+  /** `under`: the mean must not be below the bound; `over`: not above it, for scorers of which lower is better. */
   readonly fails: 'under' | 'over'
 }
 

@@ -1,6 +1,6 @@
 import type { Randomness } from '../randomness.ts'
 
-/** What tells our lines and marks from the text that is judged: drawn for one call, and in none of its texts. */
+/** What distinguishes our lines and marks from the text that is judged: drawn for one call, and in none of its texts. */
 export interface Boundary {
   /** 32 hex digits, at the beginning of every line that delimits the material. */
   readonly mark: string

@@ -102,7 +102,7 @@ function withHeaders(headers: Readonly<Record<string, string>> | undefined): { h
   return headers === undefined ? {} : { headers: { ...headers } }
 }
 
-/** A key that does not itself tell the secret. */
+/** A key that does not reveal the secret. */
 function endpointKey(...parts: readonly (string | undefined)[]): string {
   return nodeCrypto().createHash('sha256').update(JSON.stringify(parts)).digest('base64')
 }

@@ -16,7 +16,7 @@ export interface ConfigFileHost {
   readonly cwd: string
   /** `SPANSCORE_CONFIG`: a path, absolute or from `cwd`. Blank is unset. */
   readonly path: string | undefined
-  /** Loads a module, synchronously: the application's first line may not wait for us. */
+  /** Loads a module, synchronously: the application's first line must not wait for us. */
   readonly load: (path: string) => unknown
   /** Whether this Node runs TypeScript as it is: 22.18 and later, or earlier ones by a flag. */
   readonly runsTypeScript: boolean

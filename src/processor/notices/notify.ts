@@ -14,7 +14,7 @@ const shown = globalSlot('notices', () => new Set<string>(), isSet)
 
 /** How a notice is given. */
 export interface NotifyOptions {
-  /** Tells apart notices of one code that are each given once: a judge, a variable. @default '' */
+  /** Distinguishes notices of one code that are each given once: a judge, a variable. @default '' */
   readonly subject?: string
   /** What a `diag` logger gets instead of the message. */
   readonly forLogger?: string

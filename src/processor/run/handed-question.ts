@@ -27,7 +27,7 @@ export interface HandedQuestionParts {
   readonly rate: number
   readonly options: ResolvedOptions
   readonly reporter: Reporter
-  readonly scheduler: Pick<Scheduler, 'after'>
+  readonly scheduler: Pick<Scheduler, 'after' | 'turns'>
 }
 
 /** One run, and the judge that is to be asked about it. */

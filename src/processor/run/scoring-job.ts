@@ -21,7 +21,7 @@ export interface ScoringJobParts {
   readonly priority: 0 | 1
   readonly options: ResolvedOptions
   readonly reporter: Reporter
-  readonly scheduler: Pick<Scheduler, 'after'>
+  readonly scheduler: Pick<Scheduler, 'after' | 'turns'>
   /** Takes the result, and whether the scorer was asked for it. Called once. */
   readonly onFinished: (job: ScoringJob, evaluation: Evaluation, wasAsked: boolean) => void
 }
@@ -43,8 +43,8 @@ export class ScoringJob implements QueueJob {
   }
 
   async start(): Promise<void> {
-    // In a turn of its own: a scorer that computes for long delays neither the span's end nor the next scorer's start.
-    await new Promise((resolve) => setImmediate(resolve))
+    // A scorer that computes for long delays neither the span's end nor, in the same turn, what else is to be done.
+    await this.parts.scheduler.turns.next()
     if (!this.#begin()) return
     const { options, scheduler } = this.parts
     const cancel = scheduler.after(options.timeoutMs, () => this.#controller.abort())

@@ -27,7 +27,7 @@ const MAX_COMPARED = 32
 const MAX_GUESSES = 1_000_000
 
 /**
- * Makes runs of the model calls that no agent stands above. A call that continues an earlier one (it answers that call's
+ * Makes runs of the model calls that have no agent above them. A call that continues an earlier one (it answers that call's
  * tool calls by id, else it repeats that call's words and goes on without a new question) is of the same run, any other
  * begins its own. Tool spans go to the run that asked for them; orphans, whose parent never came, also to a run that is
  * there already. Returns the new top-level runs; those below a tool become children.
@@ -136,7 +136,7 @@ function continuesUnseen(last: TraceSpan, node: TraceSpan): boolean {
   )
 }
 
-/** The one run whose agent was at work when the span began; of several the one of the same agent; else none can be told. */
+/** The one run whose agent was at work when the span began; of several the one of the same agent; else it is not known. */
 function enclosing(node: TraceSpan, plans: readonly RunPlan[]): RunPlan | undefined {
   const { startTimeMs, traceId } = node.span
   const found = plans.filter(

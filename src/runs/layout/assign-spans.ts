@@ -125,7 +125,7 @@ class Planner {
   }
 
   /**
-   * The call that a client's own span tells of once more, where the instrumentation around the client does not make its
+   * The call that a client's own span records once more, where the instrumentation around the client does not make its
    * span the parent: begun before under the same span, still going on, and answered by the same response.
    */
   #seenBeside(span: TraceSpan): TraceSpan | undefined {

@@ -35,8 +35,8 @@ function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
       const near = [0, -1, 1].flatMap((offset) => indices.get(secondOf(plan) + offset) ?? [])
       const other =
         ids.length > 0
-          ? near.map((index) => toldBy(ids, index)).find((found) => found !== undefined && isOneCall(found, plan))
-          : toldInTime(plan, current)
+          ? near.map((index) => recordedBy(ids, index)).find((found) => found !== undefined && isOneCall(found, plan))
+          : recordedAtTheTime(plan, current)
       if (other !== undefined) twins.set(plan, other)
     }
   }
@@ -45,7 +45,7 @@ function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
     const indices = new Map([...byTrace].map(([traceId, ofTrace]) => [traceId, indexByResponse(ofTrace)]))
     for (const plan of bare) {
       const index = indices.get(plan.root.span.traceId)
-      const other = (index && toldBy(responseIds(plan), index)) ?? calledBy(plan, agents)
+      const other = (index && recordedBy(responseIds(plan), index)) ?? calledBy(plan, agents)
       if (other !== undefined) twins.set(plan, other)
     }
   }
@@ -54,19 +54,19 @@ function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
   return twins.size === 0 ? plans : plans.filter((plan) => !twins.has(plan))
 }
 
-/** What a client's own spans tell, in a trace of their own, of calls that an instrumentation of the client tells of too. */
+/** Runs of a client's own spans, in a trace of their own, whose calls an instrumentation of the client records, too. */
 function clientTwins(bare: readonly RunPlan[]): readonly (readonly [RunPlan, RunPlan])[] {
-  const [told = [], others = []] = [true, false].map((isOfClient) =>
+  const [ofClients = [], others = []] = [true, false].map((isOfClient) =>
     bare.filter((plan) => (plan.root.dialect.isOfClient === true) === isOfClient),
   )
-  if (told.length === 0 || others.length === 0) return []
+  if (ofClients.length === 0 || others.length === 0) return []
   const bySecond = Map.groupBy(others, secondOf)
   const indices = new Map([...bySecond].map(([second, ofSecond]) => [second, indexByResponse(ofSecond)]))
-  return told.flatMap((plan) => {
+  return ofClients.flatMap((plan) => {
     const ids = responseIds(plan)
     if (ids.length === 0) return []
     const near = [0, -1, 1].flatMap((offset) => indices.get(secondOf(plan) + offset) ?? [])
-    const other = near.map((index) => toldBy(ids, index)).find((found) => found !== undefined)
+    const other = near.map((index) => recordedBy(ids, index)).find((found) => found !== undefined)
     return other === undefined ? [] : [[plan, other] as const]
   })
 }
@@ -130,7 +130,7 @@ function calledBy(plan: RunPlan, agents: readonly RunPlan[]): RunPlan | undefine
   })
 }
 
-function toldBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>): RunPlan | undefined {
+function recordedBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>): RunPlan | undefined {
   const other = index.get(ids[0] ?? '')
   return ids.every((id) => index.get(id) === other) ? other : undefined
 }
@@ -138,7 +138,7 @@ function toldBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>): Ru
 /** How far the two records of one call may lie apart. */
 const MAX_APART_MS = 20
 
-function toldInTime(plan: RunPlan, others: readonly RunPlan[]): RunPlan | undefined {
+function recordedAtTheTime(plan: RunPlan, others: readonly RunPlan[]): RunPlan | undefined {
   const { span, agent, input } = plan.root
   return others.find(
     (other) =>

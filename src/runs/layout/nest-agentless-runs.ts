@@ -7,8 +7,8 @@ import { isFlat } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /**
- * Ties runs to the tool call that started them where parents do not tell: of bare model calls, and of libraries that write
- * their spans side by side. What was asked stands among the call's arguments, what was answered in its result, and the one
+ * Ties runs to the tool call that started them where parents do not show it: runs of bare model calls, and of libraries that write
+ * their spans side by side. What was asked is among the call's arguments, what was answered in its result, and the one
  * ran while the other waited for it.
  */
 export function nestBareRuns(plans: readonly RunPlan[]): readonly RunPlan[] {

@@ -9,7 +9,7 @@ const MAX_STEPS = 2000
 
 /**
  * Gives flat spans the parents that they ought to have. Some libraries write all spans of a run side by side, and under load
- * some of them below another run's span (`Dialect.isFlat`); what they say tells where they belong: a tool's execution to
+ * some of them below another run's span (`Dialect.isFlat`); what they say shows where they belong: a tool's execution to
  * the graph that lists its call, a model's call to the graph that was at work and was asked the same, a graph to the tool
  * or graph inside which it ran. Where a trace holds no graph, everything stays as it is.
  */

@@ -46,7 +46,7 @@ export class AgentlessRuns {
   readonly #waiting = new Map<SpanGroup, number>()
   /** Groups whose surrounding span has ended, to be laid out. */
   readonly #surrounded: SpanGroup[][] = []
-  /** Spans to be read before a layout asks them all at once. */
+  /** Spans to be read before a layout asks for all of them in one turn. */
   #toRead: LiveSpan[] = []
   /** What is left to be done for each run that is settled, and for each group that is over. */
   readonly #due: (() => void)[] = []

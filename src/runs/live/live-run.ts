@@ -88,7 +88,7 @@ export class LiveRun {
     this.#isFrozen = true
   }
 
-  /** The run as its spans tell it by now; put together anew only where spans ended since it was last asked for. */
+  /** The run as its spans show it by now; put together anew only where spans ended since it was last asked for. */
   current(): AgentRun | undefined {
     if (!this.wanted || this.#builtFrom === BUILT_FOR_GOOD) return this.#built
     if (this.#builtFrom !== this.group.version) {

@@ -149,7 +149,7 @@ export class LiveSpan extends TraceSpan {
   end(): void {
     this.isOpen = false
     this.local.open = false
-    // Some spans are told apart only by what is written on them at their end.
+    // Some spans can be distinguished only by what is written on them at their end.
     if (!this.saidItsKind) this.#recogniseAgain()
     this.role = roleOf(this.dialect, this.span)
     this.forget()

@@ -6,9 +6,9 @@ import type { SpanGroup } from './span-group.ts'
 /** What a settled run does to the store. */
 export interface SettlementParts {
   readonly deadlines: Deadlines
-  /** True where a run that is told by the clock is told again when its last span has ended. */
+  /** True where a run that was settled by the clock is settled again when its last span has ended. */
   readonly rescore: boolean
-  /** `isFinal` is false where the run is to be told again. */
+  /** `isFinal` is false where the run is to be settled again. */
   readonly onSettled: (run: LiveRun, isFinal: boolean) => void
   /** The run of a group's outermost span is over, and the group with it. */
   readonly close: (group: SpanGroup) => void

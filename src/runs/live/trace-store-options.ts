@@ -1,6 +1,6 @@
 import type { LiveRun } from './live-run.ts'
 
-/** Bounds of the store, and what it tells. */
+/** Bounds of the store, and what it reports. */
 export interface TraceStoreOptions {
   readonly maxOpenRuns: number
   readonly maxSpansPerRun: number
@@ -17,7 +17,7 @@ export interface TraceStoreOptions {
   readonly isWanted: (traceId: string) => boolean
   /** Whether runs of nested agents are counted even where nobody wants them. */
   readonly countsNested: boolean
-  /** Whether a run that was waited for long enough is told again when its last spans have ended. */
+  /** Whether a run that was waited for long enough is settled again when its last spans have ended. */
   readonly rescore: boolean
   /**
    * Nothing more is waited for: the run is as complete as it gets. Called once for each run that ended; with `rescore` also
@@ -26,7 +26,7 @@ export interface TraceStoreOptions {
   readonly onSettled: (run: LiveRun, isFinal: boolean) => void
   /** A run was given up while its agent was still open: the oldest one, when a bound was reached. */
   readonly onEvicted: (run: LiveRun) => void
-  /** A run was seen that another instrumentation told of before: it is not scored again. */
+  /** A run was seen that another instrumentation had recorded before: it is not scored again. */
   readonly onDuplicate: () => void
   /** A recognised span came after its run was closed. */
   readonly onLate: () => void

@@ -23,7 +23,7 @@ interface Draft {
 
 /**
  * Tool calls in the model's order. What the models asked for is joined to the tool spans by id, then by name and
- * arguments, then by name and order; spans that no model asked for (because that was not recorded) stand after the calls
+ * arguments, then by name and order; spans that no model asked for (because that was not recorded) come after the calls
  * of the model call before them.
  *
  * @param askedBy The calls that each model asked for, by index of the model (or of the turn in a transcript).
@@ -70,7 +70,7 @@ export function idOf(tool: TraceSpan): string | undefined {
   return tool.tool?.id ?? tool.inner.find((node) => node.tool?.id !== undefined)?.tool?.id
 }
 
-/** Only where a name stands for several calls or spans: arguments need not be read to join one to one. */
+/** Only where several calls or spans have one name: arguments need not be read to join one to one. */
 function joinByArguments(tools: readonly TraceSpan[], drafts: readonly Draft[]): readonly TraceSpan[] {
   if (tools.length === 0) return tools
   const spansOf = Map.groupBy(tools, (tool) => tool.tool?.name)
@@ -116,7 +116,7 @@ function isHandoff(name: string | undefined): boolean {
   return name !== undefined && /^(transfer|hand_?off)/i.test(name)
 }
 
-/** The last model call before a tool. Start times tie: of two that start at once, the tool's is the later where it ends later. */
+/** The last model call before a tool. Start times tie: of two that start in the same millisecond, the tool's is the later where it ends later. */
 function lastBefore(models: readonly TraceSpan[], tool: SourceSpan): number {
   let low = 0
   let high = models.length

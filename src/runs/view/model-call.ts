@@ -87,7 +87,7 @@ export function pick<T>(model: TraceSpan, read: (facts: SpanFacts) => T | undefi
   return undefined
 }
 
-/** The tokens of one call, counted once however many spans tell of it. */
+/** The tokens of one call, counted once however many spans record it. */
 function usageOf(model: TraceSpan): Usage {
   return pick(model, ({ usage }) => (Object.keys(usage).length === 0 ? undefined : usage)) ?? {}
 }

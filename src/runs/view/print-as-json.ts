@@ -2,7 +2,7 @@
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
 /**
- * Facts that are read when they are asked for stand on no object, and `console.log` would show none: it shows what JSON holds.
+ * Facts that are read when they are asked for are no properties of the object, and `console.log` would show none: it shows what JSON holds.
  * A method would need a name that declarations cannot write.
  */
 export function printAsJson(prototype: { toJSON(): unknown }): void {

@@ -21,7 +21,7 @@ export function endingOf(
   if (last !== undefined && isCutShort(root, last)) return { status: 'error', error: {} }
   if (root.outcome.status === 'ok' || last?.outcome.status === 'ok') return { status: 'ok' }
   const call = last ?? root
-  // Ended, no error, and nothing that could tell more was recorded: OpenTelemetry's "unset" is a good end.
+  // Ended, no error, and nothing that could say more was recorded: OpenTelemetry's "unset" is a good end.
   if (call.role === 'model' && call.output === undefined && call.input === undefined) return { status: 'ok' }
   const reasons = call.model?.finishReasons ?? []
   return { status: reasons.some(isFinal) || hasAnswer() ? 'ok' : 'unknown' }

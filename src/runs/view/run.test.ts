@@ -2,27 +2,13 @@ import { inspect } from 'node:util'
 
 import { describe, expect, it } from 'vitest'
 
+import { sourceSpan } from '../../../test/fixtures/source-span.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { buildRuns } from '../build-runs.ts'
 
 function runOf(...spans: readonly (Partial<SourceSpan> & { spanId: string })[]): AgentRun | undefined {
-  const [run] = buildRuns(
-    spans.map((fields, index) => ({
-      traceId: '0'.repeat(31) + '1',
-      name: 'span',
-      kind: 1,
-      scope: { name: 'app' },
-      attributes: {},
-      events: [],
-      status: { code: 'unset' },
-      startTimeMs: index,
-      endTimeMs: 10,
-      resource: {},
-      droppedAttributesCount: 0,
-      ...fields,
-    })),
-  )
+  const [run] = buildRuns(spans.map((fields, index) => sourceSpan({ startTimeMs: index, endTimeMs: 10, ...fields })))
   return run
 }
 

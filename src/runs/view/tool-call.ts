@@ -92,7 +92,7 @@ export class ReconstructedToolCall implements ToolCall {
     if (response === undefined || this.#isErrorAnswer(response)) return undefined
     // With content capture off the arguments are left out, and the response is null.
     if (response.response === null && this.arguments === undefined) return undefined
-    // What JavaScript tells a model of a tool that returned nothing.
+    // What JavaScript libraries send a model for a tool that returned nothing.
     return response.response === 'undefined' && this.#call.tool !== undefined ? undefined : response.response
   }
 
@@ -139,8 +139,8 @@ export class ReconstructedToolCall implements ToolCall {
     const { tool } = this.#call
     if (tool !== undefined) return tool.tool?.executed === false
     if (this.providerExecuted) return false
-    const told = this.#context.toolSpans === 'always' ? undefined : this.#answer()?.response
-    return this.#context.toolSpans === 'always' || (typeof told === 'string' && readsAsRefusal(told))
+    const answer = this.#context.toolSpans === 'always' ? undefined : this.#answer()?.response
+    return this.#context.toolSpans === 'always' || (typeof answer === 'string' && readsAsRefusal(answer))
   }
 
   #isErrorAnswer({ isError, response }: ToolCallResponsePart): boolean {
@@ -154,7 +154,7 @@ export class ReconstructedToolCall implements ToolCall {
     return result === undefined || this.#call.tool?.role === 'handoff' ? this.#answer() : undefined
   }
 
-  /** What the model was told of an error whose own words the span does not have. */
+  /** What the model was sent about an error whose own words the span does not have. */
   #toldMessage(): RunError {
     const message = textOf(this.#answer()?.response)
     return message === undefined ? {} : { message }
@@ -167,7 +167,7 @@ export class ReconstructedToolCall implements ToolCall {
     const failed = [tool, ...tool.inner].find((span) => isFailed(span.outcome))
     if (failed === undefined) return undefined
     const { error } = failed.outcome
-    // A hand-off that is answered took place: of several at once, the span of the one that won says that it failed.
+    // A hand-off that is answered took place: of several at the same time, the span of the one that won says that it failed.
     const isDone = error?.message === undefined && tool.role === 'handoff' && this.#answer() !== undefined
     return isDone ? undefined : (error ?? {})
   }
@@ -191,7 +191,7 @@ function protocolError(result: unknown): RunError | undefined {
   return message === undefined ? {} : { message }
 }
 
-/** Of streams some write the arguments as they stand before their first part. */
+/** Some instrumentations of streams write the arguments as they are before their first part. */
 function isEmpty(value: unknown): boolean {
   return isRecord(value) && Object.keys(value).length === 0
 }

@@ -156,7 +156,7 @@ function normalise(text: string): string {
     .replaceAll("'", '"')
 }
 
-/** The type as Python sees it, which tells whole numbers from others. */
+/** The type as Python sees it, which distinguishes whole numbers from others. */
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   if (value === null) return 'null'

@@ -190,7 +190,7 @@ function joinNames(names: readonly string[], configured: ReadonlySet<string>): E
 function toInfos(run: AgentRun): ToolCallInfo[] {
   let [messageIndex, invocationIndex] = [-1, 0]
   return run.toolCalls.map(({ name, id, step }) => {
-    // Calls of one step stand together: they come in the model's order.
+    // Calls of one step are together: they come in the model's order.
     invocationIndex = step === messageIndex ? invocationIndex + 1 : 0
     messageIndex = step
     return { toolName: name, toolCallId: id ?? '', messageIndex, invocationIndex }

@@ -32,7 +32,7 @@ export interface FailedCall {
  * Tool errors, by code: the share of executed or refused calls that failed. Lower is better; passes at .3.
  *
  * Details and explanation say which calls failed, and whether the run recovered: a later call of the same tool succeeded. Calls
- * of which the spans do not tell how they ended, and calls that wait for a client, do not count; where none is left the score is
+ * of which the spans do not show how they ended, and calls that wait for a client, do not count; where none is left the score is
  * `skipped`.
  *
  * @example
@@ -61,7 +61,7 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
       if (ended.length === 0) {
         return skip(
           'no-content',
-          explain`${contentFree(id)}: the spans do not tell how the ${count(run.toolCalls.length, 'call')} ended.`,
+          explain`${contentFree(id)}: the spans do not show how the ${count(run.toolCalls.length, 'call')} ended.`,
         )
       }
       const lastGood = new Map<string, number>()

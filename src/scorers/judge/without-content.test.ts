@@ -41,27 +41,27 @@ const scorers: Readonly<Record<string, readonly [(model: TextModel) => Scorer, J
   answer_relevancy: [
     (model) => createAnswerRelevancyScorer({ model }),
     { lists: { statements: item('irrelevant') } },
-    'Of 1 statements: 1 irrelevant.',
+    'Of 1 statement: 1 irrelevant.',
   ],
   completeness: [
     (model) => createCompletenessScorer({ model }),
     { lists: { elements: item('missing') } },
-    'Of 1 elements: 1 missing.',
+    'Of 1 element: 1 missing.',
   ],
   contextual_recall: [
     (model) => createContextualRecallScorer({ model, options: { context, groundTruth: `It rains in ${SECRET}.` } }),
     { lists: { statements: item('unsupported') } },
-    'Of 1 statements: 1 unsupported.',
+    'Of 1 statement: 1 unsupported.',
   ],
   faithfulness: [
     (model) => createFaithfulnessScorer({ model, options: { context } }),
     { lists: { claims: item('unsure') } },
-    'Of 1 claims: 1 unsure.',
+    'Of 1 claim: 1 unsure.',
   ],
   hallucination: [
     (model) => createHallucinationScorer({ model, options: { context } }),
     { lists: { claims: item('contradicted') } },
-    'Of 1 claims: 1 contradicted.',
+    'Of 1 claim: 1 contradicted.',
   ],
   prompt_alignment: [
     (model) => createPromptAlignmentScorerLLM({ model }),

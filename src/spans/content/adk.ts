@@ -1,6 +1,6 @@
 import { isRecord } from '../json.ts'
 
-/** What Google's Agent Development Kit puts around instructions and results, whoever writes the spans. */
+/** What Google's Agent Development Kit puts around instructions and results, in the spans of every instrumentation. */
 
 const IDENTITY = 'You are an agent. Your internal name is "'
 const DESCRIPTION = 'The description about you is "'

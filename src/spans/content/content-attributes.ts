@@ -4,7 +4,7 @@ import { allDialects } from '../dialects/all.ts'
 
 /**
  * True for attribute keys under which an instrumentation writes what was said: messages, arguments, results, tool
- * schemas. The dialects say which; whoever wants spans or runs without content asks here.
+ * schemas. The dialects say which; code that needs spans or runs without content asks here.
  *
  * @param dialect The span's, where it has one: some keys are content on its spans alone.
  */

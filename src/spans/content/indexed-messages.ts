@@ -87,7 +87,7 @@ function byIndex(tree: Tree): readonly unknown[] {
   return [...tree].toSorted(([left], [right]) => Number(left) - Number(right)).map(([, value]) => value)
 }
 
-/** A block that stands in the place of the message is its content. */
+/** A block in the place of the message is its content. */
 function withContent(message: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { text, toolUse, toolResult, ...rest } = message
   const block = [text === undefined ? undefined : { text }, toolUse && { toolUse }, toolResult && { toolResult }]

@@ -3,7 +3,7 @@ import type { SourceSpan } from '../source-span.ts'
 
 /**
  * The parsed value of an attribute that several facts are read from, parsed once as long as the attribute does not
- * change. Whoever gets the value must not change it.
+ * change. Callers must not change the value.
  */
 export function jsonAttribute(span: SourceSpan, key: string): unknown {
   const text = span.attributes[key]

@@ -34,7 +34,7 @@ export function toMessage(value: unknown): Message | undefined {
   if (!isRecord(value)) return undefined
   const plain = fromLangChain(value)
   if (plain !== undefined) return toMessage(plain)
-  // Items of the Responses API stand in the list without a role.
+  // Items of the Responses API are in the list without a role.
   if (value.type === 'function_call_output' || value.type === 'function_call_result') {
     return makeMessage('tool', [toPart(value)])
   }
@@ -173,13 +173,13 @@ function hasToolCalls(value: Record<string, unknown>): boolean {
   return Array.isArray(callListOf(value)) || isRecord(value.function_call)
 }
 
-/** The calls of LangChain's messages may stand in the arguments that the model's own class took, and nowhere else. */
+/** The calls of LangChain's messages may be in the arguments that the model's own class took, and nowhere else. */
 function callListOf(value: Record<string, unknown>): unknown {
   const further = isRecord(value.additional_kwargs) ? value.additional_kwargs.tool_calls : undefined
   return value.tool_calls ?? value.toolCalls ?? further
 }
 
-/** The calls that stand beside the content; those of LangChain twice, also in the content's blocks: once is enough. */
+/** The calls beside the content; those of LangChain are there twice, also in the content's blocks: once is enough. */
 function toolCallsOf(value: Record<string, unknown>): ToolCallPart[] {
   const list = parseJson(callListOf(value))
   const calls = Array.isArray(list) ? list.flatMap((call) => toToolCallPart(call) ?? []) : []

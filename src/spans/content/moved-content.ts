@@ -6,7 +6,7 @@ import type { SourceEvent, SourceLog, SourceSpan } from '../source-span.ts'
  * content off the span before it was exported. The distribution writes one log record for each such span, under the name of
  * the span's scope, with the body `{ input: { messages }, output: { messages } }`. Each message is the value of one attribute
  * (`content` is text) or all attributes of one event (`content` is an object); of several events with one name it keeps the
- * last. The name of the attribute is lost: what else is on the span tells it.
+ * last. The name of the attribute is lost: what else is on the span shows which one it was.
  *
  * Returns the span itself where there is no such record.
  */
@@ -139,7 +139,7 @@ function isMessageList(content: unknown): boolean {
 }
 
 /**
- * The events that messages were, named by their roles. An assistant's message that stands among the input is one that the model
+ * The events that messages were, named by their roles. An assistant's message that is among the input is one that the model
  * had given before: behind the question where it asked for tools, else before it.
  */
 function toEvents(

@@ -162,7 +162,7 @@ const TYPED: ReadonlyMap<string, ToPart> = new Map(
   }),
 )
 
-/** Bedrock, Gemini and Genkit tell their parts apart by the key alone. */
+/** Bedrock, Gemini and Genkit distinguish their parts by the key alone. */
 function toUntypedPart(value: Record<string, unknown>, type: string): Part {
   if (
     isRecord(value.toolUse) ||

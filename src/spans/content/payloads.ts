@@ -11,7 +11,7 @@ import { toToolDefinitions } from './tool-definitions.ts'
 
 /**
  * The messages of a request: a list of messages, or a request body with `messages`, `input`, `contents`, `prompt`. System text that
- * stands beside them (`system`, `instructions`, `systemInstruction`) comes first, as a system message. `undefined` where
+ * is beside them (`system`, `instructions`, `systemInstruction`) comes first, as a system message. `undefined` where
  * the value is no such payload.
  */
 export function requestMessages(value: unknown): readonly Message[] | undefined {
@@ -27,7 +27,7 @@ export function requestMessages(value: unknown): readonly Message[] | undefined 
     : [textMessage('system', instructions), ...messages]
 }
 
-/** The system text of a request body, where it stands beside the messages. */
+/** The system text of a request body, where it is beside the messages. */
 export function requestInstructions(value: unknown): string | undefined {
   const parsed = parseJson(value)
   if (!isRecord(parsed)) return undefined

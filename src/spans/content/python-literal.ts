@@ -1,4 +1,4 @@
-/** Deeper values are given up: whoever reads the value later may recurse. */
+/** Deeper values are given up: code that reads the value later may recurse. */
 const MAX_DEPTH = 100
 
 /**

@@ -8,7 +8,7 @@ const MAX_LENGTH = 'developer'.length
 
 /**
  * The messages of a conversation that was written as one text, `system: …\nuser: …`. `undefined` where the text does not begin with
- * a role. A line within a message that itself begins with a role cannot be told from the next message.
+ * a role. A line within a message that itself begins with a role cannot be distinguished from the next message.
  */
 export function fromRolePrefixes(text: string): readonly Message[] | undefined {
   if (roleAt(text, 0) === undefined) return undefined

@@ -45,7 +45,7 @@ export function semconvOutput(span: SourceSpan, logs: Logs = []): readonly Messa
   )
 }
 
-/** System instructions where they stand apart from the input. */
+/** System instructions where they are apart from the input. */
 export function semconvInstructions(span: SourceSpan, logs: Logs = []): string | undefined {
   const written = span.attributes['gen_ai.system_instructions'] ?? detail(span, logs, 'gen_ai.system_instructions')[0]
   return toInstructions(written)

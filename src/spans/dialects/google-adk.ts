@@ -12,9 +12,9 @@ import { genAi } from './gen-ai.ts'
 import { unwrapResult, withoutIdentity } from '../content/adk.ts'
 
 /**
- * Google's Agent Development Kit: scope `gcp.vertex.agent`. Requests and replies of the model stand as JSON on `call_llm`, arguments
+ * Google's Agent Development Kit: scope `gcp.vertex.agent`. Requests and replies of the model are JSON on `call_llm`, arguments
  * and results on `execute_tool`. Attributes come after the work: a failed call has none, nor a status. Python's version 2 writes
- * the conventions' attributes or log records instead, where it is told to.
+ * the conventions' attributes or log records instead, where it is configured so.
  */
 export const googleAdk: Dialect = {
   name: 'google-adk',
@@ -34,7 +34,7 @@ export const googleAdk: Dialect = {
   },
 
   agent: (span) => genAi.agent?.(span),
-  // Agents that hand over to one another stand side by side in Python.
+  // Agents that hand over to one another are side by side in Python.
   holdsOneRun: (span) => span.name.startsWith('invoke_workflow'),
 
   conversationId: (span) =>
@@ -44,8 +44,8 @@ export const googleAdk: Dialect = {
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
     if (outcome.error !== undefined) {
-      const told = errorIn(jsonAttribute(span, 'gen_ai.tool.call.result'))
-      if (told !== undefined) return { ...outcome, error: { ...outcome.error, message: told } }
+      const message = errorIn(jsonAttribute(span, 'gen_ai.tool.call.result'))
+      if (message !== undefined) return { ...outcome, error: { ...outcome.error, message } }
     }
     if (outcome.error !== undefined || !span.name.startsWith('call_llm')) return outcome
     const reply = jsonAttribute(span, REPLY)

@@ -72,7 +72,7 @@ export const langSmith: Dialect = {
     return reply === undefined || isGlued ? undefined : [...(requestMessages(promptOf(span)) ?? []), ...reply]
   },
 
-  // In Python they stand beside the prompt.
+  // In Python they are beside the prompt.
   toolDefinitions: (span, logs) => requestTools(promptOf(span)) ?? semconvToolDefinitions(span, logs),
 
   model: (span) => semconvModel(span.attributes),
@@ -171,7 +171,7 @@ function shown(span: SourceSpan, key: string): unknown {
   return span.attributes[key] === '{}' ? undefined : jsonAttribute(span, key)
 }
 
-/** Values that are no objects stand in `{ outputs }`, in Python in `{ output }`. */
+/** Values that are no objects are in `{ outputs }`, in Python in `{ output }`. */
 function unwrap(value: unknown, span: SourceSpan): unknown {
   if (!isRecord(value)) return value
   const keys = Object.keys(value)

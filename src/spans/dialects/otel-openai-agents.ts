@@ -8,7 +8,7 @@ import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
- * OpenTelemetry's own instrumentations of the OpenAI Agents SDK for Python. The SDK's trace is a workflow, in which agents stand
+ * OpenTelemetry's own instrumentations of the OpenAI Agents SDK for Python. The SDK's trace is a workflow, in which agents are
  * side by side and hand over to one another. The older package (`…-openai-agents-v2`) gives every span the name of a
  * configured agent, says the true one on agents alone, and writes what a model said other than text as Python prints it.
  */

@@ -101,7 +101,7 @@ function functionTools(span: SourceSpan): readonly ToolDefinition[] | undefined 
 /** The tools through which this model gives its answer, as its request says; else the name that they have by default. */
 function isOutputTool(span: SourceSpan, name: string): boolean {
   const written = span.attributes.model_request_parameters
-  // Most agents have none, which a look at the text tells.
+  // Most agents have none, which a look at the text shows.
   if (typeof written === 'string' && written.includes('"output_tools":[]')) return false
   const parameters = jsonAttribute(span, 'model_request_parameters')
   const tools: unknown = isRecord(parameters) ? parameters.output_tools : undefined

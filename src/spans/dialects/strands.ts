@@ -73,7 +73,7 @@ export const strands: Dialect = {
     const said = genAi.toolResult?.(span, logs) ?? parseJson(eventValue(span, 'gen_ai.choice', 'message'))
     const written = said ?? early(span, 'tool.result')
     const value = unwrapBlocks(written)
-    // Objects and lists stand in `json` blocks: text that reads as one is a text.
+    // Objects and lists are in `json` blocks: text that reads as one is a text.
     const [only] = Array.isArray(written) && written.length === 1 ? (written as readonly unknown[]) : []
     const isText = isRecord(only) && typeof only.text === 'string' && typeof value === 'object' && value !== null
     return isText ? only.text : value

@@ -5,7 +5,7 @@ import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 
 /**
- * VoltAgent: scope `@voltagent/core`, `entity.type` and `span.type`. One model span stands for the whole loop and holds the
+ * VoltAgent: scope `@voltagent/core`, `entity.type` and `span.type`. One model span covers the whole loop and holds the
  * first prompt only; what happened between is in the tool spans. A sub-agent's `entity.name` is its parent's.
  */
 export const voltAgent: Dialect = {
@@ -115,7 +115,7 @@ function messagesOf(span: SourceSpan): ReturnType<typeof toMessages> {
   return toMessages(span.attributes['agent.messages'] ?? span.attributes['llm.messages'])
 }
 
-/** A supervisor's own instructions stand in a frame of VoltAgent's. */
+/** A supervisor's own instructions are within a frame of VoltAgent's. */
 function withoutEnvelope(text: string | undefined): string | undefined {
   if (text?.startsWith('You are a supervisor agent that coordinates') !== true) return text
   return /<instructions>\n([\s\S]*?)\n<\/instructions>/.exec(text)?.[1] ?? text

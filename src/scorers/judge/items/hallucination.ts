@@ -14,7 +14,7 @@ export type HallucinationAnalysis = ItemAnalysis<'supported' | 'not_stated' | 'c
  * or do not hold.
  *
  * Score: (contradicted + not stated) ÷ claims, two decimals; lower is better, pass is at most .3. The other side of
- * `faithfulness`, which also tells contradiction and silence apart. Without evidence, or without claims:
+ * `faithfulness`, which also distinguishes contradiction and silence. Without evidence, or without claims:
  * `skipped: not-applicable`. One judge call.
  *
  * @example

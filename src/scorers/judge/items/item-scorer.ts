@@ -118,7 +118,7 @@ function explainItems<V extends string>(
     .map(({ text, verdict, reasoning }) => `${words(verdict)}: ${text}${reasoning === '' ? '' : ` (${reasoning})`}`)
   const said = others.length > 0 ? ` ${others.join('; ')}.` : ''
   return shorten(
-    explain`Of ${items.length} ${contentFree(name)}: ${contentFree(counted.join(', '))}.${contentOnly(said)}`,
+    explain`Of ${items.length} ${contentFree(items.length === 1 ? name.replace(/s$/, '') : name)}: ${contentFree(counted.join(', '))}.${contentOnly(said)}`,
   )
 }
 

@@ -65,7 +65,9 @@ describe.each<{ id: Id; verdicts: readonly string[]; score: number }>([
     expect(scorer.id).toBe(id)
     expect(model.calls).toHaveLength(1)
     expect(result.analyzeStepResult?.items).toHaveLength(verdicts.length)
-    expect(result.reason).toContain(`Of ${verdicts.length} ${listNames[id]}`)
+    expect(result.reason).toContain(
+      `Of ${verdicts.length} ${verdicts.length === 1 ? `${listNames[id].replace(/s$/, '')}:` : `${listNames[id]}:`}`,
+    )
   })
 })
 

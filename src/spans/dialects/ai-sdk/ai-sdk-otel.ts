@@ -17,7 +17,7 @@ import { aiSdk } from './ai-sdk.ts'
 
 /**
  * Vercel AI SDK 7 through `@ai-sdk/otel`: scope `gen_ai`, the GenAI conventions with peculiarities. Every call of
- * `generateText` and its kin is an `invoke_agent`, agentic or not; steps stand between it and its `chat` and
+ * `generateText` and its kin is an `invoke_agent`, agentic or not; steps are between it and its `chat` and
  * `execute_tool` spans.
  */
 export const aiSdkOtel: Dialect = {
@@ -56,7 +56,7 @@ export const aiSdkOtel: Dialect = {
       return span.attributes['gen_ai.tool.call.result'] === undefined ? outcome : { status: 'ok' }
     }
     // A call that went to its end names its finish reasons, with content capture off too; an aborted one does not.
-    // OpenInference's processor raises a tool's error to the spans around it: the finish reasons tell better.
+    // OpenInference's processor raises a tool's error to the spans around it: the finish reasons are a better sign.
     if (span.attributes['gen_ai.response.finish_reasons'] !== undefined) return { status: 'ok' }
     return outcome.error === undefined ? { status: 'aborted' } : outcome
   },
@@ -65,7 +65,7 @@ export const aiSdkOtel: Dialect = {
   input: (span) => toMessages(span.attributes['gen_ai.input.messages']),
   /** On the agent span one message that lumps the run: its text parts are the answer. */
   output: (span) => toMessages(span.attributes['gen_ai.output.messages']),
-  // Of messages that were cut, names and ids still tell the order.
+  // Of messages that were cut, names and ids still show the order.
   toolCalls(span) {
     const written = span.attributes['gen_ai.output.messages']
     if (typeof written !== 'string' || written.endsWith(']')) return undefined

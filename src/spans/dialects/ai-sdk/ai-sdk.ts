@@ -171,7 +171,7 @@ function messagesOf(span: SourceSpan, prompt: Record<string, unknown> | undefine
 function callsOf(span: SourceSpan): ToolCallPart[] {
   const written = span.attributes['ai.response.toolCalls']
   const parsed = parseJson(written)
-  // Of a list that was cut, names and ids still tell the order.
+  // Of a list that was cut, names and ids still show the order.
   const list = typeof parsed === 'string' ? parseCutJson(parsed, 2) : parsed
   if (!Array.isArray(list)) return []
   const calls = list.flatMap((call) => toToolCallPart(call) ?? [])
@@ -208,7 +208,7 @@ function usageOf({ attributes }: SourceSpan): Usage {
 }
 
 function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {
-  // Arguments are outputs of the model, and stand under that setting here.
+  // Arguments are outputs of the model, and that setting covers them here.
   const inputs = fact === 'input' || fact === 'systemInstructions' || fact === 'toolDefinitions'
   const setting = inputs ? 'recordInputs' : 'recordOutputs'
   const messages = span.attributes['ai.prompt.messages']

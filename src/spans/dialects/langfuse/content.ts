@@ -7,7 +7,7 @@ import { withToolRoles } from './langchain.ts'
 
 /** What observations hold: whatever the application passed, as text or as JSON. */
 
-/** A plain span whose output is an assistant's message was around a call of a model; of one that failed the input tells. */
+/** A plain span whose output is an assistant's message was around a call of a model; where the call failed, the input shows it. */
 export function isModelCall({ attributes }: SourceSpan): boolean {
   const output = attributes['langfuse.observation.output']
   if (typeof output === 'string' && output.startsWith('{"role":"assistant"')) return true
@@ -47,7 +47,7 @@ export function onlyText(value: unknown): string | undefined {
   return values.length === 1 ? textOf(values[0]) : undefined
 }
 
-/** Counts that may leave the cached ones out of `input`, and the reasoning out of `output`: the total tells. */
+/** Counts that may leave the cached ones out of `input`, and the reasoning out of `output`: the total shows it. */
 export function langfuseUsage(details: unknown): Usage {
   const counts = parseJson(details)
   if (!isRecord(counts)) return {}

@@ -58,7 +58,7 @@ export const langfuse: Dialect = {
   userId: (span) => semconvUserId(span.attributes),
 
   outcome(span): SpanOutcome {
-    // The status of the span stays unset; the level tells.
+    // The status of the span stays unset; the level says how it ended.
     if (span.attributes['langfuse.observation.level'] !== 'ERROR') return outcomeOf(span)
     const message = textOf(span.attributes['langfuse.observation.status_message'])
     // How LangGraph leaves a graph for its parent, and how it pauses: thrown, but no failures.

@@ -9,7 +9,7 @@ import { semconvConversationId, semconvModel, semconvUsage, semconvUserId } from
 
 /**
  * The OpenAI Agents SDK for Python through Logfire. Spans are named by templates (`Agent run: {name!r}`), and hold the SDK's own
- * data: requests and responses of the API as they are. The agents of a trace stand side by side and hand over to one another.
+ * data: requests and responses of the API as they are. The agents of a trace are side by side and hand over to one another.
  */
 export const logfireOpenAiAgents: Dialect = {
   name: 'logfire-openai-agents',
@@ -72,7 +72,7 @@ export const logfireOpenAiAgents: Dialect = {
     return { why: 'not-captured', switch: 'RunConfig(trace_include_sensitive_data=True)' }
   },
 
-  // Not `response`, `events` and `error`, which stand on spans of anybody: these spans come out of Python, where nothing strips them.
+  // Not `response`, `events` and `error`, which any library's spans may have: these spans come out of Python, where nothing strips them.
   contentKeys: ['input', 'output', 'raw_input', 'request_data', 'logfire.msg'],
   ownContentKeys: ['response', 'events', 'error'],
 }

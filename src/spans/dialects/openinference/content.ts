@@ -122,7 +122,7 @@ function toFlatMessage(message: FlatMessage): Message | undefined {
     name,
     tool_call_id,
     content: content ?? contents.flatMap((part) => toContent(part) ?? []),
-    // Anthropic's calls stand in both lists: the contents' come in where the other is empty.
+    // Anthropic's calls are in both lists: the contents' come in where the other is empty.
     tool_calls: (calls.length > 0 ? calls : contents).flatMap((call) => toCall(call) ?? []),
   })
 }

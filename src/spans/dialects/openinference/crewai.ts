@@ -9,7 +9,7 @@ import { kindOf, openInference } from './openinference.ts'
 
 /**
  * CrewAI for Python through OpenInference. An agent's span is one task of a crew, named after a method: the agent's role is its
- * node's id, what it was asked the task's description, and its answer stands as `raw`. The models' spans come from whoever
+ * node's id, what it was asked the task's description, and its answer is under `raw`. The models' spans come from what
  * instruments the client below.
  */
 export const openInferenceCrewAi: Dialect = {
@@ -26,7 +26,7 @@ export const openInferenceCrewAi: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
-  // Of a failed task there is no output: then what the model was told.
+  // A failed task has no output: what the model was sent is read then.
   input: (span) => (kindOf(span) === 'AGENT' ? fromField('user', outputOf(span, 'description')) : undefined),
   output: (span) => fromField('assistant', outputOf(span, 'raw')),
   // The models' words may have a form of the library's own around the answer: `Thought: …\nFinal Answer: …`.

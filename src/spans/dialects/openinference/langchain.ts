@@ -30,7 +30,7 @@ export const openInferenceLangChain: Dialect = {
     return metadata.includes(`"langgraph_node":${name}`) ? 'step' : 'entry'
   },
 
-  // The metadata, which tells an agent from other chains, is written when the span ends.
+  // The metadata, which distinguishes an agent from other chains, is written when the span ends.
   mayBecomeAgent: (span) => kindOf(span) === 'CHAIN' && span.attributes.metadata === undefined,
 
   // A graph of agents: they hand over to one another.
@@ -73,7 +73,7 @@ export const openInferenceLangChain: Dialect = {
     return tool === undefined || id === undefined ? tool : { ...tool, id }
   },
 
-  // A single text argument stands without its name: `Tokyo` for `{ city: 'Tokyo' }`. Only the model's call knows the name.
+  // A single text argument is written without its name: `Tokyo` for `{ city: 'Tokyo' }`. Only the model's call knows the name.
   toolArguments(span) {
     if (span.attributes['input.mime_type'] === 'text/plain') return undefined
     const given = parseJsonTwice(shownText(span.attributes['input.value']))

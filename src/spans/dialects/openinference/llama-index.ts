@@ -8,7 +8,7 @@ import { kindOf, openInference } from './openinference.ts'
 
 /**
  * LlamaIndex for Python through OpenInference: spans are named after methods, and most values are what Python prints of objects.
- * What models are told and say stands in the flattened attributes; who the agent is, in the event that sets it up.
+ * What models are sent and answer is in the flattened attributes; who the agent is, in the event that sets it up.
  */
 export const openInferenceLlamaIndex: Dialect = {
   ...openInference,

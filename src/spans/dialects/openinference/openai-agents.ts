@@ -5,7 +5,7 @@ import { isPython, kindOf, openInference } from './openinference.ts'
 
 /**
  * The OpenAI Agents SDK through OpenInference. The SDK's trace is the outermost AGENT and holds input and answer; the agents
- * in it stand side by side, without content, and hand over to one another.
+ * in it are side by side, without content, and hand over to one another.
  */
 export const openInferenceOpenAiAgents: Dialect = {
   ...openInference,

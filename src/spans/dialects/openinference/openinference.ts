@@ -39,7 +39,7 @@ export const openInference: Dialect = {
       requestInstructions(shownJson(span, 'input.value')) ??
       systemTextOf(openInference.input?.(span, [])) ??
       systemTextOf(flattenedMessages(span.attributes, 'llm.input_messages.')) ??
-      // Anthropic's system prompt also stands among the parameters, where hidden inputs leave it.
+      // Anthropic's system prompt is also among the parameters, where hidden inputs leave it.
       requestInstructions(shownJson(span, 'llm.invocation_parameters')) ??
       // The Responses API gives the instructions back.
       (kindOf(span) === 'LLM' ? requestInstructions(shownJson(span, 'output.value')) : undefined)

@@ -25,7 +25,7 @@ function fromOnlyText(values: readonly unknown[]): readonly Message[] | undefine
   return values.length === 1 && typeof only === 'string' ? [textMessage('user', only)] : undefined
 }
 
-/** The Responses API's list of items stands as JSON text in one user message. */
+/** The Responses API's list of items is JSON text in one user message. */
 export function fromResponsesInput(messages: readonly Message[]): readonly Message[] {
   const only = messages.length === 1 ? messages[0] : undefined
   if (only?.role !== 'user' || only.text?.startsWith('[{') !== true) return messages

@@ -27,7 +27,7 @@ export function isHandoffBack(message: unknown): boolean {
   return content.startsWith('Transferring back to ') || content.startsWith('Successfully transferred back to ')
 }
 
-/** Contents that are lists of blocks stand as JSON text, tool answers as text without their id. */
+/** Contents that are lists of blocks are written as JSON text, tool answers as text without their id. */
 export function fromLangChain(message: Message): Message {
   const parts = message.parts.map((part): Part => {
     if (part.type !== 'text') return part

@@ -15,7 +15,7 @@ import { isAgentsSdk, isInTool, isPythonGraph, PYTHON_SCOPE, withIdsOfItems } fr
 /**
  * OpenLLMetry (Traceloop), in all its forms: decorated functions (`traceloop.span.kind`, `traceloop.entity.*`), providers with
  * the conventions' attributes, old (`gen_ai.prompt.N`) and new, and LangChain's callbacks, which in JavaScript write a flat
- * list of spans: there the state of the graph, in its own span, is the only place where the model's tool calls stand.
+ * list of spans: there the state of the graph, in its own span, is the only place that has the model's tool calls.
  */
 export const openLlmetry: Dialect = {
   ...genAi,
@@ -35,7 +35,7 @@ export const openLlmetry: Dialect = {
     const operation = operationOf(span.attributes)
     if (operation === 'execute_tool') return 'tool'
     if (isPythonGraph(span)) return 'agent'
-    // LangGraph's own call in Python, which may stand beside its work, with nothing below it.
+    // LangGraph's own call in Python, which may be beside its work, with nothing below it.
     if (isLangChain(span) && span.attributes['gen_ai.workflow.nodes'] !== undefined) return 'entry'
     if (isInTool(span)) return 'entry'
     if (isFlatSpan(span) && operation === 'workflow') return isGraph(span) ? 'agent' : 'step'
