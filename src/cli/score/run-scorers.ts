@@ -2,10 +2,9 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import type { Evaluation, Score } from '../../model/score.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../../processor/config/options.ts'
 import { chooseRun, isForNested } from '../../processor/run/choose-run.ts'
-import { redactedBy } from '../../processor/run/redacted-by.ts'
+import { redactedBy, redactFailed } from '../../processor/run/redacted-by.ts'
 import { SamplePoint } from '../../sampling/sample-point.ts'
 import { evaluate } from '../../scoring/evaluate.ts'
-import { formatValue } from '../../scoring/format-value.ts'
 import { isolated } from '../../scoring/isolation.ts'
 
 /** A run, top-level or nested, and what the scorers that are for it made of it. */
@@ -63,7 +62,9 @@ export class RunScorers {
       for (const scorer of this.#scorers) {
         // One judge at a time: how many runs are scored at once is the bound on calls.
         const evaluation = this.#evaluate(scorer, one, one !== run)
-        if (evaluation !== undefined) evaluations.push(evaluation instanceof Promise ? await evaluation : evaluation)
+        if (evaluation === undefined) continue
+        const done = evaluation instanceof Promise ? await evaluation : evaluation
+        evaluations.push(this.#options.stripContent ? withoutContent(done) : done)
       }
       if (evaluations.length > 0) scored.push({ run: one, evaluations })
     }
@@ -93,8 +94,7 @@ export class RunScorers {
       this.#judgeScores++
       return this.#ask(scorer, seen)
     } catch (error) {
-      const message = `redact threw ${formatValue(error, 300)}; nothing was sent to the judge.`
-      return unasked(scorer, run, { status: 'failed', code: 'redact-failed', message })
+      return unasked(scorer, run, redactFailed(error))
     }
   }
 
@@ -110,6 +110,17 @@ export class RunScorers {
       }),
     )
   }
+}
+
+/** The evaluation as `stripContent` lets it out: every report is made of this one, so that none can show more. */
+function withoutContent(evaluation: Evaluation): Evaluation {
+  const { score } = evaluation
+  if (score.status !== 'scored') {
+    const { messageWithoutContent, ...kept } = score
+    return { ...evaluation, score: { ...kept, message: messageWithoutContent ?? '' } }
+  }
+  const { explanation: _whole, explanationWithoutContent: explanation, details: _details, ...kept } = score
+  return { ...evaluation, score: { ...kept, ...(explanation !== undefined && { explanation }) } }
 }
 
 function* withNested(run: AgentRun): Generator<AgentRun> {

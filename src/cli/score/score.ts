@@ -57,7 +57,10 @@ async function scoreFiles(
       : await Baseline.read(given.baseline, ({ agent, runId }) => filter.admits(agent, runId))
   const { runs, summary } = readFiles(files, context)
   const scorers = new RunScorers({ options, judgeLimit: given.judgeLimit, matches: (run) => filter.matches(run) })
-  const tallies = new Tallies(options.scorers.map(({ about }) => about))
+  const tallies = new Tallies(
+    options.scorers.map(({ about }) => about),
+    !options.stripContent,
+  )
   const judgeUse = new JudgeUse()
   const report = given.json === true ? new JsonReport(context.stdout) : undefined
   const { explanations } = options.emit

@@ -39,11 +39,13 @@ export class Tally {
   readonly failed: Map<string, ReasonCount> = new Map()
   #sums = NOTHING
   #worst: WorstRun[] = []
+  readonly #showsInput: boolean
   #scored = 0
   #passed = 0
 
-  constructor(scorer: Scorer) {
+  constructor(scorer: Scorer, showsInput = true) {
     this.scorer = scorer
+    this.#showsInput = showsInput
   }
 
   /** Runs with a score. */
@@ -82,7 +84,7 @@ export class Tally {
   #keepWorst(run: AgentRun, value: number, explanation: string | undefined): void {
     const last = this.#worst.at(-1)
     if (this.#worst.length === MAX_WORST && last !== undefined && !this.#isWorse(value, last.value)) return
-    const userInput = run.userInput?.slice(0, MAX_TEXT)
+    const userInput = this.#showsInput ? run.userInput?.slice(0, MAX_TEXT) : undefined
     const worst: WorstRun = {
       runId: run.id,
       value,
@@ -131,10 +133,13 @@ export interface TallyRow {
 export class Tallies {
   readonly #byAgent = new Map<string, Map<string, Tally>>()
   readonly #byScorer: ReadonlyMap<string, Tally>
+  readonly #showsInput: boolean
   #runs = 0
 
-  constructor(scorers: readonly Scorer[]) {
-    this.#byScorer = new Map(scorers.map((scorer) => [scorer.id, new Tally(scorer)]))
+  /** @param showsInput Whether the worst runs are kept with what their users asked. */
+  constructor(scorers: readonly Scorer[], showsInput = true) {
+    this.#showsInput = showsInput
+    this.#byScorer = new Map(scorers.map((scorer) => [scorer.id, new Tally(scorer, showsInput)]))
   }
 
   /** Runs that at least one scorer was for. */
@@ -147,7 +152,7 @@ export class Tallies {
     const byScorer = this.#ofAgent(run.agent.name ?? UNNAMED)
     for (const evaluation of evaluations) {
       const { scorer } = evaluation
-      const tally = byScorer.get(scorer.id) ?? new Tally(scorer)
+      const tally = byScorer.get(scorer.id) ?? new Tally(scorer, this.#showsInput)
       byScorer.set(scorer.id, tally)
       tally.add(run, evaluation)
       this.#byScorer.get(scorer.id)?.add(run, evaluation)

@@ -1,0 +1,264 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+
+import type { Span, Tracer } from '@opentelemetry/api'
+import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer'
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { afterAll, expect, test } from 'vitest'
+
+import { fromAutoevals } from '../../src/adapters/from-autoevals.ts'
+import { fromMastra } from '../../src/adapters/from-mastra.ts'
+import { fromOpenEvals } from '../../src/adapters/from-openevals.ts'
+import { runCli } from '../../src/cli/run-cli.ts'
+import type { AgentRun } from '../../src/model/agent-run.ts'
+import { attachScoring } from '../../src/processor/attach/attach.ts'
+import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import * as scorers from '../../src/entries/scorers.ts'
+import type { Scorer } from '../../src/scoring/scorer.ts'
+import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
+import { judgeReply } from '../../src/testing/judge-reply.ts'
+import { createTextModel } from '../../src/testing/text-model.ts'
+import type { TextModel } from '../../src/testing/text-model.ts'
+import { codeScorer, createPipeline, expectBalanced, open } from '../processor/harness.ts'
+
+/** In every text that is content, followed by the place; nothing that leaves may hold it. */
+const MARK = 'CANARY'
+const at = (place: string) => `${MARK}-${place}`
+const messages = (role: string, ...parts: readonly object[]) => JSON.stringify([{ role, parts }])
+const say = (place: string) => ({ type: 'text', content: at(place) })
+
+/** A run whose every message, argument, result, error, schema, event and link holds the mark. */
+function playRun(tracer: Tracer): void {
+  const asked = ['1', '2', '3'].map((id) => ({
+    type: 'tool_call',
+    id,
+    name: id === '3' ? 'unknown' : 't',
+    arguments: { [at('key')]: 1, city: at('argument') },
+  }))
+  const schema = { type: 'object', properties: { city: { type: 'number', pattern: `(?=${at('pattern')})` } } }
+  const agent = open(tracer, 'invoke_agent a', {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': 'a',
+    'gen_ai.system_instructions': JSON.stringify([say('system')]),
+    'gen_ai.input.messages': messages('user', say('request')),
+    'gen_ai.output.messages': messages('assistant', say('answer')),
+    'gen_ai.request.available_tools': at('available'),
+  })
+  const chat = open(
+    tracer,
+    'chat m',
+    {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.input.messages': messages('user', say('request')),
+      'gen_ai.output.messages': messages('assistant', ...asked),
+      'gen_ai.tool.definitions': JSON.stringify([{ type: 'function', name: 't', parameters: schema }]),
+    },
+    agent,
+  )
+  chat.addEvent('gen_ai.user.message', { content: at('event') })
+  chat.addEvent('gen_ai.client.inference.operation.details', { 'gen_ai.input.messages': at('details') })
+  chat.end()
+  for (const id of ['1', '2']) {
+    const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 't', 'gen_ai.tool.call.id': id }
+    const tool = open(tracer, 'execute_tool t', { ...attributes, 'gen_ai.tool.call.result': at('result') }, agent)
+    fail(tool)
+    tool.end()
+  }
+  agent.addLink({ context: agent.spanContext(), attributes: { 'gen_ai.prompt': at('link') } })
+  agent.end()
+}
+
+function fail(span: Span): void {
+  const error = new Error(at('exception'))
+  error.stack = `Error: ${at('stack')}\n    at ${at('frame')}`
+  span.recordException(error)
+  span.setStatus({ code: 2, message: at('status') })
+}
+
+const item = (verdict: string | undefined) => ({
+  text: at('item'),
+  reasoning: at('reason'),
+  ...(verdict !== undefined && { verdict }),
+})
+
+/** A judge that says the mark wherever it may say something. */
+function quotingJudge(): TextModel {
+  return createTextModel({ provider: 'test', modelId: 'quoting' }, ({ prompt }) => {
+    const { questions, lists, notes } = readJudgePrompt(prompt)
+    const verdicts = Object.fromEntries(
+      questions.map(({ shownId, verdicts: all }) => [shownId, { verdict: all.at(-1) ?? '', reasoning: at('reason') }]),
+    )
+    return {
+      text: judgeReply(prompt, {
+        verdicts,
+        lists: Object.fromEntries(lists.map((list) => [list.name, [item(list.verdicts.at(-1))]])),
+        notes: Object.fromEntries(notes.map(({ name, list }) => [name, list ? [at('note')] : at('note')])),
+      }),
+    }
+  })
+}
+
+const refusing = () =>
+  createTextModel({ provider: 'test', modelId: 'refusing' }, ({ prompt }) => {
+    throw Object.assign(new Error(`${at('provider')}: ${prompt}`), { name: 'AI_APICallError', statusCode: 400 })
+  })
+const prose = () => createTextModel({ provider: 'test', modelId: 'prose' }, ({ prompt }) => ({ text: `So: ${prompt}` }))
+
+const context = [at('context')]
+const judgeMakers: readonly ((model: TextModel, id: string) => Scorer)[] = [
+  (model, id) => scorers.createAnswerRelevancyScorer({ model, id: `${id}_relevancy` }),
+  (model, id) => scorers.createCompletenessScorer({ model, id: `${id}_completeness` }),
+  (model, id) => scorers.createContextualRecallScorer({ model, id: `${id}_recall`, options: { context } }),
+  (model, id) => scorers.createFaithfulnessScorer({ model, id: `${id}_faithfulness`, options: { context } }),
+  (model, id) => scorers.createHallucinationScorer({ model, id: `${id}_hallucination`, options: { context } }),
+  (model, id) => scorers.createPromptAlignmentScorerLLM({ model, id: `${id}_alignment` }),
+  (model, id) =>
+    scorers.createRubricScorer({ model, id: `${id}_rubric`, criteria: [{ id: 'good', question: 'Is it good?' }] }),
+  (model, id) => scorers.createSummarizationScorer({ model, id: `${id}_summary` }),
+  (model, id) => scorers.createToolCallAccuracyScorerLLM({ model, id: `${id}_calls` }),
+]
+
+const quoting = (run: AgentRun) => `It says ${run.userInput}, ${JSON.stringify(run.toolCalls)}`
+const throwing = (run: AgentRun): never => {
+  throw new Error(quoting(run))
+}
+
+const codeScorers: readonly Scorer[] = [
+  scorers.createAnswerPresentScorer({ refusals: [/-answer/] }),
+  scorers.createHallucinatedToolScorer({ tools: ['t'] }),
+  scorers.createKeywordCoverageScorer({ keywords: ['zz'] }),
+  scorers.createLoopScorer({ maxIdentical: 1 }),
+  scorers.createOutputFormatScorer({ json: true }),
+  scorers.createOutputFormatScorer({ id: 'forbidden', forbidden: /-answer/ }),
+  scorers.createRunLimitsScorer({ maxToolCalls: 1 }),
+  scorers.createToolArgumentsScorer(),
+  scorers.createToolArgumentsScorer({ id: 'by_values', expected: [{ name: 't', arguments: { city: ['Oslo'] } }] }),
+  scorers.createToolCallAccuracyScorerCode({ expectedTool: 'x' }),
+  scorers.createToolErrorsScorer(),
+  scorers.createTrajectoryScorer({ expected: ['x', { name: 't', arguments: { city: 'Oslo' } }] }),
+]
+
+/** Scorers and callbacks of the application and of other libraries, which quote whatever they see. */
+const quotingScorers: ScoringOptions['scorers'] = [
+  fromAutoevals(({ input }) => ({ score: 0.5, metadata: { rationale: String(input) } }), { id: 'autoevals' }),
+  fromAutoevals(({ input }) => Promise.reject(new Error(String(input))), { id: 'autoevals_rejects' }),
+  fromOpenEvals(({ inputs }) => Promise.resolve({ key: 'k', score: true, comment: String(inputs) }), {
+    id: 'openevals',
+  }),
+  fromMastra({ id: 'mastra', run: (run) => Promise.resolve({ score: 0.5, reason: JSON.stringify(run) }) }),
+  codeScorer('explains', { assess: (run) => ({ status: 'scored', value: 1, explanation: quoting(run) }) }),
+  codeScorer('throws', { assess: throwing }),
+  codeScorer('skips', { assess: (run) => ({ status: 'skipped', reason: 'no-content', message: quoting(run) }) }),
+  { scorer: codeScorer('when_throws'), when: throwing },
+  { scorer: codeScorer('sample_throws'), sample: throwing },
+  { scorer: codeScorer('sample_quotes'), sample: (run) => quoting(run) as never },
+]
+
+test('with stripContent nothing of what any scorer, judge, adapter or callback quotes leaves in any signal', async () => {
+  const { tracer, receiver, flush, diagnostics } = await createPipeline({ processors: (batch) => [batch] })
+  const seen: string[] = []
+  const judges = Object.entries({ quoting: quotingJudge(), refusing: refusing(), prose: prose() }).flatMap(
+    ([id, model]) => judgeMakers.map((make) => make(model, id)),
+  )
+  const scoring = attachScoring({
+    scorers: [...codeScorers, ...quotingScorers, ...judges],
+    stripContent: true,
+    emit: { lateSpans: 'always', explanations: 'all' },
+    budget: { callsPerMinute: Infinity, tokensPerHour: Infinity, usdPerDay: Infinity },
+    redact: (run) => run,
+    onScore: ({ score }, run) => {
+      seen.push(JSON.stringify(score))
+      throw new Error(quoting(run))
+    },
+    onJudgeCall: ({ prompt }) => Promise.reject(new Error(prompt.user)),
+  })
+  playRun(tracer)
+  await scoring.forceFlush()
+  await flush()
+  // What the application itself gets is whole: the markers reached every kind of scorer.
+  expect(seen.filter((score) => score.includes(MARK)).length).toBeGreaterThan(25)
+  const spans = receiver.spans.map((span) => JSON.stringify(span))
+  expect(spans.length).toBeGreaterThan(codeScorers.length)
+  for (const span of spans) expect(span).not.toContain(MARK)
+  expect(receiver.logs.length).toBeGreaterThan(40)
+  for (const log of receiver.logs) expect(JSON.stringify(log)).not.toContain(MARK)
+  expect(JSON.stringify(receiver.metrics)).not.toContain(MARK)
+  for (const line of diagnostics) expect(line).not.toContain(MARK)
+  expectBalanced(scoring.ledger())
+})
+
+test('an error of redact quotes nothing', async () => {
+  const { tracer, receiver, flush, diagnostics } = await createPipeline({ processors: (batch) => [batch] })
+  const scoring = attachScoring({
+    scorers: [judgeMakers[0]!(quotingJudge(), 'q')],
+    stripContent: true,
+    redact: throwing,
+  })
+  playRun(tracer)
+  await scoring.forceFlush()
+  await flush()
+  expect(scoring.ledger().scorers['q_relevancy']?.reasons).toEqual({ 'redact-failed': 1 })
+  expect(JSON.stringify([receiver.spans, receiver.logs, receiver.metrics, diagnostics])).not.toContain(MARK)
+})
+
+const directory = mkdtempSync(join(tmpdir(), 'spanscore-stripped-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+/** The run above as a file, and a configuration for the command line. */
+function writeFiles(stripContent: boolean): { readonly traces: string; readonly config: string } {
+  const exporter = new InMemorySpanExporter()
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+  playRun(provider.getTracer('agents'))
+  const traces = join(directory, 'traces.json')
+  writeFileSync(traces, JsonTraceSerializer.serializeRequest(exporter.getFinishedSpans()) ?? '')
+  const root = resolve(import.meta.dirname, '../..')
+  const config = join(directory, `config-${stripContent}.ts`)
+  writeFileSync(
+    config,
+    `import * as scorers from '${root}/src/entries/scorers.ts'
+    import { createScriptedJudge } from '${root}/src/entries/testing.ts'
+    const quoting = (run) => { throw new Error('It says ' + run.userInput) }
+    export default {
+      stripContent: ${stripContent},
+      scorers: [
+        scorers.createAnswerPresentScorer({ refusals: [/-answer/] }), scorers.createLoopScorer({ maxIdentical: 1 }),
+        scorers.createHallucinatedToolScorer({ tools: ['t'] }), scorers.createOutputFormatScorer({ forbidden: /-answer/ }),
+        scorers.createToolArgumentsScorer(), scorers.createToolErrorsScorer(),
+        scorers.createTrajectoryScorer({ expected: ['x', { name: 't', arguments: { city: 'Oslo' } }] }),
+        scorers.createScorer({ id: 'throws', description: 'Throws.' }).generateScore(({ run }) => { throw new Error(JSON.stringify(run)) }),
+        scorers.createScorer({ id: 'quotes', description: 'Quotes.' }).generateScore(() => 0.5).generateReason(({ run }) => JSON.stringify(run)),
+        { scorer: scorers.createScorer({ id: 'when', description: 'When.' }).generateScore(() => 1), when: quoting },
+        scorers.createAnswerRelevancyScorer({ model: createScriptedJudge({ lists: { statements: [{ text: '${at('item')}', verdict: 'irrelevant', reasoning: '${at('reason')}' }] } }) }),
+        scorers.createRubricScorer({ model: createScriptedJudge('I say ${at('prose')}'), criteria: [{ id: 'a', question: 'Is it good?' }] }),
+      ],
+    }`,
+  )
+  return { traces, config }
+}
+
+async function cli(...argv: string[]): Promise<string> {
+  const [stdout, stderr] = [Object.assign(new PassThrough(), { columns: 120 }), new PassThrough()]
+  const written = [text(stdout), text(stderr)] as const
+  await runCli(argv, { stdin: ReadableStream.from([]), stdout, stderr, environment: {} })
+  stdout.end()
+  stderr.end()
+  return (await Promise.all(written)).join('\n')
+}
+
+test.each([true, false])('spanscore score, with stripContent: %s, in all of its reports', async (stripContent) => {
+  const { traces, config } = writeFiles(stripContent)
+  const [junit, out] = [join(directory, 'junit.xml'), join(directory, 'scores.jsonl')]
+  const reports = [
+    await cli('score', traces, '--config', config, '--junit', junit, '--out', out),
+    await cli('score', traces, '--config', config, '--json'),
+    readFileSync(junit, 'utf8'),
+    readFileSync(out, 'utf8'),
+  ]
+  for (const report of reports) {
+    expect(report).toContain('hallucinated')
+    expect(report.includes(MARK)).toBe(!stripContent)
+  }
+})
