@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 import { libraryNames, loadLibrary, readScenario } from '../../test/corpus/load.ts'
 import { TraceBuffer } from '../src/traces/trace-buffer.ts'
+import { BUFFER_OPTIONS } from './buffer-options.ts'
 import { sourcesOf, toRecord } from './held-records.ts'
 
 /** Runs of which a part looks like a run of its own before the rest has arrived. */
@@ -12,16 +13,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {}
 
 /** Feeds spans in batches, and gives the runs of the latest settlement of each. */
 function play(batches: readonly (readonly SourceSpan[])[], logs: readonly SourceLog[]): AgentRun[] {
-  const buffer = new TraceBuffer({
-    settleMs: 10_000,
-    orphanMs: 300_000,
-    lingerMs: 300_000,
-    maxAgeMs: 3_600_000,
-    maxSpansPerTrace: 5000,
-    maxBytesPerTrace: 1e9,
-    maxSpans: 100_000,
-    maxContentBytes: 1e9,
-  })
+  const buffer = new TraceBuffer(BUFFER_OPTIONS)
   for (const [index, spans] of batches.entries())
     buffer.add(index + 1, toRecord(spans, index === 0 ? logs : []), index * 10)
   const runs: AgentRun[] = []

@@ -3,6 +3,7 @@ import { LocationProvider, Route, Router, useLocation } from 'preact-iso'
 import type { ServiceOverview } from './api.ts'
 import { plural } from './format.ts'
 import { useAnswer, useChanges } from './live.ts'
+import { KeyHelp } from './parts/key-help.tsx'
 import { ServiceContext } from './service.ts'
 import { CompareView } from './views/compare.tsx'
 import { LabelsView } from './views/labels.tsx'
@@ -70,6 +71,7 @@ function Bar({ overview, isConnected }: { readonly overview: ServiceOverview; re
           </a>
         ))}
       </nav>
+      <KeyHelp />
       <p class="state" role="status">
         <span class={isConnected ? 'dot live' : 'dot lost'} aria-hidden="true" />
         <span>{isConnected ? 'Live' : 'The service does not answer'}</span>

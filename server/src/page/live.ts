@@ -1,7 +1,7 @@
 import type { Ingest } from './ingest.ts'
 import type { ApiAnswer } from './page-server.ts'
 
-/** How often a page is told that there is something new, at most. */
+/** How often, at most, a page gets an event. */
 const EVERY_MS = 250
 
 /** A comment keeps the connection from being given up while nothing happens. */

@@ -2,7 +2,7 @@ import type { NewRecord } from '../log/span-log.ts'
 import type { RecordLimits } from '../receive/read-request.ts'
 import type { Retention } from './store/run-writer.ts'
 
-/** What the thread that takes spans in tells the thread of the page. */
+/** What the thread that takes spans in sends to the thread of the page. */
 export type ToPage =
   | ({ readonly kind: 'record' } & Omit<NewRecord, 'decoded'>)
   | {

@@ -2,22 +2,11 @@ import { buildRuns } from 'spanscore/engine'
 import type { AgentRun, SourceSpan } from 'spanscore/engine'
 import { describe, expect, it } from 'vitest'
 
+import { BUFFER_OPTIONS } from '../../test/buffer-options.ts'
 import { sourcesOf, toRecord } from '../../test/held-records.ts'
 import { EMITTED, FINISHED } from '../log/record-states.ts'
 import { TraceBuffer } from './trace-buffer.ts'
-import type { TraceBufferOptions } from './buffer-options.ts'
 import type { SettledSpans } from './trace-buffer.ts'
-
-const options: TraceBufferOptions = {
-  settleMs: 10_000,
-  orphanMs: 300_000,
-  lingerMs: 300_000,
-  maxAgeMs: 3_600_000,
-  maxSpansPerTrace: 5000,
-  maxBytesPerTrace: 1e9,
-  maxSpans: 100_000,
-  maxContentBytes: 1e9,
-}
 
 const TRACE = 'a'.repeat(32)
 let nextId = 1
@@ -69,7 +58,11 @@ function onlyOne<T>(items: readonly T[]): T {
 }
 
 /** Feeds spans at times, and gives the runs with the time at which each was settled. */
-function play(arrivals: readonly (readonly [number, readonly SourceSpan[]])[], untilMs: number, given = options) {
+function play(
+  arrivals: readonly (readonly [number, readonly SourceSpan[]])[],
+  untilMs: number,
+  given = BUFFER_OPTIONS,
+) {
   const buffer = new TraceBuffer(given)
   const runs: { readonly id: string; readonly atMs: number; readonly spans: number }[] = []
   let offset = 1
@@ -158,7 +151,7 @@ describe('when a run is complete', () => {
 
   it('makes a revision of a run whose span comes late, and keeps its key', () => {
     const [a, b] = [id(), id()]
-    const buffer = new TraceBuffer(options)
+    const buffer = new TraceBuffer(BUFFER_OPTIONS)
     buffer.add(1, toRecord([agent(a), chat(b, a)]), 0)
     const first = onlyOne(buffer.settle(10_000).settled)
     expect(runsOf(first).map((run) => run.id)).toEqual([`${TRACE}:${a}`])
@@ -204,7 +197,7 @@ describe('when a run is complete', () => {
 
   it('makes a revision of spans that arrive while a run is being scored', () => {
     const a = id()
-    const buffer = new TraceBuffer(options)
+    const buffer = new TraceBuffer(BUFFER_OPTIONS)
     buffer.add(1, toRecord([agent(a)]), 0)
     const first = onlyOne(buffer.settle(10_000).settled)
     buffer.add(2, toRecord([chat(id(), a)]), 11_000)
@@ -216,7 +209,7 @@ describe('when a run is complete', () => {
 
   it('knows after a restart what was scored and what was finished', () => {
     const [a, b, c] = [id(), id(), id()]
-    const buffer = new TraceBuffer(options)
+    const buffer = new TraceBuffer(BUFFER_OPTIONS)
     const states = [EMITTED, EMITTED, FINISHED]
     const spans = [agent(a), chat(b, a), chat(c)]
     expect(buffer.add(1, toRecord(spans), 0, (index) => states[index] ?? 0)).toEqual([2])
@@ -227,14 +220,14 @@ describe('when a run is complete', () => {
 
   it('leaves out what a trace has over its limit of bytes, and says so', () => {
     const a = id()
-    const buffer = new TraceBuffer({ ...options, maxBytesPerTrace: 1800 })
+    const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, maxBytesPerTrace: 1800 })
     expect(buffer.add(1, toRecord([agent(a), chat(id(), a), chat(id(), a)]), 0)).toEqual([2])
     expect(onlyOne(buffer.settle(10_000).settled)).toMatchObject({ lacksSpans: true })
     expect(buffer.counts.overLimit).toBe(1)
   })
 
   it('drops the content of the oldest runs over a limit of memory, and settles them like all others', () => {
-    const buffer = new TraceBuffer({ ...options, maxContentBytes: 5000 })
+    const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, maxContentBytes: 5000 })
     for (let index = 0; index < 100; index++) {
       buffer.add(index + 1, toRecord([agent(id(), undefined, { traceId: String(index) })]), 0)
     }
@@ -247,7 +240,7 @@ describe('when a run is complete', () => {
   })
 
   it('gives up the places of scored runs where many spans are held, and takes no more where none are left', () => {
-    const buffer = new TraceBuffer({ ...options, maxSpans: 100 })
+    const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, maxSpans: 100 })
     const add = (index: number, nowMs: number) =>
       buffer.add(index, toRecord([agent(id(), undefined, { traceId: String(index) })]), nowMs)
     for (let index = 1; index <= 90; index++) add(index, 0)
@@ -262,7 +255,7 @@ describe('when a run is complete', () => {
   })
 
   it('forgets log records whose span never arrives', () => {
-    const buffer = new TraceBuffer(options)
+    const buffer = new TraceBuffer(BUFFER_OPTIONS)
     const log = { traceId: TRACE, spanId: id(), timeMs: 1, attributes: {}, scope: { name: 'x' } }
     expect(buffer.add(7, toRecord([], [log]), 0)).toEqual([])
     expect(buffer.settle(299_000).freed).toEqual([])

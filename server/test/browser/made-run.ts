@@ -10,7 +10,7 @@ export interface MadeCall {
   readonly child?: MadeRun
 }
 
-/** A run as an instrumentation would record it, told by what was said and done. */
+/** A run as an instrumentation would record it, described by what was said and done. */
 export interface MadeRun {
   readonly agent: string
   readonly version?: string

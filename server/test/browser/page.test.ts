@@ -136,15 +136,26 @@ describe('the page', () => {
     await open('/')
     await page.locator('.run-row').first().waitFor()
     await page.getByLabel('Agent').selectOption('support-agent')
-    await page.getByLabel('Scorer').selectOption('faithfulness')
-    await page.getByLabel('Verdict').selectOption('fail')
     await page.getByLabel('Order').selectOption('worst')
+    expect(await page.getByLabel('Scorer').inputValue()).toBe('faithfulness')
+    await page.getByLabel('Verdict').selectOption('fail')
     await expect.poll(() => page.locator('.run-row').first().innerText()).toContain('It arrived broken')
     await expect.poll(() => page.locator('.run-row', { hasText: 'Where is my order' }).count()).toBe(0)
     await page.locator('body').click({ position: { x: 5, y: 400 } })
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'support-agent', level: 1 }).waitFor()
+  })
+
+  it('says what the keys do', async () => {
+    await open('/')
+    await page.locator('.run-row').first().waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    expect(await page.getByRole('dialog').innerText()).toContain('next run')
+    expect(await seriousProblems(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' })
   })
 
   it('finds runs by what they say', async () => {
@@ -169,7 +180,12 @@ describe('the page', () => {
       expect.stringContaining('I have refunded 89.90 EUR to your card.'),
       expect.stringContaining('The money arrives within two days.'),
     ])
-    expect(await page.locator('.verdict').first().innerText()).toContain('faithfulness')
+    const verdict = page.locator('.verdict').first()
+    expect(await verdict.innerText()).toContain('faithfulness')
+    expect(await verdict.locator('> .text').innerText()).toBe('Of 3 claims: 1 supported, 2 unsupported.')
+    await verdict.getByText('The whole explanation').click()
+    await verdict.getByText('unsupported: The money arrives within two days').waitFor()
+    await verdict.getByText('The whole explanation').click()
     expect(await page.getByText('History: 2 earlier messages').count()).toBe(1)
     expect(await page.getByRole('link', { name: 'Open in Jaeger' }).getAttribute('href')).toMatch(
       /^http:\/\/localhost:16686\/trace\/[0-9a-f]{32}\?uiFind=[0-9a-f]{16}$/,
@@ -235,7 +251,8 @@ describe('the page', () => {
     await page.getByLabel('Your name').fill('ada')
     await page.getByRole('button', { name: 'Draw' }).click()
     await page.locator('.labelling .conversation').first().waitFor()
-    expect(await page.locator('.labelling').innerText()).not.toMatch(/claims|unsupported|0\.50/)
+    expect(await page.locator('.labelling').innerText()).not.toMatch(/unsupported|0\.50/)
+    expect(await page.locator('.labelling').innerText()).toContain('that tool results and context support')
     await picture(page, 'labels')
     expect(await seriousProblems(page)).toEqual([])
     await page.locator('h1').click()

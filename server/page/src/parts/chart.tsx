@@ -106,6 +106,8 @@ function optionsOf(series: readonly ScoreSeries[], element: HTMLElement, bucketM
     axes: [
       {
         size: 30,
+        // Labels of times with seconds are some 60 pixels wide.
+        space: 76,
         values: (_plot, splits) => labelsOf(splits),
         stroke: colour('--text-2'),
         grid: { stroke: colour('--line'), width: 1 },
@@ -123,7 +125,7 @@ function optionsOf(series: readonly ScoreSeries[], element: HTMLElement, bucketM
   }
 }
 
-/** Times as short as they can be told apart, on a clock of 24 hours. */
+/** Times as short as they stay distinguishable, on a clock of 24 hours. */
 function labelsOf(seconds: readonly number[]): string[] {
   const span = (seconds.at(-1) ?? 0) - (seconds[0] ?? 0)
   const options: Intl.DateTimeFormatOptions =

@@ -16,14 +16,21 @@ export function JsonView({ value, wrong }: JsonViewProps) {
         return why === undefined ? (
           <span key={index}>{`${text}\n`}</span>
         ) : (
-          <mark key={index} class="evidence bad" title={why}>
-            {text} <span class="why">✗ {why}</span>
+          <span key={index}>
+            {indentOf(text)}
+            <mark class="evidence bad" title={why}>
+              {text.trimStart()} <span class="why">✗ {why}</span>
+            </mark>
             {'\n'}
-          </mark>
+          </span>
         )
       })}
     </pre>
   )
+}
+
+function indentOf(text: string): string {
+  return text.slice(0, text.length - text.trimStart().length)
 }
 
 interface Line {

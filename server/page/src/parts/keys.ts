@@ -6,6 +6,8 @@ export function useKeys(bound: Readonly<Record<string, (event: KeyboardEvent) =>
   latest.current = bound
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
+      // An open dialog has the keys to itself: Escape closes it.
+      if (document.querySelector('dialog[open]') !== null) return
       const { target } = event
       const isTyping = target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')
       if (event.ctrlKey || event.metaKey || event.altKey || (isTyping && event.key !== 'Escape')) return

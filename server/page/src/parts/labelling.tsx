@@ -9,6 +9,8 @@ import { Verdict } from './verdicts.tsx'
 
 interface LabellingProps {
   readonly scorer: string
+  /** What the scorer's score says; `undefined` where it is not configured any more. */
+  readonly description: string | undefined
   readonly version: string
   readonly labeller: string
   readonly state: LabelState
@@ -18,7 +20,7 @@ interface LabellingProps {
 }
 
 /** One run at a time. `p` and `f` label it; then the scorer's verdict is shown, and any of the keys goes on. */
-export function Labelling({ scorer, version, labeller, state, onLabel, onNext }: LabellingProps) {
+export function Labelling({ scorer, description, version, labeller, state, onLabel, onNext }: LabellingProps) {
   const [given, setGiven] = useState<{ readonly runId: string; readonly label: string }>()
   const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set())
   const [problem, setProblem] = useState<string>()
@@ -45,7 +47,7 @@ export function Labelling({ scorer, version, labeller, state, onLabel, onNext }:
   const say = (label: 'pass' | 'fail') => {
     if (given !== undefined || !isSeen) return
     if (labeller.trim() === '') {
-      setProblem('Say who you are first: labels of different people are told apart.')
+      setProblem('Enter your name first: labels of different people are kept apart.')
       return
     }
     const body = { runId, scorer, version, labeller: labeller.trim(), label, note: note.current?.value ?? '' }
@@ -88,6 +90,7 @@ export function Labelling({ scorer, version, labeller, state, onLabel, onNext }:
             <p>
               Does this run pass, by what <b>{scorer}</b> asks?
             </p>
+            {description !== undefined && <p class="asked">{description}</p>}
             <textarea ref={note} rows={2} placeholder="Why (optional)" aria-label="Note" />
             <p class="buttons">
               <button type="button" class="pass" disabled={!isSeen} onClick={() => say('pass')}>

@@ -31,6 +31,11 @@ export function Verdicts({ evaluations }: { readonly evaluations: readonly Evalu
   )
 }
 
+/** Abbreviations are rare in explanations, and numbers have no blank after their point. */
+function firstSentence(text: string): string {
+  return /^[^]*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
+}
+
 function isAsked({ score }: Evaluation): boolean {
   return score.status !== 'skipped' || !NOT_ASKED.has(score.reason)
 }
@@ -44,6 +49,9 @@ function rank({ score }: Evaluation): number {
 export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
   const { score, scorer, judge, probability } = evaluation
   const findings = findingsOf(evaluation)
+  const explanation = score.status === 'scored' ? (score.explanation ?? 'No explanation.') : score.message
+  // The findings say one by one what the explanation lists after its first sentence.
+  const shown = findings.length > 0 ? firstSentence(explanation) : explanation
   const isQuiet = score.status === 'skipped' || (score.status === 'scored' && score.label === 'pass')
   return (
     <details class="verdict" open={!isQuiet}>
@@ -51,7 +59,7 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
         <VerdictMark evaluation={evaluation} /> <b>{scorer.id}</b>
         <span class="muted"> {scorer.kind === 'judge' ? 'judge' : 'code'}</span>
       </summary>
-      <p class="text">{score.status === 'scored' ? (score.explanation ?? 'No explanation.') : score.message}</p>
+      <p class="text">{shown}</p>
       {findings.length > 0 && (
         <ul class="findings">
           {findings.map((finding, index) => (
@@ -65,6 +73,12 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
             </li>
           ))}
         </ul>
+      )}
+      {shown !== explanation && (
+        <details class="whole">
+          <summary>The whole explanation</summary>
+          <p class="text">{explanation}</p>
+        </details>
       )}
       <dl class="small-facts">
         {score.status === 'scored' && (

@@ -1,14 +1,13 @@
-import { useEffect } from 'preact/hooks'
-
 import type { Comparison, ScoreSummary } from '../api.ts'
 import { useService } from '../service.ts'
 import { percent, plural } from '../format.ts'
+import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
 import { IntervalBar } from '../parts/chart.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { placeOf, useChoices } from '../parts/place.ts'
 import { markOf } from '../parts/score-mark.tsx'
-import { scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
+import { AgentChoice, ScorerChoice, scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
 import { intervalOf } from './scores.tsx'
 
 const WAYS = [
@@ -41,26 +40,13 @@ export function CompareView() {
     ...filterOf('after', way, after),
   }
   const { value, error } = useAnswer<Comparison>(isReady ? '/api/compare' : undefined, query, changes)
-  useEffect(() => {
-    document.title = 'Compare · spanscore'
-  }, [])
+  useTitle('Compare')
   return (
     <section>
       <h1>Compare</h1>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <Choice
-          label="Scorer"
-          value={scorer}
-          options={scorers}
-          onChange={(next) => choose({ scorer: next, before: '', after: '' })}
-        />
-        <Choice
-          label="Agent"
-          any="all"
-          value={choices['agent'] ?? ''}
-          options={overview.agents}
-          onChange={(next) => choose({ agent: next })}
-        />
+        <ScorerChoice value={scorer} options={scorers} clears={['before', 'after']} />
+        <AgentChoice />
         <Choice
           label="Compare"
           value={way}

@@ -1,16 +1,17 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 
 import { ask, exchange, send } from '../api.ts'
-import type { LabelState } from '../api.ts'
+import type { ConfiguredScorer, LabelState } from '../api.ts'
 import { useService } from '../service.ts'
 import { plural } from '../format.ts'
 import { keepLabellerName, labellerName } from '../labeller.ts'
 import { messageOf, useAnswer } from '../live.ts'
+import { useTitle } from '../title.ts'
 import { Choice } from '../parts/choice.tsx'
 import { AgreementTable } from '../parts/agreement.tsx'
 import { Labelling } from '../parts/labelling.tsx'
 import { useChoices } from '../parts/place.ts'
-import { scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
+import { ScorerChoice, scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
 
 /** Where people say whether runs pass, without seeing what the scorer says, and see afterwards how well it agrees. */
 export function LabelsView() {
@@ -31,6 +32,8 @@ export function LabelsView() {
     { scorer, version, labeller: labeller.trim() },
     `${round}/${changes}`,
   )
+  const { value: configured } = useAnswer<{ readonly scorers: readonly ConfiguredScorer[] }>('/api/scorers', {})
+  const description = configured?.scorers.find(({ id }) => id === scorer)?.description
   const [problem, setProblem] = useState<string>()
   const again = () => setRound((before) => before + 1)
   const act = (work: Promise<unknown>) => {
@@ -41,9 +44,7 @@ export function LabelsView() {
       )
       .finally(again)
   }
-  useEffect(() => {
-    document.title = 'Labels · spanscore'
-  }, [])
+  useTitle('Labels')
   if (!isReady)
     return (
       <p class="empty">
@@ -54,12 +55,7 @@ export function LabelsView() {
     <section>
       <h1>Labels</h1>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <Choice
-          label="Scorer"
-          value={scorer}
-          options={scorers}
-          onChange={(next) => choose({ scorer: next, version: '' })}
-        />
+        <ScorerChoice value={scorer} options={scorers} clears={['version']} />
         <Choice label="Version" value={version} options={versions} onChange={(next) => choose({ version: next })} />
         <label class="choice">
           <span>Your name</span>
@@ -93,6 +89,7 @@ export function LabelsView() {
             <Labelling
               key={`${scorer} ${version} ${labeller}`}
               scorer={scorer}
+              description={description}
               version={version}
               labeller={labeller}
               state={value}
@@ -104,7 +101,12 @@ export function LabelsView() {
               onNext={() => setShowing(false)}
             />
           ) : (
-            <Draw state={value} onDraw={(count) => act(send('/api/labels/draw', { scorer, version, count }))} />
+            <Draw
+              state={value}
+              scorer={scorer}
+              description={description}
+              onDraw={(count) => act(send('/api/labels/draw', { scorer, version, count }))}
+            />
           )}
           {value.labelled.length > 0 && (
             <AgreementTable agreement={value.agreement} labelled={value.labelled} scorer={scorer} />
@@ -157,7 +159,14 @@ function Files({ scorer, onImport }: { readonly scorer: string; readonly onImpor
   )
 }
 
-function Draw({ state, onDraw }: { readonly state: LabelState; readonly onDraw: (count: number) => void }) {
+interface DrawProps {
+  readonly state: LabelState
+  readonly scorer: string
+  readonly description: string | undefined
+  readonly onDraw: (count: number) => void
+}
+
+function Draw({ state, scorer, description, onDraw }: DrawProps) {
   const [count, setCount] = useState(10)
   const { drawn, undrawn } = state.progress
   if (undrawn === 0)
@@ -171,6 +180,11 @@ function Draw({ state, onDraw }: { readonly state: LabelState; readonly onDraw: 
   return (
     <section class="draw">
       <h2>{drawn === 0 ? 'Draw runs to label' : 'All that was drawn is labelled'}</h2>
+      {description !== undefined && (
+        <p>
+          <b>{scorer}</b>: {description}
+        </p>
+      )}
       <p>
         Runs are drawn by chance, half of them from those that the scorer fails, so that what you find holds for all of
         them. You will not see the verdict before you have given yours.

@@ -1,11 +1,12 @@
 import { useLocation, useRoute } from 'preact-iso'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 
 import { ask, send } from '../api.ts'
 import type { AgentRun, RunDetails, SourceSpan } from '../api.ts'
 import { useService } from '../service.ts'
 import { count, duration, plural, time } from '../format.ts'
 import { labellerName } from '../labeller.ts'
+import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
 import { Conversation } from '../parts/conversation.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
@@ -34,9 +35,7 @@ export function RunView() {
   isQuiet.current =
     value?.stored !== undefined && value.run.id === id && value.stored.settled_ms < Date.now() - QUIET_MS
   useKeys({ Escape: back, u: back })
-  useEffect(() => {
-    document.title = `${value?.run.agent.name ?? 'Run'} · spanscore`
-  }, [value?.run.agent.name])
+  useTitle(value?.run.agent.name ?? 'Run')
   if (value === undefined) {
     return error === undefined ? (
       <p class="closed muted">Loading…</p>

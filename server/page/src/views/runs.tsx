@@ -1,12 +1,14 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 
 import { read } from '../api.ts'
 import type { ListedRun, OpenRun, RunList } from '../api.ts'
 import { useService } from '../service.ts'
 import { ago, count, duration, plural, time, usd } from '../format.ts'
 import { labellerName } from '../labeller.ts'
+import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
 import { Choice } from '../parts/choice.tsx'
+import { AgentChoice } from '../parts/scorer-choice.tsx'
 import { useKeys } from '../parts/keys.ts'
 import { fromMs, placeOf, TIMES, useChoices } from '../parts/place.ts'
 import { ScoreMarks } from '../parts/score-mark.tsx'
@@ -24,9 +26,7 @@ export function RunsView() {
   const isFiltered = Object.keys(choices).length > 0
   const open = isFiltered ? [] : (value?.open ?? [])
   useListKeys()
-  useEffect(() => {
-    document.title = 'Runs · spanscore'
-  }, [])
+  useTitle('Runs')
   if (value !== undefined && rows.length + open.length === 0 && !isFiltered && overview.runs === 0)
     return <FirstMinute />
   return (
@@ -53,8 +53,7 @@ export function RunsView() {
         </button>
       )}
       <p class="keys muted wide-only">
-        <kbd>j</kbd> <kbd>k</kbd> move · <kbd>Enter</kbd> open · <kbd>/</kbd> search · runs are kept for{' '}
-        {plural(Math.round(overview.retention.maxAgeMs / 86_400_000), 'day')}
+        Runs are kept for {plural(Math.round(overview.retention.maxAgeMs / 86_400_000), 'day')}
       </p>
     </>
   )
@@ -97,6 +96,8 @@ function Filters() {
   useKeys({ '/': () => searchField()?.focus(), Escape: () => searchField()?.blur() })
   const scorers = [...new Set(overview.scorers.map(({ scorer }) => scorer))]
   const hasScorer = choices['scorer'] !== undefined
+  // The worst runs can be asked for without a choice of scorer: judges say more than code.
+  const worstBy = choices['scorer'] ?? overview.scorers.find(({ kind }) => kind === 'judge')?.scorer ?? scorers[0]
   const typed = (name: string) => (value: string) => choose({ [name]: value })
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
@@ -110,13 +111,7 @@ function Filters() {
           onType={typed('text')}
         />
       </label>
-      <Choice
-        label="Agent"
-        any="all"
-        value={choices['agent'] ?? ''}
-        options={overview.agents}
-        onChange={(agent) => choose({ agent })}
-      />
+      <AgentChoice />
       <Choice
         label="Status"
         any="any"
@@ -173,14 +168,16 @@ function Filters() {
               />
             </span>
           </label>
-          <Choice
-            label="Order"
-            any="newest first"
-            value={choices['sort'] ?? ''}
-            options={[{ value: 'worst', name: 'worst first' }]}
-            onChange={(sort) => choose({ sort })}
-          />
         </>
+      )}
+      {worstBy !== undefined && (
+        <Choice
+          label="Order"
+          any="newest first"
+          value={hasScorer ? (choices['sort'] ?? '') : ''}
+          options={[{ value: 'worst', name: `worst ${worstBy} first` }]}
+          onChange={(sort) => choose(sort === '' ? { sort } : { sort, scorer: worstBy })}
+        />
       )}
       {Object.keys(choices).length > 0 && (
         <a class="clear" href="/">

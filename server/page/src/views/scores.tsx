@@ -1,14 +1,13 @@
-import { useEffect } from 'preact/hooks'
-
 import type { ScoresOverTime, ScoreSeries, ScoreSummary } from '../api.ts'
 import { toSearch } from '../api.ts'
 import { useService } from '../service.ts'
 import { percent, plural } from '../format.ts'
+import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
 import { Distribution, GROUP_STYLES, MeanChart } from '../parts/chart.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { fromMs, TIMES, useChoices } from '../parts/place.ts'
-import { scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
+import { AgentChoice, ScorerChoice, scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
 
 const GROUPS = [
   { value: 'agent', name: 'agent' },
@@ -27,9 +26,7 @@ export function ScoresView() {
   const { agent, version, model } = choices
   const query = { scorer, by, agent, version, model, fromMs: fromMs(choices['time']) }
   const { value, error } = useAnswer<ScoresOverTime>(scorer === '' ? undefined : '/api/scores', query, changes)
-  useEffect(() => {
-    document.title = 'Scores · spanscore'
-  }, [])
+  useTitle('Scores')
   if (scorer === '')
     return (
       <p class="empty">
@@ -40,20 +37,9 @@ export function ScoresView() {
     <section>
       <h1>Scores over time</h1>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <Choice
-          label="Scorer"
-          value={scorer}
-          options={scorers}
-          onChange={(next) => choose({ scorer: next, version: '' })}
-        />
+        <ScorerChoice value={scorer} options={scorers} clears={['version']} />
         <Choice label="By" value={by} options={GROUPS} onChange={(next) => choose({ by: next })} />
-        <Choice
-          label="Agent"
-          any="all"
-          value={agent ?? ''}
-          options={overview.agents}
-          onChange={(next) => choose({ agent: next })}
-        />
+        <AgentChoice />
         <Choice
           label="Scorer version"
           any="all"

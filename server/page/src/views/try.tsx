@@ -2,11 +2,12 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 
 import { exchange, send } from '../api.ts'
 import type { ConfiguredScorer, Evaluation, ListedRun, RunList, TrialEstimate, TrialResult } from '../api.ts'
-import { useService } from '../service.ts'
 import { plural, usd } from '../format.ts'
 import { labellerName } from '../labeller.ts'
 import { messageOf, readLines, useAnswer } from '../live.ts'
+import { useTitle } from '../title.ts'
 import { Choice } from '../parts/choice.tsx'
+import { AgentChoice } from '../parts/scorer-choice.tsx'
 import { placeOf, useChoices } from '../parts/place.ts'
 import { markOf, VerdictMark } from '../parts/score-mark.tsx'
 import { score as formatScore } from '../format.ts'
@@ -15,7 +16,6 @@ const COUNTS = ['5', '10', '20', '50']
 
 /** Runs are scored again with a configured scorer; old and new side by side. Nothing of it is stored. */
 export function TryView() {
-  const { overview } = useService()
   const { choices, choose } = useChoices()
   const [problem, setProblem] = useState<string>()
   const { value: configured } = useAnswer<{ readonly scorers: readonly ConfiguredScorer[] }>('/api/scorers', {})
@@ -33,9 +33,7 @@ export function TryView() {
   })
   const runs = list?.runs ?? []
   const chosen = given ?? runs.slice(0, Number(limit)).map(({ id }) => id)
-  useEffect(() => {
-    document.title = 'Try a scorer · spanscore'
-  }, [])
+  useTitle('Try a scorer')
   return (
     <section>
       <h1>Try a scorer</h1>
@@ -52,13 +50,7 @@ export function TryView() {
         />
         {given === undefined ? (
           <>
-            <Choice
-              label="Runs of"
-              any="all agents"
-              value={choices['agent'] ?? ''}
-              options={overview.agents}
-              onChange={(next) => choose({ agent: next })}
-            />
+            <AgentChoice label="Runs of" any="all agents" />
             <Choice
               label="How many, newest first"
               value={limit}

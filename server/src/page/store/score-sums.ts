@@ -16,7 +16,7 @@ export interface ScoreFilter {
   readonly toMs?: number | undefined
 }
 
-/** By what scores are told apart. */
+/** By what scores are grouped. */
 export type Dimension = 'agent' | 'version' | 'agent_version' | 'model'
 
 export const DIMENSIONS: ReadonlySet<string> = new Set<Dimension>(['agent', 'version', 'agent_version', 'model'])

@@ -1,0 +1,13 @@
+import type { TraceBufferOptions } from '../src/traces/buffer-options.ts'
+
+/** Waits of a usual length, and limits that no test reaches by accident. */
+export const BUFFER_OPTIONS: TraceBufferOptions = {
+  settleMs: 10_000,
+  orphanMs: 300_000,
+  lingerMs: 300_000,
+  maxAgeMs: 3_600_000,
+  maxSpansPerTrace: 5000,
+  maxBytesPerTrace: 1e9,
+  maxSpans: 100_000,
+  maxContentBytes: 1e9,
+}
