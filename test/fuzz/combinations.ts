@@ -5,7 +5,8 @@ import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { ScoringSpanProcessor } from 'spanscore'
-import type { Scorer } from 'spanscore'
+
+import { rawScorer } from './raw-scorer.ts'
 
 const boom = (): never => {
   throw new Error('boom')
@@ -86,24 +87,6 @@ const optionFaults: Readonly<Record<string, object>> = {
   'nothing is held': { holdMs: 0, queueSize: 0 },
 }
 
-function scorerOf(id: string, kind: 'code' | 'judge', inline: boolean, assess: () => unknown): Scorer {
-  const judge = { model: 'a/b', priced: false, estimate: () => ({ calls: 1, tokens: 1 }), unavailable: () => undefined }
-  return {
-    id,
-    description: id,
-    kind,
-    range: [0, 1],
-    better: 'higher',
-    passAt: 0.5,
-    version: '1',
-    inline,
-    needs: [],
-    assess: assess as never,
-    run: rejects,
-    ...(kind === 'judge' && { judge }),
-  }
-}
-
 /** Counts the spans that come, and then does what the fault says. */
 class Behind implements SpanProcessor {
   readonly seen: string[] = []
@@ -137,10 +120,10 @@ async function tryCombination(
   const wrong: string[] = []
   const behind = new Behind(processorFault)
   const scorers = [
-    scorerOf('inline', 'code', true, assess),
-    scorerOf('later', 'code', false, assess),
-    scorerOf('judged', 'judge', false, assess),
-    scorerOf('good', 'code', true, () => good),
+    rawScorer({ id: 'inline', kind: 'code', inline: true, assess }),
+    rawScorer({ id: 'later', kind: 'code', inline: false, assess }),
+    rawScorer({ id: 'judged', kind: 'judge', inline: false, assess }),
+    rawScorer({ id: 'good', kind: 'code', inline: true, assess: () => good }),
   ]
   const limits = { timeoutMs: 30, flushTimeoutMs: 60, shutdownTimeoutMs: 60, settleMs: 0 }
   const scoring = new ScoringSpanProcessor({ scorers, ...limits, ...options, next: behind })

@@ -14,6 +14,7 @@ import {
 import type { Scorer, ScoringOptions } from 'spanscore'
 
 import type { Random } from './random.ts'
+import { rawScorer } from './raw-scorer.ts'
 import { strangeValue } from './values.ts'
 
 /** How often each callback of a pipeline misbehaves. */
@@ -43,29 +44,17 @@ function faulty(random: Random, good: (...args: never[]) => unknown): never {
   return (random.chance(MISBEHAVES) ? run : good) as never
 }
 
-/** A scorer as somebody writes it by hand, with none of the checks of `createScorer` around it. */
-function customScorer(random: Random, id: string, kind: 'code' | 'judge', inline: boolean): Scorer {
+/** A scorer that misbehaves now and then, in everything that is called of it. */
+function faultyScorer(random: Random, id: string, kind: 'code' | 'judge', inline: boolean): Scorer {
   const good = () => ({ status: 'scored', value: random.next(), explanation: 'because' })
-  const judge = {
-    model: 'fuzz/judge',
-    priced: false,
+  return rawScorer({
+    id,
+    kind,
+    inline,
     estimate: faulty(random, () => ({ calls: 1, tokens: 10 })),
     unavailable: faulty(random, () => undefined),
-  }
-  return {
-    id,
-    description: id,
-    kind,
-    range: [0, 1],
-    better: 'higher',
-    passAt: 0.5,
-    version: '1',
-    inline,
-    needs: [],
     assess: faulty(random, random.chance(0.5) ? good : async () => good()),
-    run: () => Promise.reject(new Error('not used')),
-    ...(kind === 'judge' && { judge }),
-  }
+  })
 }
 
 /** Options of a pipeline in which everything may go wrong but the bookkeeping. */
@@ -94,12 +83,12 @@ export function faultyOptions(random: Random): Omit<ScoringOptions, 'next'> {
       createKeywordCoverageScorer({ keywords: ['a', ['b', 'c']] }),
       createRunLimitsScorer({ maxSteps: 3, maxInputTokens: 5, maxDurationMs: 3 }),
       {
-        scorer: customScorer(random, 'custom', 'code', true),
+        scorer: faultyScorer(random, 'custom', 'code', true),
         when: faulty(random, () => true),
         sample: faulty(random, () => 1),
       },
-      customScorer(random, 'later', 'code', false),
-      { scorer: customScorer(random, 'judged', 'judge', false), sample: random.pick([0.1, 0.5, 1]) },
+      faultyScorer(random, 'later', 'code', false),
+      { scorer: faultyScorer(random, 'judged', 'judge', false), sample: random.pick([0.1, 0.5, 1]) },
     ],
     ...(random.chance(0.5) && {
       meterProvider: { getMeter: faulty(random, () => meter) },

@@ -4,9 +4,7 @@ import { join, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 
-import type { Span, Tracer } from '@opentelemetry/api'
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterAll, expect, test } from 'vitest'
 
 import { fromAutoevals } from '../../src/adapters/from-autoevals.ts'
@@ -22,61 +20,8 @@ import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
 import { judgeReply } from '../../src/testing/judge-reply.ts'
 import { createTextModel } from '../../src/testing/text-model.ts'
 import type { TextModel } from '../../src/testing/text-model.ts'
-import { codeScorer, createPipeline, expectBalanced, open } from '../processor/harness.ts'
-
-/** In every text that is content, followed by the place; nothing that leaves may hold it. */
-const MARK = 'CANARY'
-const at = (place: string) => `${MARK}-${place}`
-const messages = (role: string, ...parts: readonly object[]) => JSON.stringify([{ role, parts }])
-const say = (place: string) => ({ type: 'text', content: at(place) })
-
-/** A run whose every message, argument, result, error, schema, event and link holds the mark. */
-function playRun(tracer: Tracer): void {
-  const asked = ['1', '2', '3'].map((id) => ({
-    type: 'tool_call',
-    id,
-    name: id === '3' ? 'unknown' : 't',
-    arguments: { [at('key')]: 1, city: at('argument') },
-  }))
-  const schema = { type: 'object', properties: { city: { type: 'number', pattern: `(?=${at('pattern')})` } } }
-  const agent = open(tracer, 'invoke_agent a', {
-    'gen_ai.operation.name': 'invoke_agent',
-    'gen_ai.agent.name': 'a',
-    'gen_ai.system_instructions': JSON.stringify([say('system')]),
-    'gen_ai.input.messages': messages('user', say('request')),
-    'gen_ai.output.messages': messages('assistant', say('answer')),
-    'gen_ai.request.available_tools': at('available'),
-  })
-  const chat = open(
-    tracer,
-    'chat m',
-    {
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.input.messages': messages('user', say('request')),
-      'gen_ai.output.messages': messages('assistant', ...asked),
-      'gen_ai.tool.definitions': JSON.stringify([{ type: 'function', name: 't', parameters: schema }]),
-    },
-    agent,
-  )
-  chat.addEvent('gen_ai.user.message', { content: at('event') })
-  chat.addEvent('gen_ai.client.inference.operation.details', { 'gen_ai.input.messages': at('details') })
-  chat.end()
-  for (const id of ['1', '2']) {
-    const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 't', 'gen_ai.tool.call.id': id }
-    const tool = open(tracer, 'execute_tool t', { ...attributes, 'gen_ai.tool.call.result': at('result') }, agent)
-    fail(tool)
-    tool.end()
-  }
-  agent.addLink({ context: agent.spanContext(), attributes: { 'gen_ai.prompt': at('link') } })
-  agent.end()
-}
-
-function fail(span: Span): void {
-  const error = new Error(at('exception'))
-  error.stack = `Error: ${at('stack')}\n    at ${at('frame')}`
-  span.recordException(error)
-  span.setStatus({ code: 2, message: at('status') })
-}
+import { codeScorer, createPipeline, expectBalanced } from '../processor/harness.ts'
+import { at, MARK, markedSpans, playMarkedRun } from './marked-run.ts'
 
 const item = (verdict: string | undefined) => ({
   text: at('item'),
@@ -175,7 +120,7 @@ test('with stripContent nothing of what any scorer, judge, adapter or callback q
     },
     onJudgeCall: ({ prompt }) => Promise.reject(new Error(prompt.user)),
   })
-  playRun(tracer)
+  playMarkedRun(tracer)
   await scoring.forceFlush()
   await flush()
   // What the application itself gets is whole: the markers reached every kind of scorer.
@@ -197,7 +142,7 @@ test('an error of redact quotes nothing', async () => {
     stripContent: true,
     redact: throwing,
   })
-  playRun(tracer)
+  playMarkedRun(tracer)
   await scoring.forceFlush()
   await flush()
   expect(scoring.ledger().scorers['q_relevancy']?.reasons).toEqual({ 'redact-failed': 1 })
@@ -209,11 +154,8 @@ afterAll(() => rmSync(directory, { recursive: true }))
 
 /** The run above as a file, and a configuration for the command line. */
 function writeFiles(stripContent: boolean): { readonly traces: string; readonly config: string } {
-  const exporter = new InMemorySpanExporter()
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
-  playRun(provider.getTracer('agents'))
   const traces = join(directory, 'traces.json')
-  writeFileSync(traces, JsonTraceSerializer.serializeRequest(exporter.getFinishedSpans()) ?? '')
+  writeFileSync(traces, JsonTraceSerializer.serializeRequest(markedSpans()) ?? '')
   const root = resolve(import.meta.dirname, '../..')
   const config = join(directory, `config-${stripContent}.ts`)
   writeFileSync(

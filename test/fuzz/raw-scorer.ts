@@ -1,0 +1,33 @@
+import type { Scorer } from 'spanscore'
+
+/** What a scorer of the fuzz does. */
+export interface RawScorer {
+  readonly id: string
+  readonly kind: 'code' | 'judge'
+  /** Whether it may run while a span is ending. */
+  readonly inline: boolean
+  /** What it does instead of scoring, or beside it. */
+  readonly assess: unknown
+  readonly estimate?: unknown
+  readonly unavailable?: unknown
+}
+
+/** A scorer as somebody writes it by hand, with none of the checks of `createScorer` around it. */
+export function rawScorer({ id, kind, inline, assess, ...judge }: RawScorer): Scorer {
+  const { estimate = () => ({ calls: 1, tokens: 10 }), unavailable = () => undefined } = judge
+  const scorer = {
+    id,
+    description: id,
+    kind,
+    range: [0, 1],
+    better: 'higher',
+    passAt: 0.5,
+    version: '1',
+    inline,
+    needs: [],
+    assess,
+    run: () => Promise.reject(new Error('not used')),
+    ...(kind === 'judge' && { judge: { model: 'fuzz/judge', priced: false, estimate, unavailable } }),
+  }
+  return scorer as unknown as Scorer
+}
