@@ -101,7 +101,13 @@ function providerFindings({ tracerProvider, packages, disabledBy }: ProcessFacts
       ),
     ]
   }
-  return [good(`Tracer provider: ${name} with ${list.join(', ')}.`)]
+  const text = `Tracer provider: ${name} with ${list.join(', ')}.`
+  if (processors.every((each) => each.name === 'ScoringSpanProcessor')) {
+    return [
+      bad(text, 'No span is exported: set next, or put a processor with an exporter beside the ScoringSpanProcessor.'),
+    ]
+  }
+  return [good(text)]
 }
 
 function signalFindings({ meterProvider, loggerProvider, tracerProvider }: ProcessFacts): readonly Finding[] {

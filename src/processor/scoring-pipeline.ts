@@ -24,7 +24,7 @@ import type { ScoredRun } from './run/scored-run.ts'
 import { Scheduler } from './scheduler.ts'
 import { ScoringJobs } from './run/scoring-jobs.ts'
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
-import { otherProcessorsOf } from './attach/other-processors.ts'
+import { isOnlyProcessor, otherProcessorsOf } from './attach/other-processors.ts'
 import { viewOf } from './deliver/span-view.ts'
 
 const now = (): number => performance.now()
@@ -57,6 +57,7 @@ export class ScoringPipeline {
     this.#notices = new SetupNotices({
       scorers: options.scorers,
       hasRuns: () => this.ledger().runs.seen > 0,
+      lacksExport: () => wantsExport(options) && isOnlyProcessor(options.tracerProvider, self),
       reporter,
       scheduler,
     })
@@ -291,4 +292,9 @@ export class ScoringPipeline {
     this.#held.releaseAll()
     void this.#flushing.flushNext()
   }
+}
+
+/** Whether scores should reach an exporter of spans by way of the provider. */
+function wantsExport({ next, onScore, emit }: ResolvedOptions): boolean {
+  return next === undefined && onScore === undefined && (emit.attributes || emit.lateSpans !== 'never')
 }

@@ -2,7 +2,13 @@
 import { SpanKind, trace } from '@opentelemetry/api'
 import type { Attributes } from '@opentelemetry/api'
 import { NodeTracerProvider, SimpleSpanProcessor, InMemorySpanExporter } from '@opentelemetry/sdk-trace-node'
-import { attachScoring, createRubricScorer, createScorer, createToolCallAccuracyScorerCode } from 'spanscore'
+import {
+  attachScoring,
+  createRubricScorer,
+  createScorer,
+  createToolCallAccuracyScorerCode,
+  ScoringSpanProcessor,
+} from 'spanscore'
 import { createScriptedJudge } from 'spanscore/testing'
 
 import { register } from '../../src/processor/attach/register.ts'
@@ -133,6 +139,13 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     const scoring = attachScoring({ scorers: [asked], tracerProvider: trace.getTracerProvider() })
     for (let count = 0; count < 150; count++) runAgent('weather-agent')
     await until(() => scoring.ledger().scorers['asked']?.pending === 0)
+  },
+  'no exporter': async () => {
+    const scoring = new ScoringSpanProcessor({ scorers: [answer] })
+    new NodeTracerProvider({ spanProcessors: [scoring] }).register()
+    runAgent('weather-agent')
+    runAgent('weather-agent')
+    await scoring.forceFlush()
   },
   'attached twice': () => {
     startProvider()

@@ -26,6 +26,13 @@ export function markAsScoring(description: ScoringDescription): void {
   if (Array.isArray(doctor)) doctor.push(description)
 }
 
+/** Whether `self` is the only processor of its provider, so that no span is exported; false where the provider does not show them. */
+export function isOnlyProcessor(given: TracerProvider | undefined, self: SpanProcessorLike): boolean {
+  const provider = given === undefined ? globalTracerProvider() : unwrapped(given)
+  const processors = provider === undefined ? undefined : processorsOf(provider)
+  return processors?.length === 1 && processors[0] === self
+}
+
 /**
  * The other processors of the provider that `self` is on; none where the provider does not show them. Scoring processors are
  * not among them: each flushes the others', and two would flush each other for ever.

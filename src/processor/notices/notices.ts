@@ -17,6 +17,7 @@ export type NoticeCode =
   | 'SPANSCORE_NO_PROVIDER'
   | 'SPANSCORE_NOT_ATTACHED'
   | 'SPANSCORE_ATTACHED_TWICE'
+  | 'SPANSCORE_NO_EXPORT'
   | 'SPANSCORE_CONFIG'
   | 'SPANSCORE_ENVIRONMENT'
   | 'SPANSCORE_NODE_VERSION'
@@ -52,6 +53,11 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
     level: 'warn',
     when: '`attachScoring` was called again for the same provider, with other options. The first options stay.',
     cure: 'Call it once, or `detach()` first.',
+  },
+  SPANSCORE_NO_EXPORT: {
+    level: 'warn',
+    when: 'The provider has no span processor besides a `ScoringSpanProcessor` without `next`, and there is no `onScore`: no span is exported.',
+    cure: 'Set `next`, or put a processor with an exporter beside it. In `new NodeSDK({ spanProcessors })`, the list replaces the export of the SDK.',
   },
   SPANSCORE_CONFIG: {
     level: 'error',

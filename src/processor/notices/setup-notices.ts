@@ -9,11 +9,17 @@ import { ContentNotice } from './content-notice.ts'
 import { reportMissingJudges } from './judge-notices.ts'
 import { NoRunsNotice } from './no-runs-notice.ts'
 
+const NO_EXPORT =
+  'No span is exported: spanscore is the only span processor of the provider. Set next, or put a processor with an exporter beside it ' +
+  '(in NodeSDK, spanProcessors replaces the export of the SDK).'
+
 /** What the notices about the set-up are made with. */
 export interface SetupNoticesParts {
   readonly scorers: readonly ResolvedScorer[]
   /** Whether there is any run, open or closed. */
   readonly hasRuns: () => boolean
+  /** Whether spans and their scores go nowhere. */
+  readonly lacksExport: () => boolean
   readonly reporter: Reporter
   readonly scheduler: Pick<Scheduler, 'after'>
 }
@@ -25,11 +31,13 @@ export class SetupNotices {
   readonly #content: ContentNotice
   readonly #agents: AgentFilterNotice
   readonly #noRuns: NoRunsNotice
-  #hasLookedAtJudges = false
+  readonly #lacksExport: () => boolean
+  #hasSeenRun = false
 
-  constructor({ scorers, hasRuns, reporter, scheduler }: SetupNoticesParts) {
+  constructor({ scorers, hasRuns, lacksExport, reporter, scheduler }: SetupNoticesParts) {
     this.#scorers = scorers
     this.#reporter = reporter
+    this.#lacksExport = lacksExport
     this.#content = new ContentNotice(scorers, reporter)
     this.#agents = new AgentFilterNotice(scorers, reporter)
     this.#noRuns = new NoRunsNotice({ hasRuns, reporter, scheduler })
@@ -40,9 +48,10 @@ export class SetupNotices {
     this.#reporter.guard('Looking at a run', () => {
       if (run !== undefined) this.#content.look(run)
       if (run !== undefined) this.#agents.look(run)
-      if (this.#hasLookedAtJudges) return
+      if (this.#hasSeenRun) return
       // At the first run, and not before: by then the application has set the variables that it sets.
-      this.#hasLookedAtJudges = true
+      this.#hasSeenRun = true
+      if (this.#lacksExport()) this.#reporter.notify('SPANSCORE_NO_EXPORT', NO_EXPORT)
       detached(() => setImmediate(() => reportMissingJudges(this.#scorers, this.#reporter)))
     })
   }
