@@ -19,7 +19,7 @@ export const canaryCommand: CliCommand = {
       .option('--calibration <file>', 'what spanscore calibrate wrote', 'spanscore.calibration.json')
       .option(
         '--reference',
-        'add this pass to the reference that later passes are held against, and write the rules anew',
+        'add this pass to the reference that later passes are compared with, and write the rules anew',
       )
       .option(
         '--fail-under <id=share>',

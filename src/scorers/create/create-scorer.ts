@@ -34,8 +34,8 @@ export interface CreateScorerOptions<Input = unknown, Output = unknown> {
    */
   readonly passAt?: number
   /**
-   * Raise it when a step changes its meaning: it is what the scorer's version speaks of. Left out, the source text of the steps
-   * counts instead, which says nothing of what they close over and differs between a minified build and its source.
+   * Raise it when a step changes its meaning, so that old and new scores are not averaged. Without it, the source text of the
+   * steps counts, which misses what they close over and differs in a minified build.
    */
   readonly version?: string | number
   /** Answers prompt steps that name no judge of their own. */
