@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
-import { runCli } from '../src/cli/run-cli.ts'
+import { runCommand } from './fixtures/run-command.ts'
+import type { CommandWorld } from './fixtures/run-command.ts'
 import { columnsOf } from '../src/cli/text.ts'
 import { reconstructRuns } from '../src/runs/build-runs.ts'
 import { libraryNames, loadLibrary, readScenario } from './corpus/load.ts'
@@ -22,22 +22,7 @@ function file(name: string, content: string | Uint8Array): string {
   return path
 }
 
-interface Result {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-async function run(argv: readonly string[], { input = '', isTTY = false, environment = {} } = {}): Promise<Result> {
-  const stdout = Object.assign(new PassThrough(), { isTTY, columns: 80 })
-  const stderr = Object.assign(new PassThrough(), { isTTY, columns: 80 })
-  const stdin = ReadableStream.from([Buffer.from(input)])
-  const written = [text(stdout), text(stderr)] as const
-  const code = await runCli(argv, { stdin, stdout, stderr, environment })
-  stdout.end()
-  stderr.end()
-  return { code, stdout: await written[0], stderr: await written[1] }
-}
+const run = (argv: readonly string[], world: CommandWorld = {}) => runCommand(argv, { columns: 80, ...world })
 
 function scenario(library: string, id: string): ReturnType<typeof loadLibrary>[number] {
   const found = loadLibrary(library).find((candidate) => candidate.id.startsWith(id))
@@ -218,11 +203,11 @@ describe('spanscore inspect', () => {
     const prose = file('prose.txt', 'first line\nsecond line\n')
     const metrics = file('metrics.json', '{"resourceMetrics":[]}')
     const cases: readonly [readonly string[], string][] = [
-      [[], 'expected a command: score, inspect, calibrate, canary, doctor; see spanscore --help'],
+      [[], 'expected a command: score, inspect, calibrate, canary, doctor, serve; see spanscore --help'],
       [['insepct', empty], "unknown command 'insepct' (Did you mean inspect?); see spanscore --help"],
       [
         ['scan', empty],
-        "unknown command 'scan', expected one of score, inspect, calibrate, canary, doctor; see spanscore --help",
+        "unknown command 'scan', expected one of score, inspect, calibrate, canary, doctor, serve; see spanscore --help",
       ],
       [['inspect'], "missing required argument 'files'; see spanscore inspect --help"],
       [['inspect', '--jsno', empty], "unknown option '--jsno' (Did you mean --json?); see spanscore inspect --help"],

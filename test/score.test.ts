@@ -1,10 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { PassThrough } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, it } from 'vitest'
-import { runCli } from '../src/cli/run-cli.ts'
+import { runCommand } from './fixtures/run-command.ts'
 import { loadLibrary } from './corpus/load.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'spanscore-score-'))
@@ -18,21 +16,7 @@ function file(name: string, content: string): string {
   return path
 }
 
-interface Result {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-async function run(argv: readonly string[]): Promise<Result> {
-  const stdout = Object.assign(new PassThrough(), { columns: 120 })
-  const stderr = new PassThrough()
-  const written = [text(stdout), text(stderr)] as const
-  const code = await runCli(argv, { stdin: ReadableStream.from([]), stdout, stderr, environment: {} })
-  stdout.end()
-  stderr.end()
-  return { code, stdout: await written[0], stderr: await written[1] }
-}
+const run = (argv: readonly string[]) => runCommand(argv)
 
 /** A configuration with these scorers. */
 function config(name: string, scorers: string, more = ''): string {

@@ -6,7 +6,7 @@ export interface Agreement {
   readonly agreed: number
 }
 
-/** How the judge did on the labelled runs when `spanscore canary --reference` judged them: what later passes are held against. */
+/** How the judge did on the labelled runs when `spanscore canary --reference` judged them: what later passes are compared with. */
 export interface CanaryReference {
   /** ISO 8601. */
   readonly at: string
@@ -34,7 +34,7 @@ export interface Calibration {
   readonly labelledFail: number
   /** The share of the judged runs that the judge passes, by weight. */
   readonly judgePassed: number
-  /** Shares of all judged runs, by weight: people's word is p and n, the judge is right (t) or wrong (f). */
+  /** Shares of all judged runs, by weight: p and n are what people say, t and f whether the judge agrees. */
   readonly confusion: { readonly tp: number; readonly fn: number; readonly tn: number; readonly fp: number }
   readonly sensitivity: number
   readonly sensitivity95: readonly [number, number]

@@ -66,7 +66,7 @@ interface Group {
   labelledFail: number
 }
 
-/** Holds labels against the scores that are stored. Memory grows with the labels, and not with the scores. */
+/** Compares labels with the scores that are stored. Memory grows with the labels, and not with the scores. */
 export class Calibrator {
   readonly #labels = new Map<string, readonly Label[]>()
   readonly #labelledRuns = new Set<string>()

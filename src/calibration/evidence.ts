@@ -1,14 +1,14 @@
 import type { Agreement } from './calibration.ts'
 import { wilson } from './rates.ts'
 
-/** Nats of evidence at which somebody is called, and at which it is a ticket: as in the rules of `collector-config`. */
+/** Nats of evidence above which an alert pages somebody, and above which it opens a ticket: as in the rules of `collector-config`. */
 export const PAGE_NATS = 13
 export const TICKET_NATS = 9
 
 /** Falls of agreement that are looked for: large ones too, because few labelled runs show no others. */
 export const FALLS: readonly number[] = [0.5, 0.3, 0.2, 0.1, 0.05]
 
-/** No level is taken for better than this: at 1 a single run would be proof. */
+/** The highest level that is assumed: at 1, a single run would be proof. */
 const BEST = 0.99
 /** A fall below this would leave nothing to fall from. */
 const LEAST = 0.02

@@ -7,7 +7,7 @@ export interface LabellerAgreement {
   /** Which part of the pairs of labels of one score agree. */
   readonly agreed: number
   /**
-   * Krippendorff's α for two values: 1 where all agree, 0 where they agree as often as chance has them. `undefined` where all
+   * Krippendorff's α for two values: 1 where all agree, 0 where they agree as often as by chance. `undefined` where all
    * of these labels are the same, so that there is nothing to distinguish.
    */
   readonly alpha: number | undefined

@@ -6,7 +6,7 @@ import type { ExplanationRules, ScoreAttributes } from './score-attributes.ts'
 /** What an event's attributes depend on beside the evaluation and its run. */
 export interface EventDetails {
   readonly rules: ExplanationRules
-  /** When the verdict was had: milliseconds since the epoch. */
+  /** When the verdict was reached: milliseconds since the epoch. */
   readonly verdictTimeMs: number
   /** Copies of resource or agent-span attributes that the application asked for. */
   readonly extra: Readonly<ScoreAttributes>

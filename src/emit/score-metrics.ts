@@ -75,7 +75,7 @@ export class ScoreMetrics {
     this.#write()
   }
 
-  /** The processor has ended: its gauges are no more. What was counted stays. */
+  /** The processor has ended: its gauges are removed, and what was counted stays. */
   stop(): void {
     this.flush()
     this.#isStopped = true

@@ -69,7 +69,7 @@ export type BudgetDecision =
     }
   | {
       readonly admitted: false
-      /** `thinned` by a factor that weights make up for, or `refused` for want of room, which they do not. */
+      /** `thinned` by a factor that weights make up for, or `refused` because there was no room, which weights do not make up for. */
       readonly reason: 'thinned' | 'refused'
       readonly message: string
     }

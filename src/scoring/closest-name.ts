@@ -1,4 +1,4 @@
-/** More edits than this make another word, not a slip of the keyboard. */
+/** Names with more edits between them are different words, and no misspellings. */
 const MOST_EDITS = 2
 
 /**

@@ -58,7 +58,7 @@ function errorText(error: { readonly name: unknown; readonly message: unknown })
   return `${String(error.name)}: ${String(error.message)}`.slice(0, 2000)
 }
 
-/** More values inside of one are not looked at: what is shown is short. */
+/** How many values inside of one are looked at, because what is shown is short. */
 const MAX_SHOWN_VALUES = 1000
 /** Characters of a text inside a value that are looked at. */
 const MAX_SHOWN_TEXT = 200

@@ -27,7 +27,7 @@ export function runForeignNow<T>(run: () => T): ForeignResult<T> {
   return runForeign(() => notAPromise(run()))
 }
 
-/** As `runForeign`, for code whose result may be a promise of any make: a rejection comes to `onRejected`, and goes no further. */
+/** As `runForeign`, for code whose result may be a promise of any implementation: a rejection comes to `onRejected`, and goes no further. */
 export function callForeign(run: () => unknown, onError: (error: unknown) => void): void {
   const result = runForeign(run)
   if (!result.ok) onError(result.error)

@@ -11,7 +11,7 @@ export interface ScoredVerdict {
   readonly value: number
   /** A word for where the value lies, in scorers that name bands. */
   readonly band?: string
-  /** Written with `explain`, it says which of its parts are content; a plain text counts as content whole. */
+  /** Written with `explain`, it says which of its parts are content; all of a plain text counts as content. */
   readonly explanation?: string | Explanation
   /** What the scorer found, in a shape of its own. */
   readonly details?: unknown

@@ -6,8 +6,8 @@ import type { Scorer, Verdict } from './scorer.ts'
 import { failed } from './unscored.ts'
 
 /**
- * What a scorer's verdict comes to. The verdict is whatever the scorer's code gave, and is read as such: what is no score, no
- * known reason is `failed: invalid-score`, what cannot even be looked at `failed: scorer-threw`. Never throws.
+ * What a scorer's verdict comes to. The verdict may be anything, because a scorer's code gave it: without a valid score or a
+ * known reason it is `failed: invalid-score`, and where reading it throws, `failed: scorer-threw`. Never throws.
  */
 export function toScore(scorer: Scorer, passAt: number, verdict: Verdict): Score {
   try {
@@ -100,7 +100,7 @@ function toMessage(message: unknown, without: unknown): Pick<Skipped, 'message' 
   return { message: readText(message) ?? '', ...(messageWithoutContent !== undefined && { messageWithoutContent }) }
 }
 
-/** The score of a scorer that gives no score for a reason that there is not. */
+/** The score of a scorer that gives an unknown reason for having none. */
 function unknownReason(id: string, type: string, got: unknown): Failed {
   return failed(
     'invalid-score',

@@ -4,7 +4,6 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -13,7 +12,7 @@ import { answerJudge } from '../../examples/demo/judge-script.ts'
 import { questions } from '../../examples/demo/script.ts'
 import type { CalibrationFile } from '../../src/calibration/calibration.ts'
 import { labelSchema } from '../../src/calibration/labels.ts'
-import { runCli } from '../../src/cli/run-cli.ts'
+import { runCommand } from '../fixtures/run-command.ts'
 import { createScriptedOpenAIServer } from '../../src/entries/testing.ts'
 import type { ScriptedOpenAIServer } from '../../src/entries/testing.ts'
 
@@ -23,15 +22,7 @@ const at = (name: string): string => join(directory, name)
 const files = [at('traces.jsonl'), at('logs.jsonl')]
 let environment: Record<string, string> = {}
 
-async function run(...argv: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const stdout = Object.assign(new PassThrough(), { columns: 120 })
-  const stderr = new PassThrough()
-  const written = [text(stdout), text(stderr)] as const
-  const code = await runCli(argv, { stdin: ReadableStream.from([]), stdout, stderr, environment })
-  stdout.end()
-  stderr.end()
-  return { code, stdout: await written[0], stderr: await written[1] }
-}
+const run = (...argv: string[]) => runCommand(argv, { environment })
 
 type Line = Record<string, unknown>
 

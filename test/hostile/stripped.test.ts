@@ -1,8 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { PassThrough } from 'node:stream'
-import { text } from 'node:stream/consumers'
 
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { afterAll, expect, test } from 'vitest'
@@ -10,7 +8,6 @@ import { afterAll, expect, test } from 'vitest'
 import { fromAutoevals } from '../../src/adapters/from-autoevals.ts'
 import { fromMastra } from '../../src/adapters/from-mastra.ts'
 import { fromOpenEvals } from '../../src/adapters/from-openevals.ts'
-import { runCli } from '../../src/cli/run-cli.ts'
 import type { AgentRun } from '../../src/model/agent-run.ts'
 import { attachScoring } from '../../src/processor/attach/attach.ts'
 import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
@@ -19,6 +16,7 @@ import type { Scorer } from '../../src/scoring/scorer.ts'
 import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
 import { judgeReply } from '../../src/testing/judge-reply.ts'
 import { createTextModel } from '../../src/testing/text-model.ts'
+import { runCommand } from '../fixtures/run-command.ts'
 import type { TextModel } from '../../src/testing/text-model.ts'
 import { codeScorer, createPipeline, expectBalanced } from '../processor/harness.ts'
 import { at, MARK, markedSpans, playMarkedRun } from './marked-run.ts'
@@ -182,12 +180,8 @@ function writeFiles(stripContent: boolean): { readonly traces: string; readonly 
 }
 
 async function cli(...argv: string[]): Promise<string> {
-  const [stdout, stderr] = [Object.assign(new PassThrough(), { columns: 120 }), new PassThrough()]
-  const written = [text(stdout), text(stderr)] as const
-  await runCli(argv, { stdin: ReadableStream.from([]), stdout, stderr, environment: {} })
-  stdout.end()
-  stderr.end()
-  return (await Promise.all(written)).join('\n')
+  const { stdout, stderr } = await runCommand(argv)
+  return [stdout, stderr].join('\n')
 }
 
 test.each([true, false])('spanscore score, with stripContent: %s, in all of its reports', async (stripContent) => {

@@ -4,27 +4,17 @@ import { BasicTracerProvider, BatchSpanProcessor, SimpleSpanProcessor } from '@o
 import { expect, test, vi } from 'vitest'
 
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
-import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
 import type { AgentRun } from '../../src/model/agent-run.ts'
-import type { Evaluation } from '../../src/model/score.ts'
 import {
   agentAttributes,
-  cleanup,
   codeScorer,
   createPipeline,
+  createScoring,
   expectBalanced,
   judgeScorer,
   open,
   runAgent,
 } from './harness.ts'
-
-async function createScoring(options: Partial<ScoringOptions> & Pick<ScoringOptions, 'scorers'>) {
-  const seen: Evaluation[] = []
-  const scoring = new ScoringSpanProcessor({ onScore: (evaluation) => void seen.push(evaluation), ...options })
-  const pipeline = await createPipeline({ processors: (batch) => [scoring, batch] })
-  cleanup(() => expectBalanced(scoring.ledger()))
-  return { scoring, seen, ...pipeline }
-}
 
 const never = () => new Promise<never>(() => undefined)
 

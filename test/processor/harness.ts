@@ -11,6 +11,9 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { SpanProcessor, TracerConfig } from '@opentelemetry/sdk-trace-base'
 import { afterEach, expect } from 'vitest'
 
+import type { Evaluation } from '../../src/model/score.ts'
+import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import type { LedgerSnapshot } from '../../src/scoring/ledger.ts'
 import { defineScorer } from '../../src/scoring/define-scorer.ts'
 import type { ScorerDefinition } from '../../src/scoring/define-scorer.ts'
@@ -186,4 +189,19 @@ export function expectBalanced(ledger: LedgerSnapshot): void {
     expect(pending).toBeGreaterThanOrEqual(0)
     expect(Object.values(reasons).reduce((sum, count) => sum + count, 0)).toBe(skipped + failed)
   }
+}
+
+/** Scorers, and options that differ from the defaults. */
+export type ScoringUnderTest = Partial<ScoringOptions> & Pick<ScoringOptions, 'scorers'>
+
+/** A pipeline that scores beside its exporter, and every evaluation that comes of it. Its ledger must balance in the end. */
+export async function createScoring(
+  options: ScoringUnderTest,
+  config: NonNullable<PipelineOptions['config']> = {},
+): Promise<Pipeline & { readonly scoring: ScoringSpanProcessor; readonly seen: readonly Evaluation[] }> {
+  const seen: Evaluation[] = []
+  const scoring = new ScoringSpanProcessor({ onScore: (evaluation) => void seen.push(evaluation), ...options })
+  const pipeline = await createPipeline({ processors: (batch) => [scoring, batch], config })
+  cleanup(() => expectBalanced(scoring.ledger()))
+  return { scoring, seen, ...pipeline }
 }

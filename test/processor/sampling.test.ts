@@ -2,34 +2,9 @@ import { createHash } from 'node:crypto'
 
 import { expect, test } from 'vitest'
 
-import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
-import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
 import { SamplePoint } from '../../src/sampling/sample-point.ts'
-import type { Evaluation } from '../../src/model/score.ts'
 import type { ReceivedMetric } from '../../src/testing/otlp-metrics.ts'
-import {
-  agentAttributes,
-  cleanup,
-  codeScorer,
-  createPipeline,
-  expectBalanced,
-  judgeScorer,
-  open,
-  runAgent,
-} from './harness.ts'
-
-type Config = Parameters<typeof createPipeline>[0]['config']
-
-async function createScoring(
-  options: Partial<ScoringOptions> & Pick<ScoringOptions, 'scorers'>,
-  config: NonNullable<Config> = {},
-) {
-  const seen: Evaluation[] = []
-  const scoring = new ScoringSpanProcessor({ onScore: (evaluation) => void seen.push(evaluation), ...options })
-  const pipeline = await createPipeline({ processors: (batch) => [scoring, batch], config })
-  cleanup(() => expectBalanced(scoring.ledger()))
-  return { scoring, seen, ...pipeline }
-}
+import { agentAttributes, codeScorer, createScoring, judgeScorer, open, runAgent } from './harness.ts'
 
 /** Ids that are the same in every run of the tests, and spread as random ones are. */
 function repeatableIds() {

@@ -48,7 +48,7 @@ export class GivenCalls {
   readonly #mentions: (readonly [id: string, source: Source])[] = []
   readonly #isEarlier: (id: string) => boolean
 
-  /** @param isEarlier whether an id is that of a call in the input: a result of its in the output is no new call */
+  /** @param isEarlier whether an id belongs to a call in the input, whose result in the output is no new call */
   constructor(isEarlier: (id: string) => boolean = () => false) {
     this.#isEarlier = isEarlier
   }
