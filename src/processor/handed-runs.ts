@@ -99,11 +99,11 @@ export class HandedRuns {
     this.#scheduler.stop()
   }
 
-  #scoredRun({ run, upstreamProbability }: HandedRun, target: SpanContext): ScoredRun {
+  #scoredRun({ run, point, upstreamProbability }: HandedRun, target: SpanContext): ScoredRun {
     return new ScoredRun({
       scorable: toScorable({ run, target, nested: false, wanted: true }),
       target,
-      point: new SamplePoint(run.traceId, this.options.sampleSalt),
+      point: SamplePoint.at(point),
       outlet: new SpanOutlet(false, 'gone'),
       upstream: upstreamProbability,
     })

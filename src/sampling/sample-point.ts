@@ -23,6 +23,13 @@ export class SamplePoint {
     this.#salt = salt
   }
 
+  /** A place that was worked out elsewhere. @param value From 0 on, below 1. */
+  static at(value: number): SamplePoint {
+    const point = new SamplePoint('')
+    point.#value = value
+    return point
+  }
+
   /** Worked out when it is first asked for: a hash is not free. */
   get value(): number {
     this.#value ??= valueOf(this.#traceId, this.#salt)

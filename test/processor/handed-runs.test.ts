@@ -9,6 +9,7 @@ import type { HandedRun } from '../../src/processor/run/scoring-jobs.ts'
 import type { ScoringOptions } from '../../src/processor/config/scoring-options.ts'
 import { buildRuns } from '../../src/runs/build-runs.ts'
 import { readOtlpJson } from '../../src/otlp/json.ts'
+import { SamplePoint } from '../../src/sampling/sample-point.ts'
 import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import { createToolErrorsScorer } from '../../src/scorers/code/tool-errors.ts'
 import { skipped } from '../../src/scoring/unscored.ts'
@@ -45,6 +46,7 @@ describe('a run whose judge is asked in another process', () => {
       {
         redact: (run) => ({ ...run, output: '[redacted]' }),
         upstreamProbability: 0.5,
+        sampleSalt: 'salt',
         // The budget is the other process's business: with this one no judge would be asked here.
         budget: { callsPerMinute: 0 },
       },
@@ -56,6 +58,8 @@ describe('a run whose judge is asked in another process', () => {
     expect(handed).toMatchObject([
       { scorer: { id: 'rubric', kind: 'judge' }, rate: 1, upstreamProbability: 0.5, run: { output: '[redacted]' } },
     ])
+    // Where the trace lies depends on the salt, which the process that asks need not know.
+    expect(handed[0]?.point).toBe(new SamplePoint(RUN.traceId, 'salt').value)
     expect(evaluations.map(({ scorer }) => scorer.id)).toEqual(['tool_errors'])
     expect(ledger.scorers).toMatchObject({ rubric: { runs: 0, pending: 0 }, tool_errors: { runs: 1 } })
   })
@@ -95,7 +99,7 @@ describe('a run that was handed over', () => {
     const server = await createScriptedOpenAIServer(replies)
     const scorer = rubric(createOpenAI({ baseURL: server.url, apiKey: 'scripted' }).chat('gpt-5-mini'))
     const runs = new HandedRuns({ scorers: [scorer], ...options })
-    const handed = { run, scorer: runs.scorers[0]!, rate: 0.8, upstreamProbability: 0.5 }
+    const handed = { run, scorer: runs.scorers[0]!, rate: 0.8, point: 0.3, upstreamProbability: 0.5 }
     const question = runs.question(handed, target)
     return { server, runs, handed, question, [Symbol.asyncDispose]: () => server.close() }
   }

@@ -1,3 +1,5 @@
+import { ProduceAcks } from '@platformatic/kafka'
+
 import { CARRIED_HEADER, SEEN_HEADER } from './assigned-partition.ts'
 import type { Carried } from './held-message.ts'
 import type { BytesProducer } from './create-producer.ts'
@@ -53,6 +55,7 @@ export class CarryForward {
     log.setUnderWay(messages, true)
     try {
       await this.#parts.producer.send({
+        acks: ProduceAcks.ALL,
         messages: messages.map(({ topic, traceId, body, position, timeMs }) => ({
           topic,
           partition,

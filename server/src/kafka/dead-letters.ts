@@ -1,3 +1,5 @@
+import { ProduceAcks } from '@platformatic/kafka'
+
 import type { Unreadable } from './assigned-partition.ts'
 import type { BytesProducer } from './create-producer.ts'
 import { describeError, isProtocolError } from './kafka-client.ts'
@@ -45,6 +47,7 @@ export class DeadLetters {
 
   async #send({ topic, partition, record, reason }: Unreadable, value: Buffer): Promise<void> {
     await this.#parts.producer.send({
+      acks: ProduceAcks.ALL,
       messages: [
         {
           topic: this.#parts.topic,

@@ -36,6 +36,7 @@ const job: JudgeJob = {
   },
   scorer,
   rate: 0.5,
+  point: 0.25,
   upstreamProbability: undefined,
   ids: scoreIds({ traceId: TRACE_ID, spanId: SPAN_ID }, scorer, [SPAN_ID]),
   revision: 3,

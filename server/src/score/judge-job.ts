@@ -97,6 +97,7 @@ const jobSchema = z.strictObject({
     passAt: z.number(),
   }),
   rate: probability,
+  point: z.number().min(0).lt(1),
   upstreamProbability: probability.optional(),
   ids: z.strictObject({ key: id(32), id: id(32), spanId: id(16) }),
   revision: z.int().min(1),

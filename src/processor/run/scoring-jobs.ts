@@ -28,6 +28,8 @@ export interface HandedRun {
   readonly scorer: Evaluation['scorer']
   /** The rate that kept the run: the probability with which it was chosen, before any budget. */
   readonly rate: number
+  /** The run's place between 0 and 1, below its rate: what the budget leaves of the rate is compared with it, too. */
+  readonly point: number
   /** The probability with which the tracer's sampler kept the run, where it is known. */
   readonly upstreamProbability: number | undefined
 }
@@ -199,7 +201,14 @@ export class ScoringJobs {
     } catch (error) {
       return redactFailed(error)
     }
-    return this.#parts.handOver?.(scored, { run: visible, scorer: about, rate, upstreamProbability: scored.upstream })
+    const { point, upstream } = scored
+    return this.#parts.handOver?.(scored, {
+      run: visible,
+      scorer: about,
+      rate,
+      point: point.value,
+      upstreamProbability: upstream,
+    })
   }
 
   #createJob(task: ScoringTask, { run, rate, probability, reservation }: Omit<Admitted, 'status'>): ScoringJob {

@@ -56,6 +56,8 @@ export class JudgeDesk {
   readonly #begun = new Set<Begun>()
   readonly #configurations = new Set<string>()
   #asking = 0
+  /** Jobs that wait until their provider may be asked again. */
+  #leftAlone = 0
   #latestMs: number
 
   constructor(parts: JudgeDeskParts) {
@@ -85,7 +87,8 @@ export class JudgeDesk {
     const { concurrency } = this.#parts.scorer
     const mayBegin = (): boolean =>
       this.#begun.size < concurrency &&
-      inFlightOf(partitions) < concurrency * IN_FLIGHT_FOR_EACH &&
+      // Jobs that have been begun and are not asked yet will be in flight, too.
+      inFlightOf(partitions) + this.#begun.size - this.#asking < concurrency * IN_FLIGHT_FOR_EACH &&
       !this.isPaused &&
       !this.#parts.outbox.isFull
     let open = partitions
@@ -104,11 +107,11 @@ export class JudgeDesk {
     }
   }
 
-  /** Resolves when no judge is being asked and everything is delivered, or when the time is over. */
+  /** Resolves when all jobs that were begun are done with, but for those whose provider is left alone, or when the time is over. */
   async settle(timeoutMs: number): Promise<void> {
     const { monotonicMs, outbox } = this.#parts
     const endMs = monotonicMs() + timeoutMs
-    while (this.#asking > 0 && monotonicMs() < endMs) await sleep(20)
+    while (this.#begun.size > this.#leftAlone && monotonicMs() < endMs) await sleep(20)
     await outbox.flush(Math.max(0, endMs - monotonicMs()))
   }
 
@@ -185,7 +188,9 @@ export class JudgeDesk {
       counts.left += 1
       partition.asksNot(record.offset)
       this.#pause.begin()
+      this.#leftAlone += 1
       await sleep(this.#pause.leftMs)
+      this.#leftAlone -= 1
     }
     return undefined
   }

@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest'
+
+import type { GroupMember } from '../group-member.ts'
+import { JudgeCommits } from './judge-commits.ts'
+import type { JudgePartition } from './judge-partition.ts'
+
+type Taken = ReturnType<JudgePartition['takeCommit']>
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** A partition whose commits are numbered, and a broker that answers when it is made to. */
+function setUp() {
+  let dirty = true
+  let number = 0
+  const committed: number[] = []
+  const partition = {
+    number: 0,
+    takeCommit: (): Taken => {
+      if (!dirty) return undefined
+      dirty = false
+      number += 1
+      return { commit: { offset: number, metadata: '' }, answered: [] }
+    },
+    committed: ({ commit }: NonNullable<Taken>) => void committed.push(commit.offset),
+    notCommitted: () => {
+      dirty = true
+    },
+  }
+  const answers: { readonly take: () => void; readonly refuse: () => void }[] = []
+  const member: Pick<GroupMember, 'commit'> = {
+    commit: () =>
+      new Promise((resolve, reject) => {
+        answers.push({ take: resolve, refuse: () => reject(new Error('ILLEGAL_GENERATION')) })
+      }),
+  }
+  const commits = new JudgeCommits({
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what commits use of them
+    member: member as GroupMember,
+    topic: 'jobs',
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what commits use of them
+    partitions: new Map([[0, partition as unknown as JudgePartition]]),
+    report: () => undefined,
+    onCommitted: () => undefined,
+  })
+  const change = () => {
+    dirty = true
+  }
+  return { commits, answers, change, committed }
+}
+
+it('puts what changes while a commit is under way into the next one, and all that ask meanwhile wait for that', async () => {
+  const { commits, answers, change, committed } = setUp()
+  const first = commits.commit()
+  await turn()
+  change()
+  const second = commits.commit()
+  const third = commits.commit()
+  await turn()
+  expect(answers).toHaveLength(1)
+  answers[0]?.take()
+  expect(await first).toBe(true)
+  await turn()
+  expect(committed).toEqual([1])
+  answers[1]?.take()
+  expect(await Promise.all([second, third])).toEqual([true, true])
+  expect(committed).toEqual([1, 2])
+  // Nothing has changed: nothing is sent.
+  expect(await commits.commit()).toBe(true)
+  expect(answers).toHaveLength(2)
+})
+
+it('says where the broker does not take a commit, and sends the same again', async () => {
+  const { commits, answers, committed } = setUp()
+  const first = commits.commit()
+  await turn()
+  answers[0]?.refuse()
+  expect(await first).toBe(false)
+  const second = commits.commit()
+  await turn()
+  answers[1]?.take()
+  expect(await second).toBe(true)
+  expect(committed).toEqual([2])
+  expect(commits.counts).toEqual({ taken: 1, failed: 1 })
+})

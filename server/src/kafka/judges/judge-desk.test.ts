@@ -1,0 +1,184 @@
+import { createRubricScorer } from 'spanscore/scorers/prebuilt'
+import { createScriptedOpenAIServer, judgeReply } from 'spanscore/testing'
+import { createOpenAI } from '@ai-sdk/openai'
+import { expect, it } from 'vitest'
+
+import { encodeJob } from '../../score/judge-job.ts'
+import type { JudgeJob } from '../../score/judge-job.ts'
+import { JudgeScorer } from '../../score/judge-scorer.ts'
+import { scoreIds } from '../../score/score-ids.ts'
+import type { ExportOutcome } from '../../send/acknowledged-exporter.ts'
+import { Outbox } from '../../send/outbox.ts'
+import { ServiceMeters } from '../../send/service-meters.ts'
+import type { FetchedRecord } from '../topic-fetcher.ts'
+import { zeroCounts } from './judge-counts.ts'
+import { JudgeDesk } from './judge-desk.ts'
+import { JudgePartition } from './judge-partition.ts'
+
+const CONCURRENCY = 3
+
+function jobOf(index: number, scorer: JudgeJob['scorer']): JudgeJob {
+  const traceId = index.toString(16).padStart(32, 'a')
+  const spanId = 'b'.repeat(16)
+  return {
+    run: {
+      id: `${traceId}:${spanId}`,
+      traceId,
+      spanId,
+      dialect: 'gen-ai',
+      agent: { name: 'weather-agent' },
+      input: [{ role: 'user', text: `Question ${index}`, parts: [{ type: 'text', content: `Question ${index}` }] }],
+      userInput: `Question ${index}`,
+      output: 'It rains.',
+      toolCalls: [],
+      steps: [],
+      children: [],
+      models: [],
+      usage: {},
+      status: 'ok',
+      startTimeMs: 1,
+      endTimeMs: 2,
+      content: 'full',
+      missing: [],
+      complete: true,
+      revision: 1,
+      attributes: {},
+      resource: {},
+      scope: { name: 'my-agents' },
+    },
+    scorer,
+    rate: 1,
+    point: 0,
+    upstreamProbability: undefined,
+    ids: scoreIds({ traceId, spanId }, scorer, [spanId]),
+    revision: 1,
+    isCounted: true,
+    resource: { 'service.name': 'weather-app' },
+    extra: {},
+  }
+}
+
+/** A desk with a real judge over HTTP, and a broker and a destination that answer as a test sets them. */
+async function setUp(count: number) {
+  const state = { isCommitted: true, isDelivered: true, delayMs: 0, mostInFlight: 0 }
+  const server = await createScriptedOpenAIServer(({ userText }) => ({
+    text: judgeReply(userText, { verdicts: { polite: 'pass' } }),
+    delayMs: state.delayMs,
+  }))
+  const judge = createOpenAI({ baseURL: server.url, apiKey: 'scripted' }).chat('gpt-5-mini')
+  const scorer = new JudgeScorer(
+    {
+      scorers: [createRubricScorer({ model: judge, criteria: [{ id: 'polite', question: 'Is it polite?' }] })],
+      concurrency: CONCURRENCY,
+      budget: { callsPerMinute: 1000 },
+    },
+    new ServiceMeters('test', undefined),
+    () => 0,
+  )
+  const [configured] = scorer.scorers
+  if (configured === undefined) throw new Error('Expected a judge.')
+  const delivered: number[] = []
+  const exporter = {
+    send: (items: readonly unknown[]): Promise<ExportOutcome> => {
+      if (!state.isDelivered) return Promise.resolve({ status: 'failed', message: 'away' })
+      delivered.push(items.length)
+      return Promise.resolve({ status: 'acknowledged' })
+    },
+    shutdown: () => Promise.resolve(),
+  }
+  const outbox = new Outbox({ logs: exporter, spans: exporter, report: () => undefined, now: () => performance.now() })
+  const counts = zeroCounts()
+  const partition = new JudgePartition({
+    number: 0,
+    committed: undefined,
+    createBudget: (history) => scorer.createBudget(1, () => Date.now(), history),
+    report: () => undefined,
+  })
+  const begin = () => desk.beginSome([partition])
+  const desk: JudgeDesk = new JudgeDesk({
+    scorer,
+    outbox,
+    counts,
+    configHash: '',
+    maxJobAgeMs: 60_000,
+    commits: {
+      commit: () => {
+        state.mostInFlight = Math.max(state.mostInFlight, partition.inFlight)
+        const commit = state.isCommitted ? partition.takeCommit() : undefined
+        if (commit !== undefined) {
+          partition.committed(commit)
+          begin()
+        }
+        return Promise.resolve(state.isCommitted)
+      },
+    },
+    putAside: () => Promise.resolve(true),
+    onFree: begin,
+    report: () => undefined,
+    epochMs: () => Date.now(),
+    monotonicMs: () => performance.now(),
+  })
+  const records = Array.from({ length: count }, (_, index): FetchedRecord => {
+    const job = jobOf(index, configured)
+    return { offset: index, appendMs: Date.now(), key: job.ids.id, value: encodeJob(job, ''), headers: new Map() }
+  })
+  partition.take(records, count)
+  const close = async () => {
+    await outbox.shutdown()
+    await scorer.shutdown()
+    await server.close()
+  }
+  return { state, server, desk, partition, counts, delivered, begin, [Symbol.asyncDispose]: close }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const endMs = performance.now() + 10_000
+  while (!holds()) {
+    if (performance.now() > endMs) throw new Error('Waited for 10 s.')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+it('asks no judge before what it takes has been committed', async () => {
+  await using all = await setUp(5)
+  const { state, server, desk, partition, counts, begin } = all
+  state.isCommitted = false
+  begin()
+  await until(() => desk.asking === CONCURRENCY)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(server.requests).toHaveLength(0)
+  // Another process has the partition: nothing is asked at all.
+  desk.abandon(partition)
+  state.isCommitted = true
+  await until(() => desk.asking === 0)
+  expect(server.requests).toHaveLength(0)
+  expect(counts).toMatchObject({ asked: 0, abandoned: CONCURRENCY })
+})
+
+it('has at most twice as many in flight as it asks at the same time while scores cannot be delivered', async () => {
+  await using all = await setUp(40)
+  const { state, server, partition, counts, begin } = all
+  state.isDelivered = false
+  begin()
+  await until(() => partition.inFlight === 2 * CONCURRENCY && counts.asked === 2 * CONCURRENCY)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(server.requests).toHaveLength(2 * CONCURRENCY)
+  expect(partition.lag).toBe(40)
+  state.isDelivered = true
+  await until(() => partition.lag === 0)
+  expect(counts.asked).toBe(40)
+  expect(partition.inFlight).toBe(0)
+  expect(state.mostInFlight).toBe(2 * CONCURRENCY)
+})
+
+it('ends what it asks for a partition that it has lost, and delivers nothing of it', async () => {
+  await using all = await setUp(CONCURRENCY)
+  const { state, server, desk, partition, counts, delivered, begin } = all
+  state.delayMs = 60_000
+  begin()
+  await until(() => server.requests.length === CONCURRENCY)
+  desk.abandon(partition)
+  await until(() => desk.asking === 0)
+  expect(counts).toMatchObject({ asked: 0, abandoned: CONCURRENCY })
+  expect(delivered).toEqual([])
+})
