@@ -1,3 +1,4 @@
+import { unref } from '../scoring/keep-process-alive.ts'
 import { secureRandomness } from './randomness.ts'
 import type { Randomness } from './randomness.ts'
 import type { Environment } from './transport/connection.ts'
@@ -27,7 +28,7 @@ export const realWorld: JudgeWorld = {
         signal.removeEventListener('abort', finish)
         resolve()
       }
-      const timer = setTimeout(finish, ms).unref()
+      const timer = unref(setTimeout(finish, ms))
       signal.addEventListener('abort', finish)
     }),
   randomness: secureRandomness,

@@ -1,4 +1,5 @@
 import { detached } from '../scoring/isolation.ts'
+import { unref } from '../scoring/keep-process-alive.ts'
 
 /** Something that knows by itself when it is next due. */
 export interface DeadlineSource {
@@ -74,10 +75,16 @@ export class Scheduler {
   }
 
   #setTimer(atMs: number): void {
-    clearTimeout(this.#timer)
-    this.#timerAtMs = atMs
     const delayMs = Math.min(Math.max(0, atMs - this.#now()), MAX_DELAY_MS)
-    this.#timer = detached(() => setTimeout(() => this.#fire(), delayMs).unref())
+    try {
+      clearTimeout(this.#timer)
+      this.#timer = detached(() => unref(setTimeout(() => this.#fire(), delayMs)))
+      this.#timerAtMs = atMs
+    } catch (error) {
+      // Timers may be replaced by others that throw: what is due then is done by a flush, or by the next deadline that can be set.
+      this.#timerAtMs = Number.POSITIVE_INFINITY
+      this.#onError(error)
+    }
   }
 
   #fire(): void {

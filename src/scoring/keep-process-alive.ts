@@ -13,3 +13,10 @@ export async function keepProcessAlive<T>(work: () => Promise<T>): Promise<T> {
     clearInterval(handle)
   }
 }
+
+/** Lets the process exit while a timer waits. Timers that are replaced by others (fakes of tests, browsers') may be numbers. */
+export function unref<T>(timer: T): T {
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
+    timer.unref()
+  return timer
+}

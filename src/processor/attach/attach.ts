@@ -54,7 +54,7 @@ export function attachScoring(options: ScoringOptions): AttachedScoring {
   const processors = provider === undefined ? undefined : processorsOf(provider)
   const behind = (processors ?? []).flatMap((each) => behindStopped.get(each) ?? [each])
   const processor = createProcessor(options, behind)
-  if (provider !== undefined && processors !== undefined) {
+  if (provider !== undefined && processors !== undefined && !Object.isFrozen(processors)) {
     // In one step, between two spans: nothing runs in the middle of it.
     processors.splice(0, processors.length, processor)
   } else if (provider === undefined || stripsNothing(options) || !addProcessor(provider, processor)) {

@@ -1,3 +1,4 @@
+import { unref } from '../../scoring/keep-process-alive.ts'
 import type { HeldSpans } from './held-spans.ts'
 import type { ScoreMetrics } from '../../emit/score-metrics.ts'
 import type { ResolvedOptions } from '../config/options.ts'
@@ -110,7 +111,7 @@ async function settlesWithin(
   let timer: ReturnType<typeof setTimeout> | undefined
   const timeout = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), timeoutMs)
-    if (!keepsProcessAlive) timer.unref()
+    if (!keepsProcessAlive) unref(timer)
   })
   try {
     return await Promise.race([promise.then(settled, settled), timeout])

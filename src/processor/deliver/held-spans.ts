@@ -50,9 +50,9 @@ export class HeldSpans {
   hold(span: EndedSpan): HeldSpan {
     const { scheduler, holdMs, maxHeld } = this.#options
     const entry: Entry = { span, scores: {}, isReady: false, cancel: () => undefined }
+    this.#held.add(entry)
     // Spans are held equally long: those before this one have gone on by then.
     entry.cancel = scheduler.after(holdMs, () => this.#letGo(entry))
-    this.#held.add(entry)
     while (this.#held.size > maxHeld) this.#releaseOldest()
     const isHeld = (): boolean => this.#held.has(entry)
     return {

@@ -1,4 +1,5 @@
 import type { ScoreAttributes } from '../../emit/score-attributes.ts'
+import { disown, isThenable } from '../../scoring/thenable.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { OpenSpan } from '../sdk-types.ts'
 import type { HeldSpan } from './held-spans.ts'
@@ -85,7 +86,8 @@ function setAll(span: OpenSpan, attributes: ScoreAttributes): boolean {
   if (Object.keys(span.attributes).length + names.length > attributeLimitOf(span)) return false
   for (const name of names) {
     const value = attributes[name]
-    if (value !== undefined) span.setAttribute(name, value)
+    const set: unknown = value === undefined ? undefined : span.setAttribute(name, value)
+    if (isThenable(set)) disown(set)
   }
   return names.every((name) => span.attributes[name] !== undefined)
 }

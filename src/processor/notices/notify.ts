@@ -49,7 +49,9 @@ export function log(level: NoticeLevel, message: string): boolean {
   const write = logger[level]
   if (typeof write !== 'function') return false
   try {
-    Reflect.apply(write, logger, ['spanscore', message])
+    const written: unknown = Reflect.apply(write, logger, ['spanscore', message])
+    // A logger may be async: what it rejects with is dropped, too.
+    if (typeof written === 'object') void Promise.resolve(written).catch(() => undefined)
   } catch {}
   return true
 }
