@@ -43,9 +43,4 @@ export const orderExceptions: readonly Omit<LiveException, 'atStart' | 'isNeverL
     scenario: /^09-nested/,
     why: 'both forms of telemetry write each run: a nested agent is below the older form alone, and starts here after the newer one has ended',
   },
-  {
-    library: /^openinference-anthropic-bare-0\.2\.8$/,
-    scenario: /^12-concurrent\.stream$/,
-    why: 'what the client itself writes is below the span of each request, and ends here after that one, beside calls of other requests',
-  },
 ]

@@ -44,8 +44,8 @@ export class AgentlessRuns {
   readonly #parts: AgentlessParts
   /** By group, when its last span ended. */
   readonly #waiting = new Map<SpanGroup, number>()
-  /** Groups whose surrounding span has ended, to be laid out. */
-  readonly #surrounded: SpanGroup[][] = []
+  /** By trace, groups whose surrounding span has ended, to be laid out: those of one trace may go on with one another. */
+  readonly #surrounded = new Map<string, SpanGroup[]>()
   /** Spans to be read before a layout asks for all of them in one turn. */
   #toRead: LiveSpan[] = []
   /** What is left to be done for each run that is settled, and for each group that is over. */
@@ -59,7 +59,7 @@ export class AgentlessRuns {
 
   /** When something is next due, on the clock of `now`. */
   get nextMs(): number | undefined {
-    if (this.#due.length + this.#surrounded.length + this.#toRead.length > 0) return this.#parts.now()
+    if (this.#due.length + this.#surrounded.size + this.#toRead.length > 0) return this.#parts.now()
     return this.#waiting.size === 0 ? undefined : this.#nextLayoutMs
   }
 
@@ -80,7 +80,10 @@ export class AgentlessRuns {
     const { agentless } = span
     if (agentless === undefined) return false
     span.agentless = undefined
-    this.#surrounded.push([...agentless])
+    const { traceId } = span.context
+    const surrounded = this.#surrounded.get(traceId) ?? []
+    for (const group of agentless) surrounded.push(group)
+    this.#surrounded.set(traceId, surrounded)
     return true
   }
 
@@ -136,13 +139,15 @@ export class AgentlessRuns {
       read(unread)
       return true
     }
-    const surrounded = this.#surrounded.shift()
-    if (surrounded !== undefined) {
-      const [free, waiting] = [false, true].map((goesOn) =>
-        surrounded.filter((group) => this.#mayGoOn(group) === goesOn),
-      )
-      for (const group of waiting ?? []) if (isWaiting(group)) this.#waitByClock(group)
-      if (free !== undefined && free.length > 0) this.#readFirst(free, () => this.#layOut(free))
+    for (const [traceId, surrounded] of this.#surrounded) {
+      this.#surrounded.delete(traceId)
+      const goesOn = this.#goesOn(traceId)
+      const free: SpanGroup[] = []
+      for (const group of surrounded) {
+        if (!goesOn && !this.#parts.isHeld(group)) free.push(group)
+        else if (isWaiting(group)) this.#waitByClock(group)
+      }
+      if (free.length > 0) this.#readFirst(free, () => this.#layOut(free))
       return true
     }
     if (this.#waiting.size === 0 || this.#parts.now() < this.#nextLayoutMs) return false
@@ -151,12 +156,13 @@ export class AgentlessRuns {
     return true
   }
 
-  /** Whether spans that are open may belong to the run of a group: a stream may be read after the span around it has ended. */
-  #mayGoOn(group: SpanGroup): boolean {
-    if (this.#parts.isHeld(group)) return true
+  /** Whether spans of a trace that are open may go on with its agentless runs: a stream may be read after the span around it has ended. */
+  #goesOn(traceId: string): boolean {
     return this.#parts.groups
-      .ofTrace(group.traceId)
-      .some((other) => !other.hasRun && (other.openCount > 0 || this.#waiting.has(other)))
+      .ofTrace(traceId)
+      .some(
+        (group) => !group.hasRun && (group.openCount > 0 || this.#waiting.has(group) || group.waitsFor?.open === true),
+      )
   }
 
   /** Reads what a layout asks for span by span, so that the layout itself takes no longer than it must. */
