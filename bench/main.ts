@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util'
 
 import { agentCosts } from './agent.ts'
+import { fileCosts } from './files.ts'
 import { hostCosts } from './host.ts'
 import { importCosts } from './imports.ts'
 import { benchReconstruction } from './reconstruction.ts'
@@ -25,6 +26,7 @@ const groups: Readonly<Record<string, (rounds: number) => Promise<Row[]>>> = {
   reconstruction: benchReconstruction,
   scorers: scorerCosts,
   imports: importCosts,
+  files: fileCosts,
 }
 const rows: Row[] = []
 for (const [name, measure] of Object.entries(groups)) {
