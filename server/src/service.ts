@@ -169,6 +169,8 @@ export class Service {
       if (this.#isStopping) return
       const scoring = this.#score(each).finally(() => this.#scoring.delete(scoring))
       this.#scoring.add(scoring)
+      // What is left of a run once it is scored goes before the next one comes.
+      await Promise.resolve()
       if (performance.now() - startMs < SLICE_MS) continue
       await new Promise((resolve) => setImmediate(resolve))
       startMs = performance.now()

@@ -65,7 +65,8 @@ export class OfferedRuns {
   readonly #scheduler: Scheduler
   readonly #jobs: ScoringJobs
   readonly #scoring: RunScoring
-  readonly #offered = new WeakMap<ScorableRun, OfferedRun>()
+  /** Runs of which a score is awaited. */
+  readonly #offered = new Map<ScorableRun, OfferedRun>()
 
   /** @throws TypeError `<path>: expected …, got …` */
   constructor(parts: OfferedRunsParts) {
@@ -135,7 +136,7 @@ export class OfferedRuns {
     const wanted = this.#scoring.isWanted(offered.run.traceId)
     const scorable = toScorable({ ...offered, nested, wanted })
     this.#offered.set(scorable, offered)
-    return new Promise((resolve) => {
+    return new Promise<void>((resolve) => {
       const scored = this.#scoring.runEnded(scorable, 'gone')
       if (scored === undefined || !scored.isAwaited) {
         if (!scorable.wanted) for (const { about } of this.options.scorers) this.#parts.onLeftOut(offered, about)
@@ -144,7 +145,7 @@ export class OfferedRuns {
       }
       scored.whenAllIn(resolve)
       this.#scoring.runSettled(scorable, true)
-    })
+    }).finally(() => this.#offered.delete(scorable))
   }
 
   async #handOver(scored: ScoredRun, handed: HandedRun, handOver: HandOver): Promise<Skipped | undefined> {

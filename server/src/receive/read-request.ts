@@ -21,7 +21,7 @@ export interface ReadRequest {
 export interface RecordLimits {
   /** Spans, or log records, of one request. */
   readonly maxSpansPerRequest: number
-  /** Characters of the texts of one span or log record. */
+  /** Bytes of one span or log record. */
   readonly maxSpanBytes: number
 }
 
@@ -62,11 +62,11 @@ export class RequestReader {
         `Expected at most ${maxSpansPerRequest} spans or log records in one request, got ${count}.`,
       )
     }
-    const tooLarge = this.#tooLarge(batch, body.byteLength)
+    const tooLarge = this.#tooLarge(batch, bytes)
     if (tooLarge.size > 0 && tooLarge.size === count) {
       throw new Refusal('too-large', `Expected spans of at most ${maxSpanBytes} bytes each, got only larger ones.`)
     }
-    const decoded = toDecoded(batch, tooLarge, bytes())
+    const decoded = toDecoded(batch, tooLarge, bytes)
     return {
       decoded,
       invalid: batch.invalid + tooLarge.size,
@@ -82,9 +82,8 @@ export class RequestReader {
    * @throws Refusal where the body is no OTLP request
    */
   decode({ body, encoding, contentEncoding }: NewRecord): DecodedRecord {
-    const decompressed = decompressAgain(body, contentEncoding)
-    const { batch, bytes } = this.#parse(decompressed, encoding)
-    return toDecoded(batch, this.#tooLarge(batch, decompressed.byteLength), bytes())
+    const { batch, bytes } = this.#parse(decompressAgain(body, contentEncoding), encoding)
+    return toDecoded(batch, this.#tooLarge(batch, bytes), bytes)
   }
 
   /**
@@ -124,23 +123,22 @@ export class RequestReader {
   }
 
   /** In a request that is smaller than one record may be, none is too large. */
-  #tooLarge({ spans, logs }: OtlpBatch, bodyBytes: number): ReadonlySet<SourceSpan | SourceLog> {
+  #tooLarge({ spans, logs }: OtlpBatch, { body, places }: RecordBytes): ReadonlySet<SourceSpan | SourceLog> {
     const { maxSpanBytes } = this.#limits
-    if (bodyBytes <= maxSpanBytes) return NONE
-    return new Set([...spans, ...logs].filter((each) => sizeOf(each, maxSpanBytes) > maxSpanBytes))
+    if (body.bytes.byteLength <= maxSpanBytes) return NONE
+    const isTooLarge = (_: unknown, index: number) =>
+      (places[2 * index + 1] ?? 0) - (places[2 * index] ?? 0) > maxSpanBytes
+    return new Set([...spans, ...logs].filter(isTooLarge))
   }
 
-  #parse(
-    body: Uint8Array,
-    encoding: 'protobuf' | 'json',
-  ): { readonly batch: OtlpBatch; readonly bytes: () => RecordBytes } {
+  #parse(body: Uint8Array, encoding: 'protobuf' | 'json'): { readonly batch: OtlpBatch; readonly bytes: RecordBytes } {
     if (encoding === 'json') {
       const batch = parseJsonRequest(body)
-      return { batch, bytes: () => jsonBytes(batch) }
+      return { batch, bytes: jsonBytes(batch) }
     }
     const batch = this.#parseProtobuf(body)
     const places = [...batch.spanPlaces, ...batch.logPlaces]
-    return { batch, bytes: () => ({ body: { encoding, bytes: body, holders: 0 }, places }) }
+    return { batch, bytes: { body: { encoding, bytes: body, holders: 0 }, places } }
   }
 
   #parseProtobuf(body: Uint8Array): ProtobufBatch {
@@ -170,18 +168,6 @@ function toDecoded(batch: OtlpBatch, tooLarge: ReadonlySet<SourceSpan | SourceLo
 
 function isThere(each: unknown): boolean {
   return each !== undefined
-}
-
-/** Characters of all texts in a value; counting ends above the limit. */
-function sizeOf(value: unknown, limit: number): number {
-  let size = 0
-  const waiting = [value]
-  while (waiting.length > 0 && size <= limit) {
-    const next = waiting.pop()
-    if (typeof next === 'string') size += next.length
-    else if (typeof next === 'object' && next !== null) for (const child of Object.values(next)) waiting.push(child)
-  }
-  return size
 }
 
 function messageOf(error: unknown): string {
