@@ -10,7 +10,7 @@ export function toRecord(spans: readonly SourceSpan[], logs: readonly SourceLog[
   const texts = [...spans, ...logs].map((each) => JSON.stringify(each))
   let end = 0
   const places = texts.flatMap((text) => [end, (end += Buffer.byteLength(text))])
-  return { spans, logs, bytes: { body: { encoding: 'json', bytes: Buffer.from(texts.join('')), holders: 0 }, places } }
+  return { spans, logs, bytes: { body: { bytes: Buffer.from(texts.join('')), holders: 0 }, places } }
 }
 
 /** What was settled and is still in memory. */

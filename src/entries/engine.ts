@@ -6,8 +6,7 @@
  */
 export type { AgentRun } from '../model/agent-run.ts'
 export type { OtlpBatch } from '../otlp/batch.ts'
-export { readJsonLog, readJsonSpan, readOtlpJson } from '../otlp/json.ts'
-export type { JsonBatch } from '../otlp/json.ts'
+export { readOtlpJson } from '../otlp/json.ts'
 export { createProtobufDecoder } from '../otlp/protobuf.ts'
 export type { ProtobufBatch, ProtobufDecoder, ProtobufDecoderOptions } from '../otlp/protobuf.ts'
 export { buildRuns } from '../runs/build-runs.ts'

@@ -11,21 +11,12 @@ type Scope = SourceSpan['scope']
  * Reads one OTLP/JSON export request of traces, logs, or both (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
  * `undefined` where the value is none: neither `resourceSpans` nor `resourceLogs` nor `resourceMetrics` is there.
  */
-export function readOtlpJson(value: unknown): JsonBatch | undefined {
+export function readOtlpJson(value: unknown): OtlpBatch | undefined {
   if (!isRecord(value) || !isOtlpRequest(value)) return undefined
-  const batch = { ...createBatch(), spanItems: [], logItems: [] }
+  const batch = createBatch()
   addOtlpRequest(value, batch)
   return batch
 }
-
-/** What a request in JSON holds, and the item that each span and log record was read from. */
-export interface JsonBatch extends OtlpBatch {
-  readonly spanItems: unknown[]
-  readonly logItems: unknown[]
-}
-
-/** A batch that may want to know which items its spans and log records were read from. */
-type Target = OtlpBatch & Partial<Pick<JsonBatch, 'spanItems' | 'logItems'>>
 
 /** Whether a JSON object is an OTLP export request of any signal. */
 export function isOtlpRequest(value: object): boolean {
@@ -33,12 +24,12 @@ export function isOtlpRequest(value: object): boolean {
 }
 
 /** Adds what an OTLP/JSON export request holds to a batch. */
-export function addOtlpRequest(request: Readonly<Record<string, unknown>>, batch: Target): void {
+export function addOtlpRequest(request: Readonly<Record<string, unknown>>, batch: OtlpBatch): void {
   for (const entry of listOf(request.resourceSpans)) readResourceSpans(entry, batch)
   for (const entry of listOf(request.resourceLogs)) readResourceLogs(entry, batch)
 }
 
-function readResourceSpans(entry: unknown, batch: Target): void {
+function readResourceSpans(entry: unknown, batch: OtlpBatch): void {
   if (!isRecord(entry)) return
   const resource = toResource(entry.resource)
   // Before OTLP 0.15 scopes were called instrumentation libraries; older versions of Tempo still write them.
@@ -46,37 +37,26 @@ function readResourceSpans(entry: unknown, batch: Target): void {
     if (!isRecord(scopeSpans)) continue
     const scope = toScope(scopeSpans.scope ?? scopeSpans.instrumentationLibrary)
     for (const item of listOf(scopeSpans.spans)) {
-      const span = readJsonSpan(item, { resource, scope })
+      const span = toSpan(item, resource, scope)
       if (span === undefined) batch.invalid++
-      else {
-        batch.spans.push(span)
-        batch.spanItems?.push(item)
-      }
+      else batch.spans.push(span)
     }
   }
 }
 
-function readResourceLogs(entry: unknown, batch: Target): void {
+function readResourceLogs(entry: unknown, batch: OtlpBatch): void {
   if (!isRecord(entry)) return
   for (const scopeLogs of listOf(entry.scopeLogs)) {
     if (!isRecord(scopeLogs)) continue
     const scope = toScope(scopeLogs.scope)
     for (const item of listOf(scopeLogs.logRecords)) {
-      const log = readJsonLog(item, { scope })
-      if (log === undefined) batch.invalid++
-      else {
-        batch.logs.push(log)
-        batch.logItems?.push(item)
-      }
+      if (!isRecord(item)) batch.invalid++
+      else batch.logs.push(toLog(item, scope))
     }
   }
 }
 
-/** Reads one span of a request in JSON; `undefined` where it has no valid ids. */
-export function readJsonSpan(
-  value: unknown,
-  { resource, scope }: Pick<SourceSpan, 'resource' | 'scope'>,
-): SourceSpan | undefined {
+function toSpan(value: unknown, resource: Attributes, scope: Scope): SourceSpan | undefined {
   if (!isRecord(value)) return undefined
   const traceId = toId(value.traceId, 32)
   const spanId = toId(value.spanId, 16)
@@ -110,9 +90,7 @@ function toEvent(value: unknown): SourceEvent[] {
   return [{ name: textOf(value.name) ?? '', timeMs: toMilliseconds(value.timeUnixNano), attributes }]
 }
 
-/** Reads one log record of a request in JSON; `undefined` where it is no object. */
-export function readJsonLog(value: unknown, { scope }: Pick<SourceLog, 'scope'>): SourceLog | undefined {
-  if (!isRecord(value)) return undefined
+function toLog(value: Record<string, unknown>, scope: Scope): SourceLog {
   const attributes = toAttributes(value.attributes)
   const eventName = textOf(value.eventName) ?? textOf(attributes['event.name'])
   const body = toValue(value.body)

@@ -102,6 +102,7 @@ export function skipField(reader: Reader, tag: number): void {
   if (wireType === LENGTH_DELIMITED) reader.pos = endOf(reader)
   else if (wireType === FIXED_64) reader.pos += 8
   else if (wireType === FIXED_32) reader.pos += 4
+  else if (wireType === VARINT) readLength(reader)
   else reader.skip(wireType, tag >>> 3)
   if (reader.pos > reader.len) throw new RangeError(`a field runs past the end at byte ${reader.len}`)
 }

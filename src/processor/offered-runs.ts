@@ -39,6 +39,12 @@ export type WriteEvaluation = (
 
 const now = (): number => performance.now()
 
+/**
+ * Longest that a scorer may take at one go, in milliseconds. No request of an application waits for it, and the queue of scores that
+ * are given later takes more time than a quick scorer: one that was slow once, when its code was new, is not slow for ever.
+ */
+const MAX_INLINE_MS = 50
+
 /** What scoring of offered runs needs. */
 export interface OfferedRunsParts {
   /** What the service was configured with. */
@@ -99,6 +105,7 @@ export class OfferedRuns {
       writer,
       jobs: this.#jobs,
       reporter,
+      maxInlineMs: MAX_INLINE_MS,
     })
   }
 

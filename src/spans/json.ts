@@ -38,12 +38,13 @@ const MAX_COPY_DEPTH = 100
  */
 export function copyOf<T>(value: T, depth?: number): T
 export function copyOf(value: unknown, depth = 0): unknown {
-  if (typeof value !== 'object' || value === null || depth > MAX_COPY_DEPTH) return value
+  if (depth > MAX_COPY_DEPTH) return value
   if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item, depth + 1))
+  if (!isRecord(value)) return value
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return value
   const copy: Record<string, unknown> = {}
-  for (const [key, inner] of Object.entries(value)) if (key !== '__proto__') copy[key] = copyOf(inner, depth + 1)
+  for (const key of Object.keys(value)) if (key !== '__proto__') copy[key] = copyOf(value[key], depth + 1)
   return copy
 }
 

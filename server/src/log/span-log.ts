@@ -19,7 +19,7 @@ export interface DecodedRecord {
  * one of them holds it: bytes cost the garbage collector nothing while they wait.
  */
 export interface RecordBody {
-  readonly encoding: 'protobuf' | 'json'
+  /** In protobuf, decompressed. */
   readonly bytes: Uint8Array
   /** How many spans and log records hold it. */
   holders: number

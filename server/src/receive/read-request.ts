@@ -1,9 +1,9 @@
-import { createProtobufDecoder, readJsonLog, readJsonSpan } from 'spanscore/engine'
+import { createProtobufDecoder } from 'spanscore/engine'
 import type { OtlpBatch, ProtobufBatch, ProtobufDecoder, SourceLog, SourceSpan } from 'spanscore/engine'
 
 import type { DecodedRecord, NewRecord, RecordBody, RecordBytes } from '../log/span-log.ts'
 import { decompressAgain } from './decompress.ts'
-import { jsonBytes, jsonItem, parseJsonRequest } from './json-records.ts'
+import { parseJsonRequest, toProtobuf } from './json-to-protobuf.ts'
 import { Refusal } from './refusal.ts'
 
 /** What was read of the body of an OTLP export request. */
@@ -53,7 +53,7 @@ export class RequestReader {
    * @throws Refusal where the body is no OTLP request, or holds too many records
    */
   read(body: Uint8Array, encoding: 'protobuf' | 'json'): ReadRequest {
-    const { batch, bytes } = this.#parse(body, encoding)
+    const { batch, bytes, invalid } = this.#parse(body, encoding)
     const { maxSpansPerRequest, maxSpanBytes } = this.#limits
     const count = batch.spans.length + batch.logs.length
     if (count > maxSpansPerRequest) {
@@ -69,7 +69,7 @@ export class RequestReader {
     const decoded = toDecoded(batch, tooLarge, bytes)
     return {
       decoded,
-      invalid: batch.invalid + tooLarge.size,
+      invalid: invalid + tooLarge.size,
       spans: batch.spans.length,
       logRecords: batch.logs.length,
       isOfUse: decoded.spans.some(isThere) || decoded.logs.some(isThere),
@@ -93,7 +93,7 @@ export class RequestReader {
    */
   bodyOf({ body, encoding, contentEncoding }: NewRecord): RecordBody {
     const bytes = decompressAgain(body, contentEncoding)
-    return encoding === 'json' ? jsonBytes(parseJsonRequest(bytes)).body : { encoding, bytes, holders: 0 }
+    return { bytes: encoding === 'json' ? toProtobuf(parseJsonRequest(bytes)) : bytes, holders: 0 }
   }
 
   /**
@@ -102,13 +102,10 @@ export class RequestReader {
    * @throws Error where it does not decode
    */
   span(
-    { encoding, bytes }: RecordBody,
+    { bytes }: RecordBody,
     { start, end, resource, scope }: Pick<SourceSpan, 'resource' | 'scope'> & Place,
   ): SourceSpan | undefined {
-    const of = { resource, scope }
-    return encoding === 'json'
-      ? readJsonSpan(jsonItem(bytes, start, end), of)
-      : this.#decode.span(bytes, start, end, of)
+    return this.#decode.span(bytes, start, end, { resource, scope })
   }
 
   /**
@@ -116,10 +113,8 @@ export class RequestReader {
    *
    * @throws Error where it does not decode
    */
-  log({ encoding, bytes }: RecordBody, { start, end, scope }: Pick<SourceLog, 'scope'> & Place): SourceLog | undefined {
-    return encoding === 'json'
-      ? readJsonLog(jsonItem(bytes, start, end), { scope })
-      : this.#decode.log(bytes, start, end, { scope })
+  log({ bytes }: RecordBody, { start, end, scope }: Pick<SourceLog, 'scope'> & Place): SourceLog {
+    return this.#decode.log(bytes, start, end, { scope })
   }
 
   /** In a request that is smaller than one record may be, none is too large. */
@@ -131,14 +126,16 @@ export class RequestReader {
     return new Set([...spans, ...logs].filter(isTooLarge))
   }
 
-  #parse(body: Uint8Array, encoding: 'protobuf' | 'json'): { readonly batch: OtlpBatch; readonly bytes: RecordBytes } {
-    if (encoding === 'json') {
-      const batch = parseJsonRequest(body)
-      return { batch, bytes: jsonBytes(batch) }
-    }
-    const batch = this.#parseProtobuf(body)
+  /** What comes in JSON is written in protobuf before anything else: there is one form of it from here on. */
+  #parse(
+    body: Uint8Array,
+    encoding: 'protobuf' | 'json',
+  ): { readonly batch: OtlpBatch; readonly bytes: RecordBytes; readonly invalid: number } {
+    const parsed = encoding === 'json' ? parseJsonRequest(body) : undefined
+    const bytes = parsed === undefined ? body : toProtobuf(parsed)
+    const batch = this.#parseProtobuf(bytes)
     const places = [...batch.spanPlaces, ...batch.logPlaces]
-    return { batch, bytes: { body: { encoding, bytes: body, holders: 0 }, places } }
+    return { batch, bytes: { body: { bytes, holders: 0 }, places }, invalid: batch.invalid + (parsed?.invalid ?? 0) }
   }
 
   #parseProtobuf(body: Uint8Array): ProtobufBatch {

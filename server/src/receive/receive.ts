@@ -49,8 +49,11 @@ export class Receiver {
     const why = unavailable()
     if (why !== undefined) throw new Refusal('unavailable', why)
     const { decoded, invalid, spans, logRecords, isOfUse } = reader.read(body, encoding)
-    const { contentEncoding } = wire
-    const record = isOfUse ? { signal, encoding, contentEncoding, body: wire.body, decoded } : undefined
+    const kept =
+      encoding === 'json'
+        ? { contentEncoding: '', body: decoded.bytes.body.bytes }
+        : { contentEncoding: wire.contentEncoding, body: wire.body }
+    const record = isOfUse ? { signal, encoding: 'protobuf' as const, ...kept, decoded } : undefined
     await log
       .append({ record, forward: forwards ? { signal, ...copyOf(wire) } : undefined })
       .catch((error: unknown) => {

@@ -2,7 +2,7 @@ import { SpanKind, trace } from '@opentelemetry/api'
 import type { Context, HrTime, Span, SpanContext, Tracer, TracerProvider } from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
 
-import { OtlpWriter } from './otlp-writer.ts'
+import { OtlpWriter } from '../otlp/otlp-writer.ts'
 
 /** A log record or a span in protobuf. As bytes they cost the garbage collector nothing while they wait to be acknowledged. */
 export interface EncodedRecord {

@@ -22,6 +22,8 @@ export interface InlineScoringParts {
   readonly writer: Pick<ScoreWriter, 'write'>
   readonly jobs: Pick<ScoringJobs, 'adopt'>
   readonly reporter: Reporter
+  /** Longest that a scorer may take, in milliseconds, before it runs later. @default 5 */
+  readonly maxInlineMs?: number | undefined
 }
 
 /** Scores that are given while the agent's span is ending: those of code scorers that are synchronous and quick. */
@@ -38,6 +40,7 @@ export class InlineScoring {
     this.#speed = new InlineSpeed(
       parts.options.scorers.map(({ id }) => id),
       threadCpuMs,
+      parts.maxInlineMs,
     )
   }
 

@@ -1,5 +1,5 @@
 /** Longest that a scorer may hold up `span.end()`, in milliseconds. */
-const MAX_INLINE_MS = 5
+export const MAX_INLINE_MS = 5
 
 /** Calls around which the thread's processor time is read: a scorer's first, and those after one that seemed slow. */
 const WATCHED_CALLS = 20
@@ -16,10 +16,15 @@ export class InlineSpeed {
   /** Scorers whose last call was slow by the clock. */
   readonly #slow = new Set<string>()
   readonly #cpuMs: () => number
+  readonly #maxMs: number
 
-  /** @param cpuMs Processor time that this thread has used, in milliseconds; the clock's time where the platform does not report it. */
-  constructor(ids: readonly string[], cpuMs: () => number) {
+  /**
+   * @param cpuMs Processor time that this thread has used, in milliseconds; the clock's time where the platform does not report it.
+   * @param maxMs Longest that one call may take, in milliseconds.
+   */
+  constructor(ids: readonly string[], cpuMs: () => number, maxMs: number = MAX_INLINE_MS) {
     this.#cpuMs = cpuMs
+    this.#maxMs = maxMs
     for (const id of ids) this.#watched.set(id, WATCHED_CALLS)
   }
 
@@ -30,7 +35,7 @@ export class InlineSpeed {
 
   /** After a call, with what it took by the clock. */
   isTooSlow(id: string, tookMs: number, startCpuMs: number | undefined): boolean {
-    if (tookMs <= MAX_INLINE_MS) {
+    if (tookMs <= this.#maxMs) {
       this.#slow.delete(id)
       if (startCpuMs !== undefined) this.#watchLess(id)
       return false
@@ -38,7 +43,7 @@ export class InlineSpeed {
     const isSecond = this.#slow.has(id)
     this.#slow.add(id)
     this.#watched.set(id, WATCHED_CALLS)
-    return isSecond || (startCpuMs !== undefined && this.#cpuMs() - startCpuMs > MAX_INLINE_MS)
+    return isSecond || (startCpuMs !== undefined && this.#cpuMs() - startCpuMs > this.#maxMs)
   }
 
   #watchLess(id: string): void {

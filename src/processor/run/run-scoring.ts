@@ -28,6 +28,8 @@ export interface RunScoringParts {
   readonly writer: Pick<ScoreWriter, 'write'>
   readonly jobs: ScoringJobs
   readonly reporter: Reporter
+  /** Longest that a scorer may take while a run is ending, in milliseconds. @default 5 */
+  readonly maxInlineMs?: number | undefined
 }
 
 /**

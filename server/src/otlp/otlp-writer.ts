@@ -13,6 +13,9 @@ const MAX_ONE_BYTE = 0x7f
 /** From here on numbers are no integers of 64 bits. */
 const MAX_INTEGER = 2 ** 63
 
+/** The latest time that 64 bits hold and a number can be. */
+const MAX_TIME = 2 ** 64 - 2 ** 11
+
 /**
  * Writes messages of protobuf, in the order of the calls, into one growing buffer. The SDK's serializers take the records of the
  * SDK, walk through them twice, and cost as much as scoring does.
@@ -102,22 +105,42 @@ export class OtlpWriter {
     this.#at = this.#buffer.writeUInt32LE(high, this.#at)
   }
 
-  /** One `KeyValue` for each attribute that is a text, a number, a boolean or a list of these. */
+  /** A time in milliseconds: the nanoseconds that are read as the same number of milliseconds. */
+  timeMs(field: number, ms: number): void {
+    const nearest = Math.min(Math.max(0, Math.round(ms * 1e6)), MAX_TIME)
+    const step = Math.max(1, 2 ** (Math.floor(Math.log2(Math.max(1, nearest))) - 52))
+    const nanoseconds = [nearest, nearest - step, nearest + step].find((each) => each / 1e6 === ms) ?? nearest
+    this.#tag(field, FIXED_64)
+    this.#reserve(8)
+    this.#at = this.#buffer.writeUInt32LE(nanoseconds % 0x100000000, this.#at)
+    this.#at = this.#buffer.writeUInt32LE(Math.floor(nanoseconds / 0x100000000), this.#at)
+  }
+
+  /** One `KeyValue` for each attribute that has a value. */
   attributes(field: number, attributes: Readonly<Record<string, unknown>>): void {
     // oxlint-disable-next-line eslint/guard-for-in -- attributes are plain objects, and this loop makes no array
     for (const name in attributes) {
       const value = attributes[name]
-      if (!isWritable(value)) continue
-      const start = this.begin(field)
-      this.string(1, name)
-      const startOfValue = this.begin(2)
-      this.#value(value)
-      this.end(startOfValue)
-      this.end(start)
+      if (value === undefined || value === null) continue
+      this.#keyValue(field, name, value)
     }
   }
 
-  /** An `AnyValue`, empty for what no attribute can be. */
+  /** One `AnyValue` in a field. */
+  value(field: number, value: unknown): void {
+    const start = this.begin(field)
+    this.#value(value)
+    this.end(start)
+  }
+
+  #keyValue(field: number, name: string, value: unknown): void {
+    const start = this.begin(field)
+    this.string(1, name)
+    this.value(2, value)
+    this.end(start)
+  }
+
+  /** An `AnyValue`, empty for what has no value. */
   #value(value: unknown): void {
     if (typeof value === 'string') this.string(1, value)
     else if (typeof value === 'boolean') this.integer(2, value ? 1 : 0)
@@ -125,10 +148,12 @@ export class OtlpWriter {
     else if (Array.isArray(value)) {
       const start = this.begin(5)
       for (const item of value as readonly unknown[]) {
-        const startOfItem = this.begin(1)
-        this.#value(item)
-        this.end(startOfItem)
+        this.value(1, item)
       }
+      this.end(start)
+    } else if (typeof value === 'object' && value !== null) {
+      const start = this.begin(6)
+      for (const [name, item] of Object.entries(value)) this.#keyValue(1, name, item)
       this.end(start)
     }
   }
@@ -190,10 +215,6 @@ export class OtlpWriter {
     this.#buffer.copy(larger, 0, 0, this.#at)
     this.#buffer = larger
   }
-}
-
-function isWritable(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || Array.isArray(value)
 }
 
 function bytesOfVarint(value: number): number {

@@ -1,0 +1,128 @@
+import { readOtlpJson } from 'spanscore/engine'
+import type { OtlpBatch, SourceLog, SourceSpan } from 'spanscore/engine'
+
+import { OtlpWriter } from '../otlp/otlp-writer.ts'
+import { Refusal } from './refusal.ts'
+
+/**
+ * Reads the body of a request in JSON.
+ *
+ * @throws Refusal where it is no OTLP request
+ */
+export function parseJsonRequest(body: Uint8Array): OtlpBatch {
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch (error) {
+    throw new Refusal(
+      'malformed',
+      `Expected an OTLP export request in JSON, got text that is none: ${positionOf(error)}.`,
+    )
+  }
+  const batch = readOtlpJson(value)
+  if (batch === undefined) {
+    throw new Refusal('malformed', 'Expected an object with resourceSpans or resourceLogs, got JSON without either.')
+  }
+  return batch
+}
+
+const writer = new OtlpWriter()
+
+/** `ExportTraceServiceRequest` and `ExportLogsServiceRequest` in one: what was read of a request in JSON, in the same order. */
+export function toProtobuf({ spans, logs }: OtlpBatch): Uint8Array {
+  for (const ofOrigin of grouped(spans, ({ resource, scope }) => [resource, scope])) {
+    const [first] = ofOrigin
+    if (first === undefined) continue
+    const entry = writer.begin(1)
+    const resource = writer.begin(1)
+    writer.attributes(1, first.resource)
+    writer.end(resource)
+    writeRecords(first.scope, ofOrigin, writeSpan)
+    writer.end(entry)
+  }
+  for (const ofOrigin of grouped(logs, ({ scope }) => [scope])) {
+    const [first] = ofOrigin
+    if (first === undefined) continue
+    const entry = writer.begin(1)
+    writeRecords(first.scope, ofOrigin, writeLog)
+    writer.end(entry)
+  }
+  return writer.take()
+}
+
+/** Neighbours that have the same origin. */
+function grouped<T>(records: readonly T[], originOf: (record: T) => readonly unknown[]): readonly (readonly T[])[] {
+  const groups: T[][] = []
+  let latest: readonly unknown[] = []
+  for (const record of records) {
+    const origin = originOf(record)
+    if (groups.length === 0 || origin.some((part, index) => part !== latest[index])) groups.push([])
+    latest = origin
+    groups.at(-1)?.push(record)
+  }
+  return groups
+}
+
+/** `ScopeSpans` and `ScopeLogs`. */
+function writeRecords<T>(scope: SourceSpan['scope'], records: readonly T[], write: (record: T) => void): void {
+  const entry = writer.begin(2)
+  const start = writer.begin(1)
+  writer.string(1, scope.name)
+  if (scope.version !== undefined) writer.string(2, scope.version)
+  writer.end(start)
+  for (const record of records) {
+    const startOfRecord = writer.begin(2)
+    write(record)
+    writer.end(startOfRecord)
+  }
+  writer.end(entry)
+}
+
+const STATUS = { unset: 0, ok: 1, error: 2 } as const
+
+/** Flags of a span that is known to have a parent in another process. */
+const REMOTE_PARENT = 0x300
+
+function writeSpan(span: SourceSpan): void {
+  writer.id(1, span.traceId)
+  writer.id(2, span.spanId)
+  if (span.parentSpanId !== undefined) writer.id(4, span.parentSpanId)
+  writer.string(5, span.name)
+  writer.integer(6, toCount(span.kind))
+  writer.timeMs(7, span.startTimeMs)
+  writer.timeMs(8, span.endTimeMs)
+  writer.attributes(9, span.attributes)
+  writer.integer(10, toCount(span.droppedAttributesCount))
+  for (const { name, timeMs, attributes } of span.events) {
+    const start = writer.begin(11)
+    writer.timeMs(1, timeMs)
+    writer.string(2, name)
+    writer.attributes(3, attributes)
+    writer.end(start)
+  }
+  const status = writer.begin(15)
+  if (span.status.message !== undefined) writer.string(2, span.status.message)
+  writer.integer(3, STATUS[span.status.code])
+  writer.end(status)
+  if (span.parentIsRemote === true) writer.fixed32(16, REMOTE_PARENT)
+}
+
+function writeLog(log: SourceLog): void {
+  writer.timeMs(1, log.timeMs)
+  if (log.body !== undefined) writer.value(5, log.body)
+  writer.attributes(6, log.attributes)
+  if (log.traceId !== '') writer.id(9, log.traceId)
+  if (log.spanId !== '') writer.id(10, log.spanId)
+  if (log.eventName !== undefined) writer.string(12, log.eventName)
+}
+
+/** Counts and kinds are whole numbers of 32 bits. */
+function toCount(value: number): number {
+  return Math.min(Math.max(0, Math.trunc(value) || 0), 0xffffffff)
+}
+
+/** The parser's message quotes the text, which may be content: only the place is passed on. */
+function positionOf(error: unknown): string {
+  const [position] = /position \d+/.exec(error instanceof Error ? error.message : '') ?? []
+  return position === undefined ? 'it does not parse' : `it does not parse at ${position}`
+}
