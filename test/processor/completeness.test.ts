@@ -303,23 +303,27 @@ test('recorded but unsampled spans are scored by code, on events and metrics alo
   expect(scoring.ledger().scorers['fitting']?.reasons).toEqual({ unsampled: 1 })
 })
 
-test('100,000 runs that are left open stay within the limits, and all are accounted for', async () => {
-  const { tracer, scoring, flush } = await createScoring({ maxOpenRuns: 1000 })
-  const spans = Array.from({ length: 100_000 }, (_, index) =>
-    open(tracer, `invoke_agent ${index}`, agentAttributes('a')),
-  )
-  expect(scoring.ledger()).toMatchObject({
-    runs: { seen: 100_000, closed: 0, open: 1000, evicted: 99_000 },
-    scorers: { calls: { runs: 99_000, skipped: 99_000, reasons: { incomplete: 99_000 } } },
-  })
-  for (const span of spans) span.end()
-  // On a loaded machine the scorer may have been put off.
-  await flush()
-  expect(scoring.ledger()).toMatchObject({
-    runs: { seen: 100_000, closed: 1000, open: 0, evicted: 99_000, late: 99_000 },
-    scorers: { calls: { runs: 100_000, scored: 1000 } },
-  })
-})
+test(
+  '100,000 runs that are left open stay within the limits, and all are accounted for',
+  { timeout: 60_000 },
+  async () => {
+    const { tracer, scoring, flush } = await createScoring({ maxOpenRuns: 1000 })
+    const spans = Array.from({ length: 100_000 }, (_, index) =>
+      open(tracer, `invoke_agent ${index}`, agentAttributes('a')),
+    )
+    expect(scoring.ledger()).toMatchObject({
+      runs: { seen: 100_000, closed: 0, open: 1000, evicted: 99_000 },
+      scorers: { calls: { runs: 99_000, skipped: 99_000, reasons: { incomplete: 99_000 } } },
+    })
+    for (const span of spans) span.end()
+    // On a loaded machine the scorer may have been put off.
+    await flush()
+    expect(scoring.ledger()).toMatchObject({
+      runs: { seen: 100_000, closed: 1000, open: 0, evicted: 99_000, late: 99_000 },
+      scorers: { calls: { runs: 100_000, scored: 1000 } },
+    })
+  },
+)
 
 test('a run that is open for longer than maxRunAgeMs is given up, though nothing else happens', async () => {
   const { tracer, scoring } = await createScoring({ maxRunAgeMs: 20 })
