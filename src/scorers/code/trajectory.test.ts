@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { call, calls, notRecorded, score } from '../../../test/fixtures/code-runs.ts'
+import { call, calls, notRecorded, runOf, score } from '../../../test/fixtures/code-runs.ts'
+import { evaluate } from '../../scoring/evaluate.ts'
 import { createTrajectoryScorer } from './trajectory.ts'
 import type { TrajectoryDetails, TrajectoryMode } from './trajectory.ts'
 
@@ -114,4 +115,24 @@ describe('trajectory', () => {
       }),
     )
   })
+})
+
+it('thousands of calls are compared in slices, and each argument is read once', async () => {
+  let reads = 0
+  const made = Array.from({ length: 2000 }, (_, index) =>
+    call('t', {
+      get a() {
+        reads += 1
+        return index % 7
+      },
+    }),
+  )
+  const expected = Array.from({ length: 200 }, (_, index) => ({ name: 't', arguments: { a: index % 5 } }))
+  let turns = 0
+  const count = setInterval(() => (turns += 1), 0)
+  const evaluation = await evaluate(createTrajectoryScorer({ expected, mode: 'superset' }), runOf({ toolCalls: made }))
+  clearInterval(count)
+  expect(evaluation.score).toMatchObject({ status: 'scored', value: 1 })
+  expect(reads).toBe(2000)
+  expect(turns).toBeGreaterThan(0)
 })

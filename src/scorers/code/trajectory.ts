@@ -2,7 +2,7 @@ import { contentFree, explain, joinExplanations } from '../../model/explanation.
 import type { Explanation } from '../../model/explanation.ts'
 import type { AgentRun, ToolCall } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
-import type { Scorer } from '../../scoring/scorer.ts'
+import type { ScoredVerdict, Scorer } from '../../scoring/scorer.ts'
 import { canonicalJson, isRecord } from '../../spans/json.ts'
 import { listNames, skipWithoutArguments } from './code-scorer.ts'
 import { expectOption, expectTexts, readOptions } from '../read-options.ts'
@@ -10,7 +10,9 @@ import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { expectedTools } from './expected-tools.ts'
-import { maximumMatching } from './maximum-matching.ts'
+import { pairCalls } from './pair-calls.ts'
+import type { Pairing } from './pair-calls.ts'
+import type { SchemaError } from './schema/json-schema.ts'
 import { skip, skipWithoutChoices } from '../skip.ts'
 
 /** A call that the run should make: a tool's name, or name and arguments. */
@@ -108,9 +110,12 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
         : undefined
       if (unknown !== undefined) return unknown
       const made = run.toolCalls.filter(({ name }) => !ignore.includes(name))
+      const toVerdict = (details: TrajectoryDetails): ScoredVerdict => {
+        const value = measure === 'match' ? Number(details.matches) : details[measure]
+        return { status: 'scored', value, explanation: explainTrajectory(details, mode, configured), details }
+      }
       const details = compare(wanted, made, mode)
-      const value = measure === 'match' ? Number(details.matches) : details[measure]
-      return { status: 'scored', value, explanation: explainTrajectory(details, mode, configured), details }
+      return details instanceof Promise ? details.then(toVerdict) : toVerdict(details)
     },
   })
 }
@@ -137,32 +142,64 @@ const MODES: Readonly<Record<TrajectoryMode, (comparison: Comparison) => boolean
   superset: ({ wanted, pairs }) => pairs === wanted,
 }
 
-function compare(wanted: readonly ExpectedCall[], made: readonly ToolCall[], mode: TrajectoryMode): TrajectoryDetails {
-  const fits = (left: number, right: number): boolean => isExpected(wanted[left], made[right])
-  const partners = maximumMatching(wanted.length, made.length, fits)
-  const matched = new Set(partners)
-  const pairs = partners.filter((partner) => partner !== undefined).length
-  const precision = made.length === 0 ? 1 : pairs / made.length
-  const recall = wanted.length === 0 ? 1 : pairs / wanted.length
-  return {
-    matches: MODES[mode]({ wanted: wanted.length, made: made.length, pairs, fits }),
-    precision,
-    recall,
-    f1: pairs === 0 ? Number(precision === 1 && recall === 1) : (2 * precision * recall) / (precision + recall),
-    missing: wanted.filter((_call, index) => partners[index] === undefined).map(nameOf),
-    unexpected: made.filter((_call, index) => !matched.has(index)).map(({ name }) => name),
+function compare(
+  wanted: readonly ExpectedCall[],
+  made: readonly ToolCall[],
+  mode: TrajectoryMode,
+): TrajectoryDetails | Promise<TrajectoryDetails> {
+  const texts = new ArgumentTexts()
+  const expectations = wanted.map((call) => toExpectation(call, texts))
+  const compares = expectations.map((isExpected) => (call: ToolCall) => (isExpected(call) ? NO_FAULTS : undefined))
+  const conclude = ({ partners }: Pairing): TrajectoryDetails => {
+    const matched = new Set(partners)
+    const pairs = partners.filter((partner) => partner !== undefined).length
+    const precision = made.length === 0 ? 1 : pairs / made.length
+    const recall = wanted.length === 0 ? 1 : pairs / wanted.length
+    const fits = (left: number, right: number): boolean => {
+      const call = made[right]
+      return call !== undefined && expectations[left]?.(call) === true
+    }
+    return {
+      matches: MODES[mode]({ wanted: wanted.length, made: made.length, pairs, fits }),
+      precision,
+      recall,
+      f1: pairs === 0 ? Number(precision === 1 && recall === 1) : (2 * precision * recall) / (precision + recall),
+      missing: wanted.filter((_call, index) => partners[index] === undefined).map(nameOf),
+      unexpected: made.filter((_call, index) => !matched.has(index)).map(({ name }) => name),
+    }
+  }
+  const pairing = pairCalls(compares, made)
+  return pairing instanceof Promise ? pairing.then(conclude) : conclude(pairing)
+}
+
+const NO_FAULTS: readonly SchemaError[] = []
+
+/** The canonical texts of arguments that were given: each is compared with those of every expected call. */
+class ArgumentTexts {
+  readonly #ofCalls = new Map<ToolCall, Map<string, string>>()
+
+  /** The text of an argument; `undefined` where the call was made without it. */
+  get(call: ToolCall, name: string): string | undefined {
+    let ofCall = this.#ofCalls.get(call)
+    if (ofCall === undefined) this.#ofCalls.set(call, (ofCall = new Map()))
+    const known = ofCall.get(name)
+    if (known !== undefined) return known
+    const given = call.arguments
+    if (!isRecord(given) || !Object.hasOwn(given, name)) return undefined
+    const text = canonicalJson(given[name])
+    ofCall.set(name, text)
+    return text
   }
 }
 
-function isExpected(wanted: ExpectedCall | undefined, made: ToolCall | undefined): boolean {
-  if (wanted === undefined || made === undefined || nameOf(wanted) !== made.name) return false
+/** Whether a call is the expected one. */
+function toExpectation(wanted: ExpectedCall, texts: ArgumentTexts): (made: ToolCall) => boolean {
+  const name = nameOf(wanted)
   const args = typeof wanted === 'string' ? undefined : wanted.arguments
-  if (args === undefined) return true
-  if (typeof args === 'function') return args(made.arguments)
-  const given = isRecord(made.arguments) ? made.arguments : {}
-  return Object.entries(args).every(
-    ([name, value]) => Object.hasOwn(given, name) && canonicalJson(given[name]) === canonicalJson(value),
-  )
+  if (args === undefined) return (made) => made.name === name
+  if (typeof args === 'function') return (made) => made.name === name && args(made.arguments)
+  const expected = Object.entries(args).map(([argument, value]) => [argument, canonicalJson(value)] as const)
+  return (made) => made.name === name && expected.every(([argument, text]) => texts.get(made, argument) === text)
 }
 
 function nameOf(call: ExpectedCall): string {
