@@ -5,6 +5,7 @@ import { readinessOf } from './health.ts'
 import { jobConfigHash } from './kafka/judges/job-config-hash.ts'
 import { JudgeWorker } from './kafka/judges/judge-worker.ts'
 import type { JudgeWorkerOptions } from './kafka/judges/judge-worker.ts'
+import { limited } from './limited.ts'
 import { JudgeScorer } from './score/judge-scorer.ts'
 import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
 import type { Destination } from './send/acknowledged-exporter.ts'
@@ -37,8 +38,9 @@ const LONGEST_STOP_MS = 25_000
  * @throws Error where it cannot: what was expected, what came, and what to do
  */
 export async function startJudgeWorker(options: JudgeServerOptions): Promise<RunningWorker> {
-  const { to, report } = options
-  const config = loadConfig(options.configPath, report)
+  const { to } = options
+  const report = limited(options.report)
+  const config = loadConfig(options.configPath, options.report)
   const meters = new ServiceMeters(randomUUID(), to)
   let worker: JudgeWorker | undefined
   const scorer = new JudgeScorer(config.options, meters, () => worker?.waiting ?? 0)
@@ -70,7 +72,7 @@ export async function startJudgeWorker(options: JudgeServerOptions): Promise<Run
               : undefined,
       }),
   })
-  report(`Asks ${scorer.scorers.map(({ id }) => id).join(', ')} (${config.source}).`)
+  options.report(`Asks ${scorer.scorers.map(({ id }) => id).join(', ')} (${config.source}).`)
   return {
     httpPort: http.port,
     counts: () => ({

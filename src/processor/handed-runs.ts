@@ -30,11 +30,15 @@ export class HandedRuns {
   /** @throws TypeError `<path>: expected …, got …`; where a judge cannot be asked, too: what is missing */
   constructor(options: ScoringOptions) {
     // What is to be redacted was redacted where the run was put together.
-    const { redact: _redact, ...resolved } = resolveOptions({ ...options, strict: true }, true)
+    const { redact: _redact, ...resolved } = resolveOptions({ ...options, strict: false }, true)
     this.options = resolved
     this.#judges = new Map(
       this.options.scorers.flatMap((each) => (each.scorer.kind === 'judge' ? [[each.id, each]] : [])),
     )
+    for (const { id, scorer } of this.#judges.values()) {
+      const why = scorer.judge?.unavailable()
+      if (why !== undefined) throw new TypeError(`${id}: expected a judge that can be asked, got none. ${why}`)
+    }
     this.#ledger = new Ledger(this.#judges.keys())
     this.#scheduler = new Scheduler(monotonicMs, (error) => this.#reporter.threw('A deadline', error))
   }

@@ -158,7 +158,9 @@ describe('a run that was handed over', () => {
   })
 
   it('needs a judge that can be asked, in the version that the run was kept for', async () => {
-    expect(() => new HandedRuns({ scorers: [rubric('openai/gpt-5-mini')] })).toThrow(/options\.strict|OPENAI_API_KEY/)
+    expect(() => new HandedRuns({ scorers: [rubric('openai/gpt-5-mini')] })).toThrow(
+      /^rubric: expected a judge that can be asked, got none\. .*OPENAI_API_KEY/,
+    )
     await using all = await setUp([])
     const { runs, handed } = all
     expect(runs.find(handed.scorer)).toBe('known')

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { Producer } from '@platformatic/kafka'
+import { Consumer, Producer } from '@platformatic/kafka'
 import { createScriptedOpenAIServer, judgeReply } from 'spanscore/testing'
 import type { ScriptedOpenAIServer, ScriptedReply, ScriptedRequest } from 'spanscore/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -286,6 +286,30 @@ describe('judge workers', () => {
     expect(spent).toBeLessThanOrEqual(budget)
   })
 
+  it('end what takes long when its partition moves, and leave it to the next owner', async () => {
+    await createTopics('moved', 4)
+    await using sink = await createSink()
+    const asked = judge.requests.length
+    // The first come from the partition that was read first; those after them from all of them in turn. They take longer than is
+    // waited for before the group shares the partitions out anew.
+    answer = (request) => polite(request, { delayMs: request.index - asked < CONCURRENCY ? 50 : 6000 })
+    const config = configure('moved')
+    const worker = await writeJobs('moved', sink, config, makeRuns(40))
+    const first = await startJudgeWorker(judgeOptions('moved', sink.url, config))
+    await until(() => judge.requests.length - asked === 2 * CONCURRENCY, 'judges that are asked', 30_000)
+    const second = await startJudgeWorker(judgeOptions('moved', sink.url, config))
+    await until(() => judgedIn(sink).length >= 40, 'all scores', 120_000)
+    const abandoned = Number(counts(first).judge['abandoned'])
+    await Promise.all([first.stop(), second.stop(), worker.stop()])
+    const calls = townsOf(judge.requests.slice(asked))
+    console.info(`${calls.length} calls for ${new Set(calls).size} runs, ${abandoned} left to the next owner`)
+    expect(abandoned).toBeGreaterThan(0)
+    expect(calls.length - new Set(calls).size).toBeLessThanOrEqual(abandoned)
+    expect(Number(counts(second).judge['asked'])).toBeGreaterThan(0)
+    // What was ended gave no score here: each is there once.
+    expect(judgedIn(sink)).toHaveLength(40)
+  })
+
   it('leave a provider alone that is overloaded, keep the jobs on Kafka, and ask once it takes questions', async () => {
     await createTopics('busy', 1)
     await using sink = await createSink()
@@ -393,6 +417,40 @@ describe('judge workers', () => {
     expect(judgedIn(sink)[0]?.traceId).toBe(small?.traceId)
     expect(counts(worker).jobs).toMatchObject({ written: 1, tooLarge: 1 })
     expect(worker.counts()).toMatchObject({ ledger: { scorers: { rubric: { skipped: 1, reasons: { refused: 1 } } } } })
+    await Promise.all([asking.stop(), worker.stop()])
+  })
+
+  it('find on the topic what redact leaves of a run, and nothing else', async () => {
+    await createTopics('redacted', 1)
+    await using sink = await createSink()
+    answer = (request) => polite(request)
+    const asked = judge.requests.length
+    const config = join(folder, 'redacted.mjs')
+    writeFileSync(
+      config,
+      `import { defineConfig } from 'spanscore'
+import { createRubricScorer, createToolErrorsScorer } from 'spanscore/scorers/prebuilt'
+const criteria = [{ id: 'polite', question: 'Is the answer polite?' }]
+export default defineConfig({
+  scorers: [createRubricScorer({ model: 'openai/gpt-5-mini', criteria }), createToolErrorsScorer()],
+  redact: (run) => JSON.parse(JSON.stringify(run).replaceAll('Ada Lovelace', 'somebody')),
+})
+`,
+    )
+    const worker = await writeJobs('redacted', sink, config, [makeRun({ text: 'Weather for Ada Lovelace?' })])
+    const consumer = new Consumer({ clientId: 'test', groupId: 'reader', bootstrapBrokers: [...kafka.brokers] })
+    const stream = await consumer.consume({ topics: [jobsTopic('redacted')], mode: 'earliest' })
+    let text = ''
+    for await (const { value } of stream) {
+      text = value.toString()
+      break
+    }
+    await consumer.close(true)
+    expect(text).toContain('Weather for somebody?')
+    expect(text).not.toContain('Ada')
+    const asking = await startJudgeWorker(judgeOptions('redacted', sink.url, config))
+    await until(() => judgedIn(sink).length === 1, 'the score', 30_000)
+    expect(judge.requests[asked]?.userText).toContain('Weather for somebody?')
     await Promise.all([asking.stop(), worker.stop()])
   })
 

@@ -88,13 +88,16 @@ async function setUp(count: number) {
   }
   const outbox = new Outbox({ logs: exporter, spans: exporter, report: () => undefined, now: () => performance.now() })
   const counts = zeroCounts()
-  const partition = new JudgePartition({
-    number: 0,
-    committed: undefined,
-    createBudget: (history) => scorer.createBudget(1, () => Date.now(), history),
-    report: () => undefined,
-  })
-  const begin = () => desk.beginSome([partition])
+  const open = (number: number): JudgePartition =>
+    new JudgePartition({
+      number,
+      committed: undefined,
+      createBudget: (history) => scorer.createBudget(1, () => Date.now(), history),
+      report: () => undefined,
+    })
+  const partition = open(0)
+  const other = open(1)
+  const begin = () => desk.beginSome([partition, other])
   const desk: JudgeDesk = new JudgeDesk({
     scorer,
     outbox,
@@ -104,11 +107,11 @@ async function setUp(count: number) {
     commits: {
       commit: () => {
         state.mostInFlight = Math.max(state.mostInFlight, partition.inFlight)
-        const commit = state.isCommitted ? partition.takeCommit() : undefined
-        if (commit !== undefined) {
-          partition.committed(commit)
-          begin()
+        for (const each of state.isCommitted ? [partition, other] : []) {
+          const commit = each.takeCommit()
+          if (commit !== undefined) each.committed(commit)
         }
+        if (state.isCommitted) begin()
         return Promise.resolve(state.isCommitted)
       },
     },
@@ -123,12 +126,19 @@ async function setUp(count: number) {
     return { offset: index, appendMs: Date.now(), key: job.ids.id, value: encodeJob(job, ''), headers: new Map() }
   })
   partition.take(records, count)
+  const putOnOther = (indexes: number): void => {
+    const more = Array.from({ length: indexes }, (_, offset) => {
+      const job = jobOf(count + offset, configured)
+      return { offset, appendMs: Date.now(), key: job.ids.id, value: encodeJob(job, ''), headers: new Map() }
+    })
+    other.take(more, indexes)
+  }
   const close = async () => {
     await outbox.shutdown()
     await scorer.shutdown()
     await server.close()
   }
-  return { state, server, desk, partition, counts, delivered, begin, [Symbol.asyncDispose]: close }
+  return { state, server, desk, partition, other, putOnOther, counts, delivered, begin, [Symbol.asyncDispose]: close }
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -181,4 +191,15 @@ it('ends what it asks for a partition that it has lost, and delivers nothing of 
   await until(() => desk.asking === 0)
   expect(counts).toMatchObject({ asked: 0, abandoned: CONCURRENCY })
   expect(delivered).toEqual([])
+})
+
+it('begins jobs of the partitions in turn: one with many jobs does not hold up the others', async () => {
+  await using all = await setUp(40)
+  const { counts, partition, other, putOnOther, begin } = all
+  putOnOther(3)
+  begin()
+  await until(() => other.lag === 0)
+  expect(counts.asked).toBeLessThan(15)
+  await until(() => partition.lag === 0)
+  expect(counts.asked).toBe(43)
 })

@@ -55,6 +55,8 @@ export class JudgeDesk {
   readonly #pause: ProviderPause
   readonly #begun = new Set<Begun>()
   readonly #configurations = new Set<string>()
+  /** Whose turn it is: a partition with many jobs does not hold up the others. */
+  #turn = 0
   #asking = 0
   /** Jobs that wait until their provider may be asked again. */
   #leftAlone = 0
@@ -91,9 +93,11 @@ export class JudgeDesk {
       inFlightOf(partitions) + this.#begun.size - this.#asking < concurrency * IN_FLIGHT_FOR_EACH &&
       !this.isPaused &&
       !this.#parts.outbox.isFull
-    let open = partitions
-    while (open.length > 0 && mayBegin()) {
-      open = open.filter((partition) => mayBegin() && this.#beginOne(partition))
+    let without = 0
+    while (without < partitions.length && mayBegin()) {
+      const partition = partitions[this.#turn % partitions.length]
+      this.#turn += 1
+      without = partition !== undefined && this.#beginOne(partition) ? 0 : without + 1
     }
   }
 
@@ -115,7 +119,7 @@ export class JudgeDesk {
     await outbox.flush(Math.max(0, endMs - monotonicMs()))
   }
 
-  /** @returns Whether the partition may have more */
+  /** @returns Whether the partition had one */
   #beginOne(partition: JudgePartition): boolean {
     const { counts } = this.#parts
     for (let next = partition.begin(); next !== undefined; next = partition.begin()) {
