@@ -3,7 +3,8 @@ import type { Context, SpanContext } from '@opentelemetry/api'
 
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
-import { callForeign, runForeign } from '../scoring/run-foreign.ts'
+import { detached } from '../scoring/isolation.ts'
+import { callForeign } from '../scoring/run-foreign.ts'
 import { notAPromise } from '../scoring/thenable.ts'
 import { eventAttributes } from './event-attributes.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
@@ -89,10 +90,7 @@ export class Emitter {
   /** Writes to every signal that is wanted. They fail apart: a meter provider that throws costs no event and no late span. */
   emit(emission: Emission): void {
     const { evaluation, run, counted, extra } = emission
-    if (counted && this.#options.metrics) {
-      const recorded = runForeign(() => this.#metrics.record(evaluation, run, extra))
-      if (!recorded.ok) this.#onError('The meter provider', recorded.error)
-    }
+    if (counted && this.#options.metrics) this.#metrics.record(evaluation, run, extra)
     if (run === undefined || isSilent(evaluation)) return
     const wantsEvent = this.#wantsEvent(evaluation)
     const wantsLateSpan = this.#wantsLateSpan(emission)
@@ -112,7 +110,8 @@ export class Emitter {
     }
     if (!wantsLateSpan) return
     try {
-      this.#writeLateSpan(emission, attributes)
+      // The score may be written while scorers are isolated; the span goes to the application's processors.
+      detached(() => this.#writeLateSpan(emission, attributes))
     } catch (error) {
       this.#onError('The tracer provider', error)
     }

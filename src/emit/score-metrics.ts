@@ -14,7 +14,7 @@ const GATHER_MS = 1000
 /** What the metrics of a processor depend on. */
 export interface ScoreMetricsParts {
   readonly gauges: Gauges
-  /** The one to write to, looked up at each emission. */
+  /** The one to write to, looked up at each emission. Never throws. */
   readonly meterProvider: () => MeterProvider | undefined
   /** Runs code of the provider, which may throw, or give a promise where a value is due; `undefined` where it did. */
   readonly guard: <Result>(what: string, run: () => Result) => Result | undefined
@@ -83,7 +83,7 @@ export class ScoreMetrics {
   }
 
   #instruments(): ScoreInstruments | undefined {
-    const provider = this.#guard(() => this.#parts.meterProvider())
+    const provider = this.#parts.meterProvider()
     if (provider === this.#known?.provider) return this.#known?.instruments
     // What was counted until now belongs to the provider that was there.
     if (this.#known !== undefined) {

@@ -5,7 +5,7 @@ import { TraceStore } from '../runs/live/trace-store.ts'
 import type { ParentSpan } from '../runs/live/span-links.ts'
 import { Budget } from '../sampling/budget.ts'
 import { detached } from '../scoring/isolation.ts'
-import { runForeign, runForeignNow } from '../scoring/run-foreign.ts'
+import { runForeignNow } from '../scoring/run-foreign.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { formatLedger, Ledger } from '../scoring/ledger.ts'
 import type { LedgerSnapshot } from '../scoring/ledger.ts'
@@ -147,8 +147,7 @@ export class ScoringPipeline {
   /** A span starts. */
   started(span: OpenSpan, parent: ParentSpan | undefined): void {
     if (isLateSpan(span)) return
-    this.#store.start(span, parent)
-    this.#scheduler.changed(this.#store)
+    if (this.#store.start(span, parent)) this.#scheduler.changed(this.#store)
   }
 
   /** A span is ending, and can still be written. */
@@ -248,9 +247,7 @@ export class ScoringPipeline {
   }
 
   #countRun(outcome: 'closed' | 'evicted', agentName: string | undefined): void {
-    if (!this.#options.emit.metrics) return
-    const counted = runForeign(() => this.#metrics.countRun(outcome, agentName))
-    if (!counted.ok) this.#reporter.threw('The meter provider', counted.error)
+    if (this.#options.emit.metrics) this.#metrics.countRun(outcome, agentName)
   }
 
   #evicted(live: LiveRun): void {

@@ -24,8 +24,9 @@ const mark = globalSlot('isolation', () => new AsyncLocalStorage<true>(), isStor
 
 const inCleanContext = AsyncLocalStorage.snapshot()
 
-/** Runs a scorer, or a judge call, apart from the application: untraced, marked, in a clean async context. */
+/** Runs a scorer, or a judge call, apart from the application: untraced, marked, in a clean async context. What is isolated stays so. */
 export function isolated<T>(run: () => T): T {
+  if (isIsolated()) return run()
   return inCleanContext(() => mark.run(true, () => context.with(SUPPRESSED, run)))
 }
 

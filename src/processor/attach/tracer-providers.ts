@@ -98,7 +98,12 @@ function isFlushable(provider: unknown): provider is Required<Flushable> {
   return hasMethod(provider, 'forceFlush')
 }
 
+/** Never throws: a provider is the application's, and may be anything. */
 function hasMethod(value: unknown, name: string): boolean {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any object may be asked for a property
-  return typeof value === 'object' && value !== null && typeof (value as Record<string, unknown>)[name] === 'function'
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any object may be asked for a property
+    return typeof value === 'object' && value !== null && typeof (value as Record<string, unknown>)[name] === 'function'
+  } catch {
+    return false
+  }
 }

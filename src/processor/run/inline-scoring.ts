@@ -49,10 +49,14 @@ export class InlineScoring {
     return scorer.inline && scorer.kind === 'code' && !agentless && !this.#deferred.has(id)
   }
 
-  /** Asks scorers, one after the other, and writes what they give. */
+  /** Asks scorers, one after the other, and then writes what they give: all of it isolated once, because that costs more than a scorer. */
   score(scored: ScoredRun, scores: readonly InlineScore[]): void {
+    isolated(() => this.#scoreAll(scored, scores))
+  }
+
+  #scoreAll(scored: ScoredRun, scores: readonly InlineScore[]): void {
     const { jobs, writer } = this.#parts
-    const evaluations = isolated(() => scores.map((score) => this.#evaluateTimed(scored, score)))
+    const evaluations = scores.map((score) => this.#evaluateTimed(scored, score))
     for (const [index, score] of scores.entries()) {
       const { scorer, run } = score
       const evaluation = evaluations[index]

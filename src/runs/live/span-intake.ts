@@ -43,21 +43,21 @@ export class SpanIntake {
     return this.#started
   }
 
-  /** To be called when a span starts, with the span that is active in its parent context. */
-  start(span: SdkSpanLike, parent: ParentSpan | undefined): void {
+  /** To be called when a span starts, with the span that is active in its parent context. Whether it is recognised, or below a recognised one. */
+  start(span: SdkSpanLike, parent: ParentSpan | undefined): boolean {
     const parentSpan = parent && (this.#links.parentOf(parent, span) ?? this.#unseenParent(parent))
     const above = nearestRecognised(parentSpan)
     // Nobody wants to know what is below an agent whose run no scorer wants.
     if (above?.group.isSkipped === true) {
       this.#links.add(span, above.local, false)
-      return
+      return false
     }
     const dialect = recogniseSpan(span)
     this.#started += 1
     const isRecognised = dialect !== undefined && dialect !== 'ordinary'
     const local = this.#links.add(span, parentSpan, isRecognised)
     if (dialect === undefined) local.askAgain = this.#started
-    if (!isRecognised) return
+    if (!isRecognised) return above !== undefined
     const live = this.#begin(span, dialect, local, above)
     if (
       parent !== undefined &&
@@ -67,6 +67,7 @@ export class SpanIntake {
     ) {
       live.group.truncated = true
     }
+    return true
   }
 
   /** The record of a span that a dialect recognises: at its start, or by what was written on it since. */

@@ -107,9 +107,9 @@ export class TraceStore {
     return nextMs === Number.POSITIVE_INFINITY ? undefined : nextMs
   }
 
-  /** To be called when a span starts, with the span that is active in its parent context. */
-  start(span: SdkSpanLike, parent: ParentSpan | undefined): void {
-    this.#intake.start(span, parent)
+  /** To be called when a span starts, with the span that is active in its parent context. Whether it may be part of a run. */
+  start(span: SdkSpanLike, parent: ParentSpan | undefined): boolean {
+    return this.#intake.start(span, parent)
   }
 
   /** The record of a span that a dialect recognises: at its start, or by what was written on it since. */
