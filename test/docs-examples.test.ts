@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 
+import { createToolCallAccuracyScorerCode } from 'spanscore'
 import { describe, expect, it } from 'vitest'
 
 import { pagesWithExamples, withExamples } from '../scripts/docs-examples.ts'
@@ -9,6 +10,11 @@ const pages = pagesWithExamples().map((page) => ({ page, text: readFileSync(page
 describe('the code of examples in the documentation', () => {
   it.each(pages.filter(({ text }) => text.includes('<!-- examples/')))('of $page is as it is run', ({ text }) => {
     expect(text).toBe(withExamples(text))
+  })
+
+  it('prints the version that the quickstart shows', () => {
+    const { version } = createToolCallAccuracyScorerCode({ expectedTool: 'get_weather' })
+    expect(readFileSync('docs/quickstart.md', 'utf8')).toContain(`tool_call_accuracy.version': '${version}'`)
   })
 
   it('is on the page of every framework', () => {
