@@ -67,9 +67,12 @@ function sdkFinding({ packages, apiVersion }: ProcessFacts): Finding {
 }
 
 function providerFindings({ tracerProvider, packages, disabledBy }: ProcessFacts): readonly Finding[] {
-  if (tracerProvider === undefined && disabledBy !== undefined) {
+  if (tracerProvider === undefined && disabledBy.traces !== undefined) {
     return [
-      bad(`Tracer provider: none is registered, because of ${disabledBy}.`, 'Unset this variable: scores need spans.'),
+      bad(
+        `Tracer provider: none is registered, because of ${disabledBy.traces}.`,
+        'Unset this variable: scores need spans.',
+      ),
     ]
   }
   if (tracerProvider === undefined) {
@@ -110,22 +113,32 @@ function providerFindings({ tracerProvider, packages, disabledBy }: ProcessFacts
   return [good(text)]
 }
 
-function signalFindings({ meterProvider, loggerProvider, tracerProvider }: ProcessFacts): readonly Finding[] {
+function signalFindings({
+  meterProvider,
+  loggerProvider,
+  tracerProvider,
+  disabledBy,
+}: ProcessFacts): readonly Finding[] {
   if (tracerProvider === undefined) return []
   return [
-    meterProvider === undefined
-      ? bad(
-          'Meter provider: none is registered.',
-          'Without one there are no metrics. Set one up, or set emit.metrics to false.',
-        )
-      : good(`Meter provider: ${meterProvider}.`),
-    loggerProvider === undefined
-      ? bad(
-          'Logger provider: none is registered.',
-          'Without one there are no events. Set one up, or set emit.events to false.',
-        )
-      : good(`Logger provider: ${loggerProvider}.`),
+    signalFinding('Meter provider', meterProvider, disabledBy.metrics, 'metrics'),
+    signalFinding('Logger provider', loggerProvider, disabledBy.logs, 'events'),
   ]
+}
+
+/** What was switched off by a variable was meant to be. */
+function signalFinding(
+  title: string,
+  provider: string | undefined,
+  disabledBy: string | undefined,
+  what: 'metrics' | 'events',
+): Finding {
+  if (provider !== undefined) return good(`${title}: ${provider}.`)
+  if (disabledBy !== undefined) return good(`${title}: none, because of ${disabledBy}. There are no ${what}.`)
+  return bad(
+    `${title}: none is registered.`,
+    `Without one there are no ${what}. Set one up, or set emit.${what} to false.`,
+  )
 }
 
 function scoringFindings({ scoring, packages }: ProcessFacts): readonly Finding[] {

@@ -1,3 +1,6 @@
+/** The signals of OpenTelemetry that scores are sent as. */
+export type Signal = 'traces' | 'metrics' | 'logs'
+
 /** What the doctor knows about one process. It holds neither keys nor content of runs. */
 export interface ProcessFacts {
   readonly nodeVersion: string
@@ -7,8 +10,8 @@ export interface ProcessFacts {
   /** Packages that were loaded and matter, with their versions. */
   readonly packages: Readonly<Record<string, string>>
   readonly apiVersion?: string
-  /** The environment variable that keeps the SDK from registering a tracer provider, such as `OTEL_TRACES_EXPORTER=none`. */
-  readonly disabledBy?: string
+  /** By signal, the environment variable that keeps the SDK from registering a provider, such as `OTEL_TRACES_EXPORTER=none`. */
+  readonly disabledBy: Readonly<Partial<Record<Signal, string>>>
   readonly tracerProvider?: ProviderFacts
   readonly meterProvider?: string
   readonly loggerProvider?: string

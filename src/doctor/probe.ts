@@ -49,14 +49,13 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
     const providers = new Providers({})
     const meterProvider = providers.meterProvider()?.constructor?.name
     const loggerProvider = providers.loggerProvider()?.constructor?.name
-    const disabledBy = disablingVariable(process.env)
     const facts: ProcessFacts = {
       nodeVersion: process.version,
       pid: process.pid,
       when,
       packages: packages(),
       ...(isRecord(api) && typeof api['version'] === 'string' && { apiVersion: api['version'] }),
-      ...(disabledBy !== undefined && { disabledBy }),
+      disabledBy: disablingVariables(process.env),
       ...(provider !== undefined && { tracerProvider: toProviderFacts(provider, observer, described) }),
       ...(meterProvider !== undefined && { meterProvider }),
       ...(loggerProvider !== undefined && { loggerProvider }),
@@ -103,11 +102,15 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
   process.once('exit', () => guarded(() => isWritten || write('exit')))
 }
 
-/** The variable of the SDK that leaves the process without a tracer provider. */
-function disablingVariable(environment: Readonly<Record<string, string | undefined>>): string | undefined {
-  const off = { OTEL_SDK_DISABLED: 'true', OTEL_TRACES_EXPORTER: 'none' }
-  const found = Object.entries(off).find(([name, value]) => environment[name]?.trim().toLowerCase() === value)
-  return found?.join('=')
+/** The variables of the SDK that leave the process without a provider. */
+function disablingVariables(environment: Readonly<Record<string, string | undefined>>): ProcessFacts['disabledBy'] {
+  const isSet = (name: string, value: string) => environment[name]?.trim().toLowerCase() === value
+  const found = (['traces', 'metrics', 'logs'] as const).flatMap((signal) => {
+    const exporter = `OTEL_${signal.toUpperCase()}_EXPORTER`
+    if (isSet('OTEL_SDK_DISABLED', 'true')) return [[signal, 'OTEL_SDK_DISABLED=true']]
+    return isSet(exporter, 'none') ? [[signal, `${exporter}=none`]] : []
+  })
+  return Object.fromEntries(found)
 }
 
 /** Looking at the application must not harm it. */

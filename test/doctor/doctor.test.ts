@@ -124,7 +124,8 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
   })
 
   test('says that scoring which was made too early saw none of the runs, and why others have no score', async () => {
-    const { out } = await doctor(run('too-early'))
+    const { out } = await doctor(run('too-early'), { env: { OTEL_METRICS_EXPORTER: 'none' } })
+    expect(out).toContain('✓ Meter provider: none, because of OTEL_METRICS_EXPORTER=none. There are no metrics.')
     expect(out).toMatch(
       /✗ Scoring: it is not attached to this tracer provider, and saw no run\.\n {2}Call attachScoring/,
     )
