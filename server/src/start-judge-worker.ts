@@ -4,7 +4,7 @@ import { loadConfig } from './config/load-config.ts'
 import { readinessOf } from './health.ts'
 import { jobConfigHash } from './kafka/judges/job-config-hash.ts'
 import { JudgeWorker } from './kafka/judges/judge-worker.ts'
-import type { JudgeWorkerOptions } from './kafka/judges/judge-worker.ts'
+import type { JudgeWorkerOptions } from './kafka/judges/judge-worker-options.ts'
 import { limited } from './limited.ts'
 import { JudgeScorer } from './score/judge-scorer.ts'
 import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
@@ -64,12 +64,7 @@ export async function startJudgeWorker(options: JudgeServerOptions): Promise<Run
         idleMs: 0,
         undeliveredMs: outbox.failingForMs,
         isOutboxFull: outbox.isFull,
-        unavailable:
-          started.partitions.length === 0
-            ? 'No partition is assigned to this judge worker.'
-            : started.isLeavingAlone
-              ? 'A judge is overloaded or away, and is left alone for now; jobs stay on Kafka.'
-              : undefined,
+        unavailable: started.unavailable,
       }),
   })
   options.report(`Asks ${scorer.scorers.map(({ id }) => id).join(', ')} (${config.source}).`)

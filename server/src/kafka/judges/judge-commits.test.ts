@@ -12,6 +12,7 @@ function turn(): Promise<void> {
 
 /** A partition whose commits are numbered, and a broker that answers when it is made to. */
 function setUp() {
+  const clock = { ms: 0 }
   let dirty = true
   let number = 0
   const committed: number[] = []
@@ -43,11 +44,12 @@ function setUp() {
     partitions: new Map([[0, partition as unknown as JudgePartition]]),
     report: () => undefined,
     onCommitted: () => undefined,
+    now: () => clock.ms,
   })
   const change = () => {
     dirty = true
   }
-  return { commits, answers, change, committed }
+  return { commits, answers, change, committed, clock }
 }
 
 it('puts what changes while a commit is under way into the next one, and all that ask meanwhile wait for that', async () => {
@@ -72,15 +74,18 @@ it('puts what changes while a commit is under way into the next one, and all tha
 })
 
 it('says where the broker does not take a commit, and sends the same again', async () => {
-  const { commits, answers, committed } = setUp()
+  const { commits, answers, committed, clock } = setUp()
   const first = commits.commit()
   await turn()
   answers[0]?.refuse()
   expect(await first).toBe(false)
+  clock.ms = 5000
+  expect(commits.failingForMs).toBe(5000)
   const second = commits.commit()
   await turn()
   answers[1]?.take()
   expect(await second).toBe(true)
   expect(committed).toEqual([2])
+  expect(commits.failingForMs).toBe(0)
   expect(commits.counts).toEqual({ taken: 1, failed: 1 })
 })

@@ -10,6 +10,8 @@ export interface JudgeCommitsParts {
   readonly report: (message: string) => void
   /** Called when the broker has taken a commit. */
   readonly onCommitted: () => void
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number
 }
 
 /** What commits count. */
@@ -29,9 +31,15 @@ export class JudgeCommits {
   readonly counts: JudgeCommitCounts = { taken: 0, failed: 0 }
   #running: Promise<boolean> = Promise.resolve(true)
   #next: Promise<boolean> | undefined
+  #failingSinceMs: number | undefined
 
   constructor(parts: JudgeCommitsParts) {
     this.#parts = parts
+  }
+
+  /** For how long nothing could be committed, in milliseconds; 0 where all is well. */
+  get failingForMs(): number {
+    return this.#failingSinceMs === undefined ? 0 : this.#parts.now() - this.#failingSinceMs
   }
 
   /**
@@ -67,11 +75,13 @@ export class JudgeCommits {
       await member.commit(new Map([[topic, positions]]))
     } catch (error) {
       this.counts.failed += 1
+      this.#failingSinceMs ??= this.#parts.now()
       for (const { partition } of commits) partition.notCommitted()
       report(`What was judged could not be committed: ${describeError(error)}.`)
       return false
     }
     this.counts.taken += 1
+    this.#failingSinceMs = undefined
     for (const { partition, commit } of commits) partition.committed(commit)
     onCommitted()
     return true

@@ -8,7 +8,6 @@ import { DeadLetters } from '../dead-letters.ts'
 import { EndOffsets } from '../end-offsets.ts'
 import { GroupMember } from '../group-member.ts'
 import { clientOptions, KafkaClient } from '../kafka-client.ts'
-import type { KafkaOptions } from '../kafka-client.ts'
 import { TopicFetcher } from '../topic-fetcher.ts'
 import type { FetchedRecord, FetchSource } from '../topic-fetcher.ts'
 import { checkJobsTopic } from './check-jobs-topic.ts'
@@ -17,21 +16,7 @@ import type { JudgeCommitCounts } from './judge-commits.ts'
 import { zeroCounts } from './judge-counts.ts'
 import { JudgeDesk } from './judge-desk.ts'
 import { JudgePartition } from './judge-partition.ts'
-
-/** How a judge worker is set up. */
-export interface JudgeWorkerOptions {
-  readonly kafka: KafkaOptions
-  readonly groupId: string
-  readonly topics: {
-    readonly jobs: string
-    /** Where messages are put that are no jobs. */
-    readonly dead: string
-  }
-  readonly sessionTimeoutMs: number
-  readonly commitMs: number
-  /** Jobs that have waited for longer are not judged. */
-  readonly maxJobAgeMs: number
-}
+import type { JudgeWorkerOptions } from './judge-worker-options.ts'
 
 /** What a judge worker works with. */
 export interface JudgeWorkerParts {
@@ -47,6 +32,8 @@ const HEARTBEATS_IN_A_SESSION = 5
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
 /** Beyond the longest that a score may take: jobs wait, and none is begun or done. */
 const STUCK_MS = 30_000
+/** Commits that fail for so long show at readiness. */
+const UNCOMMITTED_MS = 10_000
 
 /**
  * Asks judges about the runs that workers have put on the topic of jobs. Each partition of it has its share of the budget, and what
@@ -102,6 +89,7 @@ export class JudgeWorker {
       partitions: this.#partitions,
       report,
       onCommitted: () => this.#beginSome(),
+      now: () => performance.now(),
     })
     this.#desk = new JudgeDesk({
       ...parts,
@@ -173,12 +161,21 @@ export class JudgeWorker {
     return this.#desk.isPaused
   }
 
+  /** Why the worker does not ask now; `undefined` where it does. */
+  get unavailable(): string | undefined {
+    if (this.#partitions.size === 0) return 'No partition is assigned to this judge worker.'
+    if (this.isLeavingAlone) return 'A judge is overloaded or away, and is left alone for now; jobs stay on Kafka.'
+    const { failingForMs } = this.#commits
+    return failingForMs < UNCOMMITTED_MS
+      ? undefined
+      : `Nothing could be committed for ${Math.round(failingForMs / 1000)} s: jobs wait for the group's coordinator.`
+  }
+
   /** Why the worker ought to be restarted: jobs wait, their scores get out, and none is begun or done. */
   get stuck(): string | undefined {
     const { outbox, scorer } = this.#parts
-    if (outbox.isFull || this.#desk.isPaused || this.#isPaused || !this.#member.isJoined || this.lag === 0) {
-      return undefined
-    }
+    const isWaiting = outbox.isFull || this.#desk.isPaused || this.#commits.failingForMs > 0
+    if (isWaiting || this.#isPaused || !this.#member.isJoined || this.lag === 0) return undefined
     const idleMs = performance.now() - this.#desk.latestMs
     if (idleMs < STUCK_MS + scorer.timeoutMs) return undefined
     return `No job was begun or done for ${Math.round(idleMs / 1000)} s although ${this.lag} wait.`
