@@ -57,12 +57,19 @@ const { schema } = fc.letrec<{ schema: unknown }>((tie) => {
   return { schema: fc.oneof({ maxDepth: 2, depthSize: 'xsmall' }, fc.boolean(), some, some) }
 })
 
+/** Of these two together Ajv finds the empty list valid, which contains nothing. */
+function hasPrefixAndContains(given: unknown): boolean {
+  if (typeof given !== 'object' || given === null) return false
+  return ('prefixItems' in given && 'contains' in given) || Object.values(given).some(hasPrefixAndContains)
+}
+
 describe('JSON Schema validation', () => {
   it('agrees with Ajv on any schema of the known keywords and any value', () => {
     fc.assert(
       fc.property(schema, fc.oneof(small, values), (given, value) => {
         // As JSON: what is generated has no prototype, which Ajv compares.
         const [plain, plainValue] = JSON.parse(JSON.stringify([given, value]))
+        fc.pre(!hasPrefixAndContains(plain))
         expect(isValid(plain, plainValue)).toBe(ajv.validate(plain, plainValue))
       }),
       { numRuns: 600 },
