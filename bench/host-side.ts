@@ -16,8 +16,9 @@ const units = Number(unitsText)
 
 let exported = 0
 const exporter = {
-  export(spans: readonly unknown[], done: (result: { code: number }) => void): void {
-    exported += spans.length
+  export(spans: readonly { instrumentationScope: { name: string } }[], done: (result: { code: number }) => void): void {
+    // On a loaded machine a scorer is put off, and writes its scores as spans of their own.
+    for (const span of spans) if (span.instrumentationScope.name !== 'spanscore') exported += 1
     done({ code: 0 })
   },
   shutdown: () => Promise.resolve(),

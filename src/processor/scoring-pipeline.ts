@@ -226,16 +226,18 @@ export class ScoringPipeline {
     if (isFinal && !live.nested) this.#ledger.runClosed()
     this.#reporter.guard('Scoring a run', () => this.#runs.runSettled(live, isFinal))
     if (!isFinal) return
-    if (live.effortBytes <= this.#options.maxSyncBytes) {
-      this.#lookAt(live)
-      return
-    }
-    this.#large.push(live)
-    detached(() => setImmediate(() => this.#lookAtLarge()))
+    if (live.effortBytes <= this.#options.maxSyncBytes) this.#lookAt(live)
+    else if (this.#large.push(live) === 1) this.#lookAtLargeLater()
   }
 
-  #lookAtLarge(): void {
-    for (const live of this.#large.splice(0)) this.#lookAt(live)
+  /** One in each turn of the event loop, so that none waits for more than one. */
+  #lookAtLargeLater(): void {
+    detached(() => setImmediate(() => this.#lookAtLarge(1)))
+  }
+
+  #lookAtLarge(most: number = Number.POSITIVE_INFINITY): void {
+    for (const live of this.#large.splice(0, most)) this.#lookAt(live)
+    if (this.#large.length > 0) this.#lookAtLargeLater()
   }
 
   /** Counts a run that is settled, and lets the notices look at it, whether it is scored or not. */

@@ -4,9 +4,9 @@ import { SpanTable } from './span-table.ts'
 
 /** How many of the latest spans are found by their ids. Recognised ones are few, and what is below them is long at work. */
 export interface RecentSpansLimits {
-  /** A power of two. */
+  /** A power of two, 32,768 at most. */
   readonly maxOrdinary: number
-  /** A power of two. */
+  /** A power of two, 32,768 at most. */
   readonly maxRecognised: number
   readonly maxAgeSeconds: number
 }

@@ -54,18 +54,16 @@ export class SpanTable {
   readonly #records: (LocalSpan | undefined)[] = []
   #mask = 0
   #rows = new Int32Array()
-  /** By slot, the position of the next record above a span that was let go of. */
-  #above = new Float64Array()
-  /** By slot, the position of the outermost span above it. */
-  #top = new Float64Array()
-  /** By hash, the position of the latest span, counted from 1; 0 where there is none. */
-  #latest = new Float64Array()
+  /** By slot, two positions of a span that was let go of: of the next record above, and of the outermost span above it. */
+  #ways = new Float64Array()
+  /** By hash, the slot of the latest span, counted from 1; 0 where there is none. Small, so that it stays in the processor's cache. */
+  #latest = new Uint16Array()
   #added = 0
   /** Spans of a trace often come one after the other. */
   #latestTraceId = ''
   #latestTrace = 0
 
-  /** @param capacity How many spans are kept: a power of two. */
+  /** @param capacity How many spans are kept: a power of two, 32,768 at most. */
   constructor(capacity: number, maxAgeSeconds: number) {
     this.#capacity = capacity
     this.#maxAgeSeconds = maxAgeSeconds
@@ -109,8 +107,8 @@ export class SpanTable {
     const row = slot * COLUMNS
     this.#records[slot] = undefined
     this.#rows[row + STATE] = isOver ? OVER : PASSED
-    this.#above[slot] = above?.position ?? 0
-    this.#top[slot] = topPosition
+    this.#ways[slot * 2] = above?.position ?? 0
+    this.#ways[slot * 2 + 1] = topPosition
     const isNamed = topPosition === 0 && topId !== ''
     this.#rows[row + NAMED_HIGH] = isNamed ? hexAt(topId, 0) : 0
     this.#rows[row + NAMED_LOW] = isNamed ? hexAt(topId, 8) : 0
@@ -126,7 +124,7 @@ export class SpanTable {
     const low = hexAt(spanId, 8)
     const trace = hexAt(traceId, 24)
     const rows = this.#rows
-    let position = this.#latest[this.#hash(high, low)] ?? 0
+    let position = this.#latestOf(this.#hash(high, low))
     for (let step = 0; this.#has(position) && step < MAX_STEPS; step++) {
       const row = ((position - 1) & this.#mask) * COLUMNS
       if (rows[row + ID_LOW] === low && rows[row + ID_HIGH] === high && rows[row + TRACE] === trace) {
@@ -151,8 +149,8 @@ export class SpanTable {
     const row = slot * COLUMNS
     return {
       isOver: this.#rows[row + STATE] === OVER,
-      above: this.#above[slot] ?? 0,
-      top: this.#top[slot] ?? 0,
+      above: this.#ways[slot * 2] ?? 0,
+      top: this.#ways[slot * 2 + 1] ?? 0,
       namedAbove: toHex(this.#rows[row + NAMED_HIGH] ?? 0, this.#rows[row + NAMED_LOW] ?? 0),
       spanId: toHex(this.#rows[row + ID_HIGH] ?? 0, this.#rows[row + ID_LOW] ?? 0),
     }
@@ -170,23 +168,27 @@ export class SpanTable {
   /** Puts the next row before the others of its hash. */
   #chain(row: number): void {
     const hash = this.#hash(this.#rows[row + ID_HIGH] ?? 0, this.#rows[row + ID_LOW] ?? 0)
-    const latest = this.#latest[hash] ?? 0
+    const latest = this.#latestOf(hash)
     this.#added += 1
     this.#rows[row + EARLIER] = this.#has(latest) ? this.#added - latest : 0
-    this.#latest[hash] = this.#added
+    this.#latest[hash] = row / COLUMNS + 1
+  }
+
+  /** The position of the latest span of a hash. Where it has fallen out, that of the span in its place: ids are compared anyway. */
+  #latestOf(hash: number): number {
+    const slot = this.#latest[hash] ?? 0
+    return slot === 0 ? 0 : this.#added - ((this.#added - slot) & this.#mask)
   }
 
   /** The table grows with what is in it: an application that has few spans pays for few. */
   #resize(capacity: number): void {
-    const [rows, above, top, added] = [this.#rows, this.#above, this.#top, this.#added]
+    const [rows, ways, added] = [this.#rows, this.#ways, this.#added]
     this.#mask = capacity - 1
     this.#rows = new Int32Array(capacity * COLUMNS)
     this.#rows.set(rows)
-    this.#above = new Float64Array(capacity)
-    this.#above.set(above)
-    this.#top = new Float64Array(capacity)
-    this.#top.set(top)
-    this.#latest = new Float64Array(capacity)
+    this.#ways = new Float64Array(capacity * 2)
+    this.#ways.set(ways)
+    this.#latest = new Uint16Array(capacity)
     // Until the table is as large as it gets, nothing has been written over: positions are places.
     this.#added = 0
     while (this.#added < added) this.#chain(this.#added * COLUMNS)
