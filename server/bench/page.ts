@@ -134,6 +134,7 @@ function seed(): void {
       failedToolCalls: 0,
       inputTokens: 900,
       outputTokens: 120,
+      costUsd: null,
     }
     saveRun(database, summary, `${question}\n${answer}`, settledMs, 5)
     for (const [place, scorer] of scorers.entries()) {

@@ -43,7 +43,12 @@ export interface RunList {
 export interface RunDetails {
   readonly run: AgentRun
   readonly isOpen: boolean
-  readonly stored?: { readonly revision: number; readonly settled_ms: number; readonly parent_id: string | null }
+  readonly stored?: {
+    readonly revision: number
+    readonly settled_ms: number
+    readonly parent_id: string | null
+    readonly cost_usd: number | null
+  }
   readonly scores: readonly { readonly runId: string; readonly scoreKey: string; readonly evaluation: Evaluation }[]
   /** Scores that the person who looks is to label first. */
   readonly withheld: readonly { readonly runId: string; readonly scorer: string; readonly version: string }[]

@@ -34,11 +34,13 @@ export function readRun({ database, ingest }: ReadParts, runId: string, labeller
   const content = ingest.contentOf(traceId)
   const run = findRun(content, runId) ?? findRun(content, `${traceId}:${content.spans[0]?.spanId ?? ''}`)
   if (run === undefined) return undefined
-  const stored = first<{ seq: number; revision: number; settled_ms: number; parent_id: string | null }>(
-    database,
-    'SELECT seq, revision, settled_ms, parent_id FROM runs WHERE id = ?',
-    runId,
-  )
+  const stored = first<{
+    seq: number
+    revision: number
+    settled_ms: number
+    parent_id: string | null
+    cost_usd: number | null
+  }>(database, 'SELECT seq, revision, settled_ms, parent_id, cost_usd FROM runs WHERE id = ?', runId)
   const scores = all<ScoreRow>(
     database,
     `SELECT r.id AS run_id, s.scorer, s.version, s.evaluation, s.score_key, ${isWithheld('r.id', 's')} AS is_withheld

@@ -287,6 +287,28 @@ describe('the page', () => {
     expect(labels.every(({ drawProbability }) => drawProbability > 0 && drawProbability <= 1)).toBe(true)
   })
 
+  it('hides the verdict on a drawn run from its page and the list, until it is asked for', async () => {
+    await open('/labels?scorer=faithfulness')
+    await page.getByLabel(/How many of/).fill('1')
+    await page.getByRole('button', { name: 'Draw' }).click()
+    await page.getByText('10 of 11 labelled').waitFor()
+    const version = await page.getByLabel('Version').inputValue()
+    const { waiting } = await service.read<{ waiting: { runId: string }[] }>(
+      `/api/labels?scorer=faithfulness&version=${version}&labeller=ada`,
+    )
+    const place = `/runs/${encodeURIComponent(waiting[0]!.runId)}`
+    await open('/')
+    await page.locator(`.run-row[href="${place}"]`).getByText('faithfulness: to label').waitFor()
+    await open(place)
+    await page.getByText('faithfulness is hidden: this run was drawn to be labelled.').waitFor()
+    expect(await page.locator('.verdict b', { hasText: 'faithfulness' }).count()).toBe(1)
+    expect(await seriousProblems(page)).toEqual([])
+    await page.getByRole('button', { name: 'Show and leave the draw' }).click()
+    await page.locator('details.verdict', { hasText: 'faithfulness' }).waitFor()
+    await open('/labels?scorer=faithfulness')
+    await page.getByText('All that was drawn is labelled').waitFor()
+  })
+
   it('scores runs again, with what it costs before and old and new side by side', async () => {
     await open('/try?scorer=faithfulness&agent=support-agent&count=5')
     await page.getByText(/5 runs, at most \d+ calls of openai\/gpt-5-mini, at most \$/).waitFor()

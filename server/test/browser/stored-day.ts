@@ -52,6 +52,7 @@ export function saveDay(folder: string, nowMs: number): void {
       failedToolCalls: 0,
       inputTokens: 900,
       outputTokens: 90,
+      costUsd: null,
     }
     saveRun(database, summary, summary.question, settledMs, 4)
     saveScore(database, id, 'key', evaluation, JSON.stringify(evaluation))

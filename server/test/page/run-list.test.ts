@@ -69,6 +69,7 @@ beforeAll(() => {
       failedToolCalls: 0,
       inputTokens: null,
       outputTokens: null,
+      costUsd: null,
     }
     saveRun(database, summary, run.text, run.settledMs, 1)
     const { position } = run

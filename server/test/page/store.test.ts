@@ -57,6 +57,7 @@ function save(
     failedToolCalls: 0,
     inputTokens: null,
     outputTokens: null,
+    costUsd: null,
   }
   const evaluation: Evaluation = {
     scorer: { id: 'judge', version: 'v1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.5 },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import type { AgentRun } from '../../model/agent-run.ts'
 import { Judge } from '../judge.ts'
-import { costUsd, priceOf } from './cost.ts'
+import { costUsd, priceByName, priceOf } from './cost.ts'
 import { prices, pricesAsOf } from './prices.ts'
 
 describe('costUsd', () => {
@@ -57,5 +57,18 @@ describe('costUsd', () => {
     for (const { input, cachedInput = input, output } of Object.values(prices)) {
       expect(0 < cachedInput && cachedInput <= input && input <= output).toBe(true)
     }
+  })
+})
+
+describe('priceByName', () => {
+  it('finds the price of a model by the name that spans record', () => {
+    expect(priceByName('gpt-5-mini-2025-08-07')).toEqual(prices['openai/gpt-5-mini'])
+    expect(priceByName('anthropic/claude-opus-5')).toEqual(prices['anthropic/claude-opus-5'])
+    expect(priceByName('nobody-knows')).toBeUndefined()
+  })
+
+  it('is not ambiguous: no two providers of the table have a model of one name', () => {
+    const names = Object.keys(prices).map((name) => name.split('/')[1])
+    expect(new Set(names).size).toBe(names.length)
   })
 })

@@ -14,6 +14,17 @@ export function priceOf(model: string): Price | undefined {
 }
 
 /**
+ * The list price of a model by its name alone, as spans record it: no two providers of the table have a model of one name. A host
+ * other than its maker may bill another price.
+ */
+export function priceByName(model: string): Price | undefined {
+  const known = [model, ...PROVIDERS.map((provider) => `${provider}/${model}`)].map(priceOf)
+  return known.find((price) => price !== undefined)
+}
+
+const PROVIDERS: readonly string[] = [...new Set(Object.keys(prices).map((name) => name.split('/')[0] ?? ''))]
+
+/**
  * What the tokens of one call cost, in US dollars; `undefined` where the price is unknown or the provider did not count them.
  */
 export function costUsd(price: Price | undefined, usage: Usage): number | undefined {

@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks'
 import { ask, send } from '../api.ts'
 import type { AgentRun, RunDetails, SourceSpan } from '../api.ts'
 import { useService } from '../service.ts'
-import { count, duration, plural, time } from '../format.ts'
+import { count, duration, plural, time, usd } from '../format.ts'
 import { labellerName } from '../labeller.ts'
 import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
@@ -52,7 +52,13 @@ export function RunView() {
   const own = scores.filter(({ runId }) => runId === run.id).map(({ evaluation }) => evaluation)
   return (
     <article class="run">
-      <Head run={run} isOpen={isOpen} spans={spans} parentId={stored?.parent_id ?? undefined} />
+      <Head
+        run={run}
+        isOpen={isOpen}
+        spans={spans}
+        parentId={stored?.parent_id ?? undefined}
+        costUsd={stored?.cost_usd ?? undefined}
+      />
       <div class="run-columns">
         <section aria-label="Conversation">
           <Conversation run={run} spans={spans} scores={scores} />
@@ -116,9 +122,11 @@ interface HeadProps {
   readonly isOpen: boolean
   readonly spans: readonly SourceSpan[]
   readonly parentId: string | undefined
+  /** Of the run's own model calls, at list prices. */
+  readonly costUsd: number | undefined
 }
 
-function Head({ run, isOpen, spans, parentId }: HeadProps) {
+function Head({ run, isOpen, spans, parentId, costUsd }: HeadProps) {
   const { overview } = useService()
   const jaeger =
     overview.jaegerUrl === undefined
@@ -152,6 +160,7 @@ function Head({ run, isOpen, spans, parentId }: HeadProps) {
         <span>{plural(run.steps.length, 'model call')}</span>
         <span>{plural(run.toolCalls.length, 'tool call')}</span>
         {tokens > 0 && <span>{count(tokens)} tokens</span>}
+        {costUsd !== undefined && <span title="at the list prices of the models">{usd(costUsd)}</span>}
         <time dateTime={new Date(run.startTimeMs).toISOString()}>{time(run.startTimeMs)}</time>
         <span class="muted">{plural(spans.length, 'span')}</span>
       </p>

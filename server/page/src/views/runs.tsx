@@ -225,7 +225,7 @@ const STATUS: Readonly<Record<string, readonly [sign: string, tone: string]>> = 
 function Row({ run }: { readonly run: ListedRun }) {
   const [sign, tone] = STATUS[run.status] ?? ['○', 'none']
   const tokens = (run.input_tokens ?? 0) + (run.output_tokens ?? 0)
-  const costUsd = run.scores.reduce((sum, { cost_usd: cost }) => sum + (cost ?? 0), 0)
+  const judgesUsd = run.scores.reduce((sum, { cost_usd: cost }) => sum + (cost ?? 0), 0)
   return (
     <li>
       <a class="run-row" href={placeOf(run.id)}>
@@ -245,10 +245,14 @@ function Row({ run }: { readonly run: ListedRun }) {
         <ScoreMarks scores={run.scores} />
         <span
           class="cost"
-          title={`${tokens} tokens of the agent${costUsd > 0 ? `, ${usd(costUsd)} for its judges` : ''}`}
+          title={[
+            `${tokens.toLocaleString('en')} tokens`,
+            run.cost_usd === null ? 'a model without a known price' : `${usd(run.cost_usd)} at list prices`,
+            ...(judgesUsd > 0 ? [`judges ${usd(judgesUsd)}`] : []),
+          ].join(', ')}
         >
           {tokens > 0 && `${count(tokens)} tok`}
-          {costUsd > 0 && ` · ${usd(costUsd)}`}
+          {run.cost_usd !== null && ` · ${usd(run.cost_usd)}`}
         </span>
         <span class="took">{duration(run.end_ms - run.start_ms)}</span>
         <time class="when" dateTime={new Date(run.start_ms).toISOString()} title={time(run.start_ms)}>

@@ -209,7 +209,9 @@ function Row({ runId, run, scorer, result }: RowProps) {
         <span class={`mark ${tone}`}>
           <span aria-label={word}>{sign}</span>{' '}
           {stored?.value === undefined || stored.value === null
-            ? (stored?.reason ?? 'none')
+            ? stored?.status === 'withheld'
+              ? 'to label'
+              : (stored?.reason ?? 'none')
             : formatScore(stored.value)}
         </span>
       </td>

@@ -49,6 +49,8 @@ export interface ListedRun {
   readonly failed_tool_calls: number
   readonly input_tokens: number | null
   readonly output_tokens: number | null
+  /** Of the run's own model calls, at list prices; `null` where it is not known. */
+  readonly cost_usd: number | null
   readonly scores: readonly ListedScore[]
 }
 
@@ -86,7 +88,7 @@ export function listRuns(
     database,
     `SELECT r.seq, r.id, r.trace_id, r.parent_id, r.agent, r.agent_version, r.service, r.model, r.status, r.question,
        r.answer, r.start_ms, r.end_ms, r.revision, r.is_complete, r.tool_calls, r.failed_tool_calls, r.input_tokens,
-       r.output_tokens, page.at_position
+       r.output_tokens, r.cost_usd, page.at_position
      FROM (SELECT ${chosen.seq} AS at_seq, ${chosen.isWorst ? 's.position' : 'NULL'} AS at_position FROM ${chosen.source}
            WHERE ${clause === '' ? '1' : clause} ORDER BY ${order} LIMIT ?) page
      CROSS JOIN runs r ON r.seq = page.at_seq ORDER BY ${order}`,

@@ -1,3 +1,4 @@
+import { costUsd, priceByName } from 'spanscore/engine'
 import type { AgentRun } from 'spanscore/engine'
 
 /** What the list shows of a run. */
@@ -20,6 +21,8 @@ export interface RunSummary {
   readonly failedToolCalls: number
   readonly inputTokens: number | null
   readonly outputTokens: number | null
+  /** What its own model calls cost at list prices, in US dollars; `null` where a price or a count of tokens is not known. */
+  readonly costUsd: number | null
 }
 
 /** Characters of a question or an answer that the list keeps. */
@@ -50,7 +53,18 @@ export function summarise(run: AgentRun): RunSummary {
     failedToolCalls: toolCalls.filter(({ status }) => status === 'error').length,
     inputTokens: usage.inputTokens ?? null,
     outputTokens: usage.outputTokens ?? null,
+    costUsd: costOf(run),
   }
+}
+
+function costOf({ steps }: AgentRun): number | null {
+  let sum = 0
+  for (const { model, usage } of steps) {
+    const cost = model === undefined ? undefined : costUsd(priceByName(model), usage)
+    if (cost === undefined) return null
+    sum += cost
+  }
+  return steps.length > 0 ? sum : null
 }
 
 /** The text by which a run is found: question, answer, tools with their arguments and results, errors. */

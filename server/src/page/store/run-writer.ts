@@ -25,6 +25,7 @@ const COLUMNS: Readonly<Record<string, (summary: RunSummary) => string | number 
   failed_tool_calls: ({ failedToolCalls }) => failedToolCalls,
   input_tokens: ({ inputTokens }) => inputTokens,
   output_tokens: ({ outputTokens }) => outputTokens,
+  cost_usd: ({ costUsd }) => costUsd,
 }
 
 const NAMES = Object.keys(COLUMNS)

@@ -119,4 +119,5 @@ export const PAGE_MIGRATIONS: readonly string[] = [
     ON scores (scorer, position, run_seq, is_nested, agent, label, run_status, version, model, settled_ms)
     WHERE position IS NOT NULL;
   `,
+  `ALTER TABLE runs ADD COLUMN cost_usd REAL;`,
 ]

@@ -10,6 +10,7 @@ import type { ItemAnalysis, ItemScorerDefinition } from './item-scorer.ts'
 
 /** Options of a scorer that checks the claims of an answer. */
 export interface ClaimScorerOptions extends JudgeScorerOptions {
+  /** What the claims are compared with. */
   readonly options?: {
     /** What the answer may lean on beside the run's tool results. */
     readonly context?: ContextOption

@@ -1,0 +1,26 @@
+import { buildRuns, readOtlpJson } from 'spanscore/engine'
+import { expect, it } from 'vitest'
+
+import { summarise } from '../../src/page/store/run-summary.ts'
+import type { RunSummary } from '../../src/page/store/run-summary.ts'
+import { otlp, record } from '../browser/made-run.ts'
+import type { MadeRun } from '../browser/made-run.ts'
+
+function summaryOf(run: MadeRun): RunSummary {
+  const { spans } = readOtlpJson(otlp(record(run, 1_790_000_000_000).spans, 'shop'))!
+  const [built] = buildRuns(spans)
+  return summarise(built!)
+}
+
+const question = { agent: 'clerk', question: 'Where is my order?', answer: 'On its way.' }
+
+it('sums up what the model calls of a run cost at list prices', () => {
+  const { costUsd, inputTokens, outputTokens, model } = summaryOf({ ...question, model: 'gpt-5-mini-2025-08-07' })
+  expect(model).toBe('gpt-5-mini-2025-08-07')
+  expect(costUsd).toBeCloseTo((inputTokens! * 0.25 + outputTokens! * 2) / 1e6, 9)
+  expect(costUsd).toBeGreaterThan(0)
+})
+
+it('knows no cost where a model has no known price', () => {
+  expect(summaryOf({ ...question, model: 'our-own-model' }).costUsd).toBeNull()
+})
