@@ -310,6 +310,32 @@ describe('judge workers', () => {
     expect(judgedIn(sink)).toHaveLength(40)
   })
 
+  it('go on by themselves when the broker was away, and so does the worker that writes jobs', async () => {
+    await createTopics('broker', 2)
+    await using sink = await createSink()
+    answer = (request) => polite(request, { delayMs: 100 })
+    const asked = judge.requests.length
+    const config = configure('broker')
+    const runs = makeRuns(300)
+    const worker = await writeJobs('broker', sink, config, runs.slice(0, 150))
+    const asking = await startJudgeWorker(judgeOptions('broker', sink.url, config))
+    await until(() => judgedIn(sink).length > 20, 'the first scores', 30_000)
+    const sending = send('broker', runs.slice(150))
+    await kafka.kill(0)
+    await new Promise((resolve) => setTimeout(resolve, 6000))
+    expect((await fetch(`http://127.0.0.1:${asking.httpPort}/health`)).status).toBe(200)
+    await kafka.start(0)
+    const keys = () => new Set(judgedIn(sink).map(({ traceId }) => traceId))
+    await until(() => keys().size === 300, 'all scores', 120_000)
+    await sending
+    await Promise.all([asking.stop(), worker.stop()])
+    const calls = townsOf(judge.requests.slice(asked))
+    const ids = new Set(judgedIn(sink).map(({ attributes }) => attributes['spanscore.score.id']))
+    console.info(`${calls.length} calls for ${new Set(calls).size} runs, ${judgedIn(sink).length} scores`)
+    expect(ids.size).toBe(300)
+    expect(calls.length - new Set(calls).size).toBeLessThanOrEqual(2 * CONCURRENCY)
+  })
+
   it('leave a provider alone that is overloaded, keep the jobs on Kafka, and ask once it takes questions', async () => {
     await createTopics('busy', 1)
     await using sink = await createSink()

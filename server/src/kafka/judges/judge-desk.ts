@@ -4,6 +4,7 @@ import { decodeJob } from '../../score/judge-job.ts'
 import type { JudgeJob } from '../../score/judge-job.ts'
 import type { JudgeScorer } from '../../score/judge-scorer.ts'
 import type { Outbox } from '../../send/outbox.ts'
+import { BoundedSet } from '../../traces/bounded-set.ts'
 import type { FetchedRecord } from '../topic-fetcher.ts'
 import type { JudgeCommits } from './judge-commits.ts'
 import type { JudgeCounts, UnaskedReason } from './judge-counts.ts'
@@ -42,7 +43,10 @@ const IN_FLIGHT_FOR_EACH = 2
 
 const RETRY_MS = 200
 
-/** Configurations of workers that are told apart. */
+/** Jobs that are remembered as delivered. */
+const DELIVERED_IDS = 20_000
+
+/** Configurations of workers that are distinguished. */
 const MAX_CONFIGURATIONS = 100
 
 /**
@@ -54,6 +58,8 @@ export class JudgeDesk {
   readonly #parts: JudgeDeskParts
   readonly #pause: ProviderPause
   readonly #begun = new Set<Begun>()
+  /** Ids of jobs whose scores were delivered: a partition that comes back may not know of them. */
+  readonly #delivered = new BoundedSet(DELIVERED_IDS)
   readonly #configurations = new Set<string>()
   /** Whose turn it is: a partition with many jobs does not hold up the others. */
   #turn = 0
@@ -125,7 +131,7 @@ export class JudgeDesk {
     for (let next = partition.begin(); next !== undefined; next = partition.begin()) {
       const { record, isKnown } = next
       this.#latestMs = this.#parts.monotonicMs()
-      if (isKnown) {
+      if (isKnown || this.#delivered.has(record.key)) {
         counts.duplicates += 1
         partition.finish(record.offset)
         continue
@@ -225,12 +231,13 @@ export class JudgeDesk {
     return epochMs() - appendMs > maxJobAgeMs ? 'expired' : undefined
   }
 
-  #deliver(partition: JudgePartition, { offset }: FetchedRecord, job: JudgeJob, evaluation: Evaluation): void {
+  #deliver(partition: JudgePartition, { offset, key }: FetchedRecord, job: JudgeJob, evaluation: Evaluation): void {
     const { scorer, outbox, commits } = this.#parts
     outbox.add({
       ...scorer.write(job, evaluation),
       onDelivered: () => {
         partition.finish(offset)
+        if (key !== '') this.#delivered.add(key)
         this.#latestMs = this.#parts.monotonicMs()
         if (!partition.isLost) void commits.commit()
       },

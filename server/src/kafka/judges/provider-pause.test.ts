@@ -7,7 +7,7 @@ it('leaves providers alone for longer each time that they cannot be asked, and n
   const pause = new ProviderPause(() => nowMs)
   const lengths: number[] = []
   for (let round = 0; round < 6; round += 1) {
-    // Eight judges at once find out the same.
+    // Eight judges find out the same.
     for (let each = 0; each < 8; each += 1) pause.begin()
     lengths.push(pause.leftMs)
     nowMs += pause.leftMs
