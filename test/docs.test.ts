@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, dirname } from 'node:path'
+import { parseAst } from 'rolldown/parseAst'
 import { describe, expect, it } from 'vitest'
 
 const folder = '.cache/docs'
@@ -46,6 +47,14 @@ describe('the documentation', () => {
       errors = (error as { stdout: string }).stdout
     }
     expect(errors).toBe('')
+  })
+
+  it('has JavaScript that parses where it needs packages that are not here', () => {
+    for (const page of globSync('docs/**/*.md')) {
+      for (const [, code = ''] of readFileSync(page, 'utf8').matchAll(/^```js\n([\s\S]*?)^```/gm)) {
+        expect(() => parseAst(code), `${page}: ${code.slice(0, 60)}`).not.toThrow()
+      }
+    }
   })
 
   it('links only to files that exist', () => {
