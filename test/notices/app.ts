@@ -1,7 +1,13 @@
 /** An application whose scoring is set up wrongly in one way: `node app.ts <case>`. What it prints is what the tests look at. */
 import { SpanKind, trace } from '@opentelemetry/api'
 import type { Attributes } from '@opentelemetry/api'
-import { NodeTracerProvider, SimpleSpanProcessor, InMemorySpanExporter } from '@opentelemetry/sdk-trace-node'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import {
+  BatchSpanProcessor,
+  InMemorySpanExporter,
+  NodeTracerProvider,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-node'
 import {
   attachScoring,
   createRubricScorer,
@@ -139,6 +145,15 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     const scoring = attachScoring({ scorers: [asked], tracerProvider: trace.getTracerProvider() })
     for (let count = 0; count < 150; count++) runAgent('weather-agent')
     await until(() => scoring.ledger().scorers['asked']?.pending === 0)
+  },
+  'an endpoint that nobody listens at': async () => {
+    const url = 'http://127.0.0.1:1/v1/traces'
+    const exporter = new OTLPTraceExporter({ url, timeoutMillis: 1000 })
+    new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] }).register()
+    const scoring = attachScoring({ scorers: [answer] })
+    runAgent('weather-agent')
+    await scoring.forceFlush()
+    await scoring.forceFlush()
   },
   'no exporter': async () => {
     const scoring = new ScoringSpanProcessor({ scorers: [answer] })

@@ -56,6 +56,7 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
     ],
     ['model calls without runs', 'SPANSCORE_NO_RUNS', /HTTP calls to api\.openai\.com are among the spans/],
     ['more judging than the default budget', 'SPANSCORE_BUDGET', /more than the default budget.*Set budget/],
+    ['an endpoint that nobody listens at', 'SPANSCORE_EXPORT_FAILED', /could not reach its endpoint \(ECONNREFUSED\)/],
     ['no exporter', 'SPANSCORE_NO_EXPORT', /No span is exported: .* Set next, or put a processor/],
     ['attached twice', 'SPANSCORE_ATTACHED_TWICE', /attachScoring was called again .* with other options/],
   ])('once of %s', async (name, code, words) => {

@@ -1,4 +1,5 @@
 import { unref } from '../../scoring/keep-process-alive.ts'
+import { isRecord } from '../../spans/json.ts'
 import type { HeldSpans } from './held-spans.ts'
 import type { ScoreMetrics } from '../../emit/score-metrics.ts'
 import type { ResolvedOptions } from '../config/options.ts'
@@ -94,7 +95,25 @@ async function attempt(reporter: Reporter, what: string, run: () => Promise<void
     await run()
   } catch (error) {
     reporter.threw(what, error)
+    const code = networkCode(error)
+    // A flush of ours never rejects: without this, an application would not learn that nothing was delivered.
+    if (code !== undefined) reporter.notify('SPANSCORE_EXPORT_FAILED', exportFailed(code))
   }
+}
+
+function exportFailed(code: string): string {
+  return `An exporter could not reach its endpoint (${code}): spans, events or metrics are lost. Check OTEL_EXPORTER_OTLP_ENDPOINT, and what listens there.`
+}
+
+/** The code of a network error, such as `ECONNREFUSED`, of the error itself or of what caused it. */
+function networkCode(error: unknown): string | undefined {
+  if (!isRecord(error)) return undefined
+  const errors: readonly unknown[] = Array.isArray(error['errors']) ? error['errors'] : []
+  for (const each of [error, error['cause'], ...errors]) {
+    const code = isRecord(each) ? each['code'] : undefined
+    if (typeof code === 'string' && /^E(?:CONN|HOST|NET|TIMEDOUT|NOTFOUND|AI_)[A-Z]*$/.test(code)) return code
+  }
+  return undefined
 }
 
 /**

@@ -18,6 +18,7 @@ export type NoticeCode =
   | 'SPANSCORE_NOT_ATTACHED'
   | 'SPANSCORE_ATTACHED_TWICE'
   | 'SPANSCORE_NO_EXPORT'
+  | 'SPANSCORE_EXPORT_FAILED'
   | 'SPANSCORE_CONFIG'
   | 'SPANSCORE_ENVIRONMENT'
   | 'SPANSCORE_NODE_VERSION'
@@ -58,6 +59,11 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
     level: 'warn',
     when: 'The provider has no span processor besides a `ScoringSpanProcessor` without `next`, and there is no `onScore`: no span is exported.',
     cure: 'Set `next`, or put a processor with an exporter beside it. In `new NodeSDK({ spanProcessors })`, the list replaces the export of the SDK.',
+  },
+  SPANSCORE_EXPORT_FAILED: {
+    level: 'warn',
+    when: 'An exporter could not reach its endpoint when it was flushed or shut down.',
+    cure: 'Start what should receive the data, or correct `OTEL_EXPORTER_OTLP_ENDPOINT`.',
   },
   SPANSCORE_CONFIG: {
     level: 'error',
