@@ -15,6 +15,8 @@ export class TraceSpan extends SpanFacts {
   isOpen = false
   /** Spans of the same model call or tool call, which other instrumentations wrote inside it. */
   inner: readonly TraceSpan[] = NONE
+  /** The list behind `inner`, where there is anything in it. */
+  #inner: TraceSpan[] | undefined
   /** In the order of the layout: what is directly below it is a list, because most spans have nothing below. */
   firstChild: TraceSpan | undefined
   lastChild: TraceSpan | undefined
@@ -30,6 +32,7 @@ export class TraceSpan extends SpanFacts {
     this.topId = topId
     this.isOrphan = isOrphan
     this.inner = NONE
+    this.#inner = undefined
     this.firstChild = undefined
     this.lastChild = undefined
     this.nextSibling = undefined
@@ -38,7 +41,11 @@ export class TraceSpan extends SpanFacts {
   }
 
   addInner(span: TraceSpan): void {
-    this.inner = [...this.inner, span]
+    if (this.#inner === undefined) {
+      this.#inner = []
+      this.inner = this.#inner
+    }
+    this.#inner.push(span)
   }
 
   addChild(span: TraceSpan): void {

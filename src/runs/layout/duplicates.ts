@@ -1,4 +1,4 @@
-import { isSameCall } from './same-call.ts'
+import { AgentsAtWork } from './agents-at-work.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import type { RunPlan } from './run-layout.ts'
 
@@ -8,12 +8,12 @@ import type { RunPlan } from './run-layout.ts'
  * that does not hand its context on leaves bare model calls beside the framework's run. The ids of the model's responses
  * show it; where there are none, because the first call failed, agent, question and time do.
  */
-export function dropTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
-  const kept = plans.length > 1 ? withoutTwins(plans) : plans
+export function dropDuplicateRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
+  const kept = plans.length > 1 ? withoutDuplicates(plans) : plans
   const waiting = [...kept]
   for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
     if (plan.children.length > 1) {
-      const children = withoutTwins(plan.children)
+      const children = withoutDuplicates(plan.children)
       if (children.length < plan.children.length) plan.children.splice(0, plan.children.length, ...children)
     }
     waiting.push(...plan.children)
@@ -21,43 +21,45 @@ export function dropTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
   return kept
 }
 
-function withoutTwins(plans: readonly RunPlan[]): readonly RunPlan[] {
-  const legacy = plans.filter(isLegacy)
-  const current = legacy.length === 0 ? [] : plans.filter(isCurrent)
-  const bare = plans.filter(isBare)
-  const agents = bare.length === 0 || bare.length === plans.length ? [] : plans.filter((plan) => !isBare(plan))
-  const twins = new Map<RunPlan, RunPlan>()
-  if (current.length > 0) {
-    const bySecond = Map.groupBy(current, secondOf)
+function withoutDuplicates(plans: readonly RunPlan[]): readonly RunPlan[] {
+  const older = plans.filter(isOlderForm)
+  const newer = older.length === 0 ? [] : plans.filter(isNewerForm)
+  const agentless = plans.filter(isAgentless)
+  const agents =
+    agentless.length === 0 || agentless.length === plans.length ? [] : plans.filter((plan) => !isAgentless(plan))
+  const duplicates = new Map<RunPlan, RunPlan>()
+  if (newer.length > 0) {
+    const bySecond = Map.groupBy(newer, secondOf)
     const indices = new Map([...bySecond].map(([second, ofSecond]) => [second, indexByResponse(ofSecond)]))
-    for (const plan of legacy) {
+    for (const plan of older) {
       const ids = responseIds(plan)
       const near = [0, -1, 1].flatMap((offset) => indices.get(secondOf(plan) + offset) ?? [])
       const other =
         ids.length > 0
           ? near.map((index) => recordedBy(ids, index)).find((found) => found !== undefined && isOneCall(found, plan))
-          : recordedAtTheTime(plan, current)
-      if (other !== undefined) twins.set(plan, other)
+          : recordedAtTheTime(plan, bySecond)
+      if (other !== undefined) duplicates.set(plan, other)
     }
   }
   if (agents.length > 0) {
     const byTrace = Map.groupBy(agents, (plan) => plan.root.span.traceId)
     const indices = new Map([...byTrace].map(([traceId, ofTrace]) => [traceId, indexByResponse(ofTrace)]))
-    for (const plan of bare) {
+    const atWork = new AgentsAtWork(agents, MAX_APART_MS)
+    for (const plan of agentless) {
       const index = indices.get(plan.root.span.traceId)
-      const other = (index && recordedBy(responseIds(plan), index)) ?? calledBy(plan, agents)
-      if (other !== undefined) twins.set(plan, other)
+      const other = (index && recordedBy(responseIds(plan), index)) ?? atWork.callerOf(plan)
+      if (other !== undefined) duplicates.set(plan, other)
     }
   }
-  for (const [twin, other] of clientTwins(bare)) twins.set(twin, other)
-  for (const [twin, other] of twins) handOver(twin.children, other)
-  return twins.size === 0 ? plans : plans.filter((plan) => !twins.has(plan))
+  for (const [duplicate, other] of duplicatesOfClients(agentless)) duplicates.set(duplicate, other)
+  for (const [duplicate, other] of duplicates) handOver(duplicate.children, other)
+  return duplicates.size === 0 ? plans : plans.filter((plan) => !duplicates.has(plan))
 }
 
 /** Runs of a client's own spans, in a trace of their own, whose calls an instrumentation of the client records, too. */
-function clientTwins(bare: readonly RunPlan[]): readonly (readonly [RunPlan, RunPlan])[] {
+function duplicatesOfClients(agentless: readonly RunPlan[]): readonly (readonly [RunPlan, RunPlan])[] {
   const [ofClients = [], others = []] = [true, false].map((isOfClient) =>
-    bare.filter((plan) => (plan.root.dialect.isOfClient === true) === isOfClient),
+    agentless.filter((plan) => (plan.root.dialect.isOfClient === true) === isOfClient),
   )
   if (ofClients.length === 0 || others.length === 0) return []
   const bySecond = Map.groupBy(others, secondOf)
@@ -71,7 +73,7 @@ function clientTwins(bare: readonly RunPlan[]): readonly (readonly [RunPlan, Run
   })
 }
 
-/** What a tool of the twin started, the same call's tool started: below which of the two spans it hangs is chance. */
+/** What a tool of the duplicate started, the same call's tool started: below which of the two spans it hangs is chance. */
 function handOver(children: readonly RunPlan[], other: RunPlan): void {
   for (const child of children) {
     const id = child.parent?.tool?.tool?.id
@@ -82,15 +84,15 @@ function handOver(children: readonly RunPlan[], other: RunPlan): void {
 }
 
 /** A library's older form, which it may write beside its newer one. */
-function isLegacy(plan: RunPlan): boolean {
+function isOlderForm(plan: RunPlan): boolean {
   return plan.root.dialect.formOfTwo === 'older'
 }
 
-function isCurrent(plan: RunPlan): boolean {
+function isNewerForm(plan: RunPlan): boolean {
   return plan.root.dialect.formOfTwo === 'newer'
 }
 
-function isBare(plan: RunPlan): boolean {
+function isAgentless(plan: RunPlan): boolean {
   return plan.root.role === 'model'
 }
 
@@ -113,23 +115,6 @@ function indexByResponse(plans: readonly RunPlan[]): ReadonlyMap<string, RunPlan
   return new Map(plans.flatMap((plan) => responseIds(plan).map((id) => [id, plan] as const)))
 }
 
-/** Beyond this many pairs, the calls of runs are not compared one by one. */
-const MAX_PAIRS = 100_000
-
-/** The run of an agent that made all calls of a run without one, as an instrumentation of the model's client wrote them. */
-function calledBy(plan: RunPlan, agents: readonly RunPlan[]): RunPlan | undefined {
-  const [first] = plan.models
-  if (first === undefined) return undefined
-  const { startTimeMs } = first.span
-  let pairs = 0
-  return agents.find((agent) => {
-    const { span } = agent.root
-    if (span.startTimeMs > startTimeMs + MAX_APART_MS || span.endTimeMs < startTimeMs) return false
-    pairs += agent.models.length * plan.models.length
-    return pairs <= MAX_PAIRS && plan.models.every((call) => agent.models.some((other) => isSameCall(call, other)))
-  })
-}
-
 function recordedBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>): RunPlan | undefined {
   const other = index.get(ids[0] ?? '')
   return ids.every((id) => index.get(id) === other) ? other : undefined
@@ -138,9 +123,13 @@ function recordedBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>)
 /** How far the two records of one call may lie apart. */
 const MAX_APART_MS = 20
 
-function recordedAtTheTime(plan: RunPlan, others: readonly RunPlan[]): RunPlan | undefined {
+/** How many that begin at about the same time are compared with one another. */
+const MAX_COMPARED = 256
+
+function recordedAtTheTime(plan: RunPlan, bySecond: ReadonlyMap<number, readonly RunPlan[]>): RunPlan | undefined {
   const { span, agent, input } = plan.root
-  return others.find(
+  const near = [0, -1, 1].flatMap((offset) => bySecond.get(secondOf(plan) + offset)?.slice(0, MAX_COMPARED) ?? [])
+  return near.find(
     (other) =>
       Math.abs(other.root.span.startTimeMs - span.startTimeMs) <= MAX_APART_MS &&
       Math.abs(other.root.span.endTimeMs - span.endTimeMs) <= MAX_APART_MS &&
@@ -155,7 +144,7 @@ function recordedAtTheTime(plan: RunPlan, others: readonly RunPlan[]): RunPlan |
  * instrumentation and the client's own telemetry write side by side where the stream of an answer has left the context in
  * which it was asked for. The one that holds the words is the outer.
  */
-export function nestTwinCalls(nodes: readonly TraceSpan[]): void {
+export function nestDuplicateCalls(nodes: readonly TraceSpan[]): void {
   const calls = nodes.filter((node) => node.role === 'model')
   const first = calls[0]?.span.scope.name
   if (calls.every((node) => node.span.scope.name === first)) return
@@ -163,10 +152,10 @@ export function nestTwinCalls(nodes: readonly TraceSpan[]): void {
   for (const [at, call] of calls.entries()) {
     if (taken.has(call)) continue
     // Nodes come by start.
-    for (let next = at + 1; next < calls.length; next++) {
+    for (let next = at + 1; next < calls.length && next - at <= MAX_COMPARED; next++) {
       const other = calls[next]
       if (other === undefined || other.span.startTimeMs - call.span.startTimeMs > MAX_APART_MS) break
-      if (taken.has(other) || !isTwinCall(call, other)) continue
+      if (taken.has(other) || !isDuplicateCall(call, other)) continue
       const [outer, inner] = call.input === undefined ? [other, call] : [call, other]
       inner.parent = outer
       taken.add(call).add(other)
@@ -175,7 +164,7 @@ export function nestTwinCalls(nodes: readonly TraceSpan[]): void {
   }
 }
 
-function isTwinCall(call: TraceSpan, other: TraceSpan): boolean {
+function isDuplicateCall(call: TraceSpan, other: TraceSpan): boolean {
   return (
     call.topId === other.topId &&
     call.parent === other.parent &&

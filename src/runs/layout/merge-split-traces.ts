@@ -12,7 +12,7 @@ import { lastUserText } from '../view/message-text.ts'
  *
  * @param loose Tools and steps that are alone in their traces: they go to the only graph that was at work.
  */
-export function joinSpread(all: readonly RunPlan[], loose: readonly TraceSpan[]): readonly RunPlan[] {
+export function mergeSplitTraces(all: readonly RunPlan[], loose: readonly TraceSpan[]): readonly RunPlan[] {
   if (loose.length > 0) takeLoose(all, loose)
   if (all.length < 2) return all
   const plans = withoutStrayWork(all)

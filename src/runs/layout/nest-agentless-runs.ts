@@ -11,7 +11,7 @@ import type { TraceSpan } from '../trace-span.ts'
  * their spans side by side. What was asked is among the call's arguments, what was answered in its result, and the one
  * ran while the other waited for it.
  */
-export function nestBareRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
+export function nestAgentlessRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
   if (plans.length < 2) return plans
   const bare = plans.filter(isLoose)
   if (bare.length < 2) return plans

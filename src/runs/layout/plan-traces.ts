@@ -1,8 +1,8 @@
 import type { TraceSpan } from '../trace-span.ts'
 import { planRuns } from './assign-spans.ts'
-import { dropTwins } from './duplicates.ts'
-import { joinSpread } from './merge-split-traces.ts'
-import { nestBareRuns } from './nest-agentless-runs.ts'
+import { dropDuplicateRuns } from './duplicates.ts'
+import { mergeSplitTraces } from './merge-split-traces.ts'
+import { nestAgentlessRuns } from './nest-agentless-runs.ts'
 import type { RunPlan } from './run-layout.ts'
 import { arrange, compareSpans } from './tree.ts'
 
@@ -18,7 +18,7 @@ export function planTraces(traces: Iterable<readonly TraceSpan[]>): readonly Run
     plans.push(...planned.plans)
     loose.push(...planned.loose)
   }
-  return nestBareRuns(joinSpread(dropTwins(plans), loose)).toSorted((left, right) =>
+  return nestAgentlessRuns(mergeSplitTraces(dropDuplicateRuns(plans), loose)).toSorted((left, right) =>
     compareSpans(left.root.span, right.root.span),
   )
 }

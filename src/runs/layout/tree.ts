@@ -1,6 +1,6 @@
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
-import { nestTwinCalls } from './duplicates.ts'
+import { nestDuplicateCalls } from './duplicates.ts'
 import { nestBelowTools } from './nest-below-tools.ts'
 import { regroupFlat } from './regroup-flat.ts'
 
@@ -12,7 +12,7 @@ export function arrange(linked: readonly TraceSpan[]): readonly TraceSpan[] {
   const spans = sorted(linked)
   regroupFlat(spans)
   nestBelowTools(spans)
-  nestTwinCalls(spans)
+  nestDuplicateCalls(spans)
   cutCycles(spans)
   return inOrder(spans)
 }

@@ -13,7 +13,7 @@ const MAX_APART_MS = 100
 /**
  * Runs of libraries that may write each in two forms at once (`Dialect.formOfTwo`), at the top in two traces. In a process
  * traces are closed one by one: the newer form is kept, and one of the older is a second record where the newer form of it is
- * open, or was seen. (For files `dropTwins` does the same.)
+ * open, or was seen. (For files `dropDuplicateRuns` does the same.)
  */
 export class TwoForms {
   /** Open groups of such libraries; `unknown` are those that did not say at their start what they are. */

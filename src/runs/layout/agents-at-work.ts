@@ -1,0 +1,62 @@
+import { isSameCall } from './same-call.ts'
+import type { RunPlan } from './run-layout.ts'
+
+/** Agents that were at work for longer are compared with the calls of any time. */
+const MAX_INDEXED_SECONDS = 60
+
+/** Beyond this many comparisons, runs without an agent are left as they are. */
+const MAX_COMPARISONS = 1_000_000
+
+/** The runs of agents that called models, found by the time at which they were at work. */
+export class AgentsAtWork {
+  readonly #bySecond = new Map<number, RunPlan[]>()
+  readonly #long: RunPlan[] = []
+  readonly #slackMs: number
+  #comparisons = 0
+
+  /** @param slackMs How much earlier than its agent a call may seem to begin. */
+  constructor(agents: readonly RunPlan[], slackMs: number) {
+    this.#slackMs = slackMs
+    for (const agent of agents) {
+      if (agent.models.length === 0) continue
+      const first = toSecond(agent.root.span.startTimeMs - slackMs)
+      const last = toSecond(agent.root.span.endTimeMs)
+      if (last - first > MAX_INDEXED_SECONDS) this.#long.push(agent)
+      else for (let second = first; second <= last; second++) this.#add(second, agent)
+    }
+  }
+
+  /** The run of the agent that made all calls of a run without one, as an instrumentation of the model's client wrote them. */
+  callerOf({ models }: RunPlan): RunPlan | undefined {
+    const [first] = models
+    if (first === undefined) return undefined
+    const { startTimeMs } = first.span
+    return (
+      this.#findCaller(this.#bySecond.get(toSecond(startTimeMs)) ?? [], models, startTimeMs) ??
+      this.#findCaller(this.#long, models, startTimeMs)
+    )
+  }
+
+  #findCaller(agents: readonly RunPlan[], calls: RunPlan['models'], startTimeMs: number): RunPlan | undefined {
+    for (const agent of agents) {
+      const { span } = agent.root
+      this.#comparisons += 1
+      if (this.#comparisons > MAX_COMPARISONS) return undefined
+      if (span.startTimeMs > startTimeMs + this.#slackMs || span.endTimeMs < startTimeMs) continue
+      this.#comparisons += agent.models.length * calls.length
+      if (this.#comparisons > MAX_COMPARISONS) return undefined
+      if (calls.every((call) => agent.models.some((other) => isSameCall(call, other)))) return agent
+    }
+    return undefined
+  }
+
+  #add(second: number, agent: RunPlan): void {
+    const list = this.#bySecond.get(second)
+    if (list === undefined) this.#bySecond.set(second, [agent])
+    else list.push(agent)
+  }
+}
+
+function toSecond(timeMs: number): number {
+  return Math.floor(timeMs / 1000)
+}
