@@ -1,19 +1,14 @@
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
-import type { SpanContext } from '@opentelemetry/api'
-import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
-import { ScoringSpanProcessor } from 'spanscore'
-import { createToolErrorsScorer } from 'spanscore/scorers/prebuilt'
 import { afterAll, describe, expect, it } from 'vitest'
 
 import { startServer } from '../src/start.ts'
 import { serverOptions } from './server-options.ts'
+import { describeScenarios } from './scenarios.ts'
+import type { ScoringSystem } from './scenarios.ts'
 import { createSink } from './sink.ts'
 import { makeRun, post, toRequest, until } from './traces.ts'
 
@@ -28,157 +23,44 @@ function newFolder(): string {
   return folder
 }
 
-const text = (role: string, content: string) => JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
-
-/** The spans of a run that a processor in the application has scored, as they are exported. */
-async function scoredInProcess(): Promise<readonly ReadableSpan[]> {
-  const exporter = new InMemorySpanExporter()
-  const next = new SimpleSpanProcessor(exporter)
-  const provider = new BasicTracerProvider({
-    spanProcessors: [new ScoringSpanProcessor({ scorers: [createToolErrorsScorer()], next })],
-  })
-  const tracer = provider.getTracer('my-agents')
-  const agent = tracer.startSpan('invoke_agent weather-agent', {
-    attributes: {
-      'gen_ai.operation.name': 'invoke_agent',
-      'gen_ai.agent.name': 'weather-agent',
-      'gen_ai.input.messages': text('user', 'Weather in Oslo?'),
-      'gen_ai.output.messages': text('assistant', 'It rains.'),
-    },
-  })
-  const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'weather' }
-  tracer.startSpan('execute_tool weather', { attributes }, trace.setSpan(ROOT_CONTEXT, agent)).end()
-  agent.end()
-  await provider.forceFlush()
-  const spans = exporter.getFinishedSpans()
-  expect(spans.at(-1)?.attributes['spanscore.tool_errors.version']).toMatch(/^[0-9a-f]{8}$/)
-  return spans
+function accepted(status: number): void {
+  if (status !== 200) throw new Error(`Expected the request to be taken, got status ${status}.`)
 }
 
-function withAttributes(span: ReadableSpan, traceId: string, change: ReadableSpan['attributes']): ReadableSpan {
-  const attributes = { ...span.attributes }
-  for (const key of Object.keys(change)) if (key in attributes) Object.assign(attributes, change)
-  const inTrace = (context: SpanContext) => ({ ...context, traceId })
-  const { parentSpanContext } = span
-  const copy: Partial<ReadableSpan> = {
-    attributes,
-    spanContext: () => inTrace(span.spanContext()),
-    ...(parentSpanContext !== undefined && { parentSpanContext: inTrace(parentSpanContext) }),
-  }
-  return new Proxy(span, { get: (target, key) => Reflect.get(copy, key) ?? Reflect.get(target, key, target) })
+const LOGS = [
+  { kind: 'memory', folder: () => undefined },
+  { kind: 'sqlite', folder: newFolder },
+]
+
+for (const { kind, folder } of LOGS) {
+  describeScenarios(`a service with its log in ${kind}`, async (to, configPath): Promise<ScoringSystem> => {
+    const options = serverOptions(to, { dataFolder: folder(), configPath })
+    let server = await startServer(options)
+    return {
+      isDurable: options.dataFolder !== undefined,
+      send: async (request) => accepted(await post(server.httpPort, request)),
+      sendBytes: async (_traceId, body) => {
+        const response = await fetch(`http://127.0.0.1:${server.httpPort}/v1/traces`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-protobuf' },
+          body: new Uint8Array(body),
+        })
+        accepted(response.status)
+      },
+      restart: async () => {
+        await server.stop()
+        server = await startServer(options)
+      },
+      counts: () => server.counts(),
+      stop: () => server.stop(),
+    }
+  })
 }
 
 const runOf = (log: { traceId: string; spanId: string }) => `${log.traceId}:${log.spanId}`
 
-/** The same behaviour on every log. */
-describe.each([
-  { kind: 'memory', folder: () => undefined },
-  { kind: 'sqlite', folder: newFolder },
-])('a service with its log in $kind', ({ kind, folder }) => {
-  it('scores a run whose spans come one by one, and sends events and late spans with the resource of its service', async () => {
-    await using sink = await createSink()
-    const server = await startServer(serverOptions(sink.url, { dataFolder: folder() }))
-    const run = makeRun({ toolFails: true })
-    for (const request of run.requests) expect(await post(server.httpPort, request)).toBe(200)
-    await until(() => sink.spans.length >= 3, 'the scores')
-    await server.stop()
-
-    const byName = new Map(sink.logs.map((log) => [log.attributes['gen_ai.evaluation.name'], log]))
-    const toolErrors = byName.get('tool_errors')
-    expect(toolErrors).toMatchObject({
-      traceId: run.traceId,
-      spanId: run.agentSpanId,
-      eventName: 'gen_ai.evaluation.result',
-      attributes: {
-        'gen_ai.agent.name': 'weather-agent',
-        'gen_ai.evaluation.score.label': 'fail',
-        'spanscore.revision': 3,
-        'spanscore.complete': true,
-      },
-    })
-    expect(toolErrors?.attributes['spanscore.score.key']).toMatch(/^[0-9a-f]{32}$/)
-    const late = sink.spans.find((span) => span.name === 'evaluate tool_errors')
-    expect(late).toMatchObject({ traceId: run.traceId, parentSpanId: run.agentSpanId, scope: { name: 'spanscore' } })
-    expect(late?.resource['service.name']).toBe('weather-app')
-    expect(server.counts()).toMatchObject({
-      service: { runs: 1, revisions: 0, errors: 0 },
-      outbox: { waiting: 0, refused: 0 },
-    })
-  })
-
-  it('scores every run of thousands that are complete at the same moment, also with a scorer that takes its time', async () => {
-    await using sink = await createSink()
-    const configPath = join(newFolder(), 'spanscore.config.mjs')
-    writeFileSync(
-      configPath,
-      `import { createScorer } from 'spanscore/scorers/prebuilt'
-      const pause = () => new Promise((resolve) => setTimeout(resolve, 1))
-      const patient = createScorer({ id: 'patient', description: 'Takes its time.', passAt: 0.5, version: 1 })
-      export default { scorers: [patient.generateScore(async () => { await pause(); return 1 })] }`,
-    )
-    const server = await startServer(serverOptions(sink.url, { dataFolder: folder(), configPath }))
-    const runs = Array.from({ length: 2500 }, () => makeRun())
-    for (const place of [0, 1, 2]) {
-      expect(await post(server.httpPort, toRequest(runs.map((run) => run.spans[place])))).toBe(200)
-    }
-    await until(() => sink.logs.length >= runs.length, 'a score of every run', 40_000)
-    await server.stop()
-    expect(new Set(sink.logs.map(runOf)).size).toBe(runs.length)
-  }, 60_000)
-
-  it('gives a late span a higher revision of the same score, which is not counted again', async () => {
-    await using sink = await createSink()
-    const data = folder()
-    let server = await startServer(serverOptions(sink.url, { dataFolder: data }))
-    const run = makeRun()
-    for (const request of run.requests) await post(server.httpPort, request)
-    await until(() => sink.spans.length >= 3, 'the scores')
-    const before = sink.logs.length
-    if (kind === 'sqlite') {
-      await server.stop()
-      server = await startServer(serverOptions(sink.url, { dataFolder: data }))
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1000))
-    // What was scored before the restart is not scored again.
-    expect(sink.logs.length).toBe(before)
-    const late = {
-      traceId: run.traceId,
-      spanId: 'abcdef0123456789',
-      parentSpanId: run.agentSpanId,
-      name: 'execute_tool search',
-      kind: 1,
-      startTimeUnixNano: '1',
-      endTimeUnixNano: '2',
-      attributes: [
-        { key: 'gen_ai.operation.name', value: { stringValue: 'execute_tool' } },
-        { key: 'gen_ai.tool.name', value: { stringValue: 'search' } },
-      ],
-      status: { code: 2 },
-    }
-    expect(await post(server.httpPort, toRequest([late]))).toBe(200)
-    await until(() => sink.logs.length > before, 'the second revision')
-    await server.stop()
-    const revisions = sink.logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors')
-    expect(revisions.map((log) => log.attributes['spanscore.revision'])).toEqual([3, 4])
-    expect(new Set(revisions.map((log) => log.attributes['spanscore.score.key'])).size).toBe(1)
-    expect(new Set(revisions.map((log) => log.attributes['spanscore.score.id'])).size).toBe(2)
-    expect(revisions.map((log) => log.attributes['gen_ai.evaluation.score.label'])).toEqual(['pass', 'fail'])
-  })
-
-  it('keeps scores until the destination acknowledges them, and answers senders meanwhile', async () => {
-    await using sink = await createSink()
-    const server = await startServer(serverOptions(sink.url, { dataFolder: folder() }))
-    sink.status = 0
-    const run = makeRun()
-    for (const request of run.requests) expect(await post(server.httpPort, request)).toBe(200)
-    await until(() => (server.counts() as { outbox: { failures: number } }).outbox.failures > 0, 'a failed attempt')
-    sink.status = 200
-    await until(() => sink.spans.length >= 3, 'the scores')
-    await server.stop()
-    const ids = sink.logs.map((log) => log.attributes['spanscore.score.id'])
-    expect(new Set(ids).size).toBe(ids.length)
-  })
-
+/** What concerns the way in, and what is kept. */
+describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
   it('holds a bounded number of spans while the destination is away, and scores every run that it took when it is back', async () => {
     await using sink = await createSink()
     sink.status = 0
@@ -204,21 +86,6 @@ describe.each([
     expect(new Set(sink.logs.map(({ traceId }) => traceId))).toEqual(new Set(taken))
   })
 
-  it('does not take a partial success for an acknowledgement, and loses only what is refused', async () => {
-    await using sink = await createSink()
-    const server = await startServer(serverOptions(sink.url, { dataFolder: folder() }))
-    // ExportLogsServiceResponse { partial_success { rejected_log_records: 1 } }
-    sink.partial = Buffer.from([0x0a, 0x02, 0x08, 0x01])
-    const run = makeRun()
-    for (const request of run.requests) await post(server.httpPort, request)
-    await until(
-      () => (server.counts() as { outbox: { refused: number } }).outbox.refused >= 3,
-      'refusals of single records',
-    )
-    await server.stop()
-    expect(server.counts()).toMatchObject({ outbox: { refused: 3, waiting: 0 } })
-  })
-
   it('passes requests on unchanged', async () => {
     await using sink = await createSink()
     const server = await startServer(serverOptions(sink.url, { dataFolder: folder(), forwards: true }))
@@ -234,39 +101,6 @@ describe.each([
         .map(({ body }) => body.toString()),
     ).toEqual(run.requests.map((request) => JSON.stringify(request)))
     await server.stop()
-  })
-
-  it('leaves out a scorer whose score a processor in the application has put on the agent span, in the same version', async () => {
-    await using sink = await createSink()
-    const server = await startServer(serverOptions(sink.url, { dataFolder: folder() }))
-    const spans = await scoredInProcess()
-    const other = spans.map((span) =>
-      withAttributes(span, span.spanContext().traceId.replace(/./g, 'e'), {
-        'spanscore.tool_errors.version': 'other123',
-      }),
-    )
-    const send = async (body: readonly ReadableSpan[]) => {
-      const response = await fetch(`http://127.0.0.1:${server.httpPort}/v1/traces`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/x-protobuf' },
-        body: Buffer.from(ProtobufTraceSerializer.serializeRequest([...body])!),
-      })
-      expect(response.status).toBe(200)
-    }
-    await send(spans)
-    await send(other)
-    const namesOf = (span: ReadableSpan) =>
-      sink.logs
-        .filter(({ traceId }) => traceId === span.spanContext().traceId)
-        .map((log) => log.attributes['gen_ai.evaluation.name'])
-        .toSorted()
-    await until(() => namesOf(other[0]!).length > 1 && namesOf(spans[0]!).length > 0, 'the scores of both runs')
-    await server.stop()
-    expect(namesOf(spans[0]!)).toEqual(['answer_present'])
-    expect(namesOf(other[0]!)).toEqual(['answer_present', 'tool_errors'])
-    expect(server.counts()).toMatchObject({
-      ledger: { scorers: { tool_errors: { reasons: { 'already-scored': 1 } } } },
-    })
   })
 
   it('stops soon while the destination is away, and says what was not delivered', async () => {
@@ -311,32 +145,6 @@ describe.each([
     expect(database.prepare('SELECT count(*) AS count FROM records').get()).toEqual({ count: 0 })
     expect(database.prepare('SELECT count(*) AS count FROM forward').get()).toEqual({ count: 0 })
     database.close()
-  })
-
-  it('copies the attributes that are asked for to events', async () => {
-    await using sink = await createSink()
-    const configPath = join(newFolder(), 'spanscore.yaml')
-    writeFileSync(configPath, 'scorers: [tool_errors]\nmetricAttributes: [service.name, gen_ai.agent.name, absent]\n')
-    const server = await startServer(serverOptions(sink.url, { dataFolder: folder(), configPath }))
-    for (const request of makeRun({ serviceName: 'shop' }).requests) await post(server.httpPort, request)
-    await until(() => sink.logs.length > 0, 'the score')
-    await server.stop()
-    expect(sink.logs[0]?.attributes).toMatchObject({ 'service.name': 'shop', 'gen_ai.agent.name': 'weather-agent' })
-    // Once in the resource, and once at each point.
-    const metrics = sink.requests
-      .map(({ body }) => body.toString('latin1'))
-      .filter((body) => body.includes('spanscore.score'))
-    expect(metrics.some((body) => body.split('shop').length > 3)).toBe(true)
-  })
-
-  it('scores nothing that spanscore wrote', async () => {
-    await using sink = await createSink()
-    const server = await startServer(serverOptions(sink.url, { dataFolder: folder() }))
-    for (const request of makeRun({ scope: 'spanscore' }).requests)
-      expect(await post(server.httpPort, request)).toBe(200)
-    await new Promise((resolve) => setTimeout(resolve, 800))
-    await server.stop()
-    expect(sink.logs).toEqual([])
   })
 })
 

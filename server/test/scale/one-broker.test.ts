@@ -8,9 +8,7 @@ import type { MadeRun } from '../traces.ts'
 import { startKafka } from './kafka-cluster.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import { Sender } from './sender.ts'
-import { topicsOf, workerOptions } from './worker-options.ts'
-
-const APPEND_TIME = { 'message.timestamp.type': 'LogAppendTime' }
+import { APPEND_TIME, topicsOf, workerOptions } from './worker-options.ts'
 
 let kafka: KafkaCluster
 let sender: Sender

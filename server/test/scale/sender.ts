@@ -1,24 +1,17 @@
-import { Producer } from '@platformatic/kafka'
-
-const bytes = (text: string | undefined) => (text === undefined ? undefined : Buffer.from(text))
+import { createProducer } from '../../src/kafka/create-producer.ts'
+import type { BytesProducer } from '../../src/kafka/create-producer.ts'
 
 /** Writes to Kafka as a Collector with `partition_traces_by_id` does: a message for each trace, its id the key. */
 export class Sender {
-  readonly #producer: Producer<string, string, string, string>
+  readonly #producer: BytesProducer
   readonly #topic: string
 
   constructor(brokers: readonly string[], topic: string) {
-    this.#producer = new Producer({
-      clientId: 'sender',
-      bootstrapBrokers: [...brokers],
-      retries: 100,
-      retryDelay: 200,
-      serializers: { key: bytes, value: bytes, headerKey: bytes, headerValue: bytes },
-    })
+    this.#producer = createProducer({ clientId: 'sender', bootstrapBrokers: [...brokers] })
     this.#topic = topic
   }
 
-  /** Resolves when all of it is on the brokers. */
+  /** Sends requests: objects as JSON, texts and bytes as they are. Resolves when all of it is on the brokers. */
   async send(messages: readonly { readonly traceId: string; readonly request: unknown }[]): Promise<void> {
     for (;;) {
       try {
@@ -26,7 +19,7 @@ export class Sender {
           messages: messages.map(({ traceId, request }) => ({
             topic: this.#topic,
             key: traceId,
-            value: typeof request === 'string' ? request : JSON.stringify(request),
+            value: bytesOf(request),
           })),
         })
         return
@@ -39,4 +32,9 @@ export class Sender {
   async close(): Promise<void> {
     await this.#producer.close()
   }
+}
+
+function bytesOf(request: unknown): Buffer {
+  if (Buffer.isBuffer(request)) return request
+  return Buffer.from(typeof request === 'string' ? request : JSON.stringify(request))
 }

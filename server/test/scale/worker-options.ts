@@ -1,5 +1,8 @@
 import type { WorkerServerOptions } from '../../src/start-worker.ts'
 
+/** Settings of a topic that workers read. */
+export const APPEND_TIME = { 'message.timestamp.type': 'LogAppendTime' }
+
 /** Topics with names of their own, so that tests share a cluster. */
 export function topicsOf(name: string): { readonly spans: string; readonly logs: string; readonly dead: string } {
   return { spans: `${name}.spans`, logs: `${name}.logs`, dead: `${name}.dead` }

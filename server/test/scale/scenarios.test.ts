@@ -1,0 +1,64 @@
+/** What holds for a service on one machine holds for a worker on Kafka. */
+import { readOtlpJson } from 'spanscore/engine'
+import { afterAll, beforeAll } from 'vitest'
+
+import { startWorker } from '../../src/start-worker.ts'
+import { describeScenarios } from '../scenarios.ts'
+import { startKafka } from './kafka-cluster.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
+import { Sender } from './sender.ts'
+import { APPEND_TIME, topicsOf, workerOptions } from './worker-options.ts'
+
+let kafka: KafkaCluster
+let count = 0
+
+beforeAll(async () => {
+  kafka = await startKafka(1)
+})
+
+afterAll(async () => {
+  await kafka.close()
+})
+
+interface OtlpRequest {
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly { readonly scope: unknown; readonly spans: readonly unknown[] }[]
+  }[]
+}
+
+/** A message for each trace of a request, as the Collector makes them. */
+function byTrace(request: unknown): readonly { readonly traceId: string; readonly request: unknown }[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- requests of the tests have one resource and one scope
+  const { resourceSpans } = request as OtlpRequest
+  const [resource] = resourceSpans
+  const [scope] = resource?.scopeSpans ?? []
+  const traceIds = readOtlpJson(request)?.spans.map(({ traceId }) => traceId) ?? []
+  const spansOf = Map.groupBy(scope?.spans ?? [], (_, index) => traceIds[index] ?? '')
+  return [...spansOf].map(([traceId, spans]) => ({
+    traceId,
+    request: { resourceSpans: [{ ...resource, scopeSpans: [{ ...scope, spans }] }] },
+  }))
+}
+
+describeScenarios('a worker with its log on Kafka', async (to, configPath) => {
+  const name = `scenario-${(count += 1)}`
+  const topics = topicsOf(name)
+  await kafka.createTopics({ [topics.spans]: APPEND_TIME, [topics.logs]: APPEND_TIME, [topics.dead]: {} }, 2)
+  const sender = new Sender(kafka.brokers, topics.spans)
+  const options = workerOptions(kafka.brokers, name, to, { configPath })
+  let worker = await startWorker(options)
+  return {
+    isDurable: true,
+    send: (request) => sender.send(byTrace(request)),
+    sendBytes: (traceId, body) => sender.send([{ traceId, request: body }]),
+    restart: async () => {
+      await worker.stop()
+      worker = await startWorker(options)
+    },
+    counts: () => worker.counts(),
+    stop: async () => {
+      await worker.stop()
+      await sender.close()
+    },
+  }
+})
