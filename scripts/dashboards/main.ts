@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 
 import { overview } from './overview.ts'
 import { scorer } from './scorer.ts'
+import { workers } from './workers.ts'
 
 /** Where Grafana's provisioning reads them. */
 export const dashboardDirectory = resolve(import.meta.dirname, '../../collector-config/grafana/dashboards')
@@ -13,6 +14,7 @@ export const dashboardDirectory = resolve(import.meta.dirname, '../../collector-
 export const dashboardFiles: Readonly<Record<string, () => string>> = {
   'overview.json': () => `${JSON.stringify(overview(), undefined, 2)}\n`,
   'scorer.json': () => `${JSON.stringify(scorer(), undefined, 2)}\n`,
+  'workers.json': () => `${JSON.stringify(workers(), undefined, 2)}\n`,
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -1,22 +1,8 @@
+import { alert, page, ticket } from './alert.ts'
 import { AGENT_AND_SCORER, named } from './recording.ts'
-import type { Rule, RuleGroup } from './recording.ts'
+import type { RuleGroup } from './recording.ts'
 import type { Table } from './table.ts'
-
-const page = { severity: 'page' }
-const ticket = { severity: 'ticket' }
-
-/** Where an alert is explained. */
-const runbook = (name: string) => `runbooks.md#${name.toLowerCase()}`
-
-function alert(
-  name: string,
-  expr: string,
-  labels: Readonly<Record<string, string>>,
-  words: { readonly summary: string; readonly description: string },
-  times: Pick<Rule, 'for' | 'keep_firing_for'> = {},
-): Rule {
-  return { alert: name, expr, ...times, labels, annotations: { ...words, runbook_url: runbook(name) } }
-}
+import { WORKERS } from './worker-alerts.ts'
 
 /** The scorers of an agent that speak, with their evidence, as a template of Prometheus has it. */
 const speaking = (over: number) =>
@@ -214,5 +200,5 @@ const PIPELINE: RuleGroup = {
 
 /** The alerts. */
 export function alertGroups(table: Table): RuleGroup[] {
-  return [alignment(table), scoring(table), PIPELINE]
+  return [alignment(table), scoring(table), PIPELINE, WORKERS]
 }

@@ -4,6 +4,7 @@
  *
  *     npm run bench:server                                  100,000 spans, without and with ordinary ones
  *     npm run bench:server -- --stream 10000000             one long stream: cost and memory at each tenth of it
+ *     npm run bench:server -- --kafka                       a worker that reads the same spans from a real broker
  *     npm run bench:server -- --node=--cpu-prof             with options of Node.js for the service
  */
 import { parseArgs } from 'node:util'
@@ -12,6 +13,7 @@ import { gzipSync } from 'node:zlib'
 import { createProtobufDecoder } from 'spanscore/engine'
 
 import { MeasuredService } from './measured-service.ts'
+import { MeasuredWorker } from './measured-worker.ts'
 import { makeRequests } from './requests.ts'
 import type { MadeRequests } from './requests.ts'
 import { largestRssMiB, ProcessUse } from './process-use.ts'
@@ -23,6 +25,7 @@ const { values } = parseArgs({
     'warm-up': { type: 'string', default: '30000' },
     ordinary: { type: 'string', multiple: true, default: ['0', '0.95'] },
     stream: { type: 'string' },
+    kafka: { type: 'boolean', default: false },
     node: { type: 'string' },
   },
 })
@@ -32,7 +35,8 @@ const nodeOptions = values.node?.split(' ') ?? []
 /** Spans that are sent before anything is measured: a service is started once and runs for weeks. */
 const warmUpSpans = Number(values['warm-up'])
 
-if (values.stream === undefined) await measureAll(Number(values.spans))
+if (values.kafka) await measureWorker(Number(values.spans))
+else if (values.stream === undefined) await measureAll(Number(values.spans))
 else await measureStream(Number(values.stream))
 
 async function measureAll(spans: number): Promise<void> {
@@ -68,6 +72,29 @@ async function measure(spans: number, ordinaryShare: number): Promise<Record<str
     'scored / decoding': (requests.spans / scored.cpuSeconds / perCpuSecond).toFixed(2),
     'largest RSS, MiB': largestRssMiB(bench.pid),
   }
+}
+
+/** From a broker to scores that were acknowledged: what the worker's process takes, the first reading included. */
+async function measureWorker(spans: number): Promise<void> {
+  const requests = makeRequests(spans, 0)
+  const perCpuSecond = await decoding(requests.bodies)
+  await using bench = await MeasuredWorker.start()
+  await sendAll(bench.url, zipped(makeRequests(warmUpSpans, 0)))
+  await bench.quiet()
+  const use = new ProcessUse(bench.pid)
+  await sendAll(bench.url, zipped(requests))
+  await bench.quiet()
+  const { cpuSeconds } = use.read()
+  console.table([
+    {
+      spans: requests.spans,
+      'spans a run': Math.round(requests.spans / requests.traces),
+      'scored, spans/CPU s': Math.round(requests.spans / cpuSeconds),
+      'decoding, spans/CPU s': Math.round(perCpuSecond),
+      'scored / decoding': (requests.spans / cpuSeconds / perCpuSecond).toFixed(2),
+      'largest RSS, MiB': largestRssMiB(bench.pid),
+    },
+  ])
 }
 
 /** The same requests with new trace ids, again and again. */

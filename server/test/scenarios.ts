@@ -30,20 +30,22 @@ export type StartSystem = (to: string, configPath?: string) => Promise<ScoringSy
 
 const runOf = (log: { traceId: string; spanId: string }) => `${log.traceId}:${log.spanId}`
 
+const ofRun = (sink: Sink, run: MadeRun) => sink.logs.filter(({ traceId }) => traceId === run.traceId)
+
+async function sendAll(system: ScoringSystem, run: MadeRun): Promise<void> {
+  for (const request of run.requests) await system.send(request)
+}
+
 /** What holds whatever log the spans wait on. */
-export function describeScenarios(name: string, start: StartSystem): void {
+export function describeScenarios(where: string, start: StartSystem): void {
   const folder = mkdtempSync(join(tmpdir(), 'spanscore-scenarios-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   const configFile = (file: string, content: string): string => {
     writeFileSync(join(folder, file), content)
     return join(folder, file)
   }
-  const sendAll = async (system: ScoringSystem, run: MadeRun) => {
-    for (const request of run.requests) await system.send(request)
-  }
-  const ofRun = (sink: Sink, run: MadeRun) => sink.logs.filter(({ traceId }) => traceId === run.traceId)
 
-  describe(name, () => {
+  describe(`with its log ${where}`, () => {
     it('scores a run whose spans come one by one, and sends events and late spans with the resource of its service', async () => {
       await using sink = await createSink()
       const system = await start(sink.url)

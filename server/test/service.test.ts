@@ -33,7 +33,7 @@ const LOGS = [
 ]
 
 for (const { kind, folder } of LOGS) {
-  describeScenarios(`a service with its log in ${kind}`, async (to, configPath): Promise<ScoringSystem> => {
+  describeScenarios(`in ${kind}`, async (to, configPath): Promise<ScoringSystem> => {
     const options = serverOptions(to, { dataFolder: folder(), configPath })
     let server = await startServer(options)
     return {

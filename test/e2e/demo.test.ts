@@ -56,7 +56,9 @@ describe.each([
     interface Dashboard {
       readonly panels: readonly { readonly title?: string; readonly targets?: readonly { readonly expr: string }[] }[]
     }
-    const asked = Object.entries(dashboardFiles).flatMap(([name, text]) => {
+    // The demo has no workers on Kafka: the scale test looks at the panels of their dashboard.
+    const shown = Object.entries(dashboardFiles).filter(([name]) => name !== 'workers.json')
+    const asked = shown.flatMap(([name, text]) => {
       const { panels }: Dashboard = JSON.parse(text())
       return panels.flatMap(({ title, targets = [] }) =>
         targets.map(({ expr }) => {

@@ -144,9 +144,10 @@ export class AssignedPartition {
     try {
       const body = record.value
       const encoding = encodingOf(body)
-      const { decoded, spans, invalid } = reader.read(body, encoding)
+      const { decoded, spans, invalid, tooLarge } = reader.read(body, encoding)
       counts.spans += spans
-      counts.leftOut += invalid
+      counts.invalid += invalid - tooLarge
+      counts.tooLarge += tooLarge
       log.receive(topic, record.offset, { signal, encoding, contentEncoding: '', body, decoded }, { from, seenMs })
     } catch (error) {
       log.keep(topic, record.offset)

@@ -14,8 +14,9 @@ export interface CarryForwardParts {
   readonly report: (message: string) => void
 }
 
-/** Messages that are appended again together. */
+/** Messages that are appended again together, and their bytes: the broker takes a batch or refuses all of it. */
 const CARRY_TOGETHER = 500
+const CARRY_BYTES = 512 * 1024
 
 /** Characters of a commit's metadata from which on the oldest messages are appended again. The broker takes 4,096. */
 const CARRY_FROM = 3000
@@ -46,7 +47,7 @@ export class CarryForward {
         commit.metadata.length > CARRY_FROM || behind > Math.max(FEW_MESSAGES, held * MESSAGES_FOR_EACH_NEEDED)
       const oldMs = nowMs - this.#parts.carryAfterMs
       const messages = log.oldest(topic, CARRY_TOGETHER).filter(({ timeMs }) => isMuch || timeMs < oldMs)
-      if (messages.length > 0) carried += await this.#append(partition, log, messages)
+      for (const together of batchesOf(messages)) carried += await this.#append(partition, log, together)
     }
     return carried
   }
@@ -72,4 +73,20 @@ export class CarryForward {
       return 0
     }
   }
+}
+
+/** Messages in batches that are not too large; one that is large by itself is a batch of its own. */
+function* batchesOf(messages: readonly Carried[]): Generator<readonly Carried[]> {
+  let batch: Carried[] = []
+  let bytes = 0
+  for (const message of messages) {
+    if (batch.length > 0 && bytes + message.body.byteLength > CARRY_BYTES) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(message)
+    bytes += message.body.byteLength
+  }
+  if (batch.length > 0) yield batch
 }

@@ -1,6 +1,11 @@
 import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
 import type { BaseOptions } from '@platformatic/kafka'
 
+import { explained, isRefusal } from './kafka-client.ts'
+import type { KafkaOptions } from './kafka-client.ts'
+
+const WAIT_FOR_BROKERS_MS = 15_000
+
 /** Names of the topics. */
 export interface Topics {
   readonly spans: string
@@ -15,11 +20,11 @@ export interface Topics {
  * @returns The number of partitions of the topics of spans and of log records
  * @throws Error where they are not: what was expected, what is, and what to do
  */
-export async function checkTopics(base: BaseOptions, topics: Topics): Promise<number> {
-  const admin = new Admin({ ...base, retries: 10, retryDelay: 1000 })
+export async function checkTopics(kafka: KafkaOptions, base: BaseOptions, topics: Topics): Promise<number> {
+  const admin = new Admin({ ...base, retries: 3, retryDelay: 1000 })
   try {
     const names = [topics.spans, topics.logs, topics.dead]
-    const existing = await admin.listTopics()
+    const existing = await topicsOf(kafka, base)
     const missing = names.filter((name) => !existing.includes(name))
     if (missing.length > 0) {
       throw new Error(
@@ -52,5 +57,21 @@ export async function checkTopics(base: BaseOptions, topics: Topics): Promise<nu
     return countOf(topics.spans)
   } finally {
     await admin.close()
+  }
+}
+
+/** The topics that there are. Brokers that do not answer yet are waited for; those that refuse are not. */
+async function topicsOf(kafka: KafkaOptions, base: BaseOptions): Promise<readonly string[]> {
+  const endMs = performance.now() + WAIT_FOR_BROKERS_MS
+  for (;;) {
+    const admin = new Admin({ ...base, retries: 0 })
+    try {
+      return await admin.listTopics()
+    } catch (error) {
+      if (isRefusal(error) || performance.now() > endMs) throw explained(error, kafka)
+      await new Promise((resolve) => setTimeout(resolve, 1000))
+    } finally {
+      await admin.close().catch(() => undefined)
+    }
   }
 }

@@ -12,6 +12,8 @@ export function createProducer(options: BaseOptions): BytesProducer {
   return new Producer({
     ...options,
     retries: RETRIES,
+    // What is appended again was compressed before, and must be no larger than it was.
+    compression: 'zstd',
     serializers: {
       key: bytesOf,
       value: (value: Buffer | undefined) => value,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-import { Base, findCoordinatorV4, findCoordinatorV5, findCoordinatorV6 } from '@platformatic/kafka'
+import { AuthenticationError, Base, findCoordinatorV4, findCoordinatorV5, findCoordinatorV6 } from '@platformatic/kafka'
 import type { BaseOptions, ClusterMetadata, Connection } from '@platformatic/kafka'
 
 /** How brokers are reached. */
@@ -36,7 +36,11 @@ export async function clientOptions({ brokers, clientId, tls, sasl }: KafkaOptio
     timeout: 10_000,
     metadataMaxAge: 5000,
     ...(tls !== undefined && {
-      tls: { ca: await textOf(tls.caFile), cert: await textOf(tls.certFile), key: await textOf(tls.keyFile) },
+      tls: {
+        ca: await textOf('--kafka-ca', tls.caFile),
+        cert: await textOf('--kafka-cert', tls.certFile),
+        key: await textOf('--kafka-key', tls.keyFile),
+      },
     }),
     ...(sasl !== undefined && { sasl }),
   }
@@ -127,8 +131,41 @@ export class KafkaClient {
   }
 }
 
-async function textOf(path: string | undefined): Promise<string | undefined> {
-  return path === undefined ? undefined : await readFile(path, 'utf8')
+async function textOf(option: string, path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const got = error instanceof Error ? error.message : 'none'
+    throw new Error(`${option} ${path}: expected a file that can be read, got ${got}.`, { cause: error })
+  }
+}
+
+/** An error of the first connection, in words that say what was expected and what to do. */
+export function explained(error: unknown, { brokers, tls, sasl }: KafkaOptions): Error {
+  if (sasl !== undefined && isRefusal(error)) {
+    return new Error(
+      `Expected brokers that let the user ${sasl.username} in with ${sasl.mechanism} (--kafka-sasl, --kafka-user and its password), got a refusal: ${describeError(error)}.`,
+      { cause: error },
+    )
+  }
+  return new Error(
+    `Expected brokers at ${brokers.join(', ')} that answer ${tls === undefined ? 'without TLS' : 'over TLS'}${sasl === undefined ? '' : ` with ${sasl.mechanism}`}, got none: ${describeError(error)}. Check --brokers, --kafka-tls, --kafka-ca, --kafka-cert and --kafka-key.`,
+    { cause: error },
+  )
+}
+
+/** Whether brokers answered, and did not let the user in. A connection that ends meanwhile is no answer. */
+export function isRefusal(error: unknown): boolean {
+  return isCausedBy(error, AuthenticationError) && !/closed|ECONN|timed out/i.test(describeError(error))
+}
+
+function isCausedBy(error: unknown, kind: typeof AuthenticationError): boolean {
+  if (error instanceof kind) return true
+  if (typeof error !== 'object' || error === null) return false
+  if ('errors' in error && Array.isArray(error.errors) && error.errors.some((each) => isCausedBy(each, kind)))
+    return true
+  return 'cause' in error && isCausedBy(error.cause, kind)
 }
 
 /** Whether an error, or one that it was caused by, is this error of the protocol, such as `NOT_COORDINATOR`. */

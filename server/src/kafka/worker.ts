@@ -23,7 +23,7 @@ import { PartitionClock } from './partition-clock.ts'
 import { PartitionLog } from './partition-log.ts'
 import { whyStuck } from './why-stuck.ts'
 import { TopicFetcher } from './topic-fetcher.ts'
-import type { WorkerCounts } from './worker-counts.ts'
+import { noCounts } from './worker-counts.ts'
 
 /** How a worker is set up. */
 export interface WorkerOptions {
@@ -68,16 +68,7 @@ export class Worker {
   readonly #producer: BytesProducer
   readonly #deadLetters: DeadLetters
   readonly #carryForward: CarryForward
-  readonly counts: WorkerCounts = {
-    messages: 0,
-    spans: 0,
-    leftOut: 0,
-    dead: 0,
-    lostToRetention: 0,
-    carried: 0,
-    commits: 0,
-    failedCommits: 0,
-  }
+  readonly counts = noCounts()
   #isPaused = true
   #isStopping = false
   #timer: NodeJS.Timeout | undefined
@@ -136,7 +127,7 @@ export class Worker {
    */
   static async start(options: WorkerOptions, parts: WorkerParts): Promise<Worker> {
     const base = await clientOptions(options.kafka)
-    const worker = new Worker(options, parts, base, await checkTopics(base, options.topics))
+    const worker = new Worker(options, parts, base, await checkTopics(options.kafka, base, options.topics))
     worker.#member.start()
     worker.#fetching = worker.#fetcher.run()
     worker.#timer = setInterval(() => void worker.#tick(), options.commitMs)
@@ -168,8 +159,8 @@ export class Worker {
       : `Nothing could be committed for ${Math.round(ageMs / 1000)} s: runs wait for the group's coordinator.`
   }
 
-  /** Runs and revisions that were put before the scorers, and traces that are held. */
-  traces(): { readonly runs: number; readonly revisions: number; readonly traces: number; readonly held: number } {
+  /** Runs and revisions that were put before the scorers, what is held, and what was left out of runs. */
+  traces() {
     const all = [...this.#partitions.values()]
     const sum = (of: (partition: AssignedPartition) => number) => all.reduce((total, each) => total + of(each), 0)
     return {
@@ -177,6 +168,8 @@ export class Worker {
       revisions: sum(({ service }) => service.counts.revisions),
       traces: sum(({ buffer }) => buffer.traces),
       held: sum(({ log }) => log.held),
+      late: this.counts.late + sum(({ buffer }) => buffer.counts.late),
+      overLimit: this.counts.overLimit + sum(({ buffer }) => buffer.counts.overLimit),
     }
   }
 
@@ -215,8 +208,10 @@ export class Worker {
   }
 
   async #onAssigned(assigned: readonly number[]): Promise<void> {
-    for (const [number, { service }] of this.#partitions) {
+    for (const [number, { service, buffer }] of this.#partitions) {
       if (assigned.includes(number)) continue
+      this.counts.late += buffer.counts.late
+      this.counts.overLimit += buffer.counts.overLimit
       service.release()
       this.#partitions.delete(number)
     }

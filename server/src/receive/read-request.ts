@@ -11,6 +11,8 @@ export interface ReadRequest {
   readonly decoded: DecodedRecord
   /** Spans or log records that were left out: without valid ids, or too large. Log records without a trace are not counted. */
   readonly invalid: number
+  /** How many of them are too large. */
+  readonly tooLarge: number
   readonly spans: number
   readonly logRecords: number
   /** Whether anything in it can be part of a run. */
@@ -70,6 +72,7 @@ export class RequestReader {
     return {
       decoded,
       invalid: invalid + tooLarge.size,
+      tooLarge: tooLarge.size,
       spans: batch.spans.length,
       logRecords: batch.logs.length,
       isOfUse: decoded.spans.some(isThere) || decoded.logs.some(isThere),

@@ -18,6 +18,8 @@ export interface ReceiveCounts {
   logRecords: number
   /** Spans without valid ids, which a partial success names. */
   invalid: number
+  /** How many of them are too large. */
+  tooLarge: number
   /** Requests that were refused, by reason. */
   readonly refused: Map<string, number>
 }
@@ -34,7 +36,7 @@ export interface ReceiverParts {
 /** The same for both protocols: reads a request, puts it on the log, and answers when it is there. */
 export class Receiver {
   readonly #parts: ReceiverParts
-  readonly counts: ReceiveCounts = { requests: 0, spans: 0, logRecords: 0, invalid: 0, refused: new Map() }
+  readonly counts: ReceiveCounts = { requests: 0, spans: 0, logRecords: 0, invalid: 0, tooLarge: 0, refused: new Map() }
 
   constructor(parts: ReceiverParts) {
     this.#parts = parts
@@ -48,7 +50,7 @@ export class Receiver {
     const { log, reader, forwards, unavailable } = this.#parts
     const why = unavailable()
     if (why !== undefined) throw new Refusal('unavailable', why)
-    const { decoded, invalid, spans, logRecords, isOfUse } = reader.read(body, encoding)
+    const { decoded, invalid, tooLarge, spans, logRecords, isOfUse } = reader.read(body, encoding)
     const kept =
       encoding === 'json'
         ? { contentEncoding: '', body: decoded.bytes.body.bytes }
@@ -64,6 +66,7 @@ export class Receiver {
       })
     this.counts.requests += 1
     this.counts.invalid += invalid
+    this.counts.tooLarge += tooLarge
     this.counts.spans += spans
     this.counts.logRecords += logRecords
     return invalid

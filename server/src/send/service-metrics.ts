@@ -38,7 +38,9 @@ export class ServiceMetrics {
       for (const [reason, count] of receiver.counts.refused) result.observe(count, { outcome: 'refused', reason })
     })
     counter('spans_left_out', 'Spans that are part of no scored run, by reason.', (result) => {
-      result.observe(receiver.counts.invalid, { reason: 'invalid-ids' })
+      const { invalid, tooLarge } = receiver.counts
+      result.observe(invalid - tooLarge, { reason: 'invalid-ids' })
+      result.observe(tooLarge, { reason: 'too-large' })
       result.observe(buffer.counts.late, { reason: 'late' })
       result.observe(buffer.counts.overLimit, { reason: 'over-limit' })
       result.observe(service.counts.undecodable, { reason: 'undecodable' })

@@ -25,6 +25,13 @@ export class WorkerMetrics {
       result.observe(counts.lostToRetention, { outcome: 'lost-to-retention' })
     })
     counter('spans', 'Spans that were read.', (result) => result.observe(counts.spans))
+    counter('spans_left_out', 'Spans that are part of no scored run, by reason.', (result) => {
+      const { late, overLimit } = worker.traces()
+      result.observe(counts.tooLarge, { reason: 'too-large' })
+      result.observe(counts.invalid, { reason: 'invalid-ids' })
+      result.observe(late, { reason: 'late' })
+      result.observe(overLimit, { reason: 'over-limit' })
+    })
     counter('carried', 'Messages that were appended again so that commits could move on.', (result) =>
       result.observe(counts.carried),
     )
@@ -53,7 +60,7 @@ export class WorkerMetrics {
     gauge('partitions', 'Partitions of this worker.', '{partition}', () => worker.partitions.length)
     gauge('held_messages', 'Messages whose runs are not finished.', '{message}', () => worker.traces().held)
     gauge('outbox_size', 'Runs whose scores wait for the destination.', '{run}', () => outbox.size)
-    gauge('stuck', 'Whether nothing is read although there is something to read: 0 or 1.', '1', () =>
+    gauge('stuck', 'Whether nothing is read although there is something to read: 0 or 1.', '{worker}', () =>
       worker.stuck === undefined ? 0 : 1,
     )
   }

@@ -10,7 +10,7 @@ import { freePorts } from './kafka-cluster.ts'
 const run = promisify(execFile)
 
 const MANIFEST = join(import.meta.dirname, 'ocb.yaml')
-const CONFIG = join(import.meta.dirname, '../../../collector-config/kafka/otel-collector-ingest.yaml')
+const CONFIGS = join(import.meta.dirname, '../../../collector-config/kafka')
 
 /** The Collector with the Kafka exporter, built from its Go modules and kept by the hash of the manifest. */
 export async function findCollector(): Promise<string> {
@@ -41,8 +41,10 @@ export async function findCollector(): Promise<string> {
   return program
 }
 
-/** A Collector that writes to Kafka, with the shipped configuration and its queue on disk. */
+/** A Collector with one of the shipped configurations. */
 export interface KafkaCollector {
+  /** Base of its OTLP/HTTP endpoint. */
+  readonly url: string
   /** Resolves when it has answered for a request: it is on its queue. */
   send(request: unknown, path?: string): Promise<void>
   /** Ends it without a warning. */
@@ -52,16 +54,29 @@ export interface KafkaCollector {
   close(): Promise<void>
 }
 
-export async function startCollector(brokers: readonly string[]): Promise<KafkaCollector> {
+/** Starts a Collector that writes to Kafka, with its queue on disk. */
+export function startCollector(brokers: readonly string[]): Promise<KafkaCollector> {
+  return launchCollector('otel-collector-ingest.yaml', { KAFKA_BROKERS: JSON.stringify(brokers) })
+}
+
+/** Starts a Collector that spreads traces over services at these gRPC addresses. */
+export function startBalancer(services: readonly [string, string]): Promise<KafkaCollector> {
+  return launchCollector('otel-collector-load-balancing.yaml', {
+    SPANSCORE_1: services[0],
+    SPANSCORE_2: services[1],
+  })
+}
+
+async function launchCollector(config: string, env: Readonly<Record<string, string>>): Promise<KafkaCollector> {
   const program = await findCollector()
   const queue = mkdtempSync(join(tmpdir(), 'spanscore-queue-'))
   const [http, grpc] = await freePorts(2)
   const start = () => {
-    const child = spawn(program, ['--config', CONFIG], {
+    const child = spawn(program, ['--config', join(CONFIGS, config)], {
       stdio: ['ignore', 'ignore', 'ignore'],
       env: {
         ...process.env,
-        KAFKA_BROKERS: JSON.stringify(brokers),
+        ...env,
         OTLP_HTTP_LISTEN: `127.0.0.1:${http}`,
         OTLP_GRPC_LISTEN: `127.0.0.1:${grpc}`,
         OTELCOL_QUEUE: queue,
@@ -70,15 +85,17 @@ export async function startCollector(brokers: readonly string[]): Promise<KafkaC
     })
     return { child, ended: new Promise((resolve) => child.once('exit', resolve)) }
   }
+  const url = `http://127.0.0.1:${http}`
   let running = start()
   const kill = async (): Promise<void> => {
     running.child.kill('SIGKILL')
     await running.ended
   }
   return {
+    url,
     send: async (request, path = '/v1/traces') => {
       for (;;) {
-        const status = await fetch(`http://127.0.0.1:${http}${path}`, {
+        const status = await fetch(`${url}${path}`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify(request),

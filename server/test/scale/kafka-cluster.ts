@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { Admin } from '@platformatic/kafka'
+import type { BaseOptions } from '@platformatic/kafka'
 
 import { clientOptions, KafkaClient } from '../../src/kafka/kafka-client.ts'
 
@@ -60,8 +61,21 @@ export interface KafkaCluster {
   close(): Promise<void>
 }
 
+/** What brokers differ in from those of plain text. */
+export interface KafkaSettings {
+  /** How clients reach the brokers. @default plain text */
+  readonly protocol?: 'PLAINTEXT' | 'SSL' | 'SASL_SSL'
+  /** Further lines of the brokers' configuration. */
+  readonly lines?: readonly string[]
+  /** Arguments of formatting the storage, such as users of SCRAM. */
+  readonly formatArgs?: readonly string[]
+  /** How the test itself reaches the brokers. */
+  readonly access?: Pick<BaseOptions, 'tls' | 'sasl'>
+}
+
 /** Starts brokers in KRaft mode, each a controller too. */
-export async function startKafka(count: number): Promise<KafkaCluster> {
+export async function startKafka(count: number, settings: KafkaSettings = {}): Promise<KafkaCluster> {
+  const { protocol = 'PLAINTEXT', lines = [], formatArgs = [], access = {} } = settings
   const classPath = await jars()
   const directory = mkdtempSync(join(tmpdir(), 'spanscore-kafka-'))
   const ports = await freePorts(count * 2)
@@ -80,11 +94,11 @@ export async function startKafka(count: number): Promise<KafkaCluster> {
           'process.roles=broker,controller',
           `node.id=${index + 1}`,
           `controller.quorum.voters=${voters}`,
-          `listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPorts[index]}`,
-          `advertised.listeners=PLAINTEXT://127.0.0.1:${port}`,
+          `listeners=CLIENT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPorts[index]}`,
+          `advertised.listeners=CLIENT://127.0.0.1:${port}`,
           'controller.listener.names=CONTROLLER',
-          'inter.broker.listener.name=PLAINTEXT',
-          'listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
+          'inter.broker.listener.name=CLIENT',
+          `listener.security.protocol.map=CONTROLLER:PLAINTEXT,CLIENT:${protocol}`,
           `log.dirs=${join(directory, `data-${index}`)}`,
           `offsets.topic.replication.factor=${count}`,
           `transaction.state.log.replication.factor=${count}`,
@@ -98,9 +112,10 @@ export async function startKafka(count: number): Promise<KafkaCluster> {
           'num.network.threads=2',
           'num.io.threads=3',
           'background.threads=2',
+          ...lines,
         ].join('\n'),
       )
-      await java('kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', configOf(index))
+      await java('kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', configOf(index), ...formatArgs)
     }),
   )
   const start = async (index: number): Promise<void> => {
@@ -131,7 +146,7 @@ export async function startKafka(count: number): Promise<KafkaCluster> {
   }
   await Promise.all(clientPorts.map((_, index) => start(index)))
   const brokers = clientPorts.map((port) => `127.0.0.1:${port}`)
-  const admin = new Admin({ clientId: 'test', bootstrapBrokers: brokers, retries: 60, retryDelay: 1000 })
+  const admin = new Admin({ ...access, clientId: 'test', bootstrapBrokers: brokers, retries: 60, retryDelay: 1000 })
   await admin.metadata({ topics: [], forceUpdate: true })
   const kill = async (index: number): Promise<void> => {
     const child = children[index]
@@ -146,13 +161,19 @@ export async function startKafka(count: number): Promise<KafkaCluster> {
     admin,
     pids: () => children.flatMap((child) => child?.pid ?? []),
     createTopics: async (topics, partitions) => {
-      for (const [topic, settings] of Object.entries(topics)) {
+      for (const [topic, config] of Object.entries(topics)) {
         await admin.createTopics({
           topics: [topic],
           partitions,
           replicas: count,
-          configs: Object.entries(settings).map(([name, value]) => ({ name, value })),
+          configs: Object.entries(config).map(([name, value]) => ({ name, value })),
         })
+      }
+      // Every broker hears of them a little later.
+      for (const broker of brokers) {
+        const each = new Admin({ ...access, clientId: 'test', bootstrapBrokers: [broker] })
+        while (!(await each.listTopics()).some((topic) => topic in topics)) await pause(100)
+        await each.close()
       }
     },
     kill,
@@ -207,4 +228,8 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   )
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
   return ports
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }

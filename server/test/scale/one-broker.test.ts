@@ -196,6 +196,26 @@ describe('a worker', () => {
     expect(scoresIn(sink)).toHaveLength(200)
   })
 
+  it('warns when another worker of the group has another configuration', async () => {
+    await createTopics('differing', 2)
+    await using sink = await createSink()
+    const lines: string[] = []
+    const options = (orphanMs: number) =>
+      workerOptions(kafka.brokers, 'differing', sink.url, {
+        traces: { ...workerOptions([], '', '').traces, orphanMs },
+        report: (line) => lines.push(line),
+      })
+    const warnings = () => lines.filter((line) => line.includes('another configuration than this one'))
+    const workers = [await startWorker(options(5000)), await startWorker(options(5000))]
+    const isWithout = (index: number) => JSON.stringify(workers[index]?.counts()).includes('"partitions":[]')
+    await until(() => !isWithout(0) && !isWithout(1), 'a partition for each of two workers', 30_000)
+    expect(warnings()).toEqual([])
+    workers.push(await startWorker(options(6000)))
+    await until(() => warnings().length > 0, 'the warning', 30_000)
+    expect(warnings()[0]).toMatch(/^[12] of 3 workers have another configuration than this one: /)
+    for (const worker of workers) await worker.stop()
+  })
+
   it('says what is wrong with topics', async () => {
     const options = (name: string) => workerOptions(kafka.brokers, name, 'http://127.0.0.1:9')
     await expect(startWorker(options('nowhere'))).rejects.toThrow(

@@ -5,8 +5,10 @@
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
+import { dashboardFiles } from '../../../scripts/dashboards/main.ts'
 import { ProcessUse } from '../../bench/process-use.ts'
-import { until } from '../traces.ts'
+import { makeRun, until } from '../traces.ts'
+import type { MadeRun } from '../traces.ts'
 import { startCollector } from './collector.ts'
 import type { KafkaCollector } from './collector.ts'
 import { Deliveries } from './deliveries.ts'
@@ -14,6 +16,7 @@ import { startKafka } from './kafka-cluster.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import { recordingRule, startPrometheus } from './prometheus.ts'
 import type { Prometheus } from './prometheus.ts'
+import { Sender } from './sender.ts'
 import { sendRecorded, ServiceTraffic } from './traffic.ts'
 import { keyOf, revisionOf, Truth } from './truth.ts'
 import { startWorkerProcess } from './worker-process.ts'
@@ -193,6 +196,63 @@ it(`loses nothing, and makes no false run, while workers, brokers and a Collecto
     expect(Math.abs(mean - expected)).toBeLessThan(0.02)
   }
   expect(runsPerSecond).toBeGreaterThanOrEqual(LEAST_RUNS_PER_SECOND)
+})
+
+it('rolls three workers under traffic without a duplicate, and counts every run once', async () => {
+  const topics = { 'roll.spans': TOPIC, 'roll.logs': TOPIC, 'roll.dead': {} }
+  await kafka.createTopics(topics, PARTITIONS)
+  await using deliveries = await Deliveries.start(3, prometheus.metricsUrl)
+  const start = (place: number) =>
+    startWorkerProcess([...argsFor('roll', deliveries.urlOf(place)), '--topic-prefix', 'roll'])
+  const workers = await Promise.all([0, 1, 2].map(start))
+  const sender = new Sender(kafka.brokers, 'roll.spans')
+  const runs: MadeRun[] = []
+  const over = new AbortController()
+  const sending = (async () => {
+    while (!over.signal.aborted) {
+      const batch = Array.from({ length: 20 }, () =>
+        makeRun({ toolFails: Math.random() < 0.3, serviceName: 'roll-app' }),
+      )
+      runs.push(...batch)
+      for (const place of [0, 1, 2]) {
+        await sender.send(batch.map((run) => ({ traceId: run.traceId, request: run.requests[place] })))
+      }
+      await seconds(0.1)
+    }
+  })()
+  for (const place of [0, 1, 2]) {
+    await until(() => deliveries.settledBefore(place, performance.now(), COMMIT_MS) > 0, `worker ${place}`, RECOVERY_MS)
+    expect(await workers[place]?.stop()).toBe(0)
+    workers[place] = await start(place)
+  }
+  over.abort()
+  await sending
+  const scored = () => deliveries.logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors')
+  await until(() => new Set(scored().map(keyOf)).size === runs.length, 'a score for every run', 60_000)
+  for (const worker of workers) expect(await worker.stop()).toBe(0)
+  await sender.close()
+  console.info(`${runs.length} runs in a roll: ${scored().length - runs.length} duplicates`)
+  expect(scored()).toHaveLength(runs.length)
+  // Every process has sent what it counted before it ended, under an instance of its own.
+  const counted = `sum by (job) (last_over_time(spanscore_sum_w_total{job="roll-app", gen_ai_evaluation_name="tool_errors"}[1h]))`
+  expect((await prometheus.query(counted, 'job')).get('roll-app')).toBe(runs.length)
+  const instances = `count by (job) (sum by (job, instance) (last_over_time(spanscore_sum_w_total{job="roll-app"}[1h])))`
+  expect((await prometheus.query(instances, 'job')).get('roll-app')).toBe(6)
+})
+
+it('has its panels filled: every expression of the dashboard of workers returns data', async () => {
+  const { panels }: { panels: { targets?: { expr: string }[] }[] } = JSON.parse(
+    dashboardFiles['workers.json']?.() ?? '',
+  )
+  const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr.replace('$job', '.*')))
+  expect(expressions.length).toBeGreaterThan(8)
+  const empty: string[] = []
+  for (const expression of expressions) {
+    // The workers of the tests before have ended.
+    const overTime = expression.replace(/(spanscore_worker_\w+\{[^}]*\})(?!\[)/g, 'last_over_time($1[1h])')
+    if ((await prometheus.query(overTime.replaceAll('[5m]', '[1h]'), 'instance')).size === 0) empty.push(expression)
+  }
+  expect(empty).toEqual([])
 })
 
 function seconds(count: number): Promise<void> {

@@ -40,7 +40,7 @@ function byTrace(request: unknown): readonly { readonly traceId: string; readonl
   }))
 }
 
-describeScenarios('a worker with its log on Kafka', async (to, configPath) => {
+describeScenarios('on Kafka', async (to, configPath) => {
   const name = `scenario-${(count += 1)}`
   const topics = topicsOf(name)
   await kafka.createTopics({ [topics.spans]: APPEND_TIME, [topics.logs]: APPEND_TIME, [topics.dead]: {} }, 2)

@@ -1,0 +1,141 @@
+import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
+
+import { choice, lines } from './panels.ts'
+
+const ALL = 'job=~"$job"'
+
+/** What workers on Kafka read, hold, deliver and put aside. */
+export function workers(): dashboard.Dashboard {
+  return new dashboard.DashboardBuilder('Workers on Kafka')
+    .uid('spanscore-workers')
+    .description('What the workers that read spans from Kafka have before them, read, hold, deliver and put aside.')
+    .tags(['spanscore'])
+    .readonly()
+    .time({ from: 'now-6h', to: 'now' })
+    .refresh('30s')
+    .withVariable(choice('job', 'Service', 'job', 'spanscore_worker_messages_total', true))
+    .withRow(new dashboard.RowBuilder('Reading'))
+    .withPanel(
+      lines(
+        {
+          title: 'Lag',
+          description: 'Messages on Kafka that no worker has read yet, by worker.',
+          unit: 'short',
+          size: [12, 8],
+        },
+        [[`sum by (instance) (spanscore_worker_lag{${ALL}})`, '{{instance}}']],
+      ),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Read',
+          description: 'Messages and spans that workers read in each second.',
+          unit: 'short',
+          size: [12, 8],
+        },
+        [
+          [`sum(rate(spanscore_worker_messages_total{${ALL}, outcome="read"}[5m]))`, 'messages'],
+          [`sum(rate(spanscore_worker_spans_total{${ALL}}[5m]))`, 'spans'],
+        ],
+      ),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Partitions',
+          description: 'Partitions of each worker. A partition without a worker is not read.',
+          unit: 'short',
+          size: [8, 8],
+        },
+        [[`sum by (instance) (spanscore_worker_partitions{${ALL}})`, '{{instance}}']],
+      ),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Held messages',
+          description:
+            'Messages whose runs are not finished, by worker: open runs, and scored ones that wait for late spans.',
+          unit: 'short',
+          size: [8, 8],
+        },
+        [[`sum by (instance) (spanscore_worker_held_messages{${ALL}})`, '{{instance}}']],
+      ),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Stuck workers',
+          description: 'Workers of which /health says that they read nothing although messages wait.',
+          unit: 'short',
+          size: [8, 8],
+        },
+        [[`sum(spanscore_worker_stuck{${ALL}})`, 'stuck']],
+      ),
+    )
+    .withRow(new dashboard.RowBuilder('What is left out'))
+    .withPanel(
+      lines(
+        {
+          title: 'Dead letters and lost messages',
+          description:
+            'Messages in each five minutes that could not be read and were put aside, and messages that Kafka dropped before they were read.',
+          unit: 'short',
+          size: [12, 8],
+        },
+        [[`sum by (outcome) (increase(spanscore_worker_messages_total{${ALL}, outcome!="read"}[5m]))`, '{{outcome}}']],
+      ),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Spans that are part of no run',
+          description:
+            'Spans in each five minutes that were left out, by reason: too large, without valid ids, late, over the limit of their trace.',
+          unit: 'short',
+          size: [12, 8],
+        },
+        [[`sum by (reason) (increase(spanscore_worker_spans_left_out_total{${ALL}}[5m]))`, '{{reason}}']],
+      ),
+    )
+    .withRow(new dashboard.RowBuilder('Delivering'))
+    .withPanel(
+      lines(
+        {
+          title: 'Scores',
+          description: 'Records with scores in each second, by what the destination answered.',
+          unit: 'short',
+          size: [8, 8],
+        },
+        [[`sum by (outcome) (rate(spanscore_worker_scores_total{${ALL}}[5m]))`, '{{outcome}}']],
+      ),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Runs that wait for the destination',
+          description: 'By worker. At 200 it reads nothing more until they are delivered.',
+          unit: 'short',
+          size: [8, 8],
+        },
+        [[`sum by (instance) (spanscore_worker_outbox_size{${ALL}})`, '{{instance}}']],
+      ),
+    )
+    .withPanel(
+      lines(
+        {
+          title: 'Commits',
+          description:
+            'Commits in each second by outcome, and messages that were appended again so that commits could move on.',
+          unit: 'short',
+          size: [8, 8],
+        },
+        [
+          [`sum by (outcome) (rate(spanscore_worker_commits_total{${ALL}}[5m]))`, '{{outcome}}'],
+          [`sum(rate(spanscore_worker_carried_total{${ALL}}[5m]))`, 'appended again'],
+        ],
+      ),
+    )
+    .build()
+}

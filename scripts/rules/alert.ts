@@ -1,0 +1,19 @@
+import type { Rule } from './recording.ts'
+
+/** Somebody is called. */
+export const page = { severity: 'page' }
+/** Somebody looks at it on a working day. */
+export const ticket = { severity: 'ticket' }
+
+/** Where an alert is explained. */
+const runbook = (name: string) => `runbooks.md#${name.toLowerCase()}`
+
+export function alert(
+  name: string,
+  expr: string,
+  labels: Readonly<Record<string, string>>,
+  words: { readonly summary: string; readonly description: string },
+  times: Pick<Rule, 'for' | 'keep_firing_for'> = {},
+): Rule {
+  return { alert: name, expr, ...times, labels, annotations: { ...words, runbook_url: runbook(name) } }
+}

@@ -1,0 +1,68 @@
+import { alert, page, ticket } from './alert.ts'
+import type { RuleGroup } from './recording.ts'
+
+/** Messages of one outcome in a while, by the worker's group. */
+const messages = (outcome: string, range: string) =>
+  `sum by (job) (increase(spanscore_worker_messages_total{outcome="${outcome}"}[${range}]))`
+
+/** Alerts on workers that read from Kafka. */
+export const WORKERS: RuleGroup = {
+  name: 'spanscore-workers',
+  interval: '30s',
+  rules: [
+    alert(
+      'SpanscoreWorkersBehind',
+      // Five minutes of what they read now wait. A thousand messages are nothing, whatever the rate.
+      [
+        'sum by (job) (spanscore_worker_lag)',
+        '  > 300 * sum by (job) (rate(spanscore_worker_messages_total{outcome="read"}[5m]))',
+        'and sum by (job) (spanscore_worker_lag) > 1000',
+      ].join('\n'),
+      ticket,
+      {
+        summary: 'Workers are more than five minutes behind',
+        description:
+          '{{ $value | printf "%.0f" }} messages wait on Kafka. Scores come late; nothing is lost before the retention of the topics.',
+      },
+      { for: '10m' },
+    ),
+    alert(
+      'SpanscoreWorkerStuck',
+      'max by (job, instance) (spanscore_worker_stuck) == 1',
+      page,
+      {
+        summary: 'The worker {{ $labels.instance }} reads nothing although messages wait',
+        description:
+          'Its /health answers 503, so that an orchestrator restarts it. One that does not come back needs a person.',
+      },
+      { for: '2m' },
+    ),
+    alert(
+      'SpanscoreDeadLetters',
+      `${messages('dead-letter', '15m')} > 0`,
+      ticket,
+      {
+        summary: 'Messages that cannot be read are put aside',
+        description:
+          '{{ $value | printf "%.0f" }} messages in 15 minutes are on the topic of dead letters. Their headers name topic, partition, offset and reason.',
+      },
+      { keep_firing_for: '15m' },
+    ),
+    alert('SpanscoreMessagesLost', `${messages('lost-to-retention', '1h')} > 0`, page, {
+      summary: 'Kafka dropped spans before any worker read them',
+      description:
+        '{{ $value | printf "%.0f" }} messages of the last hour were older than the retention of their topic when their turn came: their runs are lost or incomplete.',
+    }),
+    alert(
+      'SpanscoreSpansTooLarge',
+      'sum by (job) (increase({__name__=~"spanscore_(worker|service)_spans_left_out_total", reason="too-large"}[1h])) > 0',
+      ticket,
+      {
+        summary: 'Spans are too large to be scored',
+        description:
+          '{{ $value | printf "%.0f" }} spans of the last hour were larger than --max-span, and left out of their runs.',
+      },
+      { keep_firing_for: '1h' },
+    ),
+  ],
+}

@@ -1,0 +1,52 @@
+/** Without a broker: a Collector spreads traces over two services by trace id. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { startServer } from '../../src/start.ts'
+import type { RunningServer } from '../../src/start.ts'
+import { serverOptions } from '../server-options.ts'
+import { createSink } from '../sink.ts'
+import type { Sink } from '../sink.ts'
+import { makeRun, toRequest, until } from '../traces.ts'
+import { startBalancer } from './collector.ts'
+import type { KafkaCollector } from './collector.ts'
+import { sendRecorded } from './traffic.ts'
+import { keyOf, Truth } from './truth.ts'
+
+const sinks: Sink[] = []
+const services: RunningServer[] = []
+let collector: KafkaCollector
+
+beforeAll(async () => {
+  for (const _ of [0, 1]) {
+    const sink = await createSink()
+    sinks.push(sink)
+    services.push(
+      await startServer(serverOptions(sink.url, { traces: { ...serverOptions('').traces, settleMs: 3000 } })),
+    )
+  }
+  const [first, second] = services.map(({ grpcPort }) => `127.0.0.1:${grpcPort}`)
+  collector = await startBalancer([first ?? '', second ?? ''])
+})
+
+afterAll(async () => {
+  await collector.close()
+  for (const service of services) await service.stop()
+  for (const sink of sinks) await sink[Symbol.asyncDispose]()
+})
+
+it('keeps runs whole, those whose content is in log records, too, and gives both services work', async () => {
+  const truth = new Truth()
+  const runs = Array.from({ length: 200 }, (_, index) => makeRun({ toolFails: index % 3 === 0 }))
+  for (const run of runs) truth.note(toRequest(run.spans))
+  for (const place of [0, 1, 2]) await collector.send(toRequest(runs.map((run) => run.spans[place])))
+  await sendRecorded(collector, truth, 10)
+  const keys = () => new Set(sinks.flatMap(({ logs }) => logs.map(keyOf)))
+  await until(() => keys().size === truth.size, 'a score for every run', 60_000)
+  const toolErrors = sinks.flatMap(({ logs }) =>
+    logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors'),
+  )
+  const wrong = [...Map.groupBy(toolErrors, keyOf)].filter(([, ofRun]) => ofRun.length > 1 || !truth.isRight(ofRun))
+  expect(wrong.map(([key]) => key)).toEqual([])
+  expect([...keys()].filter((key) => !truth.has(key))).toEqual([])
+  for (const sink of sinks) expect(new Set(sink.logs.map(keyOf)).size).toBeGreaterThan(truth.size / 4)
+})
