@@ -117,7 +117,7 @@ export interface Dialect {
    */
   readonly isOfClient?: boolean
 
-  /** Where the library can write each run in two forms at once, in traces of their own, which of them this is. */
+  /** Where the library can write each run in two forms at the same time, in traces of their own, which of them this is. */
   readonly formOfTwo?: 'newer' | 'older'
 
   /**

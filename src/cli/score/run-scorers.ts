@@ -60,7 +60,7 @@ export class RunScorers {
       if (!this.#matches(one)) continue
       const evaluations: Evaluation[] = []
       for (const scorer of this.#scorers) {
-        // One judge at a time: how many runs are scored at once is the bound on calls.
+        // One judge at a time: how many runs are scored at the same time is the bound on calls.
         const evaluation = this.#evaluate(scorer, one, one !== run)
         if (evaluation === undefined) continue
         const done = evaluation instanceof Promise ? await evaluation : evaluation

@@ -1,7 +1,7 @@
 import type { LiveSpan } from './live-span.ts'
 import type { SpanGroup } from './span-group.ts'
 
-/** As many responses as an application that writes runs twice may have at once, and many more. */
+/** As many responses as an application that writes runs twice may have open, and many more. */
 const MAX_RESPONSES = 10_000
 
 /** How many of the open groups are compared. */
@@ -11,7 +11,7 @@ const MAX_COMPARED = 256
 const MAX_APART_MS = 100
 
 /**
- * Runs of libraries that may write each in two forms at once (`Dialect.formOfTwo`), at the top in two traces. In a process
+ * Runs of libraries that may write each in two forms at the same time (`Dialect.formOfTwo`), at the top in two traces. In a process
  * traces are closed one by one: the newer form is kept, and one of the older is a second record where the newer form of it is
  * open, or was seen. (For files `dropDuplicateRuns` does the same.)
  */

@@ -63,8 +63,8 @@ export class Responses {
     if (this.#inOrder === undefined) {
       const first = this.#models[0]?.input
       const last = this.#models.at(-1)?.input ?? this.#transcript()
-      const told = responsesIn(last?.slice(first?.length ?? 0))
-      const own = told.length > 0 ? told : responsesIn(ownTurns(this.#transcript()))
+      const latest = responsesIn(last?.slice(first?.length ?? 0))
+      const own = latest.length > 0 ? latest : responsesIn(ownTurns(this.#transcript()))
       this.#inOrder = own.filter((response) => response.id === undefined)
     }
     return this.#inOrder

@@ -10,7 +10,7 @@ import { toToolDefinitions } from '../content/tool-definitions.ts'
 
 /**
  * Mastra, through its OpenTelemetry exporter and its bridge, which name the same spans differently: `mastra.span.type`
- * tells. A `model_step` is one call of the model, and holds what it said; the `model_inference` inside has its tokens; the
+ * says which span it is. A `model_step` is one call of the model, and holds what it said; the `model_inference` inside has its tokens; the
  * `model_generation` around all steps has the messages as they were sent.
  */
 export const mastra: Dialect = {
