@@ -173,7 +173,7 @@ describe('by gRPC', () => {
     await guarded.stop()
   })
 
-  it('a connection that resets its calls at once is closed, while others are answered', async () => {
+  it('a connection that resets its calls as soon as it makes them is closed, while others are answered', async () => {
     const session = open()
     await once(session, 'remoteSettings')
     const closed = new Promise((resolve) => session.once('close', resolve))
