@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
-import { setFlagsFromString } from 'node:v8'
 
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 
@@ -9,10 +8,6 @@ import type { ServerOptions } from './start.ts'
 import type { Destination } from './send/acknowledged-exporter.ts'
 import type { JudgeServerOptions } from './start-judge-worker.ts'
 import type { WorkerServerOptions } from './start-worker.ts'
-
-// Where there is much memory, V8 lets the heap grow to a multiple of what is in use before it collects. Spans pass through in
-// great numbers here, and a service is given a fixed amount of memory: collecting earlier costs processor time, and keeps it within that.
-setFlagsFromString('--heap-growing-percent=20')
 
 interface Given {
   readonly to?: string
