@@ -5,7 +5,6 @@ import type { LoadedConfig } from './config/load-config.ts'
 import { readinessOf } from './health.ts'
 import { jobConfigHash } from './kafka/judges/job-config-hash.ts'
 import { JobWriter } from './kafka/judges/job-writer.ts'
-import { clientOptions } from './kafka/kafka-client.ts'
 import { Worker } from './kafka/worker.ts'
 import type { WorkerOptions } from './kafka/worker.ts'
 import { limited } from './limited.ts'
@@ -111,8 +110,7 @@ async function openJobs(
 ): Promise<JobWriter | undefined> {
   const hasJudges = options.scorers.some((entry) => ('scorer' in entry ? entry.scorer : entry).kind === 'judge')
   if (jobsTopic === undefined || !hasJudges) return undefined
-  const base = await clientOptions(kafka)
-  return JobWriter.start({ base, topic: jobsTopic, configHash: jobConfigHash(text), report })
+  return JobWriter.start({ kafka, topic: jobsTopic, configHash: jobConfigHash(text), report })
 }
 
 function healthOfWorker({ stuck }: Worker): HealthAnswer {

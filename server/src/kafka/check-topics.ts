@@ -61,7 +61,7 @@ export async function checkTopics(kafka: KafkaOptions, base: BaseOptions, topics
 }
 
 /** The topics that there are. Brokers that do not answer yet are waited for; those that refuse are not. */
-async function topicsOf(kafka: KafkaOptions, base: BaseOptions): Promise<readonly string[]> {
+export async function topicsOf(kafka: KafkaOptions, base: BaseOptions): Promise<readonly string[]> {
   const endMs = performance.now() + WAIT_FOR_BROKERS_MS
   for (;;) {
     const admin = new Admin({ ...base, retries: 0 })

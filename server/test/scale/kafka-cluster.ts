@@ -172,7 +172,8 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
       // Every broker hears of them a little later.
       for (const broker of brokers) {
         const each = new Admin({ ...access, clientId: 'test', bootstrapBrokers: [broker] })
-        while (!(await each.listTopics()).some((topic) => topic in topics)) await pause(100)
+        const areThere = (existing: readonly string[]) => Object.keys(topics).every((topic) => existing.includes(topic))
+        while (!areThere(await each.listTopics())) await pause(100)
         await each.close()
       }
     },

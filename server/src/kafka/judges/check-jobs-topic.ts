@@ -1,6 +1,9 @@
 import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
 import type { BaseOptions } from '@platformatic/kafka'
 
+import { topicsOf } from '../check-topics.ts'
+import type { KafkaOptions } from '../kafka-client.ts'
+
 /** What is to be known of the topic of jobs. */
 export interface JobsTopicFacts {
   readonly partitionCount: number
@@ -18,13 +21,14 @@ const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
  * @throws Error where it is not as it has to be: what was expected, what is, and what to do
  */
 export async function checkJobsTopic(
+  kafka: KafkaOptions,
   base: BaseOptions,
   topic: string,
   others: readonly string[],
 ): Promise<JobsTopicFacts> {
-  const admin = new Admin({ ...base, retries: 10, retryDelay: 1000 })
+  const admin = new Admin({ ...base, retries: 3, retryDelay: 1000 })
   try {
-    const existing = await admin.listTopics()
+    const existing = await topicsOf(kafka, base)
     const missing = [topic, ...others].filter((name) => !existing.includes(name))
     if (missing.length > 0) {
       throw new Error(

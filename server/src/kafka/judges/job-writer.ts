@@ -6,12 +6,13 @@ import { encodeJob } from '../../score/judge-job.ts'
 import type { JudgeJob, JudgeJobs } from '../../score/judge-job.ts'
 import { createProducer } from '../create-producer.ts'
 import type { BytesProducer } from '../create-producer.ts'
-import { describeError, isProtocolError } from '../kafka-client.ts'
+import { clientOptions, describeError, isProtocolError } from '../kafka-client.ts'
+import type { KafkaOptions } from '../kafka-client.ts'
 import { checkJobsTopic } from './check-jobs-topic.ts'
 
 /** What a writer of jobs needs. */
 export interface JobWriterParts {
-  readonly base: BaseOptions
+  readonly kafka: KafkaOptions
   readonly topic: string
   /** Identifies the configuration that runs were chosen with. */
   readonly configHash: string
@@ -60,16 +61,17 @@ export class JobWriter implements JudgeJobs {
   #isSending = false
   #isClosed = false
 
-  private constructor(parts: JobWriterParts, maxMessageBytes: number) {
+  private constructor(parts: JobWriterParts, base: BaseOptions, maxMessageBytes: number) {
     this.#parts = parts
     this.#maxMessageBytes = maxMessageBytes
-    this.#producer = createProducer(parts.base)
+    this.#producer = createProducer(base)
   }
 
   /** @throws Error where the topic is not as it has to be: what was expected, what is, and what to do */
   static async start(parts: JobWriterParts): Promise<JobWriter> {
-    const { maxMessageBytes } = await checkJobsTopic(parts.base, parts.topic, [])
-    return new JobWriter(parts, maxMessageBytes)
+    const base = await clientOptions(parts.kafka)
+    const { maxMessageBytes } = await checkJobsTopic(parts.kafka, base, parts.topic, [])
+    return new JobWriter(parts, base, maxMessageBytes)
   }
 
   get isFull(): boolean {

@@ -118,7 +118,7 @@ export class JudgeWorker {
   static async start(options: JudgeWorkerOptions, parts: JudgeWorkerParts): Promise<JudgeWorker> {
     const base = await clientOptions(options.kafka)
     const { jobs, dead } = options.topics
-    const { partitionCount } = await checkJobsTopic(base, jobs, [dead])
+    const { partitionCount } = await checkJobsTopic(options.kafka, base, jobs, [dead])
     const worker = new JudgeWorker(options, parts, base, partitionCount)
     worker.#member.start()
     worker.#fetching = worker.#fetcher.run()
