@@ -39,12 +39,15 @@ const deployment = z.strictObject({
             name: z.string(),
             image: z.string(),
             args: z.array(z.string()),
+            env: z.array(z.unknown()).optional(),
+            volumeMounts: z.array(z.unknown()).optional(),
             ports: z.array(z.strictObject({ name: z.literal('http'), containerPort: z.int() })),
             livenessProbe: probe,
             readinessProbe: probe,
             resources: z.strictObject({ requests: labels, limits: labels }),
           }),
         ]),
+        volumes: z.array(z.unknown()).optional(),
       }),
     }),
   }),
@@ -81,38 +84,46 @@ const scaledObject = z.strictObject({
   }),
 })
 
+function selectorsOf(
+  all: readonly { spec: { selector: { matchLabels: Record<string, string> } } }[],
+): readonly string[] {
+  return all.map(({ spec }) => JSON.stringify(spec.selector.matchLabels)).toSorted()
+}
+
 describe('the manifests for Kubernetes', () => {
   const documents = parseAllDocuments(read('collector-config/kafka/kubernetes.yaml')).map((each): unknown =>
     each.toJS(),
   )
-  const [first, second, third] = documents
-  const workers = deployment.parse(first)
-  const disruption = budget.parse(second)
-  const scaled = scaledObject.parse(third)
-  const [container] = workers.spec.template.spec.containers
+  const ofKind = (kind: string) =>
+    documents.filter((each) => typeof each === 'object' && each !== null && 'kind' in each && each.kind === kind)
+  const deployments = ofKind('Deployment').map((each) => deployment.parse(each))
+  const budgets = ofKind('PodDisruptionBudget').map((each) => budget.parse(each))
+  const [scaled] = ofKind('ScaledObject').map((each) => scaledObject.parse(each))
 
-  it('speak of the same pods', () => {
-    const { matchLabels } = workers.spec.selector
-    expect(workers.spec.template.metadata.labels).toEqual(matchLabels)
-    expect(disruption.spec.selector.matchLabels).toEqual(matchLabels)
-    expect(scaled.spec.scaleTargetRef.name).toBe(workers.metadata.name)
-    expect(documents).toHaveLength(3)
+  it('give each Deployment a budget of its own for disruptions, and hold nothing else', () => {
+    for (const { spec } of deployments) expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels)
+    expect(selectorsOf(budgets)).toEqual(selectorsOf(deployments))
+    expect(deployments.length + budgets.length + 1).toBe(documents.length)
   })
 
-  it('start the worker with options that it has, and look at the port that it listens on', () => {
-    const given = new Map(container.args.map((arg) => arg.split('=') as [string, string]))
-    expect([...given.keys()].filter((name) => !options.has(name))).toEqual([])
-    expect(given.get('--role')).toBe('worker')
-    expect(given.get('--http-port')).toBe(String(container.ports[0]?.containerPort))
-    expect(container.livenessProbe.httpGet.path).toBe('/health')
-    expect(container.readinessProbe.httpGet.path).toBe('/ready')
+  it('start workers with options that they have, and look at the port that they listen on', () => {
+    for (const { spec } of deployments) {
+      const [{ args, ports, livenessProbe, readinessProbe }] = spec.template.spec.containers
+      const given = new Map(args.map((arg) => arg.split('=') as [string, string]))
+      expect([...given.keys()].filter((name) => !options.has(name))).toEqual([])
+      expect(['worker', 'judge']).toContain(given.get('--role'))
+      expect(given.get('--http-port')).toBe(String(ports[0]?.containerPort))
+      expect(livenessProbe.httpGet.path).toBe('/health')
+      expect(readinessProbe.httpGet.path).toBe('/ready')
+    }
   })
 
-  it('scale by the lag of the group and the topic that workers read, up to the number of partitions', () => {
-    const [{ metadata }] = scaled.spec.triggers
-    expect(metadata).toMatchObject({ consumerGroup: 'spanscore', topic: 'spanscore.spans' })
-    expect(scaled.spec.maxReplicaCount).toBe(partitions)
-    expect(container.args).toContain(`--brokers=${metadata.bootstrapServers}`)
+  it('scale workers by the lag of the group and the topic that they read, up to the number of partitions', () => {
+    const target = deployments.find(({ metadata }) => metadata.name === scaled?.spec.scaleTargetRef.name)
+    const trigger = scaled?.spec.triggers[0].metadata
+    expect(trigger).toMatchObject({ consumerGroup: 'spanscore', topic: 'spanscore.spans' })
+    expect(scaled?.spec.maxReplicaCount).toBe(partitions)
+    expect(target?.spec.template.spec.containers[0].args).toContain(`--brokers=${trigger?.bootstrapServers}`)
   })
 })
 
@@ -126,15 +137,19 @@ describe('the services for Docker Compose', () => {
   const { services }: { services: Record<string, Service> } = parse(read('collector-config/kafka/docker-compose.yml'))
   const base: { services: Record<string, Service> } = parse(read('collector-config/docker-compose.yml'))
 
-  it('start the worker with options that it has', () => {
-    const names = services['worker']?.command?.filter((part) => part.startsWith('--')) ?? []
-    expect(names).toContain('--role')
+  const workers = Object.values(services).filter(({ command = [] }) => command.includes('--role'))
+
+  it('start workers with options that they have', () => {
+    expect(workers.length).toBeGreaterThan(0)
+    const names = workers.flatMap(({ command = [] }) => command.filter((part) => part.startsWith('--')))
     expect(names.filter((name) => !options.has(name))).toEqual([])
   })
 
-  it('can be scaled: the worker has no name and no port of its own', () => {
-    expect(services['worker']).not.toHaveProperty('container_name')
-    expect(services['worker']).not.toHaveProperty('ports')
+  it('can be scaled: workers have no name and no port of their own', () => {
+    for (const worker of workers) {
+      expect(worker).not.toHaveProperty('container_name')
+      expect(worker).not.toHaveProperty('ports')
+    }
   })
 
   it('depend on services that there are, and publish ports on loopback alone', () => {
