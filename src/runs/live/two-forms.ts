@@ -43,9 +43,11 @@ export class TwoForms {
   isSecondRecord(agent: LiveSpan): boolean {
     const { formOfTwo } = agent.dialect
     if (formOfTwo === undefined) return false
-    const models = agent.withAllBelow().filter((span) => span.role === 'model' && !span.isOpen)
-    const ids = models.flatMap((model) => model.model?.responseId ?? [])
     const seen = this.#responses[formOfTwo === 'older' ? 'newer' : 'older']
+    // Most applications write one form only: there is nothing to compare with, and no model call is looked at.
+    const isCompared = formOfTwo === 'older' || seen.size > 0
+    const models = isCompared ? agent.withAllBelow().filter((span) => span.role === 'model' && !span.isOpen) : []
+    const ids = models.flatMap((model) => model.model?.responseId ?? [])
     if (ids.length > 0 && seen.size > 0 && ids.every((id) => seen.has(id))) return true
     if (formOfTwo === 'newer') {
       this.#ended.push({ library: agent.dialect.name, agent: agent.agent?.name, startMs: agent.span.startTimeMs })
@@ -89,7 +91,8 @@ export class TwoForms {
   }
 }
 
-function findLike(groups: Iterable<SpanGroup>, agent: LiveSpan, form: 'newer' | 'older'): SpanGroup | undefined {
+function findLike(groups: ReadonlySet<SpanGroup>, agent: LiveSpan, form: 'newer' | 'older'): SpanGroup | undefined {
+  if (groups.size === 0) return undefined
   let compared = 0
   for (const group of groups) {
     const [root] = group.spans
