@@ -67,6 +67,7 @@ export class ScoringJobs {
   #contentBytes = 0
   #isAdmitting = false
   #isStopping = false
+  #isStopped = false
 
   constructor(parts: ScoringJobsParts) {
     this.#parts = parts
@@ -121,20 +122,32 @@ export class ScoringJobs {
   beginShutdown(): void {
     this.#isStopping = true
     for (const task of this.#intake.splice(0)) this.#admit(task)
+    this.#finishJobs()
+  }
+
+  /** Gives up what is left, and from now on what comes. */
+  endShutdown(): void {
+    this.#isStopped = true
+    this.#finishJobs()
+  }
+
+  /** What is done while the processor ends: there are no more turns of the event loop to wait for. */
+  #finishJobs(): void {
     for (const job of this.#jobs) {
       const { scored, scorer } = job.parts.task
       // Code that has not begun is done now: later its score would find loggers and meters shut down.
       if (scorer.scorer.kind === 'code') job.startNow()
       else if (!scored.outlet.isHeld) job.abandon()
+      if (this.#isStopped) job.abandon()
     }
   }
 
-  /** Gives up what is left. */
-  endShutdown(): void {
-    for (const job of this.#jobs) job.abandon()
-  }
-
   #lineUp(task: ScoringTask): void {
+    if (this.#isStopping) {
+      this.#admit(task)
+      this.#finishJobs()
+      return
+    }
     const { concurrency, maxContentBytes, queueSize } = this.#parts.options
     // What can be worked on right away need not wait: the queue has the last word on it.
     if (this.#intake.length >= queueSize + concurrency || this.#contentBytes > maxContentBytes) {

@@ -17,3 +17,14 @@ it('counts attributes beyond the usual number as what reading them takes', () =>
   expect(bytesOfSpan(spanWith(short(800))).contentBytes).toBeGreaterThan(256 * 1024)
   expect(bytesOfSpan(spanWith(short(34_000))).contentBytes).toBeGreaterThan(16 * 1024 * 1024)
 })
+
+it('never throws: a run must not stay open for want of a number', () => {
+  const trap = Object.defineProperty({}, 'trap', {
+    enumerable: true,
+    get() {
+      throw new Error('trap')
+    },
+  })
+  expect(bytesOfSpan(spanWith({ text: 'x'.repeat(100), trap })).contentBytes).toBe(104)
+  expect(bytesOfSpan({} as SdkSpanLike).contentBytes).toBe(0)
+})

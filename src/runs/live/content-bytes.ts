@@ -20,17 +20,22 @@ const BYTES_OF_MORE_ENTRIES = 512
  * all else; and what it holds in memory with them.
  */
 export function bytesOfSpan(span: SdkSpanLike): { readonly contentBytes: number; readonly heldBytes: number } {
-  const { attributes, events, status } = span
-  let contentBytes = span.name.length + (status.message?.length ?? 0)
-  let entries = events.length * 2
-  // Own keys and inherited ones alike: attributes are plain objects, and `in` order costs no array.
-  // oxlint-disable-next-line eslint/guard-for-in
-  for (const key in attributes) {
-    const value = attributes[key]
-    entries += 1
-    contentBytes += typeof value === 'string' ? value.length : bytesOf(value, 1)
+  let [contentBytes, entries] = [0, 0]
+  try {
+    const { attributes, events, status } = span
+    contentBytes = span.name.length + (status.message?.length ?? 0)
+    entries = events.length * 2
+    // Own keys and inherited ones alike: attributes are plain objects, and `in` order costs no array.
+    // oxlint-disable-next-line eslint/guard-for-in
+    for (const key in attributes) {
+      const value = attributes[key]
+      entries += 1
+      contentBytes += typeof value === 'string' ? value.length : bytesOf(value, 1)
+    }
+    for (const event of events) contentBytes += event.name.length + bytesOf(event.attributes)
+  } catch {
+    // A value that cannot be read ends the count: a run must not stay open for want of a number.
   }
-  for (const event of events) contentBytes += event.name.length + bytesOf(event.attributes)
   if (entries > USUAL_ENTRIES) contentBytes += (entries - USUAL_ENTRIES) * BYTES_OF_MORE_ENTRIES
   return { contentBytes, heldBytes: HELD_BYTES_OF_SPAN + contentBytes + entries * HELD_BYTES_OF_ENTRY }
 }

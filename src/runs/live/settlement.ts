@@ -35,7 +35,7 @@ export class Settlement {
     const { group } = run.agent
     this.#waiting += run.nested ? 0 : 1
     group.waiting.push(run)
-    if (run.hasOpenSpans) this.#parts.deadlines.add(() => this.#settleByClock(group, run))
+    if (run.hasOpenSpans) this.#parts.deadlines.add(() => this.#settleByClock(run))
   }
 
   /** Settles the runs of a group below which nothing is open any more. */
@@ -57,14 +57,19 @@ export class Settlement {
     else if (!group.closed && !run.nested) this.#parts.forget(run.agent)
   }
 
-  #settleByClock(group: SpanGroup, run: LiveRun): void {
+  #settleByClock(run: LiveRun): void {
+    // Of two groups that became one, the other is it by now.
+    const { group } = run.agent
     if (this.#parts.rescore && group.waiting.includes(run)) this.#parts.onSettled(run, false)
     else this.#settleWaiting(group, (waiting) => waiting === run)
   }
 
   #settleWaiting(group: SpanGroup, isDue: (run: LiveRun) => boolean): void {
     for (const run of group.waiting.filter(isDue)) {
-      group.waiting.splice(group.waiting.indexOf(run), 1)
+      const index = group.waiting.indexOf(run)
+      // Settling one run may have settled this one, too.
+      if (index === -1) continue
+      group.waiting.splice(index, 1)
       this.#waiting -= run.nested ? 0 : 1
       this.settle(group, run)
     }

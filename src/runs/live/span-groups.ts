@@ -75,7 +75,7 @@ export class SpanGroups implements Iterable<SpanGroup> {
     into.openCount += from.openCount
     into.contentBytes += from.contentBytes
     into.heldBytes += from.heldBytes
-    into.waiting.push(...from.waiting)
+    into.waiting.push(...from.waiting.splice(0))
     into.undecided.push(...from.undecided)
     into.hasWork ||= from.hasWork
     into.hasRun ||= from.hasRun

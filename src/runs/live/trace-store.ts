@@ -191,6 +191,8 @@ export class TraceStore {
     this.#flat.release()
     this.#undecided.decideFlat()
     this.#deadlines.sweepAll()
+    // A run may wait without a deadline, where the hook that should have settled it was broken off by what its span holds.
+    for (const group of Array.from(this.#groups)) this.#settlement.settleAllOf(group)
     this.#agentless.giveUpWaiting()
   }
 
