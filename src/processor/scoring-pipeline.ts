@@ -4,7 +4,6 @@ import type { LiveRun } from '../runs/live/live-run.ts'
 import { TraceStore } from '../runs/live/trace-store.ts'
 import type { ParentSpan } from '../runs/live/span-links.ts'
 import { Budget } from '../sampling/budget.ts'
-import { detached } from '../scoring/isolation.ts'
 import { runForeignNow } from '../scoring/run-foreign.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { formatLedger, Ledger } from '../scoring/ledger.ts'
@@ -15,6 +14,7 @@ import { Flushing } from './deliver/flushing.ts'
 import { HeldSpans } from './deliver/held-spans.ts'
 import type { ResolvedOptions } from './config/options.ts'
 import { Providers } from './attach/tracer-providers.ts'
+import { LargeRuns } from './large-runs.ts'
 import { isLateSpan, OwnWork } from './run/own-work.ts'
 import { Reporter } from './run/reporter.ts'
 import { RunScoring } from './run/run-scoring.ts'
@@ -42,8 +42,7 @@ export class ScoringPipeline {
   readonly #flushing: Flushing
   readonly #notices: SetupNotices
   readonly #scheduler: Scheduler
-  /** Runs that are settled, and too large to be read while a span is ending. */
-  readonly #large: LiveRun[] = []
+  readonly #large = new LargeRuns(now, (live) => this.#lookAt(live))
   readonly #forgetExit: () => void
   readonly #ownWork = new OwnWork()
 
@@ -188,14 +187,14 @@ export class ScoringPipeline {
 
   async flush(): Promise<void> {
     this.#reporter.guard('forceFlush', () => this.#store.settleAgentless())
-    this.#lookAtLarge()
+    this.#large.finish()
     await this.#reporter.settle('forceFlush', () => this.#flushing.flush())
   }
 
   /** Ends scoring. Its first part runs before the first `await`. */
   async stop(): Promise<void> {
     this.#reporter.guard('shutdown', () => this.#store.settleAll())
-    this.#lookAtLarge()
+    this.#large.finish()
     this.#notices.conclude()
     this.#forgetExit()
     await this.#reporter.settle('shutdown', () => this.#flushing.drain())
@@ -227,17 +226,7 @@ export class ScoringPipeline {
     this.#reporter.guard('Scoring a run', () => this.#runs.runSettled(live, isFinal))
     if (!isFinal) return
     if (live.effortBytes <= this.#options.maxSyncBytes) this.#lookAt(live)
-    else if (this.#large.push(live) === 1) this.#lookAtLargeLater()
-  }
-
-  /** One in each turn of the event loop, so that none waits for more than one. */
-  #lookAtLargeLater(): void {
-    detached(() => setImmediate(() => this.#lookAtLarge(1)))
-  }
-
-  #lookAtLarge(most: number = Number.POSITIVE_INFINITY): void {
-    for (const live of this.#large.splice(0, most)) this.#lookAt(live)
-    if (this.#large.length > 0) this.#lookAtLargeLater()
+    else this.#large.add(live)
   }
 
   /** Counts a run that is settled, and lets the notices look at it, whether it is scored or not. */

@@ -32,6 +32,7 @@ export function toScorable({ run, target, nested, wanted }: LoggedRun): Scorable
     effortBytes: 0,
     hasOpenSpans: false,
     scoringState: undefined,
+    readAhead: () => true,
     current: () => run,
   }
 }

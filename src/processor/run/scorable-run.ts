@@ -32,6 +32,11 @@ export interface ScorableRun {
   readonly hasOpenSpans: boolean
   /** What scoring keeps with the run. */
   scoringState: object | undefined
+  /**
+   * Reads what the spans of a large run hold until time is up: most of the work of putting it together. Gives whether there is nothing
+   * more to read.
+   */
+  readAhead(isTimeUp: () => boolean): boolean
   /** The run as it is known by now; `undefined` where its spans make none. */
   current(): AgentRun | undefined
 }

@@ -34,6 +34,7 @@ function createScored(hasOpenSpans = false) {
       effortBytes: 0,
       hasOpenSpans,
       scoringState: undefined,
+      readAhead: () => true,
       current: () => runs.current,
     },
     target,

@@ -7,7 +7,7 @@ import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
 import { PendingRuns } from '../deliver/pending-runs.ts'
 import type { ScoreWriter } from '../deliver/score-writer.ts'
 import type { Scheduler } from '../scheduler.ts'
-import { admit } from './admission.ts'
+import { admit, isSmall, isTooLarge } from './admission.ts'
 import type { Admitted, Rejected } from './admission.ts'
 import { redactFailed } from './redacted-by.ts'
 import type { Reporter } from './reporter.ts'
@@ -162,12 +162,20 @@ export class ScoringJobs {
 
   #admitSome(): void {
     const endMs = this.#parts.now() + ADMISSION_SLICE_MS
+    const isTimeUp = (): boolean => this.#parts.now() >= endMs
     do {
-      const next = this.#intake.shift()
-      if (next) this.#admit(next)
-    } while (this.#intake.length > 0 && this.#parts.now() < endMs)
+      const [next] = this.#intake
+      if (next === undefined || !this.#isRead(next, isTimeUp)) break
+      this.#intake.shift()
+      this.#admit(next)
+    } while (!isTimeUp())
     this.#isAdmitting = this.#intake.length > 0
     if (this.#isAdmitting) setImmediate(() => this.#admitSome())
+  }
+
+  /** Whether the run of a task can be put together in one turn of the event loop: a large one is read over several. */
+  #isRead({ scored }: ScoringTask, isTimeUp: () => boolean): boolean {
+    return isSmall(scored, this.#parts.options) || isTooLarge(scored.scorable) || scored.scorable.readAhead(isTimeUp)
   }
 
   #admit(task: ScoringTask, hasRoom = true): void {

@@ -1,6 +1,7 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
+import { frozen } from '../view/frozen.ts'
 import { ReconstructedRun } from '../view/run.ts'
 import type { LiveSpan } from './live-span.ts'
 import type { SpanGroup } from './span-group.ts'
@@ -37,6 +38,8 @@ export class LiveRun {
   kept: KeptSpans | undefined
   readonly group: SpanGroup
   readonly #source: LiveRunSource
+  /** Spans that have not been read ahead. */
+  #unread: LiveSpan[] | undefined
   #isFrozen = false
   #built: AgentRun | undefined
   /** The version of the group when it was built. */
@@ -88,6 +91,17 @@ export class LiveRun {
     this.#isFrozen = true
   }
 
+  /** Reads what its spans hold until time is up, so that putting together a large run takes several turns of the event loop. */
+  readAhead(isTimeUp: () => boolean): boolean {
+    if (!this.wanted) return true
+    this.#unread ??= [...(this.kept?.spans ?? this.agent.withAllBelow())]
+    for (let span = this.#unread.pop(); span !== undefined; span = this.#unread.pop()) {
+      if (!span.isOpen) readContent(span)
+      if (isTimeUp()) break
+    }
+    return this.#unread.length === 0
+  }
+
   /** The run as its spans show it by now; put together anew only where spans ended since it was last asked for. */
   current(): AgentRun | undefined {
     if (!this.wanted || this.#builtFrom === BUILT_FOR_GOOD) return this.#built
@@ -97,6 +111,19 @@ export class LiveRun {
     }
     this.#builtFrom = this.#isFrozen ? BUILT_FOR_GOOD : this.group.version
     return this.#built
+  }
+}
+
+/** Reads what takes long: each fact is kept with the span. What a model was given is read by few scorers, and stays unread here. */
+function readContent(span: LiveSpan): void {
+  try {
+    span.sortLogs()
+    frozen(span.output)
+    frozen(span.toolCalls)
+    frozen(span.toolArguments)
+    frozen(span.toolResult)
+  } catch {
+    // The value cannot be looked at. What asks the run for it gets the error.
   }
 }
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
-import { call, calls, score } from '../../../test/fixtures/code-runs.ts'
+import { call, calls, runOf, score } from '../../../test/fixtures/code-runs.ts'
+import { evaluate } from '../../scoring/evaluate.ts'
 import { createLoopScorer } from './loop.ts'
+
+const large = (first: number) => ({ list: [first, ...Array.from({ length: 60_000 }, (_, index) => index)] })
 
 describe('loop', () => {
   it('counts identical calls beyond those allowed, whatever the order of their arguments', () => {
@@ -30,6 +33,13 @@ describe('loop', () => {
       details: { cycle: { calls: ['a'], times: 3 } },
     })
     expect(score(createLoopScorer(), { toolCalls: calls('abcabd') })).not.toHaveProperty('details.cycle')
+  })
+
+  it('compares large arguments in later turns of the event loop, with the same result', async () => {
+    const toolCalls = [call('a', large(1)), call('a', large(1)), call('a', large(2)), call('a', large(1))]
+    const evaluation = evaluate(createLoopScorer(), runOf({ toolCalls }))
+    expect(evaluation).toBeInstanceOf(Promise)
+    expect((await evaluation).score).toMatchObject({ value: 0.25, details: { repeated: [{ times: 3 }] } })
   })
 
   it('refuses a limit below 1', () => {

@@ -1,6 +1,7 @@
 import { contentFree, explain } from '../../model/explanation.ts'
+import type { ToolCall } from '../../model/agent-run.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
-import type { Scorer } from '../../scoring/scorer.ts'
+import type { Scorer, ScoredVerdict } from '../../scoring/scorer.ts'
 import { canonicalJson } from '../../spans/json.ts'
 import { count, skipWithoutArguments } from './code-scorer.ts'
 import { expectOption, expectTexts, readOptions } from '../read-options.ts'
@@ -8,6 +9,7 @@ import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { skip } from '../skip.ts'
+import { inSlices } from './in-slices.ts'
 
 /** Options of `createLoopScorer`. */
 export interface LoopOptions extends ScorerOptions {
@@ -61,32 +63,56 @@ export function createLoopScorer(options: LoopOptions = {}): Scorer {
       if (calls.length === 0) return skip('not-applicable', explain`${contentFree(id)}: no tool was called.`)
       const unknown = skipWithoutArguments(run, id)
       if (unknown !== undefined) return unknown
-      const keys = calls.map((call) => `${call.name}(${canonicalJson(call.arguments ?? {})})`)
-      const times = new Map<string, number>()
-      for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1)
-      const repeated = [...times].filter(([, made]) => made > maxIdentical)
-      const tooMany = repeated.reduce((sum, [, made]) => sum + made - maxIdentical, 0)
-      const cycle = longestCycle(
-        keys,
-        calls.map(({ name }) => name),
-      )
-      const [worst] = repeated.toSorted(([, one], [, other]) => other - one)
-      const inCycle =
-        cycle === undefined ? explain`` : explain` ${cycle.calls.join(', ')} came ${cycle.times} times in a row.`
-      return {
-        status: 'scored',
-        value: tooMany / calls.length,
-        explanation:
-          worst === undefined
-            ? explain`No call was made more than ${count(maxIdentical, 'time')} with the same arguments.${inCycle}`
-            : explain`${tooMany} of ${count(calls.length, 'call')} repeat an identical one: ${worst[0].slice(0, 200)} ${worst[1]} times.${inCycle}`,
-        details: {
-          repeated: repeated.map(([call, made]) => ({ call: call.slice(0, 200), times: made })),
-          ...(cycle !== undefined && { cycle }),
-        },
-      }
+      const keys = inSlices(keysOf(calls))
+      return keys instanceof Promise
+        ? keys.then((all) => verdictOf(calls, all, maxIdentical))
+        : verdictOf(calls, keys, maxIdentical)
     },
   })
+}
+
+/** Characters of arguments that are written without a pause. */
+const MAX_CHARACTERS = 100_000
+
+/** What identifies each call: its tool and its arguments. A step for each large part of them. */
+function* keysOf(calls: readonly ToolCall[]): Generator<undefined, readonly string[]> {
+  const keys: string[] = []
+  let written = 0
+  for (const call of calls) {
+    const key = `${call.name}(${canonicalJson(call.arguments ?? {})})`
+    keys.push(key)
+    written += key.length
+    if (written < MAX_CHARACTERS) continue
+    written = 0
+    yield
+  }
+  return keys
+}
+
+function verdictOf(calls: readonly ToolCall[], keys: readonly string[], maxIdentical: number): ScoredVerdict {
+  const times = new Map<string, number>()
+  for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1)
+  const repeated = [...times].filter(([, made]) => made > maxIdentical)
+  const tooMany = repeated.reduce((sum, [, made]) => sum + made - maxIdentical, 0)
+  const cycle = longestCycle(
+    keys,
+    calls.map(({ name }) => name),
+  )
+  const [worst] = repeated.toSorted(([, one], [, other]) => other - one)
+  const inCycle =
+    cycle === undefined ? explain`` : explain` ${cycle.calls.join(', ')} came ${cycle.times} times in a row.`
+  return {
+    status: 'scored',
+    value: tooMany / calls.length,
+    explanation:
+      worst === undefined
+        ? explain`No call was made more than ${count(maxIdentical, 'time')} with the same arguments.${inCycle}`
+        : explain`${tooMany} of ${count(calls.length, 'call')} repeat an identical one: ${worst[0].slice(0, 200)} ${worst[1]} times.${inCycle}`,
+    details: {
+      repeated: repeated.map(([call, made]) => ({ call: call.slice(0, 200), times: made })),
+      ...(cycle !== undefined && { cycle }),
+    },
+  }
 }
 
 const MIN_TIMES = 3

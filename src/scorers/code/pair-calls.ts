@@ -1,3 +1,4 @@
+import { inSlices } from './in-slices.ts'
 import { maximumMatching } from './maximum-matching.ts'
 import type { SchemaError } from './schema/json-schema.ts'
 
@@ -15,9 +16,6 @@ export interface Pairing {
 /** Pairs of expected and made calls that are compared without a pause. */
 const MAX_PAIRS = 20_000
 
-/** How long pairs are compared before the event loop has its turn, in milliseconds. */
-const SLICE_MS = 10
-
 /** In a count: the calls are of different tools. */
 const OTHER_TOOL = 0xffff
 
@@ -27,32 +25,24 @@ const OTHER_TOOL = 0xffff
  */
 export function pairCalls<Made>(compares: readonly Compare<Made>[], made: readonly Made[]): Pairing | Promise<Pairing> {
   const counts = compares.map(() => new Uint16Array(made.length))
-  const steps = countFaults(compares, made, counts)
-  if (compares.length * made.length > MAX_PAIRS) return inSlices(steps).then(() => toPairing(compares, made, counts))
-  while (steps.next().done !== true);
+  const counted = inSlices(countFaults(compares, made, counts))
+  if (counted instanceof Promise) return counted.then(() => toPairing(compares, made, counts))
   return toPairing(compares, made, counts)
 }
 
-/** Compares every expected call with every one that was made: a step for each pair. Only how much differs is kept. */
+/** Compares every expected call with every one that was made: many pairs in the first step, then one in each. Only how much differs is kept. */
 function* countFaults<Made>(
   compares: readonly Compare<Made>[],
   made: readonly Made[],
   counts: readonly Uint16Array[],
 ): Generator<undefined, void> {
+  let compared = 0
   for (const [left, row] of counts.entries()) {
     for (const [right, call] of made.entries()) {
       row[right] = Math.min(compares[left]?.(call)?.length ?? OTHER_TOOL, OTHER_TOOL)
-      yield
+      compared++
+      if (compared > MAX_PAIRS) yield
     }
-  }
-}
-
-async function inSlices(steps: Generator<undefined, void>): Promise<void> {
-  let endMs = performance.now() + SLICE_MS
-  while (steps.next().done !== true) {
-    if (performance.now() < endMs) continue
-    await new Promise((resolve) => setImmediate(resolve))
-    endMs = performance.now() + SLICE_MS
   }
 }
 

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest'
+
+import type { LiveRun } from '../runs/live/live-run.ts'
+import { LargeRuns } from './large-runs.ts'
+
+/** A run whose spans take so many milliseconds each to be read. */
+function createRun(name: string, spans: number, clock: { nowMs: number }, msEach: number): LiveRun {
+  let unread = spans
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the part of a run that is read here
+  return {
+    name,
+    effortBytes: 1_000_000,
+    readAhead: (isTimeUp: () => boolean) => {
+      while (unread > 0) {
+        clock.nowMs += msEach
+        unread -= 1
+        if (isTimeUp()) break
+      }
+      return unread === 0
+    },
+  } as unknown as LiveRun
+}
+
+it('reads large runs over several turns of the event loop, one after the other', async () => {
+  const clock = { nowMs: 0 }
+  const seen: LiveRun[] = []
+  const large = new LargeRuns(
+    () => clock.nowMs,
+    (run) => seen.push(run),
+  )
+  const first = createRun('first', 10, clock, 4)
+  const second = createRun('second', 1, clock, 4)
+  large.add(first)
+  large.add(second)
+  const turns: number[] = []
+  while (seen.length < 2) {
+    const beforeMs = clock.nowMs
+    await new Promise((resolve) => setImmediate(resolve))
+    turns.push(clock.nowMs - beforeMs)
+  }
+  expect(seen).toEqual([first, second])
+  expect(Math.max(...turns)).toBeLessThanOrEqual(8)
+  expect(turns.length).toBeGreaterThanOrEqual(6)
+})
+
+it('looks at all of them now where no more turns come', () => {
+  const clock = { nowMs: 0 }
+  const seen: LiveRun[] = []
+  const large = new LargeRuns(
+    () => clock.nowMs,
+    (run) => seen.push(run),
+  )
+  const runs = [createRun('first', 10, clock, 4), createRun('second', 10, clock, 4)]
+  for (const run of runs) large.add(run)
+  large.finish()
+  expect(seen).toEqual(runs)
+})

@@ -1,0 +1,46 @@
+import type { LiveRun } from '../runs/live/live-run.ts'
+import { detached } from '../scoring/isolation.ts'
+import { isTooLarge } from './run/admission.ts'
+
+/** Milliseconds that reading may take of one turn of the event loop. */
+const SLICE_MS = 5
+
+/** Runs that are settled, and too large to be read while a span is ending. Each is read over several turns of the event loop. */
+export class LargeRuns {
+  readonly #runs: LiveRun[] = []
+  readonly #now: () => number
+  readonly #lookAt: (run: LiveRun) => void
+
+  /**
+   * @param now A monotonic clock, in milliseconds.
+   * @param lookAt Called with each run when it can be put together quickly.
+   */
+  constructor(now: () => number, lookAt: (run: LiveRun) => void) {
+    this.#now = now
+    this.#lookAt = lookAt
+  }
+
+  add(run: LiveRun): void {
+    if (this.#runs.push(run) === 1) this.#readOnLater()
+  }
+
+  /** Looks at what waits, in this turn. */
+  finish(): void {
+    for (const run of this.#runs.splice(0)) this.#lookAt(run)
+  }
+
+  #readOnLater(): void {
+    detached(() => setImmediate(() => this.#readOn()))
+  }
+
+  #readOn(): void {
+    const endMs = this.#now() + SLICE_MS
+    const [run] = this.#runs
+    if (run === undefined) return
+    if (isTooLarge(run) || run.readAhead(() => this.#now() >= endMs)) {
+      this.#runs.shift()
+      this.#lookAt(run)
+    }
+    if (this.#runs.length > 0) this.#readOnLater()
+  }
+}
