@@ -1,49 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
+import { createJob } from '../../test/judge-jobs.ts'
 import { decodeJob, encodeJob } from './judge-job.ts'
 import type { JudgeJob } from './judge-job.ts'
-import { scoreIds } from './score-ids.ts'
-
-const TRACE_ID = 'ab'.repeat(16)
-const SPAN_ID = 'cd'.repeat(8)
 
 const scorer = { id: 'rubric', version: 'v1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.7 } as const
 
-const job: JudgeJob = {
-  run: {
-    id: `${TRACE_ID}:${SPAN_ID}`,
-    traceId: TRACE_ID,
-    spanId: SPAN_ID,
-    dialect: 'gen-ai',
-    agent: { name: 'weather-agent' },
-    input: [],
-    output: 'It rains.',
-    toolCalls: [],
-    steps: [],
-    children: [],
-    models: ['gpt'],
-    usage: {},
-    status: 'ok',
-    startTimeMs: 1,
-    endTimeMs: 2,
-    content: 'full',
-    missing: [],
-    complete: true,
-    revision: 1,
-    attributes: {},
-    resource: {},
-    scope: { name: 'my-agents' },
-  },
-  scorer,
-  rate: 0.5,
-  point: 0.25,
-  upstreamProbability: undefined,
-  ids: scoreIds({ traceId: TRACE_ID, spanId: SPAN_ID }, scorer, [SPAN_ID]),
-  revision: 3,
-  isCounted: true,
-  resource: { 'service.name': 'weather-app' },
-  extra: { tenant: 'a' },
-}
+const job: JudgeJob = { ...createJob(1, scorer), rate: 0.5, point: 0.25, revision: 3, extra: { tenant: 'a' } }
 
 describe('a job for a judge', () => {
   it('is the same after it was written and read', () => {

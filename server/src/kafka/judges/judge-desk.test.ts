@@ -4,9 +4,8 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { expect, it } from 'vitest'
 
 import { encodeJob } from '../../score/judge-job.ts'
-import type { JudgeJob } from '../../score/judge-job.ts'
 import { JudgeScorer } from '../../score/judge-scorer.ts'
-import { scoreIds } from '../../score/score-ids.ts'
+import { createJob } from '../../../test/judge-jobs.ts'
 import type { ExportOutcome } from '../../send/acknowledged-exporter.ts'
 import { Outbox } from '../../send/outbox.ts'
 import { ServiceMeters } from '../../send/service-meters.ts'
@@ -16,47 +15,6 @@ import { JudgeDesk } from './judge-desk.ts'
 import { JudgePartition } from './judge-partition.ts'
 
 const CONCURRENCY = 3
-
-function jobOf(index: number, scorer: JudgeJob['scorer']): JudgeJob {
-  const traceId = index.toString(16).padStart(32, 'a')
-  const spanId = 'b'.repeat(16)
-  return {
-    run: {
-      id: `${traceId}:${spanId}`,
-      traceId,
-      spanId,
-      dialect: 'gen-ai',
-      agent: { name: 'weather-agent' },
-      input: [{ role: 'user', text: `Question ${index}`, parts: [{ type: 'text', content: `Question ${index}` }] }],
-      userInput: `Question ${index}`,
-      output: 'It rains.',
-      toolCalls: [],
-      steps: [],
-      children: [],
-      models: [],
-      usage: {},
-      status: 'ok',
-      startTimeMs: 1,
-      endTimeMs: 2,
-      content: 'full',
-      missing: [],
-      complete: true,
-      revision: 1,
-      attributes: {},
-      resource: {},
-      scope: { name: 'my-agents' },
-    },
-    scorer,
-    rate: 1,
-    point: 0,
-    upstreamProbability: undefined,
-    ids: scoreIds({ traceId, spanId }, scorer, [spanId]),
-    revision: 1,
-    isCounted: true,
-    resource: { 'service.name': 'weather-app' },
-    extra: {},
-  }
-}
 
 /** A desk with a real judge over HTTP, and a broker and a destination that answer as a test sets them. */
 async function setUp(count: number) {
@@ -122,13 +80,13 @@ async function setUp(count: number) {
     monotonicMs: () => performance.now(),
   })
   const records = Array.from({ length: count }, (_, index): FetchedRecord => {
-    const job = jobOf(index, configured)
+    const job = createJob(index, configured)
     return { offset: index, appendMs: Date.now(), key: job.ids.id, value: encodeJob(job, ''), headers: new Map() }
   })
   partition.take(records, count)
   const putOnOther = (indexes: number): void => {
     const more = Array.from({ length: indexes }, (_, offset) => {
-      const job = jobOf(count + offset, configured)
+      const job = createJob(count + offset, configured)
       return { offset, appendMs: Date.now(), key: job.ids.id, value: encodeJob(job, ''), headers: new Map() }
     })
     other.take(more, indexes)
