@@ -16,7 +16,7 @@ import { generate } from './transport/generate.ts'
 import type { Generated } from './transport/generate.ts'
 import type { CallableModel } from './transport/judge-model.ts'
 
-/** One thing that is asked; the session sends it as often as it takes, and no oftener than it may. */
+/** One thing that is asked; the session sends it as often as needed, within its limit. */
 export interface CallRequest {
   readonly prompt: Prompt
   readonly schema: Readonly<Record<string, unknown>>

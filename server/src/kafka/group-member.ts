@@ -155,7 +155,7 @@ export class GroupMember {
           continue
         }
         report(`The group of workers could not be reached: ${describeError(error)}.`)
-        // The partitions may be another member's by now, and may not: whoever is right finds out by its next commit.
+        // Another member may have the partitions by now. The next commit shows whether it does.
         await this.#pause(RETRY_MS)
       }
     }

@@ -272,7 +272,7 @@ export class Worker {
 
   async #tick(): Promise<void> {
     if (this.#isPaused) return
-    // What is scored and not committed is scored again by whoever takes over: it stays as little as it is.
+    // What is scored and not committed is scored again by the worker that takes over, so no more is added to it.
     this.#pauseWhere(this.#commits.ageMs > COMMITS_BEHIND * this.#options.commitMs)
     this.#ends.look()
     if (!(await this.#commits.commit()) || this.#isPaused) return

@@ -40,7 +40,7 @@ const MINUTES_5 = 300_000
 
 const scoresIn = (sink: Sink) => sink.logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors')
 
-/** What a score says of its run, whoever computed it. */
+/** What a score says of its run, from any worker. */
 const essence = (log: Sink['logs'][number]) => ({
   key: log.attributes['spanscore.score.key'],
   id: log.attributes['spanscore.score.id'],

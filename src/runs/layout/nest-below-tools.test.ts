@@ -47,7 +47,7 @@ function text(content: string): object {
 
 const trace = span('trace', undefined, [0, 100], { 'traceloop.span.kind': 'workflow' })
 
-it('puts agents that stand beside their tools below them, tools at work at the same time told apart by the question', () => {
+it('puts agents that are beside their tools below them, and distinguishes tools at work at the same time by the question', () => {
   const asked = chat('c1', 'host', 2, 'Compare.', text(''))
   const both = [{ role: 'assistant', parts: [call('1', 'apples'), call('2', 'pears')] }]
   const runs = buildRuns([

@@ -9,7 +9,7 @@ import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { skip } from '../skip.ts'
 
-/** A word or phrase; several: any one of them will do. */
+/** A word or phrase, or a list of them of which one is enough. */
 export type Keyword = string | readonly string[]
 
 /** Options of `createKeywordCoverageScorer`. */
