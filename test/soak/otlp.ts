@@ -18,9 +18,13 @@ export interface ReceivedCounts {
   readonly metricRequests: number
 }
 
+/** The SDK's own default: an exporter turns a whole batch into a request in one turn of the event loop. */
+const SERIALISED_IN_ONE_TURN = 512
+
 /** Real exporters, and a receiver in a thread of its own. */
 export interface OtlpEnd {
-  readonly batch: BatchSpanProcessor
+  /** Makes a processor that exports to the receiver. */
+  exportSpans(): BatchSpanProcessor
   /** Flushes loggers and meters. */
   flush(): Promise<void>
   counts(): Promise<ReceivedCounts>
@@ -36,7 +40,7 @@ export async function createOtlpEnd(): Promise<OtlpEnd> {
       new BatchLogRecordProcessor({
         exporter: new OTLPLogExporter({ url: `${String(url)}/v1/logs` }),
         maxQueueSize: 100_000,
-        maxExportBatchSize: 2000,
+        maxExportBatchSize: SERIALISED_IN_ONE_TURN,
       }),
     ],
   })
@@ -46,11 +50,12 @@ export async function createOtlpEnd(): Promise<OtlpEnd> {
   logs.setGlobalLoggerProvider(loggerProvider)
   metrics.setGlobalMeterProvider(meterProvider)
   return {
-    batch: new BatchSpanProcessor(new OTLPTraceExporter({ url: `${String(url)}/v1/traces` }), {
-      maxQueueSize: 200_000,
-      maxExportBatchSize: 4000,
-      scheduledDelayMillis: 500,
-    }),
+    exportSpans: () =>
+      new BatchSpanProcessor(new OTLPTraceExporter({ url: `${String(url)}/v1/traces` }), {
+        maxQueueSize: 200_000,
+        maxExportBatchSize: SERIALISED_IN_ONE_TURN,
+        scheduledDelayMillis: 500,
+      }),
     flush: async () => {
       await loggerProvider.forceFlush()
       await meterProvider.forceFlush()
