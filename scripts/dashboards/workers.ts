@@ -1,12 +1,13 @@
 import * as dashboard from '@grafana/grafana-foundation-sdk/dashboard'
 
+import { judgeWorkerPanels } from './judge-workers.ts'
 import { choice, lines } from './panels.ts'
 
 const ALL = 'job=~"$job"'
 
 /** What workers on Kafka read, hold, deliver and put aside. */
 export function workers(): dashboard.Dashboard {
-  return new dashboard.DashboardBuilder('Workers on Kafka')
+  const board = new dashboard.DashboardBuilder('Workers on Kafka')
     .uid('spanscore-workers')
     .description('What the workers that read spans from Kafka have before them, read, hold, deliver and put aside.')
     .tags(['spanscore'])
@@ -67,11 +68,14 @@ export function workers(): dashboard.Dashboard {
       lines(
         {
           title: 'Stuck workers',
-          description: 'Workers of which /health says that they read nothing although messages wait.',
+          description: 'Workers and judge workers of which /health says that they do nothing although messages wait.',
           unit: 'short',
           size: [8, 8],
         },
-        [[`sum(spanscore_worker_stuck{${ALL}})`, 'stuck']],
+        [
+          [`sum(spanscore_worker_stuck{${ALL}})`, 'workers'],
+          [`sum(spanscore_judge_worker_stuck{${ALL}})`, 'judge workers'],
+        ],
       ),
     )
     .withRow(new dashboard.RowBuilder('What is left out'))
@@ -137,5 +141,7 @@ export function workers(): dashboard.Dashboard {
         ],
       ),
     )
-    .build()
+    .withRow(new dashboard.RowBuilder('Judge workers'))
+  for (const panel of judgeWorkerPanels(ALL)) board.withPanel(panel)
+  return board.build()
 }

@@ -1,4 +1,5 @@
 import { alert, page, ticket } from './alert.ts'
+import { JUDGE_WORKERS } from './judge-worker-alerts.ts'
 import { AGENT_AND_SCORER, named } from './recording.ts'
 import type { RuleGroup } from './recording.ts'
 import type { Table } from './table.ts'
@@ -200,5 +201,5 @@ const PIPELINE: RuleGroup = {
 
 /** The alerts. */
 export function alertGroups(table: Table): RuleGroup[] {
-  return [alignment(table), scoring(table), PIPELINE, WORKERS]
+  return [alignment(table), scoring(table), PIPELINE, WORKERS, JUDGE_WORKERS]
 }

@@ -1,15 +1,37 @@
 import { alert, page, ticket } from './alert.ts'
 import type { RuleGroup } from './recording.ts'
 
-/** Messages of one outcome in a while, by the worker's group. */
+/** Messages of one outcome in a while. */
 const messages = (outcome: string, range: string) =>
   `sum by (job) (increase(spanscore_worker_messages_total{outcome="${outcome}"}[${range}]))`
 
-/** Alerts on workers that read from Kafka. */
+/** Alerts on workers that read from Kafka; the first two of them on judge workers as well. */
 export const WORKERS: RuleGroup = {
   name: 'spanscore-workers',
   interval: '30s',
   rules: [
+    alert(
+      'SpanscoreWorkerStuck',
+      'max by (job, instance) ({__name__=~"spanscore_(worker|judge_worker)_stuck"}) == 1',
+      page,
+      {
+        summary: 'The worker {{ $labels.instance }} does nothing although messages wait',
+        description:
+          'Its /health answers 503, so that an orchestrator restarts it. One that does not come back needs a person.',
+      },
+      { for: '2m' },
+    ),
+    alert(
+      'SpanscoreDeadLetters',
+      `sum by (job) (increase({__name__=~"spanscore_(worker_messages|judge_worker_jobs)_total", outcome="dead-letter"}[15m])) > 0`,
+      ticket,
+      {
+        summary: 'Messages that cannot be read are put aside',
+        description:
+          '{{ $value | printf "%.0f" }} messages in 15 minutes are on the topic of dead letters. Their headers name topic, partition, offset and reason.',
+      },
+      { keep_firing_for: '15m' },
+    ),
     alert(
       'SpanscoreWorkersBehind',
       // Five minutes of what they read now wait. A thousand messages are nothing, whatever the rate.
@@ -25,28 +47,6 @@ export const WORKERS: RuleGroup = {
           '{{ $value | printf "%.0f" }} messages wait on Kafka. Scores come late; nothing is lost before the retention of the topics.',
       },
       { for: '10m' },
-    ),
-    alert(
-      'SpanscoreWorkerStuck',
-      'max by (job, instance) (spanscore_worker_stuck) == 1',
-      page,
-      {
-        summary: 'The worker {{ $labels.instance }} reads nothing although messages wait',
-        description:
-          'Its /health answers 503, so that an orchestrator restarts it. One that does not come back needs a person.',
-      },
-      { for: '2m' },
-    ),
-    alert(
-      'SpanscoreDeadLetters',
-      `${messages('dead-letter', '15m')} > 0`,
-      ticket,
-      {
-        summary: 'Messages that cannot be read are put aside',
-        description:
-          '{{ $value | printf "%.0f" }} messages in 15 minutes are on the topic of dead letters. Their headers name topic, partition, offset and reason.',
-      },
-      { keep_firing_for: '15m' },
     ),
     alert('SpanscoreMessagesLost', `${messages('lost-to-retention', '1h')} > 0`, page, {
       summary: 'Kafka dropped spans before any worker read them',

@@ -13,8 +13,9 @@ const read = (name: string) => readFileSync(join(root, name), 'utf8')
 const options = new Set(
   [...read('server/src/main.ts').matchAll(/(?:option|Option)\(\s*'(--[a-z-]+)/g)].map(([, name]) => name),
 )
-/** Partitions of the topics in docs/scale.md: workers beyond have nothing to read. */
-const partitions = Number(/--partitions (\d+)/.exec(read('docs/scale.md'))?.[1])
+/** Partitions of the topics of spans and of jobs in docs/scale.md: workers beyond have nothing to read. */
+const partitionsOf = (topic: string) =>
+  Number(new RegExp(`--topic spanscore\\.${topic} --partitions (\\d+)`).exec(read('docs/scale.md'))?.[1])
 
 const labels = z.record(z.string(), z.string())
 const probe = z.strictObject({
@@ -98,12 +99,12 @@ describe('the manifests for Kubernetes', () => {
     documents.filter((each) => typeof each === 'object' && each !== null && 'kind' in each && each.kind === kind)
   const deployments = ofKind('Deployment').map((each) => deployment.parse(each))
   const budgets = ofKind('PodDisruptionBudget').map((each) => budget.parse(each))
-  const [scaled] = ofKind('ScaledObject').map((each) => scaledObject.parse(each))
+  const scaled = ofKind('ScaledObject').map((each) => scaledObject.parse(each))
 
   it('give each Deployment a budget of its own for disruptions, and hold nothing else', () => {
     for (const { spec } of deployments) expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels)
     expect(selectorsOf(budgets)).toEqual(selectorsOf(deployments))
-    expect(deployments.length + budgets.length + 1).toBe(documents.length)
+    expect(deployments.length + budgets.length + scaled.length).toBe(documents.length)
   })
 
   it('start workers with options that they have, and look at the port that they listen on', () => {
@@ -118,13 +119,21 @@ describe('the manifests for Kubernetes', () => {
     }
   })
 
-  it('scale workers by the lag of the group and the topic that they read, up to the number of partitions', () => {
-    const target = deployments.find(({ metadata }) => metadata.name === scaled?.spec.scaleTargetRef.name)
-    const trigger = scaled?.spec.triggers[0].metadata
-    expect(trigger).toMatchObject({ consumerGroup: 'spanscore', topic: 'spanscore.spans' })
-    expect(scaled?.spec.maxReplicaCount).toBe(partitions)
-    expect(target?.spec.template.spec.containers[0].args).toContain(`--brokers=${trigger?.bootstrapServers}`)
-  })
+  it.each([
+    ['spanscore-worker', { consumerGroup: 'spanscore', topic: 'spanscore.spans' }, partitionsOf('\\$topic')],
+    ['spanscore-judge-worker', { consumerGroup: 'spanscore.judges', topic: 'spanscore.jobs' }, partitionsOf('jobs')],
+  ])(
+    'scale %s by the lag of the group and the topic that it reads, up to the number of partitions',
+    (name, source, most) => {
+      const target = deployments.find(({ metadata }) => metadata.name === name)
+      const { spec } = scaled.find(({ metadata }) => metadata.name === name) ?? {}
+      const trigger = spec?.triggers[0].metadata
+      expect(spec?.scaleTargetRef.name).toBe(name)
+      expect(trigger).toMatchObject(source)
+      expect(spec?.maxReplicaCount).toBe(most)
+      expect(target?.spec.template.spec.containers[0].args).toContain(`--brokers=${trigger?.bootstrapServers}`)
+    },
+  )
 })
 
 describe('the services for Docker Compose', () => {

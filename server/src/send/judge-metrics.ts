@@ -20,7 +20,7 @@ export class JudgeMetrics {
     const { counts } = worker
     counter('jobs', 'Jobs by what became of them.', (result) => {
       result.observe(counts.asked, { outcome: 'judged' })
-      result.observe(counts.turnedDown, { outcome: 'skipped', reason: 'budget' })
+      for (const [reason, count] of counts.turnedDown) result.observe(count, { outcome: 'skipped', reason })
       for (const [reason, count] of Object.entries(counts.unasked)) {
         result.observe(count, { outcome: 'skipped', reason })
       }

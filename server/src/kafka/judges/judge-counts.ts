@@ -5,8 +5,8 @@ export type UnaskedReason = 'expired' | 'unknown-scorer' | 'unknown-version'
 export interface JudgeCounts {
   /** Jobs whose judge was asked, and gave a score or failed. */
   asked: number
-  /** Jobs that the budget or a missing judge turned down. */
-  turnedDown: number
+  /** Jobs that were turned down before their judge was asked, by the reason that their score gives: mostly `thinned` or `refused`. */
+  readonly turnedDown: Map<string, number>
   /** Jobs that were on the topic twice. */
   duplicates: number
   readonly unasked: Record<UnaskedReason, number>
@@ -23,7 +23,10 @@ export interface JudgeCounts {
 export function zeroCounts(): JudgeCounts {
   return {
     asked: 0,
-    turnedDown: 0,
+    turnedDown: new Map([
+      ['thinned', 0],
+      ['refused', 0],
+    ]),
     duplicates: 0,
     unasked: { expired: 0, 'unknown-scorer': 0, 'unknown-version': 0 },
     dead: 0,

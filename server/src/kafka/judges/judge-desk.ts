@@ -185,7 +185,8 @@ export class JudgeDesk {
       question ??= scorer.question(job)
       const turnedDown = question.admit(partition.budget)
       if (turnedDown !== undefined) {
-        counts.turnedDown += 1
+        const why = turnedDown.score.status === 'skipped' ? turnedDown.score.reason : 'failed'
+        counts.turnedDown.set(why, (counts.turnedDown.get(why) ?? 0) + 1)
         return turnedDown
       }
       const answer = await this.#ask(begun, record.offset, question)
