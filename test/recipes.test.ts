@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 /** The blocks of these pages are run as they are, with a scripted server in place of the models. */
 const pages = (
-  'README docs/attach docs/choosing docs/coming-from-mastra docs/custom-scorers docs/judges docs/onscore docs/privacy ' +
-  'docs/production docs/quickstart docs/sampling docs/scorers'
+  'README docs/attach docs/coming-from-mastra docs/custom-scorers docs/judges docs/onscore docs/privacy ' +
+  'docs/production docs/quickstart docs/sampling docs/scorers docs/testing'
 ).split(' ')
 const folder = '.cache/recipes'
 const run = promisify(execFile)

@@ -8,6 +8,7 @@ import { metricsPage } from './metrics-page.ts'
 import { noticesPage } from './notices-page.ts'
 import { optionsPage } from './options-page.ts'
 import { reasonsPage } from './reasons-page.ts'
+import { recordedPage } from './recorded-page.ts'
 import { scorersPage } from './scorers-page.ts'
 import { serverPage } from './server-page.ts'
 
@@ -19,6 +20,7 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['environment.md', environmentPage()],
     ['notices.md', noticesPage()],
     ['reasons.md', reasonsPage()],
+    ['recorded.md', recordedPage()],
     ['licences.md', licencesPage()],
     ['attributes.md', attributesPage()],
     ['events.md', eventsPage()],
