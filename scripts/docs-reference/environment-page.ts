@@ -1,5 +1,5 @@
 import { optionTable } from '../../src/processor/config/option-table.ts'
-import { otherVariables, variableOf } from '../../src/processor/config/variables.ts'
+import { otherVariables, variableOf } from '../../src/processor/config/environment.ts'
 import type { OptionRow } from '../../src/processor/config/option-table.ts'
 import { code, page, table } from './markdown.ts'
 

@@ -1,5 +1,5 @@
 import { budgetTable, emitTable, optionTable, scorerEntryTable } from '../../src/processor/config/option-table.ts'
-import { variableOf } from '../../src/processor/config/variables.ts'
+import { variableOf } from '../../src/processor/config/environment.ts'
 import { judgeSettingTable } from '../../src/judge/setting-table.ts'
 import type { JudgeSettingRow } from '../../src/judge/setting-table.ts'
 import type { OptionRow } from '../../src/processor/config/option-table.ts'

@@ -15,6 +15,7 @@ import type { Endpoint } from './transport/endpoint.ts'
 import { generate } from './transport/generate.ts'
 import type { Generated } from './transport/generate.ts'
 import type { CallableModel } from './transport/judge-model.ts'
+import { retryAfterMs } from './transport/retry.ts'
 
 /** One thing that is asked; the session sends it as often as needed, within its limit. */
 export interface CallRequest {
@@ -22,8 +23,6 @@ export interface CallRequest {
   readonly schema: Readonly<Record<string, unknown>>
   readonly maxOutputTokens: number
 }
-
-const FIRST_BACKOFF_MS = 500
 
 /**
  * All judge calls of one score: never more than `maxCallsPerScore`, and none after the time is over. Retries what a retry can
@@ -93,10 +92,10 @@ export class JudgeSession {
       if (!('code' in outcome)) return outcome
       last = outcome
       if (last.code === 'unavailable') return skip('judge-unavailable', last.message)
-      const again = last.retryable || last.drop !== undefined
-      if (!again) return noScore(failed(last.code, last.message))
-      if (last.drop !== undefined || last.rateLimited) continue
-      const ended = await this.#wait(last.waitMs ?? FIRST_BACKOFF_MS * 2 ** attempt, last)
+      const waitMs = retryAfterMs(last, attempt)
+      if (waitMs === undefined) return noScore(failed(last.code, last.message))
+      if (waitMs === 0) continue
+      const ended = await this.#wait(waitMs, last)
       if (ended !== undefined) return ended
     }
   }

@@ -2,9 +2,53 @@ import { closestName } from '../../scoring/closest-name.ts'
 import { formatValue } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
 import { optionTable } from './option-table.ts'
+import { flag, oneOf, text } from './option-kinds.ts'
 import type { OptionKind } from './option-kinds.ts'
 import type { OptionRow } from './option-table.ts'
-import { otherVariables, variableOf } from './variables.ts'
+
+/** A `SPANSCORE_*` variable that sets no option. */
+export interface OtherVariable {
+  readonly name: string
+  readonly kind: OptionKind
+  readonly doc: string
+}
+
+/** The variables beside those that the options have. */
+export const otherVariables: readonly OtherVariable[] = [
+  {
+    name: 'SPANSCORE_DISABLED',
+    kind: flag,
+    doc: '`true` keeps `spanscore/register` from doing anything.',
+  },
+  {
+    name: 'SPANSCORE_CONFIG',
+    kind: text,
+    doc: 'The path of the configuration file that `spanscore/register` reads, absolute or from the working directory.',
+  },
+  {
+    name: 'SPANSCORE_LOG',
+    kind: oneOf('off', 'warn', 'info'),
+    doc: 'Which notices about the set-up are written as warnings of the process, where no `diag` logger is set. The default is `warn`.',
+  },
+  {
+    name: 'SPANSCORE_OPENAI_API_KEY',
+    kind: text,
+    doc: 'The API key of judges at OpenAI. It goes before `OPENAI_API_KEY`.',
+  },
+  {
+    name: 'SPANSCORE_OPENAI_BASE_URL',
+    kind: text,
+    doc: 'The base URL of judges whose model id begins with `openai/`. It goes before `OPENAI_BASE_URL`.',
+  },
+]
+
+/** The variable that sets an option, by its path: `budget.usdPerDay` is `SPANSCORE_BUDGET_USD_PER_DAY`. */
+export function variableOf(path: string): string {
+  return `SPANSCORE_${path
+    .replaceAll('.', '_')
+    .replaceAll(/[A-Z]/g, (letter) => `_${letter}`)
+    .toUpperCase()}`
+}
 
 /** Options as far as the environment gives them. */
 export type EnvironmentOptions = Readonly<Record<string, unknown>>
@@ -88,20 +132,20 @@ function variablesOf(group: string | undefined, rows: Readonly<Record<string, Op
 /** The value that a variable gives; `undefined` where it is blank, or wrong, which is reported. */
 function readKind(
   variable: string,
-  { text, expected, accepts }: OptionKind,
+  { text: form, expected, accepts }: OptionKind,
   environment: Environment,
   warn: (message: string) => void,
 ): unknown {
   const given = environment[variable]?.trim() ?? ''
-  const value = given === '' ? undefined : text?.read(given)
+  const value = given === '' ? undefined : form?.read(given)
   if (given === '' || (value !== undefined && accepts(value))) return value
-  warn(`${variable}: expected ${text?.expected ?? expected}, got ${formatValue(given)}; it is ignored.`)
+  warn(`${variable}: expected ${form?.expected ?? expected}, got ${formatValue(given)}; it is ignored.`)
   return undefined
 }
 
 /** Whether a variable is `true`, in any case; blank, `false` and anything else are not. */
-export function isOn(text: string | undefined): boolean {
-  return text?.trim().toLowerCase() === 'true'
+export function isOn(given: string | undefined): boolean {
+  return given?.trim().toLowerCase() === 'true'
 }
 
 /** Options of a file, replaced by those of the environment: who starts a process decides. */
