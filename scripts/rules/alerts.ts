@@ -144,7 +144,7 @@ function scoring({ page: pageAt }: Table): RuleGroup {
         {
           summary: 'Some scores of {{ $labels.job }} are counted without a name',
           description:
-            'More combinations of agent, scorer, version and model than the metrics SDK tells apart (2,000): raise aggregationCardinalityLimit in a view, or take attributes out of metricAttributes.',
+            'More combinations of agent, scorer, version and model than the metrics SDK distinguishes (2,000): raise aggregationCardinalityLimit in a view, or take attributes out of metricAttributes.',
         },
       ),
     ],

@@ -66,7 +66,7 @@ describe('reading runs from OTLP', () => {
     }
   })
 
-  it('gives the same runs wherever in the file the spans stand, in memory and from the temporary file', async () => {
+  it('gives the same runs wherever in the file the spans are, in memory and from the temporary file', async () => {
     const some = fc.shuffledSubarray(scenarios, { minLength: 2, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(some, fc.func(fc.nat()), fc.constantFrom(0, 20_000), async (chosen, rank, maxHeldBytes) => {
@@ -84,7 +84,7 @@ describe('reading runs from OTLP', () => {
     expect(starts.length).toBeGreaterThan(scenarios.length / 2)
   })
 
-  it('counts what it read, and tells of what it could not', async () => {
+  it('counts what it read, and names what it could not', async () => {
     let summary: OtlpSummary | undefined
     const damages: string[] = []
     const record = splitSpans(scenarios.at(0)?.traces)[0]

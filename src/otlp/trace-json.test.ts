@@ -119,7 +119,7 @@ describe('JSON documents of traces', () => {
     ])
   })
 
-  it('names a form that it does not read, and reads what stands beside it', () => {
+  it('names a form that it does not read, and reads what is beside it', () => {
     expect(unread([{ traceId: 'a', id: 'b', name: 'get', timestamp: 1, duration: 2 }])).toBe(
       'looks like Zipkin v2, which is not read',
     )

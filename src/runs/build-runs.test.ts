@@ -63,7 +63,7 @@ describe('the same spans give the same runs', () => {
     )
   })
 
-  it('when other traces stand between them', () => {
+  it('when other traces are between them', () => {
     fc.assert(
       fc.property(fc.array(anyRecording, { minLength: 2, maxLength: 4 }), fc.integer(), (recordings, seed) => {
         const apart = [...new Set(recordings)].filter(({ spans }) =>
@@ -94,7 +94,7 @@ describe('hostile spans', () => {
   )
   const keys = [...new Set(recorded.flatMap(({ spans }) => spans.flatMap((item) => Object.keys(item.attributes))))]
 
-  it('never make it throw, whatever stands in their attributes', () => {
+  it('never make it throw, whatever their attributes hold', () => {
     fc.assert(
       fc.property(
         anyRecording,

@@ -14,7 +14,7 @@ interface Factory {
   readonly missing?: string
   /** All options, in the order in which they are passed. */
   readonly known: string
-  /** Wrong options, and what is said of them. */
+  /** Wrong options, and what the error says of them. */
   readonly wrong: readonly (readonly [Options, string])[]
 }
 

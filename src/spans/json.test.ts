@@ -53,11 +53,11 @@ describe('parseJson', () => {
   })
 })
 
-it('canonicalJson tells equal values, whatever the order of their keys', () => {
+it('canonicalJson is the same for equal values, whatever the order of their keys', () => {
   expect(canonicalJson({ b: [1, { d: 1, c: 2 }], a: undefined })).toBe('{"b":[1,{"c":2,"d":1}]}')
 })
 
-it('isCutJson tells half a record from words that begin with a bracket', () => {
+it('isCutJson distinguishes half a record from words that begin with a bracket', () => {
   expect(isCutJson('[{"role":"us')).toBe(true)
   expect(isCutJson('[{"role":"user"}]')).toBe(false)
   expect(isCutJson('[note] see below')).toBe(false)

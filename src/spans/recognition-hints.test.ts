@@ -36,7 +36,7 @@ test.each([
   expect(scopeKindOf(scope)).toBe(kind)
 })
 
-test('spans of HTTP and databases are told apart by their attributes too', () => {
+test('spans of HTTP and databases are recognised by their attributes too', () => {
   expect(
     mayBeRecognised(
       { 'http.request.method': 'GET', 'url.path': '/', 'db.system': 'pg', 'messaging.system': 'x' },

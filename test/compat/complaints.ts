@@ -18,21 +18,21 @@ const SCORERS = ['tool_call_accuracy', 'polite', 'slow']
 
 /** What is wrong with a scenario's outcome, a sentence each; none where all is as it must be. */
 export function complaints(cell: Cell, scenario: Scenario, outcome: Outcome, baseline: Outcome): string[] {
-  const { told, exitCode, stderr } = outcome
-  if (exitCode !== 0 || told === undefined) return [`exit code ${exitCode}: ${stderr.slice(-1_500)}`]
+  const { report, exitCode, stderr } = outcome
+  if (exitCode !== 0 || report === undefined) return [`exit code ${exitCode}: ${stderr.slice(-1_500)}`]
   const wrong: string[] = []
   function expect(holds: boolean, complaint: string): void {
     if (!holds) wrong.push(complaint)
   }
   expect(
-    told.answers.length === RUNS && told.answers.every((text) => text.startsWith('It is 4')),
+    report.answers.length === RUNS && report.answers.every((text) => text.startsWith('It is 4')),
     'the answers changed',
   )
   if (scenario.mode === 'off') return wrong
   if (scenario.mode === 'sentry' || scenario.mode === 'none') {
     expect(
-      told.said.some((line) => /^(warn|error) /.test(line) && line.includes('Nothing is scored')),
-      `nothing says that it could not attach: ${JSON.stringify(told.said)}`,
+      report.said.some((line) => /^(warn|error) /.test(line) && line.includes('Nothing is scored')),
+      `nothing says that it could not attach: ${JSON.stringify(report.said)}`,
     )
     expect(outcome.judgeRequests === 0, 'a judge was asked though nothing is attached')
     return wrong
@@ -41,7 +41,7 @@ export function complaints(cell: Cell, scenario: Scenario, outcome: Outcome, bas
   checkScores(cell, scenario, outcome, expect)
   checkLedger(outcome, expect)
   expect(outcome.judgeRequests === RUNS, `${outcome.judgeRequests} judge requests, expected ${RUNS}`)
-  const troubles = told.said.filter(
+  const troubles = report.said.filter(
     (line) => /^(warn|error) /.test(line) && line.includes('spanscore') && !line.includes('while a span was ending'),
   )
   expect(troubles.length === 0, `diag says ${JSON.stringify(troubles)}`)
@@ -109,8 +109,8 @@ function isAgent(span: { readonly name: string; readonly attributes: Readonly<Re
   return span.name === 'ai.generateText' || span.attributes['gen_ai.operation.name'] === 'invoke_agent'
 }
 
-function checkLedger({ told }: Outcome, expect: Expect): void {
-  const { runs = {}, scorers = {} } = told?.ledger ?? {}
+function checkLedger({ report }: Outcome, expect: Expect): void {
+  const { runs = {}, scorers = {} } = report?.ledger ?? {}
   expect(runs['seen'] === RUNS && runs['closed'] === RUNS, `the ledger's runs are ${JSON.stringify(runs)}`)
   for (const id of SCORERS) {
     const row = scorers[id] ?? {}

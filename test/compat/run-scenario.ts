@@ -11,7 +11,7 @@ import type { Scenario } from './scenarios.ts'
 const LIMIT_MS = 60_000
 
 /** What the process itself says at its end. */
-export interface Told {
+export interface Report {
   readonly answers: readonly string[]
   readonly ledger?: {
     readonly runs: Readonly<Record<string, number>>
@@ -26,7 +26,7 @@ export interface Told {
 export interface Outcome {
   readonly exitCode: number | null
   readonly stderr: string
-  readonly told?: Told
+  readonly report?: Report
   /** Number of requests that judges made. */
   readonly judgeRequests: number
   readonly received: Pick<OtlpReceiver, 'spans' | 'logs' | 'metrics'>
@@ -46,17 +46,17 @@ export async function runScenario(cell: Cell, scenario: Scenario, folder: string
     COMPAT_MODEL_URL: model.url,
   }
   const ended = await runNode(node, scenario.nodeArguments, folder, environment)
-  const told: unknown = JSON.parse(/^COMPAT (.*)$/m.exec(ended.stdout)?.[1] ?? 'null')
+  const report: unknown = JSON.parse(/^COMPAT (.*)$/m.exec(ended.stdout)?.[1] ?? 'null')
   return {
     exitCode: ended.exitCode,
     stderr: ended.stderr,
-    ...(isTold(told) && { told }),
+    ...(isReport(report) && { report }),
     judgeRequests: model.requests.filter(isJudge).length,
     received: { spans: receiver.spans, logs: receiver.logs, metrics: receiver.metrics },
   }
 }
 
-function isTold(value: unknown): value is Told {
+function isReport(value: unknown): value is Report {
   return typeof value === 'object' && value !== null && 'answers' in value && 'said' in value
 }
 

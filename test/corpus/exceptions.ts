@@ -51,7 +51,7 @@ export const exceptions: readonly Exception[] = [
     library: /^ai-4/,
     scenario: /^(05|11[fg]).*\.streamText$/,
     path: /^runs\[0\]\.(status|output|toolCalls)$/,
-    why: 'a stream that ends because a tool threw, or could not be called, ends well as far as its spans tell, and a refused call is nowhere',
+    why: 'a stream that ends because a tool threw, or could not be called, ends well as far as its spans show, and a refused call is nowhere',
   },
   {
     library: /^ai-4/,
@@ -69,7 +69,7 @@ export const exceptions: readonly Exception[] = [
     library: /^traceloop-langchain/,
     scenario: /^11-error-first/,
     path: /^runs\[0\]\.agentName$/,
-    why: 'the name of the agent stands in its answers alone, and there is none',
+    why: 'the name of the agent is in its answers alone, and there is none',
   },
   {
     library: /^python-traceloop-.*-bare/,

@@ -195,7 +195,7 @@ if (otlp !== undefined) {
 
 const { mean, slope, slopeError } = withScoring.heap
 const growth = slope * seconds
-// A slope that three standard errors do not tell from none is none.
+// A slope within three standard errors of none is none.
 must(
   growth < MOST_GROWTH * mean || slope < 3 * slopeError,
   `the heap grew by ${growth.toFixed(1)} MiB in ${seconds} s on a mean of ${mean.toFixed(1)} MiB`,

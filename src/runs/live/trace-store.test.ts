@@ -11,7 +11,7 @@ test('The order of the starts decides between model calls that start in the same
   expect.assert(scenario !== undefined)
   const { spans } = readScenario(scenario)
   const startTimeMs = Math.min(...spans.map((span) => span.startTimeMs))
-  // All at one moment, and the later, the shorter: neither start nor end tells the order.
+  // All at one moment, and the later, the shorter: neither start nor end gives the order.
   const ids = orderOf(spans, 'all').flatMap(([id, hook]) => (hook === 's' ? [id] : []))
   const tied = spans.map((span) => ({ ...span, startTimeMs, endTimeMs: startTimeMs - ids.indexOf(span.spanId) + 1000 }))
   const live = replay(tied, [], orderOf(spans, 'all'))

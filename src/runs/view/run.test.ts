@@ -55,7 +55,7 @@ describe('An answer', () => {
     expect(runOf(agent)?.output).toBeUndefined()
   })
 
-  it('is not what stands beside calls, or before a tool', () => {
+  it('is not the text beside calls, or before a tool', () => {
     expect(runOf(agent, chat(empty, call))?.output).toBeUndefined()
     expect(runOf(agent, chat(empty), tool)?.output).toBeUndefined()
   })
@@ -67,7 +67,7 @@ describe('An answer', () => {
       { 'ai.response.text': '', 'ai.response.toolCalls': '[{"toolCallId":"1","toolName":"t"}]' },
       undefined,
     ],
-  ])("without words is read from the AI SDK's spans where it stands %s", (_, attributes, output) => {
+  ])("without words is read from the AI SDK's spans where it is %s", (_, attributes, output) => {
     const run = runOf({
       spanId: 'a',
       scope: { name: 'ai' },

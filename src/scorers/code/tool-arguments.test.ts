@@ -89,7 +89,7 @@ describe('tool arguments', () => {
   })
 
   it('refuses values that are no lists', () => {
-    // @ts-expect-error a value, where a list of values is to stand
+    // @ts-expect-error a value where a list of values is expected
     expect(() => createToolArgumentsScorer({ expected: [{ name: 'a', arguments: { city: 'Oslo' } }] })).toThrow(
       /\[allowed/,
     )

@@ -60,7 +60,7 @@ describe('tool call accuracy by code', () => {
     expect(result.evaluation.score).toMatchObject({ status: 'scored', label: score === 1 ? 'pass' : 'fail' })
   })
 
-  it('tells what it found', async () => {
+  it('names what it found', async () => {
     const scorer = createToolCallAccuracyScorerCode({
       expectedTool: 'a',
       expectedToolOrder: ['a', 'b'],

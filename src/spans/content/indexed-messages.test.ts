@@ -45,7 +45,7 @@ it('reads calls, and content blocks that were flattened too', () => {
   ])
 })
 
-it('reads blocks that stand in the place of the message', () => {
+it('reads blocks in the place of the message', () => {
   const messages = fromIndexed({ 'c.0.text': 'Let me see.', 'c.1.toolUse.name': 'search' }, 'c.', 'assistant')
   expect(messages?.[0]?.text).toBe('Let me see.')
   expect(toolCallsIn(messages).map(({ name }) => name)).toEqual(['search'])

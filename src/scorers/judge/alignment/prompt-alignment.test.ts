@@ -85,7 +85,7 @@ describe('prompt alignment', () => {
     )
   })
 
-  it('tells form and tone apart where the judge does, and goes by the level where it does not', async () => {
+  it('distinguishes form and tone where the judge does, and goes by the level where it does not', async () => {
     const notes = { userForm: 'No.', userTone: '"yes"', systemForm: 'hardly' }
     const { scorer } = judging({ ...perfect, notes })
     expect((await scorer.run({ input: withSystem, output })).analyzeStepResult).toMatchObject({

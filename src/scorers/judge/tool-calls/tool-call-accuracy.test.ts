@@ -146,7 +146,7 @@ describe('tool call accuracy by judge', () => {
     await expect(scorer.run(runWith(['weather-tool']))).rejects.toThrow('the agent was offered no tools')
   })
 
-  it('rejects where no tools are known, and uses those that the run tells of', async () => {
+  it('rejects where no tools are known, and uses those that the run names', async () => {
     const model = createScriptedJudge({ verdicts: { call_1: 'appropriate', missing: 'none' } })
     const scorer = createToolCallAccuracyScorerLLM({ model })
     await expect(scorer.run(runWith(['weather-tool']))).rejects.toThrow('Pass availableTools')
