@@ -1,40 +1,40 @@
 import { z } from 'zod/v4'
 
-/** On how many of the labelled runs the judge agrees with people. */
+/** How many labelled runs there are, and on how many of them the judge agrees with people. */
 export interface Agreement {
   readonly runs: number
   readonly agreed: number
 }
 
-/** How the judge did on the labelled runs when `spanscore canary --reference` judged them: what later passes are compared with. */
+/** The agreement of the judge in the passes of `spanscore canary --reference`. Later passes are compared with it. */
 export interface CanaryReference {
-  /** ISO 8601. */
+  /** When the last of these passes was made: ISO 8601. */
   readonly at: string
-  /** 8 hex digits of the labelled runs and their labels: other runs cannot be compared. */
+  /** A hash (8 hex digits) of the labelled runs and their labels: passes over other runs cannot be compared. */
   readonly set: string
-  /** Of the runs that people pass, and of those that they fail. */
+  /** The agreement on runs that people pass, and on runs that they fail. */
   readonly pass: Agreement
   readonly fail: Agreement
 }
 
-/** What labels say of one scorer in one version with one judge model as answered. It holds no content. */
+/** The calibration of one version of a scorer with one judge model, by the name that the provider returned. It holds no content. */
 export interface Calibration {
   readonly scorer: string
   readonly version: string
   /** Absent for scorers that ask no model. */
   readonly judgeModel?: string | undefined
-  /** The runs that were labelled from ended between these: ISO 8601. */
+  /** The judged runs in the files ended between these two times: ISO 8601. */
   readonly from: string
   readonly to: string
   /** When the last label was given. */
   readonly labelledAt: string
-  /** How many judged runs the files hold, and how many of them people pass and fail. */
+  /** How many judged runs the files hold, how many of these people pass, and how many they fail. */
   readonly judged: number
   readonly labelledPass: number
   readonly labelledFail: number
   /** The share of the judged runs that the judge passes, by weight. */
   readonly judgePassed: number
-  /** Shares of all judged runs, by weight: p and n are what people say, t and f whether the judge agrees. */
+  /** Shares of all judged runs, by weight. The letters p and n are what people say, t and f whether the judge agrees. */
   readonly confusion: { readonly tp: number; readonly fn: number; readonly tn: number; readonly fp: number }
   readonly sensitivity: number
   readonly sensitivity95: readonly [number, number]
@@ -42,16 +42,16 @@ export interface Calibration {
   readonly specificity: number
   readonly specificity95: readonly [number, number]
   readonly specificityVariance: number
-  /** Of the estimates of sensitivity and specificity. */
+  /** The covariance of the estimates of sensitivity and specificity. */
   readonly covariance: number
-  /** Cohen's κ, weighted to all judged runs. */
+  /** Cohen's κ for all judged runs, by weight. */
   readonly kappa: number
-  /** The share of the judged runs that people would pass: PPI++, for these runs only. */
+  /** The share of the judged runs that people would pass (PPI++). It holds for these runs only. */
   readonly ppi: { readonly mean: number; readonly interval95: readonly [number, number]; readonly lambda: number }
   readonly reference?: CanaryReference | undefined
 }
 
-/** What `spanscore.calibration.json` holds. */
+/** The content of `spanscore.calibration.json`. */
 export interface CalibrationFile {
   readonly calibrations: readonly Calibration[]
 }
@@ -90,15 +90,15 @@ export const calibrationFileSchema: z.ZodType<CalibrationFile> = z.object({
   ),
 })
 
-/** What only equal scores have in common: they alone are compared and corrected together. */
+/** What identifies a judge: only scores with the same identity are compared and corrected together. */
 export type JudgeIdentity = Pick<Calibration, 'scorer' | 'version' | 'judgeModel'>
 
-/** A key for a map. */
+/** The identity as a key for a map. */
 export function judgeKey({ scorer, version, judgeModel }: JudgeIdentity): string {
   return JSON.stringify([scorer, version, judgeModel ?? null])
 }
 
-/** For people: `prompt_alignment 1a2b3c4d (gpt-5-mini)`. */
+/** The identity as people read it: `prompt_alignment 1a2b3c4d (gpt-5-mini)`. */
 export function judgeName({ scorer, version, judgeModel }: JudgeIdentity): string {
   return `${scorer} ${version}${judgeModel === undefined ? '' : ` (${judgeModel})`}`
 }

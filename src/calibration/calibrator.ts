@@ -7,7 +7,7 @@ import type { LabelledScore, UnlabelledSums } from './ppi-mean.ts'
 import { ratesOf } from './rates.ts'
 import type { VerdictGroup } from './rates.ts'
 
-/** A judge is calibrated when people pass at least so many of the labelled runs, and fail at least so many. */
+/** A judge is calibrated only if people pass at least this many of the labelled runs, and fail at least this many. */
 export const LEAST_LABELS = 10
 
 /** A stored score. */
@@ -17,7 +17,7 @@ export interface JudgedRun extends JudgeIdentity {
   readonly label: 'pass' | 'fail'
   /** Position of the score in its range, 0 to 1, higher is better. */
   readonly score: number
-  /** How many runs it represents: 1/(probability with which its run was scored). */
+  /** How many runs the score represents: 1/(probability with which its run was scored). */
   readonly weight: number
   /** When the run ended: milliseconds since the epoch. */
   readonly timeMs: number
@@ -37,7 +37,7 @@ export type LabelProblem =
   | 'newer-revision'
   | 'older-revision'
 
-/** A label that does not belong to a stored score; `found` is what the files hold in its place. */
+/** A label whose score is not in the files. `found` is what the files hold for this run instead. */
 export interface MisplacedLabel {
   readonly label: Label
   readonly problem: LabelProblem
@@ -66,7 +66,7 @@ interface Group {
   labelledFail: number
 }
 
-/** Compares labels with the scores that are stored. Memory grows with the labels, and not with the scores. */
+/** Compares labels with stored scores. Memory grows with the number of labels, not with the number of scores. */
 export class Calibrator {
   readonly #labels = new Map<string, readonly Label[]>()
   readonly #labelledRuns = new Set<string>()
@@ -74,7 +74,7 @@ export class Calibrator {
   readonly #seen = new Map<string, JudgedRun>()
   readonly #groups = new Map<string, Group>()
 
-  /** @param labels The labels of each score, of one or several people. */
+  /** @param labels For each score its labels, by one or several people. */
   constructor(labels: Iterable<readonly Label[]>) {
     for (const ofScore of labels) {
       const [first] = ofScore
@@ -84,12 +84,12 @@ export class Calibrator {
     }
   }
 
-  /** A run of the files, scored or not. */
+  /** Adds a run of the files, scored or not. */
   addRun(runId: string): void {
     if (this.#labelledRuns.has(runId)) this.#seenRuns.add(runId)
   }
 
-  /** A score of the files: the one of the highest revision for its run and scorer. */
+  /** Adds a score of the files. It must be the one of the highest revision for its run and scorer. */
   add(judged: JudgedRun): void {
     const labels = this.#labels.get(placeOf(judged))
     if (labels !== undefined) this.#seen.set(placeOf(judged), judged)
@@ -114,13 +114,13 @@ export class Calibrator {
     const { drawProbability } = first
     verdict.labelled.push({ weight: weight / drawProbability, truth, score })
     verdict.byProbability.set(drawProbability, (verdict.byProbability.get(drawProbability) ?? 0) + 1)
-    // A run on which people are evenly divided counts as half a run of each kind, and as a label of neither.
+    // If people are evenly divided, the run counts half as passing and half as failing, and not towards `LEAST_LABELS`.
     if (truth === 1) group.labelledPass++
     if (truth === 0) group.labelledFail++
     for (const { labelledAt } of fitting) if (isLater(labelledAt, group.labelledAt)) group.labelledAt = labelledAt
   }
 
-  /** Labels that belong to no score of the files, once all of them have been added. */
+  /** The labels whose score is not in the files. Call it after all scores were added. */
   misplaced(): readonly MisplacedLabel[] {
     return [...this.#labels].flatMap(([place, labels]) => {
       const judged = this.#seen.get(place)
@@ -134,7 +134,7 @@ export class Calibrator {
     })
   }
 
-  /** What the labels say of each judge that has some. */
+  /** The result for each judge that has labels. */
   results(): { readonly calibrations: readonly Calibration[]; readonly uncalibrated: readonly Uncalibrated[] } {
     const calibrations: Calibration[] = []
     const uncalibrated: Uncalibrated[] = []
@@ -189,7 +189,7 @@ function problemOf(label: Label, judged: JudgedRun): { problem: LabelProblem; fo
   return undefined
 }
 
-/** What cannot be estimated because there are too few labels of one kind. */
+/** Says what cannot be estimated because there are too few labels of one kind. */
 function few(count: number, kind: string, what: string): string | undefined {
   if (count >= LEAST_LABELS) return undefined
   return (
@@ -198,7 +198,7 @@ function few(count: number, kind: string, what: string): string | undefined {
   )
 }
 
-/** Why a judge cannot be calibrated with its labels, and what to do; `undefined` where it can. */
+/** Says why a judge cannot be calibrated with its labels, and what to do; `undefined` if it can. */
 function whyNot({ pass, fail, labelledPass, labelledFail }: Group): string | undefined {
   const tooFew =
     few(labelledPass, 'pass', 'sensitivity (how many of the good runs the judge passes)') ??

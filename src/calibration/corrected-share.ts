@@ -1,22 +1,22 @@
 import type { Rates } from './rates.ts'
 
-/** Below this, a judge's verdicts depend too little on the run for its share to be corrected. */
+/** If `informedness` is below this, the judge's verdicts depend so little on the run that its share is not corrected. */
 export const LEAST_INFORMEDNESS = 0.3
 
-/** The share of runs that pass, corrected for what the judge gets wrong. */
+/** The share of runs that pass, corrected for the errors of the judge. */
 export interface CorrectedShare {
   readonly share: number
   readonly variance: number
   readonly interval95: readonly [number, number]
 }
 
-/** What the correction needs of a judge. */
+/** The figures of a judge that the correction needs. */
 export type JudgeRates = Pick<
   Rates,
   'sensitivity' | 'specificity' | 'sensitivityVariance' | 'specificityVariance' | 'covariance'
 >
 
-/** Sensitivity + specificity − 1 (Youden's J): 1 where the judge is always right, 0 where it throws a coin. */
+/** Sensitivity + specificity − 1 (Youden's J): 1 if the judge is always right, 0 if it tosses a coin. */
 export function informedness({ sensitivity, specificity }: Pick<Rates, 'sensitivity' | 'specificity'>): number {
   return sensitivity + specificity - 1
 }
@@ -27,8 +27,8 @@ export function informedness({ sensitivity, specificity }: Pick<Rates, 'sensitiv
  * `rules.ts` are the same formula.
  *
  * @param passed The share that the judge passes, by weight, 0 to 1.
- * @param n The effective number of runs that it comes from.
- * @returns `undefined` where sensitivity + specificity − 1 is below .3: dividing by so little gives noise.
+ * @param n The effective number of runs from which that share was estimated.
+ * @returns `undefined` if sensitivity + specificity − 1 is below .3, because a division by so little would give noise.
  */
 export function correctedShare(passed: number, n: number, rates: JudgeRates): CorrectedShare | undefined {
   const says = informedness(rates)

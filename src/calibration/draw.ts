@@ -1,7 +1,7 @@
 /** A score that may be drawn. */
 export interface Drawable {
   readonly label: 'pass' | 'fail'
-  /** How many runs it represents: 1/(probability with which its run was scored). */
+  /** How many runs the score represents: 1/(probability with which its run was scored). */
   readonly weight: number
 }
 
@@ -13,9 +13,9 @@ export interface Drawn<T> {
 }
 
 /**
- * Draws scores to label. Half of them have the verdict `pass` and half `fail`, as far as there are so many, so that failures are
- * labelled however rare they are. Among scores of one verdict, the probability is proportional to the number of runs that a
- * score represents, so that all labels count alike. Exactly `count` are drawn, or all where there are no more.
+ * Draws scores to label. As far as there are enough, half of them have the verdict `pass` and half `fail`, so that rare failures
+ * are labelled, too. Among scores with one verdict, the probability is proportional to the number of runs that a score represents,
+ * so that all labels count alike. It draws exactly `count` scores, or all if there are fewer.
  *
  * The probabilities are exact: the scores are put in random order, and systematic sampling takes the one at each step of the
  * summed probabilities (Madow 1949; Särndal, Swensson, Wretman, "Model Assisted Survey Sampling", 3.6).
@@ -40,7 +40,7 @@ function drawFrom<T extends Drawable>(scores: readonly T[], count: number, rando
   for (const [index, of] of order.entries()) {
     const drawProbability = probabilities[index] ?? 0
     sum += drawProbability
-    // Sums of probabilities that are to give `count` may miss it by a rounding error.
+    // The probabilities add up to `count`, except for a rounding error that must not cost the last score.
     if (sum + 1e-9 <= next) continue
     next++
     drawn.push({ of, drawProbability })
@@ -48,7 +48,7 @@ function drawFrom<T extends Drawable>(scores: readonly T[], count: number, rando
   return drawn
 }
 
-/** Proportional to weight, `count` together, none above 1. */
+/** Probabilities that are proportional to weight, add up to `count`, and are at most 1. */
 function inclusionProbabilities(scores: readonly Drawable[], count: number): number[] {
   if (count >= scores.length) return scores.map(() => 1)
   const heaviest = scores.map((_, index) => index).toSorted((a, b) => weightAt(scores, b) - weightAt(scores, a))
@@ -61,7 +61,7 @@ function inclusionProbabilities(scores: readonly Drawable[], count: number): num
       for (const light of heaviest.slice(place)) probabilities[light] = (left * weightAt(scores, light)) / weight
       break
     }
-    // One that would be drawn more than once is drawn for certain, and the others share the rest.
+    // A score whose probability would be above 1 is always drawn, and the others share the rest.
     weight -= own
     left--
   }
@@ -85,7 +85,7 @@ function shuffled<T>(items: readonly T[], random: () => number): T[] {
   return order
 }
 
-/** Numbers from 0 to 1, 1 excluded: the same for the same seed (mulberry32). For draws that are to be repeatable, not for secrets. */
+/** Creates a generator of numbers from 0 to 1, 1 excluded (mulberry32). The same seed gives the same numbers. It is not for secrets. */
 export function createSeededRandom(seed: number): () => number {
   let state = seed | 0
   return () => {

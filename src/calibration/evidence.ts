@@ -1,16 +1,16 @@
 import type { Agreement } from './calibration.ts'
 import { wilson } from './rates.ts'
 
-/** Nats of evidence above which an alert pages somebody, and above which it opens a ticket: as in the rules of `collector-config`. */
+/** Nats of evidence above which an alert pages somebody, or opens a ticket. The rules of `collector-config` use the same. */
 export const PAGE_NATS = 13
 export const TICKET_NATS = 9
 
-/** Falls of agreement that are looked for: large ones too, because few labelled runs show no others. */
+/** The falls of agreement that are tested. The large ones are there because few labelled runs cannot show small ones. */
 export const FALLS: readonly number[] = [0.5, 0.3, 0.2, 0.1, 0.05]
 
-/** The highest level that is assumed: at 1, a single run would be proof. */
+/** The highest level that is assumed. At 1, a single disagreement would be proof of a fall. */
 const BEST = 0.99
-/** A fall below this would leave nothing to fall from. */
+/** The lowest level to which a fall is assumed. */
 const LEAST = 0.02
 
 /** The agreement that a judge surely reaches: three standard errors below what was measured, at most .99. */
@@ -19,9 +19,9 @@ export function surelyReached({ runs, agreed }: Agreement): number {
 }
 
 /**
- * How much better, in nats, agreement is explained by a fall from `level` than by `level` itself: the formula of
- * docs/numbers.md with weights of 1, for the fall that explains it best. Below 0 where nothing speaks for a fall;
- * `undefined` where the level leaves nothing to fall from.
+ * Computes how much better, in nats, a fall from `level` explains the agreement than `level` itself does. This is the formula of
+ * docs/numbers.md with weights of 1, for the fall that explains it best. It is below 0 if nothing indicates a fall, and `undefined`
+ * if the level is so low that no fall can be tested.
  */
 export function evidenceOfFall({ runs, agreed }: Agreement, level: number): number | undefined {
   const found = FALLS.flatMap((fall) => {

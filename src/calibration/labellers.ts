@@ -4,17 +4,17 @@ import type { Label } from './labels.ts'
 export interface LabellerAgreement {
   /** Scores that more than one person labelled. */
   readonly scores: number
-  /** Which part of the pairs of labels of one score agree. */
+  /** The share of pairs of labels of one score that agree, 0 to 1. */
   readonly agreed: number
   /**
-   * Krippendorff's α for two values: 1 where all agree, 0 where they agree as often as by chance. `undefined` where all
-   * of these labels are the same, so that there is nothing to distinguish.
+   * Krippendorff's α for two values: 1 if all agree, 0 if they agree as often as by chance. `undefined` if all of these labels
+   * are the same, because α is not defined then.
    */
   readonly alpha: number | undefined
   readonly labellers: readonly string[]
 }
 
-/** Whether a score passes by what people say of it: by majority, and a half where they are evenly divided. */
+/** Whether people pass a score, by majority: 1 or 0, and a half if they are evenly divided. */
 export function truthOf(labels: readonly Pick<Label, 'label'>[]): 0 | 0.5 | 1 {
   const passes = labels.filter(({ label }) => label === 'pass').length
   const fails = labels.length - passes
@@ -22,8 +22,8 @@ export function truthOf(labels: readonly Pick<Label, 'label'>[]): 0 | 0.5 | 1 {
 }
 
 /**
- * The agreement of people who labelled the same scores (Krippendorff, "Content Analysis", nominal α: it takes any number of
- * people, each of whom labelled any of the scores).
+ * Computes the agreement of people who labelled the same scores (Krippendorff, "Content Analysis", nominal α). There may be any
+ * number of people, and each may have labelled any of the scores.
  *
  * @param byScore The labels of each score.
  * @returns `undefined` where no score has two labels.
@@ -31,7 +31,7 @@ export function truthOf(labels: readonly Pick<Label, 'label'>[]): 0 | 0.5 | 1 {
 export function labellerAgreement(byScore: Iterable<readonly Label[]>): LabellerAgreement | undefined {
   const labellers = new Set<string>()
   let [scores, pairs, agreedPairs] = [0, 0, 0]
-  // α weighs the pairs of a score by 1/(its labels − 1), so that each label counts once.
+  // α weights the pairs of a score by 1/(its labels − 1), so that each label counts once.
   let [values, passes, observed] = [0, 0, 0]
   for (const labels of byScore) {
     const count = labels.length

@@ -1,7 +1,7 @@
 import { z } from 'zod/v4'
 
 /**
- * What a person says of one score: whether the run passes, by the question that the scorer asks. A file of labels is JSON Lines,
+ * The judgement of a person on one score: whether the run passes, by the question that the scorer asks. A file of labels is JSON Lines,
  * one label a line; `spanscore calibrate draw` writes lines to fill in, and `spanscore calibrate` reads them back.
  *
  * Run, scorer and version together name the score that was labelled.
@@ -21,15 +21,15 @@ export interface Label {
   readonly label: 'pass' | 'fail'
   /** Why, in the person's own words. It may quote the run. */
   readonly note?: string | undefined
-  /** Who labelled: a name or an id, the same for all labels of one person. */
+  /** A name or id of the person, the same for all of their labels. */
   readonly labeller: string
-  /** When: ISO 8601, with a time zone. */
+  /** When the person labelled the run: ISO 8601, with a time zone. */
   readonly labelledAt: string
-  /** The probability with which this score was drawn among those of its scorer that are stored, above 0, at most 1. */
+  /** The probability with which this score was drawn from the stored scores of its scorer, above 0, at most 1. */
   readonly drawProbability: number
 }
 
-/** A line of a labelling file, which is possibly not filled in yet. What else a line holds is not read. */
+/** A line of a labelling file, which may not be filled in yet. Other fields of the line are not read. */
 export type LabelLine = Omit<Label, 'label' | 'labeller' | 'labelledAt'> & {
   /** `null` until somebody has labelled the run. */
   readonly label: Label['label'] | null
@@ -61,11 +61,11 @@ export const labelSchema: z.ZodType<Label> = z.object({
   drawProbability: probability,
 })
 
-/** The schema of a line in a labelling file: a label, or one that is still to be given. */
+/** The schema of a line in a labelling file, whether it is filled in or not. */
 export const labelLineSchema: z.ZodType<LabelLine> = z.object({
   ...score,
   label: verdict.nullable(),
-  // An empty name is one that nobody filled in.
+  // An empty name counts as one that was not filled in.
   labeller: z.string().nullish(),
   labelledAt: time.nullish(),
   drawProbability: z.union([
@@ -78,8 +78,8 @@ export const labelLineSchema: z.ZodType<LabelLine> = z.object({
 })
 
 /**
- * How a labelling file writes a draw probability: in base64. Failures are drawn more often than passes, and the person who labels
- * should not be able to read the judge's verdict from it.
+ * Encodes a draw probability for a labelling file, in base64. Failures are drawn more often than passes, and the person who labels
+ * should not be able to infer the judge's verdict.
  */
 export function hiddenProbability(drawProbability: number): string {
   return Buffer.from(String(drawProbability), 'utf8').toString('base64')

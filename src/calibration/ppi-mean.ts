@@ -2,7 +2,7 @@
 export interface LabelledScore {
   /** 1/(probability with which the run was scored × probability with which it was drawn), in any unit. */
   readonly weight: number
-  /** What people say: 1 where they pass the run, 0 where they do not, between where they are divided. */
+  /** What people say: 1 if they pass the run, 0 if they fail it, and between if they are divided. */
   readonly truth: number
   /** The judge's score: its position in its range, 0 to 1, higher is better. */
   readonly score: number
@@ -19,7 +19,7 @@ export interface UnlabelledSums {
 
 /** The runs to which the judge gave one verdict. */
 export interface PpiGroup {
-  /** Which part of all judged runs they are, by weight. */
+  /** Their share of all judged runs, by weight, 0 to 1. */
   readonly share: number
   readonly labelled: readonly LabelledScore[]
   readonly unlabelled: UnlabelledSums
@@ -29,7 +29,7 @@ export interface PpiGroup {
 export interface PpiMean {
   readonly mean: number
   readonly interval95: readonly [number, number]
-  /** How much the judge's scores are relied upon: 0 not at all, 1 in full. */
+  /** How far the estimate relies on the judge's scores: 0 not at all, 1 in full. */
   readonly lambda: number
 }
 
@@ -43,14 +43,14 @@ interface Moments {
 }
 
 /**
- * The mean of what people would say of all judged runs, from labels of some and the judge's scores of all: PPI++ (Angelopoulos,
- * Duchi, Zrnic, arXiv 2311.01453), in each group of runs with one verdict, because labels are drawn by verdict. The one λ of all
- * groups has the least variance and is kept within 0 to 1. It holds for the runs that were labelled from: where traffic shifts,
- * `correctedShare` holds and this does not.
+ * Estimates the share of all judged runs that people would pass, from labels of some and the judge's scores of all: PPI++
+ * (Angelopoulos, Duchi, Zrnic, arXiv 2311.01453). It is computed in each group of runs with one verdict, because labels are drawn by
+ * verdict. One λ, which minimises the variance within 0 to 1, is used for all groups. The result holds for the runs from which
+ * the labels were drawn. If traffic has shifted since, use `correctedShare`.
  *
- * For the variance two passes and two fails with the group's mean score are added to each group (Agresti and Coull 1998).
+ * For the variance, two passes and two fails with the group's mean score are added to each group (Agresti and Coull 1998).
  *
- * @param runs How many judged runs the shares come from, by Kish.
+ * @param runs The effective number (Kish) of judged runs from which the shares were estimated.
  */
 export function ppiMean(groups: readonly PpiGroup[], runs: number): PpiMean {
   const parts = groups
@@ -67,7 +67,7 @@ export function ppiMean(groups: readonly PpiGroup[], runs: number): PpiMean {
   let mean = 0
   let variance = 0
   const means = parts.map(({ share, of, rest }) => {
-    // Where all runs of a group are labelled, there is nothing to borrow from.
+    // If all runs of a group are labelled, the judge's scores add nothing.
     const used = rest === undefined ? 0 : lambda
     const groupMean = of.truth + used * ((rest?.mean ?? 0) - of.score)
     mean += share * groupMean

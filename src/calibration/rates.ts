@@ -1,48 +1,48 @@
 /** What people say of the runs to which the judge gave one verdict. */
 export interface VerdictGroup {
-  /** Which part of all judged runs got the verdict, by weight, 0 to 1. */
+  /** The share of all judged runs with this verdict, by weight, 0 to 1. */
   readonly share: number
-  /** Which part of its labelled runs people pass, by weight, 0 to 1. */
+  /** The share of its labelled runs that people pass, by weight, 0 to 1. */
   readonly passed: number
   /** How many equally weighted labels would give the same precision: (Σω)²/Σω² (Kish 1965). */
   readonly n: number
 }
 
-/** Shares of all judged runs, 1 together: what people say (p, n) and whether the judge agrees (t, f). */
+/** Shares of all judged runs that add up to 1. The letters p and n are what people say, t and f whether the judge agrees. */
 export interface Confusion {
-  /** People pass, and the judge does. */
+  /** People and the judge pass the run. */
   readonly tp: number
-  /** People pass, and the judge does not. */
+  /** People pass the run, and the judge fails it. */
   readonly fn: number
-  /** People do not pass, and neither does the judge. */
+  /** People and the judge fail the run. */
   readonly tn: number
-  /** People do not pass, and the judge does. */
+  /** People fail the run, and the judge passes it. */
   readonly fp: number
 }
 
-/** How a judge errs, as far as the labels say. */
+/** The estimated error rates of a judge. */
 export interface Rates {
   readonly confusion: Confusion
-  /** Which part of the runs that people pass the judge passes. */
+  /** The share of the runs that people pass which the judge passes, too. */
   readonly sensitivity: number
-  /** Which part of the runs that people fail the judge fails. */
+  /** The share of the runs that people fail which the judge fails, too. */
   readonly specificity: number
   readonly sensitivityVariance: number
   readonly specificityVariance: number
   readonly covariance: number
   readonly sensitivity95: readonly [number, number]
   readonly specificity95: readonly [number, number]
-  /** Cohen's κ: agreement beyond chance; 0 where there is none. */
+  /** Cohen's κ: agreement beyond chance, 0 if there is none. */
   readonly kappa: number
 }
 
 /**
- * Sensitivity and specificity from labels that were drawn by the judge's verdict. They follow from three estimates that are
- * independent of one another (the share that the judge passes, and of the runs with each verdict the share that people pass),
- * so their variances and covariance are the delta method's. For the variance two passes and two fails are added to the labels of
- * each verdict (Agresti and Coull 1998): where all labels agree, the naive variance would be 0.
+ * Estimates sensitivity and specificity from labels that were drawn by the judge's verdict. Three independent estimates determine
+ * them: the share that the judge passes, and for each verdict the share that people pass. Variances and covariance follow by the
+ * delta method. For the variance, two passes and two fails are added to the labels of each verdict (Agresti and Coull 1998), because
+ * it would be 0 if all labels agree.
  *
- * @param runs How many judged runs `share` comes from, by Kish.
+ * @param runs The effective number (Kish) of judged runs from which `share` was estimated.
  */
 export function ratesOf(pass: VerdictGroup, fail: VerdictGroup, runs: number): Rates {
   const share = pass.share
@@ -51,7 +51,7 @@ export function ratesOf(pass: VerdictGroup, fail: VerdictGroup, runs: number): R
   const ofShare = (share * (1 - share)) / Math.max(1, runs)
   const ofPass = smoothedVariance(pass)
   const ofFail = smoothedVariance(fail)
-  // Derivatives by the share, and by the part that people pass of each verdict.
+  // Derivatives by the share that the judge passes, and by the shares that people pass of each verdict.
   const a = pass.passed
   const b = fail.passed
   const bySensitivity = [(a * b) / good ** 2, (share * fn) / good ** 2, (-(1 - share) * tp) / good ** 2] as const
@@ -88,7 +88,7 @@ function at(share: number, a: number, b: number): Confusion & { readonly good: n
   return { tp, fp, fn, tn, good: tp + fn, bad: fp + tn }
 }
 
-/** With two passes and two fails more. */
+/** The share that people pass, after two passes and two fails were added. */
 function smoothedShare({ passed, n }: VerdictGroup): number {
   return (passed * n + 2) / (n + 4)
 }
@@ -98,12 +98,12 @@ function smoothedVariance(group: VerdictGroup): number {
   return (share * (1 - share)) / (group.n + 4)
 }
 
-/** How many runs of a share would have such a variance. */
+/** The number of runs for which a share would have this variance. */
 function effective(share: number, variance: number): number {
   return variance > 0 ? Math.max(1, (share * (1 - share)) / variance) : Number.POSITIVE_INFINITY
 }
 
-/** Wilson's interval of a share of `n` runs, with `z` standard errors. */
+/** Wilson's interval for a share of `n` runs, `z` standard errors wide on each side. */
 export function wilson(share: number, n: number, z = 1.96): readonly [number, number] {
   const middle = share + z ** 2 / 2 / n
   const half = z * Math.sqrt((share * (1 - share)) / n + z ** 2 / 4 / n ** 2)

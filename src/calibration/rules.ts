@@ -4,9 +4,9 @@ import { LEAST_INFORMEDNESS } from './corrected-share.ts'
 import { FALLS, PAGE_NATS, surelyReached, TICKET_NATS } from './evidence.ts'
 
 /**
- * The rules of Prometheus that correct the verdicts of calibrated judges, and raise an alert when one has drifted: for `rules/` beside those of
- * `collector-config`, whose sums they build upon. Only series of the same version and judge model as answered are corrected.
- * The text is YAML.
+ * Writes the Prometheus rules, as YAML, that correct the verdicts of calibrated judges and raise an alert when one has drifted. They
+ * belong into the folder `rules/` of `collector-config`, because they use the sums that its rules record. Only series of the
+ * same version and judge model are corrected.
  */
 export function calibrationRules(calibrations: readonly Calibration[]): string {
   return [
@@ -42,7 +42,7 @@ function constants(calibrations: readonly Calibration[], value: (calibration: Ca
     .join('\nor ')
 }
 
-/** Rogan and Gladen's correction, as `correctedShare` has it. */
+/** Rogan and Gladen's correction, by the formula of `correctedShare`. */
 function correction(window: string): string[] {
   const [passed, corrected] = [`spanscore:passed:${window}`, `spanscore:corrected_passed:${window}`]
   const variance = `spanscore:corrected_passed_variance:${window}`
@@ -71,7 +71,7 @@ function correction(window: string): string[] {
 const CANARY_SERIES =
   'job, gen_ai_evaluation_name, spanscore_scorer_version, spanscore_judge_model, spanscore_canary_label'
 
-/** The last pass counts for this long: a pass a day may be some hours late. */
+/** How long the last pass counts. A daily pass may be some hours late. */
 const LAST = '30h'
 
 function canaryGroup(calibrations: readonly Calibration[]): string[] {
@@ -85,7 +85,7 @@ function canaryGroup(calibrations: readonly Calibration[]): string[] {
   )
   if (levels.length === 0) return []
   const last = (metric: string): string => `max by (${CANARY_SERIES}) (last_over_time(${metric}[${LAST}]))`
-  // One value a day, so that a pass counts once however often it was sent or scraped.
+  // Takes one value per day, so that a pass counts once, however often it was sent or scraped.
   const week = (metric: string): string =>
     `sum_over_time((max by (${CANARY_SERIES}) (last_over_time(${metric}[1d])))[7d:1d])`
   const judge =
@@ -106,7 +106,7 @@ function canaryGroup(calibrations: readonly Calibration[]): string[] {
       [
         `max by (${CANARY_SERIES}) (`,
         '  spanscore:canary_evidence{window="last"}',
-        // The week counts only while the last pass is bad, too: a repair ends the page.
+        // The week counts only while the last pass is bad, too, so that a repair ends the page.
         `  or spanscore:canary_evidence{window="7d"} and on (${CANARY_SERIES}) (`,
         `    max by (${CANARY_SERIES}) (spanscore:canary_evidence{window="last"}) > 0`,
         '  )',
@@ -143,7 +143,7 @@ function selector({ scorer, version, judgeModel = '' }: JudgeIdentity): string {
   ].join(', ')
 }
 
-/** A string of PromQL. Names come from files and providers: what YAML does not allow in a text is escaped. */
+/** Quotes a text for PromQL. Names come from files and providers, so characters that YAML does not allow are escaped. */
 function quoted(text: string): string {
   return JSON.stringify(text).replaceAll(
     /[\u007f-\u009f\u2028\u2029\ufeff]/g,
@@ -191,7 +191,7 @@ function block(expression: string): string[] {
   return ['        expr: |-', ...expression.split('\n').map((line) => `          ${line}`)]
 }
 
-/** JSON strings are YAML, too. */
+/** Writes a YAML mapping. Its texts are JSON strings, which are valid YAML. */
 function mapping(name: string, values: Readonly<Record<string, string>>): string[] {
   return [
     `        ${name}:`,

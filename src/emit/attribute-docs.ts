@@ -4,7 +4,7 @@ export interface AttributeDoc {
   readonly doc: string
 }
 
-/** Attributes of the agent's span, or of the late span, by what follows `spanscore.<id>.`. */
+/** Attributes of the agent's span, or of the late span. The key is the part after `spanscore.<id>.`. */
 export const scoreAttributeDocs: Readonly<Record<string, AttributeDoc>> = {
   score: { type: 'double', doc: "The score, in the scorer's own units." },
   label: { type: 'string', doc: '`pass` or `fail`, by the pass mark.' },
@@ -23,12 +23,15 @@ export const eventAttributeDocs: Readonly<Record<string, AttributeDoc>> = {
   'gen_ai.evaluation.name': { type: 'string', doc: 'The id of the scorer.' },
   'gen_ai.evaluation.score.value': { type: 'double', doc: "The score, in the scorer's own units." },
   'gen_ai.evaluation.score.label': { type: 'string', doc: '`pass` or `fail`.' },
-  'gen_ai.evaluation.explanation': { type: 'string', doc: 'Why; where `emit.explanations` allows it.' },
+  'gen_ai.evaluation.explanation': {
+    type: 'string',
+    doc: 'The reason for the score, if `emit.explanations` allows it.',
+  },
   'gen_ai.agent.name': { type: 'string', doc: 'The name of the agent.' },
   'gen_ai.conversation.id': { type: 'string', doc: 'The conversation that the run belongs to.' },
   'gen_ai.response.id': { type: 'string', doc: "The id of the last model call's response." },
   'error.type': { type: 'string', doc: 'The code of a failed score: see [reasons.md](reasons.md).' },
-  'spanscore.scorer.version': { type: 'string', doc: "Changes when the scorer's meaning does." },
+  'spanscore.scorer.version': { type: 'string', doc: 'Changes if the meaning of the score changes.' },
   'spanscore.scorer.kind': { type: 'string', doc: '`code` or `judge`.' },
   'spanscore.score.min': { type: 'double', doc: 'The lowest score of the range.' },
   'spanscore.score.max': { type: 'double', doc: 'The highest score of the range.' },
@@ -37,14 +40,17 @@ export const eventAttributeDocs: Readonly<Record<string, AttributeDoc>> = {
     type: 'boolean',
     doc: 'Whether all spans of the run that this process saw had ended. Also on the agent span.',
   },
-  'spanscore.revision': { type: 'int', doc: '2 where spans came after the first score. Also on the agent span.' },
+  'spanscore.revision': { type: 'int', doc: '2 if spans came after the first score, else 1. Also on the agent span.' },
   'spanscore.probability': {
     type: 'double',
-    doc: 'With what probability the run was chosen, 0 to 1, where it is known.',
+    doc: 'The probability with which the run was chosen, 0 to 1, if it is known.',
   },
   'spanscore.verdict_delay_ms': { type: 'int', doc: "Milliseconds between the run's end and the verdict." },
   'spanscore.judge.model': { type: 'string', doc: 'The model that answered.' },
   'spanscore.judge.input_tokens': { type: 'int', doc: 'Input tokens of all judge calls of the score.' },
   'spanscore.judge.output_tokens': { type: 'int', doc: 'Output tokens of all judge calls of the score.' },
-  'spanscore.judge.cost_usd': { type: 'double', doc: 'What they cost in US dollars, where the price is known.' },
+  'spanscore.judge.cost_usd': {
+    type: 'double',
+    doc: 'The cost of all judge calls in US dollars, if the price is known.',
+  },
 }

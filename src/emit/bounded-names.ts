@@ -1,7 +1,7 @@
 import { LimitedSet } from '../spans/limited-set.ts'
 import { MAX_NAME_LENGTH, shortened } from './score-attributes.ts'
 
-/** Keeps metric attributes few: the first `limit` names are themselves, every further one is `other`. */
+/** Bounds the values of a metric attribute: the first `limit` names are kept, and every further one becomes `other`. */
 export class BoundedNames {
   readonly #known: LimitedSet<string>
 

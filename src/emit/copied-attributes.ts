@@ -2,13 +2,13 @@ import { BoundedNames } from './bounded-names.ts'
 import type { ScoreAttributes } from './score-attributes.ts'
 import { NO_ATTRIBUTES } from './score-sums.ts'
 
-/** Values of a copied attribute that are distinguished. */
+/** How many values of a copied attribute are kept apart. */
 const MAX_VALUES = 50
 
-/** Characters of such a value that are kept. */
+/** How many characters of such a value are kept. */
 const MAX_VALUE_LENGTH = 256
 
-/** What attributes are copied from. */
+/** The run from which attributes are copied. */
 export interface CopySource {
   readonly attributes: Readonly<Record<string, unknown>>
   readonly resource: { readonly attributes: Readonly<Record<string, unknown>> }
@@ -23,7 +23,7 @@ export class CopiedAttributes {
     this.#names = names
   }
 
-  /** The copies for one run. Beyond fifty values of an attribute, further ones become `other`. */
+  /** The copied attributes of one run. After fifty values of an attribute, further ones become `other`. */
   of({ attributes, resource }: CopySource): ScoreAttributes {
     if (this.#names.length === 0) return NO_ATTRIBUTES
     const copies: ScoreAttributes = {}

@@ -20,7 +20,7 @@ export interface EmitOptions {
   /** Writes scores as `gen_ai.evaluation.result` log events. @default true */
   readonly events: boolean
   /**
-   * Writes scores as spans `evaluate <id>`: `late` where the score is not on the agent's span, `always`, or `never`.
+   * Writes scores as spans `evaluate <id>`: only if the score is not on the agent's span (`late`), `always`, or `never`.
    *
    * @default 'late'
    */
@@ -35,40 +35,40 @@ export interface EmitOptions {
   readonly explanations: ExplanationPolicy
 }
 
-/** One evaluation on its way out. */
+/** One evaluation that is to be written, and where it belongs. */
 export interface Emission {
   readonly evaluation: Evaluation
-  /** Absent where the run was left out before it was put together. */
+  /** Absent if the run was left out before it was reconstructed. */
   readonly run: AgentRun | undefined
   /** The span that the score belongs to. */
   readonly target: SpanContext
-  /** When the run ended, as exact as its span has it. */
+  /** When the run ended, with the precision of its span. */
   readonly endTime: readonly [number, number]
-  /** Whether that span has the attributes, or will have them when it is handed on. */
+  /** Whether that span has the attributes already, or gets them before it is passed on. */
   readonly isOnSpan: boolean
-  /** False for a second revision, which is written and not counted again. */
+  /** False for a second revision: it is written, but not counted again. */
   readonly counted: boolean
-  /** Copies of attributes that the application asked for. */
+  /** Attributes that `metricAttributes` copies. */
   readonly extra: ScoreAttributes
-  /** What identifies the score wherever it is computed: for event and late span, never for metrics. */
+  /** Attributes that identify the score, in whichever process it is computed. They are for event and late span, never for metrics. */
   readonly identity?: ScoreAttributes
 }
 
-/** What an emitter writes with. */
+/** What an emitter needs. */
 export interface EmitterParts {
   readonly options: EmitOptions & ExplanationRules
   readonly providers: EmissionProviders
   readonly metrics: ScoreMetrics
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number
-  /** A provider threw; `what` names it. */
+  /** Called if a provider throws; `what` names it. */
   readonly onError: (what: string, error: unknown) => void
 }
 
 const INFO = 9
 const WARN = 13
 
-/** Writes evaluations as events, late spans and metrics; the attributes on live spans are the processor's, which has the span. */
+/** Writes evaluations as events, late spans and metrics. The processor writes the attributes of live spans, because it has the span. */
 export class Emitter {
   readonly #options: EmitterParts['options']
   readonly #providers: EmissionProviders
@@ -87,7 +87,7 @@ export class Emitter {
     this.#onError = onError
   }
 
-  /** Writes to every signal that is wanted. They fail apart: a meter provider that throws costs no event and no late span. */
+  /** Writes every enabled signal. Errors stay separate: if the meter provider throws, event and late span are still written. */
   emit(emission: Emission): void {
     const { evaluation, run, counted, extra } = emission
     if (counted && this.#options.metrics) this.#metrics.record(evaluation, run, extra)
@@ -110,7 +110,7 @@ export class Emitter {
     }
     if (!wantsLateSpan) return
     try {
-      // The score may be written while scorers are isolated; the span goes to the application's processors.
+      // This may run while scorers are isolated, but the span must reach the application's processors.
       detached(() => this.#writeLateSpan(emission, attributes))
     } catch (error) {
       this.#onError('The tracer provider', error)
@@ -132,7 +132,7 @@ export class Emitter {
     })
   }
 
-  /** The scores of one run come one after the other. */
+  /** The context of the run's span. The latest is kept, because the scores of one run follow one another. */
   #contextOf(target: SpanContext): Context {
     if (this.#latest?.target !== target) {
       this.#latest = { target, context: trace.setSpanContext(ROOT_CONTEXT, target) }
@@ -143,7 +143,7 @@ export class Emitter {
   #logger(): LoggerLike | undefined {
     const provider = this.#providers.loggerProvider()
     if (provider === undefined) return undefined
-    // Getting one may be expensive: kept for as long as the provider is the same.
+    // `getLogger` may be expensive, so the logger is kept as long as the provider is the same.
     if (this.#known?.provider !== provider) {
       this.#known = { provider, logger: notAPromise(provider.getLogger(SCOPE_NAME, SCOPE_VERSION)) }
     }
@@ -160,7 +160,7 @@ export class Emitter {
     return lateSpans === 'always' || !isOnSpan
   }
 
-  /** A child of the run's span that starts and ends when the run ended: trace durations do not grow. */
+  /** Writes a child of the run's span. It starts and ends when the run ended, so that the trace does not become longer. */
   #writeLateSpan({ evaluation, target, endTime }: Emission, attributes: ScoreAttributes): void {
     const tracer = this.#providers.tracerProvider()?.getTracer(SCOPE_NAME, SCOPE_VERSION)
     const span = tracer?.startSpan(

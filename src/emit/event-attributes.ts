@@ -3,12 +3,12 @@ import type { Evaluation } from '../model/score.ts'
 import { explanationOf, MAX_NAME_LENGTH, shortened } from './score-attributes.ts'
 import type { ExplanationRules, ScoreAttributes } from './score-attributes.ts'
 
-/** What an event's attributes depend on beside the evaluation and its run. */
+/** What an event's attributes depend on besides the evaluation and its run. */
 export interface EventDetails {
   readonly rules: ExplanationRules
   /** When the verdict was reached: milliseconds since the epoch. */
   readonly verdictTimeMs: number
-  /** Copies of resource or agent-span attributes that the application asked for. */
+  /** Attributes that `metricAttributes` copies from the resource or the agent span. */
   readonly extra: Readonly<ScoreAttributes>
 }
 
@@ -27,7 +27,7 @@ export function eventAttributes(
   const attributes: ScoreAttributes = {
     'gen_ai.evaluation.name': scorer.id,
   }
-  // What matters most comes first: a limit on attributes drops what comes last.
+  // The most important attributes come first, because a limit on attributes drops the last.
   if (score.status === 'scored') {
     attributes['gen_ai.evaluation.score.value'] = score.value
     attributes['gen_ai.evaluation.score.label'] = score.label
@@ -63,7 +63,7 @@ export function eventAttributes(
   return attributes
 }
 
-/** Names and ids are the application's, and may be of any length. */
+/** Shortens a name or id of the application, which may have any length. */
 function short(text: string | undefined): string | undefined {
   return text === undefined ? undefined : shortened(text, MAX_NAME_LENGTH)
 }

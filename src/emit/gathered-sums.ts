@@ -1,6 +1,6 @@
 import type { ScoreAttributes } from './score-attributes.ts'
 
-/** The counters that are gathered here before the SDK gets them. */
+/** The counters that are summed here before their values go to the SDK. */
 export const COUNTERS = {
   evaluations: ['spanscore.evaluations', '{evaluation}', 'Evaluations by outcome, reason and label.'],
   w: ['spanscore.sum.w', '1', 'Sum of weights w = 1/probability over scored runs.'],
@@ -22,7 +22,7 @@ export const COUNTERS = {
 /** Name of one of the counters. */
 export type CounterName = keyof typeof COUNTERS
 
-/** One series of a counter, and what was added to it since it was last written. */
+/** One series of a counter, and the sum of its additions since it was last written. */
 export interface Cell {
   readonly counter: CounterName
   readonly attributes: ScoreAttributes
@@ -31,8 +31,8 @@ export interface Cell {
 }
 
 /**
- * Sums that wait to be written: adding to one is an addition, where a call into the SDK takes over a microsecond. A new
- * series waits from its beginning, so that it is written even where it is still 0.
+ * Sums that wait to be written. An addition here is cheap, while a call into the SDK takes over a microsecond. A new series is
+ * written even if it is still 0, so that backends see where it begins.
  */
 export class GatheredSums {
   #waiting: Cell[] = []
@@ -54,13 +54,13 @@ export class GatheredSums {
     this.#waiting.push(cell)
   }
 
-  /** Writes what was gathered, each sum once, and begins again from 0. */
+  /** Writes each sum once, and starts again from 0. */
   drain(write: (cell: Cell, value: number) => void): void {
     const waiting = this.#waiting
     this.#waiting = []
     for (const cell of waiting) {
       const { value } = cell
-      // Before it is written: what throws half-way must not be counted a second time.
+      // Reset before writing: if `write` throws, the value must not be counted a second time.
       cell.value = 0
       cell.isWaiting = false
       write(cell, value)

@@ -3,7 +3,7 @@ import type { AgentRun } from '../model/agent-run.ts'
 import { eventAttributes } from './event-attributes.ts'
 import type { ExplanationPolicy } from './score-attributes.ts'
 
-/** The run that scores belong to, as far as their log records name it. */
+/** What log records of scores say about the run to which they belong. */
 export interface ScoredRunPlace {
   /** 32 lower-case hex digits. */
   readonly traceId: string
@@ -13,11 +13,11 @@ export interface ScoredRunPlace {
   readonly endTimeMs: number
   /** Attributes of the process that ran the agent. */
   readonly resource: Readonly<Record<string, unknown>>
-  /** The run itself, where it has been put together: its agent, conversation and response are named then. */
+  /** The run itself, if it was reconstructed. The records then name its agent, conversation and response. */
   readonly run?: AgentRun | undefined
 }
 
-/** How scores are written. */
+/** Options for writing scores. */
 export interface OtlpScoreOptions {
   /** Whose explanations are written. */
   readonly explanations: ExplanationPolicy
@@ -30,7 +30,7 @@ const WARN = 13
 
 /**
  * The scores of a run as an OTLP/JSON request of `gen_ai.evaluation.result` log records, as an application would send them.
- * Skipped scores are left out, and without any other there is no request.
+ * Skipped scores are left out. If no score is left, the result is `undefined`.
  */
 export function scoresAsOtlp(
   place: ScoredRunPlace,
@@ -64,12 +64,12 @@ function toLogRecord(
   }
 }
 
-/** Nanoseconds as decimal text. They are exact to a microsecond: a number holds no more of a time since the epoch. */
+/** Nanoseconds as decimal text, exact to a microsecond: a JavaScript number cannot hold the time since the epoch more exactly. */
 export function toNanoseconds(milliseconds: number): string {
   return Number.isFinite(milliseconds) ? `${BigInt(Math.round(milliseconds * 1000)) * 1000n}` : '0'
 }
 
-/** Attributes as a list of OTLP/JSON. What OTLP has no form for is left out. */
+/** Converts attributes to a list of OTLP/JSON. Values that OTLP cannot express are left out. */
 export function toOtlpAttributes(attributes: object): readonly unknown[] {
   return Object.entries(attributes).flatMap(([key, value]: [string, unknown]) => {
     const anyValue = toAnyValue(value)
@@ -78,8 +78,8 @@ export function toOtlpAttributes(attributes: object): readonly unknown[] {
 }
 
 /**
- * A value as OTLP/JSON's `AnyValue`; `undefined` where it has no form there. All numbers are doubles, whole ones too: backends fix
- * a column's type by its first value.
+ * Converts a value to OTLP/JSON's `AnyValue`; `undefined` if OTLP cannot express it. All numbers become doubles, integers too, because
+ * backends fix the type of a column by its first value.
  */
 export function toAnyValue(value: unknown): unknown {
   if (typeof value === 'string') return { stringValue: value }

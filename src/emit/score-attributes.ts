@@ -1,7 +1,7 @@
 import { BoundedMap } from '../spans/bounded-map.ts'
 import type { Evaluation, SkipReason } from '../model/score.ts'
 
-/** A span or log attribute, as every SDK line takes it. */
+/** A value of a span or log attribute that every SDK line accepts. */
 export type AttributeValue = string | number | boolean
 
 /** Attributes by name. */
@@ -10,28 +10,28 @@ export type ScoreAttributes = Record<string, AttributeValue>
 /** Which explanations leave the process: those of `all` scorers, of `code` scorers only, or `none`. */
 export type ExplanationPolicy = 'all' | 'code' | 'none'
 
-/** Which explanations leave the process, and in which of their forms. */
+/** Which explanations leave the process, and whether content is removed from them. */
 export interface ExplanationRules {
   readonly explanations: ExplanationPolicy
-  /** Whether what came out of a run's content is left out of them, and of messages. */
+  /** Whether text from the run's content is removed from explanations and messages. */
   readonly stripContent: boolean
 }
 
-/** Characters of an explanation that are kept. */
+/** How many characters of an explanation are kept. */
 export const MAX_EXPLANATION_LENGTH = 1024
 
-/** Characters of names and ids that are kept: of agents, conversations, responses. */
+/** How many characters of names and ids are kept: of agents, conversations, responses. */
 export const MAX_NAME_LENGTH = 256
 
-/** Runs that were left out on purpose: they are counted, and nothing is written on their spans. */
+/** Skip reasons of runs that were left out on purpose. They are counted, and nothing is written on their spans. */
 const SILENT: ReadonlySet<SkipReason> = new Set(['sampled-out', 'filtered', 'thinned', 'refused', 'already-scored'])
 
-/** Whether an evaluation is only counted: its run was left out on purpose, or has its score already. */
+/** Whether an evaluation is only counted, because its run was left out on purpose or has its score already. */
 export function isSilent({ score }: Evaluation): boolean {
   return score.status === 'skipped' && SILENT.has(score.reason)
 }
 
-/** The `spanscore.<id>.*` attributes that an evaluation leaves on the agent's span, or on the late span; empty where it is silent. */
+/** The `spanscore.<id>.*` attributes of an evaluation, for the agent's span or the late span; empty if `isSilent`. */
 export function scoreAttributes(evaluation: Evaluation, rules: ExplanationRules): ScoreAttributes {
   if (isSilent(evaluation)) return {}
   const { score, scorer, complete, revision } = evaluation
@@ -54,15 +54,15 @@ export function scoreAttributes(evaluation: Evaluation, rules: ExplanationRules)
 }
 
 /**
- * The same with the version of the scorer, for the agent's own span: whatever sees the span later, in this process or in a service,
- * can compare it with the version that it would score with. Late spans have it as events do.
+ * Adds the version of the scorer, for the agent's own span. Another processor or a service that sees the span later can compare it
+ * with the version of its own scorer. Late spans have the version among the attributes of the event.
  */
 export function withVersion(attributes: ScoreAttributes, { score, scorer }: Evaluation): ScoreAttributes {
   if (score.status === 'scored') attributes[namesOf(scorer.id).version] = scorer.version
   return attributes
 }
 
-/** Whether a span carries the score of a scorer in this version. */
+/** Whether a span has the score of this version of a scorer already. */
 export function carriesScore(
   attributes: Readonly<Record<string, unknown>>,
   { id, version }: Pick<Evaluation['scorer'], 'id' | 'version'>,
@@ -81,12 +81,12 @@ interface Names {
   readonly statusMessage: string
 }
 
-/** As many scorers as a process may reasonably have. */
+/** More scorers than a process reasonably has. */
 const MAX_KNOWN = 1000
 
 const known = new BoundedMap<string, Names>(MAX_KNOWN)
 
-/** Made once for each scorer, because looking up a key is slower where its text was just put together. */
+/** The attribute names of a scorer. They are built once, because lookups by a newly built string are slower. */
 function namesOf(scorerId: string): Names {
   const names = known.get(scorerId)
   if (names !== undefined) return names
@@ -104,7 +104,7 @@ function namesOf(scorerId: string): Names {
   return made
 }
 
-/** The explanation as it may leave the process, cut to its length limit; `undefined` where there is none, or it must not. */
+/** The explanation in the form that may leave the process, shortened; `undefined` if there is none or it must not leave. */
 export function explanationOf(
   { score, scorer }: Evaluation,
   { explanations, stripContent }: ExplanationRules,
@@ -115,7 +115,7 @@ export function explanationOf(
   return text === undefined || text === '' ? undefined : shortened(text, MAX_EXPLANATION_LENGTH)
 }
 
-/** The message of a score that was skipped or failed, as it may leave the process: it may quote content, as explanations do. */
+/** The message of a skipped or failed score in the form that may leave the process: like an explanation, it may quote content. */
 function messageOf(
   { score, scorer }: Evaluation,
   { explanations, stripContent }: ExplanationRules,
@@ -126,7 +126,7 @@ function messageOf(
   return text === undefined || text === '' ? undefined : shortened(text, MAX_EXPLANATION_LENGTH)
 }
 
-/** The first characters of a text, not through the middle of a surrogate pair: half a character is not valid UTF-8 on the wire. */
+/** The first characters of a text. A surrogate pair is not cut in half, because half of one is not valid UTF-8 on the wire. */
 export function shortened(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')
 }

@@ -6,7 +6,7 @@ import { COUNTERS } from './gathered-sums.ts'
 import type { CounterName } from './gathered-sums.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
 
-/** Of one processor, read when metrics are collected. */
+/** The gauges of one processor. They are read when metrics are collected. */
 export interface Gauges {
   readonly queueSize: () => number
   readonly openRuns: () => number
@@ -15,11 +15,11 @@ export interface Gauges {
 }
 
 /**
- * The instruments of one meter provider: one set for all scoring processors that write to it, because an SDK that is given
- * two observable gauges of one name keeps one of the two.
+ * The instruments of one meter provider. All scoring processors that write to it share them, because an SDK keeps only one of two
+ * observable gauges with the same name.
  */
 export class ScoreInstruments {
-  /** Of the processors that are at work. */
+  /** The gauges of all processors that have not ended. */
   readonly gauges: Set<Gauges> = new Set()
   readonly score: Histogram
   readonly judgeDuration: Histogram
@@ -71,7 +71,7 @@ export class ScoreInstruments {
       const added: unknown = gauge.addCallback((result) => {
         const values = [...this.gauges].map((each) => each[key]())
         if (values.length === 0) return
-        // The tightest budget is the tightest of all; what waits is added up.
+        // The ratio is that of the tightest budget; the other gauges are sums.
         result.observe(key === 'budgetUsedRatio' ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0))
       })
       notAPromise(added)
@@ -79,14 +79,14 @@ export class ScoreInstruments {
   }
 }
 
-/** Found by every copy of this version of the package. */
+/** Shared by all copies of this version of the package. */
 const byProvider = globalSlot(
   `metrics.${SCOPE_VERSION}`,
   () => new WeakMap<MeterProvider, ScoreInstruments>(),
   isWeakMap,
 )
 
-/** The instruments of a meter provider, made when they are first asked for. Throws what the provider throws. */
+/** Returns the instruments of a meter provider, and creates them at the first call. Errors of the provider are thrown. */
 export function instrumentsOf(provider: MeterProvider): ScoreInstruments {
   let instruments = byProvider.get(provider)
   if (instruments === undefined) {

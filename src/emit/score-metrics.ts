@@ -8,25 +8,24 @@ import { instrumentsOf } from './score-instruments.ts'
 import type { Gauges, ScoreInstruments } from './score-instruments.ts'
 import { ScoreSums } from './score-sums.ts'
 
-/** Milliseconds for which sums are gathered before the SDK gets them. */
+/** For how many milliseconds sums are gathered before they go to the SDK. */
 const GATHER_MS = 1000
 
-/** What the metrics of a processor depend on. */
+/** What the metrics of a processor need. */
 export interface ScoreMetricsParts {
   readonly gauges: Gauges
-  /** The one to write to, looked up at each emission. Never throws. */
+  /** Looks up the meter provider, at each emission. Never throws. */
   readonly meterProvider: () => MeterProvider | undefined
-  /** Runs code of the provider, which may throw, or give a promise where a value is due; `undefined` where it did. */
+  /** Runs code of the provider. The result is `undefined` if the code throws, or returns a promise instead of a value. */
   readonly guard: <Result>(what: string, run: () => Result) => Result | undefined
-  /** Calls back once after so many milliseconds, in no application's context, without keeping the process alive. */
+  /** Calls `run` once after so many milliseconds, in a clean async context, without keeping the process alive. */
   readonly later: (run: () => void, ms: number) => void
 }
 
 /**
- * The metrics of one processor. Sums are gathered here and added to the SDK's counters together, within a second and before
- * every flush: a call into the SDK for each of them would cost more than a code scorer does. Where no meter provider is
- * registered yet, sums wait until there is one: the API has no proxy for meters, so that an instrument made too early would
- * be a no-op for ever.
+ * The metrics of one processor. Sums are gathered here and added to the SDK's counters within a second and before every flush,
+ * because one call into the SDK for each would cost more than a code scorer. If no meter provider is registered yet, the sums
+ * wait for one: the API has no proxy for meters, so an instrument that is created too early would do nothing for ever.
  */
 export class ScoreMetrics {
   readonly #parts: ScoreMetricsParts
@@ -39,25 +38,25 @@ export class ScoreMetrics {
     this.#parts = parts
   }
 
-  /** Counts a run that is over. */
+  /** Counts a run that has ended. */
   countRun(outcome: 'closed' | 'evicted', agentName: string | undefined): void {
     this.#instruments()
     this.#sums.countRun(outcome, agentName)
     this.#arm()
   }
 
-  /** Counts a run that a scorer left out by its fixed rate, before it was put together. */
+  /** Counts a run that the fixed rate of a scorer left out before the run was reconstructed. */
   countLeftOut(scorer: Evaluation['scorer']): void {
     this.#instruments()
     this.#sums.countLeftOut(scorer)
     this.#arm()
   }
 
-  /** Counts an evaluation, and records its score and what its judge took. */
+  /** Counts an evaluation, and records its score and the cost of its judge. */
   record(evaluation: Evaluation, run: AgentRun | undefined, extra: ScoreAttributes): void {
     const { score, judge, durationMs } = evaluation
     const instruments = this.#instruments()
-    // What is summed is summed by now: the instruments are the application's, and may throw.
+    // The sums are complete before this line, because the application's instruments may throw.
     const judged = judge && this.#sums.countJudge(evaluation, judge)
     const base = this.#sums.count(evaluation, run, extra)
     this.#arm()
@@ -68,14 +67,14 @@ export class ScoreMetrics {
     this.#guard(() => instruments.score.record(position, base))
   }
 
-  /** Hands what was gathered to the meter provider, if there is one. */
+  /** Adds the gathered sums to the counters of the meter provider, if there is one. */
   flush(): void {
     if (this.#sums.gathered.isEmpty) return
     this.#instruments()
     this.#write()
   }
 
-  /** The processor has ended: its gauges are removed, and what was counted stays. */
+  /** Removes the gauges of this processor when it ends. What was counted stays. */
   stop(): void {
     this.flush()
     this.#isStopped = true
@@ -85,7 +84,7 @@ export class ScoreMetrics {
   #instruments(): ScoreInstruments | undefined {
     const provider = this.#parts.meterProvider()
     if (provider === this.#known?.provider) return this.#known?.instruments
-    // What was counted until now belongs to the provider that was there.
+    // The sums so far belong to the provider that was there until now.
     if (this.#known !== undefined) {
       this.#write()
       this.#known.instruments?.gauges.delete(this.#parts.gauges)
@@ -100,7 +99,7 @@ export class ScoreMetrics {
     return instruments
   }
 
-  /** What the provider refuses is lost: it cannot be known whether it was counted. */
+  /** Writes the sums. If the provider throws, they are lost, because nobody knows whether they were counted. */
   #write(): void {
     const known = this.#known
     if (known === undefined) return
@@ -118,8 +117,8 @@ export class ScoreMetrics {
     this.#parts.later(() => {
       this.#isDue = false
       this.flush()
-      // Without a provider it is looked for again as long as something waits for one.
-      // A processor that has ended would otherwise wait for a meter provider for as long as the process lives.
+      // As long as sums wait, the provider is looked up again and again.
+      // A processor that has ended must not wait for one until the process ends.
       if (!this.#sums.gathered.isEmpty && !this.#isStopped) this.#arm()
     }, GATHER_MS)
   }

@@ -7,16 +7,16 @@ import type { Cell, CounterName } from './gathered-sums.ts'
 import { positionInRange } from './position-in-range.ts'
 import type { ScoreAttributes } from './score-attributes.ts'
 
-/** Agents, and models, that metrics distinguish. */
+/** How many agents, and how many models, metrics keep apart. */
 const MAX_NAMES = 100
 
-/** Judge models of one scorer that metrics distinguish. */
+/** How many judge models of one scorer metrics keep apart. */
 const MAX_JUDGE_MODELS = 20
 
-/** Sets of attributes that are kept here; the SDK's own limit for one instrument, 2,000 by default, is lower. */
+/** How many sets of attributes are kept. The SDK's own limit for one instrument, 2,000 by default, is lower. */
 const MAX_SETS = 10_000
 
-/** Recognised by identity: most applications copy no attributes, and their keys need not be compared each time. */
+/** Compared by identity: most applications copy no attributes, so that nothing has to be compared for each run. */
 export const NO_ATTRIBUTES: Readonly<ScoreAttributes> = {}
 
 /** The cells of the sums over scored runs. */
@@ -34,14 +34,14 @@ interface ScoredCells {
 interface Group {
   /** With the scorer's version, the judge's model and the agent's model. */
   readonly attributes: ScoreAttributes
-  /** Without them. */
+  /** The attributes without these three. */
   readonly base: ScoreAttributes
   readonly outcomes: Map<string, Cell>
   chosen: ChosenCells | undefined
   scored: ScoredCells | undefined
 }
 
-/** What becomes of the runs that were chosen to be scored. */
+/** The cells of runs that were chosen to be scored: with a score, or without one. */
 interface ChosenCells {
   readonly scored: Cell
   readonly lost: Cell
@@ -55,16 +55,16 @@ interface LatestGroup {
   readonly group: Group
 }
 
-/** The sums that the metrics of evaluations, runs and judges are made of, as they wait to be written. */
+/** The sums of evaluations, runs and judges, which wait to be written as metrics. */
 export class ScoreSums {
   readonly gathered: GatheredSums = new GatheredSums()
   readonly #groups = new Map<string, Group>()
-  /** Each scorer's latest: most runs of an application are of few agents, and a key need not be put together again. */
+  /** The latest group of each scorer. Applications have few agents, so this usually saves building a key. */
   readonly #latest = new Map<string, LatestGroup>()
-  /** The cells of runs that no fixed rate keeps: most runs, under sampling. */
+  /** The cells of runs that the fixed rate of a scorer left out. With sampling, these are most runs. */
   readonly #leftOut = new WeakMap<Evaluation['scorer'], Cell>()
   readonly #others = new Map<string, Cell>()
-  /** By agent and scorer: a run that failed may know no judge model, so that versions and models share these. */
+  /** By agent and scorer. Versions and models share these cells, because a failed run may not know its judge model. */
   readonly #chosen = new Map<string, ChosenCells>()
   readonly #agents = new BoundedNames(MAX_NAMES)
   readonly #models = new BoundedNames(MAX_NAMES)
@@ -85,7 +85,7 @@ export class ScoreSums {
     this.gathered.add(cell, 1)
   }
 
-  /** Counts an evaluation with its weight, where it has one; gives the attributes of the score's histogram. */
+  /** Counts an evaluation, and its weight if it has one. Returns the attributes of the score's histogram. */
   count(evaluation: Evaluation, run: AgentRun | undefined, extra: ScoreAttributes): ScoreAttributes {
     const { score, scorer, judge } = evaluation
     const agentName = run?.agent.name
@@ -113,7 +113,7 @@ export class ScoreSums {
     return group.base
   }
 
-  /** Counts what a judge took; gives the attributes of its duration. */
+  /** Counts the calls, tokens and cost of a judge. Returns the attributes of its duration. */
   countJudge({ scorer }: Evaluation, judge: JudgeReport): ScoreAttributes {
     const model = this.#judgeModel(scorer.id, judge.model)
     const attributes: ScoreAttributes = { 'gen_ai.evaluation.name': scorer.id, 'spanscore.judge.model': model }
@@ -134,7 +134,7 @@ export class ScoreSums {
     return known.of(model)
   }
 
-  /** @param attributes Asked for at the first value under a key. */
+  /** @param attributes Called for the first value of a key. */
   #add(counter: CounterName, value: number, key: string, attributes: () => ScoreAttributes): void {
     const full = `${counter}\n${key}`
     let cell = this.#others.get(full)
@@ -192,9 +192,9 @@ export class ScoreSums {
   }
 
   /**
-   * Scored and lost runs are two series of one counter that begin together: their ratio is right from the first run on,
-   * and stays right where a backend loses the first value of each series, as it would not against `spanscore.sum.w`, which
-   * begins again with every version and model.
+   * Scored and lost runs are two series of one counter that begin together, so that their ratio is right from the first run on, even
+   * if a backend loses the first value of each series. A ratio to `spanscore.sum.w` would not be, because that counter begins
+   * again with every version and model.
    */
   #chosenOf({ base }: Group): ChosenCells {
     const key = JSON.stringify(base)
@@ -209,8 +209,8 @@ export class ScoreSums {
   }
 
   /**
-   * All sums of a group begin together, those of both labels too: a backend that loses the first value of each series loses
-   * the same runs of all of them, and ratios of them stay what they are.
+   * All sums of a group begin together, those of both labels included. A backend that loses the first value of each series then loses
+   * the same runs from all of them, so that their ratios stay right.
    */
   #scored({ attributes, base }: Group): ScoredCells {
     const cell = (counter: CounterName) => this.gathered.cell(counter, attributes)

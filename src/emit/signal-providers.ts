@@ -1,6 +1,6 @@
 import type { Context, MeterProvider, TracerProvider } from '@opentelemetry/api'
 
-/** A log record, as the Logs API of both lines takes it. */
+/** A log record in the form that the Logs API of all SDK lines accepts. */
 export interface LogRecordLike {
   /** `gen_ai.evaluation.result`. */
   readonly eventName: string
@@ -12,9 +12,9 @@ export interface LogRecordLike {
   readonly timestamp: [number, number]
   /** Milliseconds since the epoch. */
   readonly observedTimestamp: number
-  /** Carries the span to which the score belongs. */
+  /** The context of the span to which the score belongs. */
   readonly context: Context
-  /** Those of the event. */
+  /** The attributes of the event. */
   readonly attributes: Record<string, string | number | boolean>
 }
 
@@ -28,16 +28,16 @@ export interface LoggerProviderLike {
   getLogger(name: string, version?: string): LoggerLike
 }
 
-/** Where signals go, looked up anew at each emission: providers are often registered after the processor was made. */
+/** Finds the providers at each emission, because they are often registered after the processor was created. */
 export interface EmissionProviders {
-  /** `undefined` where none is set up. */
+  /** `undefined` if none is registered. */
   tracerProvider(): TracerProvider | undefined
   meterProvider(): MeterProvider | undefined
   loggerProvider(): LoggerProviderLike | undefined
 }
 
-/** Name of the instrumentation scope of everything that spanscore emits. */
+/** The name of the instrumentation scope of everything that spanscore emits. */
 export const SCOPE_NAME = 'spanscore'
 
-/** Version of the instrumentation scope: the package's. */
+/** The version of that scope, which is the version of the package. */
 export const SCOPE_VERSION = '0.1.0'

@@ -5,11 +5,11 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** What judges may take, per process, over rolling windows. `Infinity` lifts a limit. */
+/** Limits for judges, per process, over rolling windows. `Infinity` removes a limit. */
 export interface BudgetLimits {
   /**
-   * Judge calls in any minute. About half of them may come at one moment; what exceeds the limit is thinned by a factor that
-   * weights make up for.
+   * Judge calls in any minute. About half of them may come at one moment. If more are wanted, rates are reduced, and the weights
+   * of the scored runs make up for it.
    *
    * @default 60
    */
@@ -45,7 +45,7 @@ export function isDefaultBudget(limits: BudgetLimits): boolean {
   )
 }
 
-/** What one score takes, all tries together. */
+/** The cost of one score, all tries together. */
 export interface Cost {
   readonly calls: number
   readonly tokens: number
@@ -53,49 +53,49 @@ export interface Cost {
   readonly costUsd?: number
 }
 
-/** Budget set aside for one score. */
+/** Budget that is reserved for one score. */
 export interface Reservation {
-  /** Replaces the estimate by what the score took: zeros where it was not asked after all. Later calls do nothing. */
+  /** Replaces the estimate by the actual cost, which is zero if the judge was not asked after all. Later calls do nothing. */
   settle(taken: Cost): void
 }
 
-/** A score that is let through, or why it is not. */
+/** Whether a score is admitted, and if not, why. */
 export type BudgetDecision =
   | {
       readonly admitted: true
-      /** The rate that the run's place was compared with: its own, lowered by the budget. */
+      /** The rate with which the run's point was compared: the scorer's rate, reduced by the budget. */
       readonly rate: number
       readonly reservation: Reservation
     }
   | {
       readonly admitted: false
-      /** `thinned` by a factor that weights make up for, or `refused` because there was no room, which weights do not make up for. */
+      /** `thinned` by a reduced rate, for which weights make up, or `refused` because a limit was reached, for which they do not. */
       readonly reason: 'thinned' | 'refused'
       readonly message: string
     }
 
-/** One score that asks for budget. */
+/** A request to admit one score. */
 export interface BudgetRequest {
   /** The run's `SamplePoint`, between 0 and 1. */
   readonly point: number
-  /** The rate that applies to the scorer and this run; the point lies below it. */
+  /** The rate of the scorer for this run. The point lies below it. */
   readonly rate: number
-  /** `factor()` of the budget, taken once for all scorers of a run, before the first of them asks. */
+  /** `factor()` of the budget. It is read once per run, before the first of its scorers asks. */
   readonly factor: number
   readonly estimate: Cost
 }
 
-/** What a budget has spent, and what was asked of it, so that another process can go on from there. */
+/** What a budget has spent and what was requested, so that another process can continue from there. */
 export interface BudgetHistory {
-  /** When this was so, on the budget's clock. */
+  /** The time of this state, on the budget's clock. */
   readonly atMs: number
-  /** By the name of the limit; limits that are lifted are left out. */
+  /** The history of each limit, by its name. Limits of `Infinity` are left out. */
   readonly limits: Readonly<Record<string, LimitHistory>>
 }
 
 /**
- * Holds judges to what they may take. A limit is spent evenly: before it would have to refuse, the budget lowers the rates,
- * and says by how much, so that weights stay true. What it refuses is refused before anything is spent.
+ * Keeps judges within their limits. A limit is spent evenly: before it would have to refuse scores, the budget reduces the rates by a
+ * factor that callers record, so that weights stay true. A score is refused before anything is spent on it.
  */
 export class Budget {
   readonly #limits: readonly Limit[]
@@ -125,20 +125,20 @@ export class Budget {
     if (history !== undefined) this.#resume(history)
   }
 
-  /** What was spent by now, reservations included. */
+  /** The state at this moment, reservations included. */
   history(): BudgetHistory {
     const atMs = this.#now()
     const limits = this.#limits.filter(({ window }) => window.limit !== Number.POSITIVE_INFINITY)
     return { atMs, limits: Object.fromEntries(limits.map(({ name, window }) => [name, window.history(atMs)])) }
   }
 
-  /** From 0 to 1: what rates are multiplied by at this moment. It follows from runs before this one alone. */
+  /** The factor, from 0 to 1, by which rates are multiplied at this moment. It depends only on earlier runs. */
   factor(): number {
     const nowMs = this.#now()
     return Math.min(...this.#limits.map((limit) => limit.window.factor(nowMs)))
   }
 
-  /** Lets a score through and reserves its estimate, or says why not. */
+  /** Admits a score and reserves its estimate, or returns the reason why not. */
   admit(request: BudgetRequest): BudgetDecision {
     const nowMs = this.#now()
     for (const limit of this.#limits) limit.window.want(limit.of(request.estimate) ?? 0, nowMs)
@@ -156,7 +156,7 @@ export class Budget {
       : { admitted: true, rate, reservation }
   }
 
-  /** Sets an estimate aside in every limit; `undefined`, and nothing set aside, where one of them has no room for it. */
+  /** Reserves an estimate in every limit. If one of them has no room for it, nothing is reserved and the result is `undefined`. */
   reserve(estimate: Cost): Reservation | undefined {
     const nowMs = this.#now()
     if (this.#blocking(estimate, nowMs) !== undefined) return undefined
@@ -170,7 +170,7 @@ export class Budget {
         if (settled) return
         settled = true
         for (const { of, window, reserved, slot } of booked) {
-          // A price that is known only before or only after the call leaves the other as it is.
+          // If the cost is known only before or only after the call, that one counts.
           window.settle(slot, reserved ?? 0, of(taken) ?? reserved ?? 0)
         }
       },
@@ -187,7 +187,7 @@ export class Budget {
     const nowMs = this.#now()
     for (const { name, window } of this.#limits) {
       const known = limits[name]
-      // What another machine's clock calls the future has just been.
+      // Another machine's clock may be ahead: its future counts as now.
       if (known !== undefined) window.resume(known, Math.min(atMs, nowMs), nowMs)
     }
   }
@@ -208,16 +208,16 @@ export class Budget {
 
 interface Limit {
   readonly name: string
-  /** As the application gave it. */
+  /** The limit that the application configured. */
   readonly given: number
   readonly of: (cost: Cost) => number | undefined
   readonly window: RollingLimit
 }
 
-/** Of a limit of this many scores, half can be spent without refusing more than a few. */
+/** Half of a limit of this many calls can be used with few refusals; of a smaller one, less. */
 const FEW_CALLS = 10
 
-/** A share of fewer than ten calls a minute is ten calls in as many minutes as that takes. */
+/** If this process has a share of fewer than ten calls a minute, the limit is ten calls in a window that is longer in proportion. */
 function calls({ callsPerMinute, share }: BudgetLimits): RollingLimit {
   const perMinute = callsPerMinute * share
   return perMinute > 0 && perMinute < FEW_CALLS && share < 1

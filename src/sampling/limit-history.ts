@@ -1,19 +1,19 @@
-/** What a limit knows of its past, in plain numbers, so that another process can go on from there. */
+/** The state of a limit in plain numbers, so that another process can continue from there. */
 export interface LimitHistory {
   /** The length of the window, in milliseconds. */
   readonly windowMs: number
-  /** What was spent, by sixtieths of the window, the newest first. */
+  /** The amounts that were spent in each sixtieth of the window, the newest first. */
   readonly spent: readonly number[]
-  /** What was asked for. */
+  /** The amounts that were requested, in the same order. */
   readonly wanted: readonly number[]
-  /** Of what was asked for, what was let through whole. */
+  /** The requested amounts that were admitted at the full rate, in the same order. */
   readonly free: readonly number[]
-  /** What a score takes, as a share of what was reserved for it. */
+  /** The actual cost of a score, as a share of its reservation. */
   readonly takenShare: number
-  /** What is reserved for a score. */
+  /** The moving average of reservations for one score. */
   readonly reservedPerScore: number
-  /** Amounts that were asked for, older ones counting less. */
+  /** The sum of requested amounts, in which older ones count less. */
   readonly remembered: number
-  /** For how long demand has been seen, in milliseconds; 0 where none has. */
+  /** For how long there has been demand, in milliseconds; 0 if there was none. */
   readonly seenMs: number
 }

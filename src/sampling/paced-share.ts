@@ -1,9 +1,9 @@
-/** What part of the runs that are chosen may be refused because the window happens to be full. */
+/** The share of chosen runs that may be refused because the window happens to be full. */
 const REFUSED_SHARE = 0.02
 
 /**
- * How much of a limit of so many scores can be spent where scores come by chance and no more than `REFUSED_SHARE` of them
- * find the window full: Erlang's loss formula. It is .02 of one score, .21 of three, .5 of ten, .82 of sixty.
+ * The share of a limit that can be spent if scores arrive at random and at most `REFUSED_SHARE` of them may find the window full
+ * (Erlang's loss formula): .02 of a limit of one score, .21 of three, .5 of ten, .82 of sixty.
  */
 export function pacedShare(scores: number): number {
   let low = 0

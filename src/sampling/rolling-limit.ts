@@ -1,45 +1,45 @@
 import type { LimitHistory } from './limit-history.ts'
 import { pacedShare } from './paced-share.ts'
 
-/** A window is divided into this many slots; what was spent in one is forgotten together. */
+/** A window is divided into this many slots. The amounts of one slot leave the window together. */
 const SLOTS_PER_WINDOW = 60
 
-/** One more than a window, so that a window that begins and ends within slots is counted whole. */
+/** One slot more than a window has, because a window may begin and end in the middle of a slot. */
 const SLOTS = SLOTS_PER_WINDOW + 1
 
-/** Demand is estimated from the latest twelfth of a window. */
+/** Demand is estimated from the newest twelfth of a window. */
 const DEMAND_SLOTS = 5
 
-/** The pace aims a little below the limit, so that chance alone does not run into it. */
+/** The planned pace is a little below the limit, so that random fluctuation rarely reaches it. */
 const AIM = 0.97
 
-/** Where no more scores than this fit into a window, chance decides when it is full, and no pace can be planned. */
+/** If at most this many scores fit into a window, chance decides when it is full, and an even pace cannot be planned. */
 const FEW_SCORES = 100
 
-/** Demand is remembered for a window, and for as long as so many scores take at the limit. */
+/** Demand is remembered for one window, or for the time that this many scores take at the limit if that is longer. */
 const REMEMBERED_SCORES = 20
 
-/** Before this share of a window has passed, demand is not extrapolated any further: a burst may be all that comes. */
+/** Before this share of a window has passed, demand is not extrapolated to a whole window: nothing may follow a burst. */
 const SETTLING_SHARE = 0.4
 
 /**
- * Where few scores fit into a window, this part of what can be planned is let through whole while no more is asked for: a dozen
- * runs in a second are scored, all of them.
+ * If few scores fit into a window, this share of the plan is admitted at the full rate, so that a dozen runs in a second are all
+ * scored.
  */
 const FREE_SHARE = 0.6
 
-/** Where nothing can be afforded, this part of the lasting pace is still let through, so that every run has its chance. */
+/** If nothing is left to spend, this share of the lasting pace is still admitted, so that every run has a chance. */
 const FLOOR = 0.1
 
-/** How much one settled score moves the estimates of what a score takes. */
+/** How much the actual cost of one score moves the estimates. */
 const LEARNING_RATE = 0.05
 
 /**
- * One limit over a rolling window: in no window of this length is more than `limit` spent.
+ * One limit over a rolling window: no window of this length holds more spending than `limit`.
  *
- * It keeps a pace as well: `factor` says by how much to thin out the demand, so that the limit rarely has to refuse. It
- * follows from other runs alone and is never 0, so that it can be part of a run's inclusion probability: what is thinned
- * out is made up for by weights, and what is refused, although it was chosen, is counted as lost.
+ * It also plans an even pace: `factor` says by how much to thin the demand, so that the limit rarely has to refuse. The factor
+ * depends only on other runs and is never 0, so it can be part of a run's inclusion probability. Weights make up for thinned
+ * runs; a chosen run that is refused counts as lost.
  *
  * Times are milliseconds of a clock that does not go back.
  */
@@ -49,31 +49,31 @@ export class RollingLimit {
   readonly #slotMs: number
   readonly #spent = new Float64Array(SLOTS)
   readonly #wanted = new Float64Array(SLOTS)
-  /** Of what was wanted, what was let through whole. */
+  /** The requested amounts that were admitted at the full rate. */
   readonly #free = new Float64Array(SLOTS)
   #used = 0
   #wantedInWindow = 0
   #freeInWindow = 0
-  /** The newest slot, counted from the clock's zero. */
+  /** The number of the newest slot, counted from the clock's zero. */
   #newest = 0
-  /** What a score takes, as a share of what was reserved for it: demand is counted in reservations. */
+  /** The actual cost of a score, as a share of its reservation. It converts demand, which is counted in reservations. */
   #takenShare = 1
-  /** What is reserved for a score. */
+  /** The moving average of reservations for one score. */
   #reservedPerScore = 0
-  /** Amounts that were asked for, older ones counting less and less. */
+  /** The sum of requested amounts, in which older ones count less. */
   #remembered = 0
   #rememberedAtMs = 0
   #sinceMs: number | undefined
   #paced: { readonly scores: number; readonly share: number } = { scores: 0, share: 0 }
 
-  /** @param limit `Infinity` lifts it. */
+  /** @param limit `Infinity` removes it. */
   constructor(limit: number, windowMs: number) {
     this.limit = limit
     this.#windowMs = windowMs
     this.#slotMs = windowMs / SLOTS_PER_WINDOW
   }
 
-  /** Notes that a score is asked for, whether it will be spent on or not. */
+  /** Records the demand for a score, whether or not it will be admitted. */
   want(amount: number, nowMs: number): void {
     const slot = this.#moveTo(nowMs)
     this.#reservedPerScore += (amount - this.#reservedPerScore) * (this.#reservedPerScore === 0 ? 1 : LEARNING_RATE)
@@ -83,7 +83,7 @@ export class RollingLimit {
     }
     add(this.#wanted, slot, amount)
     this.#wantedInWindow += amount
-    // After a pause nothing is known of how much will come: what came before the pause says nothing about it.
+    // Demand from before a pause says nothing about the demand after it.
     if (nowMs - this.#rememberedAtMs > this.#memoryMs()) {
       this.#sinceMs = nowMs
       this.#remembered = 0
@@ -93,14 +93,14 @@ export class RollingLimit {
     this.#rememberedAtMs = Math.max(this.#rememberedAtMs, nowMs)
   }
 
-  /** Whether this much may be spent now. */
+  /** Whether there is room for this amount. */
   fits(amount: number, nowMs: number): boolean {
     this.#moveTo(nowMs)
-    // Sums of fractions of a cent carry rounding errors, which are no reason to refuse.
+    // Rounding errors in sums of fractions of a cent must not refuse a score.
     return this.#used + amount <= this.limit * (1 + 1e-9)
   }
 
-  /** Books an amount and returns the slot that it is in, for `settle`. */
+  /** Books an amount, and returns its slot for `settle`. */
   spend(amount: number, nowMs: number): number {
     const slot = this.#moveTo(nowMs)
     add(this.#spent, slot, amount)
@@ -108,7 +108,7 @@ export class RollingLimit {
     return slot
   }
 
-  /** Replaces what was reserved by what it took, in the slot where it was booked. */
+  /** Replaces a reservation by the actual cost, in the slot where it was booked. */
   settle(slot: number, reserved: number, taken: number): void {
     if (reserved > 0) this.#takenShare += (taken / reserved - this.#takenShare) * LEARNING_RATE
     if (this.#newest - slot >= SLOTS) return
@@ -116,13 +116,13 @@ export class RollingLimit {
     this.#used += taken - reserved
   }
 
-  /** What the window holds, as a share of the limit. */
+  /** The spending in the window, as a share of the limit. */
   usedRatio(nowMs: number): number {
     this.#moveTo(nowMs)
     return this.limit === 0 ? 1 : Math.max(0, this.#used / this.limit)
   }
 
-  /** Above 0, at most 1: by how much rates are to be lowered, so that the rest of the window is spent evenly. */
+  /** The factor, above 0 and at most 1, by which rates must be multiplied to spend the rest of the window evenly. */
   factor(nowMs: number): number {
     this.#moveTo(nowMs)
     const scores = this.#scoresPerWindow()
@@ -130,14 +130,14 @@ export class RollingLimit {
     if (!(lasting > 0) || !(scores >= 1) || scores === Number.POSITIVE_INFINITY) return 1
     if (scores <= FEW_SCORES) return this.#factorOfFew(scores, lasting)
     const pace = this.limit / lasting
-    // The first half of a window is free; beyond it, the rest is spent evenly.
+    // The first half of a limit is spent freely, the second half evenly.
     if (this.#used < this.limit / 2) return 1
     const demand = this.#demandPerSlot(nowMs) * this.#takenShare
     const even = demand > 0 ? (AIM * this.#affordablePerSlot()) / demand : 1
     return Math.min(1, Math.max(even, FLOOR * Math.min(1, pace)))
   }
 
-  /** What was let through whole is taken out of the plan, and out of the demand that the rest of it is for. */
+  /** The factor if few scores fit into a window: what is admitted at the full rate is subtracted from the plan and from the demand. */
   #factorOfFew(scores: number, lasting: number): number {
     if (this.#isFree(this.#reservedPerScore)) return 1
     const planned = this.#pacedShare(scores) * this.limit
@@ -146,19 +146,19 @@ export class RollingLimit {
     return Math.min(1, Math.max(planned - free, FLOOR * planned) / (lasting - free))
   }
 
-  /** Whether this much more is so little in the window that none of it need be left out. */
+  /** Whether the window has so little demand, this amount included, that it can be admitted at the full rate. */
   #isFree(amount: number): boolean {
     const scores = this.#scoresPerWindow()
     if (!(scores >= 1) || scores > FEW_SCORES) return false
     return (this.#wantedInWindow + amount) * this.#takenShare <= FREE_SHARE * this.#pacedShare(scores) * this.limit
   }
 
-  /** How many scores the limit is for, at what they take. */
+  /** How many scores fit into the limit, at their actual cost. */
   #scoresPerWindow(): number {
     return Math.floor(this.limit / (this.#reservedPerScore * this.#takenShare))
   }
 
-  /** What a window of the demand would come to, if it goes on as it was. */
+  /** The demand of a whole window, if it continues at the present pace. */
   #lastingDemand(nowMs: number): number {
     if (this.#sinceMs === undefined) return 0
     const windowMs = this.#slotMs * SLOTS_PER_WINDOW
@@ -181,7 +181,7 @@ export class RollingLimit {
     return this.#paced.share
   }
 
-  /** What is known by now. Numbers have six digits. */
+  /** The state at this moment, in numbers of six digits. */
   history(nowMs: number): LimitHistory {
     this.#moveTo(nowMs)
     return {
@@ -197,9 +197,9 @@ export class RollingLimit {
   }
 
   /**
-   * Goes on from what another limit knew, whose window may have had another length. Called before anything else.
+   * Continues from the state of another limit, whose window may have another length. It must be called before anything else.
    *
-   * @param atMs When it was known, on the clock of this limit.
+   * @param atMs The time of that state, on the clock of this limit.
    */
   resume(history: LimitHistory, atMs: number, nowMs: number): void {
     this.#moveTo(nowMs)
@@ -219,7 +219,7 @@ export class RollingLimit {
     const slotMs = windowMs / SLOTS_PER_WINDOW
     let sum = 0
     for (const [back, amount] of amounts.entries()) {
-      // The middle of a slot is in the same slot again, whatever is lost in rounding.
+      // Uses the middle of each slot, so that rounding cannot move an amount into the slot beside it.
       const slot = Math.min(
         this.#newest,
         Math.floor(((Math.floor(atMs / slotMs) - back + 0.5) * slotMs) / this.#slotMs),
@@ -255,7 +255,7 @@ export class RollingLimit {
     return wanted / (DEMAND_SLOTS - 1 + begun)
   }
 
-  /** Forgets the slots that have left the window, and returns the newest. */
+  /** Clears the slots that have left the window, and returns the newest. */
   #moveTo(nowMs: number): number {
     const slot = Math.floor(nowMs / this.#slotMs)
     if (slot <= this.#newest) return this.#newest

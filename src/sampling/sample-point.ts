@@ -1,10 +1,10 @@
 import { nodeCrypto } from '../spans/node-crypto.ts'
 
 /**
- * Where a trace lies between 0 (included) and 1 (excluded), from its trace id alone: the first 52 bits of SHA-256 of `spanscore:`
- * and the trace id. A rate keeps the traces below it, so that what is kept at one rate is kept at every higher one, and two
- * scorers with the same rate score the same runs. Every process and every restart finds the same number; a tracer's own
- * sampler, which reads the last 56 bits of the trace id, decides independently of it.
+ * A number from 0 (included) to 1 (excluded) that depends on the trace id alone: the first 52 bits of SHA-256 of `spanscore:` and the
+ * trace id. A rate keeps the traces whose number is below it. So a trace that one rate keeps is kept by every higher rate, and two
+ * scorers with the same rate score the same runs. Every process computes the same number. The tracer's own sampler, which reads
+ * the last 56 bits of the trace id, decides independently.
  *
  * Callers who send `traceparent` choose the trace id. With a salt the digest is an HMAC of it: a caller who does not know the
  * salt cannot choose a trace id that is always judged, or never.
@@ -23,20 +23,20 @@ export class SamplePoint {
     this.#salt = salt
   }
 
-  /** A place that was worked out elsewhere. @param value From 0 on, below 1. */
+  /** A point that was computed elsewhere. @param value From 0 (included) to 1 (excluded). */
   static at(value: number): SamplePoint {
     const point = new SamplePoint('')
     point.#value = value
     return point
   }
 
-  /** Worked out when it is first asked for: a hash is not free. */
+  /** The number. It is computed at the first use, because hashing takes time. */
   get value(): number {
     this.#value ??= valueOf(this.#traceId, this.#salt)
     return this.#value
   }
 
-  /** Whether the trace is kept at a rate: none at 0, all at 1. */
+  /** Whether a rate keeps the trace. 0 keeps none, 1 keeps all. */
   isBelow(rate: number): boolean {
     return rate >= 1 || (rate > 0 && this.value < rate)
   }

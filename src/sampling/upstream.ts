@@ -4,8 +4,8 @@ export interface TraceStateLike {
 }
 
 /**
- * Where the probability comes from with which the tracer keeps a trace: a number that the application gives, or `tracestate`,
- * whose sender the application trusts: a caller that may write tracestate may decide how much its runs count.
+ * The source of the probability with which the tracer keeps a trace: a number that the application configures, or `tracestate`. A
+ * caller that can write tracestate decides how much its runs count, so the application must trust its callers.
  */
 export type UpstreamSource = number | 'tracestate'
 
@@ -18,7 +18,7 @@ const TWO_TO_56 = 2 ** 56
  * The probability with which the tracer kept a trace. From tracestate it is (2^56 − T) / 2^56, the reciprocal of the adjusted
  * count, with T the rejection threshold in `ot=th:` (OpenTelemetry, "TraceState: Probability Sampling").
  *
- * @returns Above 0, at most 1; `undefined` where it is not known.
+ * @returns A number above 0, at most 1; `undefined` if it is not known.
  */
 export function upstreamProbability(
   source: UpstreamSource | undefined,

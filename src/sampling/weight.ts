@@ -1,12 +1,12 @@
 import type { Evaluation, SkipReason } from '../model/score.ts'
 
-/** A run that represents more runs than this would decide a mean alone: it is refused, and no score carries such a weight. */
+/** The largest weight. A run that represents more runs than this would decide a mean alone, so it is refused. */
 export const MAX_WEIGHT = 1000
 
 /** The smallest probability with which a run may be chosen. */
 export const MIN_PROBABILITY: number = 1 / MAX_WEIGHT
 
-/** Runs that were chosen to be scored, and then could not be. */
+/** The skip reasons of runs that were chosen to be scored and then could not be. */
 export const LOST: ReadonlySet<SkipReason> = new Set([
   'refused',
   'circuit-open',
@@ -22,8 +22,8 @@ export function weightAt(probability: number, upstreamProbability = 1): number {
 }
 
 /**
- * The weight of an evaluation whose run was chosen to be scored, whether it was or not; `undefined` for runs that were left
- * out by a filter or by chance, that there was nothing to ask about, or whose probability is not known.
+ * The weight of an evaluation whose run was chosen to be scored, with or without success. It is `undefined` for runs that a filter or
+ * sampling left out, for which the scorer had nothing to ask, or whose probability is not known.
  */
 export function weightOf({ score, probability, upstreamProbability }: Evaluation): number | undefined {
   if (probability === undefined || !(probability > 0)) return undefined

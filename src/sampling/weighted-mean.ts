@@ -17,19 +17,19 @@ export interface WeightedSums {
   readonly w2y2: number
 }
 
-/** A mean of all runs of a population of which a sample was scored, as the recording rules of `collector-config` have it. */
+/** The mean over all runs, of which a sample was scored. The recording rules of `collector-config` compute the same. */
 export interface WeightedMean {
   /** 0 to 1. */
   readonly mean: number
-  /** Of the mean as a statement on how the agent behaves: not 0 where every run was scored. */
+  /** The standard error of the mean as an estimate of the agent's behaviour. It is not 0 even if every run was scored. */
   readonly standardError: number
-  /** How many equally weighted runs would give an estimate as exact as this one (Kish's effective sample size). */
+  /** The number of equally weighted runs that would give an estimate of the same precision (Kish's effective sample size). */
   readonly n: number
   /** Wilson's, with `n` runs; within 0 to 1. */
   readonly interval95: readonly [number, number]
 }
 
-/** Below this, a variance is what rounding leaves over. */
+/** A variance below this is a rounding error. */
 const NO_VARIANCE = 1e-9
 
 /** The 97.5 % point of the normal distribution. */
@@ -37,17 +37,17 @@ const Z = 1.96
 
 /**
  * The Hájek estimate Σwy/Σw of the mean over all runs, scored or not, with the variance Σ w²(y−ȳ)² / (Σw)² (Särndal,
- * Swensson, Wretman, "Model Assisted Survey Sampling", 5.7) and Wilson's interval. Its `n` is ȳ(1−ȳ) over that variance, and
- * at most Kish's (Σw)²/Σw²: scores between 0 and 1 vary less than 0 and 1 with the same mean, so that the interval is never
- * too narrow on their account.
+ * Swensson, Wretman, "Model Assisted Survey Sampling", 5.7) and Wilson's interval. Its `n` is ȳ(1−ȳ) over that variance, and at
+ * most Kish's (Σw)²/Σw². Scores between 0 and 1 vary less than scores of 0 and 1 with the same mean, so the interval is not too
+ * narrow for them.
  *
- * @returns `undefined` where nothing was scored.
+ * @returns `undefined` if nothing was scored.
  */
 export function weightedMean(sums: WeightedSums): WeightedMean | undefined {
   if (!(sums.w > 0)) return undefined
   const mean = Math.min(1, Math.max(0, sums.wy / sums.w))
   const squares = sums.w2y2 - 2 * mean * sums.w2y + mean * mean * sums.w2
-  // Rounding may leave a little less than nothing where all scores are equal.
+  // If all scores are equal, rounding may make this slightly negative.
   const variance = Math.max(0, squares) / sums.w ** 2
   const kish = sums.w ** 2 / sums.w2
   const spread = mean * (1 - mean)
@@ -59,7 +59,7 @@ export function weightedMean(sums: WeightedSums): WeightedMean | undefined {
   return { mean, standardError: Math.sqrt(variance), n, interval95 }
 }
 
-/** The sums with one more scored run in them. */
+/** Adds one scored run to the sums. */
 export function addWeighted(sums: WeightedSums, probability: number, y: number): WeightedSums {
   const w = 1 / probability
   return {

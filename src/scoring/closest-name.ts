@@ -1,10 +1,10 @@
-/** Names with more edits between them are different words, and no misspellings. */
+/** With more edits than this between them, two names are different words and not a name and its misspelling. */
 const MOST_EDITS = 2
 
 /**
- * The known name that a misspelt one was probably meant to be: the nearest within two edits, where an edit inserts, removes or
- * replaces a letter, or swaps two neighbours. `undefined` where none is near, or where the name is so short that two edits
- * make it any other.
+ * Finds the known name that a misspelt one was probably meant to be: the nearest within two edits. An edit inserts, removes or
+ * replaces a letter, or swaps two neighbours. Returns `undefined` if no known name is that near, and for names so short that
+ * two edits could turn them into any other.
  */
 export function closestName(name: string, known: Iterable<string>): string | undefined {
   const given = name.toLowerCase()
@@ -17,7 +17,7 @@ export function closestName(name: string, known: Iterable<string>): string | und
   return closest
 }
 
-/** Optimal string alignment distance; `limit` or more where the texts cannot be nearer than `limit`. */
+/** Optimal string alignment distance; `limit` if the lengths alone differ by that much. */
 function editsBetween(from: string, to: string, limit: number): number {
   if (Math.abs(from.length - to.length) >= limit) return limit
   let before: number[] = []

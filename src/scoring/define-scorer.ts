@@ -17,7 +17,7 @@ import { canonicalJson } from '../spans/json.ts'
 import { formatValue } from './format-value.ts'
 import { keepProcessAlive } from './keep-process-alive.ts'
 
-/** What a scorer is made of. */
+/** The parts from which `defineScorer` builds a scorer. */
 export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
   /** `^[a-z][a-z0-9_]*$` */
   readonly id: string
@@ -34,16 +34,16 @@ export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
    * @default the highest value for code scorers, .7 of the range for judges, .3 of it where lower is better
    */
   readonly passAt?: number | undefined
-  /** All that gives the score its meaning beside the id: options, prompt texts, model, declared version. Hashed to `version`. */
+  /** Everything besides the id that gives the score its meaning: options, prompt texts, model. `version` is a hash of it. */
   readonly identity?: unknown
-  /** Whether it may run while the agent span is ending: synchronous, quick, no I/O. @default false */
+  /** Whether `assess` may run while the agent span is ending. It must then be synchronous, quick, and do no I/O. @default false */
   readonly inline?: boolean
   /** Facts of the run that `assess` reads. @default [] */
   readonly needs?: readonly Need[]
   readonly judge?: ScorerJudge
-  /** `assess` reads input and output as they were given to `.run()`, whatever their form. @default false */
+  /** Whether `assess` reads the input and output that were passed to `.run()`, in any form. @default false */
   readonly anyForm?: boolean
-  /** Says what it thinks of the run. May throw, or reject. */
+  /** Judges the run. It may throw or reject. */
   assess(
     run: AgentRun,
     context: ScoringContext,
@@ -51,8 +51,8 @@ export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
 }
 
 /**
- * Makes a scorer out of one function that looks at a run: the form below `createScorer`, in which the prebuilt scorers are
- * written.
+ * Makes a scorer from one function that looks at a run. The prebuilt scorers are written with it, and `createScorer` builds on
+ * it.
  *
  * @throws TypeError where the definition is wrong: `expected … got …`
  */
@@ -90,7 +90,7 @@ export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
   return Object.freeze(scorer)
 }
 
-/** `.run()` of every scorer: the message form is made an `AgentRun`, and what is no score is a rejection. */
+/** Implements `.run()` for every scorer: it turns messages into an `AgentRun`, and rejects if there is no score. */
 async function runOnce<Preprocessed, Analyzed>(
   scorer: Scorer<Preprocessed, Analyzed>,
   input: ScorerInput,
@@ -123,7 +123,7 @@ function defaultPassAt(
 ): number {
   if (better === 'higher' && kind === 'code') return high
   const share = better === 'lower' ? 0.3 : 0.7
-  // What binary fractions leave over is taken off: a score of .9 must pass where 3 × .3 = 0.8999999999999999 is the mark.
+  // Removes rounding errors: a score of .9 must pass where lower is better and the mark is .3 × 3 = 0.8999999999999999.
   return Number((low + share * (high - low)).toPrecision(12))
 }
 
@@ -142,8 +142,8 @@ function check(holds: boolean, id: string, option: string, expected: string, got
  * The version of a scorer: SHA-256 over the canonical JSON of all that gives its score a meaning (id, options, prompt texts,
  * model, declared version). Equal meaning gives an equal version, in whatever order the options were written.
  *
- * Functions count with their source text. That text says nothing of what they close over and differs between a minified
- * build and its source: to compare versions across builds, declare `version` and raise it by hand.
+ * Functions are hashed by their source text. The text does not show the values of variables that a function uses, and it differs
+ * between a minified build and its source. To compare versions across builds, declare `version` and raise it by hand.
  *
  * @returns 8 hex digits: enough to distinguish the versions of one scorer.
  */
@@ -155,7 +155,7 @@ export function scorerVersion(identity: unknown): string {
     .slice(0, 8)
 }
 
-/** The value with descriptions of what JSON has no form for: functions, patterns, numbers that are not finite. */
+/** Replaces what JSON cannot express (functions, patterns, numbers that are not finite) by descriptions. */
 function toHashable(value: unknown, above: readonly object[]): unknown {
   if (typeof value === 'function') return { function: String(value) }
   if (typeof value === 'bigint' || typeof value === 'symbol') return String(value)

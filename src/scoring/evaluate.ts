@@ -6,21 +6,21 @@ import { adopted, isThenable } from './thenable.ts'
 import { failed } from './unscored.ts'
 import { isUnscored, toJudgeReport, toScore, verdictOfThrown } from './verdict.ts'
 
-/** How one evaluation is done; what is left out is the scorer's own, or not known. */
+/** Options of one evaluation. If `id` or `passAt` is absent, the scorer's own applies. */
 export interface EvaluateOptions {
   /** Replaces the scorer's id where the application has two of one kind. */
   readonly id?: string
   /** Replaces the scorer's pass mark, in the scorer's own units. */
   readonly passAt?: number
-  /** What the evaluation says of its scorer, where that is at hand. @default made of the scorer, `id` and `passAt` */
+  /** `Evaluation.scorer`, if the caller has already built it. @default built from the scorer, `id` and `passAt` */
   readonly about?: Evaluation['scorer']
   /** Probability with which this run was chosen for this scorer, 0..1. */
   readonly probability?: number
-  /** Probability with which the tracer kept it, where that is known and trusted. */
+  /** Probability with which the tracer kept the run, if it is known and trusted. */
   readonly upstreamProbability?: number
   /**
-   * Ends an asynchronous scorer early: its score is then `failed: scorer-timeout` (`judge-timeout` for judges), or the
-   * `Skipped` or `Failed` with which it was aborted.
+   * Ends an asynchronous scorer early. The score is then the `Skipped` or `Failed` that the signal was aborted with, else
+   * `failed: scorer-timeout` (`judge-timeout` for judges).
    *
    * @default one that aborts after `timeoutMs`
    */
@@ -35,7 +35,7 @@ export interface EvaluateOptions {
   readonly now?: () => number
 }
 
-/** An evaluation together with what led to it: the scorer's own verdict, or what it threw. */
+/** An evaluation, with the verdict that the scorer returned or the error that it threw. */
 export interface EvaluationOutcome<Preprocessed = unknown, Analyzed = unknown> {
   readonly evaluation: Evaluation
   readonly verdict: Verdict<Preprocessed, Analyzed>
@@ -43,8 +43,8 @@ export interface EvaluationOutcome<Preprocessed = unknown, Analyzed = unknown> {
 }
 
 /**
- * Lets a scorer score a run, and never throws: what the scorer throws is `failed: scorer-threw`, what is no number within its
- * range is `failed: invalid-score`. Synchronous when the scorer's `assess` is.
+ * Scores a run. It never throws: an error of the scorer becomes `failed: scorer-threw`, and anything but a number within its range
+ * becomes `failed: invalid-score`. It is synchronous if the scorer's `assess` is.
  */
 export function evaluate(
   scorer: Scorer,
@@ -55,7 +55,7 @@ export function evaluate(
   return outcome instanceof Promise ? outcome.then(({ evaluation }) => evaluation) : outcome.evaluation
 }
 
-/** As `evaluate`, with the scorer's own verdict beside the evaluation. */
+/** Like `evaluate`, but also returns the scorer's own verdict. */
 export function evaluateInFull<Preprocessed, Analyzed>(
   scorer: Scorer<Preprocessed, Analyzed>,
   run: AgentRun,
@@ -75,7 +75,7 @@ export function evaluateInFull<Preprocessed, Analyzed>(
     return new Promise((resolve) => {
       const { signal } = context
       const onAbort = (): void => {
-        // A scorer that heeds the signal gets one turn of the loop to return its own result, which has the tokens that it took.
+        // A scorer that listens to the signal gets one turn of the event loop to return its own result, with the tokens it used.
         setImmediate(() => resolve(finish(verdictOfAbort(scorer, signal.reason, context.timeoutMs))))
       }
       const settle = (outcome: EvaluationOutcome<Preprocessed, Analyzed>): void => {
@@ -101,7 +101,7 @@ export function evaluateInFull<Preprocessed, Analyzed>(
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
-/** Makes the signal only when something asks for it: synchronous scorers never do. */
+/** Creates the abort signal only when a scorer asks for it. Synchronous scorers never do. */
 class Context implements ScoringContext {
   readonly timeoutMs: number
   readonly given?: GivenInput

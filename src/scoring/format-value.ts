@@ -1,12 +1,12 @@
-/** A value as a message shows it: short, on one line, whatever it is. Never throws. */
+/** Formats any value for a message: short, and on one line. Never throws. */
 export function formatValue(value: unknown, maxLength = 80): string {
   const text = toText(value)
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).toWellFormed()}…`
 }
 
 /**
- * What an error is and where it was thrown, without its own words, which may quote anything: the name of its class, and the
- * function and place of the first stack frame. Never throws.
+ * Describes an error by the name of its class and by the function and place of its first stack frame. It leaves out the message,
+ * which may quote anything. Never throws.
  */
 export function describeError(error: unknown): string {
   try {
@@ -26,7 +26,7 @@ function classNameOf(error: Error): string {
   return typeof constructor === 'function' && /^[\w$]{1,80}$/.test(constructor.name) ? constructor.name : 'Error'
 }
 
-/** The stack begins with the message, which may look like a frame itself: only what comes after it is read. */
+/** The stack begins with the message, which may itself look like a frame, so only the text after it is read. */
 function firstFrameOf({ message, stack }: Error): string | undefined {
   if (typeof message !== 'string' || typeof stack !== 'string') return undefined
   const begin = stack.indexOf(message)
@@ -53,14 +53,14 @@ function toText(value: unknown): string {
   }
 }
 
-/** Name and message of an error are usually texts; `String` shows what else they may be, a symbol too. */
+/** Name and message of an error are usually texts. `String` converts anything else, symbols included. */
 function errorText(error: { readonly name: unknown; readonly message: unknown }): string {
   return `${String(error.name)}: ${String(error.message)}`.slice(0, 2000)
 }
 
-/** How many values inside of one are looked at, because what is shown is short. */
+/** How many nested values are read: the result is short, so more of them would not be seen. */
 const MAX_SHOWN_VALUES = 1000
-/** Characters of a text inside a value that are looked at. */
+/** How many characters of a nested text are read. */
 const MAX_SHOWN_TEXT = 200
 
 function jsonText(value: object | null): string {
@@ -73,7 +73,7 @@ function jsonText(value: object | null): string {
     })
     if (typeof text === 'string') return text
   } catch {
-    // Circular values, those whose own `toJSON` throws, and large ones are shown by their kind.
+    // Circular values, values whose `toJSON` throws, and large values are described by their type.
   }
   return Array.isArray(value) ? `a list of ${value.length}` : Object.prototype.toString.call(value)
 }

@@ -1,7 +1,7 @@
 /**
  * A value that all copies of the package in this process share (ESM and CommonJS, two versions, a hot reload), kept on
- * `globalThis[Symbol.for('spanscore.<name>')]`. A slot that holds something unknown, from a version that kept another
- * shape there, is taken over rather than trusted.
+ * `globalThis[Symbol.for('spanscore.<name>')]`. If the slot holds a value of another shape, which another version stored there, the
+ * value is replaced.
  */
 export function globalSlot<T>(name: string, create: () => T, isValid: (value: unknown) => value is T): T {
   const key = Symbol.for(`spanscore.${name}`)

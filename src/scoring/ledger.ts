@@ -18,17 +18,17 @@ export interface ScorerCounts {
 
 /**
  * What became of the runs that were seen: `seen = closed + open + evicted`. `late` counts spans that came after their run had
- * closed. `duplicates` counts runs that another instrumentation, or the other form of the same one, had recorded before: these
- * are neither seen nor scored.
+ * closed. `duplicates` counts runs that another instrumentation, or another version of the same one, had already recorded. They
+ * do not count as seen, and are not scored.
  */
 export interface RunCounts {
   /** Runs that began. */
   readonly seen: number
-  /** Runs that ended, or were given up after waiting. */
+  /** Runs that ended, or whose end was no longer waited for. */
   readonly closed: number
   /** Runs in progress. */
   readonly open: number
-  /** Runs that were let go of because of a limit. */
+  /** Runs that were dropped because of a limit. */
   readonly evicted: number
   /** Spans that came after their run had closed. */
   readonly late: number
@@ -36,7 +36,7 @@ export interface RunCounts {
   readonly duplicates: number
 }
 
-/** Everything accounted for: runs, and what each scorer did with them. */
+/** The counts at one moment: of runs, and of what each scorer did with them. */
 export interface LedgerSnapshot {
   /** What became of the runs. */
   readonly runs: RunCounts
@@ -52,7 +52,7 @@ interface Counts {
   reasons: Map<string, number>
 }
 
-/** Counts runs and scores, so that every run that is not scored has a reason. It holds one entry a scorer, and one number a reason. */
+/** Counts runs and scores, so that every run without a score has a reason. It keeps one entry per scorer, and one number per reason. */
 export class Ledger {
   readonly #scorers = new Map<string, Counts>()
   #closed = 0
@@ -80,13 +80,13 @@ export class Ledger {
     this.#late += 1
   }
 
-  /** A run is offered to a scorer. It is pending until `settled` is called for it. */
+  /** Counts a run that is offered to a scorer. It is pending until `settled` is called for it. */
   offered(scorerId: string): void {
     const counts = this.#scorers.get(scorerId)
     if (counts) counts.runs += 1
   }
 
-  /** A run is left out before it is offered to a scorer. */
+  /** Counts a run that was left out before it was offered to the scorer. */
   leftOut(scorerId: string, reason: SkipReason): void {
     const counts = this.#scorers.get(scorerId)
     if (!counts) return
@@ -95,7 +95,7 @@ export class Ledger {
     counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1)
   }
 
-  /** The scorer is done with a run that was offered to it: exactly once for each. */
+  /** Counts what became of a run that was offered. It must be called exactly once for each. */
   settled(scorerId: string, score: Score): void {
     const counts = this.#scorers.get(scorerId)
     if (!counts) return
@@ -105,7 +105,7 @@ export class Ledger {
     counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1)
   }
 
-  /** A run that was offered to a scorer is counted where that is asked: in another process. */
+  /** Takes back a run that was offered: the process that asks the scorer counts it. */
   handedOver(scorerId: string): void {
     const counts = this.#scorers.get(scorerId)
     if (counts) counts.runs -= 1

@@ -1,4 +1,4 @@
-/** Why a job that was added is given back unstarted. */
+/** Why a job was dropped before it was started. */
 export type DropReason =
   /** There were more jobs than the queue holds. */
   | 'queue-full'
@@ -7,11 +7,11 @@ export type DropReason =
 
 /** Work that waits for its turn. */
 export interface QueueJob {
-  /** 2 before 1 before 0; equal ones in the order in which they came. */
+  /** 2 goes before 1, and 1 before 0. Jobs of equal priority are started in the order in which they were added. */
   readonly priority: 0 | 1 | 2
-  /** Does the work. Must settle, and must not reject: time limits and errors are the job's own business. */
+  /** Does the work. It must settle and must not reject: the job itself handles time limits and errors. */
   start(): Promise<void>
-  /** Called instead of `start` where the job never gets its turn. */
+  /** Called instead of `start` if the job is dropped. */
   dropped(reason: DropReason): void
 }
 
@@ -35,8 +35,8 @@ interface Waiting {
 /**
  * A bounded queue with three priorities. Every job that is added is either started or dropped with a reason, exactly once.
  *
- * When it is full, the newcomer takes the place of the newest waiting job of a lower priority; where there is none, it is
- * itself dropped: what has waited longest is closest to its turn.
+ * If it is full, a new job replaces the newest waiting job of a lower priority, because the oldest are closest to their turn. If there
+ * is none, the new job is dropped.
  */
 export class ScoringQueue {
   readonly #options: QueueOptions
@@ -53,19 +53,19 @@ export class ScoringQueue {
     return this.#waiting[0].length + this.#waiting[1].length + this.#waiting[2].length
   }
 
-  /** Jobs that are being done. */
+  /** Jobs that are running. */
   get running(): number {
     return this.#running
   }
 
-  /** When the job that has waited longest is not worth starting any more, on the clock of `now`. */
+  /** When the job that has waited longest expires, on the clock of `now`. */
   get nextDeadlineMs(): number | undefined {
     let sinceMs = Number.POSITIVE_INFINITY
     for (const [first] of this.#waiting) sinceMs = Math.min(sinceMs, first?.sinceMs ?? sinceMs)
     return sinceMs === Number.POSITIVE_INFINITY ? undefined : sinceMs + this.#options.maxAgeMs
   }
 
-  /** Drops the jobs that are not worth starting any more. */
+  /** Drops the jobs that have expired. */
   sweep(): void {
     const newestMs = this.#options.now() - this.#options.maxAgeMs
     for (const lane of this.#waiting) {
@@ -111,7 +111,7 @@ export class ScoringQueue {
     try {
       await job.start()
     } catch {
-      // A job takes care of its own result; the queue goes on in any case.
+      // A job handles its own result, so the queue continues in any case.
     } finally {
       this.#running -= 1
       this.#startNext()

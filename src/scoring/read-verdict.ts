@@ -4,8 +4,8 @@ import { isRecord } from '../spans/json.ts'
 import { boundedNumber, tokenCount } from '../spans/outside-number.ts'
 import { formatValue } from './format-value.ts'
 
-// What scorers return is typed at compile time only. These functions read it at run time, so that nothing but texts, known
-// reasons and plausible numbers reaches budgets, attributes and metrics.
+// The types of what scorers return exist at compile time only. These functions check it at run time, so that only texts, known
+// reasons and plausible numbers reach budgets, attributes and metrics.
 
 /** The reasons for which a score is skipped, at run time. */
 export const skipReasons: Readonly<Record<SkipReason, true>> = {
@@ -57,7 +57,7 @@ export function isFailureCode(value: unknown): value is FailureCode {
 /** The longest text of a verdict that is kept, in UTF-16 code units. */
 const LONGEST_TEXT = 10_000
 
-/** A text of a verdict; what is no text is shown as messages show values. `undefined` stays absent. */
+/** A text of a verdict. Any other value is formatted as in messages; `undefined` stays `undefined`. */
 export function readText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
   const text = typeof value === 'string' ? value : formatValue(value)
@@ -69,8 +69,8 @@ const MOST_CALLS = 10_000
 const MOST_USD = 10_000
 
 /**
- * The report of a judge's calls; `undefined` where it is no object. What in it is no plausible number is absent, and a report
- * that does not say how many calls were made counts as one.
+ * Reads the report of a judge's calls; `undefined` where it is not an object. Numbers that are not plausible are left out, and a
+ * report without the number of calls counts as one call.
  *
  * @param model the name of the model where the report has none
  */
@@ -95,7 +95,7 @@ const USAGE_KEYS: readonly (keyof Usage)[] = [
   'reasoningTokens',
 ]
 
-/** Token counts as a provider or a scorer gave them; a count that no call can take is absent. */
+/** Reads the token counts of a provider or a scorer. Counts that no call can reach are left out. */
 export function toUsage(counts: Readonly<Partial<Record<keyof Usage, unknown>>>, calls = 1): Usage {
   return Object.fromEntries(
     USAGE_KEYS.flatMap((key) => {
@@ -105,7 +105,7 @@ export function toUsage(counts: Readonly<Partial<Record<keyof Usage, unknown>>>,
   )
 }
 
-/** What a judge estimates that one score takes; what in it is no number is taken for one call without tokens. */
+/** Reads a judge's estimate of what one score takes. What is not a number is replaced: one call, no tokens. */
 export function readEstimate(estimate: unknown): {
   readonly calls: number
   readonly tokens: number

@@ -3,7 +3,7 @@ import type { Explanation } from '../model/explanation.ts'
 import type { Usage } from '../model/message.ts'
 import type { Evaluation, Failed, JudgeReport, Skipped } from '../model/score.ts'
 
-/** A value before it is held against range and pass mark. */
+/** A score that is not yet compared with range and pass mark. */
 export interface ScoredVerdict {
   /** Marks the verdict as one with a score. */
   readonly status: 'scored'
@@ -11,15 +11,15 @@ export interface ScoredVerdict {
   readonly value: number
   /** A word for where the value lies, in scorers that name bands. */
   readonly band?: string
-  /** Written with `explain`, it says which of its parts are content; all of a plain text counts as content. */
+  /** If it is written with `explain`, its parts that are content are known. A plain text counts as content as a whole. */
   readonly explanation?: string | Explanation
   /** What the scorer found, in a shape of its own. */
   readonly details?: unknown
 }
 
 /**
- * What a scorer's own code returns; `label` and the checks of the range are added by `evaluate`. `Preprocessed` and
- * `Analyzed` are what the steps before the score gave.
+ * What a scorer's own code returns. `evaluate` checks the range and adds the `label`. `Preprocessed` and `Analyzed` are the results
+ * of the steps before the score.
  */
 export type Verdict<Preprocessed = unknown, Analyzed = unknown> = (ScoredVerdict | Skipped | Failed) & {
   readonly judge?: JudgeReport
@@ -28,7 +28,7 @@ export type Verdict<Preprocessed = unknown, Analyzed = unknown> = (ScoredVerdict
   readonly analyzeStepResult?: Analyzed
 }
 
-/** Facts of a run that a scorer reads; what is not named is not parsed for it. */
+/** Facts of a run that a scorer reads. Facts that it does not name are not parsed for it. */
 export type Need =
   /** The messages that the run was given. */
   | 'input'
@@ -53,13 +53,13 @@ export interface ScoringContext {
   readonly signal: AbortSignal
   /** Milliseconds that all tries of this score may take together. */
   readonly timeoutMs: number
-  /** `.run()` only: input, output and expected answer as they were given. */
+  /** In `.run()` only: input, output and expected answer as they were passed. */
   readonly given?: GivenInput
   /** Called after each judge call, for audits. */
   readonly onJudgeCall?: (call: JudgeCall) => void
 }
 
-/** The message form of `.run()`, as it was given. */
+/** The messages that were passed to `.run()`. */
 export interface GivenInput {
   /** What `.run()` was given as input. */
   readonly input: unknown
@@ -69,7 +69,7 @@ export interface GivenInput {
   readonly groundTruth?: unknown
 }
 
-/** One call of a judge: what was asked, what came back, what it took. */
+/** One call of a judge: the prompt, the reply, and its cost. */
 export interface JudgeCall {
   /** `Scorer.id`. */
   readonly scorerId: string
@@ -77,7 +77,7 @@ export interface JudgeCall {
   readonly runId: string
   /** 1 for the first call of this score. */
   readonly attempt: number
-  /** The model that answered, as the provider names it, else the one that was asked. */
+  /** The model that answered, by the name that the provider returned; otherwise the model that was asked. */
   readonly model: string
   /** The system message and the user message. They hold content of the run. */
   readonly prompt: { readonly instructions: string; readonly user: string }
@@ -93,15 +93,15 @@ export interface JudgeCall {
   readonly error?: string
 }
 
-/** What the processor must know of a scorer's judge before it asks: for budgets, and to say early what is missing. */
+/** What the processor must know about a judge before it is asked: its cost, and whether a key or package is missing. */
 export interface ScorerJudge {
   /** `<provider>/<model>`, as configured. */
   readonly model: string
   /** Whether the price table knows the model. */
   readonly priced: boolean
-  /** Upper estimate of what one score of this run takes, for reservation. */
+  /** Upper estimate of the cost of one score of this run. The budget reserves it. */
   estimate(run: AgentRun): { readonly calls: number; readonly tokens: number; readonly costUsd?: number }
-  /** Why no call can be made (missing package or key), with what to do; `undefined` where all is there. Does no I/O. */
+  /** Why no call can be made (a missing package or key) and what to do about it; `undefined` if nothing is missing. Does no I/O. */
   unavailable(): string | undefined
 }
 
@@ -115,19 +115,19 @@ export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
   readonly kind: 'code' | 'judge'
   /** The lowest and the highest score. */
   readonly range: readonly [number, number]
-  /** Which end of the range is the good one. */
+  /** Whether higher or lower scores are better. */
   readonly better: 'higher' | 'lower'
-  /** In the scorer's own units: pass is `>=`, `<=` where lower is better. */
+  /** Pass mark in the scorer's own units: a score passes if it is `>=` this, or `<=` where lower is better. */
   readonly passAt: number
-  /** Changes when the scorer's meaning does: hash of id, options, prompts, model and declared version. */
+  /** A hash of id, options, prompts, model and declared version: it changes if the meaning of the score changes. */
   readonly version: string
-  /** Whether it may run while the agent span is ending: synchronous, quick, no I/O. */
+  /** Whether it runs while the agent span is ending. Such a scorer is synchronous, quick, and does no I/O. */
   readonly inline: boolean
   /** Facts of the run that the scorer reads. */
   readonly needs: readonly Need[]
   /** The model that is asked, and what a score costs; absent in code scorers. */
   readonly judge?: ScorerJudge
-  /** Says what it thinks of the run; may throw or reject, which `evaluate` turns into `failed: scorer-threw`. */
+  /** Judges the run. It may throw or reject, which `evaluate` turns into `failed: scorer-threw`. */
   assess(
     run: AgentRun,
     context: ScoringContext,
@@ -144,7 +144,7 @@ export type ScorerInput =
   | AgentRun
   | { readonly runId?: string; readonly input: unknown; readonly output: unknown; readonly groundTruth?: unknown }
 
-/** How one `.run()` is done. */
+/** Options of one `.run()`. */
 export interface ScorerRunOptions {
   /** Ends the scoring early. @default one that aborts after `timeoutMs` */
   readonly signal?: AbortSignal
@@ -154,9 +154,9 @@ export interface ScorerRunOptions {
   readonly onJudgeCall?: (call: JudgeCall) => void
 }
 
-/** What `.run()` gives: what it was given, the score, and what the steps before it found. */
+/** The result of `.run()`: what was passed to it, the score, and the results of the steps before the score. */
 export interface ScorerRunResult<Preprocessed = unknown, Analyzed = unknown> {
-  /** The id that was given, else that of the run. */
+  /** The `runId` that was passed, else the id of the run. */
   readonly runId: string
   /** What was given as input. */
   readonly input: unknown
@@ -166,9 +166,9 @@ export interface ScorerRunResult<Preprocessed = unknown, Analyzed = unknown> {
   readonly score: number
   /** The explanation, where there is one. */
   readonly reason?: string
-  /** What the scorer found before it analysed the run, such as the tool calls; in scorers with steps, what `preprocess` gave. */
+  /** What `preprocess` returned; in prebuilt scorers, what they found before they analysed the run, such as its tool calls. */
   readonly preprocessStepResult?: Preprocessed
-  /** What the scorer, or its judge, found; in scorers with steps, what `analyze` gave. */
+  /** What `analyze` returned; in prebuilt scorers, what they or their judge found. */
   readonly analyzeStepResult?: Analyzed
   /** The whole result, as the processor emits it. */
   readonly evaluation: Evaluation

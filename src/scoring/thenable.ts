@@ -1,6 +1,6 @@
 import { isolated } from './isolation.ts'
 
-/** Whether a value is a promise of any implementation. A value whose `then` cannot be read is none. Never throws. */
+/** Whether a value is a promise of any implementation. A value whose `then` cannot be read is not a promise. Never throws. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   try {
     return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
@@ -10,8 +10,8 @@ export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T
 }
 
 /**
- * A native promise for one of any implementation. A `then` that throws, or that calls its callbacks more than once, becomes one
- * rejection or one result, by the rules of the language. Its `then` is foreign code, and runs isolated as such.
+ * Converts a promise of any implementation to a native one. If its `then` throws, or calls its callbacks more than once, the native
+ * promise still settles exactly once. That `then` is foreign code, so it runs isolated.
  */
 export function adopted<T>(promise: PromiseLike<T>): Promise<T> {
   return isolated(
@@ -28,7 +28,7 @@ export function disown(promise: PromiseLike<unknown>): void {
 }
 
 /**
- * The result of foreign code that has to return it synchronously. A promise is ignored, so that its rejection ends no process.
+ * Returns the result of foreign code that must be synchronous. A promise is ignored, so that its rejection does not end the process.
  *
  * @throws TypeError where it is a promise
  */

@@ -1,12 +1,12 @@
 import type { Explanation } from '../model/explanation.ts'
 import type { Failed, FailureCode, Skipped, SkipReason } from '../model/score.ts'
 
-/** No score: there was nothing to ask, or it was decided not to. All of a plain message counts as content. */
+/** Makes a skipped score: there was nothing to ask, or the run was left out. A plain message counts as content as a whole. */
 export function skipped(reason: SkipReason, message: string | Explanation): Skipped {
   return { status: 'skipped', reason, ...messageOf(message) }
 }
 
-/** No score: asking went wrong. All of a plain message counts as content. */
+/** Makes a failed score: the scorer was asked and gave no valid score. A plain message counts as content as a whole. */
 export function failed(code: FailureCode, message: string | Explanation): Failed {
   return { status: 'failed', code, ...messageOf(message) }
 }

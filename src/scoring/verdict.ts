@@ -6,8 +6,8 @@ import type { Scorer, Verdict } from './scorer.ts'
 import { failed } from './unscored.ts'
 
 /**
- * What a scorer's verdict comes to. The verdict may be anything, because a scorer's code gave it: without a valid score or a
- * known reason it is `failed: invalid-score`, and where reading it throws, `failed: scorer-threw`. Never throws.
+ * Turns a scorer's verdict into a score. The verdict may be anything, because foreign code returned it. Without a valid score or a
+ * known reason the result is `failed: invalid-score`; if reading the verdict throws, it is `failed: scorer-threw`. Never throws.
  */
 export function toScore(scorer: Scorer, passAt: number, verdict: Verdict): Score {
   try {
@@ -40,7 +40,7 @@ export function verdictOfThrown(id: string, error: unknown): Failed {
   })
 }
 
-/** What a verdict says of its judge; `undefined` where it says nothing that can be read. Never throws. */
+/** Reads the report of the judge in a verdict; `undefined` if there is none that can be read. Never throws. */
 export function toJudgeReport(scorer: Scorer, verdict: Verdict): JudgeReport | undefined {
   try {
     return readJudgeReport(verdict?.judge, scorer.judge?.model)
@@ -49,7 +49,7 @@ export function toJudgeReport(scorer: Scorer, verdict: Verdict): JudgeReport | u
   }
 }
 
-/** The score of a scorer that gave something else than a number within its range. */
+/** The score of a scorer that returned anything but a number within its range. */
 export function invalidScore(id: string, [low, high]: readonly [number, number], got: unknown): Failed {
   return failed(
     'invalid-score',
@@ -57,7 +57,7 @@ export function invalidScore(id: string, [low, high]: readonly [number, number],
   )
 }
 
-/** Whether a value is one of the two forms of no score. */
+/** Whether a value is a skipped or a failed score. */
 export function isUnscored(value: unknown): value is Skipped | Failed {
   return (
     typeof value === 'object' &&
@@ -73,7 +73,7 @@ function toScored(scorer: Scorer, passAt: number, verdict: Verdict & { readonly 
   const passed = scorer.better === 'higher' ? value >= passAt : value <= passAt
   const scored: Mutable<Scored> = { status: 'scored', value, label: passed ? 'pass' : 'fail' }
   const { explanation } = verdict
-  // What a judge found, item by item, is what shows why it scores so.
+  // The judge's findings, item by item, show the reasons for the score.
   const details = verdict.details ?? (scorer.kind === 'judge' ? verdict.analyzeStepResult : undefined)
   const band = readText(verdict.band)
   if (band !== undefined) scored.band = band
@@ -86,8 +86,8 @@ function toScored(scorer: Scorer, passAt: number, verdict: Verdict & { readonly 
 }
 
 /**
- * The value where it lies in the range, else `undefined`. What sums of fractions leave over (1.0000000000000002) is the bound
- * itself; -0 is 0.
+ * Returns the value if it lies within the range, else `undefined`. A value that misses a bound by a rounding error
+ * (1.0000000000000002) becomes that bound, and -0 becomes 0.
  */
 function withinRange(value: unknown, [low, high]: readonly [number, number]): number | undefined {
   if (typeof value !== 'number') return undefined
@@ -100,7 +100,7 @@ function toMessage(message: unknown, without: unknown): Pick<Skipped, 'message' 
   return { message: readText(message) ?? '', ...(messageWithoutContent !== undefined && { messageWithoutContent }) }
 }
 
-/** The score of a scorer that gives an unknown reason for having none. */
+/** The score of a scorer that skipped or failed with an unknown reason. */
 function unknownReason(id: string, type: string, got: unknown): Failed {
   return failed(
     'invalid-score',

@@ -15,29 +15,29 @@ import type { Pairing } from './pair-calls.ts'
 import type { SchemaError } from './schema/json-schema.ts'
 import { skip, skipWithoutChoices } from '../skip.ts'
 
-/** A call that the run should make: a tool's name, or name and arguments. */
+/** A call that the run should make: the name of a tool, or its name and its arguments. */
 export type ExpectedCall =
   | string
   | {
       readonly name: string
-      /** Values that arguments must have (others are free), or a function that says whether they will do. Left out: any. */
+      /** Values of the arguments that matter, or a function that decides whether the arguments are right. @default any arguments */
       readonly arguments?: Readonly<Record<string, unknown>> | ((args: unknown) => boolean)
     }
 
 /**
- * How the calls are held against the expected ones: `exact` the same in the same order; `ordered` the expected ones in their
- * order, others between them; `unordered` the same in any order; `subset` no others than the expected; `superset` all of the
- * expected, and others.
+ * How the calls are compared with the expected ones. `exact`: the same calls in the same order. `ordered`: the expected calls in
+ * their order, and others may come between. `unordered`: the same calls in any order. `subset`: only expected calls.
+ * `superset`: all expected calls, and others are allowed.
  */
 export type TrajectoryMode = 'exact' | 'ordered' | 'unordered' | 'subset' | 'superset'
 
 /** Options of `createTrajectoryScorer`. */
 export interface TrajectoryOptions extends ScorerOptions {
-  /** The calls that the run should make, or a function that says them for each run (`undefined`: none known). */
+  /** The calls that the run should make, or a function that returns them for each run (`undefined` if it knows none). */
   readonly expected: readonly ExpectedCall[] | ((run: AgentRun) => readonly ExpectedCall[] | undefined)
   /** How the calls must match: exactly, in order, in any order, only expected ones, or all expected ones. @default 'ordered' */
   readonly mode?: TrajectoryMode
-  /** What the score is: whether the calls match in that mode (0 or 1), or a share, whatever the mode. @default 'match' */
+  /** Whether the score says if the calls match in that mode (0 or 1), or is a share, for which the mode does not matter. @default 'match' */
   readonly measure?: 'match' | 'precision' | 'recall' | 'f1'
   /** Tools whose calls do not count, such as those that only read. @default none */
   readonly ignore?: readonly string[]
@@ -62,11 +62,11 @@ export interface TrajectoryDetails {
 }
 
 /**
- * Trajectory, by code: the calls of the run against those that it should make.
+ * Trajectory, by code: compares the calls of the run with those that it should make.
  *
- * Expected and made calls are paired one to one, as many as can be (maximum matching); precision, recall and F1 count those
- * pairs, repeats included. The attribute `spanscore.expected_tools` of the agent span goes before `expected`. Runs without an
- * expectation are `skipped: not-applicable`.
+ * As many expected and actual calls as possible are paired one to one (maximum matching). Precision, recall and F1 count those
+ * pairs, repeats included. The attribute `spanscore.expected_tools` of the agent span takes precedence over `expected`. Runs
+ * without an expectation are `skipped: not-applicable`.
  *
  * @example
  * ```ts
@@ -87,7 +87,7 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
   expectTexts(factory, 'ignore', ignore)
   expectOption(Object.hasOwn(MODES, mode), factory, `mode to be one of ${Object.keys(MODES).join(', ')}`, mode)
   expectOption(MEASURES.includes(measure), factory, `measure to be one of ${MEASURES.join(', ')}`, measure)
-  // What a function, or an attribute, says of a run may well be made of the run.
+  // Names that a function or an attribute returns may come from the content of the run, so only these are known to be free of it.
   const configured = new Set([...ignore, ...(typeof expected === 'function' ? [] : expected.map(nameOf))])
   return defineScorer({
     id,
@@ -174,11 +174,11 @@ function compare(
 
 const NO_FAULTS: readonly SchemaError[] = []
 
-/** The canonical texts of arguments that were given: each is compared with those of every expected call. */
+/** Caches the canonical text of each argument, because it is compared with every expected call. */
 class ArgumentTexts {
   readonly #ofCalls = new Map<ToolCall, Map<string, string>>()
 
-  /** The text of an argument; `undefined` where the call was made without it. */
+  /** The text of an argument; `undefined` if the call did not have it. */
   get(call: ToolCall, name: string): string | undefined {
     let ofCall = this.#ofCalls.get(call)
     if (ofCall === undefined) this.#ofCalls.set(call, (ofCall = new Map()))
@@ -192,7 +192,7 @@ class ArgumentTexts {
   }
 }
 
-/** Whether a call is the expected one. */
+/** Returns a function that decides whether a call is the expected one. */
 function toExpectation(wanted: ExpectedCall, texts: ArgumentTexts): (made: ToolCall) => boolean {
   const name = nameOf(wanted)
   const args = typeof wanted === 'string' ? undefined : wanted.arguments
@@ -210,7 +210,7 @@ function areCalls(value: unknown): boolean {
   return Array.isArray(value) && value.every((call) => typeof call === 'string' || isCall(call))
 }
 
-/** Arguments under another name, `args` for example, would let any arguments pass. */
+/** Unknown keys are refused: `args` instead of `arguments` would let any arguments pass. */
 function isCall(call: unknown): boolean {
   if (!isRecord(call)) return false
   const { name, arguments: args, ...others } = call

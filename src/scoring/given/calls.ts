@@ -2,7 +2,7 @@ import type { ToolCall } from '../../model/agent-run.ts'
 import { isRecord, parseJsonTwice, textOf } from '../../spans/json.ts'
 import { formatValue } from '../format-value.ts'
 
-/** A tool call read from messages that were given to `.run()`, and its position in them. */
+/** A tool call in messages that were passed to `.run()`, and its position in them. */
 export interface GivenCall extends ToolCall {
   /** Index of the message that makes the call. `step` counts the assistant messages only. */
   readonly messageIndex: number
@@ -25,30 +25,30 @@ export interface ToolCallInfo {
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 type Source = Readonly<Record<string, unknown>>
 
-/** The position of the reader in the messages. */
+/** How far reading the messages has come. */
 export interface Place {
   readonly messageIndex: number
   readonly step: number
-  /** Invocations met in this message so far. */
+  /** Tool calls of this message that were read so far. */
   invocations: number
 }
 
 /**
- * Collects the calls of messages in their order. An id counts once, in whatever message it is repeated, as UI messages,
- * steps and response messages mention the same call; what a later mention adds (result, error) is added to the first.
- * What a call was given and what came of it is read only when `read` asks for it.
+ * Collects the tool calls of messages in their order. UI messages, steps and response messages may mention the same call, so a
+ * repeated id does not count again: the result or error of a later mention is added to the first. Arguments and results
+ * are parsed only by `read`.
  */
 export class GivenCalls {
   readonly infos: ToolCallInfo[] = []
-  /** Beside `infos`, entry by entry. */
+  /** The messages' own objects: entry i belongs to `infos[i]`. */
   readonly #sources: Source[] = []
-  /** By index of the message. */
+  /** The step of each message, by the index of the message. */
   readonly #steps: number[] = []
   readonly #ids = new Set<string>()
   readonly #mentions: (readonly [id: string, source: Source])[] = []
   readonly #isEarlier: (id: string) => boolean
 
-  /** @param isEarlier whether an id belongs to a call in the input, whose result in the output is no new call */
+  /** @param isEarlier whether a call with this id is in the input: its result in the output is then no new call */
   constructor(isEarlier: (id: string) => boolean = () => false) {
     this.#isEarlier = isEarlier
   }
@@ -57,7 +57,7 @@ export class GivenCalls {
     return this.#ids.has(id)
   }
 
-  /** A call, perhaps with its outcome: AI SDK `tool-call`, UI part or invocation, OpenAI `tool_calls`, Anthropic `tool_use`. */
+  /** Adds a call, perhaps with its result: AI SDK `tool-call`, UI part or invocation, OpenAI `tool_calls`, Anthropic `tool_use`. */
   add(source: Source, place: Place): void {
     const invocationIndex = place.invocations++
     if (isPartial(source.state)) return
@@ -78,7 +78,7 @@ export class GivenCalls {
     this.#sources.push(source)
   }
 
-  /** The outcome of a call: `tool-result`, `tool-error`, `tool_result`, a message of role `tool`. */
+  /** Adds the result of a call: `tool-result`, `tool-error`, `tool_result`, a message of role `tool`. */
   answer(source: Source, place: Place): void {
     const id = responseId(source)
     if (id === undefined) return
@@ -86,7 +86,7 @@ export class GivenCalls {
     else if (textOf(source.toolName) !== undefined && !this.#isEarlier(id)) this.add(source, place)
   }
 
-  /** The calls with their arguments and outcomes. */
+  /** Returns the calls with their arguments and results. */
   read(): GivenCall[] {
     const calls = this.infos.map((info, index) =>
       readCall(info, this.#steps[info.messageIndex] ?? 0, this.#sources[index] ?? {}),
@@ -125,7 +125,7 @@ function calleeOf(source: Source): Source {
   return isRecord(source.function) ? source.function : source
 }
 
-/** The id that a call gives itself. */
+/** The id of a call. */
 export function callId(source: Record<string, unknown>): string | undefined {
   return textOf(source.toolCallId) ?? textOf(source.call_id) ?? textOf(source.id)
 }
@@ -135,7 +135,7 @@ export function responseId(source: Record<string, unknown>): string | undefined 
   return textOf(source.tool_use_id) ?? textOf(source.tool_call_id) ?? callId(source)
 }
 
-/** What a response holds, whichever name its library gives it. */
+/** The value of a response, under any of the names that libraries give it. */
 export function responseOf(source: Record<string, unknown>): unknown {
   const response = source.result ?? source.output ?? source.response ?? source.content
   // AI SDK 5 and later: { type: 'json' | 'text' | 'error-text' | 'error-json' | 'content', value }.
@@ -182,12 +182,12 @@ function toError(value: unknown): { type?: string; message?: string } | undefine
     : { message: typeof value === 'string' ? value : formatValue(value, 1000) }
 }
 
-/** Arguments that are still streaming in: the model may yet write something else. */
+/** Whether the arguments are still streaming in, so that they may yet change. */
 function isPartial(state: unknown): boolean {
   return state === 'partial-call' || state === 'input-streaming'
 }
 
-/** UI parts carry the name in their type: `tool-weather`. */
+/** UI parts have the tool's name in their type: `tool-weather`. */
 function nameInType(type: unknown): string | undefined {
   return typeof type === 'string' && type.startsWith('tool-') ? textOf(type.slice('tool-'.length)) : undefined
 }

@@ -55,7 +55,7 @@ export function readCalls(given: readonly unknown[], calls: GivenCalls): void {
   }
 }
 
-/** The tool calls among parts, such as the content of an AI SDK step. */
+/** Reads the tool calls among parts, such as the content of an AI SDK step. */
 export function readPartCalls(given: readonly unknown[], calls: GivenCalls, place: Place): void {
   for (const value of given) {
     if (!isRecord(value) || value.type === 'text') continue
@@ -70,7 +70,7 @@ export function readPartCalls(given: readonly unknown[], calls: GivenCalls, plac
   }
 }
 
-/** Parts in one list, such as the content of an AI SDK step. */
+/** Reads a list of parts, such as the content of an AI SDK step. */
 export function readParts(given: readonly unknown[]): Part[] {
   return given.flatMap((value): Part[] => {
     if (!isRecord(value)) return [toPart(value)]
@@ -115,7 +115,8 @@ function readMessage(value: Source, role: string): Message {
 }
 
 /**
- * The message; an item of OpenAI's Responses API, which is among messages and has no role, as a message of that one part.
+ * Returns the message. OpenAI's Responses API has items without a role among the messages: such an item becomes a message with
+ * that one part.
  *
  * @throws TypeError where the value is no message
  */
@@ -163,7 +164,7 @@ export function isCall(type: unknown): boolean {
   )
 }
 
-/** A call, and its outcome where the same object holds it. */
+/** The part of a call, and the part of its result if the same object holds it. */
 function toCallParts(source: Record<string, unknown>): Part[] {
   const id = callId(source)
   const callee = isRecord(source.function) ? source.function : source

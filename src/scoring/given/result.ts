@@ -4,14 +4,14 @@ import { makeMessage } from '../../spans/content/messages.ts'
 import type { GivenCalls } from './calls.ts'
 import { isCall, readCalls, readMessages, readPartCalls, readParts } from './messages.ts'
 
-/** What an agent returned, as far as it is read. */
+/** What is read from the value that an agent returned. */
 export interface GivenResult {
   readonly text?: string
   readonly usage: unknown
   readonly finishReason: unknown
   /** Its messages, one for each step. */
   messages(): Message[]
-  /** Collects its tool calls. */
+  /** Adds its tool calls to `calls`. */
   readCalls(calls: GivenCalls): void
 }
 
@@ -41,9 +41,9 @@ export function toGivenResult(output: unknown): GivenResult | undefined {
       for (const [index, step] of steps.entries()) {
         readPartCalls(contentOf(step), calls, { messageIndex: index, step: index, invocations: 0 })
       }
-      // The same calls again where there are steps: they count once.
+      // These repeat the calls of the steps. Repeated ids count once.
       readCalls(messages, calls)
-      // Beside steps, these are the last step's again, and may be without ids.
+      // If there are steps, these repeat the last one's and may lack ids, so they are read only if no call was found yet.
       if (calls.infos.length === 0) {
         readPartCalls(contentOf(output), calls, { messageIndex: 0, step: 0, invocations: 0 })
       }
@@ -67,14 +67,14 @@ function toMessage(step: Record<string, unknown>): Message {
   return makeMessage('assistant', parts)
 }
 
-/** Calls are in the step's content, in lists of their own, or in both. */
+/** A step has its calls in its content, in separate lists, or in both. */
 function contentOf(step: Record<string, unknown>): readonly unknown[] {
   const content: readonly unknown[] = Array.isArray(step.content) ? step.content : []
   if (content.some((part) => isRecord(part) && isCall(part.type))) return content
   return [...content, ...listed(step.toolCalls, 'tool-call'), ...listed(step.toolResults, 'tool-result')]
 }
 
-/** Entries of such a list need not say what they are. */
+/** Entries of these lists may lack a `type`, so it is added. */
 function listed(list: unknown, type: string): readonly unknown[] {
   return Array.isArray(list) ? list.filter(isRecord).map((entry) => ({ ...entry, type })) : []
 }

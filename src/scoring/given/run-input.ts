@@ -5,20 +5,20 @@ import { checkInput, checkOutput, GivenRun } from './run.ts'
 import type { GivenInput, ScorerInput } from '../scorer.ts'
 import { formatValue } from '../format-value.ts'
 
-/** The run that `.run()` scores, and the message form it was made of, if it was. */
+/** The run that `.run()` scores, and the messages from which it was made, if it was made from messages. */
 export interface RunInput {
   readonly run: AgentRun
   readonly given?: GivenInput
 }
 
 /**
- * Makes what `.run()` was given an `AgentRun`: an `AgentRun` as it is, the message form by reading its messages.
+ * Turns what was passed to `.run()` into an `AgentRun`. An `AgentRun` is returned as it is; messages are read.
  *
- * A run made of messages has the dialect `messages`, no trace (its ids are all zeros, as OpenTelemetry writes "none"), no
- * times, no tokens but those in an agent's result, and is assumed to have finished.
+ * A run made from messages has the dialect `messages`, no trace (its ids are all zeros, which means "none" in OpenTelemetry), no
+ * times, no tokens except those in an agent's result, and counts as finished.
  *
- * @param anyForm for scorers whose steps see input and output as they were given: what cannot be read as messages is left out of
- *   the run instead of refused
+ * @param anyForm for scorers whose steps read input and output in any form: what is not a message is then left out of the run,
+ *   and does not throw
  * @throws TypeError where the value is neither
  */
 export function toRunInput(value: ScorerInput, anyForm = false): RunInput {
@@ -56,7 +56,7 @@ function hasBoth(given: object): given is GivenInput {
   return 'input' in given && 'output' in given
 }
 
-/** Whether the value is a run, made from spans or read back from JSON. */
+/** Whether the value is an `AgentRun`, either made from spans or parsed from JSON. */
 export function isAgentRun(value: unknown): value is AgentRun {
   return isRecord(value) && 'toolCalls' in value && 'spanId' in value && 'traceId' in value
 }

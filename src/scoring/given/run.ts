@@ -15,10 +15,10 @@ import { formatValue } from '../format-value.ts'
 const NOTHING = Object.freeze({})
 const NO_ENTRIES: readonly never[] = Object.freeze([])
 const SCOPE = Object.freeze({ name: 'spanscore' })
-/** OpenTelemetry's own way to write "no trace" and "no span". */
+/** The ids that mean "no trace" and "no span" in OpenTelemetry. */
 const [NO_TRACE, NO_SPAN] = ['0'.repeat(32), '0'.repeat(16)]
 
-/** The run that was given to `.run()` in messages; read when something asks for it, as a run made from spans is. */
+/** A run whose messages were passed to `.run()`. Like a run made from spans, it reads a fact only when something asks for it. */
 export class GivenRun implements AgentRun {
   readonly id: string
   readonly traceId: string = NO_TRACE
@@ -57,7 +57,7 @@ export class GivenRun implements AgentRun {
     return this.#calls
   }
 
-  /** Names, ids and places of the tool calls, without what they were given and what came of them. */
+  /** Names, ids and positions of the tool calls, without arguments and results. */
   get toolCallInfos(): readonly ToolCallInfo[] {
     return this.#findCalls().infos
   }
@@ -153,7 +153,7 @@ export class GivenRun implements AgentRun {
 
 const NOTHING_KNOWN: Readonly<Record<string, unknown>> = NOTHING
 
-/** All facts of a run in a plain object: of a run whose facts are read when asked for, they are read now. */
+/** Reads all facts of a run into a plain object. */
 export function plainRun(run: AgentRun): AgentRun {
   const { conversationId, userId, systemInstructions, userInput, output, availableTools, parent, error } = run
   return {
@@ -194,12 +194,12 @@ export function checkInput(input: unknown): void {
   checkMessages(inputMessages(input))
 }
 
-/** @throws TypeError where the output is neither a message nor messages; the result of an agent is checked by who reads it */
+/** @throws TypeError where the output is neither a message nor messages. An agent's result is checked when it is read. */
 export function checkOutput(output: unknown): void {
   checkMessages(outputMessages(output))
 }
 
-/** Throws for programming errors right away, and not when a scorer first reads the run. */
+/** Throws for a programming error immediately, before a scorer reads the run. */
 function checkMessages(messages: unknown): void {
   for (const message of listOf(messages)) if (typeof message !== 'string') toSource(message)
 }
@@ -224,12 +224,12 @@ export function inputMessages(input: unknown): unknown {
   return messages ?? undefined
 }
 
-/** The messages of an output; an object without anything in it is no message. */
+/** The messages of an output. An empty object is not a message. */
 export function outputMessages(output: unknown): unknown {
   return isRecord(output) && Object.keys(output).length === 0 ? undefined : output
 }
 
-/** The text of the last assistant message that has any; an empty text only where no message has more. */
+/** The text of the last assistant message that has one. It is empty only if no message has a text that is not empty. */
 function answerText(messages: readonly Message[]): string | undefined {
   const answers = messages.filter(({ role, text }) => role === 'assistant' && text !== undefined)
   return (answers.findLast(({ text }) => text?.trim() !== '') ?? answers.at(-1))?.text
