@@ -3,16 +3,19 @@ import type { RunPlan } from '../layout/run-layout.ts'
 import { LiveRun } from './live-run.ts'
 import type { LiveRunSource } from './live-run.ts'
 import { LiveSpan } from './live-span.ts'
+import type { LiveGroup } from './live-span.ts'
 import { outermostOpen } from './local-span.ts'
 import type { LocalSpan } from './local-span.ts'
-import type { SpanGroup } from './span-group.ts'
 import type { SpanGroups } from './span-groups.ts'
+import type { SpanLinks } from './span-links.ts'
+import { WaitingBelow } from './waiting-below.ts'
 import { waitingParts } from './waiting-parts.ts'
 import type { WaitingPart } from './waiting-parts.ts'
 
 /** The parts of the store that runs without an agent need. */
 export interface AgentlessParts {
   readonly groups: SpanGroups
+  readonly links: Pick<SpanLinks, 'get'>
   /** Milliseconds that a further call of a run is waited for. */
   readonly settleMs: number
   /** A monotonic clock, in milliseconds. */
@@ -20,8 +23,8 @@ export interface AgentlessParts {
   readonly onSettled: (run: LiveRun) => void
   readonly onDuplicate: () => void
   /** Whether further spans may say that a group belongs to a run of another one. */
-  readonly isHeld: (group: SpanGroup) => boolean
-  readonly close: (group: SpanGroup) => void
+  readonly isHeld: (group: LiveGroup) => boolean
+  readonly close: (group: LiveGroup) => void
 }
 
 /** Milliseconds that settling may take of one turn of the event loop. */
@@ -43,9 +46,11 @@ const MAX_CALLS = 256
 export class AgentlessRuns {
   readonly #parts: AgentlessParts
   /** By group, when its last span ended. */
-  readonly #waiting = new Map<SpanGroup, number>()
+  readonly #waiting = new Map<LiveGroup, number>()
+  /** Groups that wait for the end of the span around them. */
+  readonly #below = new WaitingBelow()
   /** By trace, groups whose surrounding span has ended, to be laid out: those of one trace may go on with one another. */
-  readonly #surrounded = new Map<string, SpanGroup[]>()
+  readonly #surrounded = new Map<string, LiveGroup[]>()
   /** Spans to be read before a layout asks for all of them in one turn. */
   #toRead: LiveSpan[] = []
   /** What is left to be done for each run that is settled, and for each group that is over. */
@@ -64,25 +69,22 @@ export class AgentlessRuns {
   }
 
   /** All spans of a group have ended, and none of them is an agent. */
-  wait(group: SpanGroup): void {
-    const around = outermostOpen(group.spans[0]?.local.above)
+  wait(group: LiveGroup): void {
+    const [root] = group.spans
+    const around = outermostOpen(root && this.#parts.links.get(root.sdkSpan)?.above)
     if (around === undefined) {
       this.#waitByClock(group)
       return
     }
-    around.agentless ??= new Set()
-    around.agentless.add(group)
-    group.waitsFor = around
+    this.#below.add(group, around)
   }
 
   /** To be called when any span of this process has ended. Whether something became due with it. */
   spanEnded(span: LocalSpan): boolean {
-    const { agentless } = span
-    if (agentless === undefined) return false
-    span.agentless = undefined
+    if (!span.isAwaited) return false
     const { traceId } = span.context
     const surrounded = this.#surrounded.get(traceId) ?? []
-    for (const group of agentless) surrounded.push(group)
+    for (const group of this.#below.take(span)) surrounded.push(group)
     this.#surrounded.set(traceId, surrounded)
     return true
   }
@@ -117,7 +119,12 @@ export class AgentlessRuns {
     this.settleAll()
   }
 
-  #waitByClock(group: SpanGroup): void {
+  /** To be called with a group that is closed, or has become part of another one: it waits for no span. */
+  removed(group: LiveGroup): void {
+    this.#below.delete(group)
+  }
+
+  #waitByClock(group: LiveGroup): void {
     const { now, settleMs } = this.#parts
     const nowMs = now()
     // To the end of the line, where it is there already.
@@ -142,7 +149,7 @@ export class AgentlessRuns {
     for (const [traceId, surrounded] of this.#surrounded) {
       this.#surrounded.delete(traceId)
       const goesOn = this.#goesOn(traceId)
-      const free: SpanGroup[] = []
+      const free: LiveGroup[] = []
       for (const group of surrounded) {
         if (!goesOn && !this.#parts.isHeld(group)) free.push(group)
         else if (isWaiting(group)) this.#waitByClock(group)
@@ -160,13 +167,11 @@ export class AgentlessRuns {
   #goesOn(traceId: string): boolean {
     return this.#parts.groups
       .ofTrace(traceId)
-      .some(
-        (group) => !group.hasRun && (group.openCount > 0 || this.#waiting.has(group) || group.waitsFor?.open === true),
-      )
+      .some((group) => !group.hasRun && (group.openCount > 0 || this.#waiting.has(group) || this.#below.has(group)))
   }
 
   /** Reads what a layout asks for span by span, so that the layout itself takes no longer than it must. */
-  #readFirst(groups: readonly SpanGroup[], layOut: () => void): void {
+  #readFirst(groups: readonly LiveGroup[], layOut: () => void): void {
     this.#toRead = groups.flatMap((group) => (group.wanted ? group.spans.filter((span) => !span.isRead) : []))
     if (this.#toRead.length <= 1) layOut()
     else this.#due.push(() => this.#whenRead(layOut))
@@ -202,7 +207,7 @@ export class AgentlessRuns {
     this.#nextLayoutMs = Math.min(this.#nextLayoutMs, Math.max(nextMs, nowMs + settleMs / 4))
   }
 
-  #layOut(groups: readonly SpanGroup[]): void {
+  #layOut(groups: readonly LiveGroup[]): void {
     const waiting = new Map(groups.filter(isWaiting).map((group) => [group, 0]))
     for (const part of waitingParts(waiting, 0)) this.#settle(part)
     this.drop(groups)
@@ -220,7 +225,7 @@ export class AgentlessRuns {
   }
 
   /** Lets go of groups that wait by the clock. */
-  drop(groups: readonly SpanGroup[]): void {
+  drop(groups: readonly LiveGroup[]): void {
     for (const group of groups) this.#waiting.delete(group)
   }
 
@@ -231,7 +236,8 @@ export class AgentlessRuns {
       this.#parts.onDuplicate()
       return
     }
-    const run = new LiveRun(span, 'agentless', sourceOf(plan))
+    const { traceId, wanted } = span.group
+    const run = new LiveRun({ span: span.sdkSpan, traceId, kind: 'agentless', wanted }, sourceOf(span.group, plan))
     run.freeze()
     this.#parts.onSettled(run)
   }
@@ -244,11 +250,20 @@ export class AgentlessRuns {
   }
 }
 
-function sourceOf(plan: RunPlan | undefined): LiveRunSource {
-  return { plan: () => plan, hasOpenSpans: () => false, freeze: () => undefined }
+/** A run that is laid out already. */
+function sourceOf({ spans, contentBytes }: LiveGroup, plan: RunPlan | undefined): LiveRunSource {
+  return {
+    version: 0,
+    spanCount: spans.length,
+    contentBytes,
+    hasOpenSpans: false,
+    plan: () => plan,
+    freeze: () => undefined,
+    readAhead: () => true,
+  }
 }
 
-function isWaiting(group: SpanGroup): boolean {
+function isWaiting(group: LiveGroup): boolean {
   return group.openCount === 0 && !group.hasRun && !group.closed
 }
 

@@ -1,7 +1,7 @@
 import { LiveRun } from './live-run.ts'
 import type { LiveRunSource } from './live-run.ts'
+import type { LiveGroup } from './live-span.ts'
 import type { Settlement } from './settlement.ts'
-import type { SpanGroup } from './span-group.ts'
 import type { SpanGroups } from './span-groups.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
 
@@ -10,7 +10,7 @@ export interface EvictionParts {
   readonly groups: SpanGroups
   readonly settlement: Settlement
   readonly options: Pick<TraceStoreOptions, 'maxOpenRuns' | 'maxContentBytes' | 'maxRunAgeMs' | 'now' | 'onEvicted'>
-  readonly close: (group: SpanGroup) => void
+  readonly close: (group: LiveGroup) => void
 }
 
 /** Gives up the oldest groups while there are too many, while they hold too much, and those that are too old. */
@@ -27,10 +27,21 @@ function evictOldest({ groups, settlement, options, close }: EvictionParts): boo
   if (oldest === undefined) return false
   const [agent] = oldest.spans
   if (oldest.waiting.length > 0) settlement.settleAllOf(oldest)
-  else if (agent !== undefined && !oldest.hasRun) options.onEvicted(new LiveRun(agent, 'run', NO_SPANS))
+  else if (agent !== undefined && !oldest.hasRun) {
+    const { traceId, wanted } = oldest
+    options.onEvicted(new LiveRun({ span: agent.sdkSpan, traceId, kind: 'run', wanted }, NO_SPANS))
+  }
   if (!oldest.closed) close(oldest)
   return true
 }
 
 /** Of a run that was given up nothing is known. */
-const NO_SPANS: LiveRunSource = { plan: () => undefined, hasOpenSpans: () => false, freeze: () => undefined }
+const NO_SPANS: LiveRunSource = {
+  version: 0,
+  spanCount: 0,
+  contentBytes: 0,
+  hasOpenSpans: false,
+  plan: () => undefined,
+  freeze: () => undefined,
+  readAhead: () => true,
+}

@@ -1,8 +1,8 @@
 import type { RunPlan } from '../layout/run-layout.ts'
 import type { AgentlessRuns } from './agentless-runs.ts'
 import { LiveSpan } from './live-span.ts'
+import type { LiveGroup } from './live-span.ts'
 import { findPlan, planLive } from './plan-live.ts'
-import type { SpanGroup } from './span-group.ts'
 import type { SpanGroups } from './span-groups.ts'
 import { groupsOf } from './waiting-parts.ts'
 
@@ -25,7 +25,7 @@ export interface FlatGroupsParts {
  */
 export class FlatGroups {
   readonly #parts: FlatGroupsParts
-  readonly #groups = new Set<SpanGroup>()
+  readonly #groups = new Set<LiveGroup>()
 
   constructor(parts: FlatGroupsParts) {
     this.#parts = parts
@@ -37,31 +37,31 @@ export class FlatGroups {
   }
 
   /** To be called when a span of such a library has started or ended. */
-  note(group: SpanGroup): void {
+  note(group: LiveGroup): void {
     group.flatAtMs = this.#parts.now()
     this.#groups.add(group)
   }
 
   /** To be called when a group is over. */
-  closed(group: SpanGroup): void {
+  closed(group: LiveGroup): void {
     this.#groups.delete(group)
   }
 
   /** To be called when a group, or an agent in it, has ended: it waits for the others that are open. */
-  lookBeside(group: SpanGroup): void {
+  lookBeside(group: LiveGroup): void {
     if (!group.wanted) return
     group.waitsBeside = []
     for (const other of this.#groups) if (other !== group && this.#isOpen(other)) group.waitsBeside.push(other)
   }
 
   /** Whether a group is waited for that was open when this one, or an agent in it, ended. */
-  isHeld(group: SpanGroup): boolean {
+  isHeld(group: LiveGroup): boolean {
     return group.waitsBeside.some((other) => this.#isOpen(other))
   }
 
   /** Whether an agent that has ended may turn out to be part of a graph that began before it and is open. */
   isUndecided(span: LiveSpan): boolean {
-    return (span.isFlat && span.group.hasOpenGraph) || this.isHeld(span.group)
+    return (span.isFlat && hasOpenGraph(span.group)) || this.isHeld(span.group)
   }
 
   /** Waits for nothing any more, as at a shutdown. */
@@ -76,7 +76,7 @@ export class FlatGroups {
     return plan === undefined ? 'part' : plan.parent === undefined ? 'run' : 'nested'
   }
 
-  #takeOthers(group: SpanGroup): void {
+  #takeOthers(group: LiveGroup): void {
     const others = this.#endedBeside(group)
     if (others.length === 0) return
     const plans = planLive([...group.spans, ...others.flatMap(({ spans }) => spans)], false)
@@ -94,8 +94,8 @@ export class FlatGroups {
   }
 
   /** Of very many the latest: all of it happens while a span is ending. */
-  #endedBeside(group: SpanGroup): readonly SpanGroup[] {
-    const found: SpanGroup[] = []
+  #endedBeside(group: LiveGroup): readonly LiveGroup[] {
+    const found: LiveGroup[] = []
     let left = MAX_SPANS_TOGETHER - group.spans.length
     for (const other of [...this.#groups].toReversed()) {
       if (other === group || other.openCount > 0 || !other.wanted || other.closed) continue
@@ -106,10 +106,19 @@ export class FlatGroups {
     return found
   }
 
-  #isOpen(group: SpanGroup): boolean {
+  #isOpen(group: LiveGroup): boolean {
     if (group.openCount === 0 || group.closed) return false
     return this.#parts.now() - group.flatAtMs <= this.#parts.maxIdleMs
   }
+}
+
+/** Whether a graph of a library that writes its spans side by side is at work in a group, or a span that may turn out to be one. */
+export function hasOpenGraph({ spans }: LiveGroup): boolean {
+  return spans.some((span) => {
+    if (!span.isOpen || !span.isFlat) return false
+    span.lookAgain()
+    return span.role === 'agent' || !span.saysItsKind
+  })
 }
 
 /** Whether only all spans together say what the span is: its library writes them side by side, or it is around such spans. */

@@ -10,14 +10,24 @@ import type { Above, Placement } from '../placement.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { isFlat, TraceSpan } from '../trace-span.ts'
 import type { LiveRun } from './live-run.ts'
-import type { LocalSpan } from './local-span.ts'
 import type { SpanGroup } from './span-group.ts'
+
+/** A group of spans of this process. */
+export type LiveGroup = SpanGroup<LiveSpan>
+
+/** What is above a span in this process, besides recognised spans. */
+export interface WayUp {
+  /** The id of the last span on the way up that is known or named; empty where there is none. */
+  readonly topId: string
+  /** Whether that span is named and never started here, though it is of this process. */
+  readonly isLost: boolean
+}
 
 /** A recognised span of this process, from its start until its run is closed. */
 export class LiveSpan extends TraceSpan {
   readonly sdkSpan: SdkSpanLike
-  readonly local: LocalSpan
-  group: SpanGroup
+  readonly wayUp: WayUp
+  group: LiveGroup
   /** The nearest recognised span above it in this process. */
   above: LiveSpan | undefined
   /** Recognised spans whose nearest recognised span above is this one, as far as they are kept. */
@@ -39,7 +49,7 @@ export class LiveSpan extends TraceSpan {
   /** Where its run is over, all runs that it and the spans below it make up, by the id of their agent's span. */
   plans: ReadonlyMap<string, RunPlan> | undefined
   /** A group in which further spans of its run may be. */
-  otherGroup: SpanGroup | undefined
+  otherGroup: LiveGroup | undefined
   /** The run that this span is the agent of, once it has ended. */
   run: LiveRun | undefined
   /** What is below it, of what has ended by now. */
@@ -50,20 +60,19 @@ export class LiveSpan extends TraceSpan {
   constructor(
     sdkSpan: SdkSpanLike,
     dialect: Dialect,
-    local: LocalSpan,
+    wayUp: WayUp,
     above: LiveSpan | undefined,
-    group: SpanGroup,
+    group: LiveGroup,
     startOrder: number,
   ) {
     const span = toSourceSpan(sdkSpan, startOrder)
     super(span, dialect, roleOf(dialect, span))
     this.sdkSpan = sdkSpan
-    this.local = local
+    this.wayUp = wayUp
     this.above = above
     this.group = group
     this.isOpen = true
     this.saidItsKind = saysItsKind(dialect, span)
-    local.recognised = this
   }
 
   /** Whether its run is closed: spans that start below, or end, are late. */
@@ -148,7 +157,6 @@ export class LiveSpan extends TraceSpan {
   /** To be called when it is ending: from now on it is what it is. */
   end(): void {
     this.isOpen = false
-    this.local.open = false
     // Some spans can be distinguished only by what is written on them at their end.
     if (!this.saidItsKind) this.#recogniseAgain()
     this.role = roleOf(this.dialect, this.span)

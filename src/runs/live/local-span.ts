@@ -1,6 +1,5 @@
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
-import type { LiveSpan } from './live-span.ts'
-import type { SpanGroup } from './span-group.ts'
+import type { LiveSpan, WayUp } from './live-span.ts'
 
 /** What names a span. */
 export interface SpanIds {
@@ -12,7 +11,7 @@ export interface SpanIds {
  * What is kept of every span that starts in this process, whether a dialect recognises it or not: who it is, and what is above
  * it. It does not hold the span, so that children and look-ups keep nothing of it in memory.
  */
-export class LocalSpan {
+export class LocalSpan implements WayUp {
   readonly context: SpanIds
   /** The span above it in this process; `undefined` for the outermost ones. */
   above: LocalSpan | undefined
@@ -22,8 +21,8 @@ export class LocalSpan {
   recognised: LiveSpan | undefined = undefined
   /** True where it was recognised, and its run is closed. */
   isOver = false
-  /** Groups below it without an agent, which wait for its end. */
-  agentless: Set<SpanGroup> | undefined = undefined
+  /** Whether groups without an agent, which began below it, wait for its end. */
+  isAwaited = false
   /** Whether a recognised span started below it. */
   hasRecognisedBelow = false
   /** Its place in the order of the starts, while it may still be recognised; 0 where it cannot, or has been. */
@@ -34,12 +33,22 @@ export class LocalSpan {
   readonly topPosition: number
   /** The id of the last span on the way up that is known or named; empty where there is none. */
   readonly topId: string
+  /** Whether that span is named and never started here, though it is of this process. */
+  readonly isLost: boolean
 
-  constructor(context: SpanIds, above: LocalSpan | undefined, topId: string, topPosition: number, open: boolean) {
+  constructor(
+    context: SpanIds,
+    above: LocalSpan | undefined,
+    topId: string,
+    topPosition: number,
+    isLost: boolean,
+    open: boolean,
+  ) {
     this.context = context
     this.above = above
     this.topId = topId
     this.topPosition = topPosition
+    this.isLost = isLost
     this.open = open
   }
 
@@ -47,11 +56,13 @@ export class LocalSpan {
   static startedBelow(span: SdkSpanLike, parent: LocalSpan | undefined): LocalSpan {
     const context = span.spanContext()
     if (parent === undefined) {
-      return new LocalSpan(context, undefined, span.parentSpanContext?.spanId ?? span.parentSpanId ?? '', 0, true)
+      const topId = span.parentSpanContext?.spanId ?? span.parentSpanId ?? ''
+      const isLost = topId !== '' && span.parentSpanContext?.isRemote !== true
+      return new LocalSpan(context, undefined, topId, 0, isLost, true)
     }
     const topId = parent.topId === '' ? parent.context.spanId : parent.topId
     const topPosition = parent.topPosition === 0 ? parent.position : parent.topPosition
-    return new LocalSpan(context, isPassed(parent) ? parent.above : parent, topId, topPosition, true)
+    return new LocalSpan(context, isPassed(parent) ? parent.above : parent, topId, topPosition, parent.isLost, true)
   }
 
   /** To be called when it has ended and no dialect recognises it: shortens its way up past those that have ended too. */

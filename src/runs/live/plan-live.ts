@@ -26,9 +26,7 @@ function linkLive(span: LiveSpan, known: ReadonlySet<LiveSpan>): void {
     span.link(above, above.span.spanId, false)
     return
   }
-  const { parentSpanId, parentIsRemote } = span.span
-  const isLost = span.local.above === undefined && parentSpanId !== undefined && parentIsRemote !== true
-  span.link(undefined, span.local.topId, isLost)
+  span.link(undefined, span.wayUp.topId, span.wayUp.isLost)
 }
 
 /** The plan of an agent's run, among these and all that their tools started; `undefined` where the span is no agent of a run. */

@@ -11,7 +11,7 @@ function id(number: number): string {
 }
 
 function spanOf(traceId: string, spanId: string, above?: LocalSpan, topId = ''): LocalSpan {
-  return new LocalSpan({ traceId, spanId }, above, topId, above?.topPosition || (above?.position ?? 0), true)
+  return new LocalSpan({ traceId, spanId }, above, topId, above?.topPosition || (above?.position ?? 0), false, true)
 }
 
 describe('RecentSpans', () => {

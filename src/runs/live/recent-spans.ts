@@ -36,9 +36,9 @@ export class RecentSpans {
 
   /** To be called with a recognised span when it starts, or when it turns out to be one. */
   addRecognised(span: LocalSpan, startedAt: number): void {
-    const { position, topPosition, topId } = span
+    const { position, topPosition, topId, isLost } = span
     span.position = -this.#recognised.add(span, startedAt)
-    if (position > 0) this.#ordinary.release(position, { above: span, isOver: false, topPosition, topId })
+    if (position > 0) this.#ordinary.release(position, { above: span, isOver: false, topPosition, topId, isLost })
   }
 
   /** To be called when nothing of a span changes any more: it has ended, and its run is closed where it is of one. */
@@ -62,7 +62,7 @@ export class RecentSpans {
     if (past === undefined) return undefined
     const { above, isBelowOver } = this.#wayUp(past.above)
     const topId = past.top === 0 ? past.namedAbove : this.#topIdAt(past.top)
-    const found = new LocalSpan({ traceId, spanId }, above, topId, past.top, false)
+    const found = new LocalSpan({ traceId, spanId }, above, topId, past.top, past.isLost, false)
     found.isOver = past.isOver || isBelowOver
     found.position = position
     return found

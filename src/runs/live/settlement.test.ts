@@ -1,14 +1,16 @@
 import { expect, it } from 'vitest'
 
 import type { LiveRun } from './live-run.ts'
+import type { LiveSpan } from './live-span.ts'
 import { Settlement } from './settlement.ts'
-import type { SpanGroup } from './span-group.ts'
+import { SpanGroup } from './span-group.ts'
+
+const run = (name: string, hasOpenSpans: boolean) =>
+  ({ name, hasOpenSpans, nested: false, freeze: () => undefined }) as unknown as LiveRun
 
 it('settles every run of a group once, where settling one has the others looked at again', () => {
-  const group = { waiting: [], spans: [], closed: false } as unknown as SpanGroup
+  const group = new SpanGroup<LiveSpan>('t', true, 0)
   const settled: string[] = []
-  const run = (name: string, hasOpenSpans: boolean) =>
-    ({ name, hasOpenSpans, nested: false, agent: { group }, freeze: () => undefined }) as unknown as LiveRun
   const names = new Map<LiveRun, string>()
   const settlement = new Settlement({
     deadlines: { add: () => undefined } as never,
@@ -28,7 +30,7 @@ it('settles every run of a group once, where settling one has the others looked 
   ] as const) {
     const one = run(name, isOpen)
     names.set(one, name)
-    settlement.wait(one)
+    settlement.wait({ group, run: one } as unknown as LiveSpan, one)
   }
   settlement.settleDue(group)
   expect(settled).toEqual(['a', 'b'])

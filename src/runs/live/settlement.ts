@@ -1,7 +1,6 @@
 import type { Deadlines } from './deadlines.ts'
 import type { LiveRun } from './live-run.ts'
-import type { LiveSpan } from './live-span.ts'
-import type { SpanGroup } from './span-group.ts'
+import type { LiveGroup, LiveSpan } from './live-span.ts'
 
 /** What a settled run does to the store. */
 export interface SettlementParts {
@@ -11,7 +10,7 @@ export interface SettlementParts {
   /** `isFinal` is false where the run is to be settled again. */
   readonly onSettled: (run: LiveRun, isFinal: boolean) => void
   /** The run of a group's outermost span is over, and the group with it. */
-  readonly close: (group: SpanGroup) => void
+  readonly close: (group: LiveGroup) => void
   /** A run within a group that goes on is over. */
   readonly forget: (agent: LiveSpan) => void
 }
@@ -30,48 +29,49 @@ export class Settlement {
     return this.#waiting
   }
 
-  /** Lets a run wait for the spans below it. */
-  wait(run: LiveRun): void {
-    const { group } = run.agent
+  /** Lets the run of an agent wait for the spans below it. */
+  wait(agent: LiveSpan, run: LiveRun): void {
     this.#waiting += run.nested ? 0 : 1
-    group.waiting.push(run)
-    if (run.hasOpenSpans) this.#parts.deadlines.add(() => this.#settleByClock(run))
+    agent.group.waiting.push(agent)
+    if (run.hasOpenSpans) this.#parts.deadlines.add(() => this.#settleByClock(agent, run))
   }
 
   /** Settles the runs of a group below which nothing is open any more. */
-  settleDue(group: SpanGroup): void {
-    if (group.waiting.length > 0) this.#settleWaiting(group, (waiting) => !waiting.hasOpenSpans)
+  settleDue(group: LiveGroup): void {
+    if (group.waiting.length > 0) this.#settleWaiting(group, (agent) => agent.run?.hasOpenSpans !== true)
   }
 
   /** Settles all runs of a group that wait. */
-  settleAllOf(group: SpanGroup): void {
+  settleAllOf(group: LiveGroup): void {
     if (group.waiting.length > 0) this.#settleWaiting(group, () => true)
   }
 
-  /** Settles a run: from now on it is what it is. */
-  settle(group: SpanGroup, run: LiveRun): void {
-    const isRoot = group.spans[0] === run.agent
+  /** Settles the run of an agent: from now on it is what it is. */
+  settle(agent: LiveSpan, run: LiveRun): void {
+    const { group } = agent
+    const isRoot = group.spans[0] === agent
     run.freeze()
     this.#parts.onSettled(run, true)
     if (isRoot && !group.closed) this.#parts.close(group)
-    else if (!group.closed && !run.nested) this.#parts.forget(run.agent)
+    else if (!group.closed && !run.nested) this.#parts.forget(agent)
   }
 
-  #settleByClock(run: LiveRun): void {
+  #settleByClock(agent: LiveSpan, run: LiveRun): void {
     // Of two groups that became one, the other is it by now.
-    const { group } = run.agent
-    if (this.#parts.rescore && group.waiting.includes(run)) this.#parts.onSettled(run, false)
-    else this.#settleWaiting(group, (waiting) => waiting === run)
+    const { group } = agent
+    if (this.#parts.rescore && group.waiting.includes(agent)) this.#parts.onSettled(run, false)
+    else this.#settleWaiting(group, (waiting) => waiting === agent)
   }
 
-  #settleWaiting(group: SpanGroup, isDue: (run: LiveRun) => boolean): void {
-    for (const run of group.waiting.filter(isDue)) {
-      const index = group.waiting.indexOf(run)
+  #settleWaiting(group: LiveGroup, isDue: (agent: LiveSpan) => boolean): void {
+    for (const agent of group.waiting.filter(isDue)) {
+      const index = group.waiting.indexOf(agent)
+      const { run } = agent
       // Settling one run may have settled this one, too.
-      if (index === -1) continue
+      if (index === -1 || run === undefined) continue
       group.waiting.splice(index, 1)
       this.#waiting -= run.nested ? 0 : 1
-      this.settle(group, run)
+      this.settle(agent, run)
     }
   }
 }

@@ -1,16 +1,15 @@
-import type { LiveRun } from './live-run.ts'
-import type { LiveSpan } from './live-span.ts'
-import type { LocalSpan } from './local-span.ts'
-
-/** The recognised spans of an outermost recognised span: it, and all below it. */
-export class SpanGroup {
+/**
+ * The recognised spans of an outermost recognised span: it, and all below it. A group lists them and counts; what they are does
+ * not matter to it.
+ */
+export class SpanGroup<Span> {
   readonly traceId: string
   /** False where no scorer can want a run of this trace: its spans are counted and not kept. */
   readonly wanted: boolean
   /** When it began, on the store's clock. */
   readonly sinceMs: number
   /** The spans that are kept, in the order of their starts. */
-  spans: LiveSpan[] = []
+  spans: Span[] = []
   /** Spans that have started and not ended, kept or not. */
   openCount = 0
   /** How often a span was added, or has ended: a layout is as good as long as this is the same. */
@@ -19,12 +18,12 @@ export class SpanGroup {
   contentBytes = 0
   /** Bytes that its spans and log records hold, estimated. */
   heldBytes = 0
-  /** Runs that ended, and wait for spans below them. */
-  waiting: LiveRun[] = []
+  /** Agents that ended, and whose runs wait for spans below them. */
+  waiting: Span[] = []
   /** True where nothing below its agent is looked at: nobody wants the run, and nobody counts nested ones. */
   isSkipped = false
   /** Agents that ended below spans of which it is not known yet what they are. */
-  undecided: LiveSpan[] = []
+  undecided: Span[] = []
   /** Whether a run of its own was found in it. */
   hasRun = false
   /** Whether a model or a tool was called in it. */
@@ -32,17 +31,15 @@ export class SpanGroup {
   /** True where spans were left out over the limit. */
   truncated = false
   closed = false
-  /** The open span whose end it waits for, where no agent is in it. */
-  waitsFor: LocalSpan | undefined
   /** When a span that its library writes beside others last started or ended in it, on the store's clock. */
   flatAtMs: number = Number.NEGATIVE_INFINITY
   /** Groups with such spans that were open when this one, or an agent in it, ended. */
-  waitsBeside: SpanGroup[] = []
+  waitsBeside: SpanGroup<Span>[] = []
   /** Groups with a run that some spans of this group may belong to: it waits for them. */
-  readonly readBy: SpanGroup[] = []
+  readonly readBy: SpanGroup<Span>[] = []
   /** Its neighbours in the order in which groups began: `SpanGroups` alone writes them. */
-  older: SpanGroup | undefined
-  newer: SpanGroup | undefined
+  older: SpanGroup<Span> | undefined
+  newer: SpanGroup<Span> | undefined
 
   constructor(traceId: string, wanted: boolean, sinceMs: number) {
     this.traceId = traceId
@@ -53,17 +50,5 @@ export class SpanGroup {
   /** Whether spans are in it that their library writes beside others of their run. */
   get isFlat(): boolean {
     return this.flatAtMs !== Number.NEGATIVE_INFINITY
-  }
-
-  /**
-   * Whether a graph of a library that writes its spans side by side is at work in the group, or a span that may turn out to be
-   * one.
-   */
-  get hasOpenGraph(): boolean {
-    return this.spans.some((span) => {
-      if (!span.isOpen || !span.isFlat) return false
-      span.lookAgain()
-      return span.role === 'agent' || !span.saysItsKind
-    })
   }
 }

@@ -1,19 +1,22 @@
-import type { LiveSpan } from './live-span.ts'
+import type { LiveGroup, LiveSpan } from './live-span.ts'
 import { SpanGroup } from './span-group.ts'
 import type { SpanLinks } from './span-links.ts'
 
 /** The groups that are not closed, and the bytes of content that they hold. */
-export class SpanGroups implements Iterable<SpanGroup> {
+export class SpanGroups implements Iterable<LiveGroup> {
   readonly #links: Pick<SpanLinks, 'retire'>
+  readonly #onRemoved: (group: LiveGroup) => void
   /** The ends of the list of groups, in the order in which they began: a set would hash every one of them. */
-  #oldest: SpanGroup | undefined
-  #newest: SpanGroup | undefined
-  readonly #byTrace = new Map<string, Set<SpanGroup>>()
+  #oldest: LiveGroup | undefined
+  #newest: LiveGroup | undefined
+  readonly #byTrace = new Map<string, Set<LiveGroup>>()
   #size = 0
   #heldBytes = 0
 
-  constructor(links: Pick<SpanLinks, 'retire'>) {
+  /** @param onRemoved Called with each group that is closed, or becomes part of another one. */
+  constructor(links: Pick<SpanLinks, 'retire'>, onRemoved: (group: LiveGroup) => void) {
     this.#links = links
+    this.#onRemoved = onRemoved
   }
 
   get size(): number {
@@ -26,20 +29,20 @@ export class SpanGroups implements Iterable<SpanGroup> {
   }
 
   /** The first to give up. */
-  get oldest(): SpanGroup | undefined {
+  get oldest(): LiveGroup | undefined {
     return this.#oldest
   }
 
-  *[Symbol.iterator](): Iterator<SpanGroup> {
+  *[Symbol.iterator](): Iterator<LiveGroup> {
     for (let group = this.#oldest; group !== undefined; group = group.newer) yield group
   }
 
-  ofTrace(traceId: string): readonly SpanGroup[] {
+  ofTrace(traceId: string): readonly LiveGroup[] {
     return [...(this.#byTrace.get(traceId) ?? [])]
   }
 
-  open(traceId: string, wanted: boolean, sinceMs: number): SpanGroup {
-    const group = new SpanGroup(traceId, wanted, sinceMs)
+  open(traceId: string, wanted: boolean, sinceMs: number): LiveGroup {
+    const group = new SpanGroup<LiveSpan>(traceId, wanted, sinceMs)
     group.older = this.#newest
     if (this.#newest === undefined) this.#oldest = group
     else this.#newest.newer = group
@@ -52,24 +55,24 @@ export class SpanGroups implements Iterable<SpanGroup> {
   }
 
   /** Books bytes: more, or with a minus fewer. */
-  add(group: SpanGroup, contentBytes: number, heldBytes: number): void {
+  add(group: LiveGroup, contentBytes: number, heldBytes: number): void {
     group.contentBytes += contentBytes
     group.heldBytes += heldBytes
     this.#heldBytes += heldBytes
   }
 
   /** Lets go of a group that is over. */
-  close(group: SpanGroup): void {
+  close(group: LiveGroup): void {
     group.closed = true
     // Not booked on the group: its run may still be asked how large it is.
     this.#heldBytes -= group.heldBytes
-    for (const span of group.spans) this.#links.retire(span.local)
+    for (const span of group.spans) this.#links.retire(span.sdkSpan)
     group.spans = []
     this.#remove(group)
   }
 
   /** Moves everything of one group into another. */
-  merge(from: SpanGroup, into: SpanGroup): void {
+  merge(from: LiveGroup, into: LiveGroup): void {
     for (const span of from.spans) span.group = into
     into.spans.push(...from.spans)
     into.openCount += from.openCount
@@ -87,23 +90,22 @@ export class SpanGroups implements Iterable<SpanGroup> {
   }
 
   /** Lets go of some of a group's spans. */
-  forget(group: SpanGroup, isForgotten: (span: LiveSpan) => boolean): void {
+  forget(group: LiveGroup, isForgotten: (span: LiveSpan) => boolean): void {
     const kept: LiveSpan[] = []
     for (const span of group.spans) {
       if (!isForgotten(span)) {
         kept.push(span)
         continue
       }
-      this.#links.retire(span.local)
+      this.#links.retire(span.sdkSpan)
       this.add(group, -span.contentBytes, -span.heldBytes)
     }
     group.spans = kept
     group.version += 1
   }
 
-  #remove(group: SpanGroup): void {
-    group.waitsFor?.agentless?.delete(group)
-    group.waitsFor = undefined
+  #remove(group: LiveGroup): void {
+    this.#onRemoved(group)
     const ofTrace = this.#byTrace.get(group.traceId)
     // It was given up, or merged into another.
     if (ofTrace?.delete(group) !== true) return

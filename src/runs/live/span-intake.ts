@@ -5,9 +5,9 @@ import { recognise } from '../../spans/recognise.ts'
 import { isBesideItsTool } from '../trace-span.ts'
 import { HELD_BYTES_OF_SPAN } from './content-bytes.ts'
 import { LiveSpan } from './live-span.ts'
+import type { LiveGroup } from './live-span.ts'
 import { isBelowOver, nearestRecognised, passes } from './local-span.ts'
 import type { LocalSpan } from './local-span.ts'
-import type { SpanGroup } from './span-group.ts'
 import type { SpanGroups } from './span-groups.ts'
 import type { ParentSpan, SpanLinks } from './span-links.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
@@ -17,7 +17,7 @@ export interface IntakeEvents {
   /** The outermost span of a new group has begun: there may be more than `maxOpenRuns`. */
   readonly onBegun: (root: LiveSpan) => void
   /** A span has begun that its library writes beside others of its run. */
-  readonly onFlat: (group: SpanGroup) => void
+  readonly onFlat: (group: LiveGroup) => void
 }
 
 /**
@@ -49,7 +49,7 @@ export class SpanIntake {
     const above = nearestRecognised(parentSpan)
     // Nobody wants to know what is below an agent whose run no scorer wants.
     if (above?.group.isSkipped === true) {
-      this.#links.add(span, above.local, false)
+      this.#links.add(span, this.#links.get(above.sdkSpan), false)
       return false
     }
     const dialect = recogniseSpan(span)
@@ -82,7 +82,7 @@ export class SpanIntake {
       return undefined
     }
     const group = above?.group ?? this.#openGroup(local.context.traceId)
-    const live = this.#add(new LiveSpan(span, dialect, local, above, group, this.#started))
+    const live = this.#add(new LiveSpan(span, dialect, local, above, group, this.#started), local)
     if (above === undefined) {
       group.isSkipped = !group.wanted && !this.#options.countsNested && live.role === 'agent'
       this.#events.onBegun(live)
@@ -101,12 +101,13 @@ export class SpanIntake {
     return local
   }
 
-  #openGroup(traceId: string): SpanGroup {
+  #openGroup(traceId: string): LiveGroup {
     return this.#groups.open(traceId, this.#options.isWanted(traceId), this.#options.now())
   }
 
-  #add(live: LiveSpan): LiveSpan {
+  #add(live: LiveSpan, local: LocalSpan): LiveSpan {
     const { group } = live
+    local.recognised = live
     if (isBesideItsTool(live)) live.above = toolAtWork(group) ?? live.above
     group.openCount += 1
     group.version += 1
@@ -121,7 +122,7 @@ export class SpanIntake {
     }
     if (live.isFlat) this.#events.onFlat(group)
     live.enter()
-    for (let above = live.local.above; above?.hasRecognisedBelow === false; above = above.above) {
+    for (let above = local.above; above?.hasRecognisedBelow === false; above = above.above) {
       above.hasRecognisedBelow = true
     }
     return live
@@ -138,21 +139,20 @@ export class SpanIntake {
     // One below a closed run was counted as late when it started.
     if (above === undefined && isBelowOver(local.above)) return undefined
     const group = above?.group ?? this.#openGroup(local.context.traceId)
-    const live = this.#add(new LiveSpan(span, dialect, local, above, group, startOrder))
+    const live = this.#add(new LiveSpan(span, dialect, local, above, group, startOrder), local)
     this.#links.recognised(local, span)
-    if (local.hasRecognisedBelow) this.#adopt(live)
+    if (local.hasRecognisedBelow) this.#adopt(live, local)
     if (above === undefined) this.#events.onBegun(live)
     return live
   }
 
   /** What began below a span before it was recognised is below it, and in its group. */
-  #adopt(live: LiveSpan): void {
-    for (const span of live.above?.spansBelow ?? []) {
-      if (span !== live && passes(span.local.above, live.local)) live.takeOver(span)
-    }
+  #adopt(live: LiveSpan, local: LocalSpan): void {
+    const isBelow = (span: LiveSpan): boolean => passes(this.#links.get(span.sdkSpan)?.above, local)
+    for (const span of live.above?.spansBelow ?? []) if (span !== live && isBelow(span)) live.takeOver(span)
     for (const other of this.#groups.ofTrace(live.group.traceId)) {
       const [root] = other.spans
-      if (other === live.group || root === undefined || !passes(root.local.above, live.local)) continue
+      if (other === live.group || root === undefined || !isBelow(root)) continue
       this.#groups.merge(other, live.group)
       live.takeOver(root)
     }
@@ -160,7 +160,7 @@ export class SpanIntake {
 }
 
 /** The tool that began last of those that are open: it starts an agent which the library writes beside it. */
-function toolAtWork({ spans }: SpanGroup): LiveSpan | undefined {
+function toolAtWork({ spans }: LiveGroup): LiveSpan | undefined {
   return spans.findLast((span) => span.isOpen && span.role === 'tool')
 }
 

@@ -46,6 +46,12 @@ export class SpanLinks {
     this.#recent.addRecognised(local, span.startTime[0])
   }
 
+  /** To be called when a recognised span has ended. What is kept of it is let go of with its run. */
+  closed(span: SdkSpanLike): void {
+    const local = this.get(span)
+    if (local !== undefined) local.open = false
+  }
+
   /** To be called when a span has ended that is of no run: ordinary, left out over a limit, or of a run that is closed. */
   ended(local: LocalSpan): void {
     local.open = false
@@ -54,7 +60,9 @@ export class SpanLinks {
   }
 
   /** Lets go of a recognised span, whose run is closed. Its record may be found by its ids for long. */
-  retire(local: LocalSpan): void {
+  retire(span: SdkSpanLike): void {
+    const local = this.get(span)
+    if (local === undefined) return
     local.recognised = undefined
     local.isOver = true
     if (!local.open) this.#recent.release(local)

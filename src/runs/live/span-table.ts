@@ -24,13 +24,17 @@ const HELD = 0
 const PASSED = 1
 /** The record was let go of: the span has ended, and so has its run. */
 const OVER = 2
+/** Added to the state where the way up from the span is lost. */
+const LOST = 4
 
 /** What a table takes over of a record that it lets go of. */
-type SpanPlace = Pick<LocalSpan, 'isOver' | 'above' | 'topPosition' | 'topId'>
+type SpanPlace = Pick<LocalSpan, 'isOver' | 'above' | 'topPosition' | 'topId' | 'isLost'>
 
 /** What a table keeps of a span whose record it let go of. */
 export interface PastSpan {
   readonly isOver: boolean
+  /** Whether the way up from it ends at a span that is named and never started here. */
+  readonly isLost: boolean
   /** The position of the next record on its way up; 0 where there is none. */
   readonly above: number
   /** The position of the outermost span above it; 0 where nothing is known above it. */
@@ -101,12 +105,12 @@ export class SpanTable {
   }
 
   /** Lets go of the record of a span. What is above it is found from there on. */
-  release(position: number, { isOver, above, topPosition, topId }: SpanPlace): void {
+  release(position: number, { isOver, above, topPosition, topId, isLost }: SpanPlace): void {
     if (!this.#has(position)) return
     const slot = (position - 1) & this.#mask
     const row = slot * COLUMNS
     this.#records[slot] = undefined
-    this.#rows[row + STATE] = isOver ? OVER : PASSED
+    this.#rows[row + STATE] = (isOver ? OVER : PASSED) + (isLost ? LOST : 0)
     this.#ways[slot * 2] = above?.position ?? 0
     this.#ways[slot * 2 + 1] = topPosition
     const isNamed = topPosition === 0 && topId !== ''
@@ -147,8 +151,10 @@ export class SpanTable {
     if (!this.#has(position)) return undefined
     const slot = (position - 1) & this.#mask
     const row = slot * COLUMNS
+    const state = this.#rows[row + STATE] ?? 0
     return {
-      isOver: this.#rows[row + STATE] === OVER,
+      isOver: (state & OVER) !== 0,
+      isLost: (state & LOST) !== 0,
       above: this.#ways[slot * 2] ?? 0,
       top: this.#ways[slot * 2 + 1] ?? 0,
       namedAbove: toHex(this.#rows[row + NAMED_HIGH] ?? 0, this.#rows[row + NAMED_LOW] ?? 0),

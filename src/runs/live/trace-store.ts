@@ -1,16 +1,15 @@
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
+import { AgentSpans, lookAlsoIn } from './agent-spans.ts'
 import { AgentlessRuns } from './agentless-runs.ts'
 import { bytesOfLog, bytesOfSpan } from './content-bytes.ts'
 import { Deadlines } from './deadlines.ts'
 import { keepBounds } from './eviction.ts'
 import type { EvictionParts } from './eviction.ts'
-import { FlatGroups, isPlacedByAll } from './flat-groups.ts'
+import { FlatGroups, hasOpenGraph, isPlacedByAll } from './flat-groups.ts'
 import { LiveRun } from './live-run.ts'
-import type { LiveSpan } from './live-span.ts'
-import { RunLayouts } from './run-layouts.ts'
+import type { LiveGroup, LiveSpan } from './live-span.ts'
 import { Settlement } from './settlement.ts'
-import type { SpanGroup } from './span-group.ts'
 import { SpanGroups } from './span-groups.ts'
 import { SpanIntake } from './span-intake.ts'
 import { SpanLinks } from './span-links.ts'
@@ -28,16 +27,16 @@ import type { TraceStoreOptions } from './trace-store-options.ts'
 export class TraceStore {
   readonly #options: TraceStoreOptions
   readonly #links = new SpanLinks()
-  readonly #groups = new SpanGroups(this.#links)
+  readonly #groups = new SpanGroups(this.#links, (group) => this.#agentless.removed(group))
   readonly #deadlines: Deadlines
   readonly #twoForms = new TwoForms()
   readonly #intake: SpanIntake
-  readonly #layouts: RunLayouts
   readonly #agentless: AgentlessRuns
   readonly #settlement: Settlement
   readonly #flat: FlatGroups
   readonly #undecided: UndecidedRuns
   readonly #eviction: EvictionParts
+  readonly #started = (): number => this.#intake.started
 
   constructor(options: TraceStoreOptions) {
     this.#options = options
@@ -46,9 +45,9 @@ export class TraceStore {
       onBegun: (root) => this.#begun(root),
       onFlat: (group) => this.#flat.note(group),
     })
-    this.#layouts = new RunLayouts(() => this.#intake.started)
     this.#agentless = new AgentlessRuns({
       groups: this.#groups,
+      links: this.#links,
       settleMs: options.settleMs,
       now: options.now,
       onSettled: (run) => options.onSettled(run, true),
@@ -125,6 +124,7 @@ export class TraceStore {
     if (!span.isOpen) return span.run
     const { group } = span
     span.end()
+    this.#links.closed(span.sdkSpan)
     if (group.isFlat) this.#flat.note(group)
     group.openCount -= 1
     group.version += 1
@@ -147,8 +147,10 @@ export class TraceStore {
   ended(span: LiveSpan): void {
     if (span.closed) this.#options.onLate()
     else this.#advance(span)
-    if (!span.isKept) this.#links.ended(span.local)
-    this.#agentless.spanEnded(span.local)
+    const local = this.#links.get(span.sdkSpan)
+    if (local === undefined) return
+    if (!span.isKept) this.#links.ended(local)
+    this.#agentless.spanEnded(local)
   }
 
   /** To be called when any other span has ended. Whether something became due with it. */
@@ -223,16 +225,18 @@ export class TraceStore {
       return undefined
     }
     const older = this.#twoForms.olderFormOf(span)
-    if (older !== undefined) this.#layouts.lookAlsoIn(span, older)
-    return new LiveRun(span, place, this.#layouts)
+    if (older !== undefined) lookAlsoIn(span, older)
+    const { traceId, wanted } = group
+    const spans = new AgentSpans(span, place === 'nested', this.#started)
+    return new LiveRun({ span: span.sdkSpan, traceId, kind: place, wanted }, spans)
   }
 
   /** A recognised span has ended: what waited for it is settled, and a group in which nothing is open is closed. */
   #advance(span: LiveSpan): void {
     const { group, run } = span
     if (run !== undefined) {
-      if (run.hasOpenSpans) this.#settlement.wait(run)
-      else this.#settlement.settle(group, run)
+      if (run.hasOpenSpans) this.#settlement.wait(span, run)
+      else this.#settlement.settle(span, run)
     }
     this.#settlement.settleDue(group)
     for (const reader of group.readBy) this.#settlement.settleDue(reader)
@@ -245,16 +249,16 @@ export class TraceStore {
   #forget(agent: LiveSpan): void {
     const { group } = agent
     // What is beside a graph is of its run, unless another one is at work.
-    const isBeside = agent.isFlat && !group.hasOpenGraph
+    const isBeside = agent.isFlat && !hasOpenGraph(group)
     if (isBeside) this.#settlement.settleDue(group)
     agent.above?.spansBelow?.delete(agent)
     this.#groups.forget(group, (span) => span.isWithin(agent) || (isBeside && !span.isOpen && span.isFlat))
   }
 
   /** All its spans have ended. */
-  #finish(group: SpanGroup): void {
+  #finish(group: LiveGroup): void {
     // A run of it may wait for spans of another group.
-    if (group.waiting.some((run) => run.hasOpenSpans)) return
+    if (group.waiting.some(({ run }) => run?.hasOpenSpans === true)) return
     if (group.isFlat) this.#flat.lookBeside(group)
     if (group.undecided.length > 0) return
     if (group.hasRun || (!group.hasWork && !this.#flat.isHeld(group))) this.#close(group)
@@ -270,7 +274,7 @@ export class TraceStore {
     keepBounds(this.#eviction)
   }
 
-  #close(group: SpanGroup): void {
+  #close(group: LiveGroup): void {
     this.#settlement.settleAllOf(group)
     if (group.closed) return
     this.#twoForms.closed(group)

@@ -1,5 +1,4 @@
-import type { LiveSpan } from './live-span.ts'
-import type { SpanGroup } from './span-group.ts'
+import type { LiveGroup, LiveSpan } from './live-span.ts'
 
 /** As many responses as an application that writes runs twice may have open, and many more. */
 const MAX_RESPONSES = 10_000
@@ -17,7 +16,7 @@ const MAX_APART_MS = 100
  */
 export class TwoForms {
   /** Open groups of such libraries; `unknown` are those that did not say at their start what they are. */
-  readonly #open = { newer: new Set<SpanGroup>(), older: new Set<SpanGroup>(), unknown: new Set<SpanGroup>() }
+  readonly #open = { newer: new Set<LiveGroup>(), older: new Set<LiveGroup>(), unknown: new Set<LiveGroup>() }
   /** Runs of the newer form that have ended. */
   readonly #ended: { readonly library: string; readonly agent: string | undefined; readonly startMs: number }[] = []
   readonly #responses = { newer: new Set<string>(), older: new Set<string>() }
@@ -28,7 +27,7 @@ export class TwoForms {
   }
 
   /** To be called when a group is over. */
-  closed(group: SpanGroup): void {
+  closed(group: LiveGroup): void {
     this.#open.newer.delete(group)
     this.#open.older.delete(group)
     this.#open.unknown.delete(group)
@@ -60,7 +59,7 @@ export class TwoForms {
   }
 
   /** The group that holds the older form of a run in its newer form: what its tools started may be below either. */
-  olderFormOf(agent: LiveSpan): SpanGroup | undefined {
+  olderFormOf(agent: LiveSpan): LiveGroup | undefined {
     return agent.dialect.formOfTwo === 'newer' ? this.#openLike(agent, 'older') : undefined
   }
 
@@ -74,7 +73,7 @@ export class TwoForms {
   }
 
   /** An open group that began at the same moment, for the same agent. */
-  #openLike(agent: LiveSpan, form: 'newer' | 'older'): SpanGroup | undefined {
+  #openLike(agent: LiveSpan, form: 'newer' | 'older'): LiveGroup | undefined {
     return findLike(this.#open[form], agent, form) ?? findLike(this.#open.unknown, agent, form)
   }
 
@@ -91,7 +90,7 @@ export class TwoForms {
   }
 }
 
-function findLike(groups: ReadonlySet<SpanGroup>, agent: LiveSpan, form: 'newer' | 'older'): SpanGroup | undefined {
+function findLike(groups: ReadonlySet<LiveGroup>, agent: LiveSpan, form: 'newer' | 'older'): LiveGroup | undefined {
   if (groups.size === 0) return undefined
   let compared = 0
   for (const group of groups) {

@@ -2,9 +2,8 @@ import type { Deadlines } from './deadlines.ts'
 import { isPlacedByAll } from './flat-groups.ts'
 import type { FlatGroups } from './flat-groups.ts'
 import type { LiveRun } from './live-run.ts'
-import type { LiveSpan } from './live-span.ts'
+import type { LiveGroup, LiveSpan } from './live-span.ts'
 import type { Settlement } from './settlement.ts'
-import type { SpanGroup } from './span-group.ts'
 
 /** What decides about agents that have ended. */
 export interface UndecidedRunsParts {
@@ -14,7 +13,7 @@ export interface UndecidedRunsParts {
   /** The run of an agent of which it is known what is around it. */
   readonly runOf: (agent: LiveSpan) => LiveRun | undefined
   /** All spans of a group have ended. */
-  readonly finish: (group: SpanGroup) => void
+  readonly finish: (group: LiveGroup) => void
 }
 
 /**
@@ -40,13 +39,13 @@ export class UndecidedRuns {
   }
 
   /** To be called when a span has ended that may say what is around the undecided agents of its group. */
-  decide(group: SpanGroup): void {
+  decide(group: LiveGroup): void {
     const decided = group.undecided.filter((span) => !this.#isUndecided(span))
     if (decided.length === 0) return
     group.undecided = group.undecided.filter((span) => !decided.includes(span))
     for (const span of decided) {
       span.run = this.#parts.runOf(span)
-      if (span.run !== undefined) this.#parts.settlement.wait(span.run)
+      if (span.run !== undefined) this.#parts.settlement.wait(span, span.run)
     }
   }
 

@@ -1,12 +1,12 @@
 import type { RunPlan } from '../layout/run-layout.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { LiveSpan } from './live-span.ts'
+import type { LiveGroup } from './live-span.ts'
 import { planLive } from './plan-live.ts'
-import type { SpanGroup } from './span-group.ts'
 
 /** Groups whose spans make up the same runs, and these runs. */
 export interface WaitingPart {
-  readonly groups: readonly SpanGroup[]
+  readonly groups: readonly LiveGroup[]
   readonly plans: readonly RunPlan[]
   /** When nothing that continues them is waited for any more. */
   readonly dueMs: number
@@ -20,17 +20,17 @@ const UNANSWERED_FACTOR = 15
  *
  * @param waiting By group, when its last span ended.
  */
-export function waitingParts(waiting: ReadonlyMap<SpanGroup, number>, settleMs: number): readonly WaitingPart[] {
+export function waitingParts(waiting: ReadonlyMap<LiveGroup, number>, settleMs: number): readonly WaitingPart[] {
   const wanted = [...waiting.keys()].filter((group) => group.wanted)
   const spans = wanted.flatMap((group) => group.spans)
   const plans = planLive(
     spans,
     wanted.some((group) => group.truncated),
   )
-  const parts = new Map<SpanGroup, { groups: Set<SpanGroup>; plans: RunPlan[]; isUnanswered: boolean }>()
+  const parts = new Map<LiveGroup, { groups: Set<LiveGroup>; plans: RunPlan[]; isUnanswered: boolean }>()
   for (const group of waiting.keys()) parts.set(group, { groups: new Set([group]), plans: [], isUnanswered: false })
   for (const plan of plans) {
-    let part: { groups: Set<SpanGroup>; plans: RunPlan[]; isUnanswered: boolean } | undefined
+    let part: { groups: Set<LiveGroup>; plans: RunPlan[]; isUnanswered: boolean } | undefined
     for (const group of groupsOf(plan)) {
       const other = parts.get(group)
       if (other === undefined || other === part) continue
@@ -58,8 +58,8 @@ export function waitingParts(waiting: ReadonlyMap<SpanGroup, number>, settleMs: 
 }
 
 /** The groups that the spans of a run, and of all that its tools started, belong to. */
-export function groupsOf(top: RunPlan): ReadonlySet<SpanGroup> {
-  const groups = new Set<SpanGroup>()
+export function groupsOf(top: RunPlan): ReadonlySet<LiveGroup> {
+  const groups = new Set<LiveGroup>()
   const add = (span: TraceSpan): void => {
     if (span instanceof LiveSpan) groups.add(span.group)
   }

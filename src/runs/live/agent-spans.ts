@@ -1,0 +1,138 @@
+import type { RunPlan } from '../layout/run-layout.ts'
+import { frozen } from '../view/frozen.ts'
+import type { LiveRunSource } from './live-run.ts'
+import type { LiveGroup, LiveSpan } from './live-span.ts'
+import { findPlan, planLive } from './plan-live.ts'
+
+/** What is kept of a run when it is settled. */
+interface KeptSpans {
+  /** The spans themselves, where they are not simply those below the agent. */
+  readonly spans: readonly LiveSpan[] | undefined
+  /** How many spans had started. */
+  readonly startedByOrder: number
+  readonly lacksSpans: boolean
+}
+
+/**
+ * The spans of an agent's run. It is laid out from the agent's span and what is below it; where the library writes spans side by
+ * side, from all of the group. Runs of agents that agents started share the layout of the outermost one once that is over: in
+ * deep nesting each of its own would take as long as all of them.
+ */
+export class AgentSpans implements LiveRunSource {
+  readonly #agent: LiveSpan
+  readonly #isNested: boolean
+  readonly #started: () => number
+  /** What it consists of, once it is settled. */
+  #kept: KeptSpans | undefined
+  /** Spans that have not been read ahead. */
+  #unread: LiveSpan[] | undefined
+
+  /**
+   * @param isNested Whether a tool of another agent started it.
+   * @param started How many spans have started.
+   */
+  constructor(agent: LiveSpan, isNested: boolean, started: () => number) {
+    this.#agent = agent
+    this.#isNested = isNested
+    this.#started = started
+  }
+
+  get version(): number {
+    return this.#agent.group.version
+  }
+
+  get spanCount(): number {
+    return this.#isNested ? this.#agent.subtree.size : this.#agent.group.spans.length
+  }
+
+  get contentBytes(): number {
+    return this.#isNested ? this.#agent.subtree.contentBytes : this.#agent.group.contentBytes
+  }
+
+  get hasOpenSpans(): boolean {
+    const agent = this.#agent
+    const { openCount, spans } = agent.group
+    if (agent.otherGroup !== undefined && holdsOpenNested(agent.otherGroup)) return true
+    if (openCount === 0 || (!this.#isNested && agent === spans[0])) return openCount > 0
+    return agent.isFlat ? spans.some((span) => span.isOpen && span.isWithin(agent)) : agent.hasOpen
+  }
+
+  plan(): RunPlan | undefined {
+    const agent = this.#agent
+    const kept = this.#kept
+    if (kept === undefined) return findPlan(planLive(this.#spans(), agent.group.truncated), agent.span.spanId)
+    if (kept.spans !== undefined) return findPlan(planLive(kept.spans, kept.lacksSpans), agent.span.spanId)
+    if (this.#isNested && outermost(agent).hasOpen) {
+      return findPlan(planLive(agent.withAllBelow(kept.startedByOrder), kept.lacksSpans), agent.span.spanId)
+    }
+    return sharedPlans(outermost(agent), kept).get(agent.span.spanId)
+  }
+
+  freeze(): void {
+    const agent = this.#agent
+    this.#kept = {
+      spans: agent.isFlat || agent.otherGroup !== undefined ? [...this.#spans()] : undefined,
+      startedByOrder: this.#started(),
+      lacksSpans: agent.group.truncated,
+    }
+  }
+
+  readAhead(isTimeUp: () => boolean): boolean {
+    this.#unread ??= [...(this.#kept?.spans ?? this.#agent.withAllBelow())]
+    for (let span = this.#unread.pop(); span !== undefined; span = this.#unread.pop()) {
+      if (!span.isOpen) readContent(span)
+      if (isTimeUp()) break
+    }
+    return this.#unread.length === 0
+  }
+
+  #spans(): readonly LiveSpan[] {
+    const agent = this.#agent
+    const { spans } = agent.group
+    const own = agent.isFlat || spans[0] === agent ? spans : agent.withAllBelow()
+    return agent.otherGroup === undefined ? own : [...own, ...agent.otherGroup.spans]
+  }
+}
+
+/** Says that spans of an agent's run may be in another group. */
+export function lookAlsoIn(agent: LiveSpan, other: LiveGroup): void {
+  agent.otherGroup = other
+  other.readBy.push(agent.group)
+}
+
+function sharedPlans(top: LiveSpan, { startedByOrder, lacksSpans }: KeptSpans): ReadonlyMap<string, RunPlan> {
+  if (top.plans !== undefined && !top.hasOpen) return top.plans
+  const plans = new Map<string, RunPlan>()
+  const waiting = [...planLive(top.withAllBelow(startedByOrder), lacksSpans)]
+  for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
+    plans.set(plan.root.span.spanId, plan)
+    waiting.push(...plan.children)
+  }
+  top.plans = plans
+  return plans
+}
+
+/** Whether agents that tools started are in a group in which spans are open: which tools these are is known when they have ended. */
+function holdsOpenNested({ closed, openCount, spans: [root, ...below] }: LiveGroup): boolean {
+  return !closed && openCount > 0 && below.some((span) => span.role === 'agent' && span !== root)
+}
+
+/** The outermost agent whose run an agent's run is part of. */
+function outermost(agent: LiveSpan): LiveSpan {
+  let found = agent
+  for (let span = agent.above; span !== undefined; span = span.above) if (span.run !== undefined) found = span
+  return found
+}
+
+/** Reads what takes long: each fact is kept with the span. What a model was given is read by few scorers, and stays unread here. */
+function readContent(span: LiveSpan): void {
+  try {
+    span.sortLogs()
+    frozen(span.output)
+    frozen(span.toolCalls)
+    frozen(span.toolArguments)
+    frozen(span.toolResult)
+  } catch {
+    // The value cannot be looked at. What asks the run for it gets the error.
+  }
+}
