@@ -26,7 +26,8 @@ export function explain(
 ): Explanation {
   let text = literals[0] ?? ''
   let withoutContent = text
-  for (const [index, part] of parts.entries()) {
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] ?? ''
     const literal = literals[index + 1] ?? ''
     if (typeof part === 'object') {
       text += part.text + literal

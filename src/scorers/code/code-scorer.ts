@@ -48,15 +48,22 @@ export function count(number: number, noun: string): Explanation {
   return explain`${number} ${contentFree(noun)}${contentFree(number === 1 ? '' : 's')}`
 }
 
+/** So many of a list are named in words. */
+const MAX_LISTED = 5
+
 /** At most five of many, in words. */
 export function list(items: readonly (string | Explanation)[]): Explanation {
-  const shown = items.slice(0, 5).map((item) => (typeof item === 'string' ? explain`${item}` : item))
-  const joined = joinExplanations(shown, ', ')
-  return items.length <= 5 ? joined : explain`${joined} and ${items.length - 5} more`
+  const shown = items.slice(0, MAX_LISTED).map((item) => (typeof item === 'string' ? explain`${item}` : item))
+  return withRest(shown, items.length)
 }
 
 /** Names of tools, at most five in words: those that the developer wrote are no content, those that a model came up with are. */
-export function listNames(names: readonly string[], configured: Iterable<string>): Explanation {
-  const known = new Set(configured)
-  return list(names.map((name) => (known.has(name) ? contentFree(name) : name)))
+export function listNames(names: readonly string[], configured: ReadonlySet<string>): Explanation {
+  const shown = names.slice(0, MAX_LISTED).map((name) => (configured.has(name) ? contentFree(name) : explain`${name}`))
+  return withRest(shown, names.length)
+}
+
+function withRest(shown: readonly Explanation[], total: number): Explanation {
+  const joined = joinExplanations(shown, ', ')
+  return total <= MAX_LISTED ? joined : explain`${joined} and ${total - MAX_LISTED} more`
 }

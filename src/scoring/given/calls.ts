@@ -1,6 +1,7 @@
 import type { ToolCall } from '../../model/agent-run.ts'
 import { isRecord, parseJsonTwice, textOf } from '../../spans/json.ts'
 import { formatValue } from '../format-value.ts'
+import { KnownIds } from './known-ids.ts'
 
 /** A tool call in messages that were passed to `.run()`, and its position in them. */
 export interface GivenCall extends ToolCall {
@@ -35,22 +36,21 @@ export interface Place {
 
 /**
  * Collects the tool calls of messages in their order. UI messages, steps and response messages may mention the same call, so a
- * repeated id does not count again: the result or error of a later mention is added to the first. Arguments and results
- * are parsed only by `read`.
+ * repeated id does not count again: the result or error of a later mention is added to the first.
  */
 export class GivenCalls {
   readonly infos: ToolCallInfo[] = []
-  /** The messages' own objects: entry i belongs to `infos[i]`. */
-  readonly #sources: Source[] = []
-  /** The step of each message, by the index of the message. */
-  readonly #steps: number[] = []
-  readonly #ids = new Set<string>()
-  readonly #mentions: (readonly [id: string, source: Source])[] = []
+  readonly #ids = new KnownIds()
   readonly #isEarlier: (id: string) => boolean
+  readonly #sources: CallSources | undefined
 
-  /** @param isEarlier whether a call with this id is in the input: its result in the output is then no new call */
-  constructor(isEarlier: (id: string) => boolean = () => false) {
+  /**
+   * @param isEarlier whether a call with this id is in the input: its result in the output is then no new call
+   * @param sources collects the messages' own objects, where the arguments and results of the calls are read too
+   */
+  constructor(isEarlier: (id: string) => boolean = () => false, sources?: CallSources) {
     this.#isEarlier = isEarlier
+    this.#sources = sources
   }
 
   has(id: string): boolean {
@@ -65,35 +65,39 @@ export class GivenCalls {
     const toolName = textOf(callee.toolName) ?? textOf(callee.name) ?? nameInType(source.type)
     if (toolName === undefined) return
     const id = callId(source)
-    if (id !== undefined) {
-      const known = this.#ids.size
-      this.#ids.add(id)
-      if (this.#ids.size === known) {
-        this.#mentions.push([id, source])
-        return
-      }
+    if (id !== undefined && !this.#ids.add(id)) {
+      this.#sources?.mentions.push([id, source])
+      return
     }
     this.infos.push({ toolName, toolCallId: id ?? '', messageIndex: place.messageIndex, invocationIndex })
-    this.#steps[place.messageIndex] = place.step
-    this.#sources.push(source)
+    this.#sources?.calls.push([source, place.step])
   }
 
   /** Adds the result of a call: `tool-result`, `tool-error`, `tool_result`, a message of role `tool`. */
   answer(source: Source, place: Place): void {
     const id = responseId(source)
     if (id === undefined) return
-    if (this.#ids.has(id)) this.#mentions.push([id, source])
+    if (this.#ids.has(id)) this.#sources?.mentions.push([id, source])
     else if (textOf(source.toolName) !== undefined && !this.#isEarlier(id)) this.add(source, place)
   }
+}
+
+/** The messages' own objects for each call, from which arguments and results are parsed only when `read` is called. */
+export class CallSources {
+  /** Entry i belongs to `infos[i]`. */
+  readonly calls: (readonly [source: Source, step: number])[] = []
+  /** Further mentions of calls, which may contain their results or errors. */
+  readonly mentions: (readonly [id: string, source: Source])[] = []
 
   /** Returns the calls with their arguments and results. */
-  read(): GivenCall[] {
-    const calls = this.infos.map((info, index) =>
-      readCall(info, this.#steps[info.messageIndex] ?? 0, this.#sources[index] ?? {}),
-    )
-    if (this.#mentions.length > 0) {
+  read(infos: readonly ToolCallInfo[]): GivenCall[] {
+    const calls = infos.map((info, index) => {
+      const [source, step] = this.calls[index] ?? [{}, 0]
+      return readCall(info, step, source)
+    })
+    if (this.mentions.length > 0) {
       const byId = new Map(calls.map((call) => [call.id, call]))
-      for (const [id, source] of this.#mentions) {
+      for (const [id, source] of this.mentions) {
         const call = byId.get(id)
         if (call !== undefined) addOutcome(call, source)
       }

@@ -5,7 +5,7 @@ import { isRecord, numberOf, textOf } from '../../spans/json.ts'
 import { plausibleUsage } from '../../spans/outside-number.ts'
 import type { Message, ToolDefinition, Usage } from '../../model/message.ts'
 import { toToolDefinitions } from '../../spans/content/tool-definitions.ts'
-import { GivenCalls } from './calls.ts'
+import { CallSources, GivenCalls } from './calls.ts'
 import type { GivenCall, ToolCallInfo } from './calls.ts'
 import { readCalls, readMessages, toSource } from './messages.ts'
 import { toGivenResult } from './result.ts'
@@ -38,7 +38,7 @@ export class GivenRun implements AgentRun {
   readonly scope: AgentRun['scope'] = SCOPE
   readonly #given: Readonly<Record<string, unknown>>
   readonly #result: GivenResult | undefined
-  #found: GivenCalls | undefined
+  #infos: readonly ToolCallInfo[] | undefined
   #calls: readonly GivenCall[] | undefined
   #conversation: { readonly input: readonly Message[]; readonly system: string | undefined } | undefined
   #messages: readonly Message[] | undefined
@@ -53,13 +53,17 @@ export class GivenRun implements AgentRun {
   }
 
   get toolCalls(): readonly GivenCall[] {
-    this.#calls ??= this.#findCalls().read()
+    if (this.#calls === undefined) {
+      const sources = new CallSources()
+      this.#calls = sources.read(this.#findCalls(sources))
+    }
     return this.#calls
   }
 
   /** Names, ids and positions of the tool calls, without arguments and results. */
   get toolCallInfos(): readonly ToolCallInfo[] {
-    return this.#findCalls().infos
+    this.#infos ??= this.#findCalls()
+    return this.#infos
   }
 
   get input(): readonly Message[] {
@@ -87,9 +91,11 @@ export class GivenRun implements AgentRun {
 
   get steps(): readonly ModelCall[] {
     const answers = this.#answers().filter(({ role }) => role === 'assistant')
+    const idsByStep = answers.map((): string[] => [])
+    for (const { step, id } of this.toolCalls) if (id !== undefined) idsByStep[step]?.push(id)
     return answers.map((message, step) => ({
       output: [message],
-      toolCallIds: this.toolCalls.flatMap((call) => (call.step === step && call.id !== undefined ? [call.id] : [])),
+      toolCallIds: idsByStep[step] ?? [],
       usage: {},
       finishReasons: [],
       status: 'ok',
@@ -108,15 +114,12 @@ export class GivenRun implements AgentRun {
     return plainRun(this)
   }
 
-  #findCalls(): GivenCalls {
-    if (this.#found === undefined) {
-      let earlier: GivenCalls | undefined
-      const calls = new GivenCalls((id) => (earlier ??= this.#earlierCalls()).has(id))
-      if (this.#result === undefined) readCalls(listOf(outputMessages(this.#given.output)), calls)
-      else this.#result.readCalls(calls)
-      this.#found = calls
-    }
-    return this.#found
+  #findCalls(sources?: CallSources): readonly ToolCallInfo[] {
+    let earlier: GivenCalls | undefined
+    const calls = new GivenCalls((id) => (earlier ??= this.#earlierCalls()).has(id), sources)
+    if (this.#result === undefined) readCalls(listOf(outputMessages(this.#given.output)), calls)
+    else this.#result.readCalls(calls)
+    return calls.infos
   }
 
   #earlierCalls(): GivenCalls {
