@@ -8,6 +8,7 @@ import type { Agreement, DrawnRun, LabelledRun, LabelProgress } from '../../src/
 import type { Comparison } from '../../src/page/store/compare.ts'
 import type { ScoreSeries, ScoreSummary } from '../../src/page/store/score-sums.ts'
 import type { ConfiguredScorer, TrialEstimate, TrialResult } from '../../src/page/trials.ts'
+import { labellerName } from './labeller.ts'
 
 export type {
   AgentRun,
@@ -38,6 +39,7 @@ export interface RunList {
   readonly runs: readonly ListedRun[]
   readonly open: readonly OpenRun[]
   readonly next?: string
+  readonly withheld: number
 }
 
 export interface RunDetails {
@@ -60,6 +62,7 @@ export interface ScoresOverTime {
   readonly series: readonly ScoreSeries[]
   readonly bucketMs: number
   readonly range?: { readonly fromMs: number; readonly toMs: number }
+  readonly withheld: number
 }
 
 export interface LabelState {
@@ -90,11 +93,16 @@ export class ApiError extends Error {
   }
 }
 
-/** Asks the service. No cookie is used, so that nothing can be done in the visitor's name. */
+/**
+ * Asks the service. No cookie is used, so that nothing can be done in the visitor's name. Each request says who looks: what this
+ * person is to label is withheld.
+ */
 export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.set('authorization', `Bearer ${localStorage.getItem(TOKEN) ?? ''}`)
-  const response = await fetch(path, { ...init, headers, credentials: 'omit', cache: 'no-store' })
+  const name = labellerName()
+  const viewer = name === '' ? '' : `${path.includes('?') ? '&' : '?'}labeller=${encodeURIComponent(name)}`
+  const response = await fetch(`${path}${viewer}`, { ...init, headers, credentials: 'omit', cache: 'no-store' })
   if (response.ok) return response
   const body: unknown = await response.json().catch(() => undefined)
   const message =

@@ -5,7 +5,7 @@ export function labellerName(): string {
   return localStorage.getItem(KEY)?.trim() ?? ''
 }
 
-/** Keeps the name for the next visit. */
+/** Keeps the name for what is asked from now on, and for the next visit. */
 export function keepLabellerName(name: string): void {
   localStorage.setItem(KEY, name)
 }

@@ -11,7 +11,7 @@ import type { PageOptions } from './messages.ts'
 import type { OverviewReader } from './overview.ts'
 import { BadRequestError } from './page-server.ts'
 import type { ApiAnswer, ApiRequest } from './page-server.ts'
-import { readRun, readRuns, runAsJson } from './run-page.ts'
+import { readRun, readRunsToTry, runAsJson } from './run-page.ts'
 import { compareScores } from './store/compare.ts'
 import { drawScores } from './store/draws.ts'
 import { exportLabels, importLabels } from './store/label-files.ts'
@@ -20,7 +20,7 @@ import { listRuns } from './store/run-list.ts'
 import { DIMENSIONS, summariseScores, timeRange } from './store/score-sums.ts'
 import type { Dimension, ScoreFilter } from './store/score-sums.ts'
 import { exportScoredRuns } from './store/trace-files.ts'
-import { revealScore } from './store/withheld.ts'
+import { countWithheld, endDraw, hasWithheldLabels, revealScore } from './store/withheld.ts'
 import type { Trials } from './trials.ts'
 
 /** What the API reads and does. */
@@ -42,6 +42,9 @@ type Handler = (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer
 const optionalNumber = z.coerce.number().finite().optional()
 const text = z.string().min(1).max(1000).optional()
 
+/** The person who looks, on every request: what this person is to label is withheld. */
+const labeller = z.string().max(200).default('')
+
 const listQuery = z.object({
   agent: text,
   status: text,
@@ -60,7 +63,7 @@ const listQuery = z.object({
   fromMs: optionalNumber,
   toMs: optionalNumber,
   limit: optionalNumber,
-  labeller: z.string().max(200).optional(),
+  labeller,
 })
 const scoreFilter = z.object({
   scorer: z.string().min(1),
@@ -70,6 +73,7 @@ const scoreFilter = z.object({
   model: text,
   fromMs: optionalNumber,
   toMs: optionalNumber,
+  labeller,
 })
 const name = z.string().min(1).max(200)
 const labelBody = z.object({
@@ -82,6 +86,8 @@ const labelBody = z.object({
 })
 const revealBody = z.object({ runId: name, scorer: name, version: name })
 const drawBody = z.object({ scorer: name, version: name, count: z.int().min(1).max(500) })
+const endBody = z.object({ scorer: name, version: name })
+const exportQuery = z.object({ scorer: name, labeller })
 const trialBody = z.object({ scorer: name, runIds: z.array(name).min(1).max(50), capUsd: z.number().min(0).optional() })
 
 /** Points of a chart over time. */
@@ -107,11 +113,11 @@ export function createApi(parts: ApiParts): Handler {
       return json({ ...listRuns(database, filter), changes: ingest.changes, open: ingest.openRuns() })
     },
     'GET /api/run': ({ query }) => {
-      const found = readRun(parts, query.get('id') ?? '', query.get('labeller') ?? '')
+      const found = readRun(parts, query.get('id') ?? '', viewerOf(query))
       return found === undefined ? missing('run') : json(found)
     },
     'GET /api/run.json': ({ query }) => {
-      const run = runAsJson(ingest, query.get('id') ?? '')
+      const run = runAsJson(parts, query.get('id') ?? '', viewerOf(query))
       return run === undefined ? missing('run') : json(run)
     },
     'GET /api/scores': ({ query }) => scoresOverTime(parts, query),
@@ -121,7 +127,7 @@ export function createApi(parts: ApiParts): Handler {
           scoreFilter,
           Object.fromEntries(
             [...query].flatMap(([key, value]) =>
-              key === 'scorer' || key === 'agent'
+              key === 'scorer' || key === 'agent' || key === 'labeller'
                 ? [[key, value]]
                 : key.startsWith(`${prefix}.`)
                   ? [[key.slice(prefix.length + 1), value]]
@@ -132,40 +138,63 @@ export function createApi(parts: ApiParts): Handler {
       return json(compareScores(database, side('before'), side('after')))
     },
     'GET /api/labels': ({ query }) => {
-      const { scorer, version, labeller } = parsed(
-        z.object({ scorer: name, version: name, labeller: z.string().max(200).default('') }),
-        Object.fromEntries(query),
-      )
+      const asked = z.object({ scorer: name, version: name, labeller })
+      const { scorer, version, labeller: viewer } = parsed(asked, Object.fromEntries(query))
+      const waiting = labels.waitingRuns(database, scorer, version, viewer)
+      const labelled = labels.labelsShownTo(database, scorer, version, { viewer })
       return json({
-        waiting: labels.waitingRuns(database, scorer, version, labeller),
-        progress: labels.progressOf(database, scorer, version, labeller),
-        labelled: labels.labelsShownTo(database, scorer, version, labeller),
-        agreement: labels.agreementOf(labels.allLabels(database, scorer, version)),
+        waiting,
+        progress: labels.progressOf(database, scorer, version, viewer, waiting.length),
+        labelled,
+        agreement: labels.agreementOf(labelled),
       })
     },
     'POST /api/labels/draw': ({ body }) => {
       const { scorer, version, count } = parsed(drawBody, body)
-      return json({ drawn: drawScores(database, scorer, version, count, nowMs(), parts.random) })
+      const drawn = drawScores(database, scorer, version, count, nowMs(), parts.random)
+      ingest.changed()
+      return json({ drawn })
     },
-    'POST /api/labels': ({ body }) =>
-      labels.saveLabel(database, parsed(labelBody, body), nowMs()) ? json({}) : missing('score'),
-    'POST /api/labels/reveal': ({ body }) => {
-      revealScore(database, parsed(revealBody, body), nowMs())
+    'POST /api/labels': ({ body }) => {
+      if (!labels.saveLabel(database, parsed(labelBody, body), nowMs())) return missing('score')
+      ingest.changed()
       return json({})
     },
-    'GET /api/labels/runs': ({ query }) => ({
-      type: 'application/x-ndjson',
-      fileName: fileName('runs', query.get('scorer') ?? ''),
-      write: async (line) => {
-        for (const each of exportScoredRuns(database, query.get('scorer') ?? '', nowMs())) {
-          await line(each)
-          // Writing many runs must not keep the spans that come in meanwhile waiting.
-          await new Promise(setImmediate)
-        }
-      },
-    }),
+    'POST /api/labels/reveal': ({ body }) => {
+      revealScore(database, parsed(revealBody, body), nowMs())
+      ingest.changed()
+      return json({})
+    },
+    'POST /api/labels/end': ({ body }) => {
+      const { scorer, version } = parsed(endBody, body)
+      const shown = endDraw(database, scorer, version, nowMs())
+      ingest.changed()
+      return json({ shown })
+    },
+    'GET /api/labels/runs': ({ query }) => {
+      const { scorer, labeller: viewer } = parsed(exportQuery, Object.fromEntries(query))
+      const withheld = countWithheld(database, scorer, { viewer })
+      // Without them, the file would say something wrong of all runs; with them, it would show their verdicts.
+      if (withheld > 0)
+        return refused(
+          `${withheld} runs were drawn and have no label yet. Label them or end the draw, and export the runs then.`,
+        )
+      return {
+        type: 'application/x-ndjson',
+        fileName: fileName('runs', scorer),
+        write: async (line) => {
+          for (const each of exportScoredRuns(database, scorer, { viewer }, nowMs())) {
+            await line(each)
+            // Writing many runs must not keep the spans that come in meanwhile waiting.
+            await new Promise(setImmediate)
+          }
+        },
+      }
+    },
     'GET /api/labels/export': ({ query }) => {
-      const scorer = query.get('scorer') ?? ''
+      const { scorer, labeller: viewer } = parsed(exportQuery, Object.fromEntries(query))
+      if (hasWithheldLabels(database, scorer, { viewer }))
+        return refused('Others have labelled runs that you have yet to label. Label them, and export the labels then.')
       const lines = exportLabels(database, scorer).map((label) => `${JSON.stringify(label)}\n`)
       return {
         type: 'application/x-ndjson',
@@ -177,17 +206,18 @@ export function createApi(parts: ApiParts): Handler {
       const { lines } = parsed(z.object({ lines: z.string() }), body)
       const found = readLabels(lines)
       importLabels(database, found)
+      ingest.changed()
       return json({ imported: found.length })
     },
     'GET /api/scorers': () => json({ scorers: trials.scorers() }),
-    'POST /api/trials/estimate': ({ body }) => {
+    'POST /api/trials/estimate': ({ body, query }) => {
       const { scorer, runIds } = parsed(trialBody, body)
-      const estimate = trials.estimate(scorer, readRuns(ingest, runIds))
+      const estimate = trials.estimate(scorer, readRunsToTry(parts, runIds, scorer, viewerOf(query)))
       return estimate === undefined ? missing('configured scorer') : json(estimate)
     },
-    'POST /api/trials': ({ body }) => {
+    'POST /api/trials': ({ body, query }) => {
       const { scorer, runIds, capUsd = 0 } = parsed(trialBody, body)
-      const runs = readRuns(ingest, runIds)
+      const runs = readRunsToTry(parts, runIds, scorer, viewerOf(query))
       return {
         type: 'application/x-ndjson',
         write: (line) => trials.run(scorer, runs, capUsd, (result) => void line(`${JSON.stringify(result)}\n`)),
@@ -234,6 +264,10 @@ function readLabels(lines: string): readonly Label[] {
   })
 }
 
+function viewerOf(query: URLSearchParams): string {
+  return parsed(labeller, query.get('labeller') ?? undefined)
+}
+
 function parsed<Value>(schema: z.ZodType<Value>, value: unknown): Value {
   const result = schema.safeParse(value)
   if (result.success) return result.data
@@ -242,6 +276,10 @@ function parsed<Value>(schema: z.ZodType<Value>, value: unknown): Value {
 
 function json(value: unknown): ApiAnswer {
   return { status: 200, json: value }
+}
+
+function refused(error: string): ApiAnswer {
+  return { status: 409, json: { error } }
 }
 
 function missing(what: string): ApiAnswer {

@@ -42,13 +42,22 @@ export class Ingest {
   readonly #nowMs: () => number
   readonly #open = new Map<string, OpenTrace>()
   #openBytes = 0
-  /** Increases with everything that a page would show differently. */
-  changes = 0
+  #changes = 0
 
   constructor(database: DatabaseSync, reader: RequestReader, nowMs: () => number) {
     this.#database = database
     this.#reader = reader
     this.#nowMs = nowMs
+  }
+
+  /** Increases with everything that a page would show differently. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** To be called after everything that a page would show differently. */
+  changed(): void {
+    this.#changes += 1
   }
 
   /** Takes in one step of the service. To be called within a transaction. */
@@ -118,7 +127,7 @@ export class Ingest {
     trace.bytes += bytes
     this.#openBytes += bytes
     trace.isRecognised ||= spans.some(isOfAgent)
-    if (trace.isRecognised) this.changes += 1
+    if (trace.isRecognised) this.changed()
   }
 
   #isStored(traceId: string, { spans, logs }: TraceContent): boolean {
@@ -145,7 +154,7 @@ export class Ingest {
       })
     }
     this.#drop(traceId, wanted)
-    this.changes += 1
+    this.changed()
   }
 
   #save(run: AgentRun, revision: number): void {
@@ -156,7 +165,7 @@ export class Ingest {
   #scored({ runId, scoreKey, evaluation }: ToPage & { readonly kind: 'score' }): void {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other thread wrote it from an Evaluation
     const parsed = JSON.parse(evaluation) as Evaluation
-    if (saveScore(this.#database, runId, scoreKey, parsed, evaluation)) this.changes += 1
+    if (saveScore(this.#database, runId, scoreKey, parsed, evaluation)) this.changed()
   }
 
   /** Other runs of the trace may go on: their spans stay. */
@@ -174,7 +183,7 @@ export class Ingest {
     if (trace === undefined) return
     this.#open.delete(traceId)
     this.#openBytes -= trace.bytes
-    this.changes += 1
+    this.changed()
   }
 }
 

@@ -1,22 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import type { AgentRun } from 'spanscore/engine'
+import type { AgentRun, SourceSpan } from 'spanscore/engine'
 
 import type { Ingest } from './ingest.ts'
 import { findRun } from './store/content.ts'
 import { all, first } from './store/page-database.ts'
-import { isWithheld } from './store/withheld.ts'
+import { shownScores, withheldOfTrace, withoutVerdicts } from './store/withheld.ts'
 
 /** Characters of one text that the page of a run shows. Copying the run as JSON gives all. */
 const MAX_CHARACTERS = 20_000
 
 interface ScoreRow {
   readonly run_id: string
-  readonly scorer: string
-  readonly version: string
   readonly evaluation: string
   readonly score_key: string
-  readonly is_withheld: number
 }
 
 interface ReadParts {
@@ -27,9 +24,9 @@ interface ReadParts {
 /**
  * All that the page of a run shows; `undefined` where no such run is known.
  *
- * @param labeller Who looks: of scores that this person is to label only the scorer is named.
+ * @param viewer The person who looks: of scores that this person is to label only the scorer is named.
  */
-export function readRun({ database, ingest }: ReadParts, runId: string, labeller: string): unknown {
+export function readRun({ database, ingest }: ReadParts, runId: string, viewer: string): unknown {
   const traceId = traceIdOf(runId)
   const content = ingest.contentOf(traceId)
   const run = findRun(content, runId) ?? findRun(content, `${traceId}:${content.spans[0]?.spanId ?? ''}`)
@@ -43,40 +40,61 @@ export function readRun({ database, ingest }: ReadParts, runId: string, labeller
   }>(database, 'SELECT seq, revision, settled_ms, parent_id, cost_usd FROM runs WHERE id = ?', runId)
   const scores = all<ScoreRow>(
     database,
-    `SELECT r.id AS run_id, s.scorer, s.version, s.evaluation, s.score_key, ${isWithheld('r.id', 's')} AS is_withheld
-     FROM scores s JOIN runs r ON r.seq = s.run_seq WHERE r.trace_id = ? ORDER BY s.scorer`,
-    labeller,
-    labeller,
+    `SELECT r.id AS run_id, s.evaluation, s.score_key
+     FROM ${shownScores()} s JOIN runs r ON r.seq = s.run_seq WHERE r.trace_id = ? ORDER BY s.scorer`,
+    { viewer },
     traceId,
   )
+  const withheld = withheldOfTrace(database, traceId, { viewer })
+  const hidden = new Set(withheld.map(({ scorer }) => scorer))
   return {
-    run: shortened(JSON.parse(JSON.stringify(run))),
+    run: shortened(withoutVerdicts(JSON.parse(JSON.stringify(run)), hidden)),
     stored,
     isOpen: stored === undefined,
-    scores: scores
-      .filter(({ is_withheld: withheld }) => withheld === 0)
-      .map(({ run_id: id, evaluation, score_key: scoreKey }) => ({
-        runId: id,
-        scoreKey,
-        evaluation: shortened(JSON.parse(evaluation)),
-      })),
-    withheld: scores
-      .filter(({ is_withheld: withheld }) => withheld === 1)
-      .map(({ run_id: id, scorer, version }) => ({ runId: id, scorer, version })),
-    spans: content.spans
-      .toSorted((left, right) => left.startTimeMs - right.startTimeMs)
-      .map((span) => shortened(JSON.parse(JSON.stringify(span)))),
+    scores: scores.map(({ run_id: id, evaluation, score_key: scoreKey }) => ({
+      runId: id,
+      scoreKey,
+      evaluation: shortened(JSON.parse(evaluation)),
+    })),
+    withheld: withheld.map(({ runId: id, scorer, version }) => ({ runId: id, scorer, version })),
+    spans: shortened(withoutVerdicts(JSON.parse(JSON.stringify(content.spans.toSorted(byStart))), hidden)),
   }
 }
 
-/** A run with all of its content. */
-export function runAsJson(ingest: Ingest, runId: string): AgentRun | undefined {
-  return findRun(ingest.contentOf(traceIdOf(runId)), runId)
+function byStart(left: SourceSpan, right: SourceSpan): number {
+  return left.startTimeMs - right.startTimeMs
 }
 
-/** The runs of some ids; those that are not known are left out. */
-export function readRuns(ingest: Ingest, runIds: readonly string[]): readonly AgentRun[] {
-  return runIds.flatMap((runId) => runAsJson(ingest, runId) ?? [])
+/** A run with all of its content, as JSON. */
+export function runAsJson({ database, ingest }: ReadParts, runId: string, viewer: string): unknown {
+  const traceId = traceIdOf(runId)
+  const run = findRun(ingest.contentOf(traceId), runId)
+  if (run === undefined) return undefined
+  const hidden = withheldOfTrace(database, traceId, { viewer }).map(({ scorer }) => scorer)
+  return withoutVerdicts(JSON.parse(JSON.stringify(run)), new Set(hidden))
+}
+
+/** A run that is to be scored again. */
+export interface RunToTry {
+  readonly run: AgentRun
+  /** Its stored score of this scorer is withheld: a new one would say the same. */
+  readonly isWithheld: boolean
+}
+
+/** The runs of some ids, to be scored again; those that are not known are left out. */
+export function readRunsToTry(
+  { database, ingest }: ReadParts,
+  runIds: readonly string[],
+  scorer: string,
+  viewer: string,
+): readonly RunToTry[] {
+  return runIds.flatMap((runId) => {
+    const traceId = traceIdOf(runId)
+    const run = findRun(ingest.contentOf(traceId), runId)
+    const withheld = withheldOfTrace(database, traceId, { viewer })
+    const isWithheld = withheld.some((each) => each.runId === runId && each.scorer === scorer)
+    return run === undefined ? [] : [{ run, isWithheld }]
+  })
 }
 
 function traceIdOf(runId: string): string {

@@ -1,6 +1,7 @@
 import type { AgentRun, Evaluation, ScoringOptions } from 'spanscore/engine'
 
 import { loadConfig } from '../config/load-config.ts'
+import type { RunToTry } from './run-page.ts'
 
 type Entry = Exclude<ScoringOptions['scorers'][number], { readonly assess: unknown }>
 type Scorer = Entry['scorer']
@@ -61,7 +62,9 @@ export class Trials {
     }))
   }
 
-  estimate(scorerId: string, runs: readonly AgentRun[]): TrialEstimate | undefined {
+  /** What scoring runs again takes. Those whose verdict is withheld are not scored. */
+  estimate(scorerId: string, chosen: readonly RunToTry[]): TrialEstimate | undefined {
+    const runs = chosen.flatMap(({ run, isWithheld }) => (isWithheld ? [] : [run]))
     const judge = this.#entry(scorerId)?.scorer
     if (judge === undefined) return undefined
     const estimates = runs.map((run) => judge.judge?.estimate(run) ?? { calls: 0, costUsd: 0 })
@@ -82,13 +85,20 @@ export class Trials {
    */
   async run(
     scorerId: string,
-    runs: readonly AgentRun[],
+    chosen: readonly RunToTry[],
     capUsd: number,
     onResult: (result: TrialResult) => void,
   ): Promise<void> {
     const entry = this.#entry(scorerId)
     if (entry === undefined) return
-    const waiting = [...runs]
+    const waiting = chosen.flatMap(({ run, isWithheld }) => (isWithheld ? [] : [run]))
+    for (const { run, isWithheld } of chosen) {
+      if (isWithheld)
+        onResult({
+          runId: run.id,
+          unavailable: 'Hidden until you have labelled it: this run was drawn to be labelled.',
+        })
+    }
     let reservedUsd = 0
     const work = async (): Promise<void> => {
       for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {

@@ -127,7 +127,7 @@ describe('the page', () => {
     await service.send(record(failedRefund, Date.now() - 6000).spans)
     await row('It arrived broken').locator('.mark.fail', { hasText: 'faithfulness' }).waitFor()
     await row('Should I ride').locator('.mark.fail', { hasText: 'faithfulness' }).waitFor()
-    expect(await row('It arrived broken').innerText()).toContain('+1')
+    expect(await row('It arrived broken').innerText()).toContain('+2')
     await picture(page, 'runs')
     expect(await seriousProblems(page)).toEqual([])
   })
@@ -288,6 +288,11 @@ describe('the page', () => {
   })
 
   it('hides the verdict on a drawn run from its page and the list, until it is asked for', async () => {
+    // Another tab, which shows every verdict before the draw.
+    const other = await page.context().newPage()
+    await other.goto(`${service.origin}/?scorer=faithfulness&sort=worst`)
+    await other.locator('.run-row').first().waitFor()
+    const shown = await other.locator('.run-row').count()
     await open('/labels?scorer=faithfulness')
     await page.getByLabel(/How many of/).fill('1')
     await page.getByRole('button', { name: 'Draw' }).click()
@@ -297,6 +302,16 @@ describe('the page', () => {
       `/api/labels?scorer=faithfulness&version=${version}&labeller=ada`,
     )
     const place = `/runs/${encodeURIComponent(waiting[0]!.runId)}`
+    await other.getByText('1 run was drawn to be labelled, and is left out until then.').waitFor()
+    expect(await other.locator('.run-row').count()).toBe(shown - 1)
+    expect(await other.locator(`.run-row[href="${place}"]`).count()).toBe(0)
+    for (const path of ['/scores?scorer=faithfulness', '/compare?scorer=faithfulness']) {
+      await open(path)
+      await page.locator('.note').waitFor()
+    }
+    await open(`/try?scorer=faithfulness&runs=${encodeURIComponent(waiting[0]!.runId)}`)
+    await page.getByRole('button', { name: 'Score again' }).click()
+    await page.getByText('Hidden until you have labelled it').waitFor()
     await open('/')
     await page.locator(`.run-row[href="${place}"]`).getByText('faithfulness: to label').waitFor()
     await open(place)
@@ -305,6 +320,9 @@ describe('the page', () => {
     expect(await seriousProblems(page)).toEqual([])
     await page.getByRole('button', { name: 'Show and leave the draw' }).click()
     await page.locator('details.verdict', { hasText: 'faithfulness' }).waitFor()
+    await other.locator('.note').waitFor({ state: 'detached' })
+    expect(await other.locator('.run-row').count()).toBe(shown)
+    await other.close()
     await open('/labels?scorer=faithfulness')
     await page.getByText('All that was drawn is labelled').waitFor()
   })

@@ -1,27 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 
-import { eventually, startWithPage } from './page-client.ts'
-import type { PageUnderTest } from './page-client.ts'
+import { eventually, usePage } from './page-client.ts'
 
-let folder: string
-let page: PageUnderTest
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
-  page = await startWithPage(folder)
-})
-
-afterAll(async () => {
-  await page.server.stop()
-  rmSync(folder, { recursive: true, force: true })
-})
+const service = usePage()
 
 interface Shown {
   readonly spans: readonly {
@@ -32,6 +16,7 @@ interface Shown {
 }
 
 it('shows what a database client wrote within a run, in protobuf as SDKs send it', async () => {
+  const { page } = service
   const exporter = new OTLPTraceExporter({ url: `http://127.0.0.1:${page.server.httpPort}/v1/traces` })
   const provider = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] })
   const agent = provider.getTracer('my-agents').startSpan('invoke_agent clerk', {

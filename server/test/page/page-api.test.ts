@@ -3,14 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import type { ListedRun } from '../../src/page/store/run-list.ts'
 import { startServer } from '../../src/start.ts'
 import { serverOptions } from '../server-options.ts'
 import { makeRun, post } from '../traces.ts'
-import { eventually, startWithPage } from './page-client.ts'
-import type { PageUnderTest } from './page-client.ts'
+import { eventually, startWithPage, usePage } from './page-client.ts'
 
 /** `fetch` would not send another Host. */
 function statusOf(origin: string, path: string, headers: Record<string, string>): Promise<number> {
@@ -35,24 +34,15 @@ interface List {
 }
 
 describe('the API of the page', () => {
-  let folder: string
-  let page: PageUnderTest
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
-    page = await startWithPage(folder)
-  })
-  afterAll(async () => {
-    await page.server.stop()
-    rmSync(folder, { recursive: true, force: true })
-  })
-  const list = (query = '') => page.get<List>(`/api/runs?${query}`)
+  const service = usePage()
+  const list = (query = '') => service.page.get<List>(`/api/runs?${query}`)
 
   it('shows a run in progress after its first span, and its scores when it is settled', async () => {
     const run = makeRun({ toolFails: true })
-    await post(page.server.httpPort, run.requests[0])
+    await post(service.page.server.httpPort, run.requests[0])
     const open = await eventually(list, ({ open: each }) => each.length === 1)
     expect(open.open[0]).toMatchObject({ traceId: run.traceId, question: 'Weather in Oslo?' })
-    for (const rest of run.requests.slice(1)) await post(page.server.httpPort, rest)
+    for (const rest of run.requests.slice(1)) await post(service.page.server.httpPort, rest)
     const done = await eventually(list, ({ runs }) => runs[0]?.scores.some(({ label }) => label === 'fail') === true)
     expect(done.open).toEqual([])
     expect(done.runs[0]).toMatchObject({
@@ -67,7 +57,7 @@ describe('the API of the page', () => {
 
   it('finds runs by scorer, label, status, text and time', async () => {
     for (let index = 0; index < 3; index++) {
-      for (const each of makeRun().requests) await post(page.server.httpPort, each)
+      for (const each of makeRun().requests) await post(service.page.server.httpPort, each)
     }
     await eventually(list, ({ runs }) => runs.length === 4 && runs.every(({ scores }) => scores.length > 2))
     const count = async (query: string) => (await list(query)).runs.length
@@ -88,7 +78,7 @@ describe('the API of the page', () => {
   it('gives pages that follow one another without a gap', async () => {
     const seen: number[] = []
     for (let after = ''; ;) {
-      const answer = await page.get<List & { next?: string }>(
+      const answer = await service.page.get<List & { next?: string }>(
         `/api/runs?limit=1${after === '' ? '' : `&after=${after}`}`,
       )
       seen.push(...answer.runs.map(({ seq }) => seq))
@@ -100,7 +90,7 @@ describe('the API of the page', () => {
 
   it('gives a run with its conversation, scores and spans', async () => {
     const { runs } = await list('scorer=tool_errors&label=fail')
-    const answer = await page.get<{
+    const answer = await service.page.get<{
       run: { toolCalls: unknown[] }
       scores: { evaluation: { scorer: { id: string } } }[]
       spans: unknown[]
@@ -111,20 +101,20 @@ describe('the API of the page', () => {
   })
 
   it('sums scores up as alerts do', async () => {
-    const answer = await page.get<{ all: { runs: number; mean: { mean: number; n: number }; failing: number } }>(
-      '/api/scores?scorer=tool_errors',
-    )
+    const answer = await service.page.get<{
+      all: { runs: number; mean: { mean: number; n: number }; failing: number }
+    }>('/api/scores?scorer=tool_errors')
     expect(answer.all).toMatchObject({ runs: 4, mean: { mean: 0.75 }, failing: 0.25 })
   })
 
   it('scores runs again with a configured scorer', async () => {
     const { runs } = await list('scorer=tool_errors&label=fail')
     const runIds = [runs[0]!.id]
-    expect(await page.post('/api/trials/estimate', { scorer: 'tool_errors', runIds })).toMatchObject({
+    expect(await service.page.post('/api/trials/estimate', { scorer: 'tool_errors', runIds })).toMatchObject({
       runs: 1,
       calls: 0,
     })
-    expect(await page.post('/api/trials', { scorer: 'tool_errors', runIds })).toMatchObject({
+    expect(await service.page.post('/api/trials', { scorer: 'tool_errors', runIds })).toMatchObject({
       evaluation: { score: { status: 'scored', label: 'fail' } },
     })
   })
@@ -133,16 +123,18 @@ describe('the API of the page', () => {
     const { runs } = await list()
     const failing = runs.flatMap(({ scores }) => scores).find(({ scorer }) => scorer === 'tool_errors')
     expect(failing).toBeDefined()
-    const { scorers } = await page.get<{ scorers: { scorer: string; version: string }[] }>('/api/overview')
+    const { scorers } = await service.page.get<{ scorers: { scorer: string; version: string }[] }>('/api/overview')
     const { version } = scorers.find(({ scorer }) => scorer === 'tool_errors')!
-    expect(await page.post('/api/labels/draw', { scorer: 'tool_errors', version, count: 2 })).toEqual({ drawn: 2 })
+    expect(await service.page.post('/api/labels/draw', { scorer: 'tool_errors', version, count: 2 })).toEqual({
+      drawn: 2,
+    })
     const query = `scorer=tool_errors&version=${version}&labeller=ada`
-    const { waiting } = await page.get<{ waiting: { runId: string }[] }>(`/api/labels?${query}`)
+    const { waiting } = await service.page.get<{ waiting: { runId: string }[] }>(`/api/labels?${query}`)
     expect(JSON.stringify(waiting)).not.toContain('fail')
     const verdictOf = async (runId: string, labeller: string) => {
       const listed = await list(`labeller=${labeller}`)
       const mark = listed.runs.find(({ id }) => id === runId)!.scores.find(({ scorer }) => scorer === 'tool_errors')!
-      const shown = await page.get<RunAnswer>(`/api/run?id=${runId}&labeller=${labeller}`)
+      const shown = await service.page.get<RunAnswer>(`/api/run?id=${runId}&labeller=${labeller}`)
       return {
         mark: `${mark.status} ${mark.label}`,
         isShown: shown.scores.some(({ evaluation }) => evaluation.scorer.id === 'tool_errors'),
@@ -155,113 +147,119 @@ describe('the API of the page', () => {
     const shown = { mark: expect.stringMatching('scored') as string, isShown: true, withheld: [] }
     expect(await verdictOf(first, 'ada')).toEqual(hidden)
     expect(await verdictOf(first, '')).toEqual(hidden)
-    await page.post('/api/labels', { ...label, runId: first })
+    await service.page.post('/api/labels', { ...label, runId: first })
     expect(await verdictOf(first, 'ada')).toEqual(shown)
     expect(await verdictOf(first, 'bob')).toEqual(hidden)
     expect(await verdictOf(first, '')).toEqual(shown)
-    const others = await page.get<{ labelled: unknown[] }>(`/api/labels?${query.replace('ada', 'bob')}`)
+    const others = await service.page.get<{ labelled: unknown[] }>(`/api/labels?${query.replace('ada', 'bob')}`)
     expect(others.labelled).toEqual([])
-    for (const { runId } of waiting) await page.post('/api/labels', { ...label, runId })
+    for (const { runId } of waiting) await service.page.post('/api/labels', { ...label, runId })
     const undrawn = runs.find(({ id }) => !waiting.some(({ runId }) => runId === id))!
-    await page.post('/api/labels', { ...label, runId: undrawn.id })
-    const response = await fetch(`${page.origin}/api/labels/export?scorer=tool_errors`, {
-      headers: { authorization: `Bearer ${page.token}` },
+    await service.page.post('/api/labels', { ...label, runId: undrawn.id })
+    const response = await fetch(`${service.page.origin}/api/labels/export?scorer=tool_errors`, {
+      headers: { authorization: `Bearer ${service.page.token}` },
     })
     const lines = (await response.text()).trim().split('\n')
     const exported = lines.map((line) => JSON.parse(line) as { runId: string; drawProbability: number })
     expect(new Set(exported.map(({ runId }) => runId))).toEqual(new Set(waiting.map(({ runId }) => runId)))
     expect(Math.min(...exported.map(({ drawProbability }) => drawProbability))).toBeCloseTo(1 / 3)
     expect(Math.max(...exported.map(({ drawProbability }) => drawProbability))).toBe(1)
-    expect(await page.post('/api/labels/import', { lines: lines.join('\n') })).toEqual({ imported: 2 })
-    await expect(page.post('/api/labels/import', { lines: '{}' })).rejects.toThrow('Line 1')
-    const { agreement } = await page.get<{ agreement: unknown }>(`/api/labels?${query}`)
+    expect(await service.page.post('/api/labels/import', { lines: lines.join('\n') })).toEqual({ imported: 2 })
+    await expect(service.page.post('/api/labels/import', { lines: '{}' })).rejects.toThrow('Line 1')
+    const { agreement } = await service.page.get<{ agreement: unknown }>(`/api/labels?${query}`)
     expect(agreement).toMatchObject({ bothPass: 1, falseAlarms: 1, missed: 0 })
   })
 
   it('shows a withheld verdict to who wants it, and takes the run out of the draw', async () => {
-    const { scorers } = await page.get<{ scorers: { scorer: string; version: string }[] }>('/api/overview')
+    const { scorers } = await service.page.get<{ scorers: { scorer: string; version: string }[] }>('/api/overview')
     const { version } = scorers.find(({ scorer }) => scorer === 'tool_errors')!
     const score = { scorer: 'tool_errors', version }
-    expect(await page.post('/api/labels/draw', { ...score, count: 2 })).toEqual({ drawn: 2 })
+    expect(await service.page.post('/api/labels/draw', { ...score, count: 2 })).toEqual({ drawn: 2 })
     const state = () =>
-      page.get<{ waiting: { runId: string }[]; progress: { drawn: number } }>(
+      service.page.get<{ waiting: { runId: string }[]; progress: { drawn: number } }>(
         `/api/labels?scorer=tool_errors&version=${version}&labeller=ada`,
       )
     const [drawn] = (await state()).waiting
     const before = (await state()).progress.drawn
-    await page.post('/api/labels/reveal', { ...score, runId: drawn!.runId })
+    await service.page.post('/api/labels/reveal', { ...score, runId: drawn!.runId })
     expect(await state()).toMatchObject({ waiting: [], progress: { drawn: before - 1 } })
-    const { withheld } = await page.get<RunAnswer>(`/api/run?id=${drawn!.runId}`)
+    const { withheld } = await service.page.get<RunAnswer>(`/api/run?id=${drawn!.runId}`)
     expect(withheld).toEqual([])
-    await page.post('/api/labels', { ...score, runId: drawn!.runId, labeller: 'ada', label: 'fail', note: '' })
-    const response = await fetch(`${page.origin}/api/labels/export?scorer=tool_errors`, {
-      headers: { authorization: `Bearer ${page.token}` },
+    await service.page.post('/api/labels', { ...score, runId: drawn!.runId, labeller: 'ada', label: 'fail', note: '' })
+    const response = await fetch(`${service.page.origin}/api/labels/export?scorer=tool_errors`, {
+      headers: { authorization: `Bearer ${service.page.token}` },
     })
     expect(await response.text()).not.toContain(drawn!.runId)
   })
 
   it('keeps runs and token over a restart', async () => {
-    await page.server.stop()
-    const { token } = page
-    page = await startWithPage(folder)
-    expect(page.token).toBe(token)
+    const { token } = service.page
+    await service.restart()
+    expect(service.page.token).toBe(token)
     expect((await list()).runs).toHaveLength(4)
   })
 
   it('says that something changed, in server-sent events', async () => {
-    const response = await fetch(`${page.origin}/api/live`, { headers: { authorization: `Bearer ${page.token}` } })
+    const response = await fetch(`${service.page.origin}/api/live`, {
+      headers: { authorization: `Bearer ${service.page.token}` },
+    })
     expect(response.headers.get('content-type')).toBe('text/event-stream')
     const reader = response.body!.getReader()
     expect(new TextDecoder().decode((await reader.read()).value)).toContain('event: changed')
-    await post(page.server.httpPort, makeRun().requests[0])
+    await post(service.page.server.httpPort, makeRun().requests[0])
     expect(new TextDecoder().decode((await reader.read()).value)).toContain('"open":1')
     await reader.cancel()
   })
 
   describe('keeps out', () => {
     it('who has no token, or another', async () => {
-      expect(await statusOf(page.origin, '/api/overview', {})).toBe(401)
-      expect(await statusOf(page.origin, '/api/overview', { authorization: 'Bearer wrong' })).toBe(401)
-      expect(await statusOf(page.origin, '/api/overview', { authorization: `Bearer ${page.token}` })).toBe(200)
+      expect(await statusOf(service.page.origin, '/api/overview', {})).toBe(401)
+      expect(await statusOf(service.page.origin, '/api/overview', { authorization: 'Bearer wrong' })).toBe(401)
+      expect(
+        await statusOf(service.page.origin, '/api/overview', { authorization: `Bearer ${service.page.token}` }),
+      ).toBe(200)
     })
 
     it('names that somebody points at this machine', async () => {
       expect(
-        await statusOf(page.origin, '/api/overview', {
-          authorization: `Bearer ${page.token}`,
+        await statusOf(service.page.origin, '/api/overview', {
+          authorization: `Bearer ${service.page.token}`,
           host: 'attacker.example',
         }),
       ).toBe(403)
-      expect(await statusOf(page.origin, '/', { host: 'attacker.example' })).toBe(403)
+      expect(await statusOf(service.page.origin, '/', { host: 'attacker.example' })).toBe(403)
     })
 
     it('what other pages send', async () => {
       expect(
-        await statusOf(page.origin, '/api/overview', {
-          authorization: `Bearer ${page.token}`,
+        await statusOf(service.page.origin, '/api/overview', {
+          authorization: `Bearer ${service.page.token}`,
           origin: 'http://attacker.example',
         }),
       ).toBe(403)
       expect(
-        await statusOf(page.origin, '/api/overview', {
-          authorization: `Bearer ${page.token}`,
+        await statusOf(service.page.origin, '/api/overview', {
+          authorization: `Bearer ${service.page.token}`,
           origin: 'http://127.0.0.1:1',
         }),
       ).toBe(403)
       expect(
-        await statusOf(page.origin, '/api/overview', {
-          authorization: `Bearer ${page.token}`,
+        await statusOf(service.page.origin, '/api/overview', {
+          authorization: `Bearer ${service.page.token}`,
           'sec-fetch-site': 'cross-site',
         }),
       ).toBe(403)
       expect(
-        await statusOf(page.origin, '/api/overview', {
-          authorization: `Bearer ${page.token}`,
+        await statusOf(service.page.origin, '/api/overview', {
+          authorization: `Bearer ${service.page.token}`,
           'sec-fetch-site': 'same-site',
         }),
       ).toBe(403)
       expect(
-        await statusOf(page.origin, '/api/overview', { authorization: `Bearer ${page.token}`, origin: page.origin }),
+        await statusOf(service.page.origin, '/api/overview', {
+          authorization: `Bearer ${service.page.token}`,
+          origin: service.page.origin,
+        }),
       ).toBe(200)
     })
   })

@@ -1,3 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll } from 'vitest'
+
 import { startServer } from '../../src/start.ts'
 import type { RunningServer, ServerOptions } from '../../src/start.ts'
 import { serverOptions } from '../server-options.ts'
@@ -41,6 +47,28 @@ export async function startWithPage(folder: string, change: Partial<ServerOption
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
       })) as Answer,
+  }
+}
+
+/** A service with a page for all tests of a file, or of a `describe`, in a data folder of its own. */
+export function usePage(): { readonly page: PageUnderTest; restart(): Promise<void> } {
+  const folder = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
+  let page: PageUnderTest | undefined
+  beforeAll(async () => {
+    page = await startWithPage(folder)
+  })
+  afterAll(async () => {
+    await page?.server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return {
+    get page() {
+      return page!
+    },
+    restart: async () => {
+      await page?.server.stop()
+      page = await startWithPage(folder)
+    },
   }
 }
 

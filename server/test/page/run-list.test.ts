@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
-import type { Evaluation } from 'spanscore/engine'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { all, openPageDatabase } from '../../src/page/store/page-database.ts'
 import { listRuns } from '../../src/page/store/run-list.ts'
 import type { RunFilter } from '../../src/page/store/run-list.ts'
-import { saveRun, saveScore } from '../../src/page/store/run-writer.ts'
+import { storeScoredRun } from './made-score.ts'
 
 /** What a run of the test holds, beside its place. */
 interface Made {
@@ -48,44 +47,19 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'spanscore-list-'))
   database = openPageDatabase(folder)
   for (const run of made) {
-    const traceId = run.seq.toString(16).padStart(32, '0')
-    const id = `${traceId}:${traceId.slice(16)}`
-    const summary = {
-      id,
-      traceId,
-      spanId: traceId.slice(16),
-      parentId: run.isNested ? 'another' : null,
-      agent: run.agent,
-      agentVersion: '1',
-      service: 's',
-      model: run.model,
-      status: run.status,
-      question: run.text,
-      answer: '',
-      startMs: 0,
-      endMs: 1,
-      isComplete: true,
-      toolCalls: 0,
-      failedToolCalls: 0,
-      inputTokens: null,
-      outputTokens: null,
-      costUsd: null,
-    }
-    saveRun(database, summary, run.text, run.settledMs, 1)
-    const { position } = run
-    const evaluation: Evaluation = {
-      scorer: { id: 'judge', version: run.version, kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.5 },
-      runId: id,
-      revision: 1,
-      complete: true,
-      probability: 1,
-      durationMs: 1,
-      score:
-        position === undefined
-          ? { status: 'failed', code: 'judge-timeout', message: '' }
-          : { status: 'scored', value: position, label: position >= 0.5 ? 'pass' : 'fail' },
-    }
-    saveScore(database, id, 'key', evaluation, '{}')
+    storeScoredRun(
+      database,
+      run.seq,
+      { value: run.position, version: run.version },
+      {
+        agent: run.agent,
+        parentId: run.isNested ? 'another' : null,
+        status: run.status,
+        model: run.model,
+        question: run.text,
+        settledMs: run.settledMs,
+      },
+    )
   }
 })
 
@@ -175,7 +149,7 @@ it('reads every combination of filters from an index that holds all of them, in 
     .map((sql) => all<{ detail: string }>(database, `EXPLAIN QUERY PLAN ${sql}`).map(({ detail }) => detail))
   expect(plans.length).toBeGreaterThan(50)
   for (const plan of plans) {
-    const reads = plan.filter((detail) => /^(?:SCAN|SEARCH) [rs] /.test(detail))
+    const reads = plan.filter((detail) => /^(?:SCAN|SEARCH) (?:[rs]|scores) /.test(detail))
     expect(reads.filter((detail) => !/COVERING INDEX|INTEGER PRIMARY KEY/.test(detail))).toEqual([])
     expect(plan.filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([])
   }

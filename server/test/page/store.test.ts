@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 import { addWeighted, weightedMean } from 'spanscore/engine'
-import type { Evaluation } from 'spanscore/engine'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { compareScores, differenceOf } from '../../src/page/store/compare.ts'
@@ -15,7 +14,8 @@ import { all, openPageDatabase, run as execute } from '../../src/page/store/page
 import { listRuns } from '../../src/page/store/run-list.ts'
 import { boundedSpan } from '../../src/page/store/bounded-span.ts'
 import { PAGE_MIGRATIONS } from '../../src/page/store/schema.ts'
-import { deleteOldest, saveRun, saveScore, usedBytes } from '../../src/page/store/run-writer.ts'
+import { deleteOldest, usedBytes } from '../../src/page/store/run-writer.ts'
+import { runIdAt, storeScoredRun } from './made-score.ts'
 
 let folder: string
 let database: DatabaseSync
@@ -28,49 +28,14 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const idOf = (index: number) => `${index.toString(16).padStart(32, '0')}:${index.toString(16).padStart(16, '0')}`
+const idOf = runIdAt
 
 function save(
   index: number,
   value: number,
-  change: { agentVersion?: string; question?: string; probability?: number } = {},
+  { probability = 1, ...change }: { agentVersion?: string; question?: string; probability?: number } = {},
 ) {
-  const id = idOf(index)
-  const [traceId = '', spanId = ''] = id.split(':')
-  const { agentVersion = '1', question = `Question ${index}?`, probability = 1 } = change
-  const summary = {
-    id,
-    traceId,
-    spanId,
-    parentId: null,
-    agent: 'agent',
-    agentVersion,
-    service: 's',
-    model: 'm',
-    status: 'ok',
-    question,
-    answer: 'a',
-    startMs: index,
-    endMs: index,
-    isComplete: true,
-    toolCalls: 0,
-    failedToolCalls: 0,
-    inputTokens: null,
-    outputTokens: null,
-    costUsd: null,
-  }
-  const evaluation: Evaluation = {
-    scorer: { id: 'judge', version: 'v1', kind: 'judge', range: [0, 1], better: 'higher', passAt: 0.5 },
-    runId: id,
-    revision: 3,
-    complete: true,
-    probability,
-    durationMs: 1,
-    judge: { model: 'gpt-5-mini', calls: 1, usage: {} },
-    score: { status: 'scored', value, label: value >= 0.5 ? 'pass' : 'fail' },
-  }
-  saveRun(database, summary, question, index * 1000, 3)
-  saveScore(database, id, 'key', evaluation, JSON.stringify(evaluation))
+  storeScoredRun(database, index, { value, probability, revision: 3 }, change)
 }
 
 describe('retention', () => {

@@ -1,6 +1,7 @@
 import type { Agreement, LabelledRun } from '../api.ts'
 import { percent } from '../format.ts'
 import { placeOf } from './place.ts'
+import { markOf } from './score-mark.tsx'
 
 /** How a scorer agrees with people, and what they said. */
 export function AgreementTable({
@@ -47,25 +48,48 @@ export function AgreementTable({
         </tbody>
       </table>
       <h2>Labelled runs</h2>
-      <ol class="labelled">
-        {labelled.map((each) => (
-          <li key={`${each.run_id} ${each.labeller}`}>
-            <a href={placeOf(each.run_id)}>{each.question ?? 'a run that was deleted'}</a>
-            <span class={`mark ${each.label}`}>{each.label === 'pass' ? '✓' : '✗'} person</span>
-            <span class={`mark ${each.judged ?? 'none'}`}>
-              {each.judged === 'pass' ? '✓' : each.judged === 'fail' ? '✗' : '–'} scorer
-            </span>
-            {each.draw_probability === null && <span class="mark none">not drawn: stays out of calibration</span>}
-            <span class="muted">{each.note}</span>
-          </li>
-        ))}
-      </ol>
-      <p class="muted">
-        Export labels and runs, and calibrate the scorer with them:{' '}
-        <code>
-          npx spanscore calibrate runs-{scorer}.jsonl --labels labels-{scorer}.jsonl
-        </code>
-      </p>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Labelled runs">
+        <table class="labelled">
+          <thead>
+            <tr>
+              <th scope="col">Person</th>
+              <th scope="col">Scorer</th>
+              <th scope="col">Run</th>
+              <th scope="col">Note</th>
+              <th scope="col">Labelled by</th>
+            </tr>
+          </thead>
+          <tbody>
+            {labelled.map((each) => (
+              <tr key={`${each.run_id} ${each.labeller}`}>
+                <td>
+                  <LabelMark label={each.label} />
+                </td>
+                <td>
+                  <LabelMark label={each.judged} />
+                </td>
+                <th scope="row">
+                  <a href={placeOf(each.run_id)}>{each.question ?? 'a run that was deleted'}</a>
+                </th>
+                <td class="text">
+                  {each.note}
+                  {each.draw_probability === null && <span class="mark none">not drawn: stays out of calibration</span>}
+                </td>
+                <td class="muted">{each.labeller}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
+  )
+}
+
+function LabelMark({ label }: { readonly label: string | null }) {
+  const { sign, tone } = markOf('scored', label)
+  return (
+    <span class={`mark ${tone}`}>
+      <span aria-hidden="true">{sign}</span> {label ?? 'none'}
+    </span>
   )
 }

@@ -17,10 +17,15 @@ interface LabellingProps {
   readonly onLabel: () => void
   /** Called when the person has seen the verdict. */
   readonly onNext: () => void
+  /** Called when somebody labels who has given no name. */
+  readonly onNameless: () => void
+  /** Called when the verdicts that nobody has labelled are to be shown. */
+  readonly onEnd: () => void
 }
 
 /** One run at a time. `p` and `f` label it; then the scorer's verdict is shown, and any of the keys goes on. */
-export function Labelling({ scorer, description, version, labeller, state, onLabel, onNext }: LabellingProps) {
+export function Labelling(props: LabellingProps) {
+  const { scorer, description, version, labeller, state, onLabel, onNext, onNameless, onEnd } = props
   const [given, setGiven] = useState<{ readonly runId: string; readonly label: string }>()
   const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set())
   const [problem, setProblem] = useState<string>()
@@ -33,7 +38,7 @@ export function Labelling({ scorer, description, version, labeller, state, onLab
     let isCurrent = true
     setDetails((before) => (before?.run.id === runId ? before : undefined))
     if (runId !== '') {
-      read<RunDetails>('/api/run', { id: runId, labeller: labeller.trim() }).then(
+      read<RunDetails>('/api/run', { id: runId }).then(
         (value) => isCurrent && setDetails(value),
         (failure: unknown) => isCurrent && setProblem(messageOf(failure)),
       )
@@ -46,11 +51,11 @@ export function Labelling({ scorer, description, version, labeller, state, onLab
   const isSeen = details?.run.id === runId
   const say = (label: 'pass' | 'fail') => {
     if (given !== undefined || !isSeen) return
-    if (labeller.trim() === '') {
-      setProblem('Enter your name first: labels of different people are kept apart.')
+    if (labeller === '') {
+      onNameless()
       return
     }
-    const body = { runId, scorer, version, labeller: labeller.trim(), label, note: note.current?.value ?? '' }
+    const body = { runId, scorer, version, labeller, label, note: note.current?.value ?? '' }
     send('/api/labels', body).then(
       () => {
         setProblem(undefined)
@@ -119,6 +124,17 @@ export function Labelling({ scorer, description, version, labeller, state, onLab
           </div>
         )}
         {problem !== undefined && <p class="problem">{problem}</p>}
+        {given === undefined && (
+          <details class="end">
+            <summary>End the draw</summary>
+            <p>
+              Those that nobody has labelled leave the draw, and their verdicts are shown. Labels that were given stay.
+            </p>
+            <button type="button" onClick={onEnd}>
+              Show the other {drawn - labelled}
+            </button>
+          </details>
+        )}
       </div>
       <div>
         {details === undefined ? (

@@ -17,23 +17,44 @@ export function markOf(
 }
 
 /** Failing scorers that a row names; more would leave no room for the question. */
-const NAMED = 2
+const NAMED = 1
 
-/** The scores of a run in a line: what fails is named, what passes is counted. */
-export function ScoreMarks({ scores }: { readonly scores: readonly ListedScore[] }) {
-  const fails = scores.filter(({ label }) => label === 'fail')
+interface ScoreMarksProps {
+  readonly scores: readonly ListedScore[]
+  /** The scorer that the list is filtered by: it is named first, whatever it says. */
+  readonly chosen: string | undefined
+}
+
+/** The scores of a run in a line: what fails is named, the worst first, and what passes is counted. */
+export function ScoreMarks({ scores, chosen }: ScoreMarksProps) {
+  const asked = scores.find(({ scorer, label }) => scorer === chosen && label === 'pass')
+  const fails = scores
+    .filter(({ label }) => label === 'fail')
+    .toSorted((left, right) => placeOf(left, chosen) - placeOf(right, chosen))
   const broken = scores.filter(({ status }) => status === 'failed')
-  const passes = scores.filter(({ label }) => label === 'pass')
+  const passes = scores.filter((each) => each.label === 'pass' && each !== asked)
   const withheld = scores.filter(({ status }) => status === 'withheld')
   return (
     <span class="marks">
+      {asked !== undefined && (
+        <span class="mark pass" title={`${asked.scorer} passes with ${formatScore(asked.value ?? 0)}`}>
+          <span aria-label="passes">✓</span> <span class="name">{asked.scorer}</span>{' '}
+          <b>{formatScore(asked.value ?? 0)}</b>
+        </span>
+      )}
       {fails.slice(0, NAMED).map(({ scorer, value }) => (
         <span key={scorer} class="mark fail" title={`${scorer} fails with ${formatScore(value ?? 0)}`}>
-          <span aria-label="fails">✗</span> {scorer} <b>{formatScore(value ?? 0)}</b>
+          <span aria-label="fails">✗</span> <span class="name">{scorer}</span> <b>{formatScore(value ?? 0)}</b>
         </span>
       ))}
       {fails.length > NAMED && (
-        <span class="mark fail" title={fails.map(({ scorer }) => scorer).join(', ')}>
+        <span
+          class="mark fail"
+          title={fails
+            .slice(NAMED)
+            .map(({ scorer, value }) => `${scorer} ${formatScore(value ?? 0)}`)
+            .join(', ')}
+        >
           <span aria-label="fail too">✗</span> +{fails.length - NAMED}
         </span>
       )}
@@ -59,11 +80,15 @@ export function ScoreMarks({ scores }: { readonly scores: readonly ListedScore[]
           {scorer}: to label
         </span>
       ))}
-      {fails.length + broken.length + passes.length + withheld.length === 0 && (
+      {asked === undefined && fails.length + broken.length + passes.length + withheld.length === 0 && (
         <span class="mark none">not scored</span>
       )}
     </span>
   )
+}
+
+function placeOf({ scorer, position }: ListedScore, chosen: string | undefined): number {
+  return scorer === chosen ? -1 : (position ?? 1)
 }
 
 /** One score with its sign, for a verdict. */

@@ -7,6 +7,7 @@ import { IntervalBar } from '../parts/chart.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { placeOf, useChoices } from '../parts/place.ts'
 import { markOf } from '../parts/score-mark.tsx'
+import { WithheldNote } from '../parts/withheld-note.tsx'
 import { AgentChoice, ScorerChoice, scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
 import { intervalOf } from './scores.tsx'
 
@@ -57,6 +58,7 @@ export function CompareView() {
         <Choice label="After" value={after} options={sides} onChange={(next) => choose({ after: next })} />
       </form>
       {error !== undefined && <p class="problem">{error}</p>}
+      <WithheldNote count={value?.withheld} scorer={scorer} />
       {!isReady && <p class="empty">Choose two {WAYS.find(({ value: each }) => each === way)?.name} that differ.</p>}
       {isReady && value !== undefined && (
         <Result comparison={value} before={nameOf(sides, before)} after={nameOf(sides, after)} />

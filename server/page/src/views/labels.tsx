@@ -1,6 +1,7 @@
+import type { RefObject } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 
-import { ask, exchange, send } from '../api.ts'
+import { exchange, send } from '../api.ts'
 import type { ConfiguredScorer, LabelState } from '../api.ts'
 import { useService } from '../service.ts'
 import { plural } from '../format.ts'
@@ -9,6 +10,7 @@ import { messageOf, useAnswer } from '../live.ts'
 import { useTitle } from '../title.ts'
 import { Choice } from '../parts/choice.tsx'
 import { AgreementTable } from '../parts/agreement.tsx'
+import { LabelFiles } from '../parts/label-files.tsx'
 import { Labelling } from '../parts/labelling.tsx'
 import { useChoices } from '../parts/place.ts'
 import { ScorerChoice, scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
@@ -18,6 +20,7 @@ export function LabelsView() {
   const { overview, changes } = useService()
   const { choices, choose } = useChoices()
   const [labeller, setLabeller] = useState(labellerName())
+  const nameField = useRef<HTMLInputElement>(null)
   const [round, setRound] = useState(0)
   const [note, setNote] = useState('')
   const [isShowing, setShowing] = useState(false)
@@ -29,13 +32,17 @@ export function LabelsView() {
   const isReady = scorer !== '' && version !== ''
   const { value, error } = useAnswer<LabelState>(
     isReady ? '/api/labels' : undefined,
-    { scorer, version, labeller: labeller.trim() },
-    `${round}/${changes}`,
+    { scorer, version },
+    `${round}/${changes}/${labeller}`,
   )
   const { value: configured } = useAnswer<{ readonly scorers: readonly ConfiguredScorer[] }>('/api/scorers', {})
   const description = configured?.scorers.find(({ id }) => id === scorer)?.description
   const [problem, setProblem] = useState<string>()
   const again = () => setRound((before) => before + 1)
+  const askForName = () => {
+    setProblem('Enter your name first: labels of different people are kept apart.')
+    nameField.current?.focus()
+  }
   const act = (work: Promise<unknown>) => {
     work
       .then(
@@ -57,28 +64,14 @@ export function LabelsView() {
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <ScorerChoice value={scorer} options={scorers} clears={['version']} />
         <Choice label="Version" value={version} options={versions} onChange={(next) => choose({ version: next })} />
-        <label class="choice">
-          <span>Your name</span>
-          <input
-            type="text"
-            value={labeller}
-            placeholder="who labels"
-            autocomplete="off"
-            onInput={({ currentTarget }) => {
-              keepLabellerName(currentTarget.value)
-              setLabeller(currentTarget.value)
-            }}
-          />
-        </label>
-        <Files
-          scorer={scorer}
-          onImport={(lines) =>
-            act(
-              exchange<{ readonly imported: number }>('/api/labels/import', { lines }).then(({ imported }) =>
-                setNote(`${plural(imported, 'label')} imported.`),
-              ),
-            )
-          }
+        <NameField
+          field={nameField}
+          name={labeller}
+          onName={(name) => {
+            keepLabellerName(name)
+            setLabeller(name)
+            setProblem(undefined)
+          }}
         />
       </form>
       {(problem ?? error) !== undefined && <p class="problem">{problem ?? error}</p>}
@@ -99,63 +92,66 @@ export function LabelsView() {
                 again()
               }}
               onNext={() => setShowing(false)}
+              onNameless={askForName}
+              onEnd={() => act(send('/api/labels/end', { scorer, version }))}
             />
           ) : (
             <Draw
               state={value}
               scorer={scorer}
               description={description}
-              onDraw={(count) => act(send('/api/labels/draw', { scorer, version, count }))}
+              // The click that draws may be the one that leaves the field of the name.
+              onDraw={(count) =>
+                labellerName() === '' ? askForName() : act(send('/api/labels/draw', { scorer, version, count }))
+              }
             />
           )}
           {value.labelled.length > 0 && (
             <AgreementTable agreement={value.agreement} labelled={value.labelled} scorer={scorer} />
           )}
+          <LabelFiles
+            scorer={scorer}
+            onSave={act}
+            onImport={(lines) =>
+              act(
+                exchange<{ readonly imported: number }>('/api/labels/import', { lines }).then(({ imported }) =>
+                  setNote(`${plural(imported, 'label')} imported.`),
+                ),
+              )
+            }
+          />
         </>
       )}
     </section>
   )
 }
 
-function Files({ scorer, onImport }: { readonly scorer: string; readonly onImport: (lines: string) => void }) {
-  const input = useRef<HTMLInputElement>(null)
-  const save = async (what: 'labels' | 'runs'): Promise<void> => {
-    const path = what === 'labels' ? '/api/labels/export' : '/api/labels/runs'
-    const response = await ask(`${path}?scorer=${encodeURIComponent(scorer)}`)
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(await response.blob())
-    link.download = `${what}-${scorer}.jsonl`
-    link.click()
-    URL.revokeObjectURL(link.href)
-  }
+interface NameFieldProps {
+  readonly field: RefObject<HTMLInputElement | null>
+  readonly name: string
+  /** Called when the field is left. */
+  readonly onName: (name: string) => void
+}
+
+/** Who labels. What is being typed is nobody's name yet. */
+function NameField({ field, name, onName }: NameFieldProps) {
+  const [typed, setTyped] = useState(name)
   return (
-    <span class="buttons">
-      <button type="button" onClick={() => void save('labels')}>
-        Export labels
-      </button>
-      <button
-        type="button"
-        title="The runs with their scores, in OTLP/JSON: the other file that spanscore calibrate needs"
-        onClick={() => void save('runs')}
-      >
-        Export runs
-      </button>
-      <button type="button" onClick={() => input.current?.click()}>
-        Import labels
-      </button>
+    <label class="choice">
+      <span>Your name</span>
       <input
-        ref={input}
-        type="file"
-        class="hidden"
-        tabIndex={-1}
-        aria-label="File of labels"
-        accept=".jsonl,.ndjson,.json"
-        onChange={({ currentTarget }) => {
-          void currentTarget.files?.[0]?.text().then(onImport)
-          currentTarget.value = ''
-        }}
+        ref={field}
+        type="text"
+        value={typed}
+        placeholder="who labels"
+        autocomplete="off"
+        maxLength={100}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onChange={({ currentTarget }) => onName(currentTarget.value.trim())}
+        // The keys that label do so once the field is left.
+        onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
       />
-    </span>
+    </label>
   )
 }
 
@@ -186,8 +182,8 @@ function Draw({ state, scorer, description, onDraw }: DrawProps) {
         </p>
       )}
       <p>
-        Runs are drawn by chance, half of them from those that the scorer fails, so that what you find holds for all of
-        them. You will not see the verdict before you have given yours.
+        Runs are drawn by chance, about half of them from those that the scorer fails, so that what you find holds for
+        all of them. You will not see the verdict before you have given yours.
       </p>
       <form
         class="filters"

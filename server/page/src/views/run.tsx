@@ -5,7 +5,6 @@ import { ask, send } from '../api.ts'
 import type { AgentRun, RunDetails, SourceSpan } from '../api.ts'
 import { useService } from '../service.ts'
 import { count, duration, plural, time, usd } from '../format.ts'
-import { labellerName } from '../labeller.ts'
 import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
 import { Conversation } from '../parts/conversation.tsx'
@@ -27,11 +26,7 @@ export function RunView() {
   // A run that is settled changes seldom; one that is in progress with every span.
   const isQuiet = useRef(false)
   const [revealed, setRevealed] = useState(0)
-  const { value, error } = useAnswer<RunDetails>(
-    '/api/run',
-    { id, labeller: labellerName() },
-    `${revealed}/${isQuiet.current ? -1 : changes}`,
-  )
+  const { value, error } = useAnswer<RunDetails>('/api/run', { id }, `${revealed}/${isQuiet.current ? -1 : changes}`)
   isQuiet.current =
     value?.stored !== undefined && value.run.id === id && value.stored.settled_ms < Date.now() - QUIET_MS
   useKeys({ Escape: back, u: back })

@@ -4,7 +4,6 @@ import { read } from '../api.ts'
 import type { ListedRun, OpenRun, RunList } from '../api.ts'
 import { useService } from '../service.ts'
 import { ago, count, duration, plural, time, usd } from '../format.ts'
-import { labellerName } from '../labeller.ts'
 import { useTitle } from '../title.ts'
 import { useAnswer } from '../live.ts'
 import { Choice } from '../parts/choice.tsx'
@@ -12,6 +11,7 @@ import { AgentChoice } from '../parts/scorer-choice.tsx'
 import { useKeys } from '../parts/keys.ts'
 import { fromMs, placeOf, TIMES, useChoices } from '../parts/place.ts'
 import { ScoreMarks } from '../parts/score-mark.tsx'
+import { WithheldNote } from '../parts/withheld-note.tsx'
 import { TypedField } from '../parts/typed-field.tsx'
 import { FirstMinute } from './first-minute.tsx'
 
@@ -34,12 +34,13 @@ export function RunsView() {
       <h1 class="hidden">Runs</h1>
       <Filters />
       {error !== undefined && <p class="problem">{error}</p>}
+      <WithheldNote count={value?.withheld} scorer={choices['scorer'] ?? ''} />
       <ol class="runs" aria-label="Runs">
         {open.map((run) => (
           <OpenRow key={run.id} run={run} />
         ))}
         {rows.map((run) => (
-          <Row key={run.id} run={run} />
+          <Row key={run.id} run={run} scorer={choices['scorer']} />
         ))}
       </ol>
       {value !== undefined && rows.length + open.length === 0 && (
@@ -63,7 +64,7 @@ function queryOf(choices: Readonly<Record<string, string>>) {
   const { time: seconds, ...rest } = choices
   const hasScorer = choices['scorer'] !== undefined
   const ofScorer = hasScorer ? {} : { label: undefined, minScore: undefined, maxScore: undefined, sort: undefined }
-  return { ...rest, ...ofScorer, fromMs: fromMs(seconds), labeller: labellerName() }
+  return { ...rest, ...ofScorer, fromMs: fromMs(seconds) }
 }
 
 /** Pages after the first. */
@@ -175,7 +176,7 @@ function Filters() {
           label="Order"
           any="newest first"
           value={hasScorer ? (choices['sort'] ?? '') : ''}
-          options={[{ value: 'worst', name: `worst ${worstBy} first` }]}
+          options={[{ value: 'worst', name: hasScorer ? 'worst first' : `worst first, by ${worstBy}` }]}
           onChange={(sort) => choose(sort === '' ? { sort } : { sort, scorer: worstBy })}
         />
       )}
@@ -222,7 +223,8 @@ const STATUS: Readonly<Record<string, readonly [sign: string, tone: string]>> = 
   unknown: ['○', 'none'],
 }
 
-function Row({ run }: { readonly run: ListedRun }) {
+/** @param scorer The scorer that the list is filtered by. */
+function Row({ run, scorer }: { readonly run: ListedRun; readonly scorer: string | undefined }) {
   const [sign, tone] = STATUS[run.status] ?? ['○', 'none']
   const tokens = (run.input_tokens ?? 0) + (run.output_tokens ?? 0)
   const judgesUsd = run.scores.reduce((sum, { cost_usd: cost }) => sum + (cost ?? 0), 0)
@@ -242,7 +244,7 @@ function Row({ run }: { readonly run: ListedRun }) {
           </span>
           <span class="answer">{run.answer}</span>
         </span>
-        <ScoreMarks scores={run.scores} />
+        <ScoreMarks scores={run.scores} chosen={scorer} />
         <span
           class="cost"
           title={[

@@ -7,6 +7,7 @@ import { useAnswer } from '../live.ts'
 import { Distribution, GROUP_STYLES, MeanChart } from '../parts/chart.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { fromMs, TIMES, useChoices } from '../parts/place.ts'
+import { WithheldNote } from '../parts/withheld-note.tsx'
 import { AgentChoice, ScorerChoice, scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
 
 const GROUPS = [
@@ -63,6 +64,7 @@ export function ScoresView() {
         />
       </form>
       {error !== undefined && <p class="problem">{error}</p>}
+      <WithheldNote count={value?.withheld} scorer={scorer} />
       {value !== undefined && value.all.runs === 0 && <p class="empty">No run has a score of these.</p>}
       {value !== undefined && value.all.runs > 0 && (
         <>

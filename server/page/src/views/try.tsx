@@ -3,7 +3,6 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { exchange, send } from '../api.ts'
 import type { ConfiguredScorer, Evaluation, ListedRun, RunList, TrialEstimate, TrialResult } from '../api.ts'
 import { plural, usd } from '../format.ts'
-import { labellerName } from '../labeller.ts'
 import { messageOf, readLines, useAnswer } from '../live.ts'
 import { useTitle } from '../title.ts'
 import { Choice } from '../parts/choice.tsx'
@@ -29,7 +28,6 @@ export function TryView() {
   const { value: list } = useAnswer<RunList>('/api/runs', {
     agent: choices['agent'],
     limit: given === undefined ? limit : 200,
-    labeller: labellerName(),
   })
   const runs = list?.runs ?? []
   const chosen = given ?? runs.slice(0, Number(limit)).map(({ id }) => id)

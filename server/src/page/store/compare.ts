@@ -3,9 +3,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { WeightedMean } from 'spanscore/engine'
 
 import { all } from './page-database.ts'
-import { isWithheld } from './withheld.ts'
 import { summaryOf, where } from './score-sums.ts'
 import type { ScoreFilter, ScoreSummary } from './score-sums.ts'
+import { countWithheld, shownScores } from './withheld.ts'
 
 /** One side of a question that both sides answered. */
 export interface ComparedRun {
@@ -33,6 +33,8 @@ export interface Comparison {
   readonly paired: number
   readonly same: number
   readonly changed: readonly ChangedRun[]
+  /** Scores of the scorer that are withheld, and on neither side. */
+  readonly withheld: number
 }
 
 /** Runs of each side that are looked through for equal questions: the latest ones. */
@@ -67,6 +69,7 @@ export function compareScores(database: DatabaseSync, before: ScoreFilter, after
         before: toCompared(left),
         after: toCompared(right),
       })),
+    withheld: countWithheld(database, after.scorer, { viewer: after.labeller ?? '' }),
   }
 }
 
@@ -97,19 +100,16 @@ interface QuestionRow extends ComparedRun {
   readonly agent: string
 }
 
-/** Verdicts on runs that nobody has labelled yet are withheld from all who compare. */
-const NOBODY = ['', '']
-
 /** The latest run of each question. */
 function byQuestion(database: DatabaseSync, filter: ScoreFilter): Map<string, QuestionRow> {
-  const { sql, values } = where(filter)
+  const { sql, values, viewer } = where(filter)
   const rows = all<QuestionRow>(
     database,
     `SELECT r.id, r.question, r.answer, r.agent, s.label, s.position
-     FROM (SELECT run_seq, scorer, version, label, position FROM scores WHERE ${sql} ORDER BY settled_ms DESC LIMIT ${MAX_RUNS}) s
-     JOIN runs r ON r.seq = s.run_seq WHERE r.question <> '' AND NOT ${isWithheld('r.id', 's')}`,
+     FROM (SELECT run_seq, label, position FROM ${shownScores()} WHERE ${sql} ORDER BY settled_ms DESC LIMIT ${MAX_RUNS}) s
+     JOIN runs r ON r.seq = s.run_seq WHERE r.question <> ''`,
+    viewer,
     ...values,
-    ...NOBODY,
   )
   const latest = new Map<string, QuestionRow>()
   for (const row of rows) {

@@ -9,8 +9,9 @@ export const UNDRAWN = `${POPULATION} AND NOT EXISTS
 export const SCORES_OF_RUNS = 'FROM scores s JOIN runs r ON r.seq = s.run_seq'
 
 /**
- * Draws scores to be labelled, half of them from those that pass and half from those that fail where there are enough: the rare
- * ones say as much about a scorer as the others. Each draw notes its probability, by which what is found is weighted.
+ * Draws scores to be labelled, about half of them from those that pass and half from those that fail where there are enough: the rare
+ * ones say as much about a scorer as the others. How many exactly is left to chance, because the last verdicts of a draw would
+ * follow from those before. Each draw notes its probability, by which what is found is weighted.
  *
  * @param random A number from 0 to 1, 1 excluded.
  * @returns How many were drawn.
@@ -34,7 +35,7 @@ export function drawScores(
     ),
   }))
   const [fails = 0, passes = 0] = open.map(({ runs }) => runs.length)
-  const ofFails = Math.min(fails, Math.max(Math.ceil(count / 2), count - passes))
+  const ofFails = Math.min(fails, Math.max(failsOf(count, random), count - passes))
   const counts = { fail: ofFails, pass: Math.min(passes, count - ofFails) }
   const last = first<{ seq: number }>(database, 'SELECT coalesce(max(seq), 0) AS seq FROM runs')?.seq ?? 0
   database.exec('BEGIN')
@@ -66,6 +67,12 @@ export function drawScores(
   }
   database.exec('COMMIT')
   return counts.fail + counts.pass
+}
+
+/** How many of a draw are to be fails: one at least, one pass at least, and a coin for each of the others. */
+function failsOf(count: number, random: () => number): number {
+  const coins = Array.from({ length: count === 1 ? 1 : count - 2 }, () => Math.round(random()))
+  return coins.reduce((sum, coin) => sum + coin, count === 1 ? 0 : 1)
 }
 
 function sample<Item>(items: readonly Item[], count: number, random: () => number): readonly Item[] {

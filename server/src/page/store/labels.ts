@@ -5,7 +5,8 @@ import type { WeightedMean } from 'spanscore/engine'
 
 import { drawProbability, isSeen, SCORES_OF_RUNS, UNDRAWN } from './draws.ts'
 import { all, first, run as execute } from './page-database.ts'
-import { isWithheld } from './withheld.ts'
+import { SHOWN_LABELS } from './withheld.ts'
+import type { Viewer } from './page-database.ts'
 
 /** A score that was drawn to be labelled, without what the scorer says of it. */
 export interface DrawnRun {
@@ -48,7 +49,7 @@ export interface Agreement {
   readonly share: WeightedMean | undefined
 }
 
-/** The drawn scores that this person has not labelled, in an order that says nothing of them. */
+/** The drawn scores that are still stored and that this person has not labelled, in an order that says nothing of them. */
 export function waitingRuns(
   database: DatabaseSync,
   scorer: string,
@@ -58,6 +59,7 @@ export function waitingRuns(
   return all<DrawnRun>(
     database,
     `SELECT d.run_id AS runId, r.question, r.agent FROM drawn d JOIN runs r ON r.id = d.run_id
+     JOIN scores s ON s.run_seq = r.seq AND s.scorer = d.scorer AND s.version = d.version
      WHERE d.scorer = ? AND d.version = ? AND d.seen_ms IS NULL AND NOT EXISTS (SELECT 1 FROM labels l
        WHERE l.run_id = d.run_id AND l.scorer = d.scorer AND l.version = d.version AND l.labeller = ?)
      ORDER BY d.place`,
@@ -67,18 +69,22 @@ export function waitingRuns(
   )
 }
 
-export function progressOf(database: DatabaseSync, scorer: string, version: string, labeller: string): LabelProgress {
+/** @param waiting How many drawn scores wait for a label of this person. */
+export function progressOf(
+  database: DatabaseSync,
+  scorer: string,
+  version: string,
+  labeller: string,
+  waiting: number,
+): LabelProgress {
   const count = (sql: string, ...more: string[]) =>
     first<{ n: number }>(database, `SELECT count(*) AS n ${sql}`, scorer, version, ...more)?.n ?? 0
-  return {
-    drawn: count('FROM drawn WHERE scorer = ? AND version = ? AND seen_ms IS NULL'),
-    labelled: count(
-      `FROM labels l JOIN drawn d ON d.run_id = l.run_id AND d.scorer = l.scorer AND d.version = l.version
-       WHERE l.scorer = ? AND l.version = ? AND d.seen_ms IS NULL AND l.labeller = ?`,
-      labeller,
-    ),
-    undrawn: count(`${SCORES_OF_RUNS} WHERE ${UNDRAWN}`),
-  }
+  const labelled = count(
+    `FROM labels l JOIN drawn d ON d.run_id = l.run_id AND d.scorer = l.scorer AND d.version = l.version
+     WHERE l.scorer = ? AND l.version = ? AND d.seen_ms IS NULL AND l.labeller = ?`,
+    labeller,
+  )
+  return { drawn: labelled + waiting, labelled, undrawn: count(`${SCORES_OF_RUNS} WHERE ${UNDRAWN}`) }
 }
 
 /** What a person says of a score. */
@@ -126,36 +132,21 @@ export function saveLabel(database: DatabaseSync, given: GivenLabel, nowMs: numb
   return true
 }
 
-/** All labels of a scorer, the latest first. Nothing is withheld: agreement is made of them. */
-export function allLabels(database: DatabaseSync, scorer: string, version: string): readonly LabelledRun[] {
-  return labelsWhere(database, scorer, version, '1', [])
-}
-
 /** The labels that a person may see, the latest first: what others say of a run is withheld from those who are to label it, too. */
 export function labelsShownTo(
   database: DatabaseSync,
   scorer: string,
   version: string,
-  labeller: string,
-): readonly LabelledRun[] {
-  return labelsWhere(database, scorer, version, `NOT ${isWithheld('l.run_id', 'l')}`, [labeller, labeller])
-}
-
-function labelsWhere(
-  database: DatabaseSync,
-  scorer: string,
-  version: string,
-  condition: string,
-  values: readonly string[],
+  { viewer }: Viewer,
 ): readonly LabelledRun[] {
   const rows = all<LabelledRun>(
     database,
     `SELECT l.run_id, l.version, l.labeller, l.label, l.note, l.labelled_ms, l.judged, l.draw_probability, r.question, r.agent
-     FROM labels l LEFT JOIN runs r ON r.id = l.run_id WHERE l.scorer = ? AND l.version = ? AND ${condition}
+     FROM ${SHOWN_LABELS} l LEFT JOIN runs r ON r.id = l.run_id WHERE l.scorer = ? AND l.version = ?
      ORDER BY l.labelled_ms DESC`,
+    { viewer },
     scorer,
     version,
-    ...values,
   )
   return rows.map((row) => ({ ...row, draw_probability: probabilityNow(database, row, scorer) }))
 }

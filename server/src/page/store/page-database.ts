@@ -35,30 +35,37 @@ export function openPageDatabase(folder: string): DatabaseSync {
   }
 }
 
+/** The person for whom something is read: `:viewer` of statements that read `shownScores`. */
+export interface Viewer {
+  /** The name that this person labels with; `''` without one. */
+  readonly viewer: string
+}
+
+/** What a statement is given: values in the order of its `?`, and before them the viewer where it asks for one. */
+export type Given = readonly SQLInputValue[] | readonly [Viewer, ...SQLInputValue[]]
+
 /** All rows of a query; `Row` is what its SELECT names. */
-export function all<Row extends object>(
-  database: DatabaseSync,
-  sql: string,
-  ...parameters: readonly SQLInputValue[]
-): Row[] {
+export function all<Row extends object>(database: DatabaseSync, sql: string, ...given: Given): Row[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's SELECT has these columns
-  return prepared(database, sql).all(...parameters) as Row[]
+  return prepared(database, sql).all(...positional(given)) as Row[]
 }
 
 /** The first row of a query; `Row` is what its SELECT names. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the columns, as for `all`
-export function first<Row extends object>(
-  database: DatabaseSync,
-  sql: string,
-  ...parameters: readonly SQLInputValue[]
-): Row | undefined {
+export function first<Row extends object>(database: DatabaseSync, sql: string, ...given: Given): Row | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's SELECT has these columns
-  return prepared(database, sql).get(...parameters) as Row | undefined
+  return prepared(database, sql).get(...positional(given)) as Row | undefined
 }
 
 /** Runs a statement. @returns The number of rows that it changed. */
 export function run(database: DatabaseSync, sql: string, ...parameters: readonly SQLInputValue[]): number {
   return Number(prepared(database, sql).run(...parameters).changes)
+}
+
+/** The driver takes names and values alike, and its types do not know a spread of both. */
+function positional(given: Given): SQLInputValue[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+  return given as unknown as SQLInputValue[]
 }
 
 type Statement = ReturnType<DatabaseSync['prepare']>
@@ -73,6 +80,8 @@ function prepared(database: DatabaseSync, sql: string): Statement {
   if (statement === undefined) {
     if (known.size > 500) known.clear()
     known.set(sql, (statement = database.prepare(sql)))
+    // Some filters of a query read no scores.
+    statement.setAllowUnknownNamedParameters(true)
   }
   return statement
 }

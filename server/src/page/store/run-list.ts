@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 import { all } from './page-database.ts'
-import { isWithheld } from './withheld.ts'
+import { countWithheld, shownScores, withheldOfRuns } from './withheld.ts'
+import type { Viewer } from './page-database.ts'
 
 /** Which runs are listed. What is absent leaves none out. */
 export interface RunFilter {
@@ -24,7 +25,7 @@ export interface RunFilter {
   /** Where the page before ended. */
   readonly after?: string | undefined
   readonly limit?: number | undefined
-  /** Who looks: verdicts on runs that this person is to label are withheld. */
+  /** The person who looks: scores that this person is to label are withheld. */
   readonly labeller?: string | undefined
 }
 
@@ -73,11 +74,18 @@ interface Where {
   readonly values: readonly SQLInputValue[]
 }
 
+/** A part of the list. */
+export interface RunPage {
+  readonly runs: readonly ListedRun[]
+  /** Where the next page begins; `undefined` on the last. */
+  readonly next: string | undefined
+  /** Scores of the filter's scorer that are withheld: their runs are in the list only without a choice of this scorer. */
+  readonly withheld: number
+}
+
 /** One page of runs. Pages are found by where the one before ended, so that a later page takes no longer than the first. */
-export function listRuns(
-  database: DatabaseSync,
-  filter: RunFilter,
-): { readonly runs: readonly ListedRun[]; readonly next: string | undefined } {
+export function listRuns(database: DatabaseSync, filter: RunFilter): RunPage {
+  const viewer = { viewer: filter.labeller ?? '' }
   const limit = Math.min(Math.max(1, filter.limit ?? PAGE), 200)
   const chosen = chosenBy(filter)
   const where = conditions(filter, chosen)
@@ -92,18 +100,20 @@ export function listRuns(
      FROM (SELECT ${chosen.seq} AS at_seq, ${chosen.isWorst ? 's.position' : 'NULL'} AS at_position FROM ${chosen.source}
            WHERE ${clause === '' ? '1' : clause} ORDER BY ${order} LIMIT ?) page
      CROSS JOIN runs r ON r.seq = page.at_seq ORDER BY ${order}`,
+    viewer,
     ...where.flatMap(({ values }) => values),
     limit + 1,
   )
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
-  const scores = scoresOf(database, shown, filter.labeller ?? '')
+  const scores = scoresOf(database, shown, viewer)
   return {
     runs: shown.map(({ at_position: _position, ...row }) => ({ ...row, scores: scores.get(row.seq) ?? [] })),
     next:
       rows.length > limit && last !== undefined
         ? `${chosen.isWorst ? `${last.at_position}~` : ''}${last.seq}`
         : undefined,
+    withheld: filter.scorer === undefined ? 0 : countWithheld(database, filter.scorer, viewer),
   }
 }
 
@@ -126,13 +136,13 @@ function chosenBy({ scorer, text, sort, agent }: RunFilter): Choice {
     const table =
       scorer === undefined
         ? 'runs r INDEXED BY runs_listed ON r.seq = run_texts.rowid'
-        : 'scores s INDEXED BY scores_listed ON s.run_seq = run_texts.rowid'
+        : `${shownScores('scores_listed')} s ON s.run_seq = run_texts.rowid`
     return { isWorst, source: `run_texts CROSS JOIN ${table}`, columns, seq: 'run_texts.rowid' }
   }
   if (scorer !== undefined) {
     return {
       isWorst,
-      source: `scores s INDEXED BY ${isWorst ? 'scores_worst' : 'scores_listed'}`,
+      source: `${shownScores(isWorst ? 'scores_worst' : 'scores_listed')} s`,
       columns,
       seq: 's.run_seq',
     }
@@ -193,21 +203,33 @@ function matchOf(text: string): string {
 function scoresOf(
   database: DatabaseSync,
   rows: readonly { readonly seq: number }[],
-  labeller: string,
+  viewer: Viewer,
 ): Map<number, ListedScore[]> {
-  const found = all<ListedScore & { run_seq: number; is_withheld: number }>(
+  const seqs = rows.map(({ seq }) => seq)
+  const shown = all<ListedScore & { run_seq: number }>(
     database,
-    `SELECT s.run_seq, s.scorer, s.status, s.reason, s.value, s.position, s.label, s.cost_usd,
-       ${isWithheld('(SELECT id FROM runs WHERE seq = s.run_seq)', 's')} AS is_withheld
-     FROM scores s WHERE s.run_seq IN (SELECT value FROM json_each(?)) ORDER BY s.scorer`,
-    labeller,
-    labeller,
-    JSON.stringify(rows.map(({ seq }) => seq)),
+    `SELECT s.run_seq, s.scorer, s.status, s.reason, s.value, s.position, s.label, s.cost_usd
+     FROM ${shownScores()} s WHERE s.run_seq IN (SELECT value FROM json_each(?)) ORDER BY s.scorer`,
+    viewer,
+    JSON.stringify(seqs),
   )
+  const withheld = withheldOfRuns(database, seqs, viewer).map(({ runSeq, scorer }) => ({
+    run_seq: runSeq,
+    scorer,
+    ...WITHHELD_MARK,
+  }))
   return Map.groupBy(
-    found.map(({ is_withheld: withheld, ...score }) =>
-      withheld === 0 ? score : { ...score, status: 'withheld', reason: null, value: null, position: null, label: null },
-    ),
+    [...shown, ...withheld].toSorted((left, right) => (left.scorer < right.scorer ? -1 : 1)),
     ({ run_seq: seq }) => seq,
   )
 }
+
+/** What is known of a score that is withheld. */
+const WITHHELD_MARK = {
+  status: 'withheld',
+  reason: null,
+  value: null,
+  position: null,
+  label: null,
+  cost_usd: null,
+} as const

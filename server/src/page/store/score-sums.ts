@@ -4,6 +4,8 @@ import { weightedMean } from 'spanscore/engine'
 import type { WeightedMean, WeightedSums } from 'spanscore/engine'
 
 import { all } from './page-database.ts'
+import { countWithheld, shownScores } from './withheld.ts'
+import type { Viewer } from './page-database.ts'
 
 /** Which scores are summed up. */
 export interface ScoreFilter {
@@ -14,6 +16,8 @@ export interface ScoreFilter {
   readonly model?: string | undefined
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
+  /** The person who looks: scores that this person is to label are in no sum. */
+  readonly labeller?: string | undefined
 }
 
 /** By what scores are grouped. */
@@ -48,6 +52,8 @@ const SUMS = `
   sum(weight * weight * position) AS w2y, sum(weight * weight * position * position) AS w2y2,
   count(*) AS runs, sum(CASE label WHEN 'fail' THEN weight ELSE 0 END) AS failing`
 
+const SHOWN = shownScores()
+
 /** Groups that are shown; those with most runs come first. */
 const MAX_GROUPS = 8
 
@@ -57,23 +63,26 @@ export function summariseScores(
   filter: ScoreFilter,
   by: Dimension | undefined,
   bucketMs: number,
-): { readonly all: ScoreSummary; readonly series: readonly ScoreSeries[] } {
-  const { sql, values } = where(filter)
+): { readonly all: ScoreSummary; readonly series: readonly ScoreSeries[]; readonly withheld: number } {
+  const { sql, values, viewer } = where(filter)
   const group = by ?? "''"
   const groups = all<SumsRow & { group_name: string }>(
     database,
-    `SELECT ${group} AS group_name, ${SUMS} FROM scores WHERE ${sql} GROUP BY 1 ORDER BY runs DESC LIMIT ${MAX_GROUPS}`,
+    `SELECT ${group} AS group_name, ${SUMS} FROM ${SHOWN} WHERE ${sql} GROUP BY 1 ORDER BY runs DESC LIMIT ${MAX_GROUPS}`,
+    viewer,
     ...values,
   )
   const points = all<SumsRow & { group_name: string; bucket: number }>(
     database,
-    `SELECT ${group} AS group_name, CAST(settled_ms / ? AS INTEGER) AS bucket, ${SUMS} FROM scores WHERE ${sql} GROUP BY 1, 2 ORDER BY 2`,
+    `SELECT ${group} AS group_name, CAST(settled_ms / ? AS INTEGER) AS bucket, ${SUMS} FROM ${SHOWN} WHERE ${sql} GROUP BY 1, 2 ORDER BY 2`,
+    viewer,
     bucketMs,
     ...values,
   )
   const tenths = all<{ group_name: string; tenth: number; w: number }>(
     database,
-    `SELECT ${group} AS group_name, min(9, CAST(position * 10 AS INTEGER)) AS tenth, sum(weight) AS w FROM scores WHERE ${sql} GROUP BY 1, 2`,
+    `SELECT ${group} AS group_name, min(9, CAST(position * 10 AS INTEGER)) AS tenth, sum(weight) AS w FROM ${SHOWN} WHERE ${sql} GROUP BY 1, 2`,
+    viewer,
     ...values,
   )
   const series = groups.map((each) => ({
@@ -87,13 +96,13 @@ export function summariseScores(
       return each.w > 0 ? (found?.w ?? 0) / each.w : 0
     }),
   }))
-  return { all: summaryOf(database, filter), series }
+  return { all: summaryOf(database, filter), series, withheld: countWithheld(database, filter.scorer, viewer) }
 }
 
 /** Summarises scores as a whole. */
 export function summaryOf(database: DatabaseSync, filter: ScoreFilter): ScoreSummary {
-  const { sql, values } = where(filter)
-  const [row] = all<SumsRow>(database, `SELECT ${SUMS} FROM scores WHERE ${sql}`, ...values)
+  const { sql, values, viewer } = where(filter)
+  const [row] = all<SumsRow>(database, `SELECT ${SUMS} FROM ${SHOWN} WHERE ${sql}`, viewer, ...values)
   return row === undefined ? { runs: 0, mean: undefined, failing: undefined } : toSummary(row)
 }
 
@@ -106,7 +115,11 @@ function toSummary(row: SumsRow): ScoreSummary {
 }
 
 /** The condition that picks the scores of a filter. A score whose run was not drawn has no weight, and counts nowhere. */
-export function where(filter: ScoreFilter): { readonly sql: string; readonly values: readonly SQLInputValue[] } {
+export function where(filter: ScoreFilter): {
+  readonly sql: string
+  readonly viewer: Viewer
+  readonly values: readonly SQLInputValue[]
+} {
   const parts: [string, SQLInputValue | undefined][] = [
     ['scorer = ?', filter.scorer],
     ['agent = ?', filter.agent],
@@ -119,6 +132,7 @@ export function where(filter: ScoreFilter): { readonly sql: string; readonly val
   const given = parts.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]))
   return {
     sql: [...given.map(({ sql }) => sql), 'position IS NOT NULL', 'weight IS NOT NULL'].join(' AND '),
+    viewer: { viewer: filter.labeller ?? '' },
     values: given.map(({ value }) => value),
   }
 }
@@ -128,10 +142,11 @@ export function timeRange(
   database: DatabaseSync,
   filter: ScoreFilter,
 ): { readonly fromMs: number; readonly toMs: number } | undefined {
-  const { sql, values } = where(filter)
+  const { sql, values, viewer } = where(filter)
   const [row] = all<{ low: number | null; high: number | null }>(
     database,
-    `SELECT min(settled_ms) AS low, max(settled_ms) AS high FROM scores WHERE ${sql}`,
+    `SELECT min(settled_ms) AS low, max(settled_ms) AS high FROM ${SHOWN} WHERE ${sql}`,
+    viewer,
     ...values,
   )
   return row === undefined || row.low === null || row.high === null ? undefined : { fromMs: row.low, toMs: row.high }

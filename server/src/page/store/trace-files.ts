@@ -5,6 +5,8 @@ import type { Evaluation, SourceLog, SourceSpan } from 'spanscore/engine'
 
 import { readContent } from './content.ts'
 import { all } from './page-database.ts'
+import { shownScores } from './withheld.ts'
+import type { Viewer } from './page-database.ts'
 
 /** Traces that are looked up in one step. */
 const PAGE = 100
@@ -21,13 +23,19 @@ interface ScoredRow {
  * The runs that a scorer has scored, as `spanscore calibrate` reads them: the spans of their traces and the events of the scores,
  * in OTLP/JSON, one request a line. Together with the labels they are all that calibration needs.
  */
-export function* exportScoredRuns(database: DatabaseSync, scorer: string, nowMs: number): Generator<string> {
+export function* exportScoredRuns(
+  database: DatabaseSync,
+  scorer: string,
+  { viewer }: Viewer,
+  nowMs: number,
+): Generator<string> {
   const written = new Set<string>()
   for (let after = 0; ;) {
     const rows = all<ScoredRow>(
       database,
-      `SELECT r.seq, r.trace_id, r.span_id, r.end_ms, s.evaluation FROM scores s CROSS JOIN runs r ON r.seq = s.run_seq
+      `SELECT r.seq, r.trace_id, r.span_id, r.end_ms, s.evaluation FROM ${shownScores()} s CROSS JOIN runs r ON r.seq = s.run_seq
        WHERE s.scorer = ? AND s.label IS NOT NULL AND s.run_seq > ? ORDER BY s.run_seq LIMIT ${PAGE}`,
+      { viewer },
       scorer,
       after,
     )

@@ -1,20 +1,73 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-import { run as execute } from './page-database.ts'
+import { all, first, run as execute } from './page-database.ts'
+import type { Viewer } from './page-database.ts'
+
+/*
+ * A score is withheld when it was drawn to be labelled: a person who has seen the verdict no longer says what they think themselves.
+ * It is shown to a person who has labelled it, and to somebody without a name once anybody has.
+ *
+ * Whatever answers a person reads scores from `shownScores`, where withheld ones do not exist: no filter finds them, no sum has them,
+ * and nothing that is left of them depends on the verdict. A test names the few queries that read the table itself, and why they do.
+ */
+
+/** Drawn scores that are withheld from `:viewer`, who is `''` without a name: `run_id`, `scorer`, `version`. */
+const WITHHELD = `SELECT d.run_id, d.scorer, d.version FROM drawn d WHERE d.seen_ms IS NULL AND NOT EXISTS
+  (SELECT 1 FROM labels l WHERE l.run_id = d.run_id AND l.scorer = d.scorer AND l.version = d.version
+   AND (:viewer = '' OR l.labeller = :viewer))`
+
+/** The same, as rows of scores that are stored. */
+const WITHHELD_ROWS = `SELECT w.rowid FROM (${WITHHELD}) d CROSS JOIN runs n ON n.id = d.run_id
+  CROSS JOIN scores w ON w.run_seq = n.seq AND w.scorer = d.scorer AND w.version = d.version`
 
 /**
- * The condition that a score is withheld: it was drawn to be labelled, and a person who has seen the verdict no longer says what they
- * think themselves. It is shown to a person who has labelled it, and to somebody without a name once anybody has.
+ * The scores that `:viewer` may see, as a table to select from.
  *
- * Its two parameters are both the name of the person, `''` without one.
- *
- * @param runId The id of the run, in the words of the query.
- * @param score The table of the score, in the words of the query.
+ * @param index The index that is read, where SQLite would have to guess.
  */
-export function isWithheld(runId: string, score: string): string {
-  return `EXISTS (SELECT 1 FROM drawn d WHERE d.run_id = ${runId} AND d.scorer = ${score}.scorer AND d.version = ${score}.version
-    AND d.seen_ms IS NULL AND NOT EXISTS (SELECT 1 FROM labels l WHERE l.run_id = d.run_id AND l.scorer = d.scorer
-      AND l.version = d.version AND (? = '' OR l.labeller = ?)))`
+export function shownScores(index?: string): string {
+  return `(SELECT * FROM scores ${index === undefined ? '' : `INDEXED BY ${index}`} WHERE rowid NOT IN (${WITHHELD_ROWS}))`
+}
+
+/** The labels that `:viewer` may see, as a table to select from: what others say of a run is withheld with its verdict. */
+export const SHOWN_LABELS: string = `(SELECT * FROM labels WHERE (run_id, scorer, version) NOT IN (${WITHHELD}))`
+
+/** A score of which only this much is known until it is labelled. */
+export interface WithheldScore {
+  readonly runId: string
+  readonly runSeq: number
+  readonly scorer: string
+  readonly version: string
+}
+
+const WITHHELD_SCORES = `SELECT r.id AS runId, r.seq AS runSeq, s.scorer, s.version
+  FROM scores s JOIN runs r ON r.seq = s.run_seq WHERE s.rowid IN (${WITHHELD_ROWS})`
+
+/** The withheld scores of some runs. */
+export function withheldOfRuns(
+  database: DatabaseSync,
+  runSeqs: readonly number[],
+  { viewer }: Viewer,
+): readonly WithheldScore[] {
+  const sql = `${WITHHELD_SCORES} AND s.run_seq IN (SELECT value FROM json_each(?)) ORDER BY s.scorer`
+  return all(database, sql, { viewer }, JSON.stringify(runSeqs))
+}
+
+/** The withheld scores of all runs of a trace. */
+export function withheldOfTrace(database: DatabaseSync, traceId: string, { viewer }: Viewer): readonly WithheldScore[] {
+  return all(database, `${WITHHELD_SCORES} AND r.trace_id = ? ORDER BY s.scorer`, { viewer }, traceId)
+}
+
+/** How many scores of a scorer are withheld. */
+export function countWithheld(database: DatabaseSync, scorer: string, { viewer }: Viewer): number {
+  const sql = `SELECT count(*) AS n FROM scores WHERE scorer = ? AND rowid IN (${WITHHELD_ROWS})`
+  return first<{ n: number }>(database, sql, { viewer }, scorer)?.n ?? 0
+}
+
+/** Whether others have labelled what this person has yet to label. */
+export function hasWithheldLabels(database: DatabaseSync, scorer: string, { viewer }: Viewer): boolean {
+  const sql = `SELECT 1 AS found FROM labels WHERE scorer = ? AND (run_id, scorer, version) IN (${WITHHELD}) LIMIT 1`
+  return first(database, sql, { viewer }, scorer) !== undefined
 }
 
 /** A score that somebody wants to see. */
@@ -37,4 +90,41 @@ export function revealScore(database: DatabaseSync, { runId, scorer, version }: 
     scorer,
     version,
   )
+}
+
+/** Shows all drawn scores that nobody has labelled: what was drawn and is never labelled would stay withheld for good. */
+export function endDraw(database: DatabaseSync, scorer: string, version: string, nowMs: number): number {
+  return execute(
+    database,
+    `UPDATE drawn SET seen_ms = ? WHERE scorer = ? AND version = ? AND seen_ms IS NULL AND NOT EXISTS
+       (SELECT 1 FROM labels l WHERE l.run_id = drawn.run_id AND l.scorer = drawn.scorer AND l.version = drawn.version)`,
+    nowMs,
+    scorer,
+    version,
+  )
+}
+
+/**
+ * A copy of some JSON of a trace without what its spans say of scores of some scorers: an application that scores its own runs writes
+ * them on its spans.
+ */
+export function withoutVerdicts(value: unknown, scorers: ReadonlySet<string>): unknown {
+  if (scorers.size === 0 || typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    return value.filter((item) => !scorers.has(evaluationOf(item))).map((item) => withoutVerdicts(item, scorers))
+  }
+  const prefixes = [...scorers].map((scorer) => `spanscore.${scorer}.`)
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, child]: [string, unknown]) =>
+      prefixes.some((prefix) => key.startsWith(prefix)) ? [] : [[key, withoutVerdicts(child, scorers)]],
+    ),
+  )
+}
+
+/** The scorer that an event, a log record or a span is about. */
+function evaluationOf(item: unknown): string {
+  if (typeof item !== 'object' || item === null || !('attributes' in item)) return ''
+  const { attributes } = item
+  if (typeof attributes !== 'object' || attributes === null || !('gen_ai.evaluation.name' in attributes)) return ''
+  return String(attributes['gen_ai.evaluation.name'])
 }
