@@ -15,7 +15,7 @@ import {
   createToolCallAccuracyScorerCode,
   ScoringSpanProcessor,
 } from 'spanscore'
-import { createScriptedJudge } from 'spanscore/testing'
+import { createScriptedJudge, createScriptedOpenAIServer } from 'spanscore/testing'
 
 import { register } from '../../src/processor/attach/register.ts'
 
@@ -48,6 +48,13 @@ function runAgent(name: string, more: Attributes = {}): void {
 async function createSdk(): Promise<{ start(): void }> {
   const { NodeSDK } = await import('@opentelemetry/sdk-node')
   return new NodeSDK({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] })
+}
+
+/** Asks a model through the AI SDK, whose telemetry nobody has registered. */
+async function askModel(): Promise<void> {
+  const [{ generateText }, { createOpenAI }] = await Promise.all([import('ai'), import('@ai-sdk/openai')])
+  await using server = await createScriptedOpenAIServer([{ text: SECRET }])
+  await generateText({ model: createOpenAI({ apiKey: 'none', baseURL: server.url })('gpt-5-mini'), prompt: SECRET })
 }
 
 /** Waits for as long as a condition does not hold, ten seconds at most. */
@@ -127,6 +134,26 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     attachScoring({ scorers: [answer] })
     const attributes = { 'url.full': `https://api.openai.com/v1/chat/completions?q=${SECRET}` }
     trace.getTracer('http').startSpan('POST', { kind: SpanKind.CLIENT, attributes }).end()
+  },
+  'a forgotten registerTelemetry': async () => {
+    const provider = startProvider()
+    attachScoring({ scorers: [answer] })
+    await askModel()
+    await provider.shutdown()
+  },
+  'model calls with spans of other kinds': async () => {
+    const provider = startProvider()
+    attachScoring({ scorers: [answer] })
+    trace.getTracer('http').startSpan('GET /').end()
+    await askModel()
+    await provider.shutdown()
+  },
+  'untraced model calls beside a run': async () => {
+    const provider = startProvider()
+    attachScoring({ scorers: [answer] })
+    await askModel()
+    runAgent('weather-agent')
+    await provider.shutdown()
   },
   'model calls with runs': () => {
     startProvider()

@@ -37,45 +37,82 @@ const REGIONAL_HOST = /(?:^|\.)(?:bedrock-runtime(?:-fips)?\.[\w-]+\.amazonaws\.
 /** In which attributes HTTP instrumentations, old and new, write the host. */
 const HOST_ATTRIBUTES = ['server.address', 'net.peer.name', 'http.host', 'url.full', 'http.url'] as const
 
+/** What to do where there is no span of any kind. */
+const NO_SPAN_CURE =
+  'With AI SDK 7, call registerTelemetry(new OpenTelemetry()) once; with 5 and 6, set experimental_telemetry on each call. ' +
+  'Other libraries need an instrumentation (docs/instrumentations.md).'
+
+/** What to do where there are spans, and none of agents or models. */
+const NO_MODEL_SPAN_CURE =
+  'Add an instrumentation that records them (docs/instrumentations.md); HTTP spans alone cannot be scored.'
+
 /** What the notice needs. */
 export interface NoRunsNoticeParts {
   /** Whether there is any run, open or closed. */
   readonly hasRuns: () => boolean
+  /** Calls back with the host of each request to a model, until the returned function is called. */
+  readonly watchRequests: (onRequest: (host: string) => void) => () => void
   readonly reporter: Reporter
   readonly scheduler: Pick<Scheduler, 'after'>
 }
 
-/** Reports that models are called and no run comes of it: an instrumentation of agents or models is missing. */
+/**
+ * Reports that the application calls models and there is no run: telemetry is switched off, or an instrumentation is missing. It
+ * sees the calls as HTTP spans, or, if nothing traces them, as requests.
+ */
 export class NoRunsNotice {
   readonly #parts: NoRunsNoticeParts
+  readonly #stopWatching: () => void
   #looks = 0
   #host: string | undefined
+  #hasSpans = false
+  #hasHttpSpans = false
   #isDone = false
 
   constructor(parts: NoRunsNoticeParts) {
     this.#parts = parts
+    this.#stopWatching = parts.watchRequests((host) => this.#called(host))
   }
 
   /** Must be called with each span that has ended and that no dialect recognises. */
   look(span: EndedSpan): void {
-    if (this.#isDone || this.#host !== undefined || span.kind !== CLIENT) return
+    this.#hasSpans = true
+    if (this.#isDone || this.#hasHttpSpans || span.kind !== CLIENT) return
     this.#looks += 1
-    if (this.#looks > SPANS_LOOKED_AT) this.#isDone = true
+    if (this.#looks > SPANS_LOOKED_AT) this.stop()
     const host = modelHostOf(span.attributes)
     if (host === undefined) return
-    this.#host = host
-    this.#parts.scheduler.after(PATIENCE_MS, () => this.conclude())
+    this.#hasHttpSpans = true
+    this.#called(host)
+  }
+
+  /** Ends watching. It must be called at the first run, from which on there is nothing to report. */
+  stop(): void {
+    this.#isDone = true
+    this.#stopWatching()
   }
 
   /** Reports what there is to report, now that no more may come: after a while, or at the end. */
   conclude(): void {
-    if (this.#host === undefined || this.#isDone) return
-    this.#isDone = true
-    if (this.#parts.hasRuns()) return
-    const calls = `HTTP calls to ${this.#host} are among the spans, but no agent run or model call is.`
-    const cure =
-      'Add an instrumentation that records them (docs/instrumentations.md); HTTP spans alone cannot be scored.'
-    this.#parts.reporter.notify('SPANSCORE_NO_RUNS', `${calls} ${cure}`)
+    const isDone = this.#isDone
+    this.stop()
+    const host = this.#host
+    if (host === undefined || isDone || this.#parts.hasRuns()) return
+    this.#parts.reporter.notify('SPANSCORE_NO_RUNS', this.#message(host))
+  }
+
+  #called(host: string): void {
+    if (this.#isDone || this.#host !== undefined) return
+    this.#host = host
+    this.#stopWatching()
+    this.#parts.scheduler.after(PATIENCE_MS, () => this.conclude())
+  }
+
+  #message(host: string): string {
+    if (!this.#hasSpans) return `A model was called (${host}), and there is no span of any kind. ${NO_SPAN_CURE}`
+    return this.#hasHttpSpans
+      ? `HTTP calls to ${host} are among the spans, but no agent run or model call is. ${NO_MODEL_SPAN_CURE}`
+      : `A model was called (${host}), and among the spans is no agent run or model call. ${NO_MODEL_SPAN_CURE}`
   }
 }
 

@@ -97,8 +97,8 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   },
   SPANSCORE_NO_RUNS: {
     level: 'warn',
-    when: 'HTTP calls to model providers are among the spans, and 30 seconds later there is no agent run.',
-    cure: 'Add an instrumentation that records agents or model calls: see ../instrumentations.md.',
+    when: 'The application calls models, which HTTP spans or its requests show, and 30 seconds later, or at the end, there is no agent run.',
+    cure: 'Switch on the telemetry of the AI SDK (`registerTelemetry`), or add an instrumentation that records agents or model calls: see ../instrumentations.md.',
   },
   SPANSCORE_BUDGET: {
     level: 'warn',

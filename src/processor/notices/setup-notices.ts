@@ -7,6 +7,7 @@ import type { EndedSpan } from '../sdk-types.ts'
 import { AgentFilterNotice } from './agent-filter-notice.ts'
 import { ContentNotice } from './content-notice.ts'
 import { reportMissingJudges } from './judge-notices.ts'
+import { watchModelRequests } from './model-requests.ts'
 import { NoRunsNotice } from './no-runs-notice.ts'
 
 const NO_EXPORT =
@@ -40,7 +41,7 @@ export class SetupNotices {
     this.#lacksExport = lacksExport
     this.#content = new ContentNotice(scorers, reporter)
     this.#agents = new AgentFilterNotice(scorers, reporter)
-    this.#noRuns = new NoRunsNotice({ hasRuns, reporter, scheduler })
+    this.#noRuns = new NoRunsNotice({ hasRuns, watchRequests: watchModelRequests, reporter, scheduler })
   }
 
   /** @param run The run that is settled; absent where no scorer wants it. */
@@ -51,6 +52,7 @@ export class SetupNotices {
       if (this.#hasSeenRun) return
       // At the first run, and not before: by then the application has set the variables that it sets.
       this.#hasSeenRun = true
+      this.#noRuns.stop()
       if (this.#lacksExport()) this.#reporter.notify('SPANSCORE_NO_EXPORT', NO_EXPORT)
       detached(() => setImmediate(() => reportMissingJudges(this.#scorers, this.#reporter)))
     })
