@@ -144,9 +144,13 @@ export class Worker {
     return [...this.#partitions.values()].reduce((lag, partition) => lag + partition.lag, 0)
   }
 
-  /** Why the worker ought to be restarted: nothing was read although there is something to read and scores get out. */
+  /**
+   * Why the worker ought to be restarted: nothing was read although there is something to read and scores get out. Brokers that are
+   * away are no reason: a restart does not bring them back.
+   */
   get stuck(): string | undefined {
-    if (this.#parts.outbox.isFull || !this.#member.isJoined || this.#isPaused) return undefined
+    const isWaiting = this.#parts.outbox.isFull || this.#commits.ageMs > UNCOMMITTED_MS
+    if (isWaiting || !this.#member.isJoined || this.#isPaused) return undefined
     return whyStuck(this.#partitions.values(), performance.now(), this.#options.traces.orphanMs)
   }
 

@@ -20,13 +20,13 @@ export class Deliveries implements AsyncDisposable {
     this.#sinks = sinks
   }
 
-  /** @param metricsTo Where metrics are passed on to. */
-  static async start(workers: number, metricsTo: string): Promise<Deliveries> {
+  /** @param metricsTo Where metrics are passed on to; left out, they are kept. */
+  static async start(workers: number, metricsTo?: string): Promise<Deliveries> {
     const all: Deliveries = new Deliveries(
       await Promise.all(
         Array.from({ length: workers }, (_, worker) =>
           createSink({
-            metricsTo,
+            ...(metricsTo !== undefined && { metricsTo }),
             onLogs: (logs) => {
               const atMs = performance.now()
               for (const log of logs) {

@@ -46,12 +46,17 @@ export interface KafkaCluster {
   /** `host:port` of each broker. */
   readonly brokers: readonly string[]
   readonly admin: Admin
+  /** How the test itself reaches the brokers. */
+  readonly access: Pick<BaseOptions, 'tls' | 'sasl'>
   /** Process ids of the brokers that run. */
   pids(): readonly number[]
   createTopics(topics: Readonly<Record<string, Readonly<Record<string, string>>>>, partitions: number): Promise<void>
   /** Ends a broker without a warning. @param index From 0 on. */
   kill(index: number): Promise<void>
   start(index: number): Promise<void>
+  /** Stops a broker where it is, its connections open, until it is thawed. */
+  freeze(index: number): void
+  thaw(index: number): void
   /** The broker that coordinates a group. */
   coordinatorOf(groupId: string): Promise<number>
   /** Committed and last offset of each partition. */
@@ -159,6 +164,7 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
   return {
     brokers,
     admin,
+    access,
     pids: () => children.flatMap((child) => child?.pid ?? []),
     createTopics: async (topics, partitions) => {
       for (const [topic, config] of Object.entries(topics)) {
@@ -179,8 +185,10 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
     },
     kill,
     start,
+    freeze: (index) => void children[index]?.kill('SIGSTOP'),
+    thaw: (index) => void children[index]?.kill('SIGCONT'),
     coordinatorOf: async (groupId) => {
-      const client = new KafkaClient(await clientOptions({ brokers, clientId: 'test' }))
+      const client = new KafkaClient({ ...(await clientOptions({ brokers, clientId: 'test' })), ...access })
       const node = await client.findCoordinator(groupId)
       await client.close()
       return node - 1

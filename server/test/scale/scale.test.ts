@@ -9,6 +9,7 @@ import { dashboardFiles } from '../../../scripts/dashboards/main.ts'
 import { ProcessUse } from '../../bench/process-use.ts'
 import { makeRun, until } from '../traces.ts'
 import type { MadeRun } from '../traces.ts'
+import { compare, NO_FAULTS } from './comparison.ts'
 import { startCollector } from './collector.ts'
 import type { KafkaCollector } from './collector.ts'
 import { Deliveries } from './deliveries.ts'
@@ -18,7 +19,7 @@ import { recordingRule, startPrometheus } from './prometheus.ts'
 import type { Prometheus } from './prometheus.ts'
 import { Sender } from './sender.ts'
 import { sendRecorded, ServiceTraffic } from './traffic.ts'
-import { keyOf, revisionOf, Truth } from './truth.ts'
+import { keyOf, Truth } from './truth.ts'
 import { startWorkerProcess } from './worker-process.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
@@ -157,33 +158,10 @@ it(`loses nothing, and makes no false run, while workers, brokers and a Collecto
   await seconds(3)
   for (const worker of workers) expect(await worker.stop()).toBe(0)
 
-  const { logs } = deliveries
-  const byRun = Map.groupBy(
-    logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors'),
-    keyOf,
-  )
-  const falseRuns = [...deliveries.runs].filter((key) => !truth.has(key))
-  const wrong = [...byRun].filter(([, ofRun]) => !truth.isRight(ofRun)).map(([key]) => key)
-  // A span that the Collector could not deliver for longer than workers wait makes another revision, with an id of its own.
-  const revisions = [...byRun.values()].flatMap((ofRun) => [...Map.groupBy(ofRun, revisionOf).values()])
-  const revised = revisions.length - byRun.size
-  const duplicates = revisions.reduce((sum, { length }) => sum + length - 1, 0)
-  const differing = revisions.filter(
-    (ofRevision) => new Set(ofRevision.map((log) => log.attributes['spanscore.score.id'])).size > 1,
-  )
-  for (const [key, ofRun] of byRun) {
-    if (new Set(ofRun.map(revisionOf)).size > 1) say(`revised: ${deliveries.timesOf(key, startMs)}`)
-  }
-  console.info(
-    `${truth.size} runs: lost ${missing().length}, false ${falseRuns.length}, wrong ${wrong.length}, revised ${revised}, ` +
-      `duplicates ${duplicates}, of these with other ids ${differing.length}`,
-  )
-  expect({ lost: missing(), falseRuns, wrong, differing: differing.length }).toEqual({
-    lost: [],
-    falseRuns: [],
-    wrong: [],
-    differing: 0,
-  })
+  const result = compare(truth, deliveries)
+  for (const key of result.revised) say(`revised: ${deliveries.timesOf(key, startMs)}`)
+  console.info(`${truth.size} runs: ${result.text}`)
+  expect(result.faults).toEqual(NO_FAULTS)
   for (const { worker, atMs } of kills) {
     const settled = deliveries.settledBefore(worker, atMs, 2 * COMMIT_MS)
     const repeated = deliveries.repeatedAfter(worker, atMs, killedUntilMs)
