@@ -1,4 +1,4 @@
-import type { Signal } from '../log/span-log.ts'
+import type { DecodedRecord, Signal } from '../log/span-log.ts'
 import type { RequestReader } from '../receive/read-request.ts'
 import { Refusal } from '../receive/refusal.ts'
 import type { Service } from '../service.ts'
@@ -38,6 +38,8 @@ export interface AssignedPartitionParts {
   readonly isOurs: () => boolean
   readonly monotonicMs: () => number
   readonly onUnreadable: (unreadable: Unreadable) => void
+  /** A topic does not have the offsets any more that were read: its first offset. */
+  readonly onBegunAnew: (topic: string, first: number) => void
   readonly report: (message: string) => void
 }
 
@@ -103,7 +105,7 @@ export class AssignedPartition {
   }
 
   #source(topic: string, signal: Signal): FetchSource {
-    const { number, log, buffer, clock, isReady, isOurs, monotonicMs, counts, report } = this.#parts
+    const { number, log, buffer, clock, isReady, isOurs, monotonicMs, counts, report, onBegunAnew } = this.#parts
     if (!isReady()) this.#progressMs.set(topic, monotonicMs())
     // What a full buffer waits for may be among what is not read: time goes on, so that it is not waited for without end.
     if (buffer.isFull) clock.advance(topic, undefined, true)
@@ -128,11 +130,12 @@ export class AssignedPartition {
           `${gone} messages of ${topic}, partition ${number}, were dropped by the broker before they were read: raise its retention, or add workers.`,
         )
       },
+      begunAnew: (first) => onBegunAnew(topic, first),
     }
   }
 
   #receive(topic: string, signal: Signal, record: FetchedRecord): void {
-    const { log, clock, counts, reader, number, onUnreadable } = this.#parts
+    const { log, clock, counts, reader, number, onUnreadable, report } = this.#parts
     clock.advance(topic, record.appendMs, false)
     counts.messages += 1
     const from = numberIn(record, CARRIED_HEADER)
@@ -148,6 +151,11 @@ export class AssignedPartition {
       counts.spans += spans
       counts.invalid += invalid - tooLarge
       counts.tooLarge += tooLarge
+      if (hasSeveralTraces(decoded)) {
+        report(
+          `Messages of ${topic} hold spans of several traces, so that runs are torn apart: set ${signal === 'traces' ? 'partition_traces_by_id' : 'partition_logs_by_trace_id'}: true in the Kafka exporter of the Collector.`,
+        )
+      }
       log.receive(topic, record.offset, { signal, encoding, contentEncoding: '', body, decoded }, { from, seenMs })
     } catch (error) {
       log.keep(topic, record.offset)
@@ -160,6 +168,17 @@ export class AssignedPartition {
 function numberIn({ headers }: FetchedRecord, header: string): number | undefined {
   const text = headers.get(header)
   return text === undefined || !/^\d+$/.test(text) ? undefined : Number(text)
+}
+
+function hasSeveralTraces({ spans, logs }: DecodedRecord): boolean {
+  let first: string | undefined
+  for (const records of [spans, logs]) {
+    for (const each of records) {
+      first ??= each?.traceId
+      if (each !== undefined && each.traceId !== first) return true
+    }
+  }
+  return false
 }
 
 /** The Collector writes `otlp_proto` or `otlp_json`; only the latter begins with a brace. */

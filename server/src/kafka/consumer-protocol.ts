@@ -10,18 +10,20 @@ export function encodeSubscription(topics: readonly string[], owned: readonly nu
 }
 
 export function decodeSubscription(metadata: Buffer | null): {
+  readonly topics: readonly string[]
   readonly owned: readonly number[]
   readonly configHash: string
 } {
-  const nothing = { owned: [], configHash: '' }
+  const nothing = { topics: [], owned: [], configHash: '' }
   if (metadata === null) return nothing
   try {
     const reader = Reader.from(metadata)
     reader.skip(2)
-    reader.readArray((each) => each.readString(false), false, false)
+    const topics = reader.readArray((each) => each.readString(false), false, false)
     const userData: unknown = JSON.parse(reader.readBytes(false).toString())
     if (typeof userData !== 'object' || userData === null) return nothing
     return {
+      topics,
       owned: 'owned' in userData && Array.isArray(userData.owned) ? userData.owned.map(Number) : [],
       configHash: 'configHash' in userData ? String(userData.configHash) : '',
     }

@@ -11,14 +11,35 @@ export interface DeadLettersParts {
   readonly report: (message: string) => void
 }
 
+interface Waiting {
+  readonly unreadable: Unreadable
+  readonly isWanted: () => boolean
+  readonly settle: (isPut: boolean) => void
+}
+
 const RETRY_MS = 1000
+
+/** Messages in one request, and their bytes. */
+const TOGETHER = 100
+const TOGETHER_BYTES = 512 * 1024
+
+/** Messages that may wait before nothing more is read. */
+const MAX_WAITING = 1000
 
 /** Messages that cannot be read, kept on a topic of their own where a person can look at them. */
 export class DeadLetters {
   readonly #parts: DeadLettersParts
+  readonly #waiting: Waiting[] = []
+  #isSending = false
+  #together = TOGETHER
 
   constructor(parts: DeadLettersParts) {
     this.#parts = parts
+  }
+
+  /** Whether so many wait that nothing more should be read: whoever writes to the topics may write nothing else. */
+  get isFull(): boolean {
+    return this.#waiting.length >= MAX_WAITING
   }
 
   /**
@@ -26,40 +47,80 @@ export class DeadLetters {
    *
    * @returns Whether it is on the topic
    */
-  async put(unreadable: Unreadable, isWanted: () => boolean): Promise<boolean> {
-    let value = Buffer.from(unreadable.record.value)
-    while (isWanted()) {
-      try {
-        await this.#send(unreadable, value)
-        return true
-      } catch (error) {
-        // The place and the reason are kept in any case: the message itself is on its own topic still.
-        if (value.byteLength > 0 && isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE')) {
-          value = Buffer.alloc(0)
-          continue
-        }
-        this.#parts.report(`A message that cannot be read could not be put aside: ${describeError(error)}.`)
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-      }
-    }
-    return false
+  put(unreadable: Unreadable, isWanted: () => boolean): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ unreadable, isWanted, settle: resolve })
+      if (!this.#isSending) void this.#sendAll()
+    })
   }
 
-  async #send({ topic, partition, record, reason }: Unreadable, value: Buffer): Promise<void> {
-    await this.#parts.producer.send({
+  async #sendAll(): Promise<void> {
+    this.#isSending = true
+    // Messages of the same moment go together.
+    await new Promise((resolve) => setImmediate(resolve))
+    while (this.#waiting.length > 0) {
+      const batch = this.#batch()
+      if (batch.length === 0) continue
+      const outcome = await this.#send(batch)
+      if (outcome === 'put') this.#waiting.splice(0, batch.length)
+      if (outcome === 'failed') await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+    this.#isSending = false
+  }
+
+  /** The first ones that are wanted; those that are not wanted any more leave. */
+  #batch(): readonly Waiting[] {
+    while (this.#waiting[0]?.isWanted() === false) this.#waiting.shift()?.settle(false)
+    let bytes = 0
+    let count = 0
+    for (const { unreadable, isWanted } of this.#waiting.slice(0, this.#together)) {
+      bytes += unreadable.record.value.byteLength
+      if (!isWanted() || (count > 0 && bytes > TOGETHER_BYTES)) break
+      count += 1
+    }
+    return this.#waiting.slice(0, count)
+  }
+
+  /** @returns `smaller` where the next batch has to be smaller than this one */
+  async #send(batch: readonly Waiting[]): Promise<'put' | 'failed' | 'smaller'> {
+    try {
+      await this.#produce(batch, (value) => value)
+    } catch (error) {
+      if (!isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE')) return this.#failed(error)
+      if (batch.length > 1) {
+        this.#together = 1
+        return 'smaller'
+      }
+      // The place and the reason are kept in any case: the message itself is on its own topic still.
+      try {
+        await this.#produce(batch, () => new Uint8Array())
+      } catch (again) {
+        return this.#failed(again)
+      }
+    }
+    for (const { settle } of batch) settle(true)
+    return 'put'
+  }
+
+  #failed(error: unknown): 'failed' {
+    this.#parts.report(`Messages that cannot be read could not be put aside: ${describeError(error)}.`)
+    return 'failed'
+  }
+
+  async #produce(batch: readonly Waiting[], toValue: (value: Uint8Array) => Uint8Array): Promise<void> {
+    const { producer, topic: deadTopic } = this.#parts
+    await producer.send({
       acks: ProduceAcks.ALL,
-      messages: [
-        {
-          topic: this.#parts.topic,
-          value,
-          headers: {
-            'spanscore-topic': topic,
-            'spanscore-partition': String(partition),
-            'spanscore-offset': String(record.offset),
-            'spanscore-reason': reason,
-          },
+      messages: batch.map(({ unreadable: { topic, partition, record, reason } }) => ({
+        topic: deadTopic,
+        value: Buffer.from(toValue(record.value)),
+        headers: {
+          'spanscore-topic': topic,
+          'spanscore-partition': String(partition),
+          'spanscore-offset': String(record.offset),
+          'spanscore-reason': reason,
         },
-      ],
+      })),
     })
   }
 }

@@ -58,45 +58,57 @@ export async function listOffsets(
 const LOOK_EVERY_MS = 5000
 
 /** A partition, or those of several topics with one number. */
-interface Ending {
+export interface Ending {
   /** The broker says where it ends. */
   endsAt(topic: string, end: number): void
 }
 
-/** Looks where partitions end without reading them: reading may be what does not work. */
-export class EndOffsets {
-  readonly #client: KafkaClient
-  readonly #partitions: ReadonlyMap<number, Ending>
-  readonly #topics: readonly string[]
-  readonly #now: () => number
-  #latestMs = Number.NEGATIVE_INFINITY
+/** What looking at the ends of partitions needs. */
+export interface EndOffsetsParts {
+  readonly client: KafkaClient
+  /** The partitions of this process. */
+  readonly partitions: ReadonlyMap<number, Ending>
+  readonly topics: readonly string[]
+  /** The partitions that each topic had at the start. */
+  readonly partitionCount: number
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number
+}
 
-  /** @param now Milliseconds of a monotonic clock. */
-  constructor(
-    client: KafkaClient,
-    partitions: ReadonlyMap<number, Ending>,
-    topics: readonly string[],
-    now: () => number,
-  ) {
-    this.#client = client
-    this.#partitions = partitions
-    this.#topics = topics
-    this.#now = now
+/** Looks where partitions end, and how many there are, without reading them: reading may be what does not work. */
+export class EndOffsets {
+  readonly #parts: EndOffsetsParts
+  #latestMs = Number.NEGATIVE_INFINITY
+  #outgrown: string | undefined
+
+  constructor(parts: EndOffsetsParts) {
+    this.#parts = parts
+  }
+
+  /** Why the process ought to be restarted: a topic got partitions that the group does not share out. `undefined` where none did. */
+  get outgrown(): string | undefined {
+    return this.#outgrown
   }
 
   /** Does not wait for the brokers: nothing else is to wait for one that is away. */
   look(): void {
-    if (this.#now() - this.#latestMs < LOOK_EVERY_MS) return
-    this.#latestMs = this.#now()
-    const asked = [...this.#partitions.keys()].flatMap((partition) =>
-      this.#topics.map((topic) => ({ topic, partition })),
-    )
-    listOffsets(this.#client, 'end', asked).then(
-      (ends) => {
-        for (const { topic, partition, offset } of ends) this.#partitions.get(partition)?.endsAt(topic, offset)
-      },
-      // The fetcher and the member of the group reach the same brokers, and report what is wrong.
-      () => undefined,
-    )
+    const { now } = this.#parts
+    if (now() - this.#latestMs < LOOK_EVERY_MS) return
+    this.#latestMs = now()
+    // The fetcher and the member of the group reach the same brokers, and report what is wrong.
+    void this.#look().catch(() => undefined)
+  }
+
+  async #look(): Promise<void> {
+    const { client, partitions, topics, partitionCount } = this.#parts
+    const asked = [...partitions.keys()].flatMap((partition) => topics.map((topic) => ({ topic, partition })))
+    const ends = await listOffsets(client, 'end', asked)
+    for (const { topic, partition, offset } of ends) partitions.get(partition)?.endsAt(topic, offset)
+    const metadata = await client.metadata(topics)
+    const grown = topics.find((topic) => (metadata.topics.get(topic)?.partitionsCount ?? 0) > partitionCount)
+    this.#outgrown =
+      grown === undefined
+        ? undefined
+        : `${grown} has ${metadata.topics.get(grown)?.partitionsCount} partitions, and had ${partitionCount} when this process started: nobody reads the new ones. Restart all processes of the group.`
   }
 }

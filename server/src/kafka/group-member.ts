@@ -28,8 +28,6 @@ export interface GroupMemberParts {
   readonly topics: readonly string[]
   readonly partitionCount: number
   readonly sessionTimeoutMs: number
-  readonly heartbeatMs: number
-  readonly rebalanceTimeoutMs: number
   /** A hash of what all members ought to have in common. */
   readonly configHash: string
   /** The group is about to share the partitions out anew: what is done is to be committed, nothing new to be begun. */
@@ -39,7 +37,8 @@ export interface GroupMemberParts {
   readonly report: (message: string) => void
 }
 
-const PROTOCOL = 'spanscore-sticky'
+/** The way in which workers share partitions out: the name by which brokers know them from other consumers. */
+export const PROTOCOL = 'spanscore-sticky'
 
 const JOIN = [joinGroupV7.api, joinGroupV8.api, joinGroupV9.api]
 const SYNC = [syncGroupV4.api, syncGroupV5.api]
@@ -48,6 +47,9 @@ const COMMIT = [offsetCommitV8.api, offsetCommitV9.api]
 const FETCH_OFFSETS = [offsetFetchV8.api, offsetFetchV9.api]
 
 const RETRY_MS = 500
+const HEARTBEATS_IN_A_SESSION = 5
+/** For how long the group waits, at least, until all of its members have joined again. */
+const LEAST_REBALANCE_MS = 15_000
 
 /**
  * A member of a consumer group by the classic protocol (https://kafka.apache.org/protocol): joins, shares partitions out when
@@ -135,7 +137,8 @@ export class GroupMember {
   }
 
   async #run(): Promise<void> {
-    const { heartbeatMs, report } = this.#parts
+    const { sessionTimeoutMs, report } = this.#parts
+    const heartbeatMs = Math.floor(sessionTimeoutMs / HEARTBEATS_IN_A_SESSION)
     while (!this.#isStopped) {
       try {
         if (!this.#isJoined) await this.#join()
@@ -170,7 +173,7 @@ export class GroupMember {
   }
 
   async #join(): Promise<void> {
-    const { client, groupId, sessionTimeoutMs, rebalanceTimeoutMs, configHash } = this.#parts
+    const { client, groupId, sessionTimeoutMs, configHash } = this.#parts
     const metadata = encodeSubscription(this.#parts.topics, this.#owned, configHash)
     let joined
     try {
@@ -180,7 +183,7 @@ export class GroupMember {
           JOIN,
           groupId,
           sessionTimeoutMs,
-          rebalanceTimeoutMs,
+          Math.max(LEAST_REBALANCE_MS, sessionTimeoutMs),
           this.#memberId,
           null,
           'consumer',

@@ -2,6 +2,7 @@ import { fetchV13, fetchV14, fetchV15, fetchV16, fetchV17 } from '@platformatic/
 import type { ClusterMetadata, RecordsBatch } from '@platformatic/kafka'
 
 import { listOffsets } from './end-offsets.ts'
+import type { PartitionOffset } from './end-offsets.ts'
 import { describeError } from './kafka-client.ts'
 import type { KafkaClient } from './kafka-client.ts'
 
@@ -31,6 +32,8 @@ export interface FetchSource {
   take(records: readonly FetchedRecord[], next: number, end: number): void
   /** The offset to read next is not on the partition any more: the first that is. */
   lost(first: number): void
+  /** The partition ends before the offset to read next, as that of a topic does which was deleted and created again: its first offset. */
+  begunAnew(first: number): void
 }
 
 /** What a fetcher needs. */
@@ -150,7 +153,7 @@ export class TopicFetcher {
     } catch (error) {
       const lost = partitionsWithError(error, OFFSET_OUT_OF_RANGE)
       if (lost.length === 0) throw error
-      await this.#skipLost(sources)
+      await this.#findAgain(sources)
       return
     }
     for (const { topicId, partitions } of answer.responses) {
@@ -168,11 +171,16 @@ export class TopicFetcher {
     }
   }
 
-  async #skipLost(sources: readonly FetchSource[]): Promise<void> {
-    const firsts = await listOffsets(this.#parts.client, 'first', sources)
-    for (const { topic, partition, offset } of firsts) {
-      const source = sources.find((each) => each.topic === topic && each.partition === partition)
-      if (source !== undefined && offset > source.next) source.lost(offset)
+  async #findAgain(sources: readonly FetchSource[]): Promise<void> {
+    const { client } = this.#parts
+    const ends = await listOffsets(client, 'end', sources)
+    const firsts = await listOffsets(client, 'first', sources)
+    for (const source of sources) {
+      const isHere = ({ topic, partition }: PartitionOffset) => topic === source.topic && partition === source.partition
+      const [first, end] = [firsts.find(isHere)?.offset, ends.find(isHere)?.offset]
+      if (first === undefined || end === undefined || source.next < 0) continue
+      if (first > source.next) source.lost(first)
+      else if (end < source.next) source.begunAnew(first)
     }
   }
 }

@@ -11,29 +11,20 @@ import { CarryForward } from './carry-forward.ts'
 import { checkTopics } from './check-topics.ts'
 import type { Topics } from './check-topics.ts'
 import { Commits } from './commits.ts'
-import { createProducer } from './create-producer.ts'
-import type { BytesProducer } from './create-producer.ts'
-import { DeadLetters } from './dead-letters.ts'
-import { EndOffsets } from './end-offsets.ts'
-import { GroupMember } from './group-member.ts'
-import { clientOptions, KafkaClient } from './kafka-client.ts'
-import type { KafkaOptions } from './kafka-client.ts'
+import type { GroupOptions } from './group-options.ts'
+import { GroupReader } from './group-reader.ts'
+import { clientOptions } from './kafka-client.ts'
 import type { Commit } from './offset-states.ts'
 import { PartitionClock } from './partition-clock.ts'
 import { PartitionLog } from './partition-log.ts'
 import { whyStuck } from './why-stuck.ts'
-import { TopicFetcher } from './topic-fetcher.ts'
 import { noCounts } from './worker-counts.ts'
 
 /** How a worker is set up. */
-export interface WorkerOptions {
-  readonly kafka: KafkaOptions
-  readonly groupId: string
+export interface WorkerOptions extends GroupOptions {
   readonly topics: Topics
   /** Limits of what is held are those of all partitions together. */
   readonly traces: TraceBufferOptions
-  readonly sessionTimeoutMs: number
-  readonly commitMs: number
   /** The age at which a message that holds back the commit is appended again. */
   readonly carryAfterMs: number
 }
@@ -49,7 +40,6 @@ export type WorkerParts = Pick<ServiceParts, 'scorer' | 'outbox' | 'take' | 'rep
 const COMMITS_BEHIND = 2
 /** Commits that are missing for so long show at readiness. */
 const UNCOMMITTED_MS = 10_000
-const HEARTBEATS_IN_A_SESSION = 5
 
 /**
  * Scores the runs on the partitions that a consumer group gives it. Each partition is a log of its own, with its own clock and
@@ -60,19 +50,13 @@ export class Worker {
   readonly #parts: WorkerParts
   readonly #partitions = new Map<number, AssignedPartition>()
   readonly #partitionCount: number
-  readonly #clients: readonly [KafkaClient, KafkaClient]
-  readonly #member: GroupMember
+  readonly #reader: GroupReader
   readonly #commits: Commits
-  readonly #ends: EndOffsets
-  readonly #fetcher: TopicFetcher
-  readonly #producer: BytesProducer
-  readonly #deadLetters: DeadLetters
   readonly #carryForward: CarryForward
   readonly counts = noCounts()
   #isPaused = true
   #isStopping = false
   #timer: NodeJS.Timeout | undefined
-  #fetching: Promise<void> | undefined
 
   private constructor(
     options: WorkerOptions,
@@ -83,40 +67,27 @@ export class Worker {
     this.#options = options
     this.#parts = parts
     this.#partitionCount = partitionCount
-    const { topics, sessionTimeoutMs, groupId } = options
-    // A fetch waits at the broker, and whatever is sent after it on the same connection waits with it.
-    const control = new KafkaClient(base)
-    const reading = new KafkaClient(base)
-    this.#clients = [control, reading]
-    this.#producer = createProducer(base)
-    this.#deadLetters = new DeadLetters({ producer: this.#producer, topic: topics.dead, report: parts.report })
-    this.#carryForward = new CarryForward({ ...options, producer: this.#producer, report: parts.report })
-    this.#member = new GroupMember({
-      client: control,
-      groupId,
+    const { topics } = options
+    this.#reader = new GroupReader({
+      options,
+      base,
       topics: [topics.spans, topics.logs],
+      deadTopic: topics.dead,
       partitionCount,
-      sessionTimeoutMs,
-      heartbeatMs: Math.floor(sessionTimeoutMs / HEARTBEATS_IN_A_SESSION),
-      rebalanceTimeoutMs: Math.max(15_000, sessionTimeoutMs),
       configHash: createHash('sha256').update(parts.configuration).digest('hex').slice(0, 16),
+      partitions: this.#partitions,
+      sources: () => [...this.#partitions.values()].flatMap((partition) => partition.sources()),
       onRebalance: () => this.#onRebalance(),
       onAssigned: (partitions) => this.#onAssigned(partitions),
       report: parts.report,
     })
+    this.#carryForward = new CarryForward({ ...options, producer: this.#reader.producer, report: parts.report })
     this.#commits = new Commits({
-      member: this.#member,
+      member: this.#reader.member,
       partitions: this.#partitions,
       counts: this.counts,
       report: parts.report,
       now: () => performance.now(),
-    })
-    this.#ends = new EndOffsets(control, this.#partitions, [topics.spans, topics.logs], () => performance.now())
-    this.#fetcher = new TopicFetcher({
-      client: reading,
-      topics: [topics.spans, topics.logs],
-      sources: () => [...this.#partitions.values()].flatMap((partition) => partition.sources()),
-      report: parts.report,
     })
   }
 
@@ -128,8 +99,7 @@ export class Worker {
   static async start(options: WorkerOptions, parts: WorkerParts): Promise<Worker> {
     const base = await clientOptions(options.kafka)
     const worker = new Worker(options, parts, base, await checkTopics(options.kafka, base, options.topics))
-    worker.#member.start()
-    worker.#fetching = worker.#fetcher.run()
+    worker.#reader.start()
     worker.#timer = setInterval(() => void worker.#tick(), options.commitMs)
     return worker
   }
@@ -150,8 +120,11 @@ export class Worker {
    */
   get stuck(): string | undefined {
     const isWaiting = this.#parts.outbox.isFull || this.#commits.ageMs > UNCOMMITTED_MS
-    if (isWaiting || !this.#member.isJoined || this.#isPaused) return undefined
-    return whyStuck(this.#partitions.values(), performance.now(), this.#options.traces.orphanMs)
+    if (isWaiting || !this.#reader.member.isJoined || this.#isPaused) return undefined
+    return (
+      this.#reader.ends.outgrown ??
+      whyStuck(this.#partitions.values(), performance.now(), this.#options.traces.orphanMs)
+    )
   }
 
   /** Why the worker does not score now; `undefined` where it does. */
@@ -183,15 +156,13 @@ export class Worker {
     this.#isStopping = true
     this.#isPaused = true
     clearInterval(this.#timer)
-    this.#fetcher.stop()
+    this.#reader.stopReading()
     await this.#settleDown(timeoutMs)
     await this.#commits.commitUntil(endMs)
-    await this.#member.leave()
+    await this.#reader.member.leave()
     for (const { service } of this.#partitions.values()) service.release()
     this.#partitions.clear()
-    await this.#fetching
-    await this.#producer.close()
-    await Promise.all(this.#clients.map((client) => client.close()))
+    await this.#reader.close()
   }
 
   /** What is with the scorers is scored and delivered. */
@@ -212,30 +183,37 @@ export class Worker {
   }
 
   async #onAssigned(assigned: readonly number[]): Promise<void> {
-    for (const [number, { service, buffer }] of this.#partitions) {
-      if (assigned.includes(number)) continue
-      this.counts.late += buffer.counts.late
-      this.counts.overLimit += buffer.counts.overLimit
-      service.release()
-      this.#partitions.delete(number)
-    }
+    for (const [number, partition] of this.#partitions) if (!assigned.includes(number)) this.#letGo(partition)
     if (this.#partitions.size === 0) this.#commits.begin()
     for (const number of assigned) {
       // A worker that ends reads nothing more; the next one to have the partition does.
       if (this.#isStopping && !this.#partitions.has(number)) continue
       const known = this.#partitions.get(number)
-      if (known === undefined) this.#partitions.set(number, await this.#open(number))
+      if (known === undefined) this.#open(number, await this.#committed(number))
       else if (!this.#isStopping) known.service.resume()
     }
     this.#isPaused = this.#isStopping
   }
 
-  async #open(number: number): Promise<AssignedPartition> {
-    const { topics, traces } = this.#options
+  /** What was committed of a partition, by topic. */
+  async #committed(number: number): Promise<ReadonlyMap<string, Commit>> {
+    const { spans, logs } = this.#options.topics
     const commits = new Map<string, Commit>()
-    for (const topic of [topics.spans, topics.logs]) {
-      commits.set(topic, (await this.#member.committed(topic, number)) ?? { offset: 0, metadata: '' })
+    for (const topic of [spans, logs]) {
+      commits.set(topic, (await this.#reader.member.committed(topic, number)) ?? { offset: 0, metadata: '' })
     }
+    return commits
+  }
+
+  #letGo({ number, service, buffer }: AssignedPartition): void {
+    this.counts.late += buffer.counts.late
+    this.counts.overLimit += buffer.counts.overLimit
+    service.release()
+    this.#partitions.delete(number)
+  }
+
+  #open(number: number, commits: ReadonlyMap<string, Commit>): void {
+    const { topics, traces } = this.#options
     const clock = new PartitionClock([topics.spans, topics.logs], () => performance.now())
     const nowMs = () => clock.nowMs
     const log = new PartitionLog(commits, nowMs)
@@ -258,27 +236,39 @@ export class Worker {
       service,
       reader,
       counts: this.counts,
-      isReady: () => !this.#isPaused && !outbox.isFull,
+      isReady: () => !this.#isPaused && !outbox.isFull && !this.#reader.deadLetters.isFull,
       isOurs: () => this.#partitions.get(number) === assigned,
       monotonicMs: () => performance.now(),
       onUnreadable: (unreadable) => void this.#putAside(unreadable, log),
+      onBegunAnew: (topic, first) => this.#beginAnew(assigned, topic, first),
       report,
     })
-    return assigned
+    this.#partitions.set(number, assigned)
+  }
+
+  /** What was read of the topic is not there any more: what is there now is read from its beginning. */
+  #beginAnew(partition: AssignedPartition, topic: string, first: number): void {
+    const { number, log } = partition
+    this.#parts.report(
+      `${topic}, partition ${number}, ends before offset ${log.nextOf(topic)}: it was deleted and created again, or lost its end. It is read from its beginning.`,
+    )
+    const commits = new Map([...log.commits(), [topic, { offset: first, metadata: '' }] as const])
+    this.#letGo(partition)
+    this.#open(number, commits)
   }
 
   /** A message that cannot be read is kept where a person can look at it, and passed. */
   async #putAside(unreadable: Unreadable, log: PartitionLog): Promise<void> {
     this.counts.dead += 1
     const isWanted = () => [...this.#partitions.values()].some((each) => each.log === log)
-    if (await this.#deadLetters.put(unreadable, isWanted)) log.pass(unreadable.topic, unreadable.record.offset)
+    if (await this.#reader.deadLetters.put(unreadable, isWanted)) log.pass(unreadable.topic, unreadable.record.offset)
   }
 
   async #tick(): Promise<void> {
     if (this.#isPaused) return
     // What is scored and not committed is scored again by the worker that takes over, so no more is added to it.
     this.#pauseWhere(this.#commits.ageMs > COMMITS_BEHIND * this.#options.commitMs)
-    this.#ends.look()
+    this.#reader.ends.look()
     if (!(await this.#commits.commit()) || this.#isPaused) return
     this.#pauseWhere(false)
     for (const [number, { log, clock }] of this.#partitions) {

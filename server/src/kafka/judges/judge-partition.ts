@@ -152,6 +152,11 @@ export class JudgePartition {
     this.#isDirty = true
   }
 
+  /** What was spent, with nothing done from an offset on: for a partition whose messages are not those that were read. */
+  commitAt(offset: number): Commit {
+    return { offset, metadata: SEPARATOR + encodeSpending(this.budget.history()) }
+  }
+
   /** What to commit; `undefined` where nothing has changed since the last call. */
   takeCommit(): JudgeCommit | undefined {
     if (!this.#isDirty) return undefined

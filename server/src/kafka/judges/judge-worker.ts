@@ -2,13 +2,9 @@ import type { BaseOptions } from '@platformatic/kafka'
 
 import type { JudgeScorer } from '../../score/judge-scorer.ts'
 import type { Outbox } from '../../send/outbox.ts'
-import { createProducer } from '../create-producer.ts'
-import type { BytesProducer } from '../create-producer.ts'
-import { DeadLetters } from '../dead-letters.ts'
-import { EndOffsets } from '../end-offsets.ts'
-import { GroupMember } from '../group-member.ts'
-import { clientOptions, KafkaClient } from '../kafka-client.ts'
-import { TopicFetcher } from '../topic-fetcher.ts'
+import { GroupReader } from '../group-reader.ts'
+import { clientOptions } from '../kafka-client.ts'
+import type { Commit } from '../offset-states.ts'
 import type { FetchedRecord, FetchSource } from '../topic-fetcher.ts'
 import { checkJobsTopic } from './check-jobs-topic.ts'
 import { JudgeCommits } from './judge-commits.ts'
@@ -27,7 +23,6 @@ export interface JudgeWorkerParts {
   readonly report: (message: string) => void
 }
 
-const HEARTBEATS_IN_A_SESSION = 5
 /** Bytes of jobs that were read and wait, of all partitions together. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
 /** Beyond the longest that a score may take: jobs wait, and none is begun or done. */
@@ -44,47 +39,35 @@ export class JudgeWorker {
   readonly #parts: JudgeWorkerParts
   readonly #partitionCount: number
   readonly #partitions = new Map<number, JudgePartition>()
-  readonly #clients: readonly [KafkaClient, KafkaClient]
-  readonly #member: GroupMember
+  readonly #reader: GroupReader
   readonly #commits: JudgeCommits
-  readonly #ends: EndOffsets
-  readonly #fetcher: TopicFetcher
-  readonly #producer: BytesProducer
-  readonly #deadLetters: DeadLetters
   readonly #desk: JudgeDesk
   readonly counts = zeroCounts()
   #isPaused = true
   #isStopping = false
   #timer: NodeJS.Timeout | undefined
-  #fetching: Promise<void> | undefined
 
   private constructor(options: JudgeWorkerOptions, parts: JudgeWorkerParts, base: BaseOptions, partitionCount: number) {
     this.#options = options
     this.#parts = parts
     this.#partitionCount = partitionCount
-    const { topics, sessionTimeoutMs, groupId, maxJobAgeMs } = options
+    const { topics, maxJobAgeMs } = options
     const { report, configHash } = parts
-    // A fetch waits at the broker, and whatever is sent after it on the same connection waits with it.
-    const control = new KafkaClient(base)
-    const reading = new KafkaClient(base)
-    this.#clients = [control, reading]
-    this.#producer = createProducer(base)
-    this.#deadLetters = new DeadLetters({ producer: this.#producer, topic: topics.dead, report })
-    this.#member = new GroupMember({
-      client: control,
-      groupId,
+    this.#reader = new GroupReader({
+      options,
+      base,
       topics: [topics.jobs],
+      deadTopic: topics.dead,
       partitionCount,
-      sessionTimeoutMs,
-      heartbeatMs: Math.floor(sessionTimeoutMs / HEARTBEATS_IN_A_SESSION),
-      rebalanceTimeoutMs: Math.max(15_000, sessionTimeoutMs),
       configHash,
+      partitions: this.#partitions,
+      sources: () => [...this.#partitions.values()].map((partition) => this.#source(partition)),
       onRebalance: () => this.#onRebalance(),
       onAssigned: (partitions) => this.#onAssigned(partitions),
       report,
     })
     this.#commits = new JudgeCommits({
-      member: this.#member,
+      member: this.#reader.member,
       topic: topics.jobs,
       partitions: this.#partitions,
       report,
@@ -98,15 +81,8 @@ export class JudgeWorker {
       maxJobAgeMs,
       putAside: (partition, record) => this.#putAside(partition, record),
       onFree: () => this.#beginSome(),
-      epochMs: () => Date.now(),
+      epochMs: steadyEpochMs,
       monotonicMs: () => performance.now(),
-    })
-    this.#ends = new EndOffsets(control, this.#partitions, [topics.jobs], () => performance.now())
-    this.#fetcher = new TopicFetcher({
-      client: reading,
-      topics: [topics.jobs],
-      sources: () => [...this.#partitions.values()].map((partition) => this.#source(partition)),
-      report,
     })
   }
 
@@ -120,8 +96,7 @@ export class JudgeWorker {
     const { jobs, dead } = options.topics
     const { partitionCount } = await checkJobsTopic(options.kafka, base, jobs, [dead])
     const worker = new JudgeWorker(options, parts, base, partitionCount)
-    worker.#member.start()
-    worker.#fetching = worker.#fetcher.run()
+    worker.#reader.start()
     worker.#timer = setInterval(() => worker.#tick(), options.commitMs)
     return worker
   }
@@ -175,7 +150,9 @@ export class JudgeWorker {
   get stuck(): string | undefined {
     const { outbox, scorer } = this.#parts
     const isWaiting = outbox.isFull || this.#desk.isPaused || this.#commits.failingForMs > 0
-    if (isWaiting || this.#isPaused || !this.#member.isJoined || this.lag === 0) return undefined
+    if (isWaiting || this.#isPaused || !this.#reader.member.isJoined) return undefined
+    const { outgrown } = this.#reader.ends
+    if (outgrown !== undefined || this.lag === 0) return outgrown
     const idleMs = performance.now() - this.#desk.latestMs
     if (idleMs < STUCK_MS + scorer.timeoutMs) return undefined
     return `No job was begun or done for ${Math.round(idleMs / 1000)} s although ${this.lag} wait.`
@@ -186,16 +163,14 @@ export class JudgeWorker {
     this.#isStopping = true
     this.#isPaused = true
     clearInterval(this.#timer)
-    this.#fetcher.stop()
+    this.#reader.stopReading()
     const endMs = performance.now() + timeoutMs
     await this.#desk.settle(timeoutMs)
     await this.#commits.commitUntil(endMs)
     for (const partition of this.#partitions.values()) this.#desk.abandon(partition)
-    await this.#member.leave()
+    await this.#reader.member.leave()
     this.#partitions.clear()
-    await this.#fetching
-    await this.#producer.close()
-    await Promise.all(this.#clients.map((client) => client.close()))
+    await this.#reader.close()
   }
 
   async #onRebalance(): Promise<void> {
@@ -214,20 +189,21 @@ export class JudgeWorker {
     }
     for (const number of assigned) {
       if (this.#isStopping || this.#partitions.has(number)) continue
-      this.#partitions.set(number, await this.#open(number))
+      this.#open(number, await this.#reader.member.committed(this.#options.topics.jobs, number))
     }
     this.#isPaused = this.#isStopping
     this.#beginSome()
   }
 
-  async #open(number: number): Promise<JudgePartition> {
+  #open(number: number, committed: Commit | undefined): void {
     const { scorer, report } = this.#parts
-    return new JudgePartition({
+    const partition = new JudgePartition({
       number,
-      committed: await this.#member.committed(this.#options.topics.jobs, number),
-      createBudget: (history) => scorer.createBudget(1 / this.#partitionCount, () => Date.now(), history),
+      committed,
+      createBudget: (history) => scorer.createBudget(1 / this.#partitionCount, steadyEpochMs, history),
       report,
     })
+    this.#partitions.set(number, partition)
   }
 
   #beginSome(): void {
@@ -248,6 +224,7 @@ export class JudgeWorker {
       isReady:
         !this.#isPaused &&
         !outbox.isFull &&
+        !this.#reader.deadLetters.isFull &&
         partition.waiting < scorer.concurrency &&
         this.#sum(({ waitingBytes }) => waitingBytes) < MAX_WAITING_BYTES,
       take: (records, next, end) => {
@@ -263,12 +240,19 @@ export class JudgeWorker {
           `${gone} jobs of ${topic}, partition ${partition.number}, were dropped by the broker before they were read: raise its retention, add judge workers, or lower sample.`,
         )
       },
+      begunAnew: (first) => {
+        this.#parts.report(
+          `${topic}, partition ${partition.number}, ends before offset ${partition.next}: it was deleted and created again, or lost its end. It is read from its beginning.`,
+        )
+        this.#desk.abandon(partition)
+        this.#open(partition.number, partition.commitAt(first))
+      },
     }
   }
 
   #putAside(partition: JudgePartition, record: FetchedRecord): Promise<boolean> {
     const { jobs: topic } = this.#options.topics
-    return this.#deadLetters.put(
+    return this.#reader.deadLetters.put(
       { topic, partition: partition.number, record, reason: 'no-job' },
       () => !partition.isLost && !this.#isStopping,
     )
@@ -278,10 +262,15 @@ export class JudgeWorker {
     if (this.#isPaused) return
     void this.#commits.commit()
     this.#beginSome()
-    this.#ends.look()
+    this.#reader.ends.look()
   }
 
   #sum(of: (partition: JudgePartition) => number): number {
     return [...this.#partitions.values()].reduce((total, partition) => total + of(partition), 0)
   }
+}
+
+/** Milliseconds since the epoch, by a clock that does not go back: what was spent would be counted twice, or forgotten. */
+function steadyEpochMs(): number {
+  return performance.timeOrigin + performance.now()
 }

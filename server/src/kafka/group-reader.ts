@@ -1,0 +1,81 @@
+import type { BaseOptions } from '@platformatic/kafka'
+
+import { createProducer } from './create-producer.ts'
+import type { BytesProducer } from './create-producer.ts'
+import { DeadLetters } from './dead-letters.ts'
+import { EndOffsets } from './end-offsets.ts'
+import type { Ending } from './end-offsets.ts'
+import { GroupMember } from './group-member.ts'
+import type { GroupMemberParts } from './group-member.ts'
+import type { GroupOptions } from './group-options.ts'
+import { KafkaClient } from './kafka-client.ts'
+import { otherGroups } from './other-groups.ts'
+import { TopicFetcher } from './topic-fetcher.ts'
+import type { TopicFetcherParts } from './topic-fetcher.ts'
+
+/** What a reader needs. */
+export interface GroupReaderParts
+  extends
+    Pick<GroupMemberParts, 'topics' | 'partitionCount' | 'configHash' | 'onRebalance' | 'onAssigned'>,
+    Pick<TopicFetcherParts, 'sources' | 'report'> {
+  readonly options: Pick<GroupOptions, 'groupId' | 'sessionTimeoutMs'>
+  readonly base: BaseOptions
+  /** Where messages are put that cannot be read. */
+  readonly deadTopic: string
+  /** The partitions of this process. */
+  readonly partitions: ReadonlyMap<number, Ending>
+}
+
+/** What workers and judge workers read their topics with, as members of a consumer group. */
+export class GroupReader {
+  readonly member: GroupMember
+  readonly ends: EndOffsets
+  readonly producer: BytesProducer
+  readonly deadLetters: DeadLetters
+  readonly #parts: GroupReaderParts
+  readonly #clients: readonly [KafkaClient, KafkaClient]
+  readonly #fetcher: TopicFetcher
+  #fetching: Promise<void> | undefined
+
+  constructor(parts: GroupReaderParts) {
+    this.#parts = parts
+    const { base, options, deadTopic, report } = parts
+    // A fetch waits at the broker, and whatever is sent after it on the same connection waits with it.
+    const control = new KafkaClient(base)
+    const reading = new KafkaClient(base)
+    this.#clients = [control, reading]
+    this.producer = createProducer(base)
+    this.deadLetters = new DeadLetters({ producer: this.producer, topic: deadTopic, report })
+    this.member = new GroupMember({ ...options, ...parts, client: control })
+    this.ends = new EndOffsets({ ...parts, client: control, now: () => performance.now() })
+    this.#fetcher = new TopicFetcher({ ...parts, client: reading })
+  }
+
+  /** Joins the group, and reads what it is given. */
+  start(): void {
+    this.member.start()
+    this.#fetching = this.#fetcher.run()
+    // A user who may not look at groups is not warned, and reads all the same.
+    void this.#warn().catch(() => undefined)
+  }
+
+  stopReading(): void {
+    this.#fetcher.stop()
+  }
+
+  /** Resolves when nothing is read any more and all connections are closed. */
+  async close(): Promise<void> {
+    await this.#fetching
+    await this.producer.close()
+    await Promise.all(this.#clients.map((client) => client.close()))
+  }
+
+  async #warn(): Promise<void> {
+    const { options, topics, report } = this.#parts
+    const others = await otherGroups(this.#clients[0], options.groupId, topics)
+    if (others.length === 0) return
+    report(
+      `The group ${others.join(', ')} reads ${topics.join(', ')} too, and does all of the work a second time. If that is not intended, start all with the same --group, not with ${options.groupId}.`,
+    )
+  }
+}

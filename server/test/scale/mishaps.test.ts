@@ -1,0 +1,156 @@
+/** What operators do to topics and groups while workers run, and what other programs write there. */
+import { randomBytes } from 'node:crypto'
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { startWorker } from '../../src/start-worker.ts'
+import type { RunningWorker } from '../../src/start-worker.ts'
+import { toRequest, until } from '../traces.ts'
+import { startKafka } from './kafka-cluster.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
+import { Sender } from './sender.ts'
+import { makeRuns, WorkerBench } from './worker-bench.ts'
+import { topicsOf } from './worker-options.ts'
+
+let kafka: KafkaCluster
+
+beforeAll(async () => {
+  kafka = await startKafka(1)
+})
+
+afterAll(async () => {
+  await kafka.close()
+})
+
+interface Counts {
+  readonly worker: { readonly dead: number; readonly lag: number; readonly messages: number }
+}
+
+function countsOf(worker: RunningWorker): Counts['worker'] {
+  const { worker: counts }: Counts = JSON.parse(JSON.stringify(worker.counts()))
+  return counts
+}
+
+async function healthOf(worker: RunningWorker): Promise<readonly [number, string]> {
+  const response = await fetch(`http://127.0.0.1:${worker.httpPort}/health`)
+  return [response.status, await response.text()]
+}
+
+describe('a worker', () => {
+  it('fails health when topics get partitions that nobody reads, and reads them after a restart', async () => {
+    await using bench = await WorkerBench.create(kafka, 'grown', 2)
+    const before = await startWorker(bench.options())
+    const runs = makeRuns(20)
+    await bench.send(runs)
+    await until(() => bench.hasScored(runs), 'scores', 60_000)
+    expect((await healthOf(before))[0]).toBe(200)
+    const { spans, logs } = topicsOf('grown')
+    await kafka.admin.createPartitions({
+      topics: [spans, logs].map((name) => ({ name, count: 4, assignments: [{ brokerIds: [1] }, { brokerIds: [1] }] })),
+    })
+    await expect
+      .poll(() => healthOf(before), { timeout: 30_000 })
+      .toEqual([503, expect.stringContaining('grown.spans has 4 partitions, and had 2 when this process started')])
+    await before.stop()
+    const later = makeRuns(40)
+    const after = await startWorker(bench.options())
+    // A producer of its own: that of before knows two partitions.
+    const sender = new Sender(kafka.brokers, spans)
+    for (const place of [0, 1, 2]) {
+      await sender.send(later.map((run) => ({ traceId: run.traceId, request: run.requests[place] })))
+    }
+    await until(() => bench.hasScored(later), 'scores from all partitions', 60_000)
+    expect((await healthOf(after))[0]).toBe(200)
+    await after.stop()
+    await sender.close()
+    expect(bench.scores).toHaveLength(60)
+  })
+
+  it('reads topics from their beginning that were deleted and created again', async () => {
+    await using bench = await WorkerBench.create(kafka, 'anew')
+    const worker = await startWorker(bench.options())
+    const runs = makeRuns(50)
+    await bench.send(runs)
+    await until(() => bench.hasScored(runs), 'scores', 60_000)
+    const { spans, logs } = topicsOf('anew')
+    await kafka.admin.deleteTopics({ topics: [spans, logs] })
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    await kafka.createTopics(
+      { [spans]: { 'message.timestamp.type': 'LogAppendTime' }, [logs]: { 'message.timestamp.type': 'LogAppendTime' } },
+      1,
+    )
+    const later = makeRuns(20)
+    await bench.send(later)
+    await until(() => bench.hasScored(later), 'scores of what is on the new topics', 60_000)
+    expect(bench.lines.filter((line) => line.includes('it was deleted and created again'))).toEqual([
+      expect.stringMatching(/^anew\.spans, partition 0, ends before offset 150: /),
+    ])
+    await worker.stop()
+    expect(bench.scores).toHaveLength(70)
+  })
+
+  it('warns of another group that reads the same topics', async () => {
+    await using bench = await WorkerBench.create(kafka, 'groups')
+    const first = await startWorker(bench.options())
+    const runs = makeRuns(5)
+    await bench.send(runs)
+    await until(() => bench.hasScored(runs), 'scores', 60_000)
+    expect(bench.lines.filter((line) => line.includes('a second time'))).toEqual([])
+    const second = await startWorker(bench.options({ groupId: 'groups-by-mistake' }))
+    await until(() => bench.lines.some((line) => line.includes('a second time')), 'the warning', 30_000)
+    expect(bench.lines.find((line) => line.includes('a second time'))).toContain(
+      'The group groups reads groups.spans, groups.logs too',
+    )
+    await until(() => bench.scores.length === 10, 'the same scores again', 60_000)
+    // Whoever keeps one score for each id has each run once.
+    expect(new Set(bench.scores.map(({ attributes }) => attributes['spanscore.score.id'])).size).toBe(5)
+    await Promise.all([first.stop(), second.stop()])
+  })
+
+  it('warns when messages hold spans of several traces', async () => {
+    await using bench = await WorkerBench.create(kafka, 'mixed')
+    const worker = await startWorker(bench.options())
+    const [one, other] = makeRuns(2)
+    await bench.sender.send([{ traceId: 'none', request: toRequest([...one!.spans, ...other!.spans]) }])
+    await until(() => bench.hasScored([one!, other!]), 'scores', 60_000)
+    expect(bench.lines.find((line) => line.includes('several traces'))).toContain('set partition_traces_by_id: true')
+    await worker.stop()
+  })
+
+  it('puts aside what it cannot read on the topic of log records, and waits where too much cannot be put aside', async () => {
+    await using bench = await WorkerBench.create(kafka, 'flood')
+    const { logs, dead } = topicsOf('flood')
+    const logSender = new Sender(kafka.brokers, logs)
+    const poison = (count: number) =>
+      logSender.send(
+        Array.from({ length: count }, (_, index) => ({
+          traceId: `poison-${index}`,
+          // No field of protobuf begins with a 7. The rest cannot be compressed, so that a fetch does not bring all of it.
+          request: Buffer.concat([Buffer.from([7]), randomBytes(4000)]),
+        })),
+      )
+    const worker = await startWorker(bench.options())
+    const [run, later] = [makeRuns(1), makeRuns(1)]
+    await poison(1)
+    await bench.send(run)
+    await until(() => bench.hasScored(run), 'the score beside it', 60_000)
+    await until(() => countsOf(worker).dead === 1, 'the dead letter')
+    await kafka.admin.deleteTopics({ topics: [dead] })
+    await poison(6000)
+    await bench.send(later)
+    await until(() => countsOf(worker).dead > 1000, 'messages that wait to be put aside', 60_000)
+    await until(() => bench.lines.some((line) => line.includes('could not be put aside')), 'the reason', 30_000)
+    // Much of it stays on Kafka.
+    await until(() => countsOf(worker).lag > 2000, 'lag', 30_000)
+    expect(countsOf(worker).dead).toBeLessThan(3000)
+    await kafka.createTopics({ [dead]: {} }, 1)
+    await until(() => bench.hasScored(later), 'the score behind it', 120_000)
+    await until(() => countsOf(worker).dead === 6001, 'all dead letters', 60_000)
+    await worker.stop()
+    const [offsets] = await kafka.admin.listOffsets({
+      topics: [{ name: dead, partitions: [{ partitionIndex: 0, timestamp: -1n }] }],
+    })
+    expect(offsets?.partitions[0]?.offset).toBe(6000n)
+    await logSender.close()
+  })
+})

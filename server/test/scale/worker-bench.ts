@@ -1,0 +1,70 @@
+import { createSink } from '../sink.ts'
+import type { Sink } from '../sink.ts'
+import { makeRun } from '../traces.ts'
+import type { MadeRun } from '../traces.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
+import { Sender } from './sender.ts'
+import { APPEND_TIME, topicsOf, workerOptions } from './worker-options.ts'
+import type { WorkerServerOptions } from '../../src/start-worker.ts'
+
+/** Topics of their own for a test of workers, with a sender to them, a destination, and what workers report. */
+export class WorkerBench implements AsyncDisposable {
+  readonly name: string
+  readonly sink: Sink
+  readonly sender: Sender
+  readonly lines: string[] = []
+  readonly #kafka: KafkaCluster
+
+  private constructor(kafka: KafkaCluster, name: string, sink: Sink) {
+    this.#kafka = kafka
+    this.name = name
+    this.sink = sink
+    this.sender = new Sender(kafka.brokers, topicsOf(name).spans, kafka.access)
+  }
+
+  /** @param name Of the group, and before the names of the topics. */
+  static async create(kafka: KafkaCluster, name: string, partitions = 1): Promise<WorkerBench> {
+    const bench = new WorkerBench(kafka, name, await createSink())
+    await bench.createTopics(partitions)
+    return bench
+  }
+
+  async createTopics(partitions: number): Promise<void> {
+    const { spans, logs, dead } = topicsOf(this.name)
+    await this.#kafka.createTopics({ [spans]: APPEND_TIME, [logs]: APPEND_TIME, [dead]: {} }, partitions)
+  }
+
+  options(change: Partial<WorkerServerOptions> = {}): WorkerServerOptions {
+    return workerOptions(this.#kafka.brokers, this.name, this.sink.url, {
+      report: (line) => this.lines.push(line),
+      ...change,
+    })
+  }
+
+  /** Sends one span of each run, for each of these places in it. */
+  async send(runs: readonly MadeRun[], places: readonly number[] = [0, 1, 2]): Promise<void> {
+    for (const place of places) {
+      await this.sender.send(runs.map((run) => ({ traceId: run.traceId, request: run.requests[place] })))
+    }
+  }
+
+  /** The scores of tool errors, of which each run has one. */
+  get scores(): Sink['logs'] {
+    return this.sink.logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors')
+  }
+
+  /** Whether each of these runs has a score. */
+  hasScored(runs: readonly MadeRun[]): boolean {
+    const scored = new Set(this.scores.map(({ traceId }) => traceId))
+    return runs.every(({ traceId }) => scored.has(traceId))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.sender.close()
+    await this.sink[Symbol.asyncDispose]()
+  }
+}
+
+export function makeRuns(count: number): MadeRun[] {
+  return Array.from({ length: count }, () => makeRun({ toolFails: Math.random() < 0.3 }))
+}
