@@ -10,7 +10,7 @@ import type { OfferedRun, RunScorer } from './score/run-scorer.ts'
 import type { Outbox } from './send/outbox.ts'
 import type { GatheredRecords } from './send/gathered-signals.ts'
 import type { HeldLog, HeldSpan, SpanPlace } from './traces/held-span.ts'
-import type { RunUnit } from './traces/run-unit.ts'
+import type { FinishedSpans } from './traces/held-units.ts'
 import { bareSpan } from './traces/span-content.ts'
 import type { SettledSpans, TraceBuffer } from './traces/trace-buffer.ts'
 import type { ServiceObserver } from './service-observer.ts'
@@ -259,13 +259,14 @@ export class Service {
     return body === undefined ? undefined : this.#parts.reader.log(body, log)
   }
 
-  /** Nothing of these units is needed any more. */
-  #finish(units: readonly RunUnit[]): void {
-    for (const { spans, traceId } of units) {
+  /** Nothing of these spans is needed any more. */
+  #finish(finished: readonly FinishedSpans[]): void {
+    const { observer } = this.#parts
+    for (const { spans, traceId } of finished) {
       this.#mark(spans, FINISHED)
-      this.#parts.observer?.finished(
+      observer?.finished(
         traceId,
-        spans.map(({ spanId }) => spanId),
+        Array.from(spans, ({ spanId }) => spanId),
       )
     }
     this.#states.write()

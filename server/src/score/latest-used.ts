@@ -12,6 +12,8 @@ export class LatestUsed<Value> {
   readonly #options: LatestUsedOptions<Value>
   /** The order of the map is the order of the latest use. */
   readonly #values = new Map<string, Value>()
+  /** What is asked for is most often what was asked for last. */
+  #latest: { readonly key: string; readonly value: Value } | undefined
 
   constructor(options: LatestUsedOptions<Value>) {
     this.#options = options
@@ -22,8 +24,10 @@ export class LatestUsed<Value> {
   }
 
   get(key: string, create: () => Value): Value {
+    if (this.#latest?.key === key) return this.#latest.value
     const known = this.#values.get(key)
     const value = known ?? create()
+    this.#latest = { key, value }
     if (known !== undefined) this.#values.delete(key)
     this.#values.set(key, value)
     if (known === undefined) this.#giveWay(key)

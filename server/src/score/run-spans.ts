@@ -1,6 +1,7 @@
 import type { AgentRun } from 'spanscore/engine'
 
 import type { SettledSpans } from '../traces/trace-buffer.ts'
+import { childrenOf } from '../traces/held-span.ts'
 import type { HeldSpan } from '../traces/held-span.ts'
 
 /** The spans of a run, and whether scores of it were acknowledged before. */
@@ -25,7 +26,7 @@ function below(top: HeldSpan): readonly HeldSpan[] {
   const found = [top]
   const seen = new Set(found)
   for (const span of found) {
-    for (const child of span.children ?? []) {
+    for (const child of childrenOf(span)) {
       if (seen.has(child)) continue
       seen.add(child)
       found.push(child)

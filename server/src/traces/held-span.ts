@@ -3,7 +3,6 @@ import type { SourceLog, SourceSpan } from 'spanscore/engine'
 
 import type { RecordBytes } from '../log/span-log.ts'
 import type { RunUnit } from './run-unit.ts'
-import { placeIn } from './span-content.ts'
 import type { HeldBytes } from './span-content.ts'
 
 /** A log record of a span that is held. */
@@ -38,7 +37,9 @@ export interface HeldSpan extends HeldBytes {
   isEmitted: boolean
   logs: HeldLog[] | undefined
   parent: HeldSpan | undefined
-  children: HeldSpan[] | undefined
+  /** Its children are a list, because most spans have few: the one that was connected last comes first. */
+  firstChild: HeldSpan | undefined
+  nextSibling: HeldSpan | undefined
   /** The unit that it is the outermost span of. */
   unit: RunUnit | undefined
 }
@@ -50,11 +51,13 @@ export interface SpanPlace {
 }
 
 /** Reads what placing a span needs. */
-export function toHeldSpan(source: SourceSpan, { offset, index }: SpanPlace, bytes: RecordBytes): HeldSpan {
+export function toHeldSpan(source: SourceSpan, { offset, index }: SpanPlace, { places }: RecordBytes): HeldSpan {
   const dialect = recognise(source.scope.name, source.attributes, source.name)
   const role = dialect === undefined ? undefined : roleOf(dialect, source)
   return {
-    ...placeIn(bytes, index),
+    body: undefined,
+    start: places[2 * index] ?? 0,
+    end: places[2 * index + 1] ?? 0,
     spanId: source.spanId,
     parentSpanId: source.parentSpanId,
     parentIsRemote: source.parentIsRemote === true,
@@ -71,9 +74,15 @@ export function toHeldSpan(source: SourceSpan, { offset, index }: SpanPlace, byt
     isEmitted: false,
     logs: undefined,
     parent: undefined,
-    children: undefined,
+    firstChild: undefined,
+    nextSibling: undefined,
     unit: undefined,
   }
+}
+
+/** The children of a span. */
+export function* childrenOf(span: HeldSpan): Iterable<HeldSpan> {
+  for (let child = span.firstChild; child !== undefined; child = child.nextSibling) yield child
 }
 
 /** The outermost agent above a span, the span itself included; where there is none, the outermost span that is there. */

@@ -1,3 +1,4 @@
+import { childrenOf } from './held-span.ts'
 import type { HeldLog, HeldSpan } from './held-span.ts'
 import type { RunUnit } from './run-unit.ts'
 import { heldSize } from './span-content.ts'
@@ -53,7 +54,7 @@ export function connect(trace: HeldTrace, span: HeldSpan): void {
 export function disconnect(trace: HeldTrace, span: HeldSpan): void {
   trace.spans.delete(span.spanId)
   trace.bytes -= heldSize(span)
-  for (const child of span.children ?? []) child.parent = undefined
+  for (const child of childrenOf(span)) child.parent = undefined
   if (span.parent !== undefined || span.parentSpanId === undefined) return
   const rest = trace.waiting.get(span.parentSpanId)?.filter((other) => other !== span) ?? []
   if (rest.length === 0) trace.waiting.delete(span.parentSpanId)
@@ -71,5 +72,6 @@ export function listIn<T>(map: Map<string, T[]>, key: string): T[] {
 
 function adopt(parent: HeldSpan, child: HeldSpan): void {
   child.parent = parent
-  ;(parent.children ??= []).push(child)
+  child.nextSibling = parent.firstChild
+  parent.firstChild = child
 }

@@ -2,11 +2,23 @@ import type { TraceBufferOptions } from './buffer-options.ts'
 import { DueTimes } from './due-times.ts'
 import { HeldContents } from './held-contents.ts'
 import { anchorOf } from './held-span.ts'
-import type { HeldSpan } from './held-span.ts'
+import type { HeldLog, HeldSpan } from './held-span.ts'
 import { createTrace, disconnect } from './held-trace.ts'
 import type { HeldTrace } from './held-trace.ts'
+import { canBePacked, packedPlaces, packTrace, spanCountOf, unitCountOf, unpackTrace } from './packed-trace.ts'
+import type { PackedTrace } from './packed-trace.ts'
 import { addToUnit, createUnit, mergeUnits } from './run-unit.ts'
 import type { RunUnit } from './run-unit.ts'
+
+/** Spans of a trace of which nothing is needed any more. */
+export interface FinishedSpans {
+  readonly traceId: string
+  readonly spans: Iterable<FinishedSpan>
+  /** How many units they were. */
+  readonly units: number
+}
+
+type FinishedSpan = Pick<HeldSpan, 'spanId' | 'offset' | 'index'> & { readonly logs?: readonly HeldLog[] | undefined }
 
 /** Share of `maxSpans` above which scored runs give way, so that there is room for what comes. */
 const LINGERING_SHARE = 0.8
@@ -14,12 +26,17 @@ const LINGERING_SHARE = 0.8
 /** The traces that are held, the units of each, and when each unit is to be looked at. */
 export class HeldUnits {
   readonly #options: TraceBufferOptions
-  readonly traces = new Map<string, HeldTrace>()
+  readonly #traces = new Map<string, HeldTrace>()
+  /** Traces that wait for nothing but late spans. */
+  readonly #packed = new Map<string, PackedTrace>()
+  /** Traces with a unit that was scored since the last time that traces were packed. */
+  readonly #toPack = new Set<HeldTrace>()
   /** Bodies of requests; log records that wait for their span are held by their trace. */
   readonly contents: HeldContents<RunUnit | HeldTrace>
   readonly #due = new DueTimes<RunUnit>()
-  /** Units that were scored, in the order in which they were. */
-  readonly #lingering = new Set<RunUnit>()
+  readonly #packedDue = new DueTimes<PackedTrace>()
+  /** Units that were scored, in the order in which they were, and traces of such units. */
+  readonly #lingering = new Set<RunUnit | PackedTrace>()
   #spans = 0
 
   constructor(options: TraceBufferOptions) {
@@ -32,14 +49,42 @@ export class HeldUnits {
     return this.#spans
   }
 
+  /** How many traces there are. */
+  get traces(): number {
+    return this.#traces.size + this.#packed.size
+  }
+
   /** The trace with an id, which is added where there is none. */
   traceOf(traceId: string): HeldTrace {
-    let trace = this.traces.get(traceId)
-    if (trace === undefined) {
-      trace = createTrace(traceId)
-      this.traces.set(traceId, trace)
-    }
+    const known = this.#traces.get(traceId)
+    if (known !== undefined) return known
+    const packed = this.#packed.get(traceId)
+    if (packed !== undefined) return this.#unpack(packed)
+    const trace = createTrace(traceId)
+    this.#traces.set(traceId, trace)
     return trace
+  }
+
+  /** The traces with spans in records up to an offset, as they were before they were packed. */
+  *tracesUpTo(offset: number): Iterable<HeldTrace> {
+    for (const packed of this.#packed.values()) {
+      for (const span of packedPlaces(packed)) {
+        if (span.offset > offset) continue
+        this.#unpack(packed)
+        break
+      }
+    }
+    yield* this.#traces.values()
+  }
+
+  /** Packs the traces of which nothing is awaited but late spans. */
+  pack(): void {
+    for (const trace of this.#toPack) {
+      if (this.#traces.get(trace.traceId) !== trace) continue
+      this.#mergeConnected(trace)
+      if (trace.units.size > 0 && canBePacked(trace)) this.#pack(trace)
+    }
+    this.#toPack.clear()
   }
 
   /** Puts a span that is connected into the unit that it belongs to. */
@@ -72,7 +117,7 @@ export class HeldUnits {
   /** The units that are due, each with its trace. */
   *takeDue(nowMs: number): Iterable<readonly [HeldTrace, RunUnit]> {
     for (const unit of this.#due.take(nowMs)) {
-      const trace = this.traces.get(unit.traceId)
+      const trace = this.#traces.get(unit.traceId)
       if (trace === undefined || !trace.units.has(unit)) continue
       this.#mergeConnected(trace)
       if (trace.units.has(unit)) yield [trace, unit]
@@ -90,39 +135,87 @@ export class HeldUnits {
     unit.state = 'emitted'
     this.contents.drop(unit)
     this.#lingering.add(unit)
-    this.lookAt(unit, nowMs + this.#options.lingerMs)
+    unit.lingersUntilMs = nowMs + this.#options.lingerMs
+    this.lookAt(unit, unit.lingersUntilMs)
+    const trace = this.#traces.get(unit.traceId)
+    if (trace !== undefined) this.#toPack.add(trace)
+  }
+
+  /** Packed traces that have waited for late spans for long enough. */
+  takeOver(nowMs: number): readonly FinishedSpans[] {
+    const over = this.#packedDue.take(nowMs)
+    for (const packed of over) this.#forgetPacked(packed)
+    return over.map(finishedOf)
   }
 
   /** Nothing of the unit is needed any more. */
-  finish(trace: HeldTrace, unit: RunUnit): void {
+  finish(trace: HeldTrace, unit: RunUnit): FinishedSpans {
     unit.state = 'finished'
     this.contents.drop(unit)
     this.#forget(trace, unit)
     this.#spans -= unit.spans.length
     for (const span of unit.spans) disconnect(trace, span)
     this.forgetEmpty(trace)
+    return { traceId: unit.traceId, spans: unit.spans, units: 1 }
   }
 
   /** Forgets a trace of which nothing is held. */
   forgetEmpty(trace: HeldTrace): void {
     if (trace.units.size > 0 || trace.looseLogs.size > 0) return
     this.contents.drop(trace)
-    this.traces.delete(trace.traceId)
+    this.#traces.delete(trace.traceId)
   }
 
   /** Many spans are held: the units that were scored first wait no longer for late spans. @returns What is finished */
-  giveWay(): readonly RunUnit[] {
+  giveWay(): readonly FinishedSpans[] {
     const limit = this.#options.maxSpans * LINGERING_SHARE
-    const finished: RunUnit[] = []
-    for (const unit of this.#lingering) {
+    const finished: FinishedSpans[] = []
+    for (const scored of this.#lingering) {
       if (this.#spans <= limit) break
-      const trace = this.traces.get(unit.traceId)
-      this.#lingering.delete(unit)
-      if (trace === undefined || unit.state !== 'emitted') continue
-      this.finish(trace, unit)
-      finished.push(unit)
+      this.#lingering.delete(scored)
+      if ('ids' in scored) {
+        this.#forgetPacked(scored)
+        finished.push(finishedOf(scored))
+        continue
+      }
+      const trace = this.#traces.get(scored.traceId)
+      if (trace !== undefined && scored.state === 'emitted') finished.push(this.finish(trace, scored))
     }
     return finished
+  }
+
+  #pack(trace: HeldTrace): void {
+    const packed = packTrace(trace)
+    this.#traces.delete(trace.traceId)
+    this.contents.drop(trace)
+    for (const unit of trace.units) {
+      this.#lingering.delete(unit)
+      this.#due.delete(unit)
+    }
+    this.#packed.set(trace.traceId, packed)
+    this.#lingering.add(packed)
+    this.#packedDue.set(packed, packed.lingersUntilMs)
+  }
+
+  #unpack(packed: PackedTrace): HeldTrace {
+    const trace = unpackTrace(packed)
+    this.#packed.delete(packed.traceId)
+    this.#lingering.delete(packed)
+    this.#packedDue.delete(packed)
+    this.#traces.set(trace.traceId, trace)
+    this.#toPack.add(trace)
+    for (const unit of trace.units) {
+      this.#lingering.add(unit)
+      this.lookAt(unit, unit.lingersUntilMs)
+    }
+    return trace
+  }
+
+  #forgetPacked(packed: PackedTrace): void {
+    this.#packed.delete(packed.traceId)
+    this.#lingering.delete(packed)
+    this.#packedDue.delete(packed)
+    this.#spans -= spanCountOf(packed)
   }
 
   /** Units whose outermost span got a parent belong to the unit of what is above it. */
@@ -145,5 +238,13 @@ export class HeldUnits {
     trace.units.delete(unit)
     this.#lingering.delete(unit)
     this.#due.delete(unit)
+  }
+}
+
+function finishedOf(packed: PackedTrace): FinishedSpans {
+  return {
+    traceId: packed.traceId,
+    spans: { [Symbol.iterator]: () => packedPlaces(packed) },
+    units: unitCountOf(packed),
   }
 }

@@ -15,6 +15,8 @@ export interface RunUnit {
   firstSeenMs: number
   /** `settling` while its runs are with the scorers, `emitted` once their scores were acknowledged. */
   state: 'open' | 'settling' | 'emitted' | 'finished'
+  /** Time of the log until which late spans are waited for, once its scores were acknowledged. */
+  lingersUntilMs: number
   /** How many of its spans a dialect recognised. */
   recognised: number
   startTimeMs: number
@@ -30,6 +32,7 @@ export function createUnit(traceId: string, top: HeldSpan, nowMs: number, state:
     lastSeenMs: nowMs,
     firstSeenMs: nowMs,
     state,
+    lingersUntilMs: 0,
     recognised: 0,
     startTimeMs: Number.POSITIVE_INFINITY,
     endTimeMs: Number.NEGATIVE_INFINITY,
@@ -38,7 +41,9 @@ export function createUnit(traceId: string, top: HeldSpan, nowMs: number, state:
 
 /** Puts a span into a unit. */
 export function addToUnit(unit: RunUnit, span: HeldSpan, nowMs: number): void {
-  unit.spans.push(span)
+  // Most units begin with a child of the next span, and are merged into its unit: a list of one has room for one.
+  if (unit.spans.length === 0) unit.spans = [span]
+  else unit.spans.push(span)
   unit.lastSeenMs = Math.max(unit.lastSeenMs, nowMs)
   unit.recognised += span.isRecognised ? 1 : 0
   unit.startTimeMs = Math.min(unit.startTimeMs, span.startTimeMs)
@@ -53,6 +58,7 @@ export function mergeUnits(from: RunUnit, into: RunUnit): void {
   into.spans = longer
   into.lastSeenMs = Math.max(into.lastSeenMs, from.lastSeenMs)
   into.firstSeenMs = Math.min(into.firstSeenMs, from.firstSeenMs)
+  into.lingersUntilMs = Math.max(into.lingersUntilMs, from.lingersUntilMs)
   into.recognised += from.recognised
   into.startTimeMs = Math.min(into.startTimeMs, from.startTimeMs)
   into.endTimeMs = Math.max(into.endTimeMs, from.endTimeMs)

@@ -9,6 +9,7 @@ import type { HeldSpan, SpanPlace } from './held-span.ts'
 import { connect } from './held-trace.ts'
 import type { HeldTrace } from './held-trace.ts'
 import { HeldUnits } from './held-units.ts'
+import type { FinishedSpans } from './held-units.ts'
 import { LooseLogs } from './loose-logs.ts'
 import type { RunUnit } from './run-unit.ts'
 import { heldSize, placeIn } from './span-content.ts'
@@ -26,8 +27,8 @@ export interface SettledSpans {
 /** What is due at a time. */
 export interface Due {
   readonly settled: readonly SettledSpans[]
-  /** Units of which nothing is needed any more. */
-  readonly finished: readonly RunUnit[]
+  /** Spans of which nothing is needed any more. */
+  readonly finished: readonly FinishedSpans[]
   /** Log records whose span never arrived. */
   readonly freed: readonly SpanPlace[]
 }
@@ -69,7 +70,7 @@ export class TraceBuffer {
 
   /** Traces of which anything is held. */
   get traces(): number {
-    return this.#held.traces.size
+    return this.#held.traces
   }
 
   /**
@@ -105,18 +106,18 @@ export class TraceBuffer {
   /** What is due at a time of the log. Each unit that is given is to be handed to `emitted` once its scores are out. */
   settle(nowMs: number): Due {
     const settled: SettledSpans[] = []
-    const finished: RunUnit[] = []
+    const finished: FinishedSpans[] = [...this.#held.takeOver(nowMs)]
     const loose = this.#looseLogs.take(nowMs)
     for (const trace of loose.traces) this.#held.forgetEmpty(trace)
     for (const [trace, unit] of this.#held.takeDue(nowMs)) {
       if (unit.state === 'emitted') {
-        const lingersUntilMs = unit.lastSeenMs + this.#options.lingerMs
-        if (lingersUntilMs > nowMs) this.#held.lookAt(unit, lingersUntilMs)
+        if (unit.lingersUntilMs > nowMs) this.#held.lookAt(unit, unit.lingersUntilMs)
         else this.#finish(trace, unit, finished)
       } else if (unit.state === 'open') this.#settleDue(trace, unit, nowMs, settled, finished)
     }
+    this.#held.pack()
     const cutShort = this.#held.giveWay()
-    this.counts.cutShort += cutShort.length
+    for (const { units } of cutShort) this.counts.cutShort += units
     finished.push(...cutShort)
     return { settled, finished, freed: loose.places }
   }
@@ -124,11 +125,11 @@ export class TraceBuffer {
   /**
    * Gives up runs with spans in records up to an offset, scored or not. What is with the scorers is left alone.
    *
-   * @returns Units of which nothing is needed any more.
+   * @returns Spans of which nothing is needed any more.
    */
-  expire(offset: number): readonly RunUnit[] {
-    const finished: RunUnit[] = []
-    for (const trace of this.#held.traces.values()) {
+  expire(offset: number): readonly FinishedSpans[] {
+    const finished: FinishedSpans[] = []
+    for (const trace of this.#held.tracesUpTo(offset)) {
       for (const unit of trace.units) {
         if (unit.state === 'settling' || !unit.spans.some((span) => span.offset <= offset)) continue
         if (unit.state === 'open') this.counts.expired += unit.spans.length
@@ -212,7 +213,7 @@ export class TraceBuffer {
     return true
   }
 
-  #settleDue(trace: HeldTrace, unit: RunUnit, nowMs: number, settled: SettledSpans[], finished: RunUnit[]): void {
+  #settleDue(trace: HeldTrace, unit: RunUnit, nowMs: number, settled: SettledSpans[], finished: FinishedSpans[]): void {
     const dueMs = whenDue(trace, unit, nowMs, this.#options)
     if (dueMs > nowMs) {
       this.#held.lookAt(unit, dueMs)
@@ -254,8 +255,7 @@ export class TraceBuffer {
     return isDangling(top) && this.#finished.has(trace.traceId)
   }
 
-  #finish(trace: HeldTrace, unit: RunUnit, finished: RunUnit[]): void {
-    this.#held.finish(trace, unit)
-    finished.push(unit)
+  #finish(trace: HeldTrace, unit: RunUnit, finished: FinishedSpans[]): void {
+    finished.push(this.#held.finish(trace, unit))
   }
 }
