@@ -1,5 +1,6 @@
 import type { LiveRun } from '../runs/live/live-run.ts'
 import { detached } from '../scoring/isolation.ts'
+import { inNextTurn } from '../scoring/next-turn.ts'
 import { isTooLarge } from './run/admission.ts'
 
 /** Milliseconds that reading may take of one turn of the event loop. */
@@ -30,7 +31,7 @@ export class LargeRuns {
   }
 
   #readOnLater(): void {
-    detached(() => setImmediate(() => this.#readOn()))
+    detached(() => inNextTurn(() => this.#readOn()))
   }
 
   #readOn(): void {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { EventLoopTurns, Scheduler } from './scheduler.ts'
+import { Scheduler } from './scheduler.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -91,37 +91,4 @@ test('a wait that is longer than a timer takes is waited for, and after the stop
   vi.advanceTimersByTime(1000)
   expect(done).toEqual(['in two months'])
   expect(vi.getTimerCount()).toBe(0)
-})
-
-/** Does so many pieces of work, each of so many milliseconds, and says in which turn of the event loop each began. */
-async function turnsOf(pieces: number, milliseconds: number): Promise<number[]> {
-  vi.useRealTimers()
-  let [nowMs, turn] = [0, 0]
-  let isDone = false
-  const count = (): void => {
-    turn += 1
-    if (!isDone) setImmediate(count)
-  }
-  setImmediate(count)
-  const turns = new EventLoopTurns(() => nowMs)
-  const begun = await Promise.all(
-    Array.from({ length: pieces }, async () => {
-      await turns.next()
-      nowMs += milliseconds
-      return turn
-    }),
-  )
-  isDone = true
-  return begun
-}
-
-test('gives work that takes long a turn each, in the order of the calls', async () => {
-  const begun = await turnsOf(8, 40)
-  expect(new Set(begun).size).toBe(8)
-  expect(begun).toEqual(begun.toSorted((one, other) => one - other))
-})
-
-test('lets work that is quick share a turn', async () => {
-  expect(new Set(await turnsOf(40, 0.1)).size).toBe(1)
-  expect(new Set(await turnsOf(40, 1)).size).toBe(8)
 })

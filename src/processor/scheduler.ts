@@ -1,3 +1,4 @@
+import { EventLoopTurns } from '../scoring/event-loop-turns.ts'
 import { detached } from '../scoring/isolation.ts'
 import { unref } from '../scoring/keep-process-alive.ts'
 
@@ -21,8 +22,9 @@ interface Deadline {
 const MAX_DELAY_MS = 2 ** 31 - 1
 
 /**
- * When things are done: the turns of the event loop in which scorers begin, and the deadlines of one processor, with one timer for the earliest of them: runs that wait for spans, spans that are held, scores
- * that wait or take too long, metrics to be gathered. The timer keeps no process alive, and no request's async context.
+ * When things are done: the turns of the event loop in which scorers begin, and the deadlines of one processor, with one timer for the
+ * earliest of them: runs that wait for spans, spans that are held, scores that wait or take too long, metrics to be gathered. The timer
+ * keeps no process alive, and no request's async context.
  */
 export class Scheduler {
   /** Where work that may compute for long begins. */
@@ -121,44 +123,5 @@ export class Scheduler {
     } catch (error) {
       this.#onError(error)
     }
-  }
-}
-
-/** Milliseconds of one turn of the event loop after which nothing more begins in it. */
-const SLICE_MS = 5
-
-/**
- * Gives work turns of the event loop. What begins in one turn is bounded: several scorers that each compute for their whole time would
- * together block the application for as many times as long.
- */
-export class EventLoopTurns {
-  readonly #now: () => number
-  readonly #waiting: (() => void)[] = []
-  #isTaken = false
-
-  /** @param now A monotonic clock, in milliseconds. */
-  constructor(now: () => number) {
-    this.#now = now
-  }
-
-  /** Resolves in a turn that has time left, in the order of the calls. What the caller then does must be synchronous to count. */
-  next(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve)
-      if (this.#isTaken) return
-      this.#isTaken = true
-      setImmediate(() => void this.#give())
-    })
-  }
-
-  async #give(): Promise<void> {
-    const endMs = this.#now() + SLICE_MS
-    do {
-      this.#waiting.shift()?.()
-      // What has just been resolved goes on before this does.
-      await Promise.resolve()
-    } while (this.#waiting.length > 0 && this.#now() < endMs)
-    this.#isTaken = this.#waiting.length > 0
-    if (this.#isTaken) setImmediate(() => void this.#give())
   }
 }

@@ -75,17 +75,55 @@ export function toJsonText(value: unknown): string | undefined {
  * JSON text with sorted keys, so that equal values give equal text whatever wrote them. Beyond 200 levels, where a
  * comparison has no use any more, it gives up.
  */
-export function canonicalJson(value: unknown, depth = 0): string {
+export function canonicalJson(value: unknown): string {
+  return toCanonical(value, 0, NO_BOUND)
+}
+
+/**
+ * As `canonicalJson`, of no more of a value than takes as long as that many characters. Values that differ only beyond it give equal text
+ * where as much of them follows: to compare everything that a run recorded would take seconds.
+ */
+export function canonicalJsonWithin(maxCharacters: number, value: unknown): string {
+  return toCanonical(value, 0, { charactersLeft: maxCharacters })
+}
+
+/** What is left of a bound. */
+interface Bound {
+  charactersLeft: number
+}
+
+const NO_BOUND: Bound = { charactersLeft: Number.POSITIVE_INFINITY }
+
+/** Writing a value takes as long as writing so many characters of a text. */
+const VALUE_CHARACTERS = 8
+
+function toCanonical(value: unknown, depth: number, bound: Bound): string {
   if (depth > 200) return '…'
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join(',')}]`
+  if (bound.charactersLeft <= 0) return '…'
+  bound.charactersLeft -= VALUE_CHARACTERS
+  if (Array.isArray(value)) return `[${canonicalItems(value, depth, bound)}]`
   if (isRecord(value)) {
     const entries = Object.keys(value)
       .toSorted()
       .filter((key) => value[key] !== undefined)
-      .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key], depth + 1)}`)
+      .map((key) => `${JSON.stringify(key)}:${toCanonical(value[key], depth + 1, bound)}`)
     return `{${entries.join(',')}}`
   }
-  return toJson(value)
+  if (typeof value !== 'string') return toJson(value)
+  const shown = value.length > bound.charactersLeft ? value.slice(0, bound.charactersLeft) : value
+  bound.charactersLeft -= shown.length
+  return shown === value ? JSON.stringify(value) : `${JSON.stringify(shown)}…${value.length}`
+}
+
+function canonicalItems(items: readonly unknown[], depth: number, bound: Bound): string {
+  const texts: string[] = []
+  for (const item of items) {
+    texts.push(toCanonical(item, depth + 1, bound))
+    if (bound.charactersLeft > 0) continue
+    texts.push(`…${items.length}`)
+    break
+  }
+  return texts.join(',')
 }
 
 /** True for objects that are neither null nor arrays. */

@@ -83,8 +83,48 @@ function errorOf({ error }: ToolCall): string | undefined {
 
 function payload(label: string, value: unknown, about?: string): Fragment[] {
   if (value === undefined) return []
-  const fragments: Fragment[] = [{ text: label }, { text: quoted(value), cut: 'first' }, { text: '\n' }]
-  return about === undefined ? fragments : fragments.map((fragment) => ({ ...fragment, about }))
+  const shown = about === undefined ? {} : { about }
+  return [{ text: label, ...shown }, new Payload(value, about), { text: '\n', ...shown }]
+}
+
+/** A fragment whose text is written when it is asked for: to estimate what a score costs, not all of a large run is needed. */
+class Payload implements Fragment {
+  readonly cut = 'first'
+  readonly about: string | undefined
+  readonly #value: unknown
+  #text: string | undefined
+
+  constructor(value: unknown, about: string | undefined) {
+    this.#value = value
+    this.about = about
+  }
+
+  get text(): string {
+    this.#text ??= quoted(this.#value)
+    return this.#text
+  }
+}
+
+/** Texts that are longer are kept once they are written. */
+const LONG_TEXT = 10_000
+
+/** The JSON text of large values. */
+const written = new WeakMap<object, string>()
+
+/** Writes the arguments and results of calls one after the other, in steps, so that the sections of a large run are made quickly. */
+export function* writeInSteps(calls: readonly ToolCall[]): Generator<undefined, void> {
+  let characters = 0
+  for (const { arguments: given, result } of calls) {
+    for (const value of [given, result]) {
+      if (typeof value !== 'object' || value === null) continue
+      const text = quoted(value)
+      if (text.length > LONG_TEXT) written.set(value, text)
+      characters += text.length
+      if (characters < LONG_TEXT) continue
+      characters = 0
+      yield
+    }
+  }
 }
 
 /** Names are never cut by space, and so must be short by themselves: models invent long ones. */
@@ -94,7 +134,9 @@ function name(text: string): string {
 
 /** One line, whatever the value is: JSON has no raw line ends. */
 function quoted(value: unknown): string {
-  return (typeof value === 'string' ? JSON.stringify(value) : toJsonText(value)) ?? '(no JSON form)'
+  if (typeof value === 'string') return JSON.stringify(value)
+  const known = typeof value === 'object' && value !== null ? written.get(value) : undefined
+  return known ?? toJsonText(value) ?? '(no JSON form)'
 }
 
 function contentOf(message: Message): string {

@@ -14,7 +14,7 @@ export interface Fragment {
   readonly text: string
   readonly cut?: 'first' | 'last'
   /** Only shown in a prompt that asks about this id: what would not fit if it were shown for all of them. */
-  readonly about?: string
+  readonly about?: string | undefined
   /** UTF-8 bytes that were cut out of the middle of the text before. @default 0 */
   readonly cutBytes?: number
   /** Replaced by the id under which the question of this name is shown, and a colon. */
@@ -27,10 +27,19 @@ export interface SectionDraft {
   readonly fragments: readonly Fragment[]
 }
 
-/** UTF-8 bytes of the sections as they are, uncut. */
-export function bytesOf(drafts: readonly SectionDraft[]): number {
+/**
+ * UTF-8 bytes of the sections as they are, uncut.
+ *
+ * @param most Texts are counted until they come to more than this.
+ */
+export function bytesOf(drafts: readonly SectionDraft[], most: number = Number.POSITIVE_INFINITY): number {
   let total = 0
-  for (const { fragments } of drafts) for (const { text } of fragments) total += Buffer.byteLength(text)
+  for (const { fragments } of drafts) {
+    for (const fragment of fragments) {
+      total += Buffer.byteLength(fragment.text)
+      if (total > most) return total
+    }
+  }
   return total
 }
 

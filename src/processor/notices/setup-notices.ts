@@ -1,5 +1,6 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { detached } from '../../scoring/isolation.ts'
+import { inNextTurn } from '../../scoring/next-turn.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import type { Reporter } from '../run/reporter.ts'
 import type { Scheduler } from '../scheduler.ts'
@@ -54,7 +55,7 @@ export class SetupNotices {
       this.#hasSeenRun = true
       this.#noRuns.stop()
       if (this.#lacksExport()) this.#reporter.notify('SPANSCORE_NO_EXPORT', NO_EXPORT)
-      detached(() => setImmediate(() => reportMissingJudges(this.#scorers, this.#reporter)))
+      detached(() => inNextTurn(() => reportMissingJudges(this.#scorers, this.#reporter)))
     })
   }
 

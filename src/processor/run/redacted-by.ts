@@ -1,11 +1,16 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Failed } from '../../model/score.ts'
 import { describeError, formatValue } from '../../scoring/format-value.ts'
+import { withoutPause } from '../../scoring/in-slices.ts'
 import { runForeign } from '../../scoring/run-foreign.ts'
 import { disown, isThenable } from '../../scoring/thenable.ts'
 import { failed } from '../../scoring/unscored.ts'
-import { frozen } from '../../runs/view/frozen.ts'
+import { frozenInSteps } from '../../runs/view/frozen.ts'
 import { isRecord } from '../../spans/json.ts'
+import { plainCopy } from './plain-copy.ts'
+import { readInSteps } from './read-in-steps.ts'
+
+type Redact = (run: AgentRun) => AgentRun
 
 /**
  * What `redact` makes of a run. It is given a plain copy: runs read their spans when they are asked, so that `{ ...run }` of one
@@ -13,16 +18,23 @@ import { isRecord } from '../../spans/json.ts'
  *
  * @throws what `redact` throws, and TypeError where it does not give a run: no judge may be shown anything else.
  */
-export function redactedBy(redact: (run: AgentRun) => AgentRun, run: AgentRun): AgentRun {
-  const copy = JSON.parse(JSON.stringify(run))
-  const result = runForeign((): unknown => redact(copy))
+export function redactedBy(redact: Redact, run: AgentRun): AgentRun {
+  return withoutPause(redactInSteps(redact, run))
+}
+
+/** As `redactedBy`, in steps: of a run that holds megabytes, all but `redact` itself is done over several turns of the event loop. */
+export function* redactInSteps(redact: Redact, run: AgentRun): Generator<undefined, AgentRun> {
+  yield* readInSteps(run)
+  const copy = yield* plainCopy(run)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON of a run has all of its facts
+  const result = runForeign((): unknown => redact(copy as AgentRun))
   if (!result.ok) throw result.error
   const redacted = result.value
   if (isThenable(redacted)) {
     disown(redacted)
     throw new TypeError('expected redact to return a run, got a promise; it cannot be async')
   }
-  if (isRun(redacted)) return frozen(redacted)
+  if (isRun(redacted)) return yield* frozenInSteps(redacted)
   throw new TypeError(`expected redact to return the run that judges may see, got ${formatValue(redacted)}`)
 }
 

@@ -7,7 +7,8 @@ import type { Budget } from '../../sampling/budget.ts'
 import type { SamplePoint } from '../../sampling/sample-point.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import type { SpanOutlet } from '../deliver/span-outlet.ts'
-import { redactedBy } from './redacted-by.ts'
+import { inSlices } from '../../scoring/in-slices.ts'
+import { redactedBy, redactInSteps } from './redacted-by.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScorableRun } from './scorable-run.ts'
 
@@ -33,7 +34,7 @@ export class ScoredRun {
   readonly tasks: ScoringTask[] = []
   #isSettled = false
   #budgetFactor: number | undefined
-  #redacted: { readonly of: AgentRun; readonly run: AgentRun } | undefined
+  #redacted: { readonly of: AgentRun; readonly run: Promise<AgentRun> } | undefined
   #onAllIn: (() => void) | undefined
 
   constructor({ scorable, target, point, outlet, upstream }: ScoredRunParts) {
@@ -87,10 +88,17 @@ export class ScoredRun {
     return this.#budgetFactor
   }
 
-  /** What judges may see of the run. Redacted once for all of them; throws what `redact` throws, and where it gives no run. */
-  redacted(run: AgentRun, redact: ((run: AgentRun) => AgentRun) | undefined): AgentRun {
-    if (redact === undefined) return run
-    if (this.#redacted?.of !== run) this.#redacted = { of: run, run: redactedBy(redact, run) }
+  /**
+   * What judges may see of the run, redacted once for all of them. Rejects with what `redact` throws, and where it gives no run.
+   *
+   * @param isSmall Whether it is done in one turn of the event loop.
+   */
+  redacted(run: AgentRun, redact: (run: AgentRun) => AgentRun, isSmall: boolean): Promise<AgentRun> {
+    if (this.#redacted?.of !== run) {
+      const redacting = async (): Promise<AgentRun> =>
+        isSmall ? redactedBy(redact, run) : inSlices(redactInSteps(redact, run))
+      this.#redacted = { of: run, run: redacting() }
+    }
     return this.#redacted.run
   }
 

@@ -5,6 +5,7 @@ import { isolated } from '../../scoring/isolation.ts'
 import type { DropReason, QueueJob } from '../../scoring/queue.ts'
 import type { ResolvedOptions } from '../config/options.ts'
 import type { Scheduler } from '../scheduler.ts'
+import { isSmall } from './admission.ts'
 import { askScorer } from './ask-scorer.ts'
 import { redactFailed } from './redacted-by.ts'
 import { EXPIRED, QUEUE_FULL, SHUT_DOWN } from './rejections.ts'
@@ -46,19 +47,21 @@ export class ScoringJob implements QueueJob {
     // A scorer that computes for long delays neither the span's end nor, in the same turn, what else is to be done.
     await this.parts.scheduler.turns.next()
     if (!this.#begin()) return
+    const visible = await this.#visibleRun()
+    if (visible === undefined || this.#isFinished) return
     const { options, scheduler } = this.parts
     const cancel = scheduler.after(options.timeoutMs, () => this.#controller.abort())
     try {
-      this.#finish(await this.#evaluate(), true)
+      this.#finish(await this.#evaluate(visible), true)
     } finally {
       cancel()
     }
   }
 
-  /** Does the work in this turn of the event loop, if it has not begun. */
+  /** Does the work in this turn of the event loop, if it has not begun. Only for scorers that are code, which `redact` is not for. */
   startNow(): void {
     if (!this.#begin()) return
-    const evaluation = this.#evaluate()
+    const evaluation = this.#evaluate(this.parts.run)
     if (evaluation instanceof Promise) this.await(evaluation)
     else this.#finish(evaluation, true)
   }
@@ -95,17 +98,22 @@ export class ScoringJob implements QueueJob {
     this.parts.onFinished(this, evaluation, wasAsked)
   }
 
-  #evaluate(): Evaluation | Promise<Evaluation> {
-    const { task, run, probability, options, reporter } = this.parts
+  /** The run as its scorer may see it; `undefined` where that cannot be had, and the job has ended. */
+  async #visibleRun(): Promise<AgentRun | undefined> {
+    const { task, run, probability, options } = this.parts
     const { scored, scorer } = task
-    let visible = run
-    if (scorer.scorer.kind === 'judge') {
-      try {
-        visible = scored.redacted(run, options.redact)
-      } catch (error) {
-        return scored.unaskedEvaluation(scorer, redactFailed(error), run, probability)
-      }
+    if (scorer.scorer.kind !== 'judge' || options.redact === undefined) return run
+    try {
+      return await scored.redacted(run, options.redact, isSmall(scored, options))
+    } catch (error) {
+      this.#finish(scored.unaskedEvaluation(scorer, redactFailed(error), run, probability), true)
+      return undefined
     }
+  }
+
+  #evaluate(visible: AgentRun): Evaluation | Promise<Evaluation> {
+    const { task, probability, options, reporter } = this.parts
+    const { scored, scorer } = task
     const { signal } = this.#controller
     return isolated(() => askScorer(scored, scorer, visible, { options, reporter, probability, signal }))
   }

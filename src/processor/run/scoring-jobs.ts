@@ -2,6 +2,7 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import type { Evaluation, Failed, Skipped } from '../../model/score.ts'
 import type { Budget } from '../../sampling/budget.ts'
 import { detached } from '../../scoring/isolation.ts'
+import { inNextTurn } from '../../scoring/next-turn.ts'
 import { ScoringQueue } from '../../scoring/queue.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
 import { PendingRuns } from '../deliver/pending-runs.ts'
@@ -157,7 +158,7 @@ export class ScoringJobs {
     this.#intake.push(task)
     if (this.#isAdmitting) return
     this.#isAdmitting = true
-    detached(() => setImmediate(() => this.#admitSome()))
+    detached(() => inNextTurn(() => this.#admitSome()))
   }
 
   #admitSome(): void {
@@ -170,7 +171,7 @@ export class ScoringJobs {
       this.#admit(next)
     } while (!isTimeUp())
     this.#isAdmitting = this.#intake.length > 0
-    if (this.#isAdmitting) setImmediate(() => this.#admitSome())
+    if (this.#isAdmitting) inNextTurn(() => this.#admitSome())
   }
 
   /** Whether the run of a task can be put together in one turn of the event loop: a large one is read over several. */
@@ -216,9 +217,10 @@ export class ScoringJobs {
     run: AgentRun,
     rate: number,
   ): Promise<Skipped | Failed | undefined> {
-    let visible: AgentRun
+    const { options } = this.#parts
+    let visible = run
     try {
-      visible = scored.redacted(run, this.#parts.options.redact)
+      if (options.redact !== undefined) visible = await scored.redacted(run, options.redact, isSmall(scored, options))
     } catch (error) {
       return redactFailed(error)
     }

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../spans/json.ts'
 import type { Message } from '../../model/message.ts'
+import { comparisonKey } from '../comparison-key.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /** The ids of the tool calls that messages answer since the last question, in order: those before it are history. */
@@ -50,5 +50,5 @@ function hasCalls(message: Message): boolean {
 
 function messageKey(message: Message): string {
   const calls = message.parts.filter((part) => part.type === 'tool_call')
-  return canonicalJson([message.text ?? '', calls.map((call) => [call.name, call.arguments])])
+  return [message.text ?? '', ...calls.flatMap((call) => [call.name, call.arguments])].map(comparisonKey).join()
 }

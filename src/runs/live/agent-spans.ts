@@ -1,8 +1,8 @@
 import type { RunPlan } from '../layout/run-layout.ts'
-import { frozen } from '../view/frozen.ts'
 import type { LiveRunSource } from './live-run.ts'
 import type { LiveGroup, LiveSpan } from './live-span.ts'
 import { findPlan, planLive } from './plan-live.ts'
+import { ReadAhead } from './read-ahead.ts'
 
 /** What is kept of a run when it is settled. */
 interface KeptSpans {
@@ -24,8 +24,7 @@ export class AgentSpans implements LiveRunSource {
   readonly #started: () => number
   /** What it consists of, once it is settled. */
   #kept: KeptSpans | undefined
-  /** Spans that have not been read ahead. */
-  #unread: LiveSpan[] | undefined
+  #ahead: ReadAhead | undefined
 
   /**
    * @param isNested Whether a tool of another agent started it.
@@ -78,12 +77,8 @@ export class AgentSpans implements LiveRunSource {
   }
 
   readAhead(isTimeUp: () => boolean): boolean {
-    this.#unread ??= [...(this.#kept?.spans ?? this.#agent.withAllBelow())]
-    for (let span = this.#unread.pop(); span !== undefined; span = this.#unread.pop()) {
-      if (!span.isOpen) readContent(span)
-      if (isTimeUp()) break
-    }
-    return this.#unread.length === 0
+    this.#ahead ??= new ReadAhead(this.#kept?.spans ?? this.#agent.withAllBelow())
+    return this.#ahead.readOn(isTimeUp)
   }
 
   #spans(): readonly LiveSpan[] {
@@ -122,17 +117,4 @@ function outermost(agent: LiveSpan): LiveSpan {
   let found = agent
   for (let span = agent.above; span !== undefined; span = span.above) if (span.run !== undefined) found = span
   return found
-}
-
-/** Reads what takes long: each fact is kept with the span. What a model was given is read by few scorers, and stays unread here. */
-function readContent(span: LiveSpan): void {
-  try {
-    span.sortLogs()
-    frozen(span.output)
-    frozen(span.toolCalls)
-    frozen(span.toolArguments)
-    frozen(span.toolResult)
-  } catch {
-    // The value cannot be looked at. What asks the run for it gets the error.
-  }
 }

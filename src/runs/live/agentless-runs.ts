@@ -6,6 +6,7 @@ import { LiveSpan } from './live-span.ts'
 import type { LiveGroup } from './live-span.ts'
 import { outermostOpen } from './local-span.ts'
 import type { LocalSpan } from './local-span.ts'
+import { ReadAhead, readWhole } from './read-ahead.ts'
 import type { SpanGroups } from './span-groups.ts'
 import type { SpanLinks } from './span-links.ts'
 import { WaitingBelow } from './waiting-below.ts'
@@ -250,16 +251,19 @@ export class AgentlessRuns {
   }
 }
 
-/** A run that is laid out already. */
-function sourceOf({ spans, contentBytes }: LiveGroup, plan: RunPlan | undefined): LiveRunSource {
+/** A run that is laid out already. Its calls may be in several groups. */
+function sourceOf(group: LiveGroup, plan: RunPlan | undefined): LiveRunSource {
+  const planned = plan === undefined ? group.spans : [...plan.models, ...plan.tools]
+  const spans = planned.filter((span) => span instanceof LiveSpan)
+  const ahead = new ReadAhead(spans)
   return {
     version: 0,
     spanCount: spans.length,
-    contentBytes,
+    contentBytes: spans.reduce((sum, span) => sum + span.contentBytes, 0),
     hasOpenSpans: false,
     plan: () => plan,
     freeze: () => undefined,
-    readAhead: () => true,
+    readAhead: (isTimeUp) => ahead.readOn(isTimeUp),
   }
 }
 
@@ -267,10 +271,14 @@ function isWaiting(group: LiveGroup): boolean {
   return group.openCount === 0 && !group.hasRun && !group.closed
 }
 
-/** Asks a span what the layout will ask it. */
+/** A span that holds more is read whole before its run is put together. */
+const LARGE_BYTES = 16 * 1024
+
+/** Asks a span what the layout will ask it, and a large one what the run will ask it. */
 function read(span: LiveSpan): void {
   span.isRead = true
   span.sortLogs()
+  if (span.contentBytes > LARGE_BYTES) readWhole(span)
   if (span.role !== 'model') return
   void span.input
   void span.toolCalls

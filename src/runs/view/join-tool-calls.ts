@@ -1,6 +1,6 @@
-import { canonicalJson } from '../../spans/json.ts'
 import type { Message, ToolCallPart, ToolCallResponsePart } from '../../model/message.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
+import { comparisonKey } from '../comparison-key.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /** One tool call: as the model asked for it, as it ran, or both. */
@@ -80,9 +80,9 @@ function joinByArguments(tools: readonly TraceSpan[], drafts: readonly Draft[]):
     // A span that does not say its tool may be of any call.
     const calls = name === undefined ? freeDrafts(drafts) : (callsOf.get(name) ?? [])
     if (calls.length === 0 || (calls.length === 1 && spans.length === 1 && name !== undefined)) continue
-    const byArguments = Map.groupBy(calls, (draft) => canonicalJson(draft.asked?.arguments))
+    const byArguments = Map.groupBy(calls, (draft) => comparisonKey(draft.asked?.arguments))
     for (const tool of spans) {
-      const draft = byArguments.get(canonicalJson(tool.toolArguments))?.shift()
+      const draft = byArguments.get(comparisonKey(tool.toolArguments))?.shift()
       if (draft === undefined) continue
       draft.tool = tool
       joined.add(tool)

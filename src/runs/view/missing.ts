@@ -1,10 +1,10 @@
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Absence, ContentFact } from '../../spans/dialect.ts'
-import { isTooLargeToParse } from '../../spans/json.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { AgentRun, Missing, ToolCall } from '../../model/agent-run.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import type { TraceSpan } from '../trace-span.ts'
+import { isTooLarge } from './too-large.ts'
 
 /** Facts that the spans do not hold although a run has them, and the switch that records each. */
 export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
@@ -78,15 +78,6 @@ function explain(what: string, node: TraceSpan, fact: ContentFact, other: TraceS
   // Of an agent that the application writes itself, the instrumentation of its models may know the setting.
   const named = own.switch === undefined ? other.optionalAbsence(fact) : undefined
   return { what, ...(named?.switch === undefined ? own : named) }
-}
-
-/** True where a content attribute is too large to be parsed. */
-function isTooLarge(span: SourceSpan): boolean {
-  for (const key in span.attributes) {
-    const value = span.attributes[key]
-    if (typeof value === 'string' && isTooLargeToParse(value) && isContentAttribute(key)) return true
-  }
-  return false
 }
 
 /** True where a content attribute begins as JSON and does not end as such: the SDK's length limit cut it. */

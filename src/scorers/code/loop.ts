@@ -9,7 +9,7 @@ import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { skip } from '../skip.ts'
-import { inSlices } from './in-slices.ts'
+import { inSlices } from '../../scoring/in-slices.ts'
 
 /** Options of `createLoopScorer`. */
 export interface LoopOptions extends ScorerOptions {

@@ -1,4 +1,4 @@
-import { inSlices } from './in-slices.ts'
+import { inSlices } from '../../scoring/in-slices.ts'
 import { maximumMatching } from './maximum-matching.ts'
 import type { SchemaError } from './schema/json-schema.ts'
 

@@ -1,12 +1,14 @@
 import { Judge } from '../../judge/judge.ts'
 import type { JudgeSettings } from '../../judge/settings.ts'
 import type { JudgeModel } from '../../judge/transport/judge-model.ts'
+import { writeInSteps } from '../../judge/prompt/render-run.ts'
 import { promptScaffold } from '../../judge/prompt/prompt-scaffold.ts'
 import { answersPerCall } from '../../judge/transport/token-budget.ts'
 import { bytesOf } from '../../judge/prompt/section.ts'
 import type { SectionDraft } from '../../judge/prompt/section.ts'
 import { JudgeSession } from '../../judge/session.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
+import { inSlices } from '../../scoring/in-slices.ts'
 import { defineScorer } from '../../scoring/define-scorer.ts'
 import type { ScorerDefinition } from '../../scoring/define-scorer.ts'
 import type { Skipped } from '../../model/score.ts'
@@ -90,9 +92,10 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
     judge: judge.toScorerJudge((run) => {
       const answers = countAnswers?.(run) ?? 0
       const parts = Math.max(1, Math.ceil(answers / answersPerCall(judge.settings)))
-      return { calls: calls - 1 + parts, contentBytes: bytesOf(drafts(run)), answers }
+      return { calls: calls - 1 + parts, contentBytes: bytesOf(drafts(run), judge.settings.maxPromptBytes), answers }
     }),
     assess: async (run, context) => {
+      await inSlices(writeInSteps(run.toolCalls))
       const session = new JudgeSession(judge, definition.id, run.id, context)
       const verdict = withWhatWasCut(await assess(run, session, context), session.cutBytes)
       const report = session.report()

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+
+import { EventLoopTurns } from './event-loop-turns.ts'
+
+/** Does so many pieces of work, each of so many milliseconds, and says in which turn of the event loop each began. */
+async function turnsOf(pieces: number, milliseconds: number): Promise<number[]> {
+  let [nowMs, turn] = [0, 0]
+  let isDone = false
+  const count = (): void => {
+    turn += 1
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  const turns = new EventLoopTurns(() => nowMs)
+  const begun = await Promise.all(
+    Array.from({ length: pieces }, async () => {
+      await turns.next()
+      nowMs += milliseconds
+      return turn
+    }),
+  )
+  isDone = true
+  return begun
+}
+
+test('gives work that takes long a turn each, in the order of the calls', async () => {
+  const begun = await turnsOf(8, 40)
+  expect(new Set(begun).size).toBe(8)
+  expect(begun).toEqual(begun.toSorted((one, other) => one - other))
+})
+
+test('lets work that is quick share a turn', async () => {
+  expect(new Set(await turnsOf(40, 0.1)).size).toBe(1)
+  expect(new Set(await turnsOf(40, 1)).size).toBe(8)
+})

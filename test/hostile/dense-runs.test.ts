@@ -1,0 +1,79 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
+import { beforeAll, expect, test } from 'vitest'
+
+import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
+import { createLoopScorer } from '../../src/scorers/code/loop.ts'
+import { createToolErrorsScorer } from '../../src/scorers/code/tool-errors.ts'
+import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
+import { createFakeJudge } from '../../src/testing/fake-judge.ts'
+import { LongTurns } from '../fuzz/long-turns.ts'
+import { denseRun, denseText } from './dense-run.ts'
+import type { DenseShape } from './dense-run.ts'
+
+/** Milliseconds of processor time that one turn may take. */
+const LONGEST_MS = 50
+
+const scorers = [
+  createLoopScorer(),
+  createToolErrorsScorer(),
+  createRubricScorer({ model: createFakeJudge('lenient'), criteria: [{ id: 'good', question: 'Is it good?' }] }),
+]
+
+/** Turns of the event loop and hooks that took longer than the limit. */
+async function longTurns(shape: DenseShape, limitMs: number, redacts: boolean): Promise<readonly string[]> {
+  const play = denseRun(shape)
+  const turns = new LongTurns(limitMs)
+  const processor = new ScoringSpanProcessor({
+    scorers,
+    timeoutMs: 60_000,
+    settleMs: 50,
+    ...(redacts && { redact: (run) => run }),
+  })
+  const provider = new BasicTracerProvider({ spanProcessors: [processor] })
+  play(provider.getTracer('agents'), (what, hook) => {
+    const end = turns.begin(what)
+    hook()
+    end()
+  })
+  const rows = () => Object.values(processor.ledger().scorers)
+  for (let quiet = 0; quiet < 20;) {
+    const end = turns.begin('a turn')
+    await nextTurn()
+    end()
+    quiet = rows().every(({ runs, pending }) => runs > 0 && pending === 0) ? quiet + 1 : 0
+  }
+  expect(rows().every(({ failed }) => failed === 0)).toBe(true)
+  await processor.shutdown()
+  return turns.report().own
+}
+
+/** The processor time of reading the content of a run, and copying it, in one turn. */
+function readingMs(): number {
+  const text = denseText()
+  const before = process.threadCpuUsage()
+  structuredClone(JSON.parse(text))
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1000
+}
+
+/** What is compiled at the first score of a process is not what is measured here. */
+beforeAll(async () => {
+  for (const scorer of scorers) await scorer.run({ input: 'What is it?', output: 'It is what it is.' }).catch(() => {})
+})
+
+test.each<{ shape: DenseShape; redacts: boolean }>([
+  { shape: 'results', redacts: false },
+  { shape: 'results', redacts: true },
+  { shape: 'arguments', redacts: true },
+  { shape: 'arguments as text', redacts: false },
+  { shape: 'calls of one tool', redacts: false },
+  { shape: 'messages', redacts: false },
+  { shape: 'messages', redacts: true },
+  { shape: 'no agent', redacts: false },
+])('megabytes of dense JSON in $shape hold no turn for long (redact: $redacts)', async (run) => {
+  // On a machine that is slow, everything is.
+  const limitMs = Math.max(LONGEST_MS, readingMs() / 4)
+  expect(await longTurns(run.shape, limitMs, run.redacts)).toEqual([])
+})
