@@ -1,6 +1,6 @@
 import { readComparisonKey } from '../comparison-key.ts'
 import { frozen } from '../view/frozen.ts'
-import { readIsTooLarge } from '../view/too-large.ts'
+import { readHoldsUnparsed } from '../view/unparsed.ts'
 import type { LiveSpan } from './live-span.ts'
 
 /**
@@ -54,7 +54,7 @@ export function readWhole(span: LiveSpan): void {
 
 function readContent(span: LiveSpan): void {
   span.sortLogs()
-  readIsTooLarge(span.span)
+  readHoldsUnparsed(span.span)
   frozen(span.output)
   for (const call of frozen(span.toolCalls)) readComparisonKey(call.arguments)
   readComparisonKey(frozen(span.toolArguments))

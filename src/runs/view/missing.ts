@@ -4,7 +4,7 @@ import type { SourceSpan } from '../../spans/source-span.ts'
 import type { AgentRun, Missing, ToolCall } from '../../model/agent-run.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import type { TraceSpan } from '../trace-span.ts'
-import { isTooLarge } from './too-large.ts'
+import { holdsUnparsed } from './unparsed.ts'
 
 /** Facts that the spans do not hold although a run has them, and the switch that records each. */
 export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
@@ -68,7 +68,7 @@ const TRUNCATED: Absence = {
 
 function explain(what: string, node: TraceSpan, fact: ContentFact, other: TraceSpan): Missing {
   for (const { span } of [node, other]) {
-    if (isTooLarge(span)) return { what, why: 'limit' }
+    if (holdsUnparsed(span)) return { what, why: 'limit' }
     if (isCut(span, /./)) return { what, ...TRUNCATED }
     if (span.droppedAttributesCount > 0) {
       return { what, why: 'limit', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (or attributeCountLimit), higher' }

@@ -6,16 +6,16 @@ import type { SourceSpan } from '../../spans/source-span.ts'
 const readAhead = new WeakMap<SourceSpan, boolean>()
 
 /** Whether a content attribute of a span is too large to be parsed. */
-export function isTooLarge(span: SourceSpan): boolean {
-  return readAhead.get(span) ?? holdsTooLarge(span)
+export function holdsUnparsed(span: SourceSpan): boolean {
+  return readAhead.get(span) ?? looksUnparsed(span)
 }
 
-/** Looks at a span of a large run now, so that `isTooLarge` has the answer when the run is put together. The span must have ended. */
-export function readIsTooLarge(span: SourceSpan): void {
-  readAhead.set(span, holdsTooLarge(span))
+/** Looks at a span of a large run now, so that `holdsUnparsed` has the answer when the run is put together. The span must have ended. */
+export function readHoldsUnparsed(span: SourceSpan): void {
+  readAhead.set(span, looksUnparsed(span))
 }
 
-function holdsTooLarge(span: SourceSpan): boolean {
+function looksUnparsed(span: SourceSpan): boolean {
   for (const key in span.attributes) {
     const value = span.attributes[key]
     if (typeof value === 'string' && isTooLargeToParse(value) && isContentAttribute(key)) return true
