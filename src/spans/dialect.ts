@@ -162,10 +162,10 @@ export interface Dialect {
   /** Model spans. */
   model?(span: SourceSpan): ModelIdentity | undefined
   /**
-   * True where an agent span carries the sum of the tokens whenever it came to its end: one without, that ended on tool
-   * calls whose tokens were counted, failed in a model call of which there is no span.
+   * Given where an agent span carries the sum of the tokens whenever it came to its end: one without, that ended on tool calls
+   * whose tokens were counted, ended in a model call of which there is no span, and this is how.
    */
-  readonly sumsUsageAtEnd?: boolean
+  readonly endsWithoutSum?: 'error' | 'aborted'
   /** Model spans, and agent spans that carry the sum. */
   usage?(span: SourceSpan): Usage | undefined
 

@@ -133,10 +133,15 @@ function recordedAtTheTime(plan: RunPlan, bySecond: ReadonlyMap<number, readonly
     (other) =>
       Math.abs(other.root.span.startTimeMs - span.startTimeMs) <= MAX_APART_MS &&
       Math.abs(other.root.span.endTimeMs - span.endTimeMs) <= MAX_APART_MS &&
-      responseIds(other).length === 0 &&
+      (responseIds(other).length === 0 || shareACall(plan, other)) &&
       other.root.agent?.name === agent?.name &&
       other.root.input?.at(-1)?.text === input?.at(-1)?.text,
   )
+}
+
+/** Whether tools of both ran for a call of one id: of a stream that was aborted, only one form may name the response. */
+function shareACall(plan: RunPlan, other: RunPlan): boolean {
+  return plan.tools.some(({ tool }) => tool?.id !== undefined && other.tools.some((node) => node.tool?.id === tool.id))
 }
 
 /**

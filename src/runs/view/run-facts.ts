@@ -8,7 +8,7 @@ import type { JoinedCall } from './join-tool-calls.ts'
 import { agentOf, runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { firstOf, pick, ReconstructedModelCall, usageOfAll } from './model-call.ts'
-import { endingOf, endsInAbortedTool, isFailed } from './run-ending.ts'
+import { endingOf, endsInAbortedTool, isFailed, wasCutOff } from './run-ending.ts'
 import { starterOf } from './starter.ts'
 import type { Starter } from './starter.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
@@ -152,6 +152,7 @@ export class RunFacts {
           toolSpans,
           agentName: () => this.#callerOf(call),
           childRunId,
+          wasCutOff: call.asked !== undefined && call.tool !== undefined && wasCutOff(this.#plan, call.tool),
           position,
         })
       })

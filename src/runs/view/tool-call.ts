@@ -16,6 +16,8 @@ export interface CallContext {
   /** The agent that made the call, where the run has several. */
   readonly agentName: () => string | undefined
   readonly childRunId: string | undefined
+  /** True where the run was aborted while the tool was at work. */
+  readonly wasCutOff: boolean
   /** How many calls were asked for before this one. */
   readonly position: number
 }
@@ -165,7 +167,7 @@ export class ReconstructedToolCall implements ToolCall {
     if (tool === undefined) return undefined
     // Of two records of one call, the inner may be the only one that says how it ended.
     const failed = [tool, ...tool.inner].find((span) => isFailed(span.outcome))
-    if (failed === undefined) return undefined
+    if (failed === undefined) return this.#context.wasCutOff ? {} : undefined
     const { error } = failed.outcome
     // A hand-off that is answered took place: of several at the same time, the span of the one that won says that it failed.
     const isDone = error?.message === undefined && tool.role === 'handoff' && this.#answer() !== undefined

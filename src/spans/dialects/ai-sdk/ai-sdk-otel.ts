@@ -24,7 +24,7 @@ export const aiSdkOtel: Dialect = {
   name: 'ai-sdk',
   formOfTwo: 'newer',
   toolSpans: 'always',
-  sumsUsageAtEnd: true,
+  endsWithoutSum: 'error',
 
   namespaces: [],
   recognises: (scopeName) => scopeName === 'gen_ai',

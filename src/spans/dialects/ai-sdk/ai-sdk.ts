@@ -19,6 +19,8 @@ export const aiSdk: Dialect = {
   name: 'ai-sdk',
   formOfTwo: 'older',
   toolSpans: 'always',
+  // The span of a step that failed is there; that of a stream that was aborted never ends.
+  endsWithoutSum: 'aborted',
 
   namespaces: ['ai.'],
   names: ['ai.'],
@@ -46,7 +48,12 @@ export const aiSdk: Dialect = {
     const isTool = span.attributes['ai.operationId'] === 'ai.toolCall'
     const isFinished = isTool ? span.attributes['ai.toolCall.result'] !== undefined : wentToItsEnd(span)
     // OpenInference's processor raises a tool's error to the spans around and beside it: the SDK always adds an exception.
-    if (outcome.error !== undefined && !(isFinished && exceptionOf(span) === undefined)) return outcome
+    const isRaised = outcome.error !== undefined && exceptionOf(span) === undefined
+    if (outcome.error !== undefined && !(isFinished && isRaised)) {
+      return isTool && isRaised && span.attributes['openinference.span.kind'] !== undefined
+        ? { status: 'unknown' }
+        : outcome
+    }
     if (isTool) return isFinished ? { status: 'ok' } : outcome
     return { status: isFinished ? 'ok' : 'aborted' }
   },
