@@ -1,3 +1,4 @@
+import { startTimer, stopTimer } from '../scoring/host-timers.ts'
 import { unref } from '../scoring/keep-process-alive.ts'
 import { secureRandomness } from './randomness.ts'
 import type { Randomness } from './randomness.ts'
@@ -24,11 +25,11 @@ export const realWorld: JudgeWorld = {
     new Promise((resolve) => {
       if (signal.aborted) return resolve()
       const finish = (): void => {
-        clearTimeout(timer)
+        stopTimer(timer)
         signal.removeEventListener('abort', finish)
         resolve()
       }
-      const timer = unref(setTimeout(finish, ms))
+      const timer = unref(startTimer(finish, ms))
       signal.addEventListener('abort', finish)
     }),
   randomness: secureRandomness,

@@ -1,6 +1,6 @@
 import type { LiveRun } from '../runs/live/live-run.ts'
 import { detached } from '../scoring/isolation.ts'
-import { inNextTurn } from '../scoring/next-turn.ts'
+import { inNextTurn } from '../scoring/host-timers.ts'
 import { isTooLarge } from './run/admission.ts'
 
 /** Milliseconds that reading may take of one turn of the event loop. */

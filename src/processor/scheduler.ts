@@ -1,4 +1,6 @@
 import { EventLoopTurns } from '../scoring/event-loop-turns.ts'
+import { startTimer, stopTimer } from '../scoring/host-timers.ts'
+import type { Timer } from '../scoring/host-timers.ts'
 import { detached } from '../scoring/isolation.ts'
 import { unref } from '../scoring/keep-process-alive.ts'
 
@@ -34,7 +36,7 @@ export class Scheduler {
   readonly #sources: DeadlineSource[] = []
   /** By their wait: of deadlines with the same wait, the first that was set is the first that is due. */
   readonly #deadlines = new Map<number, Set<Deadline>>()
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #timer: Timer | undefined
   #timerAtMs = Number.POSITIVE_INFINITY
 
   /**
@@ -71,7 +73,7 @@ export class Scheduler {
 
   /** Forgets all deadlines. */
   stop(): void {
-    clearTimeout(this.#timer)
+    stopTimer(this.#timer)
     this.#timerAtMs = Number.POSITIVE_INFINITY
     this.#deadlines.clear()
   }
@@ -79,8 +81,8 @@ export class Scheduler {
   #setTimer(atMs: number): void {
     const delayMs = Math.min(Math.max(0, atMs - this.#now()), MAX_DELAY_MS)
     try {
-      clearTimeout(this.#timer)
-      this.#timer = detached(() => unref(setTimeout(() => this.#fire(), delayMs)))
+      stopTimer(this.#timer)
+      this.#timer = detached(() => unref(startTimer(() => this.#fire(), delayMs)))
       this.#timerAtMs = atMs
     } catch (error) {
       // Timers may be replaced by others that throw: what is due then is done by a flush, or by the next deadline that can be set.

@@ -68,9 +68,8 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
         this.#pipeline.report('onEnding', error)
       }
     }
-    if (this.#next?.onEnding === undefined) return
     try {
-      this.#next.onEnding(span)
+      this.#next?.onEnding?.(span)
     } catch (error) {
       this.#pipeline.report('next.onEnding', error)
     }

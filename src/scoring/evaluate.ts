@@ -1,7 +1,7 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import { explain, contentFree } from '../model/explanation.ts'
 import type { Evaluation, Failed, Skipped } from '../model/score.ts'
-import { inNextTurn } from './next-turn.ts'
+import { inNextTurn } from './host-timers.ts'
 import type { GivenInput, JudgeCall, Scorer, ScoringContext, Verdict } from './scorer.ts'
 import { adopted, isThenable } from './thenable.ts'
 import { failed } from './unscored.ts'

@@ -1,4 +1,4 @@
-import { inNextTurn } from './next-turn.ts'
+import { inNextTurn } from './host-timers.ts'
 
 /** Milliseconds of one turn of the event loop after which nothing more begins in it. */
 export const TURN_SLICE_MS = 5

@@ -16,7 +16,11 @@ export async function keepProcessAlive<T>(work: () => Promise<T>): Promise<T> {
 
 /** Lets the process exit while a timer waits. Timers of browsers and fake timers of tests may be numbers, which have no `unref`. */
 export function unref<T>(timer: T): T {
-  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
-    timer.unref()
+  try {
+    if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
+      timer.unref()
+  } catch {
+    // A timer of the host's own, which keeps its process alive.
+  }
   return timer
 }

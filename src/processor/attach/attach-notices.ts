@@ -1,14 +1,21 @@
 import { globalSlot } from '../../scoring/global-slot.ts'
 import type { ResolvedOptions } from '../config/options.ts'
 import { notify } from '../notices/notify.ts'
+import { lookAt } from './look-at.ts'
 
 /** The options with which scoring was attached to each provider, as far as they can be compared. */
 const signatures = globalSlot('signatures', () => new WeakMap<object, string>(), isWeakMap)
 
+/** What the class of a provider is called; `undefined` where that cannot be known. */
+export function nameOfProvider(provider: object): string | undefined {
+  const name: unknown = lookAt(() => provider.constructor?.name)
+  return typeof name === 'string' && name !== '' ? name.slice(0, 100) : undefined
+}
+
 /** Logs that scoring was attached, and to what. */
 export function reportAttached(provider: object, processorsBehind: number, options: ResolvedOptions): void {
   signatures.set(provider, signatureOf(options))
-  const name = provider.constructor?.name ?? 'a tracer provider'
+  const name = nameOfProvider(provider) ?? 'a tracer provider'
   const before = processorsBehind === 0 ? 'beside its processors' : `in front of ${processorsBehind} of its processors`
   const ids = options.scorers.map(({ id }) => id).join(', ')
   notify('SPANSCORE_ATTACHED', `Attached to ${name}, ${before}. Scorers: ${ids}.`)

@@ -4,8 +4,9 @@ import { CompositeProcessor } from './composite-processor.ts'
 import type { LogRecordProcessorLike } from '../deliver/log-capture.ts'
 import { resolveOptions } from '../config/options.ts'
 import { notify } from '../notices/notify.ts'
-import { addProcessor, processorsOf } from './provider-processors.ts'
-import { reportAttached, reportOtherOptions } from './attach-notices.ts'
+import { addProcessor, processorsOf, replaceProcessors } from './provider-processors.ts'
+import { lookAt } from './look-at.ts'
+import { nameOfProvider, reportAttached, reportOtherOptions } from './attach-notices.ts'
 import { globalTracerProvider, unwrapped } from './tracer-providers.ts'
 import type { ScoringOptions } from '../config/scoring-options.ts'
 import { ScoringSpanProcessor } from '../scoring-span-processor.ts'
@@ -52,12 +53,14 @@ export function attachScoring(options: ScoringOptions): AttachedScoring {
     return known
   }
   const processors = provider === undefined ? undefined : processorsOf(provider)
-  const behind = (processors ?? []).flatMap((each) => behindStopped.get(each) ?? [each])
+  const listed = lookAt(() => Array.from(processors ?? [])) ?? []
+  const behind = listed.flatMap((each) => behindStopped.get(each) ?? [each])
   const processor = createProcessor(options, behind)
-  if (provider !== undefined && processors !== undefined && !Object.isFrozen(processors)) {
-    // In one step, between two spans: nothing runs in the middle of it.
-    processors.splice(0, processors.length, processor)
-  } else if (provider === undefined || stripsNothing(options) || !addProcessor(provider, processor)) {
+  const isReplaced = processors !== undefined && replaceProcessors(processors, processor)
+  if (
+    provider === undefined ||
+    !(isReplaced || (!stripsNothing(options) && listed.length === 0 && addProcessor(provider, processor)))
+  ) {
     const code = provider === undefined ? 'SPANSCORE_TOO_EARLY' : 'SPANSCORE_NOT_ATTACHED'
     notify(code, `Nothing is scored: ${whyNot(provider, options)}`)
     return handleOf(processor, ignore, ignore)
@@ -69,8 +72,10 @@ export function attachScoring(options: ScoringOptions): AttachedScoring {
       if (attached.get(provider) === handle) attached.delete(provider)
     },
     () => {
-      const index = processors?.indexOf(processor) ?? -1
-      if (index !== -1) processors?.splice(index, 1, ...behind)
+      lookAt(() => {
+        const index = processors?.indexOf(processor) ?? -1
+        if (index !== -1) processors?.splice(index, 1, ...behind)
+      })
     },
   )
   attached.set(provider, handle)
@@ -120,8 +125,8 @@ function whyNot(provider: object | undefined, options: ScoringOptions): string {
       "OTEL_TRACES_EXPORTER=none and OTEL_SDK_DISABLED=true leave none, and Mastra's OtelExporter registers none: use @mastra/otel-bridge."
     )
   }
-  const name = provider.constructor?.name ?? 'The tracer provider'
-  if ('addSpanProcessor' in provider && stripsNothing(options)) {
+  const name = nameOfProvider(provider) ?? 'The tracer provider'
+  if (stripsNothing(options) && lookAt(() => 'addSpanProcessor' in provider) === true) {
     return `${name} has no span processors yet that stripContent could take content from. Attach after they have been added.`
   }
   const advice = name.startsWith('Sentry')

@@ -2,6 +2,7 @@ import type { TracerProvider } from '@opentelemetry/api'
 
 import type { LedgerSnapshot } from '../../scoring/ledger.ts'
 import type { ResolvedOptions } from '../config/options.ts'
+import { lookAt } from './look-at.ts'
 import { processorsOf } from './provider-processors.ts'
 import { globalTracerProvider, unwrapped } from './tracer-providers.ts'
 import type { Flushable, SpanProcessorLike } from '../sdk-types.ts'
@@ -30,7 +31,7 @@ export function markAsScoring(description: ScoringDescription): void {
 export function isOnlyProcessor(given: TracerProvider | undefined, self: SpanProcessorLike): boolean {
   const provider = given === undefined ? globalTracerProvider() : unwrapped(given)
   const processors = provider === undefined ? undefined : processorsOf(provider)
-  return processors?.length === 1 && processors[0] === self
+  return lookAt(() => processors?.length === 1 && processors[0] === self) === true
 }
 
 /**
@@ -40,5 +41,6 @@ export function isOnlyProcessor(given: TracerProvider | undefined, self: SpanPro
 export function otherProcessorsOf(given: TracerProvider | undefined, self: SpanProcessorLike): readonly Flushable[] {
   const provider = given === undefined ? globalTracerProvider() : unwrapped(given)
   const processors = provider === undefined ? undefined : processorsOf(provider)
-  return processors?.includes(self) === true ? processors.filter((processor) => !(SCORING in processor)) : []
+  const all = lookAt(() => Array.from(processors ?? [])) ?? []
+  return all.includes(self) ? all.filter((processor) => lookAt(() => SCORING in processor) !== true) : []
 }

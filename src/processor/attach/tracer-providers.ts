@@ -2,6 +2,7 @@ import type { MeterProvider, TracerProvider } from '@opentelemetry/api'
 
 import type { EmissionProviders, LoggerProviderLike } from '../../emit/signal-providers.ts'
 import type { Flushable } from '../sdk-types.ts'
+import { lookAt } from './look-at.ts'
 
 /** Providers that the application passed, or that `attachScoring` found. */
 export interface GivenProviders {
@@ -67,19 +68,23 @@ export function globalTracerProvider(): object | undefined {
 /** The provider behind the API's proxy tracer provider, or the provider itself where it is no proxy. */
 export function unwrapped(provider: unknown): object | undefined {
   if (typeof provider !== 'object' || provider === null) return undefined
-  if (!('getDelegate' in provider) || typeof provider.getDelegate !== 'function') return provider
-  const delegate: unknown = provider.getDelegate()
-  const isNoop = typeof delegate === 'object' && delegate?.constructor.name === 'NoopTracerProvider'
-  return typeof delegate === 'object' && delegate !== null && !isNoop ? delegate : undefined
+  return lookAt(() => {
+    if (!('getDelegate' in provider) || typeof provider.getDelegate !== 'function') return provider
+    const delegate: unknown = provider.getDelegate()
+    const isNoop = typeof delegate === 'object' && delegate?.constructor?.name === 'NoopTracerProvider'
+    return typeof delegate === 'object' && delegate !== null && !isNoop ? delegate : undefined
+  })
 }
 
 function registered(name: 'trace' | 'metrics' | 'logs'): unknown {
-  return globals[API]?.[name]
+  return lookAt(() => globals[API]?.[name])
 }
 
 function registeredLogs(): unknown {
-  const get = globals[LOGS_API]
-  return typeof get === 'function' ? get(LOGS_API_COMPATIBILITY_VERSION) : undefined
+  return lookAt(() => {
+    const get = globals[LOGS_API]
+    return typeof get === 'function' ? get(LOGS_API_COMPATIBILITY_VERSION) : undefined
+  })
 }
 
 function isTracerProvider(provider: unknown): provider is TracerProvider {
@@ -98,12 +103,7 @@ function isFlushable(provider: unknown): provider is Required<Flushable> {
   return hasMethod(provider, 'forceFlush')
 }
 
-/** Never throws: a provider is the application's, and may be anything. */
 function hasMethod(value: unknown, name: string): boolean {
-  try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any object may be asked for a property
-    return typeof value === 'object' && value !== null && typeof (value as Record<string, unknown>)[name] === 'function'
-  } catch {
-    return false
-  }
+  if (typeof value !== 'object' || value === null) return false
+  return lookAt(() => typeof Reflect.get(value, name)) === 'function'
 }

@@ -21,11 +21,20 @@ export function readTable<Options extends object>(
   for (const [name, row] of Object.entries<OptionRow>(rows)) {
     const value = given[name] ?? defaultOf(row)
     if (value === undefined) continue
-    if (!row.kind.accepts(value)) throw wrong(`${path}.${name}`, row.kind.expected, value)
+    if (!isAccepted(row, value)) throw wrong(`${path}.${name}`, row.kind.expected, value)
     read[name] = value
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each value is of the kind that its row names
   return read as Partial<Options>
+}
+
+/** A value that cannot be looked at, such as a proxy that throws, is of no kind. */
+function isAccepted({ kind }: OptionRow, value: unknown): boolean {
+  try {
+    return kind.accepts(value)
+  } catch {
+    return false
+  }
 }
 
 /** The default of an option; `undefined` where leaving it out is a value of its own. */

@@ -1,3 +1,5 @@
+import { startTimer, stopTimer } from '../../scoring/host-timers.ts'
+import type { Timer } from '../../scoring/host-timers.ts'
 import { unref } from '../../scoring/keep-process-alive.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { HeldSpans } from './held-spans.ts'
@@ -127,15 +129,15 @@ async function settlesWithin(
   timeoutMs: number,
   keepsProcessAlive = false,
 ): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let timer: Timer | undefined
   const timeout = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), timeoutMs)
+    timer = startTimer(() => resolve(false), timeoutMs)
     if (!keepsProcessAlive) unref(timer)
   })
   try {
     return await Promise.race([promise.then(settled, settled), timeout])
   } finally {
-    clearTimeout(timer)
+    stopTimer(timer)
   }
 }
 

@@ -43,17 +43,18 @@ export function notifyVariable(message: string): void {
 
 /** Writes a line to the `diag` logger of the application; false where it has set none. What the logger throws is dropped. */
 export function log(level: NoticeLevel, message: string): boolean {
-  const api: unknown = Reflect.get(globalThis, API)
-  const logger: unknown = isRecord(api) ? api['diag'] : undefined
-  if (!isRecord(logger)) return false
-  const write = logger[level]
-  if (typeof write !== 'function') return false
+  let hasLogger = false
   try {
+    const api: unknown = Reflect.get(globalThis, API)
+    const logger: unknown = isRecord(api) ? api['diag'] : undefined
+    const write = isRecord(logger) ? logger[level] : undefined
+    if (typeof write !== 'function') return false
+    hasLogger = true
     const written: unknown = Reflect.apply(write, logger, ['spanscore', message])
     // A logger may be async: what it rejects with is dropped, too.
     if (typeof written === 'object') void Promise.resolve(written).catch(() => undefined)
   } catch {}
-  return true
+  return hasLogger
 }
 
 function isShown(level: NoticeLevel): boolean {

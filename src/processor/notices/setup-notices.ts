@@ -1,6 +1,6 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import { detached } from '../../scoring/isolation.ts'
-import { inNextTurn } from '../../scoring/next-turn.ts'
+import { inNextTurn } from '../../scoring/host-timers.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import type { Reporter } from '../run/reporter.ts'
 import type { Scheduler } from '../scheduler.ts'

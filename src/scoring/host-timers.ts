@@ -1,0 +1,48 @@
+import {
+  clearTimeout as clearTimeoutOfNode,
+  setImmediate as setImmediateOfNode,
+  setTimeout as setTimeoutOfNode,
+} from 'node:timers'
+
+/** A timer that was started. */
+export type Timer = ReturnType<typeof setTimeout>
+
+/**
+ * Calls back once, in a later turn of the event loop. The host may have replaced `setImmediate` by one that throws: then Node's own is
+ * taken, and where that throws too, `run` is called when the current work is done, because what waits for it must not wait for ever.
+ */
+export function inNextTurn(run: () => void): void {
+  let hasRun = false
+  const once = (): void => {
+    if (hasRun) return
+    hasRun = true
+    run()
+  }
+  try {
+    setImmediate(once)
+  } catch {
+    try {
+      setImmediateOfNode(once)
+    } catch {
+      queueMicrotask(once)
+    }
+  }
+}
+
+/** Calls back after so many milliseconds, by Node's own timer where the host has replaced `setTimeout` by one that throws. */
+export function startTimer(run: () => void, ms: number): Timer {
+  try {
+    return setTimeout(run, ms)
+  } catch {
+    return setTimeoutOfNode(run, ms)
+  }
+}
+
+/** Stops a timer, by whatever it was started. Never throws. */
+export function stopTimer(timer: Timer | undefined): void {
+  try {
+    clearTimeout(timer)
+  } catch {
+    clearTimeoutOfNode(timer)
+  }
+}
