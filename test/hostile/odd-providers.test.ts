@@ -1,6 +1,7 @@
 import { diag, DiagLogLevel, ROOT_CONTEXT } from '@opentelemetry/api'
 import type { TracerProvider } from '@opentelemetry/api'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { attachScoring } from '../../src/processor/attach/attach.ts'
@@ -132,7 +133,7 @@ function refusesOther(known: readonly object[]): (target: object, key: string | 
 }
 
 /** Gives each property once, when the options are checked, and throws from then on. */
-function readsOnce(): (target: object, key: string | symbol) => unknown {
+function readsOnce(): (target: SpanProcessor, key: string | symbol) => unknown {
   const read = new Set<string | symbol>()
   return (target, key) => {
     if (read.has(key)) boom()
@@ -144,7 +145,7 @@ function readsOnce(): (target: object, key: string | symbol) => unknown {
 test('a processor behind whose hooks cannot be read throws nothing into the application', async () => {
   const scoring = new ScoringSpanProcessor({
     scorers: [createAnswerPresentScorer()],
-    next: new Proxy(new SimpleSpanProcessor(new InMemorySpanExporter()), { get: readsOnce() }),
+    next: new Proxy<SpanProcessor>(new SimpleSpanProcessor(new InMemorySpanExporter()), { get: readsOnce() }),
   })
   const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
   provider

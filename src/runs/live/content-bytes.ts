@@ -40,13 +40,24 @@ export function bytesOfSpan(span: SdkSpanLike): { readonly contentBytes: number;
   return { contentBytes, heldBytes: HELD_BYTES_OF_SPAN + contentBytes + entries * HELD_BYTES_OF_ENTRY }
 }
 
-/** The same of a log record. */
-export function bytesOfLog({ attributes, body }: SourceLog): {
-  readonly contentBytes: number
-  readonly heldBytes: number
-} {
-  const contentBytes = bytesOf(attributes) + bytesOf(body)
-  return { contentBytes, heldBytes: contentBytes + 8 * HELD_BYTES_OF_ENTRY }
+/** Reading the message of a log record takes as long as reading so many bytes of content, whatever it holds. */
+const BYTES_OF_LOG = 256
+/** Log records of one span that are usual: further ones count more, because the span is read in one turn of the event loop. */
+const USUAL_LOGS = 5000
+const BYTES_OF_MORE_LOGS = 2048
+
+/**
+ * The same of a log record.
+ *
+ * @param count How many log records its span has, with this one.
+ */
+export function bytesOfLog(
+  { attributes, body }: SourceLog,
+  count: number,
+): { readonly contentBytes: number; readonly heldBytes: number } {
+  const held = bytesOf(attributes) + bytesOf(body)
+  const contentBytes = held + BYTES_OF_LOG + (count > USUAL_LOGS ? BYTES_OF_MORE_LOGS : 0)
+  return { contentBytes, heldBytes: held + 8 * HELD_BYTES_OF_ENTRY }
 }
 
 function bytesOf(value: unknown, depth = 0): number {

@@ -171,9 +171,10 @@ export class LiveSpan extends TraceSpan {
     this.forget()
   }
 
-  addLog(log: SourceLog): void {
+  /** @returns How many log records it has by now. */
+  addLog(log: SourceLog): number {
     this.#newLogs ??= []
-    this.#newLogs.push(log)
+    return this.logs.length + this.#newLogs.push(log)
   }
 
   /** To be called before it is asked for what log records hold: they may have come in any order. */

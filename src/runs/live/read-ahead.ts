@@ -1,7 +1,12 @@
 import { readComparisonKey } from '../comparison-key.ts'
 import { frozen } from '../view/frozen.ts'
 import { readHoldsUnparsed } from '../view/unparsed.ts'
+import { readLogMessage } from '../../spans/content/semconv-content.ts'
+import type { SourceLog } from '../../spans/source-span.ts'
 import type { LiveSpan } from './live-span.ts'
+
+/** Log records of a span that are read without a pause. */
+const MANY_LOGS = 200
 
 /**
  * Reads what the spans of a large run hold before the run is put together, a span at a time: each fact is kept with its span. What
@@ -9,6 +14,9 @@ import type { LiveSpan } from './live-span.ts'
  */
 export class ReadAhead {
   readonly #unread: LiveSpan[]
+  /** Log records of a span that has many, which are read before it. */
+  #logs: SourceLog[] = []
+  readonly #withLogs = new Set<LiveSpan>()
   /** Spans of models, whose inputs are unread. */
   readonly #models: LiveSpan[] = []
   #asked = 0
@@ -22,8 +30,12 @@ export class ReadAhead {
 
   /** Reads until time is up. Gives whether there is nothing more to read. */
   readOn(isTimeUp: () => boolean): boolean {
-    for (let span = this.#unread.pop(); span !== undefined; span = this.#unread.pop()) {
-      if (!span.isOpen) guarded(span, (each) => this.#read(each))
+    for (;;) {
+      const log = this.#logs.pop()
+      const span = log === undefined ? this.#unread.pop() : undefined
+      if (log !== undefined) guarded(log, (each) => frozen(readLogMessage(each)))
+      else if (span === undefined) break
+      else if (!span.isOpen) this.#readSpan(span)
       if (isTimeUp()) return false
     }
     if (this.#asked <= this.#answered && this.#silent <= 1) return true
@@ -32,6 +44,17 @@ export class ReadAhead {
       if (isTimeUp()) return this.#models.length === 0
     }
     return true
+  }
+
+  #readSpan(span: LiveSpan): void {
+    guarded(span, (each) => each.sortLogs())
+    if (span.logs.length <= MANY_LOGS || this.#withLogs.has(span)) {
+      guarded(span, (each) => this.#read(each))
+      return
+    }
+    this.#withLogs.add(span)
+    this.#unread.push(span)
+    this.#logs = [...span.logs]
   }
 
   #read(span: LiveSpan): void {
@@ -47,13 +70,13 @@ export class ReadAhead {
 /** Reads everything that a large span holds. Never throws. */
 export function readWhole(span: LiveSpan): void {
   guarded(span, (each) => {
+    each.sortLogs()
     readContent(each)
     frozen(each.input)
   })
 }
 
 function readContent(span: LiveSpan): void {
-  span.sortLogs()
   readHoldsUnparsed(span.span)
   frozen(span.output)
   for (const call of frozen(span.toolCalls)) readComparisonKey(call.arguments)
@@ -61,9 +84,9 @@ function readContent(span: LiveSpan): void {
   frozen(span.toolResult)
 }
 
-function guarded(span: LiveSpan, read: (span: LiveSpan) => void): void {
+function guarded<T>(value: T, read: (value: T) => void): void {
   try {
-    read(span)
+    read(value)
   } catch {
     // The value cannot be looked at. What asks the run for it gets the error.
   }

@@ -167,8 +167,7 @@ export class TraceStore {
   addLog(log: SourceLog): void {
     const span = this.#links.find(log, log.timeMs / 1000)?.recognised
     if (span?.isKept !== true || !span.group.wanted || span.closed) return
-    span.addLog(log)
-    const { contentBytes, heldBytes } = bytesOfLog(log)
+    const { contentBytes, heldBytes } = bytesOfLog(log, span.addLog(log))
     span.contentBytes += contentBytes
     span.heldBytes += heldBytes
     this.#groups.add(span.group, contentBytes, heldBytes)

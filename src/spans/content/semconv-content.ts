@@ -92,14 +92,33 @@ function fromMessageEvents(
   roles: ReadonlyMap<string, string>,
 ): readonly Message[] | undefined {
   const messages: Message[] = []
-  const add = (name: string | undefined, payload: unknown): void => {
-    const role = roles.get(name ?? '')
-    const message = role === undefined ? undefined : toEventMessage(payload, role)
+  const add = (message: Message | undefined): void => {
     if (message !== undefined) messages.push(message)
   }
-  for (const event of span.events) add(event.name, event.attributes)
-  for (const log of logs) add(log.eventName, isRecord(log.body) ? log.body : log.attributes)
+  for (const event of span.events) {
+    const role = roles.get(event.name)
+    if (role !== undefined) add(toEventMessage(event.attributes, role))
+  }
+  for (const log of logs) {
+    const role = roles.get(log.eventName ?? '')
+    if (role !== undefined) add(readAhead.has(log) ? readAhead.get(log) : ofLog(log, role))
+  }
   return messages.length === 0 ? undefined : messages
+}
+
+/** The messages of log records that were read ahead: a span may have tens of thousands. */
+const readAhead = new WeakMap<SourceLog, Message | undefined>()
+
+/** Reads the message of a log record, and keeps it for when the content of its span is asked for. */
+export function readLogMessage(log: SourceLog): Message | undefined {
+  const role = INPUT_EVENTS.get(log.eventName ?? '') ?? OUTPUT_EVENTS.get(log.eventName ?? '')
+  const message = role === undefined ? undefined : ofLog(log, role)
+  readAhead.set(log, message)
+  return message
+}
+
+function ofLog({ body, attributes }: SourceLog, role: string): Message | undefined {
+  return toEventMessage(isRecord(body) ? body : attributes, role)
 }
 
 /** The payload of a message event: the message, or (`gen_ai.choice`) an envelope around it. */
