@@ -17,18 +17,29 @@ export function reportOldNode(version: string, reporter: Reporter): void {
   if (complaint !== undefined) reporter.notify('SPANSCORE_NODE_VERSION', complaint)
 }
 
-/** Called when the event loop has run dry: one listener for all processors of this copy of the package. */
-const releases = new Set<() => void>()
+/** What a processor does at the end of the process. */
+export interface ExitHooks {
+  /** The event loop is empty, and the process is about to exit by itself. */
+  readonly release: () => void
+  /** The process exits now, without an error. Only synchronous work is possible. */
+  readonly exited: () => void
+}
+
+/** The hooks of all processors of this copy of the package. They share one listener for each event. */
+const hooks = new Set<ExitHooks>()
 let isListening = false
 
-/** Calls `release` when the process is about to exit by itself; returns what takes that back. */
-export function atExit(release: () => void): () => void {
-  releases.add(release)
+/** Calls the hooks at the end of the process. Returns a function that removes them. */
+export function atExit(added: ExitHooks): () => void {
+  hooks.add(added)
   if (!isListening) {
     isListening = true
     process.on('beforeExit', () => {
-      for (const each of releases) each()
+      for (const each of hooks) each.release()
+    })
+    process.on('exit', (code) => {
+      if (code === 0) for (const each of hooks) each.exited()
     })
   }
-  return () => releases.delete(release)
+  return () => hooks.delete(added)
 }

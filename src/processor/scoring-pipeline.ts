@@ -130,7 +130,7 @@ export class ScoringPipeline {
       otherProcessors: () => otherProcessorsOf(options.tracerProvider, self),
     })
     scheduler.watch(this.#store)
-    this.#forgetExit = atExit(() => this.#releaseAtExit())
+    this.#forgetExit = atExit({ release: () => this.#releaseAtExit(), exited: () => this.#exited() })
   }
 
   /** Whether a span that starts is dropped because it belongs to spanscore's own work: a judge's call, or what a callback started. */
@@ -279,6 +279,12 @@ export class ScoringPipeline {
     if (this.#held.size === 0) return
     this.#held.releaseAll()
     void this.#flushing.flushNext()
+  }
+
+  /** The process exits, most likely by `process.exit()`: scores that are not finished are lost. */
+  #exited(): void {
+    const pending = Object.values(this.ledger().scorers).reduce((sum, each) => sum + each.pending, 0)
+    this.#notices.exited(pending, this.#held.size)
   }
 }
 

@@ -11,7 +11,7 @@ export function formatValue(value: unknown, maxLength = 80): string {
 export function describeError(error: unknown): string {
   try {
     if (!(error instanceof Error)) return `a value that is no Error (${typeof error})`
-    const name = classNameOf(error)
+    const name = classNameOf(error, 'Error')
     const frame = firstFrameOf(error)
     return frame === undefined ? name : `${name} ${frame}`
   } catch {
@@ -19,11 +19,12 @@ export function describeError(error: unknown): string {
   }
 }
 
-function classNameOf(error: Error): string {
-  const prototype: unknown = Object.getPrototypeOf(error)
+/** The name of the class of an object; `otherwise` if it has none that can be shown. */
+function classNameOf(object: object | null, otherwise: string): string {
+  const prototype: unknown = object === null ? null : Object.getPrototypeOf(object)
   const constructor: unknown =
     typeof prototype === 'object' && prototype !== null ? Reflect.get(prototype, 'constructor') : undefined
-  return typeof constructor === 'function' && /^[\w$]{1,80}$/.test(constructor.name) ? constructor.name : 'Error'
+  return typeof constructor === 'function' && /^[\w$]{1,80}$/.test(constructor.name) ? constructor.name : otherwise
 }
 
 /** The stack begins with the message, which may itself look like a frame, so only the text after it is read. */
@@ -75,5 +76,5 @@ function jsonText(value: object | null): string {
   } catch {
     // Circular values, values whose `toJSON` throws, and large values are described by their type.
   }
-  return Array.isArray(value) ? `a list of ${value.length}` : Object.prototype.toString.call(value)
+  return Array.isArray(value) ? `a list of ${value.length}` : `an object of the class ${classNameOf(value, 'Object')}`
 }

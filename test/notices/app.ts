@@ -57,6 +57,11 @@ async function askModel(): Promise<void> {
   await generateText({ model: createOpenAI({ apiKey: 'none', baseURL: server.url })('gpt-5-mini'), prompt: SECRET })
 }
 
+/** A judge that never answers. */
+function slowJudge(): ReturnType<typeof createScriptedJudge> {
+  return createScriptedJudge(() => new Promise(() => undefined))
+}
+
 /** Waits for as long as a condition does not hold, ten seconds at most. */
 async function until(holds: () => boolean): Promise<void> {
   const endMs = Date.now() + 10_000
@@ -161,6 +166,52 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     const attributes = { 'server.address': 'api.openai.com' }
     trace.getTracer('http').startSpan('POST', { kind: SpanKind.CLIENT, attributes }).end()
     runAgent('weather-agent')
+  },
+  'a scorer that throws': async () => {
+    startProvider()
+    const throwing = createScorer({ id: 'throwing', description: 'Throws.' }).generateScore(() => {
+      throw new RangeError(SECRET)
+    })
+    attachScoring({ scorers: [throwing] })
+    runAgent('weather-agent')
+    runAgent('weather-agent')
+  },
+  'a filter that is async': () => {
+    startProvider()
+    // @ts-expect-error -- the types forbid it, and JavaScript does not
+    attachScoring({ scorers: [{ scorer: answer, when: async () => true }] })
+    runAgent('weather-agent')
+  },
+  'an onScore that throws': () => {
+    startProvider()
+    attachScoring({
+      scorers: [answer],
+      onScore: () => {
+        throw new Error(SECRET)
+      },
+    })
+    runAgent('weather-agent')
+    runAgent('weather-agent')
+  },
+  'an exit before a judge has answered': () => {
+    startProvider()
+    attachScoring({ scorers: [createRubricScorer({ model: slowJudge(), criteria })] })
+    runAgent('weather-agent')
+    process.exit()
+  },
+  'a failure with a score pending': () => {
+    startProvider()
+    attachScoring({ scorers: [createRubricScorer({ model: slowJudge(), criteria })] })
+    runAgent('weather-agent')
+    process.exit(1)
+  },
+  'an exit after a flush': async () => {
+    const provider = startProvider()
+    const scoring = attachScoring({ scorers: [answer] })
+    runAgent('weather-agent')
+    await scoring.forceFlush()
+    await provider.shutdown()
+    process.exit()
   },
   'more judging than the default budget': async () => {
     startProvider()

@@ -65,6 +65,10 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
       'SPANSCORE_NO_RUNS',
       /A model was called .* among the spans is no agent run or model call\. Add an instrumentation/,
     ],
+    ['a scorer that throws', 'SPANSCORE_SCORER', /throwing threw RangeError at .*app\.ts.*\.run\(\) rejects/],
+    ['a filter that is async', 'SPANSCORE_SCORER', /expected when to give true or false, got a promise/],
+    ['an onScore that throws', 'SPANSCORE_CALLBACK', /onScore threw Error at .*app\.ts/],
+    ['an exit before a judge has answered', 'SPANSCORE_UNFINISHED', /exited with 1 scores? pending and 1 spans? held/],
     ['more judging than the default budget', 'SPANSCORE_BUDGET', /more than the default budget.*Set budget/],
     ['an endpoint that nobody listens at', 'SPANSCORE_EXPORT_FAILED', /could not reach its endpoint \(ECONNREFUSED\)/],
     ['no exporter', 'SPANSCORE_NO_EXPORT', /No span is exported: .* Set next, or put a processor/],
@@ -137,6 +141,9 @@ describe('A process is not warned', { timeout: 60_000 }, () => {
     ['runs without content that nobody needs', {}, []],
     ['model calls with runs', {}, []],
     ['untraced model calls beside a run', {}, []],
+    ['an exit after a flush', {}, []],
+    ['an exit before a judge has answered', {}, ['--disable-warning=SPANSCORE_UNFINISHED']],
+    ['an exit before a judge has answered', { SPANSCORE_LOG: 'off' }, []],
     ['attached before the SDK is started', { SPANSCORE_LOG: 'off' }, []],
     ['attached before the SDK is started', {}, ['--disable-warning=SPANSCORE_TOO_EARLY']],
   ])('of %s with %j and %j', async (name, environment, flags) => {
@@ -150,6 +157,10 @@ describe('A process is not warned', { timeout: 60_000 }, () => {
     expect(codes).toEqual([])
     expect(error + out).toMatch(/spanscore .*options\.sampel: .*Did you mean sample\?/)
   })
+})
+
+test('A process that exits with an error is not warned of pending scores', { timeout: 60_000 }, async () => {
+  expect(await play('a failure with a score pending')).toMatchObject({ code: 1, error: '' })
 })
 
 test('SPANSCORE_LOG=info says what scoring was attached to', { timeout: 60_000 }, async () => {

@@ -28,7 +28,7 @@ export const budgetTable: OptionRows<BudgetLimits> = {
   callsPerMinute: {
     kind: limit,
     default: DEFAULT_BUDGET.callsPerMinute,
-    doc: 'Judge calls in any minute. About half of them may come at one moment; what exceeds the limit is thinned by a factor that weights make up for.',
+    doc: 'Judge calls in any minute. About half of them may come at one moment. If more are wanted, rates are reduced, and the weights of the scored runs make up for it.',
   },
   tokensPerHour: {
     kind: limit,
@@ -62,7 +62,7 @@ export const emitTable: OptionRows<EmitOptions> = {
   lateSpans: {
     kind: oneOf('late', 'always', 'never'),
     default: 'late',
-    doc: "Writes scores as spans `evaluate <id>`: `late` where the score is not on the agent's span, `always`, or `never`.",
+    doc: "Writes scores as spans `evaluate <id>`: only if the score is not on the agent's span (`late`), `always`, or `never`.",
   },
   metrics: {
     kind: flag,

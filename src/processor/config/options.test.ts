@@ -61,6 +61,12 @@ test("a scorer's own settings go before the processor's", () => {
 describe('what is wrong is refused by its path, with what was expected and what came', () => {
   test.each<[string, unknown, RegExp]>([
     ['no scorers', {}, /options\.scorers: expected a list of at least one scorer.*, got undefined/],
+    [
+      'a scorer in place of the options',
+      scorer,
+      /options: expected an object such as \{ scorers: \[scorer\] \}, got the scorer \w+/,
+    ],
+    ['a list in place of the options', [scorer], /options: expected an object such as .*, got a list/],
     ['an empty list', { scorers: [] }, /options\.scorers: expected .*, got \[\]/],
     ['no scorer', { scorers: [{ scorer: {} }] }, /options\.scorers\[0\]\.scorer: expected a scorer/],
     ['equal ids', { scorers: [scorer, scorer] }, /options\.scorers\[1\]: expected an id that differs.*id: 'exact_2'/],

@@ -51,6 +51,7 @@ export interface ResolvedOptions extends Omit<Filled, 'scorers' | 'budget' | 'em
  * @throws TypeError `<path>: expected …, got …`
  */
 export function resolveOptions(given: ScoringOptions, attaching = false): ResolvedOptions {
+  refuseBareScorers(given)
   const options = filled(readTable('options', given, optionTable))
   const scorers = resolveScorers(options)
   if (options.stripContent && options.next === undefined && !attaching) {
@@ -128,6 +129,13 @@ function refuseUnfinished(path: string, given: unknown): void {
     const got = 'createScorer(…) without its score step; end it with .generateScore(({ agentRun }) => …)'
     throw new TypeError(`${path}: expected a scorer, got ${got}.`)
   }
+}
+
+/** Scorers in place of the options: the list of known options would not help. */
+function refuseBareScorers(given: unknown): void {
+  if (!Array.isArray(given) && !isScorer(given)) return
+  const got = isScorer(given) ? `the scorer ${given.id}` : 'a list'
+  throw new TypeError(`options: expected an object such as { scorers: [scorer] }, got ${got}.`)
 }
 
 function aboutOf({ version, kind, range, better }: Scorer, id: string, passAt: number): Evaluation['scorer'] {

@@ -10,6 +10,9 @@ const MEANINGS: Readonly<Partial<Record<FailureCode, string>>> = {
   'judge-http': 'it cannot be reached, or the provider does not know the model',
 }
 
+/** Failures that a mistake in the application's own code explains. */
+const MISTAKES: ReadonlySet<FailureCode> = new Set(['scorer-threw', 'invalid-score', 'redact-failed'])
+
 /** Says which judges cannot be asked, for want of a key or a package. Does no I/O but a look into `node_modules`. */
 export function reportMissingJudges(scorers: readonly ResolvedScorer[], reporter: Reporter): void {
   for (const { id, scorer } of scorers) {
@@ -27,12 +30,16 @@ export function reportMissingJudge(id: string, model: string, why: string, repor
   reporter.notify('SPANSCORE_JUDGE', `${id} cannot ask its judge: ${why}`, { subject: model })
 }
 
-/** Says that a score failed: to a logger with what is no content, and to the process in general words, where the set-up is why. */
+/** Reports a failed score, without content. Failures that the set-up or the application's code explains are shown without a logger, too. */
 export function reportFailure({ scorer, score, judge }: Evaluation, reporter: Reporter): void {
   if (score.status !== 'failed') return
   const silence = `${scorer.id} gave no score: ${score.code}. Its message may quote content; onScore has it.`
   const message = score.messageWithoutContent ?? silence
   const meaning = MEANINGS[score.code]
+  if (MISTAKES.has(score.code)) {
+    reporter.notify('SPANSCORE_SCORER', message, { subject: `${scorer.id}:${score.code}` })
+    return
+  }
   if (meaning === undefined) {
     reporter.warnOnce(`failed:${scorer.id}:${score.code}`, message)
     return

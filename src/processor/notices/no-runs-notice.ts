@@ -109,11 +109,20 @@ export class NoRunsNotice {
   }
 
   #message(host: string): string {
-    if (!this.#hasSpans) return `A model was called (${host}), and there is no span of any kind. ${NO_SPAN_CURE}`
+    if (!this.#hasSpans)
+      return `A model was called (${host}), and there is no span of any kind. ${samplerHint()}${NO_SPAN_CURE}`
     return this.#hasHttpSpans
       ? `HTTP calls to ${host} are among the spans, but no agent run or model call is. ${NO_MODEL_SPAN_CURE}`
       : `A model was called (${host}), and among the spans is no agent run or model call. ${NO_MODEL_SPAN_CURE}`
   }
+}
+
+/** A sampler of the tracer may be the reason why there are no spans. */
+function samplerHint(): string {
+  const sampler = process.env['OTEL_TRACES_SAMPLER']?.trim() ?? ''
+  return sampler === '' || sampler.endsWith('always_on')
+    ? ''
+    : `OTEL_TRACES_SAMPLER is set to ${sampler.slice(0, 50)}, which may leave them out. `
 }
 
 /** The model provider that an HTTP client's span went to; `undefined` where it went elsewhere. */

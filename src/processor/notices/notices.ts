@@ -26,6 +26,9 @@ export type NoticeCode =
   | 'SPANSCORE_NO_CONTENT'
   | 'SPANSCORE_NO_SUCH_AGENT'
   | 'SPANSCORE_NO_RUNS'
+  | 'SPANSCORE_SCORER'
+  | 'SPANSCORE_CALLBACK'
+  | 'SPANSCORE_UNFINISHED'
   | 'SPANSCORE_BUDGET'
 
 /** All notices about the set-up of scoring. None of them holds content of a run. */
@@ -99,6 +102,21 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
     level: 'warn',
     when: 'The application calls models, which HTTP spans or its requests show, and 30 seconds later, or at the end, there is no agent run.',
     cure: 'Switch on the telemetry of the AI SDK (`registerTelemetry`), or add an instrumentation that records agents or model calls: see ../instrumentations.md.',
+  },
+  SPANSCORE_SCORER: {
+    level: 'warn',
+    when: "A scorer, its `when` or `sample`, or `redact` threw, or returned what it must not. The score is `failed`; each scorer's codes are reported once.",
+    cure: 'Correct it. The line names the class and place of an error; `.run()` of the scorer rejects with the error itself.',
+  },
+  SPANSCORE_CALLBACK: {
+    level: 'error',
+    when: '`onScore` or `onJudgeCall` threw, or returned a promise that rejected.',
+    cure: 'Correct it. The line names the class and place of the error, and not its message, which may quote a run.',
+  },
+  SPANSCORE_UNFINISHED: {
+    level: 'warn',
+    when: 'The process exited with code 0, by `process.exit()` for example, while scores were pending or spans were held for them.',
+    cure: 'Call `await scoring.forceFlush()` and `await sdk.shutdown()` before the exit.',
   },
   SPANSCORE_BUDGET: {
     level: 'warn',

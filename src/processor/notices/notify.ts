@@ -18,6 +18,8 @@ export interface NotifyOptions {
   readonly subject?: string
   /** What a `diag` logger gets instead of the message. */
   readonly forLogger?: string
+  /** True while the process exits, when only synchronous output reaches anybody. @default false */
+  readonly isLast?: boolean
 }
 
 /**
@@ -25,15 +27,28 @@ export interface NotifyOptions {
  * Otherwise it is a warning of the process (`node --disable-warning=CODE` silences it), each one once and ten at most,
  * unless `SPANSCORE_LOG` is `off`. Never throws.
  */
-export function notify(code: NoticeCode, message: string, { subject = '', forLogger }: NotifyOptions = {}): void {
+export function notify(
+  code: NoticeCode,
+  message: string,
+  { subject = '', forLogger, isLast = false }: NotifyOptions = {},
+): void {
   const { level } = notices[code]
   if (log(level, forLogger ?? message)) return
   const key = `${code}:${subject}`
   if (!isShown(level) || shown.has(key) || shown.size >= MOST_LINES) return
   shown.add(key)
   try {
-    process.emitWarning(message, { type: 'spanscore', code })
+    if (isLast) writeWarning(code, message)
+    else process.emitWarning(message, { type: 'spanscore', code })
   } catch {}
+}
+
+/** Writes a line as Node.js writes warnings, but synchronously: its own are written in a later turn of the event loop. */
+function writeWarning(code: NoticeCode, message: string): void {
+  const flags = [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(' ')]
+  const isSilent = flags.includes('--no-warnings') || flags.includes(`--disable-warning=${code}`)
+  if (isSilent || process.env['NODE_NO_WARNINGS'] === '1') return
+  process.stderr.write(`(node:${process.pid}) [${code}] spanscore: ${message}\n`)
 }
 
 /** Reports an environment variable. @param message Begins with the name of the variable and a colon. */

@@ -64,6 +64,22 @@ export class SetupNotices {
     this.#noRuns.look(span)
   }
 
+  /**
+   * The process exits.
+   *
+   * @param pending scores that are not finished
+   * @param held spans that wait for scores
+   */
+  exited(pending: number, held: number): void {
+    if (pending === 0 && held === 0) return
+    this.#reporter.notify(
+      'SPANSCORE_UNFINISHED',
+      `The process exited with ${counted(pending, 'score')} pending and ${counted(held, 'span')} held, which are lost. ` +
+        'Call await scoring.forceFlush() and await sdk.shutdown() before process.exit().',
+      { isLast: true },
+    )
+  }
+
   /** No run or span comes after this. */
   conclude(): void {
     this.#reporter.guard('The end of scoring', () => {
@@ -71,4 +87,8 @@ export class SetupNotices {
       this.#noRuns.conclude()
     })
   }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }

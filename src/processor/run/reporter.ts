@@ -41,7 +41,7 @@ export class Reporter {
 
   /** Runs a callback of the application in isolation. It may be async. What it throws or rejects with is reported. */
   callBack(what: string, run: () => unknown): void {
-    callForeign(run, (error) => this.threw(what, error))
+    callForeign(run, (error) => this.notify('SPANSCORE_CALLBACK', thrown(what, error), { subject: what }))
   }
 
   /** Awaits work that must not reject into the application. What it throws or rejects with is reported. */
@@ -55,10 +55,15 @@ export class Reporter {
 
   /** Reports that something threw. The error's message is left out, because it may quote content of a run. */
   threw(what: string, error: unknown): void {
-    this.errorOnce(`threw:${what}`, `${what} threw ${describeError(error)}. The application is not affected.`)
+    this.errorOnce(`threw:${what}`, thrown(what, error))
   }
 
   #logOnce(level: NoticeLevel, kind: string, message: string): void {
     if (this.#reported.add(kind)) log(level, message)
   }
+}
+
+/** Names an error without its message. */
+function thrown(what: string, error: unknown): string {
+  return `${what} threw ${describeError(error)}. The application is not affected.`
 }
