@@ -66,19 +66,28 @@ export function placementOf({ role, holdsOneRun }: Placed, above: Above, below: 
 export function aboveChildrenOf({ role }: Pick<Placed, 'role'>, above: Above, placement: Placement): Above {
   if (above.isExcluded) return above
   if (role === 'evaluator') return EXCLUDED
-  if (role === 'tool' || role === 'handoff') return above.isInRun ? IN_TOOL : above
+  if (role === 'tool' || role === 'handoff') {
+    if (above.isInRun) return IN_TOOL
+    // What the tool starts is nested if the entry around it turns out to be an agent.
+    return above.isBelowOpenEntry ? { ...above, isBelowUnknown: true } : above
+  }
   // An agent below something unknown begins a run, or is in one: what is below it is in a run either way.
   return placement === 'part' ? above : IN_RUN
 }
 
 /** What is above the children of an open span that may turn out to be something else. */
-export function aboveChildrenOfOpen(span: Placed & { readonly saysItsKind: boolean }, above: Above): Above {
+export function aboveChildrenOfOpen(
+  span: Placed & { readonly saysItsKind: boolean; readonly below: Below },
+  above: Above,
+): Above {
   // What works for several agents as one is the agent of their run.
   const isAgent = span.role === 'agent' || (span.role === 'entry' && span.holdsOneRun)
   const placement = isAgent ? placementOf({ role: 'agent', holdsOneRun: false }, above, NOTHING) : 'part'
   const below = aboveChildrenOf(span, above, placement)
   if (isAgent || below.isBelowTool || below.isExcluded) return below
-  const isBelowOpenEntry = below.isBelowOpenEntry || (span.role === 'entry' && !below.isInRun)
+  // An entry with agents below is not their agent.
+  const mayBeAgent = span.role === 'entry' && !below.isInRun && !span.below.hasAgents
+  const isBelowOpenEntry = below.isBelowOpenEntry || mayBeAgent
   const isBelowUnknown = below.isBelowUnknown || !span.saysItsKind
   return isBelowOpenEntry === below.isBelowOpenEntry && isBelowUnknown === below.isBelowUnknown
     ? below

@@ -1,4 +1,5 @@
 import { SpanFacts } from '../spans/facts.ts'
+import type { Below } from './placement.ts'
 
 /**
  * A recognised span: what it says, through its dialect, and where it is among the recognised spans of its trace. The first
@@ -11,6 +12,8 @@ export class TraceSpan extends SpanFacts {
   isOrphan = false
   /** The id of the last span on the way up that was found or named: what siblings of a lost parent share. */
   topId = ''
+  /** What was below it in this process and has been let go of, because it made up a run that is over. */
+  forgottenBelow: Below | undefined
   /** True where the span has not ended: it gives the tree its shape, and no facts are read from it. */
   isOpen = false
   /** Spans of the same model call or tool call, which other instrumentations wrote inside it. */

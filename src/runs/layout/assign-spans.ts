@@ -184,7 +184,7 @@ function wasAskedFor(name: string, plan: RunPlan): boolean {
 const NOTHING_BELOW: Below = { hasWork: false, hasAgents: false }
 
 function findBelow(spans: readonly TraceSpan[]): readonly Below[] {
-  const below = spans.map(() => ({ hasWork: false, hasAgents: false }))
+  const below = spans.map(({ forgottenBelow }) => ({ ...(forgottenBelow ?? NOTHING_BELOW) }))
   // Children before parents.
   for (let index = spans.length - 1; index >= 0; index--) {
     const span = spans[index]

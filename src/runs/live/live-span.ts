@@ -52,7 +52,7 @@ export class LiveSpan extends TraceSpan {
   otherGroup: LiveGroup | undefined
   /** The run that this span is the agent of, once it has ended. */
   run: LiveRun | undefined
-  /** What is below it, of what has ended by now. */
+  /** What is below it, of what has said so by now. */
   readonly below: { hasWork: boolean; hasAgents: boolean } = { hasWork: false, hasAgents: false }
   #aboveChildren: Above | undefined
   #newLogs: SourceLog[] | undefined
@@ -114,12 +114,13 @@ export class LiveSpan extends TraceSpan {
     return found
   }
 
-  /** Notes that it has begun below `above`. */
+  /** Notes that it has begun below `above`, and what it is, where it says so. */
   enter(): void {
     const { above } = this
     if (above === undefined) return
     if (this.isKept) (above.spansBelow ??= new Set()).add(this)
     above.openBelow += 1
+    tellUpwards(this)
   }
 
   /** To be called when it has ended: says so to what is above, as far up as nothing else is open. */
@@ -130,6 +131,16 @@ export class LiveSpan extends TraceSpan {
   /** To be called when it has ended: says what it is to what is above, as far up as that is known, and new. */
   tellAbove(): void {
     tellUpwards(this)
+  }
+
+  /** To be called when it is let go of, and what is above it is not. */
+  leaveAbove(): void {
+    const { above } = this
+    if (above === undefined) return
+    above.spansBelow?.delete(this)
+    const forgotten = { hasWork: false, hasAgents: false, ...above.forgottenBelow }
+    addBelow(forgotten, this, this.below)
+    above.forgottenBelow = forgotten
   }
 
   /** To be called when it is recognised only at its end: a span that was taken to be below `above` is below it. */
@@ -191,7 +202,10 @@ export class LiveSpan extends TraceSpan {
 
   /** What it is to the runs around it, as far as they are known by now. */
   get placement(): Placement {
-    return placementOf(this, this.#placeAbove(), this.below)
+    const placement = placementOf(this, this.#placeAbove(), this.below)
+    // An entry is the agent where no agent is below it: that is known when all that is open there has said what it is.
+    const mayHaveAgents = this.role === 'entry' && placement !== 'part' && this.openBelow > 0
+    return mayHaveAgents && this.withAllBelow().some((span) => span.isOpen && !span.saysItsKind) ? 'not-yet' : placement
   }
 
   /** What is above it: of what is open, as far as it says. */

@@ -26,6 +26,8 @@ export class SpanGroup<Span> {
   undecided: Span[] = []
   /** Whether a run of its own was found in it. */
   hasRun = false
+  /** Whether a run was found in it that is recorded in another group, too: its spans stay, and are of no other run. */
+  hasDuplicate = false
   /** Whether a model or a tool was called in it. */
   hasWork = false
   /** True where spans were left out over the limit. */

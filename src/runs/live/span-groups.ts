@@ -82,6 +82,7 @@ export class SpanGroups implements Iterable<LiveGroup> {
     into.undecided.push(...from.undecided)
     into.hasWork ||= from.hasWork
     into.hasRun ||= from.hasRun
+    into.hasDuplicate ||= from.hasDuplicate
     into.flatAtMs = Math.max(into.flatAtMs, from.flatAtMs)
     into.truncated ||= from.truncated
     into.version += 1

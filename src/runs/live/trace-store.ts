@@ -129,7 +129,7 @@ export class TraceStore {
     group.openCount -= 1
     group.version += 1
     for (const reader of group.readBy) reader.version += 1
-    if (span.role === 'model' || span.role === 'tool' || span.role === 'agent') group.hasWork = true
+    if (isCall(span) || span.role === 'agent') group.hasWork = true
     if (span.role === 'model') this.#noteCall(span)
     this.#countBytes(span)
     span.tellAbove()
@@ -220,6 +220,7 @@ export class TraceStore {
     if (place === 'nested' && !this.#options.countsNested) return undefined
     if (place === 'run') group.hasRun = true
     if (this.#twoForms.isSecondRecord(span)) {
+      group.hasDuplicate = true
       this.#options.onDuplicate()
       return undefined
     }
@@ -250,7 +251,7 @@ export class TraceStore {
     // What is beside a graph is of its run, unless another one is at work.
     const isBeside = agent.isFlat && !hasOpenGraph(group)
     if (isBeside) this.#settlement.settleDue(group)
-    agent.above?.spansBelow?.delete(agent)
+    agent.leaveAbove()
     this.#groups.forget(group, (span) => span.isWithin(agent) || (isBeside && !span.isOpen && span.isFlat))
   }
 
@@ -260,6 +261,8 @@ export class TraceStore {
     if (group.waiting.some(({ run }) => run?.hasOpenSpans === true)) return
     if (group.isFlat) this.#flat.lookBeside(group)
     if (group.undecided.length > 0) return
+    // The spans of agents' runs were let go of: what is left was called beside them.
+    if (group.wanted && !group.hasDuplicate && group.spans.some(isCall)) group.hasRun = false
     if (group.hasRun || (!group.hasWork && !this.#flat.isHeld(group))) this.#close(group)
     else this.#agentless.wait(group)
   }
@@ -284,3 +287,7 @@ export class TraceStore {
 
 /** How many times as long as spans are waited for a group may be idle while others wait for it: its tools may be at work. */
 const MAX_IDLE_FACTOR = 15
+
+function isCall({ role }: LiveSpan): boolean {
+  return role === 'model' || role === 'tool'
+}

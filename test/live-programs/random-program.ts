@@ -1,0 +1,93 @@
+import type { Attributes } from '@opentelemetry/api'
+
+import type { Random } from '../fuzz/random.ts'
+import type { Program, ProgramSpan } from './program.ts'
+
+/** What may be in a program. */
+export interface ProgramTraits {
+  readonly kinds: readonly ProgramSpan['kind'][]
+  /** Whether model calls go on from one another. */
+  readonly isTalkative: boolean
+  readonly maxTraces: number
+}
+
+interface Conversation {
+  readonly messages: unknown[]
+  /** The id of the tool call that waits for its result. */
+  callId: string | undefined
+}
+
+/** A program of a few spans, in any tree, whose recognised spans end after what is below them has started. */
+export function randomProgram(random: Random, { kinds, isTalkative, maxTraces }: ProgramTraits): Program {
+  const spans: ProgramSpan[] = []
+  const conversations: Conversation[] = []
+  const count = 3 + random.integer(10)
+  for (let at = 0; at < count; at += 1) {
+    const kind = random.pick(kinds)
+    const trace = random.integer(maxTraces)
+    const above = [...spans.keys()].filter((other) => (spans[other]!.trace ?? 0) === trace)
+    const parent = above.length > 0 && random.chance(0.85) ? random.pick(above) : undefined
+    const by = random.pick(['object', 'ids', 'remote'] as const)
+    const span = { kind, trace, parent, by }
+    if (kind === 'agent') spans.push({ ...span, attributes: { 'gen_ai.agent.name': random.pick(['Ann', 'Bob']) } })
+    else if (kind === 'tool') spans.push({ ...span, ...randomTool(random, conversations) })
+    else if (kind === 'chat') spans.push({ ...span, ...randomChat(random, at, isTalkative ? conversations : []) })
+    else spans.push(span)
+  }
+  return { spans, hooks: randomHooks(random, spans) }
+}
+
+function randomTool(random: Random, conversations: readonly Conversation[]): Partial<ProgramSpan> {
+  const callId = conversations.length === 0 ? undefined : random.pick(conversations).callId
+  const attributes: Attributes = { 'gen_ai.tool.name': random.pick(['search', 'ask']) }
+  if (callId !== undefined && random.chance(0.5)) attributes['gen_ai.tool.call.id'] = callId
+  return { attributes, endAttributes: { 'gen_ai.tool.call.result': '"found"' } }
+}
+
+function randomChat(random: Random, at: number, conversations: Conversation[]): Partial<ProgramSpan> {
+  const goesOn = conversations.length > 0 && random.chance(0.5)
+  const conversation: Conversation = goesOn ? random.pick(conversations) : { messages: [], callId: undefined }
+  if (!goesOn) conversations.push(conversation)
+  const { messages, callId } = conversation
+  messages.push(
+    callId === undefined
+      ? { role: 'user', parts: [{ type: 'text', content: `Question ${at}` }] }
+      : { role: 'tool', parts: [{ type: 'tool_call_response', id: callId, response: 'found' }] },
+  )
+  const input = JSON.stringify(messages)
+  conversation.callId = random.chance(0.5) ? `call_${at}` : undefined
+  const said =
+    conversation.callId === undefined
+      ? { type: 'text', content: `Answer ${at}` }
+      : { type: 'tool_call', id: conversation.callId, name: random.pick(['search', 'ask']), arguments: {} }
+  const message = { role: 'assistant', parts: [said] }
+  messages.push(message)
+  return {
+    attributes: { 'gen_ai.request.model': 'm' },
+    endAttributes: { 'gen_ai.input.messages': input, 'gen_ai.output.messages': JSON.stringify([message]) },
+  }
+}
+
+function randomHooks(random: Random, spans: readonly ProgramSpan[]): Program['hooks'] {
+  const hooks: ['start' | 'end', number][] = []
+  const waiting = new Set(spans.keys())
+  const open = new Set<number>()
+  const isBelow = (at: number, above: number): boolean => {
+    const { parent } = spans[at]!
+    return parent !== undefined && (parent === above || isBelow(parent, above))
+  }
+  while (waiting.size + open.size > 0) {
+    const mayStart = [...waiting].filter((at) => !waiting.has(spans[at]!.parent ?? -1))
+    const mayEnd = [...open].filter(
+      (above) => spans[above]!.kind === 'ordinary' || ![...waiting].some((at) => isBelow(at, above)),
+    )
+    const starts = mayEnd.length === 0 || (mayStart.length > 0 && random.chance(0.6))
+    const at = random.pick(starts ? mayStart : mayEnd)
+    if (starts) {
+      waiting.delete(at)
+      open.add(at)
+    } else open.delete(at)
+    hooks.push([starts ? 'start' : 'end', at])
+  }
+  return hooks
+}
