@@ -9,12 +9,13 @@ import type { Replay } from './replay.ts'
 /** One kind of traffic, and what may be added to its cost. */
 export interface HostCase {
   readonly title: string
-  /** Largest ratio to the same provider without spanscore. */
-  readonly atMost: number
+  /** Largest ratio to the same provider without spanscore; absent where there is no goal. */
+  readonly atMost?: number
   /** One unit of traffic. */
   readonly play: () => Replay
   readonly spansPerUnit: number
-  readonly options: () => ScoringOptions
+  /** What spanscore is attached with; absent where `BareScores` is measured in its place. */
+  readonly options?: () => ScoringOptions
   /** Whether the application has logger and meter providers. */
   readonly signals: boolean
 }
@@ -106,6 +107,18 @@ export const HOST_CASES: Readonly<Record<string, HostCase>> = {
     play: () => replay(RECORDED),
     spansPerUnit: RECORDED.length,
     options: () => ({ scorers: codeScorers() }),
+    signals: true,
+  },
+  'bare-scored': {
+    title: 'agent runs, only the calls into the SDK that write two scores to spans',
+    play: () => replay(RECORDED),
+    spansPerUnit: RECORDED.length,
+    signals: false,
+  },
+  'bare-emitting': {
+    title: 'agent runs, only the calls into the SDK that write two scores, events and metrics',
+    play: () => replay(RECORDED),
+    spansPerUnit: RECORDED.length,
     signals: true,
   },
 }

@@ -7,6 +7,7 @@ import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } 
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { attachScoring } from 'spanscore'
 
+import { BareScores } from './bare-scores.ts'
 import { HOST_CASES } from './host-cases.ts'
 
 const [name = '', side, unitsText] = process.argv.slice(2)
@@ -25,7 +26,10 @@ const exporter = {
   forceFlush: () => Promise.resolve(),
 }
 const silent = { ...exporter, export: (_: unknown, done: (result: { code: number }) => void) => done({ code: 0 }) }
-const provider = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] })
+const isBare = side === 'with' && hostCase.options === undefined
+const provider = new BasicTracerProvider({
+  spanProcessors: [...(isBare ? [new BareScores(hostCase.signals)] : []), new BatchSpanProcessor(exporter)],
+})
 trace.setGlobalTracerProvider(provider)
 if (hostCase.signals) {
   logs.setGlobalLoggerProvider(new LoggerProvider({ processors: [new BatchLogRecordProcessor({ exporter: silent })] }))
@@ -40,7 +44,7 @@ if (hostCase.signals) {
   )
 }
 diag.setLogger({ error: console.error, warn: console.error, info() {}, debug() {}, verbose() {} })
-if (side === 'with') attachScoring(hostCase.options())
+if (side === 'with' && hostCase.options !== undefined) attachScoring(hostCase.options())
 
 const tracers = new Map<string, Tracer>()
 function tracerOf(scope: string): Tracer {

@@ -36,7 +36,7 @@ async function compare(name: string, { title, atMost, spansPerUnit }: HostCase, 
     measured: `${(median(costs[1]) / 1000).toFixed(2)} µs`,
     value: median(ratios),
     unit: '×',
-    atMost,
+    ...(atMost !== undefined && { atMost }),
   }
 }
 

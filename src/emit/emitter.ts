@@ -4,7 +4,7 @@ import type { Context, SpanContext } from '@opentelemetry/api'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
 import { detached } from '../scoring/isolation.ts'
-import { callForeign } from '../scoring/run-foreign.ts'
+import { callForeign, runForeign } from '../scoring/run-foreign.ts'
 import { notAPromise } from '../scoring/thenable.ts'
 import { eventAttributes } from './event-attributes.ts'
 import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
@@ -65,6 +65,7 @@ export interface EmitterParts {
   readonly onError: (what: string, error: unknown) => void
 }
 
+const LOGGER_PROVIDER = 'The logger provider'
 const INFO = 9
 const WARN = 13
 
@@ -92,9 +93,9 @@ export class Emitter {
     const { evaluation, run, counted, extra } = emission
     if (counted && this.#options.metrics) this.#metrics.record(evaluation, run, extra)
     if (run === undefined || isSilent(evaluation)) return
-    const wantsEvent = this.#wantsEvent(evaluation)
+    const logger = this.#wantsEvent(evaluation) ? this.#logger() : undefined
     const wantsLateSpan = this.#wantsLateSpan(emission)
-    if (!wantsEvent && !wantsLateSpan) return
+    if (logger === undefined && !wantsLateSpan) return
     const verdictTimeMs = this.#nowMs()
     const { identity } = emission
     const attributes = eventAttributes(evaluation, run, {
@@ -102,10 +103,12 @@ export class Emitter {
       verdictTimeMs,
       extra: identity === undefined ? extra : { ...extra, ...identity },
     })
-    if (wantsEvent) {
+    if (logger !== undefined) {
+      // The application's log processors may write to what they get.
+      const own = wantsLateSpan ? { ...attributes } : attributes
       callForeign(
-        () => this.#writeEvent(emission, attributes, verdictTimeMs),
-        (error) => this.#onError('The logger provider', error),
+        () => this.#writeEvent(logger, emission, own, verdictTimeMs),
+        (error) => this.#onError(LOGGER_PROVIDER, error),
       )
     }
     if (!wantsLateSpan) return
@@ -117,18 +120,16 @@ export class Emitter {
     }
   }
 
-  #writeEvent(emission: Emission, attributes: ScoreAttributes, verdictTimeMs: number): unknown {
-    const { evaluation } = emission
-    const logger = this.#logger()
-    const failed = evaluation.score.status === 'failed'
-    return logger?.emit({
+  #writeEvent(logger: LoggerLike, emission: Emission, attributes: ScoreAttributes, verdictTimeMs: number): unknown {
+    const failed = emission.evaluation.score.status === 'failed'
+    return logger.emit({
       eventName: 'gen_ai.evaluation.result',
       severityNumber: failed ? WARN : INFO,
       severityText: failed ? 'WARN' : 'INFO',
       timestamp: [...emission.endTime],
       observedTimestamp: verdictTimeMs,
       context: this.#contextOf(emission.target),
-      attributes: { ...attributes },
+      attributes,
     })
   }
 
@@ -140,14 +141,20 @@ export class Emitter {
     return this.#latest.context
   }
 
+  /** The logger of the provider that is there by now, before anything is written for it. */
   #logger(): LoggerLike | undefined {
-    const provider = this.#providers.loggerProvider()
-    if (provider === undefined) return undefined
-    // `getLogger` may be expensive, so the logger is kept as long as the provider is the same.
-    if (this.#known?.provider !== provider) {
-      this.#known = { provider, logger: notAPromise(provider.getLogger(SCOPE_NAME, SCOPE_VERSION)) }
-    }
-    return this.#known.logger
+    const found = runForeign(() => {
+      const provider = this.#providers.loggerProvider()
+      if (provider === undefined) return undefined
+      // `getLogger` may be expensive, so the logger is kept as long as the provider is the same.
+      if (this.#known?.provider !== provider) {
+        this.#known = { provider, logger: notAPromise(provider.getLogger(SCOPE_NAME, SCOPE_VERSION)) }
+      }
+      return this.#known.logger
+    })
+    if (found.ok) return found.value
+    this.#onError(LOGGER_PROVIDER, found.error)
+    return undefined
   }
 
   #wantsEvent({ score }: Evaluation): boolean {

@@ -31,15 +31,18 @@ export function eventAttributes(
   if (score.status === 'scored') {
     attributes['gen_ai.evaluation.score.value'] = score.value
     attributes['gen_ai.evaluation.score.label'] = score.label
-    set(attributes, 'gen_ai.evaluation.explanation', explanationOf(evaluation, details.rules))
+    const explanation = explanationOf(evaluation, details.rules)
+    if (explanation !== undefined) attributes['gen_ai.evaluation.explanation'] = explanation
   } else if (score.status === 'failed') {
     attributes['error.type'] = score.code
   }
   if (run) {
-    set(attributes, 'gen_ai.agent.name', short(run.agent.name))
-    set(attributes, 'gen_ai.conversation.id', short(run.conversationId))
-    const { responseId } = run.steps.findLast((step) => step.responseId !== undefined) ?? {}
-    set(attributes, 'gen_ai.response.id', short(responseId))
+    // Names and ids are the application's, and may be of any length.
+    const { agent, conversationId } = run
+    if (agent.name !== undefined) attributes['gen_ai.agent.name'] = shortened(agent.name, MAX_NAME_LENGTH)
+    if (conversationId !== undefined) attributes['gen_ai.conversation.id'] = shortened(conversationId, MAX_NAME_LENGTH)
+    const responseId = lastResponseId(run)
+    if (responseId !== undefined) attributes['gen_ai.response.id'] = shortened(responseId, MAX_NAME_LENGTH)
   }
   attributes['spanscore.scorer.version'] = scorer.version
   attributes['spanscore.scorer.kind'] = scorer.kind
@@ -48,26 +51,27 @@ export function eventAttributes(
   attributes['spanscore.score.better'] = scorer.better
   attributes['spanscore.complete'] = evaluation.complete
   attributes['spanscore.revision'] = evaluation.revision
-  set(attributes, 'spanscore.probability', evaluation.probability)
-  set(attributes, 'spanscore.upstream_probability', evaluation.upstreamProbability)
+  const { probability, upstreamProbability } = evaluation
+  if (probability !== undefined) attributes['spanscore.probability'] = probability
+  if (upstreamProbability !== undefined) attributes['spanscore.upstream_probability'] = upstreamProbability
   if (run) {
     attributes['spanscore.verdict_delay_ms'] = Math.max(0, Math.round(details.verdictTimeMs - run.endTimeMs))
   }
   if (judge) {
     attributes['spanscore.judge.model'] = judge.model
-    set(attributes, 'spanscore.judge.input_tokens', judge.usage.inputTokens)
-    set(attributes, 'spanscore.judge.output_tokens', judge.usage.outputTokens)
-    set(attributes, 'spanscore.judge.cost_usd', judge.costUsd)
+    const { inputTokens, outputTokens } = judge.usage
+    if (inputTokens !== undefined) attributes['spanscore.judge.input_tokens'] = inputTokens
+    if (outputTokens !== undefined) attributes['spanscore.judge.output_tokens'] = outputTokens
+    if (judge.costUsd !== undefined) attributes['spanscore.judge.cost_usd'] = judge.costUsd
   }
   for (const name in details.extra) attributes[name] ??= details.extra[name] ?? ''
   return attributes
 }
 
-/** Shortens a name or id of the application, which may have any length. */
-function short(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : shortened(text, MAX_NAME_LENGTH)
-}
-
-function set(attributes: ScoreAttributes, name: string, value: string | number | undefined): void {
-  if (value !== undefined) attributes[name] = value
+function lastResponseId({ steps }: AgentRun): string | undefined {
+  for (let index = steps.length - 1; index >= 0; index--) {
+    const responseId = steps[index]?.responseId
+    if (responseId !== undefined) return responseId
+  }
+  return undefined
 }

@@ -29,6 +29,8 @@ const GONE: Stage = { name: 'gone' }
 export class SpanOutlet {
   readonly #hasNext: boolean
   #stage: Stage
+  /** How many attributes the live span has room for at least; counted when it is first written. */
+  #room = 0
   #gathered: ScoreAttributes | undefined
 
   /**
@@ -48,7 +50,7 @@ export class SpanOutlet {
   /** Writes attributes to the span, or to the copy that `next` gets; false where neither is possible. */
   write(attributes: ScoreAttributes): boolean {
     const stage = this.#stage
-    if (stage.name === 'ending' && setAll(stage.span, attributes)) return true
+    if (stage.name === 'ending' && this.#setAll(stage.span, attributes)) return true
     if (!this.#hasNext || stage.name === 'gone') return false
     if (stage.name === 'held') return stage.held.stamp(attributes)
     this.#gathered ??= {}
@@ -77,19 +79,22 @@ export class SpanOutlet {
   allIn(): void {
     if (this.#stage.name === 'held') this.#stage.held.ready()
   }
-}
 
-/** Sets all of the attributes, or none where the span's limit would drop one. */
-function setAll(span: OpenSpan, attributes: ScoreAttributes): boolean {
-  const names = Object.keys(attributes)
-  if (span.droppedAttributesCount > 0) return false
-  if (Object.keys(span.attributes).length + names.length > attributeLimitOf(span)) return false
-  for (const name of names) {
-    const value = attributes[name]
-    const set: unknown = value === undefined ? undefined : span.setAttribute(name, value)
-    if (isThenable(set)) disown(set)
+  /** Sets all of the attributes, or none where the span's limit would drop one. */
+  #setAll(span: OpenSpan, attributes: ScoreAttributes): boolean {
+    const names = Object.keys(attributes)
+    if (span.droppedAttributesCount > 0) return false
+    // Counting the attributes of a span takes longer than writing a few.
+    if (this.#room < names.length) this.#room = attributeLimitOf(span) - Object.keys(span.attributes).length
+    if (this.#room < names.length) return false
+    this.#room -= names.length
+    for (const name of names) {
+      const value = attributes[name]
+      const set: unknown = value === undefined ? undefined : span.setAttribute(name, value)
+      if (set !== span && isThenable(set)) disown(set)
+    }
+    return names.every((name) => span.attributes[name] !== undefined)
   }
-  return names.every((name) => span.attributes[name] !== undefined)
 }
 
 /** The property is private in all SDK lines; there is no public way to ask a span for its limits. */

@@ -1,6 +1,7 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Evaluation } from '../../model/score.ts'
 import { evaluate } from '../../scoring/evaluate.ts'
+import type { EvaluateOptions } from '../../scoring/evaluate.ts'
 import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoredRun } from './scored-run.ts'
@@ -23,18 +24,13 @@ export function askScorer(
   { options, reporter, probability, signal }: AskOptions,
 ): Evaluation | Promise<Evaluation> {
   const { onJudgeCall, timeoutMs } = options
-  return evaluate(scorer, run, {
-    about,
-    passAt,
-    timeoutMs,
-    probability,
-    ...(signal !== undefined && { signal }),
-    ...(upstream !== undefined && { upstreamProbability: upstream }),
-    ...(onJudgeCall !== undefined &&
-      scorer.kind === 'judge' && {
-        onJudgeCall: (call) => {
-          reporter.callBack('onJudgeCall', () => onJudgeCall({ ...call, scorerId: id }))
-        },
-      }),
-  })
+  const asked: Mutable<EvaluateOptions> = { about, passAt, timeoutMs, probability }
+  if (signal !== undefined) asked.signal = signal
+  if (upstream !== undefined) asked.upstreamProbability = upstream
+  if (onJudgeCall !== undefined && scorer.kind === 'judge') {
+    asked.onJudgeCall = (call) => reporter.callBack('onJudgeCall', () => onJudgeCall({ ...call, scorerId: id }))
+  }
+  return evaluate(scorer, run, asked)
 }
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }

@@ -57,10 +57,10 @@ export class InlineScoring {
   #scoreAll(scored: ScoredRun, scores: readonly InlineScore[]): void {
     const { jobs, writer } = this.#parts
     const evaluations = scores.map((score) => this.#evaluateTimed(scored, score))
-    for (const [index, score] of scores.entries()) {
+    for (let index = 0; index < scores.length; index++) {
+      const [score, evaluation] = [scores[index], evaluations[index]]
+      if (score === undefined || evaluation === undefined) continue
       const { scorer, run } = score
-      const evaluation = evaluations[index]
-      if (evaluation === undefined) continue
       if (evaluation instanceof Promise) {
         this.#noteLoading(scorer.id, evaluation)
         jobs.adopt(ScoringTask.scoring(scored, scorer), score, evaluation)

@@ -160,12 +160,10 @@ export class ReconstructedRun implements AgentRun {
 
   get attributes(): Readonly<Record<string, unknown>> {
     return this.#shared(SLOT.attributes, () => {
-      const { attributes } = this.#plan.root.span
       const kept: Record<string, unknown> = {}
-      for (const key in attributes) {
-        // `__proto__` is no attribute that anybody needs, and the only key that would not stay one.
-        if (!isContentAttribute(key, this.#plan.root.dialect) && key !== '__proto__')
-          kept[key] = copyOf(attributes[key])
+      for (const key in this.#plan.root.span.attributes) {
+        const value = this.#attribute(key)
+        if (value !== undefined) kept[key] = value
       }
       return kept
     })
@@ -218,6 +216,18 @@ export class ReconstructedRun implements AgentRun {
   }
 
   #parentCallId: (() => string | undefined) | undefined
+
+  /** An attribute of the agent's span, as `attributes` has it, without a copy of all the others. */
+  static attributeOf(run: AgentRun, key: string): unknown {
+    return #plan in run ? frozen(run.#attribute(key)) : run.attributes[key]
+  }
+
+  #attribute(key: string): unknown {
+    const { root } = this.#plan
+    // `__proto__` is no attribute that anybody needs, and the only key that would not stay one.
+    if (key === '__proto__' || isContentAttribute(key, root.dialect)) return undefined
+    return copyOf(root.span.attributes[key])
+  }
 
   /** A fact that users get: frozen, because all scorers of the run share it. */
   #shared<T>(slot: number, read: () => T): T {
