@@ -3,7 +3,8 @@
  * second of processor time, each beside decoding the same bytes alone in the same run.
  *
  *     npm run bench:server                                  100,000 spans, without and with ordinary ones
- *     npm run bench:server -- --stream 10000000             one long stream: cost and memory at each tenth of it
+ *     npm run bench:server -- --stream 10000000 --ordinary 0.95
+ *                                                           one long stream: cost and memory at each tenth of it
  *     npm run bench:server -- --kafka                       a worker that reads the same spans from a real broker
  *     npm run bench:server -- --node=--cpu-prof             with options of Node.js for the service
  */
@@ -23,7 +24,7 @@ const { values } = parseArgs({
   options: {
     spans: { type: 'string', default: '100000' },
     'warm-up': { type: 'string', default: '30000' },
-    ordinary: { type: 'string', multiple: true, default: ['0', '0.95'] },
+    ordinary: { type: 'string', multiple: true },
     stream: { type: 'string' },
     kafka: { type: 'boolean', default: false },
     node: { type: 'string' },
@@ -41,7 +42,8 @@ else await measureStream(Number(values.stream))
 
 async function measureAll(spans: number): Promise<void> {
   const rows = []
-  for (const ordinaryShare of values.ordinary.map(Number)) rows.push(await measure(spans, ordinaryShare))
+  for (const ordinaryShare of (values.ordinary ?? ['0', '0.95']).map(Number))
+    rows.push(await measure(spans, ordinaryShare))
   console.table(rows)
 }
 
@@ -99,7 +101,7 @@ async function measureWorker(spans: number): Promise<void> {
 
 /** The same requests with new trace ids, again and again. */
 async function measureStream(spans: number): Promise<void> {
-  const requests = makeRequests(50_000, 0)
+  const requests = makeRequests(50_000, Number(values.ordinary?.[0] ?? 0))
   await using bench = await MeasuredService.start([], nodeOptions)
   await sendAll(bench.url, zipped(requests))
   await bench.quiet(12_000)
