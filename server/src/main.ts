@@ -35,6 +35,7 @@ interface Given {
   readonly maxContent: number
   readonly maxBody: number
   readonly maxDecompressed: number
+  readonly maxReceiving: number
   readonly maxRequestSpans: number
   readonly maxSpan: number
   readonly maxConnections: number
@@ -103,6 +104,12 @@ const program = new Command('spanscore-server')
   .option('--max-content <MiB>', 'content in memory; what is over it is read from the log again', number, 64)
   .option('--max-body <MiB>', 'size of a request', number, 16)
   .option('--max-decompressed <MiB>', 'size of a request once it is decompressed', number, 64)
+  .option(
+    '--max-receiving <MiB>',
+    'size of all requests that are not answered yet; the largest is refused',
+    number,
+    256,
+  )
   .option('--max-request-spans <count>', 'spans or log records in one request', number, 50_000)
   .option('--max-span <MiB>', 'size of one span', number, 4)
   .option('--max-connections <count>', 'connections of OTLP/HTTP', number, 1000)
@@ -330,6 +337,7 @@ function toOptions(given: Given): ServerOptions {
     limits: {
       maxBodyBytes: given.maxBody * MEBIBYTE,
       maxDecompressedBytes: given.maxDecompressed * MEBIBYTE,
+      maxReceivingBytes: given.maxReceiving * MEBIBYTE,
       headersTimeoutMs: 10_000,
       requestTimeoutMs: 30_000,
       maxConnections: given.maxConnections,

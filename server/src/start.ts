@@ -13,6 +13,7 @@ import { SqliteLog } from './log/sqlite-log.ts'
 import { limited } from './limited.ts'
 import { isLoopback } from './receive/access.ts'
 import type { AccessOptions } from './receive/access.ts'
+import { BytesInFlight } from './receive/bytes-in-flight.ts'
 import { GrpcReceiver } from './receive/grpc-receiver.ts'
 import { createHttpReceiver } from './receive/http-receiver.ts'
 import type { HttpLimits, TlsOptions } from './receive/http-receiver.ts'
@@ -90,6 +91,7 @@ const METRICS_MS = 2000
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const report = limited(options.report)
   checkAddress(options)
+  checkLimits(options)
   const config = loadConfig(options.configPath, options.report)
   let page: Page | undefined
   const meters = new ServiceMeters(randomUUID(), options.to)
@@ -133,7 +135,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       ? `${options.traces.maxSpans} spans wait for their run to be complete, or for its scores to be delivered; send again later.`
       : undefined
   }
-  const receiver = new Receiver({ log, reader, forwards: options.forwards, unavailable })
+  const inFlight = new BytesInFlight(options.limits.maxReceivingBytes)
+  const receiver = new Receiver({ log, reader, forwards: options.forwards, inFlight, unavailable })
   const condition = (): Condition => ({
     idleMs: Date.now() - service.latestSweepMs,
     undeliveredMs: outbox.failingForMs,
@@ -164,6 +167,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
           ...receiver.counts,
           refused: Object.fromEntries(receiver.counts.refused),
           refusedConnections: grpc.refusedConnections,
+          bytesInFlight: inFlight.bytes,
         },
         service: service.counts,
         traces: { ...buffer.counts, heldSpans: buffer.heldSpans, contentBytes: buffer.contentBytes },
@@ -224,6 +228,15 @@ function checkAddress({ host, access }: ServerOptions): void {
   if (isLoopback(host) || access.token !== undefined || access.hasClientCertificates) return
   throw new Error(
     `--host ${host}: expected a loopback address, or a token (--token-file) or client certificates (--tls-client-ca) for any other; got neither.`,
+  )
+}
+
+/** A single request must fit into what all of them may hold, or it would never be taken. */
+function checkLimits({ limits: { maxBodyBytes, maxDecompressedBytes, maxReceivingBytes } }: ServerOptions): void {
+  const needed = maxBodyBytes + maxDecompressedBytes
+  if (maxReceivingBytes >= needed) return
+  throw new Error(
+    `--max-receiving: expected at least --max-body and --max-decompressed together (${needed} bytes), got ${maxReceivingBytes}.`,
   )
 }
 

@@ -15,6 +15,7 @@ export function serverOptions(to: string, change: Partial<ServerOptions> = {}): 
     limits: {
       maxBodyBytes: 4 * 1024 * 1024,
       maxDecompressedBytes: 8 * 1024 * 1024,
+      maxReceivingBytes: 64 * 1024 * 1024,
       headersTimeoutMs: 1000,
       requestTimeoutMs: 2000,
       maxConnections: 100,

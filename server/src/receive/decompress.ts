@@ -1,12 +1,19 @@
-import { promisify } from 'node:util'
-import { gunzip, gunzipSync, inflate, inflateSync, zstdDecompress, zstdDecompressSync } from 'node:zlib'
+import {
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+  gunzipSync,
+  inflateSync,
+  zstdDecompressSync,
+} from 'node:zlib'
 
+import type { RequestBytes } from './bytes-in-flight.ts'
 import { Refusal } from './refusal.ts'
 
 const DECOMPRESS = {
-  gzip: { async: promisify(gunzip), sync: gunzipSync },
-  deflate: { async: promisify(inflate), sync: inflateSync },
-  zstd: { async: promisify(zstdDecompress), sync: zstdDecompressSync },
+  gzip: { create: createGunzip, sync: gunzipSync },
+  deflate: { create: createInflate, sync: inflateSync },
+  zstd: { create: createZstdDecompress, sync: zstdDecompressSync },
 } as const
 
 /** The output grows by blocks of this size. Requests are large: with the default of 16 KiB, much time goes into joining blocks. */
@@ -16,28 +23,56 @@ const CHUNK_BYTES = 256 * 1024
  * Decompresses the body of a request, on another thread.
  *
  * @param contentEncoding As in HTTP; empty for none.
+ * @param held Counts what comes out.
+ * @param givenUp Rejects when the body is not needed any more.
  * @throws Refusal where the encoding is not known, the body is broken, or it grows over the limit
  */
-export async function decompress(body: Buffer, contentEncoding: string, maxBytes: number): Promise<Uint8Array> {
+export async function decompress(
+  body: Buffer,
+  contentEncoding: string,
+  maxBytes: number,
+  held: RequestBytes,
+  givenUp: Promise<never>,
+): Promise<Uint8Array> {
   if (contentEncoding === '' || contentEncoding === 'identity') return body
   if (!isKnown(contentEncoding)) {
     throw new Refusal('unsupported-type', 'Expected Content-Encoding gzip, zstd, deflate or none, got another.')
   }
-  try {
-    const out = await DECOMPRESS[contentEncoding].async(body, { maxOutputLength: maxBytes, chunkSize: CHUNK_BYTES })
-    return withoutRest(out)
-  } catch (error) {
-    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
-    throw isTooLarge
-      ? new Refusal(
-          'too-large',
-          `Expected a body of at most ${maxBytes} bytes once it is decompressed, got a larger one.`,
+  const stream = DECOMPRESS[contentEncoding].create({ chunkSize: CHUNK_BYTES })
+  const chunks: Buffer[] = []
+  let bytes = 0
+  const whole = new Promise<void>((resolve, reject) => {
+    stream.on('data', (chunk: Buffer) => {
+      bytes += chunk.byteLength
+      if (bytes > maxBytes) {
+        reject(
+          new Refusal(
+            'too-large',
+            `Expected a body of at most ${maxBytes} bytes once it is decompressed, got a larger one.`,
+          ),
         )
-      : new Refusal(
+        return
+      }
+      chunks.push(chunk)
+      held.add(chunk.byteLength)
+    })
+    stream.on('end', resolve)
+    stream.on('error', () =>
+      reject(
+        new Refusal(
           'malformed',
           `Expected a body compressed with ${contentEncoding}, got one that does not decompress.`,
-        )
+        ),
+      ),
+    )
+  })
+  try {
+    stream.end(body)
+    await Promise.race([whole, givenUp])
+  } finally {
+    stream.destroy()
   }
+  return withoutRest(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes))
 }
 
 /** Decompresses what has been decompressed before, and was found good. */

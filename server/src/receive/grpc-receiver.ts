@@ -1,3 +1,7 @@
+import { EventEmitter } from 'node:events'
+import { constants } from 'node:http2'
+import type { ServerHttp2Stream } from 'node:http2'
+
 import { Metadata, Server, ServerCredentials, ServerInterceptingCall, status } from '@grpc/grpc-js'
 import type {
   sendUnaryData,
@@ -97,10 +101,19 @@ export class GrpcReceiver {
     let timer: NodeJS.Timeout | undefined
     let isOver = false
     let isReceived = false
+    const held = this.#receiver.inFlight.begin((refusal) => {
+      refuse(refusal)
+      // What else comes of the message is not read.
+      stream?.pause()
+      setTimeout(() => stream?.close(constants.NGHTTP2_CANCEL), FAREWELL_MS).unref()
+    })
+    const stream = streamOf(call)
+    stream?.on('data', (chunk: Buffer) => held.add(chunk.byteLength))
     const end = (): void => {
       clearTimeout(timer)
       if (isOver) return
       isOver = true
+      held.end()
       this.#connections.end(address)
     }
     const refuse = (error: unknown): void => {
@@ -137,6 +150,7 @@ export class GrpcReceiver {
           },
           onReceiveMessage: (message, pass) => {
             isReceived = true
+            held.keep()
             pass(message)
           },
           onReceiveHalfClose: (pass) => {
@@ -178,6 +192,16 @@ const SERVICES: readonly (readonly [string, Signal])[] = [
   ['trace.v1.TraceService', 'traces'],
   ['logs.v1.LogsService', 'logs'],
 ]
+
+/**
+ * The stream of HTTP/2 below a call, which the library does not show: it puts the bytes of a message together by itself, and says
+ * nothing before it is whole.
+ */
+function streamOf(call: object): ServerHttp2Stream | undefined {
+  const stream: unknown = Reflect.get(call, 'stream')
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a field of that name of the library's call is
+  return stream instanceof EventEmitter ? (stream as ServerHttp2Stream) : undefined
+}
 
 const TOO_LARGE = new Refusal('too-large', 'The message is too large.')
 

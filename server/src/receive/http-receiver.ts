@@ -8,6 +8,7 @@ import type { Signal } from '../log/span-log.ts'
 import { checkAccess } from './access.ts'
 import type { AccessOptions } from './access.ts'
 import { decompress } from './decompress.ts'
+import type { RequestBytes } from './bytes-in-flight.ts'
 import type { Receiver } from './receive.ts'
 import { Refusal } from './refusal.ts'
 
@@ -22,6 +23,8 @@ export interface HttpLimits {
   /** Milliseconds that a sender may take for the whole request. */
   readonly requestTimeoutMs: number
   readonly maxConnections: number
+  /** Bytes of all requests together that have not been answered, as they came and decompressed. */
+  readonly maxReceivingBytes: number
 }
 
 /** Certificate and key in PEM; with a client CA, senders must show a certificate that it signed. */
@@ -100,21 +103,37 @@ async function answer(
     if (request.method !== 'POST')
       throw new Refusal('method-not-allowed', `Expected a POST, got ${request.method ?? 'no method'}.`)
     const encoding = encodingOf(request)
-    const wire = await bodyOf(request, limits.maxBodyBytes)
-    const contentEncoding = request.headers['content-encoding']?.trim().toLowerCase() ?? ''
-    const body = await decompress(wire, contentEncoding, limits.maxDecompressedBytes)
-    const invalid = await receiver.take({
-      signal,
-      encoding,
-      body,
-      wire: { contentType: request.headers['content-type'] ?? '', contentEncoding, body: wire },
-    })
+    const invalid = await takeBody(receiver, limits, request, signal, encoding)
     succeed(response, encoding, signal, invalid)
   } catch (error) {
     const refusal = receiver.refuse(error)
     // What is left of a body that nobody reads would otherwise be waited for.
     if (!request.complete) response.setHeader('connection', 'close')
     fail(response, refusal, isJson)
+  }
+}
+
+/** @returns How many records were left out. */
+async function takeBody(
+  receiver: Receiver,
+  limits: HttpLimits,
+  request: IncomingMessage,
+  signal: Signal,
+  encoding: 'protobuf' | 'json',
+): Promise<number> {
+  const { promise: givenUp, reject: giveUp } = Promise.withResolvers<never>()
+  // It may be given up after the request has failed for another reason.
+  givenUp.catch(() => undefined)
+  const held = receiver.inFlight.begin(giveUp)
+  try {
+    const wire = await bodyOf(request, limits.maxBodyBytes, held, givenUp)
+    const contentEncoding = request.headers['content-encoding']?.trim().toLowerCase() ?? ''
+    const body = await decompress(wire, contentEncoding, limits.maxDecompressedBytes, held, givenUp)
+    held.keep()
+    const contentType = request.headers['content-type'] ?? ''
+    return await receiver.take({ signal, encoding, body, wire: { contentType, contentEncoding, body: wire } })
+  } finally {
+    held.end()
   }
 }
 
@@ -136,22 +155,37 @@ function encodingOf(request: IncomingMessage): 'protobuf' | 'json' {
   )
 }
 
-async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+/** @param givenUp Rejects when the body is not waited for any more. */
+function bodyOf(
+  request: IncomingMessage,
+  maxBytes: number,
+  held: RequestBytes,
+  givenUp: Promise<never>,
+): Promise<Buffer> {
   const tooLarge = () => new Refusal('too-large', `Expected a body of at most ${maxBytes} bytes, got a larger one.`)
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
   const chunks: Buffer[] = []
   let bytes = 0
-  try {
-    for await (const chunk of request) {
-      if (!(chunk instanceof Buffer)) continue
+  const whole = new Promise<Buffer>((resolve, reject) => {
+    const isLate = (): void => reject(new Refusal('timed-out', 'The body did not come whole in time.'))
+    request.on('data', (chunk: Buffer) => {
       bytes += chunk.byteLength
-      if (bytes > maxBytes) throw tooLarge()
+      if (bytes > maxBytes) {
+        reject(tooLarge())
+        return
+      }
       chunks.push(chunk)
-    }
-  } catch (error) {
-    throw error instanceof Refusal ? error : new Refusal('timed-out', 'The body did not come whole in time.')
-  }
-  return Buffer.concat(chunks)
+      held.add(chunk.byteLength)
+    })
+    request.on('end', () => resolve(Buffer.concat(chunks)))
+    request.on('error', isLate)
+    request.on('close', isLate)
+  })
+  return Promise.race([whole, givenUp]).finally(() => {
+    // What comes after a refusal is not kept.
+    request.removeAllListeners('data')
+    request.pause()
+  })
 }
 
 const REJECTED = { traces: 'rejectedSpans', logs: 'rejectedLogRecords' } as const

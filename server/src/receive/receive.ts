@@ -1,4 +1,5 @@
 import type { Signal, SpanLog } from '../log/span-log.ts'
+import type { BytesInFlight } from './bytes-in-flight.ts'
 import { Refusal } from './refusal.ts'
 import type { RequestReader } from './read-request.ts'
 
@@ -29,6 +30,8 @@ export interface ReceiverParts {
   readonly log: SpanLog
   readonly reader: RequestReader
   readonly forwards: boolean
+  /** What requests hold that have not been answered. */
+  readonly inFlight: BytesInFlight
   /** Why nothing can be taken now; `undefined` where it can. */
   readonly unavailable: () => string | undefined
 }
@@ -40,6 +43,11 @@ export class Receiver {
 
   constructor(parts: ReceiverParts) {
     this.#parts = parts
+  }
+
+  /** What requests hold that have not been answered. */
+  get inFlight(): BytesInFlight {
+    return this.#parts.inFlight
   }
 
   /**

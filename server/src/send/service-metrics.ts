@@ -64,6 +64,7 @@ export class ServiceMetrics {
     })
     gauge('held_spans', 'Spans of runs that are not complete, or may get late spans.', '{span}', () => buffer.heldSpans)
     gauge('content_bytes', 'Content of spans in memory, as an estimate.', 'By', () => buffer.contentBytes)
+    gauge('receiving_bytes', 'Bytes of requests that are not answered yet.', 'By', () => receiver.inFlight.bytes)
     gauge('outbox_size', 'Runs whose scores wait for the destination.', '{run}', () => outbox.size)
     gauge('forward_waiting', 'Requests that wait to be passed on.', '{request}', () => log.waitingToForward)
     gauge('log_bytes', 'Bytes on the log.', 'By', () => log.heldBytes)
