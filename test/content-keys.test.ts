@@ -43,8 +43,10 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'openinference.span.kind',
   'output.mime_type',
   'pydantic_ai.new_message_index',
+  'target',
   'tool.name',
   'tool.status',
+  'traceId',
 ])
 
 /** Everything that a dialect reads content with, error texts among it. */

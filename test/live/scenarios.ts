@@ -12,8 +12,8 @@ export interface PlayedCall {
   readonly nested?: PlayedRun
 }
 
-/** One answer of the scripted model: tool calls, or the run's last text. */
-export type Turn = { readonly calls: readonly PlayedCall[] } | { readonly answer: string }
+/** One answer of the scripted model: tool calls, with what it says beside them, or the run's last text. */
+export type Turn = { readonly calls: readonly PlayedCall[]; readonly text?: string } | { readonly answer: string }
 
 /** A tool that takes texts. */
 export interface PlayedTool {

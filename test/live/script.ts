@@ -22,6 +22,7 @@ export function replyOf(scenario: LiveScenario, question: Question): ScriptedRep
   if (turn === undefined) return unscripted(`${run.input} has no turn after ${question.toolResults.length} results`)
   if ('answer' in turn) return { text: turn.answer }
   return {
+    ...(turn.text !== undefined && { text: turn.text }),
     toolCalls: turn.calls.map(({ name, args }, position) => ({
       id: `call_${question.index}_${position}`,
       name,

@@ -16,6 +16,7 @@ import { mastra } from './mastra.ts'
 import { microsoft } from './microsoft.ts'
 import { mlflow } from './mlflow.ts'
 import { openInferenceAgno } from './openinference/agno.ts'
+import { openInferenceBeeAi } from './openinference/beeai.ts'
 import { openInferenceClaudeAgentSdk } from './openinference/claude-agent-sdk.ts'
 import { openInferenceCrewAi } from './openinference/crewai.ts'
 import { openInferenceDspy } from './openinference/dspy.ts'
@@ -30,6 +31,7 @@ import { openLlmetry } from './openllmetry/openllmetry.ts'
 import { otelOpenAiAgents } from './otel-openai-agents.ts'
 import { pydanticAi } from './pydantic-ai.ts'
 import { sentry } from './sentry.ts'
+import { springAi } from './spring-ai.ts'
 import { strands } from './strands.ts'
 import { voltAgent } from './voltagent.ts'
 
@@ -45,6 +47,7 @@ export const allDialects: readonly Dialect[] = [
   pydanticAi,
   openInferenceLangChain,
   openInferenceAgno,
+  openInferenceBeeAi,
   openInferenceClaudeAgentSdk,
   openInferenceCrewAi,
   openInferenceDspy,
@@ -60,6 +63,7 @@ export const allDialects: readonly Dialect[] = [
   genkit,
   voltAgent,
   openLlmetry,
+  springAi,
   strands,
   microsoft,
   logfire,
