@@ -71,7 +71,7 @@ function findConfigFile({ cwd, path }: ConfigFileHost): string {
   if (found !== undefined) return found
   throw new Error(
     `Expected one of ${NAMES.join(', ')} in ${cwd}, got none of them; write one that exports ` +
-      'defineConfig({ scorers: […] }), or name it in SPANSCORE_CONFIG.',
+      'defineConfig({ scorers: […] }), or give its path in SPANSCORE_CONFIG, or to a command with --config.',
   )
 }
 

@@ -39,8 +39,8 @@ const HOST_ATTRIBUTES = ['server.address', 'net.peer.name', 'http.host', 'url.fu
 
 /** What to do where there is no span of any kind. */
 const NO_SPAN_CURE =
-  'With AI SDK 7, call registerTelemetry(new OpenTelemetry()) once; with 5 and 6, set experimental_telemetry on each call. ' +
-  'Other libraries need an instrumentation (docs/instrumentations.md).'
+  'docs/attach.md has a page for each framework. AI SDK 7, for example, needs registerTelemetry(new OpenTelemetry()), and AI SDK 5 and 6 ' +
+  'need experimental_telemetry on each call.'
 
 /** What to do where there are spans, and none of agents or models. */
 const NO_MODEL_SPAN_CURE =

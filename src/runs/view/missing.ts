@@ -63,7 +63,7 @@ function addOptional(missing: Missing[], what: string, fact: ContentFact, node: 
 
 const TRUNCATED: Absence = {
   why: 'truncated',
-  switch: 'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT (or attributeValueLengthLimit), higher',
+  switch: 'a higher OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT (or attributeValueLengthLimit)',
 }
 
 function explain(what: string, node: TraceSpan, fact: ContentFact, other: TraceSpan): Missing {
