@@ -16,6 +16,7 @@ import { mastra } from './mastra.ts'
 import { microsoft } from './microsoft.ts'
 import { mlflow } from './mlflow.ts'
 import { openInferenceAgno } from './openinference/agno.ts'
+import { openInferenceBeeAiEvents } from './openinference/beeai-events.ts'
 import { openInferenceBeeAi } from './openinference/beeai.ts'
 import { openInferenceClaudeAgentSdk } from './openinference/claude-agent-sdk.ts'
 import { openInferenceCrewAi } from './openinference/crewai.ts'
@@ -47,6 +48,7 @@ export const allDialects: readonly Dialect[] = [
   pydanticAi,
   openInferenceLangChain,
   openInferenceAgno,
+  openInferenceBeeAiEvents,
   openInferenceBeeAi,
   openInferenceClaudeAgentSdk,
   openInferenceCrewAi,

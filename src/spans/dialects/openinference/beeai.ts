@@ -1,14 +1,13 @@
-import { textMessage } from '../../content/messages.ts'
-import { parsePythonLiteral } from '../../content/python-literal.ts'
+import { jsonAttribute } from '../../content/json-attribute.ts'
+import { textMessage, toolCallsIn } from '../../content/messages.ts'
 import type { Dialect, SpanRole } from '../../dialect.ts'
 import { isRecord, textOf } from '../../json.ts'
-import type { SourceSpan } from '../../source-span.ts'
+import { flattenedTools } from './content.ts'
 import { kindOf, openInference } from './openinference.ts'
 
 /**
- * BeeAI through OpenInference, in its first form: below the agent a span for each event, named by the event and its number, as
- * `tool.search.wikipedia.success-2`. Of a tool the last event holds arguments and result, of a model the answer and the tokens. Later
- * versions write a span for each call, as OpenInference does elsewhere.
+ * BeeAI through OpenInference. The model answers by calling a tool of the library's own, which is no tool call of the run; what
+ * agents and tools were given is below `input`.
  */
 export const openInferenceBeeAi: Dialect = {
   ...openInference,
@@ -16,55 +15,34 @@ export const openInferenceBeeAi: Dialect = {
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.beeai',
 
   roleOf(span): SpanRole {
-    const event = eventOf(span)
-    if (event === undefined) return openInference.roleOf(span)
-    // The answer itself may be such a call.
-    if (!event.isLast || event.subject === 'final_answer') return 'step'
-    const role = openInference.roleOf(span)
-    return role === 'agent' ? 'step' : role
+    const isAnswer = kindOf(span) === 'TOOL' && span.attributes['tool.name'] === ANSWER
+    return isAnswer ? 'step' : openInference.roleOf(span)
   },
 
-  // Spans are named `beeai-framework-main` and by their events. Of the agent there is the name of its class.
-  agent(span) {
-    const name = textOf(span.attributes['source'])
-    return name === undefined ? undefined : { name }
+  input(span, logs) {
+    const given = kindOf(span) === 'AGENT' ? jsonAttribute(span, 'input.value') : undefined
+    const text = isRecord(given) ? textOf(given.input) : undefined
+    return text === undefined ? openInference.input?.(span, logs) : [textMessage('user', text)]
   },
 
-  // The status is `ok` whatever happened; an agent that failed has no answer.
-  outcome(span) {
-    const hasFailed = isAgent(span) && span.attributes['output.value'] === undefined
-    return hasFailed ? { status: 'error', error: {} } : (openInference.outcome?.(span) ?? { status: 'unknown' })
-  },
-
-  // On the agent's span as Python prints it: `{'role': 'assistant', 'text': …}`. The models' words may have a plan around it.
   output(span, logs) {
-    const written = textOf(span.attributes['output.value'])
-    const printed = written?.startsWith("{'role': ") === true ? parsePythonLiteral(written) : undefined
-    const text = isRecord(printed) ? textOf(printed.text) : undefined
-    return text === undefined ? openInference.output?.(span, logs) : [textMessage('assistant', text)]
-  },
-  hasFinalForm: (span) =>
-    eventOf(span) === undefined && textOf(span.attributes['output.value'])?.startsWith("{'role': ") === true,
-
-  tool(span) {
-    const event = eventOf(span)
-    return event === undefined ? openInference.tool?.(span) : { name: event.subject }
+    // The value of what failed is the error.
+    if (span.status.code === 'error') return undefined
+    const output = openInference.output?.(span, logs)
+    const answer = toolCallsIn(output).find((call) => call.name === ANSWER)?.arguments
+    const text = isRecord(answer) ? textOf(answer.response) : undefined
+    return text === undefined ? output : [textMessage('assistant', text)]
   },
 
-  // The messages of the run, what tools were given, and what agents planned.
-  ownContentKeys: ['history', 'metadata', 'thought'],
+  toolDefinitions: (span) => flattenedTools(span.attributes)?.filter((tool) => tool.name !== ANSWER),
+
+  toolArguments(span) {
+    const given = jsonAttribute(span, 'input.value')
+    return isRecord(given) ? given.input : undefined
+  },
+
+  contentKeys: ['metadata.steps.*', 'metadata.result.*', 'tool.description'],
 }
 
-/** The span around all events of an agent. */
-function isAgent(span: SourceSpan): boolean {
-  return kindOf(span) === 'AGENT' && eventOf(span) === undefined
-}
-
-/** `tool.search.wikipedia.success`: what it happened to, and whether nothing comes after it. */
-function eventOf({ attributes }: SourceSpan): { readonly subject: string; readonly isLast: boolean } | undefined {
-  const path = textOf(attributes['target'])?.split('.')
-  const event = path?.pop()
-  const subject = path?.pop()
-  if (event === undefined || subject === undefined || attributes['traceId'] === undefined) return undefined
-  return { subject, isLast: event === 'success' || event === 'error' }
-}
+/** The tool through which the model answers. */
+const ANSWER = 'final_answer'

@@ -17,6 +17,7 @@ it('takes the last event of a call for the call, and no other', () => {
   const runs = buildRuns([
     span('a', undefined, 1, {
       'openinference.span.kind': 'AGENT',
+      traceId: 't',
       'beeai.version': '0.1.33',
       'input.value': 'Who lives in Oslo?',
       'output.value': "{'role': 'assistant', 'text': 'People.'}",
