@@ -109,6 +109,8 @@ export class GrpcReceiver {
     })
     const stream = streamOf(call)
     stream?.on('data', (chunk: Buffer) => held.add(chunk.byteLength))
+    // A call that is reset before it has begun ends in no other way.
+    stream?.once('close', () => held.end())
     const end = (): void => {
       clearTimeout(timer)
       if (isOver) return
@@ -121,10 +123,12 @@ export class GrpcReceiver {
       call.sendStatus(this.#refusal(error))
     }
     const sendStatus = call.sendStatus.bind(call)
-    // The library refuses what is too large without asking anyone, through the same method.
+    // The library refuses messages that are too large, or none, without asking anyone, through the same method.
     call.sendStatus = (given) => {
       end()
-      if (!isReceived && given.code === status.RESOURCE_EXHAUSTED) this.#receiver.refuse(TOO_LARGE)
+      if (!isReceived && given.code !== status.OK) {
+        this.#receiver.refuse(given.code === status.RESOURCE_EXHAUSTED ? TOO_LARGE : NO_MESSAGE)
+      }
       sendStatus(given)
     }
     return new ServerInterceptingCall(call, {
@@ -204,6 +208,7 @@ function streamOf(call: object): ServerHttp2Stream | undefined {
 }
 
 const TOO_LARGE = new Refusal('too-large', 'The message is too large.')
+const NO_MESSAGE = new Refusal('malformed', 'Expected one message, got none that can be read.')
 
 function textOf(metadata: Metadata, key: string): string | undefined {
   const [value] = metadata.get(key)

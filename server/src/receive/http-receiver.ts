@@ -8,6 +8,7 @@ import type { Signal } from '../log/span-log.ts'
 import { checkAccess } from './access.ts'
 import type { AccessOptions } from './access.ts'
 import { decompress } from './decompress.ts'
+import { countBrokenHttp } from './broken-http.ts'
 import type { RequestBytes } from './bytes-in-flight.ts'
 import type { Receiver } from './receive.ts'
 import { Refusal } from './refusal.ts'
@@ -69,6 +70,12 @@ export function createHttpReceiver(
           handle,
         )
   server.maxConnections = limits.maxConnections
+  // A sender that asks first whether it may send is not asked for what is too large.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (Number(request.headers['content-length'] ?? 0) <= limits.maxBodyBytes) response.writeContinue()
+    handle(request, response)
+  })
+  countBrokenHttp(server, receiver)
   return server
 }
 

@@ -19,11 +19,22 @@ export function parseJsonRequest(body: Uint8Array): OtlpBatch {
       `Expected an OTLP export request in JSON, got text that is none: ${positionOf(error)}.`,
     )
   }
+  const notAList = LISTS.find((name) => isOtherThanList(value, name))
+  if (notAList !== undefined) throw new Refusal('malformed', `Expected a list as ${notAList}, got another value.`)
   const batch = readOtlpJson(value)
   if (batch === undefined) {
     throw new Refusal('malformed', 'Expected an object with resourceSpans or resourceLogs, got JSON without either.')
   }
   return batch
+}
+
+const LISTS = ['resourceSpans', 'resourceLogs'] as const
+
+/** `null` is no value in the JSON of protobuf. */
+function isOtherThanList(value: unknown, name: (typeof LISTS)[number]): boolean {
+  if (typeof value !== 'object' || value === null || !(name in value)) return false
+  const list: unknown = Reflect.get(value, name)
+  return list !== null && list !== undefined && !Array.isArray(list)
 }
 
 const writer = new OtlpWriter()

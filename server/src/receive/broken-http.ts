@@ -1,0 +1,36 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+
+import type { Receiver } from './receive.ts'
+import { Refusal } from './refusal.ts'
+
+const ANSWERS: Readonly<Record<string, readonly ['timed-out' | 'too-large', string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['timed-out', '408 Request Timeout'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['too-large', '413 Payload Too Large'],
+  HPE_HEADER_OVERFLOW: ['too-large', '431 Request Header Fields Too Large'],
+}
+
+const MALFORMED = ['malformed', '400 Bad Request'] as const
+
+/**
+ * Counts what is no HTTP, or breaks its limits: Node.js answers it before there is a request, and so does this, in the same words.
+ */
+export function countBrokenHttp(server: Server, receiver: Receiver): void {
+  const answering = new WeakSet<Duplex>()
+  const begin = (request: IncomingMessage, response: ServerResponse): void => {
+    answering.add(request.socket)
+    response.once('close', () => answering.delete(request.socket))
+  }
+  server.on('request', begin)
+  server.on('checkContinue', begin)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const [kind, status] = ANSWERS[error.code ?? ''] ?? MALFORMED
+    // A request that has begun is counted where it ends.
+    if (!answering.has(socket)) receiver.refuse(new Refusal(kind, 'Expected a request of HTTP/1.1.'))
+    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
+  })
+}
