@@ -13,6 +13,7 @@ export interface StoredScorer {
 
 /** What there is to choose from, and how much. */
 export interface Overview {
+  /** Runs that no other run started: those that the list shows. */
   readonly runs: number
   readonly bytes: number
   readonly agents: readonly string[]
@@ -48,7 +49,7 @@ export class OverviewReader {
         `SELECT DISTINCT ${column} AS name FROM (SELECT ${column} FROM runs ORDER BY seq DESC LIMIT ${LATEST}) WHERE ${column} <> '' ORDER BY 1 LIMIT 200`,
       ).map(({ name }) => name)
     this.#known = {
-      runs: first<{ n: number }>(database, 'SELECT count(*) AS n FROM runs')?.n ?? 0,
+      runs: first<{ n: number }>(database, 'SELECT count(*) AS n FROM runs WHERE parent_id IS NULL')?.n ?? 0,
       bytes: usedBytes(database),
       agents: namesIn(database, 'runs', 'agent').filter((name) => name !== ''),
       agentVersions: latest('agent_version'),

@@ -101,7 +101,7 @@ function optionsOf(series: readonly ScoreSeries[], element: HTMLElement, bucketM
     series: [{}, ...lines],
     bands: series.map((_each, index) => ({
       series: [index * 3 + 3, index * 3 + 2],
-      fill: `color-mix(in srgb, ${colour(GROUP_STYLES[index]?.name ?? '--group-1')} 18%, transparent)`,
+      fill: `color-mix(in srgb, ${colour(GROUP_STYLES[index]?.name ?? '--group-1')} ${series.length > 1 ? 9 : 18}%, transparent)`,
     })),
     axes: [
       {

@@ -5,9 +5,10 @@ import { count, duration } from '../format.ts'
 import { findingsOf } from './evidence.ts'
 import type { Finding } from './evidence.ts'
 import { JsonView } from './json-view.tsx'
+import { placeOf } from './place.ts'
 import { Text } from './text.tsx'
 import { isAbout, Tool } from './tool-call.tsx'
-import { VerdictMark } from './score-mark.tsx'
+import { ScoreMarks, toListed } from './score-mark.tsx'
 
 type Message = AgentRun['input'][number]
 type ModelCall = AgentRun['steps'][number]
@@ -236,13 +237,13 @@ function Nested({ run, spans, scores }: ConversationProps) {
       <summary>
         <b>{run.agent.name ?? 'agent'}</b>{' '}
         <span class="muted">an agent that this run started · {duration(run.endTimeMs - run.startTimeMs)}</span>
-        {own.map(({ evaluation }) => (
-          <span key={evaluation.scorer.id}>
-            {' '}
-            {evaluation.scorer.id} <VerdictMark evaluation={evaluation} />
-          </span>
-        ))}
+        {own.length > 0 && <ScoreMarks scores={own.map(({ evaluation }) => toListed(evaluation))} />}
       </summary>
+      {own.length > 0 && (
+        <p class="own-page">
+          <a href={placeOf(run.id)}>What its scorers say</a>
+        </p>
+      )}
       <Conversation run={run} spans={spans} scores={scores} />
     </details>
   )

@@ -1,3 +1,4 @@
+import { positionInRange } from '../../../../src/emit/position-in-range.ts'
 import type { Evaluation, ListedRun } from '../api.ts'
 import { score as formatScore } from '../format.ts'
 
@@ -22,7 +23,7 @@ const NAMED = 1
 interface ScoreMarksProps {
   readonly scores: readonly ListedScore[]
   /** The scorer that the list is filtered by: it is named first, whatever it says. */
-  readonly chosen: string | undefined
+  readonly chosen?: string | undefined
 }
 
 /** The scores of a run in a line: what fails is named, the worst first, and what passes is counted. */
@@ -85,6 +86,21 @@ export function ScoreMarks({ scores, chosen }: ScoreMarksProps) {
       )}
     </span>
   )
+}
+
+/** A score as the list has it. Scorers that were not asked are in no list. */
+export function toListed(evaluation: Evaluation): ListedScore {
+  const { scorer, score, judge } = evaluation
+  const isScored = score.status === 'scored'
+  return {
+    scorer: scorer.id,
+    status: score.status,
+    reason: score.status === 'failed' ? score.code : score.status === 'skipped' ? score.reason : null,
+    value: isScored ? score.value : null,
+    position: isScored ? positionInRange(evaluation, score.value) : null,
+    label: isScored ? score.label : null,
+    cost_usd: judge?.costUsd ?? null,
+  }
 }
 
 function placeOf({ scorer, position }: ListedScore, chosen: string | undefined): number {

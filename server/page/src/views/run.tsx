@@ -221,7 +221,7 @@ function Facts({ run }: { readonly run: AgentRun }) {
     ['Span', run.spanId],
   ]
   return (
-    <section>
+    <section class="facts-of-run">
       <h2>Facts</h2>
       <dl class="small-facts">
         {facts

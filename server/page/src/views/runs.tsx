@@ -35,6 +35,20 @@ export function RunsView() {
       <Filters />
       {error !== undefined && <p class="problem">{error}</p>}
       <WithheldNote count={value?.withheld} scorer={choices['scorer'] ?? ''} />
+      {rows.length + open.length > 0 && (
+        <p class="list-head" aria-hidden="true">
+          <span />
+          <span>Agent</span>
+          <span class="texts">
+            <span>Question</span>
+            <span>Answer</span>
+          </span>
+          <span>Scores</span>
+          <span class="cost">Cost</span>
+          <span class="took">Time</span>
+          <span class="when">Ago</span>
+        </p>
+      )}
       <ol class="runs" aria-label="Runs">
         {open.map((run) => (
           <OpenRow key={run.id} run={run} />

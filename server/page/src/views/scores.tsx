@@ -11,10 +11,10 @@ import { WithheldNote } from '../parts/withheld-note.tsx'
 import { AgentChoice, ScorerChoice, scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
 
 const GROUPS = [
-  { value: 'agent', name: 'agent' },
-  { value: 'version', name: 'scorer version' },
-  { value: 'agent_version', name: 'agent version' },
-  { value: 'model', name: 'model' },
+  { value: 'agent', name: 'Agent' },
+  { value: 'version', name: 'Scorer version' },
+  { value: 'agent_version', name: 'Agent version' },
+  { value: 'model', name: 'Model' },
 ]
 
 /** The scores of one scorer over time: mean with interval, share that fails, distribution, by group. */

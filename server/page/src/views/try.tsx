@@ -178,6 +178,7 @@ function Trial({ scorer, runIds, runs, onProblem }: TrialProps) {
                 run={runs.find(({ id }) => id === runId)}
                 scorer={scorer}
                 result={results.get(runId)}
+                isRunning={isRunning}
               />
             ))}
           </tbody>
@@ -192,9 +193,10 @@ interface RowProps {
   readonly run: ListedRun | undefined
   readonly scorer: ConfiguredScorer
   readonly result: TrialResult | undefined
+  readonly isRunning: boolean
 }
 
-function Row({ runId, run, scorer, result }: RowProps) {
+function Row({ runId, run, scorer, result, isRunning }: RowProps) {
   const stored = run?.scores.find((each) => each.scorer === scorer.id)
   const now = result !== undefined && 'evaluation' in result ? result.evaluation : undefined
   const { sign, tone, word } = markOf(stored?.status ?? 'skipped', stored?.label)
@@ -215,7 +217,7 @@ function Row({ runId, run, scorer, result }: RowProps) {
       </td>
       <td>
         {now === undefined ? (
-          <span class="muted">{result === undefined ? '…' : 'not scored'}</span>
+          <span class="muted">{result !== undefined ? 'not scored' : isRunning ? '…' : ''}</span>
         ) : (
           <VerdictMark evaluation={now} />
         )}

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+
+import * as fc from 'fast-check'
+import { addWeighted, weightedMean } from 'spanscore/engine'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { compareScores, differenceOf } from '../../src/page/store/compare.ts'
+import { openPageDatabase } from '../../src/page/store/page-database.ts'
+import { summariseScores } from '../../src/page/store/score-sums.ts'
+import { storeScoredRun } from './made-score.ts'
+
+const BUCKET_MS = 1000
+const MAX_RUNS = 40
+
+let folder: string
+let database: DatabaseSync
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'spanscore-sums-'))
+  database = openPageDatabase(folder)
+})
+afterAll(() => {
+  database.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+interface Scored {
+  readonly value: number
+  readonly probability: number
+  readonly agent: string
+  readonly agentVersion: string
+  readonly settledMs: number
+}
+
+const scored: fc.Arbitrary<Scored> = fc.record({
+  value: fc.oneof(fc.constantFrom(0, 1, 0.5), fc.double({ min: 0, max: 1, noNaN: true })),
+  probability: fc.oneof(fc.constant(1), fc.double({ min: 0.002, max: 1, noNaN: true })),
+  agent: fc.constantFrom('a', 'b', 'c'),
+  agentVersion: fc.constantFrom('1', '2'),
+  settledMs: fc.integer({ min: 0, max: 5 * BUCKET_MS }),
+})
+
+/** What the metrics say of some scores, from which alerts are made. */
+function oracle(scores: readonly Scored[]) {
+  const nothing = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
+  const sums = scores.reduce((sum, { probability, value }) => addWeighted(sum, probability, value), nothing)
+  const failing = scores.reduce((sum, { probability, value }) => sum + (value < 0.5 ? 1 / probability : 0), 0)
+  return { runs: scores.length, mean: weightedMean(sums), failing: failing / sums.w }
+}
+
+/** The database adds in another order. */
+function near(summary: ReturnType<typeof oracle>) {
+  const { runs, mean, failing } = summary
+  const close = (value: number) => expect.closeTo(value, 9)
+  return {
+    runs,
+    failing: close(failing),
+    mean:
+      mean === undefined
+        ? undefined
+        : {
+            ...Object.fromEntries(
+              Object.entries(mean).map(([name, value]: [string, unknown]) => [
+                name,
+                typeof value === 'number' ? close(value) : value,
+              ]),
+            ),
+            interval95: mean.interval95.map(close),
+          },
+  }
+}
+
+it('says of all, of each group, time and side what the metrics say of the same scores', () => {
+  let round = 0
+  fc.assert(
+    fc.property(fc.array(scored, { minLength: 1, maxLength: MAX_RUNS }), (scores) => {
+      const scorer = `judge_${++round}`
+      for (const [index, { value, probability, ...run }] of scores.entries())
+        storeScoredRun(database, round * MAX_RUNS + index, { scorer, value, probability }, run)
+      const { all, series } = summariseScores(database, { scorer }, 'agent', BUCKET_MS)
+      expect(all).toMatchObject(near(oracle(scores)))
+      const groups = Map.groupBy(scores, ({ agent }) => agent)
+      expect(series.map(({ group }) => group).toSorted()).toEqual([...groups.keys()].toSorted())
+      for (const { group, total, points, distribution } of series) {
+        const own = groups.get(group) ?? []
+        expect(total).toMatchObject(near(oracle(own)))
+        expect(distribution.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1)
+        const times = Map.groupBy(own, ({ settledMs }) => Math.floor(settledMs / BUCKET_MS) * BUCKET_MS)
+        expect(points.map(({ timeMs }) => timeMs)).toEqual([...times.keys()].toSorted((left, right) => left - right))
+        for (const { timeMs, ...point } of points) expect(point).toMatchObject(near(oracle(times.get(timeMs) ?? [])))
+      }
+      const [before, after] = ['1', '2'].map((version) => scores.filter(({ agentVersion }) => agentVersion === version))
+      const compared = compareScores(database, { scorer, agentVersion: '1' }, { scorer, agentVersion: '2' })
+      const [old, now] = [before, after].map((side) => oracle(side ?? []).mean)
+      if (old === undefined || now === undefined) {
+        expect(compared.difference).toBeUndefined()
+        return
+      }
+      const { mean, interval95 } = differenceOf(old, now)
+      expect(compared.difference?.mean).toBeCloseTo(mean, 9)
+      expect(compared.difference?.interval95[0]).toBeCloseTo(interval95[0], 9)
+      expect(compared.difference?.interval95[1]).toBeCloseTo(interval95[1], 9)
+    }),
+    { numRuns: 60 },
+  )
+})
