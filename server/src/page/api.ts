@@ -62,7 +62,7 @@ const listQuery = z.object({
   maxScore: optionalNumber,
   fromMs: optionalNumber,
   toMs: optionalNumber,
-  limit: optionalNumber,
+  limit: z.coerce.number().int().optional(),
   labeller,
 })
 const scoreFilter = z.object({
@@ -217,6 +217,7 @@ export function createApi(parts: ApiParts): Handler {
     },
     'POST /api/trials': ({ body, query }) => {
       const { scorer, runIds, capUsd = 0 } = parsed(trialBody, body)
+      if (!trials.scorers().some(({ id }) => id === scorer)) return missing('configured scorer')
       const runs = readRunsToTry(parts, runIds, scorer, viewerOf(query))
       return {
         type: 'application/x-ndjson',

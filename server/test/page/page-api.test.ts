@@ -230,6 +230,55 @@ describe('the API of the page', () => {
       expect(await statusOf(service.page.origin, '/', { host: 'attacker.example' })).toBe(403)
     })
 
+    it('requests that are none, and goes on', async () => {
+      const authorization = `Bearer ${service.page.token}`
+      for (const path of ['//', '///', '//%zz', 'http://[']) {
+        expect(await statusOf(service.page.origin, path, {})).toBe(400)
+      }
+      for (const query of ['limit=1.5', 'minScore=Infinity', 'label=x', `labeller=${'x'.repeat(201)}`]) {
+        expect(await statusOf(service.page.origin, `/api/runs?${query}`, { authorization })).toBe(400)
+      }
+      for (const text of [
+        '\0',
+        'a\0b',
+        '"',
+        '***',
+        'NEAR(a, b)',
+        'text:a',
+        '^zz',
+        '-',
+        "'; DROP TABLE runs; --",
+        '%_',
+      ]) {
+        expect((await list(`text=${encodeURIComponent(text)}`)).runs).toEqual([])
+      }
+      await expect(service.page.post('/api/labels/import', { lines: ' '.repeat(9 * 2 ** 20) })).rejects.toThrow(
+        'at most 8388608 bytes',
+      )
+      await expect(service.page.post('/api/trials', { scorer: '__proto__', runIds: ['a'] })).rejects.toThrow(
+        'no such configured scorer',
+      )
+      expect((await list('text=%00')).runs).toHaveLength(4)
+    })
+
+    it('who asks for a file that is none of the page', async () => {
+      for (const path of ['/../page.db', '/..%2fpage-token.txt', '/assets/../../package.json', '/example-run.json']) {
+        const response = await fetch(`${service.page.origin}${path}`)
+        const body = await response.text()
+        expect({
+          path,
+          isPlace: response.status === 404 || body.includes('<div id="page">') || body.includes('<body'),
+        }).toEqual({
+          path,
+          isPlace: true,
+        })
+      }
+      const answer = await fetch(`${service.page.origin}/api/overview`, {
+        headers: { authorization: `Bearer ${service.page.token}` },
+      })
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+    })
+
     it('what other pages send', async () => {
       expect(
         await statusOf(service.page.origin, '/api/overview', {

@@ -131,8 +131,7 @@ interface Choice {
 function chosenBy({ scorer, text, sort, agent }: RunFilter): Choice {
   const columns = scorer === undefined ? 'r' : 's'
   const isWorst = sort === 'worst' && scorer !== undefined
-  const hasText = text !== undefined && text.trim() !== ''
-  if (hasText && !isWorst) {
+  if (wordsOf(text).length > 0 && !isWorst) {
     const table =
       scorer === undefined
         ? 'runs r INDEXED BY runs_listed ON r.seq = run_texts.rowid'
@@ -159,9 +158,10 @@ function conditions(filter: RunFilter, { isWorst, columns, seq }: Choice): Where
   const found: Where[] = []
   const add = (sql: string, ...values: SQLInputValue[]) => found.push({ sql, values })
   const { text, scorer, label, minScore, maxScore } = filter
-  if (text !== undefined && text.trim() !== '') {
-    if (isWorst) add('s.run_seq IN (SELECT rowid FROM run_texts WHERE run_texts MATCH ?)', matchOf(text))
-    else add('run_texts MATCH ?', matchOf(text))
+  const words = wordsOf(text)
+  if (words.length > 0) {
+    if (isWorst) add('s.run_seq IN (SELECT rowid FROM run_texts WHERE run_texts MATCH ?)', matchOf(words))
+    else add('run_texts MATCH ?', matchOf(words))
   }
   if (scorer !== undefined) {
     add('s.scorer = ?', scorer)
@@ -194,9 +194,13 @@ function conditions(filter: RunFilter, { isWorst, columns, seq }: Choice): Where
   return found
 }
 
+/** A query would end at a character of zero. */
+function wordsOf(text: string | undefined): readonly string[] {
+  return (text ?? '').split(/[\s\0]+/).filter((word) => word !== '')
+}
+
 /** Every word must be in the text; the last may have been typed only in part. FTS operators mean nothing here. */
-function matchOf(text: string): string {
-  const words = text.split(/\s+/).filter((word) => word !== '')
+function matchOf(words: readonly string[]): string {
   return words.map((word, index) => `"${word.replaceAll('"', '""')}"${index === words.length - 1 ? '*' : ''}`).join(' ')
 }
 
