@@ -120,10 +120,12 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   for await (const chunk of request) {
     if (!(chunk instanceof Buffer)) continue
     bytes += chunk.byteLength
-    if (bytes > MAX_BODY_BYTES)
-      throw new BadRequestError(`Expected a body of at most ${MAX_BODY_BYTES} bytes, got a larger one.`)
-    chunks.push(chunk)
+    // What is too large is read to its end and let go of: a browser that is still sending would not see the answer.
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk)
+    else chunks.length = 0
   }
+  if (bytes > MAX_BODY_BYTES)
+    throw new BadRequestError(`Expected a body of at most ${MAX_BODY_BYTES} bytes, got one of ${bytes}.`)
   try {
     return JSON.parse(Buffer.concat(chunks).toString())
   } catch {

@@ -238,19 +238,8 @@ describe('the API of the page', () => {
       for (const query of ['limit=1.5', 'minScore=Infinity', 'label=x', `labeller=${'x'.repeat(201)}`]) {
         expect(await statusOf(service.page.origin, `/api/runs?${query}`, { authorization })).toBe(400)
       }
-      for (const text of [
-        '\0',
-        'a\0b',
-        '"',
-        '***',
-        'NEAR(a, b)',
-        'text:a',
-        '^zz',
-        '-',
-        "'; DROP TABLE runs; --",
-        '%_',
-      ]) {
-        expect((await list(`text=${encodeURIComponent(text)}`)).runs).toEqual([])
+      for (const text of ['a\0b', '"', '***', 'NEAR(a, b)', 'text:a', '^zz', '-', "'; DROP TABLE runs; --", '%_']) {
+        expect([text, (await list(`text=${encodeURIComponent(text)}`)).runs.length]).toEqual([text, 0])
       }
       await expect(service.page.post('/api/labels/import', { lines: ' '.repeat(9 * 2 ** 20) })).rejects.toThrow(
         'at most 8388608 bytes',

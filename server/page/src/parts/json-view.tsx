@@ -29,6 +29,14 @@ export function JsonView({ value, wrong }: JsonViewProps) {
   )
 }
 
+/** Characters that turn the direction of what follows are written as JSON can write them: a value must not reorder its line. */
+function withoutTurns(text: string): string {
+  return text.replaceAll(
+    /[\u202A-\u202E\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
 function indentOf(text: string): string {
   return text.slice(0, text.length - text.trimStart().length)
 }
@@ -59,11 +67,11 @@ function write(
       : undefined
   const flat = `${name}${JSON.stringify(value) ?? 'undefined'}`
   if (entries === undefined || depth > 8 || entries.length === 0) {
-    lines.push({ text: `${indent}${flat}${end}`, path })
+    lines.push({ text: withoutTurns(`${indent}${flat}${end}`), path })
     return
   }
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
-  lines.push({ text: `${indent}${name}${open}`, path: `${path}#` })
+  lines.push({ text: withoutTurns(`${indent}${name}${open}`), path: `${path}#` })
   for (const [index, [childPath, childName, child]] of entries.entries()) {
     write(child, childPath, childName, `${indent}  `, index < entries.length - 1 ? ',' : '', lines, depth + 1)
   }

@@ -66,9 +66,14 @@ export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
             <li key={index} class={finding.isGood === true ? 'good' : finding.isGood === false ? 'bad' : 'open'}>
               <span aria-hidden="true">{finding.isGood === true ? '✓' : finding.isGood === false ? '✗' : '?'}</span>
               <span>
-                {finding.text}
+                <bdi>{finding.text}</bdi>
                 {finding.verdict !== '' && <em> {finding.verdict}</em>}
-                {finding.why !== '' && <span class="muted"> {finding.why}</span>}
+                {finding.why !== '' && (
+                  <span class="muted">
+                    {' '}
+                    <bdi>{finding.why}</bdi>
+                  </span>
+                )}
               </span>
             </li>
           ))}

@@ -22,7 +22,7 @@ export function RunView() {
   const { params } = useRoute()
   const { changes } = useService()
   const { back } = useLocation()
-  const id = decodeURIComponent(params['id'] ?? '')
+  const id = decoded(params['id'] ?? '')
   // A run that is settled changes seldom; one that is in progress with every span.
   const isQuiet = useRef(false)
   const [revealed, setRevealed] = useState(0)
@@ -77,6 +77,15 @@ export function RunView() {
       <Spans spans={spans} />
     </article>
   )
+}
+
+/** Addresses are typed and pasted: what cannot be decoded is the id of no run. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 interface WithheldProps {
