@@ -82,6 +82,15 @@ export function takeToken(): void {
   history.replaceState(null, '', location.pathname + location.search)
 }
 
+/** Addresses are typed and pasted. One that cannot be decoded would end the router; it becomes one of no view. */
+export function mendAddress(): void {
+  try {
+    decodeURI(location.pathname)
+  } catch {
+    history.replaceState(null, '', '/nowhere')
+  }
+}
+
 /** An answer that is none: the message says what was expected. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'

@@ -1,8 +1,9 @@
 import { render } from 'preact'
 
 import { App } from './app.tsx'
-import { takeToken } from './api.ts'
+import { mendAddress, takeToken } from './api.ts'
 
 takeToken()
+mendAddress()
 const root = document.querySelector('#page')
 if (root !== null) render(<App />, root)

@@ -145,6 +145,45 @@ describe('the page', () => {
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'support-agent', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Runs' }).last().click()
+    await page.locator('.run-row').first().waitFor()
+    expect(await page.getByLabel('Order').inputValue()).toBe('worst')
+  })
+
+  it('says so while the service is gone, keeps what it shows, and goes on when it is back', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
+    const ask = (text: string) =>
+      record({ agent: 'bell-agent', question: text, answer: 'Yes.' }, Date.now() - 2000).spans
+    const first = await startService(place, { TEST_JUDGE_URL: judge.url })
+    const tab = await page.context().newPage()
+    const question = (text: string) => tab.locator('.run-row', { hasText: text })
+    await first.send(ask('Is anybody here?'))
+    await tab.goto(first.pageUrl)
+    await question('Is anybody here?').waitFor()
+    await first[Symbol.asyncDispose]()
+    await tab.getByText('The service does not answer').waitFor()
+    expect(await question('Is anybody here?').count()).toBe(1)
+    const port = new URL(first.origin).port
+    const second = await startService(place, { TEST_JUDGE_URL: judge.url }, ['--page-port', port])
+    await tab.getByText('Live', { exact: true }).waitFor()
+    await second.send(ask('Is somebody back?'))
+    await question('Is somebody back?').waitFor()
+    expect(await question('Is anybody here?').count()).toBe(1)
+    await tab.close()
+    await second[Symbol.asyncDispose]()
+    rmSync(place, { recursive: true, force: true })
+  })
+
+  it('closes where its token is none any more, and opens again with the address', async () => {
+    await open('/')
+    await page.evaluate(`localStorage.setItem('spanscore-token', 'another')`)
+    await page.getByRole('link', { name: 'Scores' }).click()
+    await page.reload()
+    await page.getByText('This page is closed').waitFor()
+    await page.goto('about:blank')
+    await page.goto(service.pageUrl)
+    await page.locator('.run-row').first().waitFor()
+    expect(complaints.splice(0).filter((each) => !each.includes('401'))).toEqual([])
   })
 
   it('says what the keys do', async () => {
@@ -392,6 +431,19 @@ describe('the page', () => {
     expect(background).toBe(colorScheme === 'dark' ? 'rgb(15, 17, 22)' : 'rgb(251, 251, 252)')
     if (colorScheme === 'dark') await picture(page, 'dark')
     expect(await seriousProblems(page)).toEqual([])
+  })
+
+  it('says so where an address names no run, or no view', async () => {
+    for (const path of ['/runs/%2525', '/runs/__proto__', `/runs/${'x'.repeat(500)}`]) {
+      await open(path)
+      await page.getByText('This run is not here').waitFor()
+    }
+    for (const path of ['/nowhere', '/runs/%E0%A4%A', '/%']) {
+      await open(path)
+      await page.getByText('There is no such view').waitFor()
+    }
+    // The browser itself reports the answers of 404.
+    expect(complaints.splice(0).filter((each) => !each.includes('404'))).toEqual([])
   })
 
   it('loads nothing but itself, under a strict policy', async () => {

@@ -11,6 +11,18 @@ export function useChoices(): {
   return { choices: query, choose: (change) => route(`${path}${toSearch({ ...query, ...change })}`, true) }
 }
 
+let listPlace = '/'
+
+/** Keeps the address of the list as it is filtered, so that a run leads back to it. */
+export function keepListPlace(place: string): void {
+  listPlace = place
+}
+
+/** Address of the list, as it was last shown. */
+export function placeOfList(): string {
+  return listPlace
+}
+
 /** Address of the page of a run. */
 export function placeOf(runId: string): string {
   return `/runs/${encodeURIComponent(runId)}`

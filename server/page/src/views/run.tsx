@@ -11,7 +11,7 @@ import { Conversation } from '../parts/conversation.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { useKeys } from '../parts/keys.ts'
-import { placeOf } from '../parts/place.ts'
+import { placeOf, placeOfList } from '../parts/place.ts'
 import { Verdicts } from '../parts/verdicts.tsx'
 
 /** A run that was settled this long ago is not asked for with every change of another one. */
@@ -22,7 +22,7 @@ export function RunView() {
   const { params } = useRoute()
   const { changes } = useService()
   const { back } = useLocation()
-  const id = decoded(params['id'] ?? '')
+  const id = params['id'] ?? ''
   // A run that is settled changes seldom; one that is in progress with every span.
   const isQuiet = useRef(false)
   const [revealed, setRevealed] = useState(0)
@@ -79,15 +79,6 @@ export function RunView() {
   )
 }
 
-/** Addresses are typed and pasted: what cannot be decoded is the id of no run. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}
-
 interface WithheldProps {
   readonly scores: RunDetails['withheld']
   readonly onReveal: () => void
@@ -140,7 +131,7 @@ function Head({ run, isOpen, spans, parentId, costUsd }: HeadProps) {
   return (
     <header class="run-head">
       <nav aria-label="Breadcrumb">
-        <a href="/">Runs</a>
+        <a href={placeOfList()}>Runs</a>
         {parentId !== undefined && (
           <>
             {' / '}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import { read } from '../api.ts'
+import { read, toSearch } from '../api.ts'
 import type { ListedRun, OpenRun, RunList } from '../api.ts'
 import { useService } from '../service.ts'
 import { ago, count, duration, plural, time, usd } from '../format.ts'
@@ -9,7 +9,7 @@ import { useAnswer } from '../live.ts'
 import { Choice } from '../parts/choice.tsx'
 import { AgentChoice } from '../parts/scorer-choice.tsx'
 import { useKeys } from '../parts/keys.ts'
-import { fromMs, placeOf, TIMES, useChoices } from '../parts/place.ts'
+import { fromMs, keepListPlace, placeOf, TIMES, useChoices } from '../parts/place.ts'
 import { ScoreMarks } from '../parts/score-mark.tsx'
 import { WithheldNote } from '../parts/withheld-note.tsx'
 import { TypedField } from '../parts/typed-field.tsx'
@@ -25,6 +25,7 @@ export function RunsView() {
   const rows = merge(value?.runs ?? [], more.runs)
   const isFiltered = Object.keys(choices).length > 0
   const open = isFiltered ? [] : (value?.open ?? [])
+  keepListPlace(`/${toSearch(choices)}`)
   useListKeys()
   useTitle('Runs')
   if (value !== undefined && rows.length + open.length === 0 && !isFiltered && overview.runs === 0)
