@@ -69,6 +69,9 @@ const open = async (path: string) => {
 
 const row = (question: string) => page.locator('.run-row', { hasText: question }).first()
 
+/** The spans of a run of a short question. */
+const bell = (question: string) => record({ agent: 'bell-agent', question, answer: 'Yes.' }, Date.now() - 2000).spans
+
 /** Milliseconds until something is shown. */
 async function shownAfter(selector: () => Promise<unknown>): Promise<number> {
   const startMs = performance.now()
@@ -152,12 +155,10 @@ describe('the page', () => {
 
   it('says so while the service is gone, keeps what it shows, and goes on when it is back', async () => {
     const place = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
-    const ask = (text: string) =>
-      record({ agent: 'bell-agent', question: text, answer: 'Yes.' }, Date.now() - 2000).spans
     const first = await startService(place, { TEST_JUDGE_URL: judge.url })
     const tab = await page.context().newPage()
     const question = (text: string) => tab.locator('.run-row', { hasText: text })
-    await first.send(ask('Is anybody here?'))
+    await first.send(bell('Is anybody here?'))
     await tab.goto(first.pageUrl)
     await question('Is anybody here?').waitFor()
     await first[Symbol.asyncDispose]()
@@ -166,7 +167,7 @@ describe('the page', () => {
     const port = new URL(first.origin).port
     const second = await startService(place, { TEST_JUDGE_URL: judge.url }, ['--page-port', port])
     await tab.getByText('Live', { exact: true }).waitFor()
-    await second.send(ask('Is somebody back?'))
+    await second.send(bell('Is somebody back?'))
     await question('Is somebody back?').waitFor()
     expect(await question('Is anybody here?').count()).toBe(1)
     await tab.close()

@@ -50,10 +50,11 @@ function oracle(scores: readonly Scored[]) {
   return { runs: scores.length, mean: weightedMean(sums), failing: failing / sums.w }
 }
 
+const close = (value: number) => expect.closeTo(value, 9)
+
 /** The database adds in another order. */
 function near(summary: ReturnType<typeof oracle>) {
   const { runs, mean, failing } = summary
-  const close = (value: number) => expect.closeTo(value, 9)
   return {
     runs,
     failing: close(failing),
@@ -71,6 +72,9 @@ function near(summary: ReturnType<typeof oracle>) {
           },
   }
 }
+
+/** What no difference can be, for sides of which one has no scores. */
+const NO_DIFFERENCE = { mean: 9, interval95: [9, 9] } as const
 
 it('says of all, of each group, time and side what the metrics say of the same scores', () => {
   let round = 0
@@ -94,14 +98,10 @@ it('says of all, of each group, time and side what the metrics say of the same s
       const [before, after] = ['1', '2'].map((version) => scores.filter(({ agentVersion }) => agentVersion === version))
       const compared = compareScores(database, { scorer, agentVersion: '1' }, { scorer, agentVersion: '2' })
       const [old, now] = [before, after].map((side) => oracle(side ?? []).mean)
-      if (old === undefined || now === undefined) {
-        expect(compared.difference).toBeUndefined()
-        return
-      }
-      const { mean, interval95 } = differenceOf(old, now)
-      expect(compared.difference?.mean).toBeCloseTo(mean, 9)
-      expect(compared.difference?.interval95[0]).toBeCloseTo(interval95[0], 9)
-      expect(compared.difference?.interval95[1]).toBeCloseTo(interval95[1], 9)
+      const { mean, interval95 } = old === undefined || now === undefined ? NO_DIFFERENCE : differenceOf(old, now)
+      expect(compared.difference?.mean ?? NO_DIFFERENCE.mean).toBeCloseTo(mean, 9)
+      expect(compared.difference?.interval95[0] ?? NO_DIFFERENCE.interval95[0]).toBeCloseTo(interval95[0], 9)
+      expect(compared.difference?.interval95[1] ?? NO_DIFFERENCE.interval95[1]).toBeCloseTo(interval95[1], 9)
     }),
     { numRuns: 60 },
   )
