@@ -154,6 +154,11 @@ describe('cutting a stream into records', () => {
     expect(count).toBeLessThan(3500)
   })
 
+  it('names UTF-16', async () => {
+    const records = await read(Buffer.from(`\uFEFF${JSON.stringify(request('a'))}`, 'utf16le'), 1000)
+    expect(records).toMatchObject([{ kind: 'damaged', reason: expect.stringMatching(/^UTF-16: save it as UTF-8/) }])
+  })
+
   it('gives the same records however the bytes are cut, and never throws', async () => {
     const json = fc.array(fc.oneof(fc.constant(JSON.stringify(request('ü日本'))), fc.string(), fc.json()), {
       maxLength: 8,

@@ -102,7 +102,9 @@ async function* readProtobufRecords(source: ByteSource, isSingleRequest: boolean
     await source.fill(8)
     const header = isSingleRequest ? readEntryHeader(source.peek(6)) : readLengthHeader(source.peek(8))
     if (header === undefined) {
-      yield { kind: 'damaged', reason: 'neither OTLP JSON nor OTLP protobuf; the rest of the file is not read', place }
+      const isUtf16 = source.offset === 0 && /^(?:\xFF\xFE|\xFE\xFF)/.test(source.peek(2).toString('latin1'))
+      const reason = isUtf16 ? 'UTF-16: save it as UTF-8' : 'neither OTLP JSON nor OTLP protobuf'
+      yield { kind: 'damaged', reason: `${reason}; the rest of the file is not read`, place }
       return
     }
     const length = header.keep + header.length

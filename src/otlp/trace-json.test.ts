@@ -123,6 +123,13 @@ describe('JSON documents of traces', () => {
     expect(unread([{ traceId: 'a', id: 'b', name: 'get', timestamp: 1, duration: 2 }])).toBe(
       'looks like Zipkin v2, which is not read',
     )
+    const span = { traceId: 'a', id: 'b', name: 'get', timestamp: 1, instrumentationScope: { name: 'x' } }
+    expect(unread(span)).toBe('looks like the console output of OpenTelemetry for JavaScript, which is not read')
+    const phoenix = { name: 'x', context: { span_id: 'a' }, span_kind: 'LLM', parent_id: null, start_time: 'now' }
+    expect(unread(phoenix)).toBe('looks like Phoenix, which is not read')
+    expect(unread({ info: { trace_id: 'tr-1' }, data: { spans: [] } })).toBe('looks like MLflow, which is not read')
+    expect(unread({ hits: { hits: [] } })).toBe('looks like Elasticsearch, which is not read')
+    expect(unread({ log: '{}', stream: 'stdout', time: 'now' })).toMatch(/^looks like a log of containers/)
     expect(unread({ traceEvents: [] })).toBe('looks like a Chrome trace, which is not read')
     expect(unread([{ ph: 'X', ts: 1, pid: 1 }])).toBe('looks like a Chrome trace, which is not read')
     expect(unread({ trace: { id: 'x' }, observations: [] })).toBe("looks like Langfuse's API, which is not read")

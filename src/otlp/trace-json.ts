@@ -66,20 +66,24 @@ function readList(values: readonly unknown[], batch: OtlpBatch): string | undefi
 
 /** Forms that are known by a key or two of theirs, and not read. */
 const UNREAD_FORMS: readonly (readonly [name: string, matches: (value: Record<string, unknown>) => boolean])[] = [
+  ['the console output of OpenTelemetry for JavaScript', (value) => has(value, 'traceId', 'instrumentationScope')],
   ['Zipkin v2', (value) => has(value, 'traceId', 'id') && (has(value, 'localEndpoint') || has(value, 'timestamp'))],
   ['Zipkin v1', (value) => has(value, 'traceId', 'binaryAnnotations')],
-  ['the console output of OpenTelemetry for Python', (value) => has(value, 'context', 'start_time')],
-  ['the console output of OpenTelemetry for JavaScript', (value) => has(value, 'traceId', 'instrumentationScope')],
-  ['OTLP with names in snake_case (OTLP/JSON writes resourceSpans)', (value) => has(value, 'resource_spans')],
-  ['Datadog', (value) => has(value, 'trace_id', 'span_id', 'resource') || has(value, 'meta', 'metrics', 'span_id')],
-  ['AWS X-Ray', (value) => has(value, 'Traces') || has(value, 'Segments') || has(value, 'trace_id', 'subsegments')],
-  ['LangSmith', (value) => has(value, 'run_type') || has(value, 'dotted_order')],
-  ["Langfuse's API", (value) => has(value, 'observations') || has(value, 'traceId', 'startTime', 'type')],
   [
     'Phoenix',
     (value) =>
       has(value, 'span_kind', 'parent_id') || has(value, 'context.span_id') || has(value, 'span_kind', 'context'),
   ],
+  ['the console output of OpenTelemetry for Python', (value) => has(value, 'context', 'start_time')],
+  ['OTLP with names in snake_case (OTLP/JSON writes resourceSpans)', (value) => has(value, 'resource_spans')],
+  ['Datadog', (value) => has(value, 'trace_id', 'span_id', 'resource') || has(value, 'meta', 'metrics', 'span_id')],
+  ['AWS X-Ray', (value) => has(value, 'Traces') || has(value, 'Segments') || has(value, 'trace_id', 'subsegments')],
+  ['LangSmith', (value) => has(value, 'run_type') || has(value, 'dotted_order')],
+  ["Langfuse's API", (value) => has(value, 'observations') || has(value, 'traceId', 'startTime', 'type')],
+  ['MLflow', (value) => has(value, 'info', 'data')],
+  ['Elasticsearch', (value) => has(value, 'hits') || has(value, '_source')],
+  ['a query of Azure Monitor', (value) => has(value, 'tables')],
+  ['a log of containers, whose lines are below log', (value) => has(value, 'log', 'stream')],
   ['SkyWalking', (value) => has(value, 'segmentId') || has(value, 'traceSegmentId')],
   ['a Chrome trace', (value) => has(value, 'traceEvents') || has(value, 'ph', 'ts', 'pid')],
   ['what spanscore score --json prints', (value) => has(value, 'evaluations', 'summary')],
