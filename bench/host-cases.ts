@@ -109,6 +109,12 @@ export const HOST_CASES: Readonly<Record<string, HostCase>> = {
     options: () => ({ scorers: codeScorers() }),
     signals: true,
   },
+  'bare-ordinary': {
+    title: 'ordinary spans, a processor that does nothing with them',
+    play: () => request,
+    spansPerUnit: 2,
+    signals: false,
+  },
   'bare-scored': {
     title: 'agent runs, only the calls into the SDK that write two scores to spans',
     play: () => replay(RECORDED),
