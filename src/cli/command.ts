@@ -4,7 +4,7 @@ import type { OutputStream } from './output.ts'
 /** 0: done; 1: a gate failed; 2: wrong usage, or input that cannot be read. */
 export type ExitCode = 0 | 1 | 2
 
-/** What a command works with beside its arguments. */
+/** What a command needs besides its arguments. */
 export interface CommandContext {
   readonly stdin: AsyncIterable<Uint8Array>
   readonly stdout: OutputStream
@@ -18,7 +18,7 @@ export interface CommandContext {
  * Errors that the user can mend are thrown as `UsageError`: they are printed as one line, and the exit code is 2.
  */
 export interface CliCommand {
-  /** As it is typed, such as `inspect`. */
+  /** The name, such as `inspect`. */
   readonly name: string
   /**
    * Declares description, arguments, options and action on an empty commander command. The action calls `finish` where the

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { complainOfNode } from '../processor/node-process.ts'
 
-// A reader that has seen enough (`| head`) closes the pipe: that is no failure.
+// A reader such as `| head` closes the pipe when it has seen enough, which is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
   process.stderr.write(`spanscore: cannot write the output: ${error.message}\n`)

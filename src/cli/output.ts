@@ -20,7 +20,7 @@ export function createPaint(stream: OutputStream, environment: Readonly<Record<s
   return hasColour ? (format, text) => styleText(format, text, { validateStream: false }) : (_format, text) => text
 }
 
-/** Writes, and waits where the reader is slower. */
+/** Writes a text, and waits if the reader is slower. */
 export async function write(stream: OutputStream, text: string): Promise<void> {
   if (!stream.write(text)) await once(stream, 'drain')
 }

@@ -3,7 +3,7 @@ import type { OutputStream } from './output.ts'
 /** Settings of `createProgress`. */
 export interface ProgressOptions {
   readonly stream: OutputStream
-  /** Bytes to come; `undefined` where that is not known, as on standard input. */
+  /** The size of the input in bytes; `undefined` if it is not known, as for standard input. */
   readonly totalBytes: number | undefined
   /** Milliseconds of a clock that does not jump. @default performance.now */
   readonly now?: () => number
@@ -15,7 +15,7 @@ export interface Progress {
   update(bytesRead: number): void
   /** Shows a line of text in place of the bar, ten times a second at most. */
   show(text: () => string): void
-  /** Takes the bar away. */
+  /** Removes the bar. */
   clear(): void
 }
 
@@ -23,7 +23,7 @@ const BAR_COLUMNS = 30
 const MIN_INTERVAL_MS = 100
 const MEBIBYTE = 1024 * 1024
 
-/** A bar on one line of a terminal; where the stream is none, nothing. */
+/** Creates a bar on one line of a terminal. On other streams it shows nothing. */
 export function createProgress({ stream, totalBytes, now = () => performance.now() }: ProgressOptions): Progress {
   if (stream.isTTY !== true) return { update: () => {}, show: () => {}, clear: () => {} }
   let drawnAtMs = now()

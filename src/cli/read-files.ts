@@ -7,14 +7,14 @@ import { createProgress } from './progress.ts'
 import { safeLine } from './text.ts'
 import { UsageError } from './usage-error.ts'
 
-/** More damaged records are counted, not listed. */
+/** How many damaged records are listed. Further ones are only counted. */
 const MAX_LISTED_DAMAGES = 20
 
 /** Trace files that are being read. */
 export interface RunFiles {
   /** The runs by start time, once all files have been read. Rejects with a `UsageError` where no file holds a span. */
   readonly runs: AsyncGenerator<StoredRun>
-  /** What the files held; `undefined` until the first run is there. */
+  /** The contents of the files in numbers; `undefined` before the first run is returned. */
   readonly summary: () => OtlpSummary | undefined
 }
 
@@ -46,7 +46,7 @@ export function readFiles(files: readonly string[], context: CommandContext): Ru
   return { runs: clearing(runs, () => progress.clear()), summary: () => summary }
 }
 
-/** Takes the bar away however the reading ends. */
+/** Removes the bar when the reading ends, with or without an error. */
 async function* clearing(runs: AsyncGenerator<StoredRun>, clear: () => void): AsyncGenerator<StoredRun> {
   try {
     yield* runs
@@ -58,7 +58,7 @@ async function* clearing(runs: AsyncGenerator<StoredRun>, clear: () => void): As
 /**
  * The size of a file in bytes.
  *
- * @throws UsageError where there is none that can be read.
+ * @throws UsageError if it cannot be read.
  */
 export function sizeOf(file: string): number {
   const stats = statSync(file, { throwIfNoEntry: false })

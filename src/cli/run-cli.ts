@@ -32,7 +32,7 @@ function createProgram(context: CommandContext, finish: (code: ExitCode) => void
     .helpOption('-h, --help', 'print this help')
     .usage('<command> [options]')
     .helpCommand(false)
-    // An option belongs to the command that it is written behind: calibrate and calibrate draw have some of one name.
+    // An option belongs to the command before it, because calibrate and calibrate draw share names of options.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({

@@ -1,9 +1,9 @@
 import type { AgentRun } from '../model/agent-run.ts'
 
-/** Names that are remembered to say what there was instead. */
+/** How many names are remembered, to list them if nothing matches. */
 const MAX_SEEN = 20
 
-/** Which runs a command is about. An empty list lets all runs through. */
+/** The runs that a command selects. An empty list selects all. */
 export interface RunFilterOptions {
   /** Names of agents. */
   readonly agents: readonly string[]
@@ -27,7 +27,7 @@ export class RunFilter {
     return this.#agents.size === 0 && this.#traces.length === 0
   }
 
-  /** Whether this run is meant. */
+  /** Whether this run is selected. */
   matches(run: AgentRun): boolean {
     if (this.isOpen) return true
     const { name } = run.agent
@@ -35,14 +35,14 @@ export class RunFilter {
     return this.admits(name, run.traceId)
   }
 
-  /** Whether a run of this agent in this trace is meant; the id of a run, which begins with its trace's, may be given in its place. */
+  /** Whether a run of this agent in this trace is selected. A run id may replace the trace id, with which it begins. */
   admits(agent: string | undefined, traceId: string): boolean {
     return this.#matchesAgent(agent) && this.#matchesTrace(traceId)
   }
 
-  /** Whether this run or one nested in it is meant. */
+  /** Whether this run or one nested in it is selected. */
   matchesWithin(run: AgentRun): boolean {
-    // Every run is looked at, so that all names are seen.
+    // Every run is compared, so that all names are remembered.
     const inChildren = run.children.filter((child) => this.matchesWithin(child))
     return this.matches(run) || inChildren.length > 0
   }

@@ -15,13 +15,13 @@ export interface TreeStyle {
 /** Lines for a text, an argument, a result. */
 const MAX_TEXT_LINES = 8
 const MAX_VALUE_LINES = 4
-/** Runs nested deeper are named and not drawn. */
+/** Runs that are nested deeper are only named. */
 const MAX_DEPTH = 8
 const LABEL_COLUMNS = 9
 
 /**
- * A run for people: who it was, what it was given, each step with its tool calls, arguments and outcomes, the answer, how it
- * ended, and what the spans do not hold with the setting that would record it. Runs that a tool started are drawn below its call.
+ * Draws a run for people: its agent, input, steps with their tool calls, arguments and results, its answer and status, and what the
+ * spans do not hold, with the setting that records it. Runs that a tool started are drawn below its call.
  */
 export function renderRun(run: AgentRun, style: TreeStyle): string {
   const lines = new Lines(style)
@@ -153,7 +153,7 @@ function addCall(
   const name = lines.cut(call.name, branch)
   const given = call.arguments === undefined ? '' : safeText(valueText(call.arguments))
   const width = lines.widthAfter(branch)
-  // The width of a long text need not be worked out.
+  // A long text is too wide in any case, so its width is not computed.
   const isShort = given.length <= width && columnsOf(`${name} ${given}${note}`) <= width && !given.includes('\n')
   const painted =
     paint('cyan', name) + (isShort ? ` ${given}` : '') + paint(call.status === 'error' ? 'red' : 'dim', note)
@@ -167,7 +167,7 @@ function addCall(
   }
 }
 
-/** Whose call it was, who ran it, and whether it went wrong: `  (by billing-agent, failed)`. */
+/** Which agent made a call, who executed it, and whether it failed: `  (by billing-agent, failed)`. */
 function noteOf(call: ToolCall): string {
   const marks: string[] = []
   if (call.agentName !== undefined) marks.push(`by ${call.agentName}`)

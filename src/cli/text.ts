@@ -15,7 +15,7 @@ export function safeLine(text: string): string {
     .trim()
 }
 
-/** JSON text that is safe to show: the controls that JSON leaves as they are become escapes, the value stays the same. */
+/** JSON text that is safe to show. Control characters that JSON allows become escapes; the value stays the same. */
 export function safeJson(json: string): string {
   return json.replaceAll(UNESCAPED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
@@ -25,7 +25,7 @@ export function safeJson(json: string): string {
  * last line names how much is left out.
  */
 export function wrap(text: string, width: number, maxLines: number): string[] {
-  // No more is wrapped than could be shown.
+  // Text that cannot be shown is not wrapped.
   const budget = width * (maxLines + 1) * 2
   const shown = safeText(text.length > budget ? text.slice(0, budget) : text)
   const lines = wrapAnsi(shown, width, { hard: true, trim: false })
@@ -48,6 +48,6 @@ export function columnsOf(text: string): number {
   return stringWidth(text)
 }
 
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+// oxlint-disable-next-line no-control-regex -- the pattern is about control characters
 const HOSTILE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 const UNESCAPED = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g

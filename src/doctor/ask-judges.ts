@@ -31,7 +31,7 @@ async function askOnce(scorer: Scorer, model: string, timeoutMs: number): Promis
     onJudgeCall: ({ error }) => {
       isAnswered ||= error === undefined
       callError ??= error
-      // One call is enough to know.
+      // One answered call shows that the judge works.
       controller.abort()
     },
   })

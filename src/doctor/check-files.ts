@@ -15,7 +15,7 @@ import { toScoringFacts } from './scoring-facts.ts'
 
 const NOTHING_YET = { runs: { seen: 0, closed: 0, open: 0, evicted: 0, late: 0, duplicates: 0 }, scorers: {} }
 
-/** What can be found out without running the application. */
+/** Checks what can be checked without running the application. */
 export async function checkFiles(
   cwd: string,
   environment: Readonly<Record<string, string | undefined>>,
@@ -59,7 +59,7 @@ function readConfig(
   }
 }
 
-/** Whether a package is there for the application in this folder. */
+/** Whether an application in this folder can load a package. */
 function packageFinding(cwd: string, name: string): Finding {
   try {
     const resolved = createRequire(join(cwd, 'index.js')).resolve(name)

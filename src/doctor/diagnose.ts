@@ -2,7 +2,7 @@ import { closestName } from '../scoring/closest-name.ts'
 import { complainOfNode } from '../processor/node-process.ts'
 import type { EndFacts, Finding, ProcessFacts, SeenRun, ScoringFacts } from './facts.ts'
 
-/** How each library is made to write spans: what its users forget most. */
+/** How to make each library write spans. */
 const HINTS: Readonly<Record<string, string>> = {
   '@mastra/core': 'Mastra writes spans through @mastra/otel-bridge: see docs/frameworks/mastra.md.',
   '@openai/agents': 'OpenAI Agents needs OpenInference: see docs/frameworks/openai-agents.md.',
@@ -40,14 +40,14 @@ export function diagnose(facts: ProcessFacts, end?: EndFacts): readonly Finding[
   ]
 }
 
-/** An application that failed before its first run says nothing about its set-up. */
+/** An application that crashes before its first run shows nothing about its set-up, so only the crash is reported. */
 function crashFinding({ runs }: ProcessFacts, end: EndFacts | undefined): Finding | undefined {
   if (end === undefined || runs.length > 0 || end.exitCode === 0) return undefined
   const how = end.exitCode === null ? `signal ${end.signal}` : `exit code ${end.exitCode}`
   return bad(`Application: it ended with ${how} before its first agent run.`, 'Its own error is printed above.')
 }
 
-/** Whether the version of Node.js will do. */
+/** Whether the version of Node.js is new enough. */
 export function nodeFinding(version: string): Finding {
   const complaint = complainOfNode(version)
   return complaint === undefined ? good(`Node.js ${version}.`) : bad(`Node.js ${version}.`, complaint)
@@ -126,7 +126,7 @@ function signalFindings({
   ]
 }
 
-/** What was switched off by a variable was meant to be. */
+/** A signal that an environment variable switches off is not a mistake. */
 function signalFinding(
   title: string,
   provider: string | undefined,
@@ -226,7 +226,7 @@ function hintsFor(packages: Readonly<Record<string, string>>): string | undefine
   return name === undefined ? undefined : `Run an agent. ${HINTS[name]}`
 }
 
-/** Why there are no scores, as the ledger counts it. */
+/** Why there are no scores, by the counts of the ledger. */
 function reasonsOf(scoring: readonly ScoringFacts[]): string {
   const counts = scoring.flatMap(({ notScored }) =>
     Object.entries(notScored).map(([id, reasons]) => {

@@ -1,4 +1,4 @@
-/** The signals of OpenTelemetry that scores are sent as. */
+/** The signals of OpenTelemetry that carry scores. */
 export type Signal = 'traces' | 'metrics' | 'logs'
 
 /** What the doctor knows about one process. It holds neither keys nor content of runs. */
@@ -15,7 +15,7 @@ export interface ProcessFacts {
   readonly tracerProvider?: ProviderFacts
   readonly meterProvider?: string
   readonly loggerProvider?: string
-  /** Scoring processors that were made in this process, through whatever way in. */
+  /** The scoring processors of this process, however they were attached. */
   readonly scoring: readonly ScoringFacts[]
   /** The first runs that were seen, at most five, whether they are scored or not. */
   readonly runs: readonly SeenRun[]
@@ -23,7 +23,7 @@ export interface ProcessFacts {
   readonly spans: number
   /** Warnings of spanscore itself, with their codes. */
   readonly notices: readonly { readonly code: string; readonly message: string }[]
-  /** Calls of judges, where they were asked for. */
+  /** Calls of judges, with `--ask`. */
   readonly asked: readonly AskFacts[]
 }
 
@@ -35,7 +35,7 @@ export interface ProviderFacts {
   readonly processors?: readonly { readonly name: string; readonly exporter?: string }[]
 }
 
-/** What one scoring processor was made with. */
+/** The configuration of one scoring processor, and what it counted. */
 export interface ScoringFacts {
   readonly scorers: readonly ScorerFacts[]
   readonly hasNext: boolean
@@ -43,7 +43,7 @@ export interface ScoringFacts {
   readonly budget: string
   readonly runsSeen: number
   readonly scored: number
-  /** How often each reason and code was given for a score that is not there, by scorer. */
+  /** For each scorer, how often each reason and code explained a missing score. */
   readonly notScored: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
 
@@ -58,7 +58,7 @@ export interface ScorerFacts {
   readonly unavailable?: string
 }
 
-/** What one run shows of its instrumentation. */
+/** What one run shows about its instrumentation. */
 export interface SeenRun {
   readonly agent?: string
   readonly dialect: string
@@ -78,7 +78,7 @@ export interface AskFacts {
   readonly message: string
 }
 
-/** How the application ended, where it has ended. */
+/** How the application ended. */
 export interface EndFacts {
   readonly exitCode: number | null
   readonly signal: string | null
@@ -88,6 +88,6 @@ export interface EndFacts {
 export interface Finding {
   readonly isGood: boolean
   readonly text: string
-  /** What to do; present where it is not good. */
+  /** What to do about it; present unless the line is good. */
   readonly cure?: string
 }

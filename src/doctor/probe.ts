@@ -28,7 +28,7 @@ export interface ProbeSettings {
   readonly asks: boolean
 }
 
-/** Watches this process and writes what there is to know about it: at its first run, after a while, and at its end. */
+/** Watches this process and writes the facts about it: at its first run, after a while, and at its end. */
 export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
   const described: ScoringDescription[] = []
   Reflect.set(globalThis, Symbol.for('spanscore.doctor'), described)
@@ -86,7 +86,7 @@ export function startProbe({ folder, waitMs, asks }: ProbeSettings): void {
 
   const observer = createObserver((run) => {
     if (runs.length < MOST_RUNS) runs.push(toRunFacts(run))
-    // In a turn of its own: the scorers of the application have seen the run by then.
+    // In a later turn of the event loop, after the application's scorers have seen the run.
     if (runs.length === 1) setTimeout(() => void report('run'), 500).unref()
   })
   onTracerProvider((found) => {
@@ -113,7 +113,7 @@ function disablingVariables(environment: Readonly<Record<string, string | undefi
   return Object.fromEntries(found)
 }
 
-/** Looking at the application must not harm it. */
+/** Errors of the doctor must not reach the application. */
 function guarded(run: () => unknown): void {
   try {
     run()
@@ -195,14 +195,14 @@ function toProviderFacts(provider: object, observer: object, described: readonly
   }
 }
 
-/** Packages that the report names. */
+/** The packages that the report names. */
 const RELEVANT =
   /^(?:@opentelemetry\/(?:api|sdk-[\w-]+|instrumentation-[\w-]+)|@arizeai\/[\w-]+|@traceloop\/[\w-]+|@ai-sdk\/[\w-]+|@mastra\/core|@langchain\/[\w-]+|@openai\/agents|@anthropic-ai\/sdk|ai|langfuse|openai|spanscore)$/
 
 /** Watches which packages this process loads from now on, ES modules and CommonJS; gives their versions. */
 function watchLoadedPackages(): () => Readonly<Record<string, string>> {
   const manifests = new Map<string, string>()
-  // Not imported: an older Node.js, which has no such function, would refuse to load this file, and with it the application.
+  // This is not an import, because an older Node.js without the function could not load this file, nor the application.
   process.getBuiltinModule?.('node:module').registerHooks?.({
     resolve(specifier, context, next) {
       const resolved = next(specifier, context)

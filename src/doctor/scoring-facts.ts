@@ -4,7 +4,7 @@ import type { ResolvedOptions } from '../processor/config/options.ts'
 import type { Sample } from '../processor/config/scoring-options.ts'
 import type { ScorerFacts, ScoringFacts } from './facts.ts'
 
-/** What a scoring processor was made with, in words. It holds neither functions nor keys. */
+/** Describes the configuration of a scoring processor. The result holds neither functions nor keys. */
 export function toScoringFacts(options: ResolvedOptions, ledger: LedgerSnapshot): ScoringFacts {
   const rows = Object.values(ledger.scorers)
   const withReasons = Object.entries(ledger.scorers).filter(([, { reasons }]) => Object.keys(reasons).length > 0)

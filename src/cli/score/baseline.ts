@@ -11,12 +11,12 @@ import type { ReportedEvaluation } from './reported-evaluation.ts'
 import { inputKeyOf } from './run-key.ts'
 import type { EvaluatedRun } from './run-scorers.ts'
 
-/** How one scorer's results differ from those of the baseline. */
+/** How a scorer's results differ from those of the baseline. */
 export interface BaselineComparison {
   readonly scorer: string
   /** Absent where no pair has two scores. */
   readonly difference?: MeanDifference
-  /** Whether the scorer has changed since, so that the difference is not the agent's alone. */
+  /** Whether the scorer itself has changed, so that the agent alone does not explain the difference. */
   readonly scorerChanged: boolean
   /** Runs that passed before and fail now; the first of them by id. */
   readonly newFailures: number
@@ -25,7 +25,7 @@ export interface BaselineComparison {
   readonly fixed: number
   /** Pairs of which one has no score. */
   readonly unscoredPairs: number
-  /** Runs that only the files have, and only the baseline. */
+  /** How many runs only the files have, and how many only the baseline has. */
   readonly onlyNow: number
   readonly onlyBefore: number
 }
@@ -99,7 +99,7 @@ class ScorerBaseline {
     }
   }
 
-  /** The same run; else the first run of the same agent with the same input that has no partner yet. */
+  /** Finds the same run, or else the first run without a partner of the same agent with the same input. */
   #partnerOf(runId: string, inputKey: string | undefined): Before | undefined {
     const same = this.#byRun.get(runId)
     if (same !== undefined) return same.isPaired ? undefined : same
@@ -109,7 +109,7 @@ class ScorerBaseline {
   }
 }
 
-/** An earlier report, held in memory to be compared with: some hundred bytes an evaluation. */
+/** An earlier report for comparison. It is held in memory and takes some hundred bytes per evaluation. */
 export class Baseline {
   readonly #scorers = new Map<string, ScorerBaseline>()
 

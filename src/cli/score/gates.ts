@@ -12,17 +12,17 @@ export interface Gate {
   readonly fails: 'under' | 'over'
 }
 
-/** What became of a gate. */
+/** The result of a gate. */
 export interface GateResult extends Gate {
   readonly passed: boolean
-  /** One line for people: what was compared, or why nothing could be. */
+  /** One line for people: what was compared, or why a comparison was not possible. */
   readonly message: string
 }
 
 /**
  * Reads `id=number`.
  *
- * @throws UsageError where it is none, names no configured scorer, or is outside of the scorer's range.
+ * @throws UsageError if it has another form, names no configured scorer, or the number is outside of the scorer's range.
  */
 export function parseGate(text: string, fails: Gate['fails'], scorers: readonly ResolvedScorer[]): Gate {
   const option = `--fail-${fails}`
@@ -72,7 +72,7 @@ export function checkGate(gate: Gate, tallies: Tallies, usesInterval: boolean): 
   return { ...gate, passed, message: `${scorerId}: ${what} of ${tally.scored} runs ${verdict} ${numberText(bound)}` }
 }
 
-/** Reasons for which a run would have had a score, had all gone well. */
+/** Skip reasons of runs that should have had a score. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['judge-unavailable', 'refused'])
 
 function missingScores(tally: Tally): string | undefined {

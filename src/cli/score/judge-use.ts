@@ -1,6 +1,6 @@
 import type { Evaluation } from '../../model/score.ts'
 
-/** What the judges took, all scores together. */
+/** The calls, tokens and cost of all judges together. */
 export class JudgeUse {
   #calls = 0
   #inputTokens = 0

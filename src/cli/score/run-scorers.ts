@@ -7,7 +7,7 @@ import { SamplePoint } from '../../sampling/sample-point.ts'
 import { evaluate } from '../../scoring/evaluate.ts'
 import { isolated } from '../../scoring/isolation.ts'
 
-/** A run, top-level or nested, and what the scorers that are for it made of it. */
+/** A run, top-level or nested, and the evaluations of its scorers. */
 export interface EvaluatedRun {
   readonly run: AgentRun
   readonly evaluations: readonly Evaluation[]
@@ -16,14 +16,14 @@ export interface EvaluatedRun {
 /** Settings of `RunScorers`. */
 export interface RunScorersOptions {
   readonly options: ResolvedOptions
-  /** Judge scores that may be asked for, all runs together. */
+  /** How many scores the judges may give, all runs together. */
   readonly judgeLimit: number
   /** Which runs are scored. */
   readonly matches: (run: AgentRun) => boolean
 }
 
 /**
- * Puts runs before the configured scorers, by the rules of an application: `agent`, `scope`, `when`, `passAt`, `redact` and
+ * Scores runs by the configured scorers, with the rules of an application: `agent`, `scope`, `when`, `passAt`, `redact` and
  * `timeoutMs`. `sample` and `budget` are for live traffic: here every run is scored, and `judgeLimit` is the bound.
  */
 export class RunScorers {
@@ -48,7 +48,7 @@ export class RunScorers {
     )
   }
 
-  /** Judge scores that have been asked for. */
+  /** How many scores the judges were asked for. */
   get judgeScores(): number {
     return this.#judgeScores
   }
@@ -60,7 +60,7 @@ export class RunScorers {
       if (!this.#matches(one)) continue
       const evaluations: Evaluation[] = []
       for (const scorer of this.#scorers) {
-        // One judge at a time: how many runs are scored at the same time is the bound on calls.
+        // The judges of a run are asked one after the other, so that the number of concurrent runs bounds the calls.
         const evaluation = this.#evaluate(scorer, one, one !== run)
         if (evaluation === undefined) continue
         const done = evaluation instanceof Promise ? await evaluation : evaluation
@@ -112,7 +112,7 @@ export class RunScorers {
   }
 }
 
-/** The evaluation as `stripContent` lets it out: every report is made of this one, so that none can show more. */
+/** The evaluation without what `stripContent` removes. Every report is made from it, so that none can show more. */
 function withoutContent(evaluation: Evaluation): Evaluation {
   const { score } = evaluation
   if (score.status !== 'scored') {

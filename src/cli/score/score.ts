@@ -28,7 +28,7 @@ import type { TallyRow } from './tally.ts'
 const NARROWEST = 60
 const WIDEST = 120
 
-/** Runs the configured scorers on trace files; memory does not grow with their size, but for a baseline. */
+/** Runs the configured scorers on trace files. Memory does not grow with their size, except for a baseline. */
 export async function score(files: readonly string[], given: ScoreOptions, context: CommandContext): Promise<ExitCode> {
   const options = loadConfig(given.config, context)
   const gates = [
@@ -161,7 +161,7 @@ function toFilter(conditions: readonly string[]): RunFilter {
   return new RunFilter({ agents, traces })
 }
 
-/** What is read must not be overwritten. */
+/** Refuses to overwrite files that are read. */
 function checkPaths(files: readonly string[], { baseline, out, junit, config }: ScoreOptions): void {
   const inputs = new Set([...files, baseline, config].flatMap((file) => (file === undefined ? [] : [resolve(file)])))
   const outputs = [

@@ -65,7 +65,7 @@ function toLines(rows: readonly (readonly string[])[], columns: number): string[
   })
 }
 
-/** Scorers that none of the runs was for: without this line they would be missing without a word. */
+/** Lists scorers that were for none of the runs, because the table would leave them out silently. */
 export function renderUnused(messages: readonly string[], style: TableStyle): string {
   return messages.flatMap((message) => indented(style.paint('yellow', '–'), message, style)).join('\n')
 }
@@ -144,7 +144,7 @@ function signed(value: number): string {
   return `${value > 0 ? '+' : ''}${numberText(value)}`
 }
 
-/** What became of the gates. */
+/** The results of the gates. */
 export function renderGates(gates: readonly GateResult[], { paint }: TableStyle): string {
   return gates
     .map(({ passed, message }) => `${passed ? paint('green', '✓') : paint('red', '✗')} ${safeLine(message)}`)

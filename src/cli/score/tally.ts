@@ -3,7 +3,7 @@ import type { Evaluation } from '../../model/score.ts'
 import { addWeighted, weightedMean } from '../../sampling/weighted-mean.ts'
 import type { WeightedSums } from '../../sampling/weighted-mean.ts'
 
-/** A run that did badly, and why. */
+/** A run with a bad score, and the reason. */
 export interface WorstRun {
   readonly runId: string
   readonly value: number
@@ -25,14 +25,14 @@ export interface ScoreMean {
 
 type Scorer = Evaluation['scorer']
 
-/** Failing runs that are kept for each agent and scorer. */
+/** How many failing runs are kept for each agent and scorer. */
 const MAX_WORST = 3
-/** Characters of an input or explanation that are kept. */
+/** How many characters of an input or explanation are kept. */
 const MAX_TEXT = 2000
 
 const NOTHING: WeightedSums = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
 
-/** What one scorer made of the runs of one agent, or of all agents. Its size does not depend on the number of runs. */
+/** The results of one scorer for the runs of one agent, or of all agents. Its size does not depend on the number of runs. */
 export class Tally {
   readonly scorer: Scorer
   readonly skipped: Map<string, ReasonCount> = new Map()
@@ -118,7 +118,7 @@ function count(counts: Map<string, ReasonCount>, reason: string, message: string
   counts.set(reason, { count: (known?.count ?? 0) + 1, message: known?.message ?? message })
 }
 
-/** The number of agents with rows of their own; further agents share one. */
+/** How many agents have rows of their own. Further agents share one. */
 const MAX_AGENTS = 1000
 const OTHER_AGENTS = '(other agents)'
 const UNNAMED = '(agent without a name)'
@@ -129,7 +129,7 @@ export interface TallyRow {
   readonly tally: Tally
 }
 
-/** What the scorers made of all runs: by agent and scorer, and by scorer. */
+/** The results of all runs, by agent and scorer, and by scorer. */
 export class Tallies {
   readonly #byAgent = new Map<string, Map<string, Tally>>()
   readonly #byScorer: ReadonlyMap<string, Tally>

@@ -5,13 +5,13 @@ import type { ResolvedScorer } from '../config/options.ts'
 import { isForAgent } from '../run/choose-run.ts'
 import type { Reporter } from '../run/reporter.ts'
 
-/** A filter that has matched nothing for this many runs is worth a second look. */
+/** After this many runs without a match, a filter is reported. */
 const RUNS_TO_WAIT_FOR = 100
 
-/** Agent names that are kept to compare with. */
+/** How many names of agents are kept for the comparison. */
 const MOST_NAMES = 50
 
-/** Characters of a name that are shown. */
+/** How many characters of a name are shown. */
 const LONGEST_NAME = 80
 
 /** Reports that a scorer's `agent` matches nothing, where an agent with a similar name is among the runs. */
@@ -26,7 +26,7 @@ export class AgentFilterNotice {
     this.#reporter = reporter
   }
 
-  /** To be called with each run that is settled, nested ones included. */
+  /** Must be called with each run that is settled, nested ones included. */
   look(run: AgentRun): void {
     if (this.#unmatched.length === 0) return
     this.#runs += 1
@@ -38,7 +38,7 @@ export class AgentFilterNotice {
     }
   }
 
-  /** Nothing more comes: what fewer runs than that have shown is worth a line too. */
+  /** Must be called at the end. It also reports a filter that did not match any of fewer runs. */
   conclude(): void {
     this.#unmatched = this.#unmatched.filter((scorer) => !this.#report(scorer))
   }

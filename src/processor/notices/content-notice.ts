@@ -4,10 +4,10 @@ import type { ResolvedScorer } from '../config/options.ts'
 import { isForAgent } from '../run/choose-run.ts'
 import type { Reporter } from '../run/reporter.ts'
 
-/** Content capture is switched on or off for a whole application: its first runs show it, and the others need not be looked at. */
+/** How many runs are examined. Content is recorded for a whole application or not at all, so the first runs show it. */
 const RUNS_LOOKED_AT = 20
 
-/** What a run without content does not have. */
+/** The facts that a run without content lacks. */
 const CONTENT: ReadonlySet<Need> = new Set([
   'input',
   'output',
@@ -17,7 +17,7 @@ const CONTENT: ReadonlySet<Need> = new Set([
   'steps',
 ])
 
-/** Says, once for each dialect, that its runs lack the content that a scorer needs, and which setting records it. */
+/** Reports, once for each dialect, that its runs lack the content that a scorer needs, and which setting records it. */
 export class ContentNotice {
   readonly #scorers: readonly ResolvedScorer[]
   readonly #reporter: Reporter
@@ -28,7 +28,7 @@ export class ContentNotice {
     this.#reporter = reporter
   }
 
-  /** To be called with each run that is settled. */
+  /** Must be called with each run that is settled. */
   look(run: AgentRun): void {
     const looks = this.#looks.get(run.dialect) ?? 0
     if (this.#scorers.length === 0 || looks >= RUNS_LOOKED_AT) return

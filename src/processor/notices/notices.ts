@@ -4,7 +4,7 @@ export type NoticeLevel = 'info' | 'warn' | 'error'
 /** What is known about one kind of notice. */
 export interface Notice {
   readonly level: NoticeLevel
-  /** When it is given, for the reference. */
+  /** When it is shown, for the reference. */
   readonly when: string
   /** What to do about it, for the reference. */
   readonly cure: string

@@ -3,20 +3,20 @@ import { isRecord } from '../../spans/json.ts'
 import { notices } from './notices.ts'
 import type { NoticeCode, NoticeLevel } from './notices.ts'
 
-/** How many lines one process gets at most if it has no `diag` logger. More would annoy. */
+/** The most lines that one process without a `diag` logger gets. More would annoy. */
 const MOST_LINES = 10
 
-/** Where every copy of `@opentelemetry/api` 1.x keeps the logger that was set. */
+/** The global symbol under which every copy of `@opentelemetry/api` 1.x keeps its logger. */
 const API = Symbol.for('opentelemetry.js.api.1')
 
-/** What has been shown in this process, by all copies of the package. */
+/** The notices that this process has shown already, through any copy of the package. */
 const shown = globalSlot('notices', () => new Set<string>(), isSet)
 
 /** How a notice is given. */
 export interface NotifyOptions {
-  /** Distinguishes notices of one code that are each given once: a judge, a variable. @default '' */
+  /** What the notice is about, such as a judge or a variable. Each subject of a code is shown once. @default '' */
   readonly subject?: string
-  /** What a `diag` logger gets instead of the message. */
+  /** The message for a `diag` logger, if it differs. */
   readonly forLogger?: string
   /** True while the process exits, when only synchronous output reaches anybody. @default false */
   readonly isLast?: boolean
@@ -43,7 +43,7 @@ export function notify(
   } catch {}
 }
 
-/** Writes a line as Node.js writes warnings, but synchronously: its own are written in a later turn of the event loop. */
+/** Writes a line in the form of Node.js's warnings, but synchronously. Node.js writes its own in a later turn of the event loop. */
 function writeWarning(code: NoticeCode, message: string): void {
   const flags = [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(' ')]
   const isSilent = flags.includes('--no-warnings') || flags.includes(`--disable-warning=${code}`)
@@ -66,7 +66,7 @@ export function log(level: NoticeLevel, message: string): boolean {
     if (typeof write !== 'function') return false
     hasLogger = true
     const written: unknown = Reflect.apply(write, logger, ['spanscore', message])
-    // A logger may be async: what it rejects with is dropped, too.
+    // A logger may be async. Its rejections are dropped, too.
     if (typeof written === 'object') void Promise.resolve(written).catch(() => undefined)
   } catch {}
   return hasLogger

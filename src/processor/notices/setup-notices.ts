@@ -15,12 +15,12 @@ const NO_EXPORT =
   'No span is exported: spanscore is the only span processor of the provider. Set next, or put a processor with an exporter beside it ' +
   '(in NodeSDK, spanProcessors replaces the export of the SDK).'
 
-/** What the notices about the set-up are made with. */
+/** What the notices about the set-up need. */
 export interface SetupNoticesParts {
   readonly scorers: readonly ResolvedScorer[]
   /** Whether there is any run, open or closed. */
   readonly hasRuns: () => boolean
-  /** Whether spans and their scores go nowhere. */
+  /** Whether no processor exports spans and their scores. */
   readonly lacksExport: () => boolean
   readonly reporter: Reporter
   readonly scheduler: Pick<Scheduler, 'after'>
@@ -45,13 +45,13 @@ export class SetupNotices {
     this.#noRuns = new NoRunsNotice({ hasRuns, watchRequests: watchModelRequests, reporter, scheduler })
   }
 
-  /** @param run The run that is settled; absent where no scorer wants it. */
+  /** Must be called with each run that is settled. @param run Absent if no scorer is for it. */
   runSettled(run: AgentRun | undefined): void {
     this.#reporter.guard('Looking at a run', () => {
       if (run !== undefined) this.#content.look(run)
       if (run !== undefined) this.#agents.look(run)
       if (this.#hasSeenRun) return
-      // At the first run, and not before: by then the application has set the variables that it sets.
+      // This waits for the first run, because the application may set environment variables before it.
       this.#hasSeenRun = true
       this.#noRuns.stop()
       if (this.#lacksExport()) this.#reporter.notify('SPANSCORE_NO_EXPORT', NO_EXPORT)
@@ -59,13 +59,13 @@ export class SetupNotices {
     })
   }
 
-  /** A span has ended that no dialect recognises. */
+  /** Must be called with each ended span that no dialect recognises. */
   ordinarySpanEnded(span: EndedSpan): void {
     this.#noRuns.look(span)
   }
 
   /**
-   * The process exits.
+   * Must be called when the process exits.
    *
    * @param pending scores that are not finished
    * @param held spans that wait for scores
@@ -80,7 +80,7 @@ export class SetupNotices {
     )
   }
 
-  /** No run or span comes after this. */
+  /** Must be called at the end, after the last run and span. */
   conclude(): void {
     this.#reporter.guard('The end of scoring', () => {
       this.#agents.conclude()
