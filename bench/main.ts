@@ -1,6 +1,6 @@
 /**
  * The project's figures, each a ratio to a baseline taken in the same run: `npm run bench`, `-- --check` to fail where a threshold is
- * not met, `-- --rounds 20` for steadier medians, `-- --only host` for one group.
+ * not met, `-- --rounds 20` for steadier medians, `-- --only host` for one group, `-- --only files --megabytes 1000` for larger files.
  */
 import { parseArgs } from 'node:util'
 
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     check: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '15' },
     only: { type: 'string', default: '' },
+    megabytes: { type: 'string', default: '180' },
   },
 })
 const groups: Readonly<Record<string, (rounds: number) => Promise<Row[]>>> = {
@@ -26,7 +27,7 @@ const groups: Readonly<Record<string, (rounds: number) => Promise<Row[]>>> = {
   reconstruction: benchReconstruction,
   scorers: scorerCosts,
   imports: importCosts,
-  files: fileCosts,
+  files: (rounds) => fileCosts(rounds, Number(values.megabytes)),
 }
 const rows: Row[] = []
 for (const [name, measure] of Object.entries(groups)) {
