@@ -43,7 +43,8 @@ function send(url: string, body: Buffer): Promise<number> {
       response.resume()
       response.on('end', () => resolve(response.statusCode ?? 0))
     })
-    sent.on('error', reject)
+    // The service closes connections that are idle for long, also in the moment when one is used again.
+    sent.on('error', (error) => (sent.reusedSocket ? resolve(send(url, body)) : reject(error)))
     sent.end(body)
   })
 }

@@ -38,6 +38,12 @@ export interface TlsOptions {
 /** Answers requests that are not OTLP: health and readiness. `undefined` where the path is not its own. */
 export type OtherPaths = (path: string) => { readonly status: number; readonly body: unknown } | undefined
 
+/**
+ * How long a connection may be idle between two requests. Senders write every 5 s, and as long is what Node.js waits by default: it
+ * would close connections in the moment when they are used again.
+ */
+const KEEP_ALIVE_MS = 65_000
+
 const SIGNALS: Readonly<Record<string, Signal>> = { '/v1/traces': 'traces', '/v1/logs': 'logs' }
 
 /** An OTLP/HTTP receiver (https://opentelemetry.io/docs/specs/otlp/#otlphttp) for traces and logs, protobuf and JSON. */
@@ -55,6 +61,7 @@ export function createHttpReceiver(
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: 1000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: 16 * 1024,
   }
   const server =
