@@ -42,6 +42,11 @@ function errorOf(span: SourceSpan, attributeType: string | undefined, statusMess
   const exception = exceptionOf(span)
   // The exception's own words first: some put the stack, or another's text, into the status message.
   const type = exception?.type ?? attributeType
-  const message = exception?.message ?? statusMessage ?? textOf(span.attributes['error.message'])
+  const message = exception?.message ?? withWords(statusMessage) ?? textOf(span.attributes['error.message'])
   return { ...(type !== undefined && { type }), ...(message !== undefined && { message }) }
+}
+
+/** Python's SDK writes `ValueError: ` where an exception has no words of its own. */
+function withWords(message: string | undefined): string | undefined {
+  return message !== undefined && /^\w{1,200}: ?$/.test(message) ? undefined : message
 }

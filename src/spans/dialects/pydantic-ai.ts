@@ -44,8 +44,7 @@ export const pydanticAi: Dialect = {
     }
     const output = genAi.output?.(span, logs)
     const answer = toolCallsIn(output).find((call) => isOutputTool(span, call.name))
-    const text = answer && toJsonText(answer.arguments)
-    if (output === undefined || text === undefined) return output
+    if (output === undefined || answer === undefined) return output
     const said = output.map(({ role, parts, name }) =>
       makeMessage(
         role,
@@ -53,7 +52,9 @@ export const pydanticAi: Dialect = {
         name,
       ),
     )
-    return [...said, textMessage('assistant', text)]
+    // Without content the arguments are not there, and the call is the answer all the same.
+    const text = toJsonText(answer.arguments)
+    return text === undefined ? said : [...said, textMessage('assistant', text)]
   },
 
   transcript: (span) => allMessages(span),
