@@ -1,31 +1,13 @@
-import { randomUUID } from 'node:crypto'
-
-import { loadConfig } from './config/load-config.ts'
-import { readinessOf } from './health.ts'
 import { jobConfigHash } from './kafka/judges/job-config-hash.ts'
 import { JudgeWorker } from './kafka/judges/judge-worker.ts'
 import type { JudgeWorkerOptions } from './kafka/judges/judge-worker-options.ts'
-import { limited } from './limited.ts'
 import { JudgeScorer } from './score/judge-scorer.ts'
-import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
-import type { Destination } from './send/acknowledged-exporter.ts'
 import { JudgeMetrics } from './send/judge-metrics.ts'
-import { Outbox } from './send/outbox.ts'
-import { ServiceMeters } from './send/service-meters.ts'
-import { serveHealth } from './serve-health.ts'
-import type { RunningWorker } from './start-worker.ts'
+import { openWorkerProcess, serveWorkerHealth } from './worker-process.ts'
+import type { RunningWorker, WorkerProcessOptions } from './worker-process.ts'
 
 /** How a judge worker is set up. */
-export interface JudgeServerOptions extends JudgeWorkerOptions {
-  readonly to: Destination
-  /** The same configuration as that of the workers. */
-  readonly configPath: string | undefined
-  /** Where health and readiness are answered. */
-  readonly host: string
-  /** 0 takes any free port. */
-  readonly httpPort: number
-  readonly report: (line: string) => void
-}
+export interface JudgeServerOptions extends JudgeWorkerOptions, WorkerProcessOptions {}
 
 /** Beyond what a score may take, for its delivery. */
 const DELIVERY_MS = 5000
@@ -38,35 +20,17 @@ const LONGEST_STOP_MS = 25_000
  * @throws Error where it cannot: what was expected, what came, and what to do
  */
 export async function startJudgeWorker(options: JudgeServerOptions): Promise<RunningWorker> {
-  const { to } = options
-  const report = limited(options.report)
-  const config = loadConfig(options.configPath, options.report)
-  const meters = new ServiceMeters(randomUUID(), to)
+  const { report, config, meters, outbox } = openWorkerProcess(options)
   let worker: JudgeWorker | undefined
   const scorer = new JudgeScorer(config.options, meters, () => worker?.waiting ?? 0)
   if (scorer.scorers.length === 0) {
     throw new Error(`--role judge: expected a configuration with judges, got none in it (${config.source}).`)
   }
-  const outbox = new Outbox({ logs: createLogExporter(to), spans: createSpanExporter(to), report, now: monotonicMs })
   const configHash = jobConfigHash(config.text)
   const started = await JudgeWorker.start(options, { scorer, outbox, configHash, report })
   worker = started
   const metrics = new JudgeMetrics(started, outbox, meters)
-  const http = await serveHealth(options.host, options.httpPort, {
-    health: () => {
-      const { stuck } = started
-      return stuck === undefined
-        ? { status: 200, body: { status: 'ok' } }
-        : { status: 503, body: { status: 'stuck', reasons: [stuck] } }
-    },
-    ready: () =>
-      readinessOf({
-        idleMs: 0,
-        undeliveredMs: outbox.failingForMs,
-        isOutboxFull: outbox.isFull,
-        unavailable: started.unavailable,
-      }),
-  })
+  const http = await serveWorkerHealth(options, outbox, started)
   options.report(`Asks ${scorer.scorers.map(({ id }) => id).join(', ')} (${config.source}).`)
   return {
     httpPort: http.port,
@@ -84,8 +48,4 @@ export async function startJudgeWorker(options: JudgeServerOptions): Promise<Run
       await scorer.shutdown()
     },
   }
-}
-
-function monotonicMs(): number {
-  return performance.now()
 }

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { startWorker } from '../../src/start-worker.ts'
-import type { RunningWorker } from '../../src/start-worker.ts'
+import type { RunningWorker } from '../../src/worker-process.ts'
 import { toRequest, until } from '../traces.ts'
 import { startKafka } from './kafka-cluster.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'

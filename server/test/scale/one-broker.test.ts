@@ -3,11 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startWorker } from '../../src/start-worker.ts'
 import { createSink } from '../sink.ts'
 import type { Sink } from '../sink.ts'
-import { makeRun, until } from '../traces.ts'
+import { until } from '../traces.ts'
 import type { MadeRun } from '../traces.ts'
 import { startKafka } from './kafka-cluster.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import { Sender } from './sender.ts'
+import { makeRuns, WorkerBench } from './worker-bench.ts'
 import { APPEND_TIME, topicsOf, workerOptions } from './worker-options.ts'
 
 let kafka: KafkaCluster
@@ -41,10 +42,6 @@ async function committedOffset(name: string): Promise<number> {
   const [group] = await kafka.admin.listConsumerGroupOffsets({ groups: [name] })
   const ofTopic = group?.topics.find((topic) => topic.name === topicsOf(name).spans)
   return Number(ofTopic?.partitions[0]?.committedOffset ?? 0n)
-}
-
-function makeRuns(count: number): MadeRun[] {
-  return Array.from({ length: count }, () => makeRun({ toolFails: Math.random() < 0.3 }))
 }
 
 function scoresIn(sink: Sink): Sink['logs'] {
@@ -181,19 +178,33 @@ describe('a worker', () => {
     await worker.stop()
   })
 
-  it('keeps everything while the destination is away, and does not restart', async () => {
-    await createTopics('away', 2)
-    await using sink = await createSink()
-    const worker = await startWorker(workerOptions(kafka.brokers, 'away', sink.url))
+  it('keeps everything while the destination is away for a minute, and does not restart', async () => {
+    await using bench = await WorkerBench.create(kafka, 'away', 2)
+    const { sink } = bench
+    const worker = await startWorker(bench.options())
+    const runs: MadeRun[] = []
+    const sendMore = async () => {
+      const more = makeRuns(20)
+      runs.push(...more)
+      await bench.send(more)
+    }
+    await sendMore()
+    await until(() => bench.hasScored(runs), 'the first scores', 60_000)
     sink.status = 0
-    await send(makeRuns(200), [0, 1, 2])
-    await new Promise((resolve) => setTimeout(resolve, 8000))
-    expect((await fetch(`http://127.0.0.1:${worker.httpPort}/health`)).status).toBe(200)
-    expect(scoresIn(sink)).toHaveLength(0)
+    const awayMs = performance.now()
+    while (performance.now() - awayMs < 60_000) {
+      await sendMore()
+      expect((await fetch(`http://127.0.0.1:${worker.httpPort}/health`)).status).toBe(200)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
+    expect(bench.scores).toHaveLength(20)
+    const ready = await fetch(`http://127.0.0.1:${worker.httpPort}/ready`)
+    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('destination')])
     sink.status = 200
-    await until(() => new Set(scoresIn(sink).map(({ traceId }) => traceId)).size === 200, 'all scores', 60_000)
+    await until(() => bench.hasScored(runs), 'all scores', 60_000)
     await worker.stop()
-    expect(scoresIn(sink)).toHaveLength(200)
+    console.info(`${runs.length} runs, ${bench.scores.length} scores`)
+    expect(bench.scores).toHaveLength(runs.length)
   })
 
   it('warns when another worker of the group has another configuration', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 import { parse, stringify } from 'yaml'
 
+import { dashboardFiles } from '../../../scripts/dashboards/main.ts'
 import { findProgram } from '../../../scripts/e2e-tools.ts'
 import { freePorts } from './kafka-cluster.ts'
 
@@ -77,4 +78,34 @@ export function recordingRule(name: string): string {
   const rule = groups.flatMap(({ rules }) => rules).find(({ record }) => record === name)
   if (rule === undefined) throw new Error(`Expected the recording rule ${name}, found none.`)
   return rule.expr
+}
+
+/** Whether an expression speaks of judge workers and their jobs. */
+export function isOnJudges(expression: string): boolean {
+  return /spanscore_(judge_worker|worker_jobs)_/.test(expression)
+}
+
+/**
+ * The expressions of the dashboard of workers that return nothing for all that was measured.
+ *
+ * @param isMeant Which of its expressions are looked at.
+ */
+export async function emptyPanels(
+  prometheus: Prometheus,
+  isMeant: (expression: string) => boolean,
+): Promise<readonly string[]> {
+  const { panels }: { panels: { targets?: { expr: string }[] }[] } = JSON.parse(
+    dashboardFiles['workers.json']?.() ?? '',
+  )
+  const expressions = panels
+    .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr.replace('$job', '.*')))
+    .filter(isMeant)
+  if (expressions.length < 5) throw new Error(`Expected expressions of the dashboard, got ${expressions.length}.`)
+  const empty: string[] = []
+  for (const expression of expressions) {
+    // The processes of the tests before have ended.
+    const overTime = expression.replace(/(spanscore_\w+\{[^}]*\})(?!\[)/g, 'last_over_time($1[1h])')
+    if ((await prometheus.query(overTime.replaceAll('[5m]', '[1h]'), 'instance')).size === 0) empty.push(expression)
+  }
+  return empty
 }

@@ -1,44 +1,20 @@
 /** Brokers that are reached over TLS, and that ask who it is: by a password, or by a certificate. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-
 import { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import type { KafkaOptions } from '../../src/kafka/kafka-client.ts'
 import { startWorker } from '../../src/start-worker.ts'
-import { Certificates } from '../certificates.ts'
 import { createSink } from '../sink.ts'
 import { makeRun, until } from '../traces.ts'
-import { startKafka } from './kafka-cluster.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
+import { SecureKafka } from './secure-kafka.ts'
 import { Sender } from './sender.ts'
 import { APPEND_TIME, topicsOf, workerOptions } from './worker-options.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'spanscore-tls-'))
-const certificates = new Certificates(folder)
-const caFile = certificates.path('authority.crt')
+const secure = new SecureKafka()
+const sasl = { mechanism: 'PLAIN', username: 'worker', password: 'worker-secret' } as const
 
-function tlsLines(clientAuth: string): readonly string[] {
-  return [
-    'ssl.keystore.type=PEM',
-    `ssl.keystore.location=${certificates.path('broker.pem')}`,
-    'ssl.truststore.type=PEM',
-    `ssl.truststore.location=${caFile}`,
-    `ssl.client.auth=${clientAuth}`,
-  ]
-}
-
-beforeAll(() => {
-  certificates.authority('authority')
-  certificates.authority('stranger')
-  certificates.certificate('broker', 'authority')
-  certificates.certificate('worker', 'authority')
-  writeFileSync(certificates.path('broker.pem'), certificates.read('broker.key') + certificates.read('broker.crt'))
-})
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => secure.remove())
 
 async function createTopics(kafka: KafkaCluster, name: string): Promise<void> {
   const { spans, logs, dead } = topicsOf(name)
@@ -46,27 +22,10 @@ async function createTopics(kafka: KafkaCluster, name: string): Promise<void> {
 }
 
 describe('brokers that ask for a password', () => {
-  const PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule'
-  const SCRAM = 'org.apache.kafka.common.security.scram.ScramLoginModule'
-  const sasl = { mechanism: 'PLAIN', username: 'admin', password: 'admin-secret' } as const
   let kafka: KafkaCluster
 
   beforeAll(async () => {
-    kafka = await startKafka(1, {
-      protocol: 'SASL_SSL',
-      access: { tls: { ca: certificates.read('authority.crt') }, sasl },
-      lines: [
-        ...tlsLines('none'),
-        'sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512',
-        'sasl.mechanism.inter.broker.protocol=PLAIN',
-        `listener.name.client.plain.sasl.jaas.config=${PLAIN} required username="admin" password="admin-secret" user_admin="admin-secret" user_worker="worker-secret";`,
-        `listener.name.client.scram-sha-512.sasl.jaas.config=${SCRAM} required;`,
-        'authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer',
-        'allow.everyone.if.no.acl.found=true',
-        'super.users=User:admin;User:ANONYMOUS',
-      ],
-      formatArgs: ['--add-scram', 'SCRAM-SHA-512=[name=worker,password=scram-secret]'],
-    })
+    kafka = await secure.withPasswords(1, ['PLAIN', 'SCRAM-SHA-512'], true)
   })
 
   afterAll(async () => {
@@ -74,7 +33,7 @@ describe('brokers that ask for a password', () => {
   })
 
   const access = (change: Partial<KafkaOptions> = {}): { readonly kafka: KafkaOptions } => ({
-    kafka: { brokers: kafka.brokers, clientId: 'test', tls: { caFile }, ...change },
+    kafka: { brokers: kafka.brokers, clientId: 'test', tls: { caFile: secure.caFile }, ...change },
   })
 
   it.each([
@@ -84,10 +43,7 @@ describe('brokers that ask for a password', () => {
     const name = mechanism.toLowerCase()
     await createTopics(kafka, name)
     await using sink = await createSink()
-    const sender = new Sender(kafka.brokers, topicsOf(name).spans, {
-      tls: { ca: certificates.read('authority.crt') },
-      sasl,
-    })
+    const sender = new Sender(kafka.brokers, topicsOf(name).spans, kafka.access)
     const options = workerOptions(
       kafka.brokers,
       name,
@@ -124,8 +80,11 @@ describe('brokers that ask for a password', () => {
 
   it.each([
     ['no TLS', { tls: undefined, sasl }],
-    ['an authority that did not sign the certificate', { tls: { caFile: certificates.path('stranger.crt') }, sasl }],
-    ['an authority that is no file', { tls: { caFile: certificates.path('absent.crt') }, sasl }],
+    [
+      'an authority that did not sign the certificate',
+      { tls: { caFile: secure.certificates.path('stranger.crt') }, sasl },
+    ],
+    ['an authority that is no file', { tls: { caFile: secure.certificates.path('absent.crt') }, sasl }],
   ] as const)(
     'says what is wrong with %s',
     async (what, wrong) => {
@@ -143,7 +102,7 @@ describe('brokers that ask for a password', () => {
     await createTopics(kafka, 'stuck')
     await using sink = await createSink()
     const { spans } = topicsOf('stuck')
-    const sender = new Sender(kafka.brokers, spans, { tls: { ca: certificates.read('authority.crt') }, sasl })
+    const sender = new Sender(kafka.brokers, spans, kafka.access)
     const worker = await startWorker(
       workerOptions(
         kafka.brokers,
@@ -186,17 +145,11 @@ describe('brokers that ask for a password', () => {
   }, 180_000)
 })
 
-const tls = () => ({
-  ca: certificates.read('authority.crt'),
-  cert: certificates.read('worker.crt'),
-  key: certificates.read('worker.key'),
-})
-
 describe('brokers that ask for a certificate', () => {
   let kafka: KafkaCluster
 
   beforeAll(async () => {
-    kafka = await startKafka(1, { protocol: 'SSL', access: { tls: tls() }, lines: tlsLines('required') })
+    kafka = await secure.withCertificates()
   })
 
   afterAll(async () => {
@@ -206,13 +159,13 @@ describe('brokers that ask for a certificate', () => {
   it('scores runs with one that they know, and says what is wrong without', async () => {
     await createTopics(kafka, 'mtls')
     await using sink = await createSink()
-    const sender = new Sender(kafka.brokers, topicsOf('mtls').spans, { tls: tls() })
+    const sender = new Sender(kafka.brokers, topicsOf('mtls').spans, kafka.access)
     const options = (files: NonNullable<KafkaOptions['tls']>) =>
       workerOptions(kafka.brokers, 'mtls', sink.url, {
-        kafka: { brokers: kafka.brokers, clientId: 'test', tls: { caFile, ...files } },
+        kafka: { brokers: kafka.brokers, clientId: 'test', tls: { caFile: secure.caFile, ...files } },
       })
     const worker = await startWorker(
-      options({ certFile: certificates.path('worker.crt'), keyFile: certificates.path('worker.key') }),
+      options({ certFile: secure.certificates.path('worker.crt'), keyFile: secure.certificates.path('worker.key') }),
     )
     const run = makeRun()
     await sender.send(run.requests.map((request) => ({ traceId: run.traceId, request })))

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+
+import { loadConfig } from './config/load-config.ts'
+import type { LoadedConfig } from './config/load-config.ts'
+import { readinessOf } from './health.ts'
+import { limited } from './limited.ts'
+import { createLogExporter, createSpanExporter } from './send/acknowledged-exporter.ts'
+import type { Destination } from './send/acknowledged-exporter.ts'
+import { Outbox } from './send/outbox.ts'
+import { ServiceMeters } from './send/service-meters.ts'
+import { serveHealth } from './serve-health.ts'
+import type { HealthServer } from './serve-health.ts'
+
+/** How the process of a worker or a judge worker is set up. */
+export interface WorkerProcessOptions {
+  readonly to: Destination
+  /** Workers and judge workers have the same. */
+  readonly configPath: string | undefined
+  /** Where health and readiness are answered. */
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly httpPort: number
+  readonly report: (line: string) => void
+}
+
+/** A worker, or a judge worker, that runs. */
+export interface RunningWorker {
+  readonly httpPort: number
+  readonly counts: () => unknown
+  /** Delivers what is scored, commits it, and leaves the group. */
+  stop(timeoutMs?: number): Promise<void>
+}
+
+/** What a worker says of itself. */
+export interface WorkerState {
+  /** Why it ought to be restarted; `undefined` where it works. */
+  readonly stuck: string | undefined
+  /** Why it does nothing now; `undefined` where it does. */
+  readonly unavailable: string | undefined
+}
+
+/** What both kinds of workers begin with. */
+export interface WorkerProcessParts {
+  readonly report: (line: string) => void
+  readonly config: LoadedConfig
+  readonly meters: ServiceMeters
+  readonly outbox: Outbox
+}
+
+/** @throws Error where the configuration is none: what was expected, and what came */
+export function openWorkerProcess({ to, configPath, report: say }: WorkerProcessOptions): WorkerProcessParts {
+  const report = limited(say)
+  return {
+    report,
+    config: loadConfig(configPath, say),
+    meters: new ServiceMeters(randomUUID(), to),
+    outbox: new Outbox({
+      logs: createLogExporter(to),
+      spans: createSpanExporter(to),
+      report,
+      now: () => performance.now(),
+    }),
+  }
+}
+
+/** Answers `/health` and `/ready` for a worker. */
+export function serveWorkerHealth(
+  { host, httpPort }: WorkerProcessOptions,
+  outbox: Outbox,
+  state: WorkerState,
+): Promise<HealthServer> {
+  return serveHealth(host, httpPort, {
+    health: () => {
+      const { stuck } = state
+      return stuck === undefined
+        ? { status: 200, body: { status: 'ok' } }
+        : { status: 503, body: { status: 'stuck', reasons: [stuck] } }
+    },
+    ready: () =>
+      readinessOf({
+        idleMs: 0,
+        undeliveredMs: outbox.failingForMs,
+        isOutboxFull: outbox.isFull,
+        unavailable: state.unavailable,
+      }),
+  })
+}
