@@ -8,7 +8,7 @@ import type { PartitionLog } from './partition-log.ts'
 
 /** What carrying forward needs. */
 export interface CarryForwardParts {
-  readonly producer: BytesProducer
+  readonly producer: Pick<BytesProducer, 'send'>
   /** The age at which a message that holds back the commit is appended again. */
   readonly carryAfterMs: number
   readonly report: (message: string) => void

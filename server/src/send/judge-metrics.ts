@@ -54,10 +54,10 @@ export class JudgeMetrics {
     gauge(
       'provider_paused',
       'Whether judges are left alone because a provider is overloaded or away: 0 or 1.',
-      '1',
+      '{worker}',
       () => (worker.isLeavingAlone ? 1 : 0),
     )
-    gauge('stuck', 'Whether no job is begun or done although some wait: 0 or 1.', '1', () =>
+    gauge('stuck', 'Whether no job is begun or done although some wait: 0 or 1.', '{worker}', () =>
       worker.stuck === undefined ? 0 : 1,
     )
   }

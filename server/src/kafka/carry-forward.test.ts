@@ -1,0 +1,192 @@
+import { expect, it } from 'vitest'
+
+import { EMITTED } from '../log/record-states.ts'
+import type { DecodedRecord } from '../log/span-log.ts'
+import { CARRIED_HEADER, SEEN_HEADER } from './assigned-partition.ts'
+import { CarryForward } from './carry-forward.ts'
+import type { BytesProducer } from './create-producer.ts'
+import type { Commit } from './offset-states.ts'
+import { PartitionLog } from './partition-log.ts'
+
+const TOPIC = 'spans'
+const PARTS = 3
+/** So large that a few messages fill a request: carrying takes several, and a process can be killed between two of them. */
+const BODY = new Uint8Array(200_000)
+
+/** A message with one part of a trace. */
+interface Message {
+  readonly traceId: string
+  readonly part: number
+  readonly from?: number
+  readonly seenMs?: number
+}
+
+/** Repeatable numbers (mulberry32), 0 to 1. */
+function random(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** A partition with its messages, and what its owners do to it until they are killed. */
+class Partition {
+  readonly messages: Message[] = []
+  readonly next: () => number
+  commit: Commit = { offset: 0, metadata: '' }
+  /** Copies that a process sent which was killed, and that have not arrived. */
+  readonly onTheWay: (readonly Message[])[] = []
+  #nowMs = 1_000_000
+
+  constructor(seed: number) {
+    this.next = random(seed)
+  }
+
+  get nowMs(): number {
+    return (this.#nowMs += 1)
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability
+  }
+}
+
+/** A process that has the partition: what it holds of each trace, and what it has made of it. */
+class Owner {
+  readonly #partition: Partition
+  readonly #log: PartitionLog
+  readonly #carryForward: CarryForward
+  /** For each trace the offsets of its parts, as the log numbers them, and whether they were scored before. */
+  readonly held = new Map<string, Map<number, { readonly offset: number; isEmitted: boolean }>>()
+  readonly #scored: string[] = []
+
+  constructor(partition: Partition) {
+    this.#partition = partition
+    this.#log = new PartitionLog(new Map([[TOPIC, partition.commit]]), () => partition.nowMs)
+    this.#log.read((records) => {
+      for (const { offset, decoded, states } of records) {
+        const span = decoded?.spans[0]
+        if (span === undefined) continue
+        const parts = this.held.get(span.traceId) ?? new Map()
+        this.held.set(span.traceId, parts.set(Number(span.name), { offset, isEmitted: states?.[0] === EMITTED }))
+      }
+    })
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one shape of requests that carrying forward makes
+    const producer = { send: (request: never) => this.#append(request) } as unknown as BytesProducer
+    this.#carryForward = new CarryForward({ producer, carryAfterMs: 0, report: () => undefined })
+  }
+
+  /** Reads up to so many messages, as an assigned partition does. */
+  read(limit: number): void {
+    const { messages } = this.#partition
+    for (let count = 0; count < limit; count++) {
+      const position = this.#log.nextOf(TOPIC)
+      const message = messages[position]
+      if (message === undefined) return
+      if (this.#log.stateBefore(TOPIC, position) === 'finished') {
+        this.#log.pass(TOPIC, position)
+        continue
+      }
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is read of it
+      const decoded = {
+        spans: [{ traceId: message.traceId, name: String(message.part) }],
+        logs: [],
+      } as unknown as DecodedRecord
+      const record = { signal: 'traces', encoding: 'protobuf', contentEncoding: '', body: BODY, decoded } as const
+      this.#log.receive(TOPIC, position, record, message)
+    }
+  }
+
+  /** Scores the traces that are whole. @returns Their ids */
+  score(): readonly string[] {
+    const whole = [...this.held].filter(
+      ([, parts]) => parts.size === PARTS && [...parts.values()].some(({ isEmitted }) => !isEmitted),
+    )
+    for (const [traceId, parts] of whole) {
+      for (const part of parts.values()) part.isEmitted = true
+      this.#scored.push(traceId)
+    }
+    return whole.map(([traceId]) => traceId)
+  }
+
+  /** Some scores are acknowledged, and some traces are done with. */
+  settle(): void {
+    for (const traceId of this.#scored.splice(0, Math.ceil(this.#partition.next() * 3))) {
+      const offsets = [...(this.held.get(traceId)?.values() ?? [])].map(({ offset }) => offset)
+      this.#log.update({
+        finished: [],
+        states: new Map(offsets.map((offset) => [offset, new Uint8Array([EMITTED])])),
+      })
+      if (this.#partition.chance(0.4)) continue
+      this.#log.update({ finished: offsets, states: new Map() })
+      this.held.delete(traceId)
+    }
+  }
+
+  commit(): void {
+    this.#partition.commit = this.#log.commits().get(TOPIC) ?? this.#partition.commit
+  }
+
+  carry(): void {
+    void this.#carryForward.run(0, this.#log, this.#partition.nowMs)
+  }
+
+  #append({ messages }: { readonly messages: readonly { key: string; headers: Record<string, string> }[] }) {
+    const copies = messages.map(({ key, headers }) => {
+      const from = Number(headers[CARRIED_HEADER])
+      const { part } = this.#partition.messages[from] ?? { part: -1 }
+      return { traceId: key, part, from, seenMs: Number(headers[SEEN_HEADER]) }
+    })
+    const fate = this.#partition.next()
+    if (fate < 0.5) this.#partition.messages.push(...copies)
+    if (fate < 0.6) return Promise.resolve({})
+    if (fate < 0.7) this.#partition.messages.push(...copies)
+    if (fate < 0.8) return Promise.reject(new Error('The broker has gone.'))
+    // The process is killed before it hears of it: they arrive later, or never.
+    if (fate < 0.9) this.#partition.onTheWay.push(copies)
+    return new Promise(() => undefined)
+  }
+}
+
+it('loses no trace and tears none apart when processes are killed while they carry messages forward', async () => {
+  let [carried, kills] = [0, 0]
+  for (let seed = 1; seed <= 300; seed++) {
+    const partition = new Partition(seed)
+    const waiting = Array.from({ length: 12 }, (_, trace) =>
+      Array.from({ length: PARTS }, (__, part) => ({ traceId: `trace-${trace}`, part })),
+    )
+    const scored = new Set<string>()
+    let owner = new Owner(partition)
+    for (let step = 0; step < 150; step++) {
+      const ofTrace = waiting[Math.floor(partition.next() * waiting.length)]
+      const part = partition.chance(0.4) ? ofTrace?.shift() : undefined
+      if (part !== undefined) partition.messages.push(part)
+      owner.read(Math.floor(partition.next() * 4))
+      for (const traceId of owner.score()) scored.add(traceId)
+      if (partition.chance(0.5)) owner.settle()
+      if (partition.chance(0.3)) owner.commit()
+      if (partition.chance(0.15)) owner.carry()
+      // What was sent is acknowledged before the next step, or not.
+      await Promise.resolve()
+      if (partition.chance(0.04)) {
+        owner = new Owner(partition)
+        kills += 1
+      }
+      if (partition.chance(0.1)) partition.messages.push(...(partition.onTheWay.shift() ?? []))
+    }
+    partition.messages.push(...waiting.flat(), ...partition.onTheWay.flat())
+    owner = new Owner(partition)
+    owner.read(Infinity)
+    for (const traceId of owner.score()) scored.add(traceId)
+    expect(scored.size, `seed ${seed}: every trace is scored`).toBe(waiting.length)
+    for (const [traceId, parts] of owner.held) {
+      expect(parts.size, `seed ${seed}: all of ${traceId} is there, or nothing`).toBe(PARTS)
+    }
+    carried += partition.messages.filter(({ from }) => from !== undefined).length
+  }
+  expect(carried).toBeGreaterThan(1000)
+  expect(kills).toBeGreaterThan(1000)
+})
