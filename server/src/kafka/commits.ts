@@ -1,6 +1,6 @@
 import type { AssignedPartition } from './assigned-partition.ts'
 import type { GroupMember } from './group-member.ts'
-import { describeError } from './kafka-client.ts'
+import { describeError, isAnswer } from './kafka-client.ts'
 import type { Commit } from './offset-states.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
@@ -24,6 +24,7 @@ export class Commits {
   readonly #parts: CommitsParts
   #underWay: Promise<boolean> | undefined
   #takenMs: number
+  #isUnanswered = false
 
   constructor(parts: CommitsParts) {
     this.#parts = parts
@@ -33,6 +34,11 @@ export class Commits {
   /** For how long nothing that was done has been written down, in milliseconds. */
   get ageMs(): number {
     return this.#parts.now() - this.#takenMs
+  }
+
+  /** Whether no broker has answered the latest commit. */
+  get isUnanswered(): boolean {
+    return this.#isUnanswered
   }
 
   /** Partitions were read from what was committed: nothing is done that is not written down. */
@@ -64,10 +70,12 @@ export class Commits {
     try {
       if (positions.size > 0) await member.commit(positions)
       this.#takenMs = startMs
+      this.#isUnanswered = false
       counts.commits += 1
       return true
     } catch (error) {
       counts.failedCommits += 1
+      this.#isUnanswered = !isAnswer(error)
       report(`What was done could not be committed: ${describeError(error)}.`)
       return false
     }

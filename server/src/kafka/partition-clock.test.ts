@@ -30,3 +30,26 @@ it('goes by the records while there are more, and by a monotonic clock once all 
   clock.advance('logs', 9000, false)
   expect(clock.nowMs).toBe(9000)
 })
+
+it('takes nothing for late, and does not stop, when a broker puts its clock back by an hour', () => {
+  let monotonicMs = 0
+  const clock = new PartitionClock(['spans', 'logs'], () => monotonicMs)
+  const hourMs = 3_600_000
+  clock.advance('logs', undefined, true)
+  clock.advance('spans', hourMs, true)
+  monotonicMs += 1000
+  // The clock is put back. Records come on, and what was read before is as old as it is.
+  clock.advance('spans', 1000, true)
+  expect(clock.nowMs).toBe(hourMs + 1000)
+  monotonicMs += 1000
+  // While there is more to read, time waits: what comes has not been read.
+  clock.advance('spans', 2000, false)
+  const heldUpMs = clock.nowMs
+  expect(heldUpMs).toBe(hourMs + 2000)
+  monotonicMs += 60_000
+  clock.advance('spans', 3000, false)
+  expect(clock.nowMs).toBe(heldUpMs)
+  clock.advance('spans', 4000, true)
+  monotonicMs += 500
+  expect(clock.nowMs).toBe(heldUpMs + 500)
+})

@@ -119,7 +119,7 @@ export class Worker {
    * away are no reason: a restart does not bring them back.
    */
   get stuck(): string | undefined {
-    const isWaiting = this.#parts.outbox.isFull || this.#commits.ageMs > UNCOMMITTED_MS
+    const isWaiting = this.#parts.outbox.isFull || this.#commits.isUnanswered
     if (isWaiting || !this.#reader.member.isJoined || this.#isPaused) return undefined
     return (
       this.#reader.ends.outgrown ??

@@ -29,11 +29,14 @@ function setUp() {
       dirty = true
     },
   }
-  const answers: { readonly take: () => void; readonly refuse: () => void }[] = []
+  const answers: { readonly take: () => void; readonly refuse: (apiId?: string) => void }[] = []
   const member: Pick<GroupMember, 'commit'> = {
     commit: () =>
       new Promise((resolve, reject) => {
-        answers.push({ take: resolve, refuse: () => reject(new Error('ILLEGAL_GENERATION')) })
+        const refuse = (apiId?: string): void => {
+          reject(Object.assign(new Error('no commit'), apiId !== undefined && { cause: { apiId } }))
+        }
+        answers.push({ take: resolve, refuse })
       }),
   }
   const commits = new JudgeCommits({
@@ -88,4 +91,23 @@ it('says where the broker does not take a commit, and sends the same again', asy
   expect(committed).toEqual([2])
   expect(commits.failingForMs).toBe(0)
   expect(commits.counts).toEqual({ taken: 1, failed: 1 })
+})
+
+it('knows a broker that refuses from brokers that are away', async () => {
+  const { commits, answers, change } = setUp()
+  const outcomes: boolean[] = []
+  for (const answer of [
+    () => answers.at(-1)?.refuse(),
+    () => answers.at(-1)?.refuse('TOPIC_AUTHORIZATION_FAILED'),
+    () => answers.at(-1)?.refuse(),
+    () => answers.at(-1)?.take(),
+  ]) {
+    change()
+    const commit = commits.commit()
+    await turn()
+    answer()
+    await commit
+    outcomes.push(commits.isUnanswered)
+  }
+  expect(outcomes).toEqual([true, false, true, false])
 })

@@ -1,5 +1,5 @@
 import type { GroupMember } from '../group-member.ts'
-import { describeError } from '../kafka-client.ts'
+import { describeError, isAnswer } from '../kafka-client.ts'
 import type { JudgePartition } from './judge-partition.ts'
 
 /** What commits need. */
@@ -32,6 +32,7 @@ export class JudgeCommits {
   #running: Promise<boolean> = Promise.resolve(true)
   #next: Promise<boolean> | undefined
   #failingSinceMs: number | undefined
+  #isUnanswered = false
 
   constructor(parts: JudgeCommitsParts) {
     this.#parts = parts
@@ -40,6 +41,11 @@ export class JudgeCommits {
   /** For how long nothing could be committed, in milliseconds; 0 where all is well. */
   get failingForMs(): number {
     return this.#failingSinceMs === undefined ? 0 : this.#parts.now() - this.#failingSinceMs
+  }
+
+  /** Whether no broker has answered the latest commit. */
+  get isUnanswered(): boolean {
+    return this.#isUnanswered
   }
 
   /**
@@ -76,12 +82,14 @@ export class JudgeCommits {
     } catch (error) {
       this.counts.failed += 1
       this.#failingSinceMs ??= this.#parts.now()
+      this.#isUnanswered = !isAnswer(error)
       for (const { partition } of commits) partition.notCommitted()
       report(`What was judged could not be committed: ${describeError(error)}.`)
       return false
     }
     this.counts.taken += 1
     this.#failingSinceMs = undefined
+    this.#isUnanswered = false
     for (const { partition, commit } of commits) partition.committed(commit)
     onCommitted()
     return true

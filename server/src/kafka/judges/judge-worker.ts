@@ -146,10 +146,13 @@ export class JudgeWorker {
       : `Nothing could be committed for ${Math.round(failingForMs / 1000)} s: jobs wait for the group's coordinator.`
   }
 
-  /** Why the worker ought to be restarted: jobs wait, their scores get out, and none is begun or done. */
+  /**
+   * Why the worker ought to be restarted: jobs wait, their scores get out, and none is begun or done. Brokers that are away are no
+   * reason: a restart does not bring them back.
+   */
   get stuck(): string | undefined {
     const { outbox, scorer } = this.#parts
-    const isWaiting = outbox.isFull || this.#desk.isPaused || this.#commits.failingForMs > 0
+    const isWaiting = outbox.isFull || this.#desk.isPaused || this.#commits.isUnanswered
     if (isWaiting || this.#isPaused || !this.#reader.member.isJoined) return undefined
     const { outgrown } = this.#reader.ends
     if (outgrown !== undefined || this.lag === 0) return outgrown
