@@ -17,6 +17,7 @@ it('goes by the records while there are more, and by a monotonic clock once all 
   expect(clock.nowMs).toBe(1500)
   clock.advance('spans', 2000, false)
   expect(clock.nowMs).toBe(2000)
+  clock.advance('logs', undefined, true)
   clock.advance('spans', 3000, true)
   monotonicMs += 500
   expect(clock.nowMs).toBe(3500)
@@ -42,6 +43,8 @@ it('takes nothing for late, and does not stop, when a broker puts its clock back
   clock.advance('spans', 1000, true)
   expect(clock.nowMs).toBe(hourMs + 1000)
   monotonicMs += 1000
+  clock.advance('logs', undefined, true)
+  clock.advance('spans', undefined, true)
   // While there is more to read, time waits: what comes has not been read.
   clock.advance('spans', 2000, false)
   const heldUpMs = clock.nowMs
@@ -49,7 +52,30 @@ it('takes nothing for late, and does not stop, when a broker puts its clock back
   monotonicMs += 60_000
   clock.advance('spans', 3000, false)
   expect(clock.nowMs).toBe(heldUpMs)
+  clock.advance('logs', undefined, true)
   clock.advance('spans', 4000, true)
   monotonicMs += 500
   expect(clock.nowMs).toBe(heldUpMs + 500)
+})
+
+it('waits while the process was stopped, or the brokers do not answer: what came meanwhile has not been read', () => {
+  let monotonicMs = 0
+  const clock = new PartitionClock(['spans', 'logs'], () => monotonicMs)
+  clock.advance('logs', undefined, true)
+  clock.advance('spans', 10_000, true)
+  monotonicMs += 60_000
+  expect(clock.nowMs).toBe(11_000)
+  // What came meanwhile is read, and nothing of it is late.
+  clock.advance('spans', 30_000, false)
+  expect(clock.nowMs).toBe(30_000)
+  clock.advance('spans', 69_500, true)
+  clock.advance('logs', undefined, true)
+  monotonicMs += 400
+  expect(clock.nowMs).toBe(69_900)
+  // Where nothing came, time goes on from where it is.
+  for (let second = 0; second < 5; second++) {
+    monotonicMs += 1000
+    for (const topic of ['spans', 'logs']) clock.advance(topic, undefined, true)
+  }
+  expect(clock.nowMs).toBe(74_900)
 })

@@ -11,6 +11,7 @@ import type { KafkaCluster } from './kafka-cluster.ts'
 import { Sender } from './sender.ts'
 import { makeRuns, WorkerBench } from './worker-bench.ts'
 import { topicsOf } from './worker-options.ts'
+import { startWorkerProcess } from './worker-process.ts'
 
 let kafka: KafkaCluster
 
@@ -87,6 +88,29 @@ describe('a worker', () => {
     ])
     await worker.stop()
     expect(bench.scores).toHaveLength(70)
+  })
+
+  it('scores nothing that it has not read to the end when its process was stopped, and others went on', async () => {
+    await using bench = await WorkerBench.create(kafka, 'stopped', 2)
+    const args = `--to ${bench.sink.url} --brokers ${kafka.brokers.join(',')} --group stopped --topic-prefix stopped`
+    const start = () => startWorkerProcess(`${args} --settle 3 --session-timeout 4`.split(' '))
+    const workers = [await start(), await start()]
+    const before = makeRuns(40)
+    await bench.send(before)
+    await until(() => bench.hasScored(before), 'scores', 60_000)
+    // All but one span of each run has been read when the process is stopped.
+    const runs = makeRuns(40)
+    await bench.send(runs, [0, 2])
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    workers[0]?.child.kill('SIGSTOP')
+    await bench.send(runs, [1])
+    await until(() => bench.hasScored(runs), 'scores of the other worker', 60_000)
+    await new Promise((resolve) => setTimeout(resolve, 6000))
+    workers[0]?.child.kill('SIGCONT')
+    await until(() => workers[0]?.lines.some((line) => line.includes('went on without')) === true, 'its return', 30_000)
+    await new Promise((resolve) => setTimeout(resolve, 4000))
+    for (const worker of workers) expect(await worker.stop()).toBe(0)
+    expect(bench.scores.map(({ attributes }) => attributes['spanscore.revision'])).toEqual(Array(80).fill(3))
   })
 
   it('warns of another group that reads the same topics', async () => {
