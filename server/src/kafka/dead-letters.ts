@@ -37,7 +37,7 @@ export class DeadLetters {
     this.#parts = parts
   }
 
-  /** Whether so many wait that nothing more should be read: whoever writes to the topics may write nothing else. */
+  /** Whether so many wait that nothing more should be read: a sender with a wrong encoding writes nothing else. */
   get isFull(): boolean {
     return this.#waiting.length >= MAX_WAITING
   }
