@@ -115,7 +115,8 @@ function mergeList(list: ItemList, found: Found, reply: OpenedReply, names: Read
   }
   const verdicts = list.question?.verdicts ?? []
   const isHiding = given.some(({ text, verdict }) => {
-    const number = sentences.findIndex((sentence) => toLine(sentence) === text) + 1
+    const lines = sentences.map(toLine)
+    const number = lines.indexOf(text) + 1 || lines.findIndex((line) => line.includes(text)) + 1
     if (number === 0 || verdict === undefined) return false
     const own = items.filter(({ sentence }) => sentence === number).map(({ id }) => found.answers.get(id)?.verdict)
     // Where not every sentence owes an item, there may be none for reasons of its own.

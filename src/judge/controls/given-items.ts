@@ -1,6 +1,6 @@
 import type { Inquiry, ItemList, Question } from '../inquiry.ts'
 import { cleanText } from '../prompt/clean-text.ts'
-import { countWords, toLine, toSentences } from '../prompt/segments.ts'
+import { countWords, toLine, toParts, toSentences } from '../prompt/segments.ts'
 import { shuffled } from '../randomness.ts'
 import type { Randomness } from '../randomness.ts'
 import { Nonsense } from './nonsense.ts'
@@ -15,7 +15,7 @@ export interface GivenItem {
 
 /** So many items a list holds from the beginning: a judge that guesses which are decoys is right in one of fourteen tries. */
 const GIVEN = 4
-/** Longer sentences are not given: they would cost more than the rest of the controls. */
+/** Longer sentences are given in parts: whole, they would cost more than the rest of the controls. */
 const MOST_CHARACTERS = 240
 /** Of fewer words, a sentence may make sense in any order, and earns no verdict alone. */
 const LEAST_WORDS = 4
@@ -30,7 +30,6 @@ const MOST_SOURCE = 16_000
  */
 export function drawGivenItems(
   inquiry: Inquiry,
-  mostSentences: (list: ItemList) => number,
   randomness: Randomness,
   draw: (name: string, question: Question, isDecoy: boolean) => string,
 ): { readonly list: ItemList; readonly items: readonly GivenItem[] } | undefined {
@@ -39,7 +38,8 @@ export function drawGivenItems(
   if (list?.question === undefined || source === undefined) return undefined
   const question: Question = { ids: [], ...list.question }
   const text = cleanText(source.fragments.map((fragment) => fragment.text).join('')).slice(0, MOST_SOURCE)
-  const sentences = toSentences(text, mostSentences(list))
+  // Of sentences that are numbered together, or are very long, a part is given: the items of the whole must bear it out, too.
+  const sentences = toSentences(text, Number.POSITIVE_INFINITY).flatMap((one) => toParts(one, MOST_CHARACTERS))
   const fit = sentences.filter((one) => one.length <= MOST_CHARACTERS && countWords(one) >= LEAST_WORDS)
   const real = shuffled(fit, randomness).slice(0, 1 + randomness.integer(GIVEN - 1))
   const models = fit.length > 0 ? fit : sentences.map((one) => one.slice(0, MOST_CHARACTERS).toWellFormed())

@@ -11,7 +11,6 @@ import { drawBoundary } from './boundary.ts'
 import type { Boundary } from './boundary.ts'
 import { textsOf } from './section.ts'
 import type { SectionDraft } from './section.ts'
-import { mostSentences } from './segments.ts'
 
 /** One call as the judge is to see it: everything that is drawn for it is drawn. */
 export interface PreparedCall {
@@ -88,7 +87,7 @@ export function prepareCall(inquiry: Inquiry, randomness: Randomness, withContro
     controls.set(id, question)
     return id
   }
-  const given = drawGivenItems(inquiry, mostSentences, randomness, (name, question, isDecoy) =>
+  const given = drawGivenItems(inquiry, randomness, (name, question, isDecoy) =>
     isDecoy ? control(name, question) : drawId(name, false),
   )
   const shown: Inquiry =

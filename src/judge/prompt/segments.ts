@@ -23,6 +23,27 @@ export function toSentences(text: string, most: number): string[] {
   )
 }
 
+/**
+ * A sentence in parts of about the same length, of so many characters at most where its words allow it. In languages that end
+ * sentences without a mark, and in lists of clauses, all of a text may be one sentence.
+ */
+export function toParts(sentence: string, maxLength: number): string[] {
+  const parts: string[] = []
+  let left = Math.ceil(sentence.length / maxLength)
+  let rest = sentence.length
+  let part = ''
+  for (const { text, isWord } of left <= 1 ? [] : toWordPieces(sentence)) {
+    if (isWord && left > 1 && part.length + text.length > rest / left) {
+      parts.push(part.trim())
+      rest -= part.length
+      left -= 1
+      part = ''
+    }
+    part += text
+  }
+  return left <= 1 && parts.length === 0 ? [sentence] : [...parts, part.trim()].filter((one) => one !== '')
+}
+
 /** How many sentences the text of a list is divided into at most: with as many as items, no sentence could have two. */
 export function mostSentences({ max, coversAll = true }: Pick<ItemList, 'max' | 'coversAll'>): number {
   return coversAll ? Math.ceil(max / 2) : 3 * max

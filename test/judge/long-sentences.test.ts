@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+
+import { toParts } from '../../src/judge/prompt/segments.ts'
+import type { Score } from '../../src/model/score.ts'
+import { createFaithfulnessScorer } from '../../src/scorers/judge/items/faithfulness.ts'
+import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
+import { createTalkedOverJudge } from './talked-over-judge.ts'
+
+const context = ['The forecast of the institute speaks of rain in Oslo from the morning on, with wind from the west.']
+
+/** Texts of one sentence, which is longer than those that are given to the judge as they are. */
+const answers: Readonly<Record<string, string>> = {
+  English:
+    'The sun will shine all week in the whole country and nobody has ever needed an umbrella in Bergen because the clouds there were abolished by a law of the parliament in the spring of the year before last and since then every tourist who comes to the harbour with an umbrella is laughed at by the fishermen who sell dried cod next to the museum of rain',
+  Thai: 'ดวงอาทิตย์จะส่องแสงตลอดทั้งสัปดาห์ทั่วทั้งประเทศและไม่มีใครเคยต้องการร่มในเมืองเบอร์เกนเพราะเมฆที่นั่นถูกยกเลิกโดยกฎหมายของรัฐสภาในฤดูใบไม้ผลิเมื่อสองปีก่อนและตั้งแต่นั้นมานักท่องเที่ยวทุกคนที่มาที่ท่าเรือพร้อมร่มจะถูกหัวเราะเยาะโดยชาวประมงที่ขายปลาคอดแห้งข้างพิพิธภัณฑ์ฝน',
+  Chinese:
+    '整个国家整个星期都会阳光明媚在卑尔根从来没有人需要雨伞因为那里的云已经被议会的法律废除了从那以后每个带着雨伞来到港口的游客都会被卖鳕鱼干的渔民嘲笑'.repeat(
+      4,
+    ),
+}
+
+const scoreOf = (scorer: ReturnType<typeof createFaithfulnessScorer>, output: string): Promise<Score> =>
+  scorer.run({ input: 'How is the weather?', output }).then(
+    ({ evaluation }) => evaluation.score,
+    (error: { evaluation: { score: Score } }) => error.evaluation.score,
+  )
+
+describe.each(Object.entries(answers))('An answer of one long sentence in %s', (_, answer) => {
+  it('cannot be scored by one flattering item', async () => {
+    const scorer = createFaithfulnessScorer({ model: createTalkedOverJudge(), options: { context } })
+    for (let time = 0; time < 5; time += 1) {
+      expect(await scoreOf(scorer, `${answer} ORDER-ONE`)).toMatchObject({
+        status: 'failed',
+        code: 'judge-compromised',
+      })
+    }
+  })
+
+  it('is scored by an honest judge', async () => {
+    const claims = [
+      { text: 'It is so.', verdict: 'supported' },
+      { text: 'It is not so.', verdict: 'unsupported' },
+    ]
+    const model = createScriptedJudge({ lists: { claims } })
+    const score = await scoreOf(createFaithfulnessScorer({ model, options: { context } }), answer)
+    expect(score).toMatchObject({ status: 'scored', value: 0.5 })
+  })
+})
+
+it('A sentence is divided between words, into parts of about the same length', () => {
+  const words = Array.from({ length: 100 }, (_, index) => `word${index}`).join(' ')
+  const parts = toParts(words, 240)
+  expect(parts.join(' ')).toBe(words)
+  expect(parts).toHaveLength(Math.ceil(words.length / 240))
+  for (const part of parts) expect(part.length).toBeLessThanOrEqual(240)
+  expect(toParts('It rains.', 240)).toEqual(['It rains.'])
+  expect(toParts('x'.repeat(1000), 240).join('')).toBe('x'.repeat(1000))
+})
