@@ -43,6 +43,24 @@ it('reads large runs over several turns of the event loop, one after the other',
   expect(turns.length).toBeGreaterThanOrEqual(6)
 })
 
+it('says when all of them have been looked at', async () => {
+  const clock = { nowMs: 0 }
+  const seen: LiveRun[] = []
+  const large = new LargeRuns(
+    () => clock.nowMs,
+    (run) => seen.push(run),
+  )
+  await large.settled()
+  large.add(createRun('first', 10, clock, 4))
+  await large.settled()
+  expect(seen).toHaveLength(1)
+  large.add(createRun('second', 10, clock, 4))
+  const settled = large.settled()
+  large.finish()
+  await settled
+  expect(seen).toHaveLength(2)
+})
+
 it('looks at all of them now where no more turns come', () => {
   const clock = { nowMs: 0 }
   const seen: LiveRun[] = []

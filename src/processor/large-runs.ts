@@ -9,6 +9,7 @@ const SLICE_MS = 5
 /** Runs that are settled, and too large to be read while a span is ending. Each is read over several turns of the event loop. */
 export class LargeRuns {
   readonly #runs: LiveRun[] = []
+  readonly #whenEmpty: (() => void)[] = []
   readonly #now: () => number
   readonly #lookAt: (run: LiveRun) => void
 
@@ -25,9 +26,19 @@ export class LargeRuns {
     if (this.#runs.push(run) === 1) this.#readOnLater()
   }
 
+  /** Resolves when everything that waits by now has been looked at. */
+  settled(): Promise<void> {
+    return this.#runs.length === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenEmpty.push(resolve))
+  }
+
   /** Looks at what waits, in this turn. */
   finish(): void {
     for (const run of this.#runs.splice(0)) this.#lookAt(run)
+    this.#emptied()
+  }
+
+  #emptied(): void {
+    for (const resolve of this.#whenEmpty.splice(0)) resolve()
   }
 
   #readOnLater(): void {
@@ -43,5 +54,6 @@ export class LargeRuns {
       this.#lookAt(run)
     }
     if (this.#runs.length > 0) this.#readOnLater()
+    else this.#emptied()
   }
 }

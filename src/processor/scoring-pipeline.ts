@@ -127,6 +127,7 @@ export class ScoringPipeline {
       metrics: this.#metrics,
       providers: this.#providers,
       reporter,
+      large: this.#large,
       otherProcessors: () => otherProcessorsOf(options.tracerProvider, self),
     })
     scheduler.watch(this.#store)
@@ -187,7 +188,6 @@ export class ScoringPipeline {
 
   async flush(): Promise<void> {
     this.#reporter.guard('forceFlush', () => this.#store.settleAgentless())
-    this.#large.finish()
     await this.#reporter.settle('forceFlush', () => this.#flushing.flush())
   }
 

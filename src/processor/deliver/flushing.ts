@@ -2,6 +2,7 @@ import { startTimer, stopTimer } from '../../scoring/host-timers.ts'
 import type { Timer } from '../../scoring/host-timers.ts'
 import { unref } from '../../scoring/keep-process-alive.ts'
 import { isRecord } from '../../spans/json.ts'
+import type { LargeRuns } from '../large-runs.ts'
 import type { HeldSpans } from './held-spans.ts'
 import type { ScoreMetrics } from '../../emit/score-metrics.ts'
 import type { ResolvedOptions } from '../config/options.ts'
@@ -17,6 +18,8 @@ const DOWNSTREAM_TIMEOUT_MS = 30_000
 export interface FlushingParts {
   readonly options: ResolvedOptions
   readonly jobs: ScoringJobs
+  /** Runs that are read over several turns of the event loop before they are counted. */
+  readonly large: Pick<LargeRuns, 'settled' | 'finish'>
   readonly held: HeldSpans
   readonly metrics: ScoreMetrics
   readonly providers: Providers
@@ -40,8 +43,11 @@ export class Flushing {
   }
 
   async flush(): Promise<void> {
-    const { options, jobs, held, metrics, providers, otherProcessors } = this.#parts
-    if (options.flushTimeoutMs > 0) await settlesWithin(jobs.settled(), options.flushTimeoutMs, true)
+    const { options, jobs, large, held, metrics, providers, reporter, otherProcessors } = this.#parts
+    if (options.flushTimeoutMs > 0) {
+      await settlesWithin(Promise.all([jobs.settled(), large.settled()]), options.flushTimeoutMs, true)
+    }
+    reporter.guard('forceFlush', () => large.finish())
     held.releaseAll()
     metrics.flush()
     const behind: readonly Flushable[] = options.next === undefined ? otherProcessors() : [options.next]
