@@ -60,7 +60,8 @@ export function withheldOfTrace(database: DatabaseSync, traceId: string, { viewe
 
 /** How many scores of a scorer are withheld. */
 export function countWithheld(database: DatabaseSync, scorer: string, { viewer }: Viewer): number {
-  const sql = `SELECT count(*) AS n FROM scores WHERE scorer = ? AND rowid IN (${WITHHELD_ROWS})`
+  // The plus keeps SQLite from reading all scores of the scorer: those that are withheld are few.
+  const sql = `SELECT count(*) AS n FROM scores WHERE +scorer = ? AND rowid IN (${WITHHELD_ROWS})`
   return first<{ n: number }>(database, sql, { viewer }, scorer)?.n ?? 0
 }
 
