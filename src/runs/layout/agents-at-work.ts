@@ -1,4 +1,4 @@
-import { isSameCall } from './same-call.ts'
+import { MAX_BEYOND_MS, madeCalls } from './same-call.ts'
 import type { RunPlan } from './run-layout.ts'
 
 /** Agents that were at work for longer are compared with the calls of any time. */
@@ -11,15 +11,12 @@ const MAX_COMPARISONS = 1_000_000
 export class AgentsAtWork {
   readonly #bySecond = new Map<number, RunPlan[]>()
   readonly #long: RunPlan[] = []
-  readonly #slackMs: number
   #comparisons = 0
 
-  /** @param slackMs How much earlier than its agent a call may seem to begin. */
-  constructor(agents: readonly RunPlan[], slackMs: number) {
-    this.#slackMs = slackMs
+  constructor(agents: readonly RunPlan[]) {
     for (const agent of agents) {
       if (agent.models.length === 0) continue
-      const first = toSecond(agent.root.span.startTimeMs - slackMs)
+      const first = toSecond(agent.root.span.startTimeMs - MAX_BEYOND_MS)
       const last = toSecond(agent.root.span.endTimeMs)
       if (last - first > MAX_INDEXED_SECONDS) this.#long.push(agent)
       else for (let second = first; second <= last; second++) this.#add(second, agent)
@@ -42,10 +39,10 @@ export class AgentsAtWork {
       const { span } = agent.root
       this.#comparisons += 1
       if (this.#comparisons > MAX_COMPARISONS) return undefined
-      if (span.startTimeMs > startTimeMs + this.#slackMs || span.endTimeMs < startTimeMs) continue
+      if (span.startTimeMs > startTimeMs + MAX_BEYOND_MS || span.endTimeMs < startTimeMs) continue
       this.#comparisons += agent.models.length * calls.length
       if (this.#comparisons > MAX_COMPARISONS) return undefined
-      if (calls.every((call) => agent.models.some((other) => isSameCall(call, other)))) return agent
+      if (madeCalls(agent, calls)) return agent
     }
     return undefined
   }

@@ -1,6 +1,7 @@
 import { AgentsAtWork } from './agents-at-work.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import type { RunPlan } from './run-layout.ts'
+import { MAX_APART_MS, RunRecords, signsOf } from './run-records.ts'
 
 /**
  * Takes away runs that another instrumentation records, too, at the top and below every tool call: AI SDK 7 with its new
@@ -22,55 +23,44 @@ export function dropDuplicateRuns(plans: readonly RunPlan[]): readonly RunPlan[]
 }
 
 function withoutDuplicates(plans: readonly RunPlan[]): readonly RunPlan[] {
-  const older = plans.filter(isOlderForm)
-  const newer = older.length === 0 ? [] : plans.filter(isNewerForm)
-  const agentless = plans.filter(isAgentless)
-  const agents =
-    agentless.length === 0 || agentless.length === plans.length ? [] : plans.filter((plan) => !isAgentless(plan))
   const duplicates = new Map<RunPlan, RunPlan>()
-  if (newer.length > 0) {
-    const bySecond = Map.groupBy(newer, secondOf)
-    const indices = new Map([...bySecond].map(([second, ofSecond]) => [second, indexByResponse(ofSecond)]))
-    for (const plan of older) {
-      const ids = responseIds(plan)
-      const near = [0, -1, 1].flatMap((offset) => indices.get(secondOf(plan) + offset) ?? [])
-      const other =
-        ids.length > 0
-          ? near.map((index) => recordedBy(ids, index)).find((found) => found !== undefined && isOneCall(found, plan))
-          : recordedAtTheTime(plan, bySecond)
-      if (other !== undefined) duplicates.set(plan, other)
-    }
-  }
-  if (agents.length > 0) {
+  const agentless = plans.filter(isAgentless)
+  if (agentless.length > 0 && agentless.length < plans.length) {
+    const agents = withChildren(plans.filter((plan) => !isAgentless(plan)))
     const byTrace = Map.groupBy(agents, (plan) => plan.root.span.traceId)
     const indices = new Map([...byTrace].map(([traceId, ofTrace]) => [traceId, indexByResponse(ofTrace)]))
-    const atWork = new AgentsAtWork(agents, MAX_APART_MS)
+    const atWork = new AgentsAtWork(agents)
     for (const plan of agentless) {
       const index = indices.get(plan.root.span.traceId)
       const other = (index && recordedBy(responseIds(plan), index)) ?? atWork.callerOf(plan)
       if (other !== undefined) duplicates.set(plan, other)
     }
   }
-  for (const [duplicate, other] of duplicatesOfClients(agentless)) duplicates.set(duplicate, other)
+  for (const [duplicate, other] of secondRecords(plans)) duplicates.set(duplicate, other)
   for (const [duplicate, other] of duplicates) handOver(duplicate.children, other)
   return duplicates.size === 0 ? plans : plans.filter((plan) => !duplicates.has(plan))
 }
 
-/** Runs of a client's own spans, in a trace of their own, whose calls an instrumentation of the client records, too. */
-function duplicatesOfClients(agentless: readonly RunPlan[]): readonly (readonly [RunPlan, RunPlan])[] {
-  const [ofClients = [], others = []] = [true, false].map((isOfClient) =>
-    agentless.filter((plan) => (plan.root.dialect.isOfClient === true) === isOfClient),
-  )
-  if (ofClients.length === 0 || others.length === 0) return []
-  const bySecond = Map.groupBy(others, secondOf)
-  const indices = new Map([...bySecond].map(([second, ofSecond]) => [second, indexByResponse(ofSecond)]))
-  return ofClients.flatMap((plan) => {
-    const ids = responseIds(plan)
-    if (ids.length === 0) return []
-    const near = [0, -1, 1].flatMap((offset) => indices.get(secondOf(plan) + offset) ?? [])
-    const other = near.map((index) => recordedBy(ids, index)).find((found) => found !== undefined)
+/** Runs in a library's older form that are there in the newer one, and runs of a client's own spans that an instrumentation wrote, too. */
+function secondRecords(plans: readonly RunPlan[]): readonly (readonly [RunPlan, RunPlan])[] {
+  const second = plans.filter(isOlderForm).concat(plans.filter(isOfClient))
+  if (second.length === 0) return []
+  const first = new RunRecords<RunPlan>()
+  for (const plan of plans) if (!isOlderForm(plan) && !isOfClient(plan)) first.add(signsOf(plan), plan)
+  return second.flatMap((plan) => {
+    const other = first.find(signsOf(plan))
     return other === undefined ? [] : [[plan, other] as const]
   })
+}
+
+function withChildren(plans: readonly RunPlan[]): readonly RunPlan[] {
+  const found: RunPlan[] = []
+  const waiting = [...plans]
+  for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
+    found.push(plan)
+    waiting.push(...plan.children)
+  }
+  return found
 }
 
 /** What a tool of the duplicate started, the same call's tool started: below which of the two spans it hangs is chance. */
@@ -88,23 +78,12 @@ function isOlderForm(plan: RunPlan): boolean {
   return plan.root.dialect.formOfTwo === 'older'
 }
 
-function isNewerForm(plan: RunPlan): boolean {
-  return plan.root.dialect.formOfTwo === 'newer'
+function isOfClient({ root }: RunPlan): boolean {
+  return root.role === 'model' && root.dialect.isOfClient === true
 }
 
 function isAgentless(plan: RunPlan): boolean {
   return plan.root.role === 'model'
-}
-
-/** The same agent, begun at the same moment: the ids of a server in a test repeat. */
-function isOneCall({ root }: RunPlan, other: RunPlan): boolean {
-  const apartMs = Math.abs(root.span.startTimeMs - other.root.span.startTimeMs)
-  return apartMs <= 5 * MAX_APART_MS && root.agent?.name === other.root.agent?.name
-}
-
-/** By which current runs are found: two records of one call begin within a moment. */
-function secondOf(plan: RunPlan): number {
-  return Math.floor(plan.root.span.startTimeMs / 1000)
 }
 
 function responseIds(plan: RunPlan): readonly string[] {
@@ -120,29 +99,8 @@ function recordedBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>)
   return ids.every((id) => index.get(id) === other) ? other : undefined
 }
 
-/** How far the two records of one call may lie apart. */
-const MAX_APART_MS = 20
-
 /** How many that begin at about the same time are compared with one another. */
 const MAX_COMPARED = 256
-
-function recordedAtTheTime(plan: RunPlan, bySecond: ReadonlyMap<number, readonly RunPlan[]>): RunPlan | undefined {
-  const { span, agent, input } = plan.root
-  const near = [0, -1, 1].flatMap((offset) => bySecond.get(secondOf(plan) + offset)?.slice(0, MAX_COMPARED) ?? [])
-  return near.find(
-    (other) =>
-      Math.abs(other.root.span.startTimeMs - span.startTimeMs) <= MAX_APART_MS &&
-      Math.abs(other.root.span.endTimeMs - span.endTimeMs) <= MAX_APART_MS &&
-      (responseIds(other).length === 0 || shareACall(plan, other)) &&
-      other.root.agent?.name === agent?.name &&
-      other.root.input?.at(-1)?.text === input?.at(-1)?.text,
-  )
-}
-
-/** Whether tools of both ran for a call of one id: of a stream that was aborted, only one form may name the response. */
-function shareACall(plan: RunPlan, other: RunPlan): boolean {
-  return plan.tools.some(({ tool }) => tool?.id !== undefined && other.tools.some((node) => node.tool?.id === tool.id))
-}
 
 /**
  * Puts the second record of a model call inside the first, as it would be if the libraries had known of each other: an

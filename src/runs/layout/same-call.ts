@@ -1,9 +1,20 @@
 import type { Message } from '../../model/message.ts'
 import { lastUserText } from '../view/message-text.ts'
 import type { TraceSpan } from '../trace-span.ts'
+import type { RunRecord } from './run-records.ts'
 
 /** How far the record of a call may reach beyond the other record of it, that was written around it. */
-const MAX_BEYOND_MS = 20
+export const MAX_BEYOND_MS = 20
+
+/** Whether an agent, ended or open, made all calls that are recorded without one, as an instrumentation of the model's client wrote them. */
+export function madeCalls({ root, models }: RunRecord, calls: readonly TraceSpan[]): boolean {
+  const [first] = calls
+  if (first === undefined || models.length === 0) return false
+  const { startTimeMs, endTimeMs } = root.span
+  const isBefore = !root.isOpen && endTimeMs < first.span.startTimeMs
+  if (isBefore || startTimeMs > first.span.startTimeMs + MAX_BEYOND_MS) return false
+  return calls.every((call) => models.some((other) => isSameCall(call, other)))
+}
 
 /**
  * Whether two spans of different instrumentations are records of one model call: the ids of the response say so, or they lie
