@@ -47,3 +47,27 @@ it.each(ORDERS)('counts the second record of a call, and does not score it: %s, 
   expect(scoring.ledger().runs).toMatchObject({ duplicates: 1, open: 0 })
   await scoring.shutdown()
 })
+
+it("counts a client's own record of a call that was scored before, and does not score it", async () => {
+  const scored: string[] = []
+  const seen = defineScorer({
+    id: 'seen',
+    description: 'Notes the dialect of each run.',
+    kind: 'code',
+    assess(run) {
+      scored.push(run.dialect)
+      return { status: 'scored', value: 1 }
+    },
+  })
+  const scoring = new ScoringSpanProcessor({ scorers: [seen], settleMs: 10 })
+  const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
+  const instrumented = provider.getTracer('instrumentation').startSpan('chat m', { attributes: CALL }, ROOT_CONTEXT)
+  const client = provider.getTracer('com.anthropic.sdk').startSpan('chat m', { attributes: CALL }, ROOT_CONTEXT)
+  instrumented.end()
+  await scoring.forceFlush()
+  client.end()
+  await scoring.forceFlush()
+  expect(scored).toEqual(['gen-ai'])
+  expect(scoring.ledger().runs).toMatchObject({ closed: 1, duplicates: 1, open: 0 })
+  await scoring.shutdown()
+})

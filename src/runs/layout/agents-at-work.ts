@@ -17,7 +17,7 @@ export class AgentsAtWork {
     for (const agent of agents) {
       if (agent.models.length === 0) continue
       const first = toSecond(agent.root.span.startTimeMs - MAX_BEYOND_MS)
-      const last = toSecond(agent.root.span.endTimeMs)
+      const last = toSecond(agent.root.span.endTimeMs + MAX_BEYOND_MS)
       if (last - first > MAX_INDEXED_SECONDS) this.#long.push(agent)
       else for (let second = first; second <= last; second++) this.#add(second, agent)
     }
@@ -39,7 +39,9 @@ export class AgentsAtWork {
       const { span } = agent.root
       this.#comparisons += 1
       if (this.#comparisons > MAX_COMPARISONS) return undefined
-      if (span.startTimeMs > startTimeMs + MAX_BEYOND_MS || span.endTimeMs < startTimeMs) continue
+      if (span.startTimeMs > startTimeMs + MAX_BEYOND_MS || span.endTimeMs + MAX_BEYOND_MS < startTimeMs) {
+        continue
+      }
       this.#comparisons += agent.models.length * calls.length
       if (this.#comparisons > MAX_COMPARISONS) return undefined
       if (madeCalls(agent, calls)) return agent

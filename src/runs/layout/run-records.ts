@@ -29,7 +29,7 @@ export interface RunSigns {
 export const MAX_APART_MS = 20
 
 /** How far the starts of two forms of a run may lie apart that have the same answers, or are still open. */
-const MAX_FORMS_APART_MS = 100
+export const MAX_FORMS_APART_MS = 100
 
 /** How far the starts of a client's own record and its instrumentation's may lie apart. */
 const MAX_CLIENT_APART_MS = 2000
@@ -37,8 +37,16 @@ const MAX_CLIENT_APART_MS = 2000
 /** How many that begin at about the same time, and have the same response or none, are compared with one another. */
 const MAX_COMPARED = 256
 
-export function signsOf({ root, models, tools }: RunRecord): RunSigns {
-  const { dialect, span, isOpen } = root
+/**
+ * @param isOpen Whether further spans may say more.
+ * @param readsQuestion Whether the messages that went in are read where the ids of responses do not decide.
+ */
+export function signsOf(
+  { root, models, tools }: RunRecord,
+  isOpen: boolean = false,
+  readsQuestion: boolean = !isOpen,
+): RunSigns {
+  const { dialect, span } = root
   const responseIds = models.flatMap((model) => model.model?.responseId ?? [])
   const callIds = dialect.formOfTwo === undefined ? [] : tools.flatMap(({ tool }) => tool?.id ?? [])
   const isDecided = responseIds.length > 0 && callIds.length === 0
@@ -52,7 +60,7 @@ export function signsOf({ root, models, tools }: RunRecord): RunSigns {
     endMs: span.endTimeMs,
     responseIds,
     callIds,
-    question: isOpen || isDecided || dialect.formOfTwo === undefined ? undefined : root.input?.at(-1)?.text,
+    question: readsQuestion && !isDecided && dialect.formOfTwo !== undefined ? root.input?.at(-1)?.text : undefined,
   }
 }
 
@@ -74,7 +82,8 @@ function isOtherForm(older: RunSigns, newer: RunSigns): boolean {
   const isNamed = older.agentName === newer.agentName
   if (older.isOpen || newer.isOpen) {
     const mayBeNamed = isNamed || (older.isOpen && older.agentName === undefined)
-    return mayBeNamed && (isAmong(older.responseIds, newer) || isAmong(newer.responseIds, older))
+    if (!mayBeNamed || (older.isOpen && newer.isOpen)) return mayBeNamed
+    return older.isOpen ? isAmong(older.responseIds, newer) : isAmong(newer.responseIds, older)
   }
   if (!isNamed) return false
   if (older.responseIds.length > 0) return isAmong(older.responseIds, newer)
@@ -106,7 +115,7 @@ export class RunRecords<Run> {
   readonly #maxSize: number
   #size = 0
 
-  /** @param maxSize How many are kept at most: those that were added first are let go of. */
+  /** @param maxSize How many are kept: beyond that, those of the earliest seconds are let go of. */
   constructor(maxSize: number = Number.POSITIVE_INFINITY) {
     this.#maxSize = maxSize
   }
@@ -115,7 +124,7 @@ export class RunRecords<Run> {
     const second = secondOf(signs)
     let ofSecond = this.#bySecond.get(second)
     if (ofSecond === undefined) {
-      ofSecond = { size: 0, byId: new Map(), unanswered: [] }
+      ofSecond = { all: [], byId: new Map(), unanswered: [] }
       this.#bySecond.set(second, ofSecond)
     }
     const entry = { signs, run }
@@ -125,9 +134,9 @@ export class RunRecords<Run> {
       if (sameId === undefined) ofSecond.byId.set(id, [entry])
       else sameId.push(entry)
     }
-    ofSecond.size += 1
+    ofSecond.all.push(entry)
     this.#size += 1
-    this.#keepSize()
+    this.#keepSize(second)
   }
 
   /** Another record of the same run, where there is one. */
@@ -135,10 +144,7 @@ export class RunRecords<Run> {
     for (const offset of [0, -1, 1, -2, 2]) {
       const ofSecond = this.#bySecond.get(secondOf(signs) + offset)
       if (ofSecond === undefined) continue
-      const { byId, unanswered } = ofSecond
-      const { responseIds, callIds } = signs
-      const withSameId = (responseIds.length > 0 ? responseIds : callIds).map((id) => byId.get(id) ?? [])
-      for (const entries of responseIds.length > 0 ? withSameId : [...withSameId, unanswered]) {
+      for (const entries of candidatesFor(signs, ofSecond)) {
         const found = entries.slice(0, MAX_COMPARED).find((entry) => isSameRun(signs, entry.signs))
         if (found !== undefined) return found.run
       }
@@ -146,11 +152,11 @@ export class RunRecords<Run> {
     return undefined
   }
 
-  #keepSize(): void {
-    for (const [second, { size }] of this.#bySecond) {
-      if (this.#size <= this.#maxSize) return
+  #keepSize(latest: number): void {
+    for (const [second, { all }] of this.#bySecond) {
+      if (this.#size <= this.#maxSize || second === latest) return
       this.#bySecond.delete(second)
-      this.#size -= size
+      this.#size -= all.length
     }
   }
 }
@@ -161,10 +167,20 @@ interface Entry<Run> {
 }
 
 interface Second<Run> {
-  size: number
+  readonly all: Entry<Run>[]
   /** By the ids of responses and of tool calls. */
   readonly byId: Map<string, Entry<Run>[]>
   readonly unanswered: Entry<Run>[]
+}
+
+/** Of an open run only some of the ids are known. */
+function candidatesFor<Run>(
+  { isOpen, responseIds, callIds }: RunSigns,
+  { all, byId, unanswered }: Second<Run>,
+): readonly (readonly Entry<Run>[])[] {
+  if (isOpen) return [all]
+  const withSameId = (responseIds.length > 0 ? responseIds : callIds).map((id) => byId.get(id) ?? [])
+  return responseIds.length > 0 ? withSameId : [...withSameId, unanswered]
 }
 
 /** By which runs are found: two records of one run begin within a moment. */

@@ -6,12 +6,28 @@ import type { RunRecord } from './run-records.ts'
 /** How far the record of a call may reach beyond the other record of it, that was written around it. */
 export const MAX_BEYOND_MS = 20
 
+/**
+ * Whether a run without an agent is one more record of an agent's calls: of the same responses in the same trace, or of calls that
+ * are the same wherever they are.
+ */
+export function isOfAgent(run: RunRecord, agent: RunRecord): boolean {
+  const ids = responseIdsOf(run)
+  const agentIds = responseIdsOf(agent)
+  const isTogether = run.root.span.traceId === agent.root.span.traceId
+  if (isTogether && ids.length > 0 && ids.every((id) => agentIds.includes(id))) return true
+  return madeCalls(agent, run.models)
+}
+
+function responseIdsOf({ models }: RunRecord): readonly string[] {
+  return models.flatMap((model) => model.model?.responseId ?? [])
+}
+
 /** Whether an agent, ended or open, made all calls that are recorded without one, as an instrumentation of the model's client wrote them. */
 export function madeCalls({ root, models }: RunRecord, calls: readonly TraceSpan[]): boolean {
   const [first] = calls
   if (first === undefined || models.length === 0) return false
   const { startTimeMs, endTimeMs } = root.span
-  const isBefore = !root.isOpen && endTimeMs < first.span.startTimeMs
+  const isBefore = !root.isOpen && endTimeMs + MAX_BEYOND_MS < first.span.startTimeMs
   if (isBefore || startTimeMs > first.span.startTimeMs + MAX_BEYOND_MS) return false
   return calls.every((call) => models.some((other) => isSameCall(call, other)))
 }

@@ -1,4 +1,3 @@
-import { isSameCall } from '../layout/same-call.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { LiveRun } from './live-run.ts'
 import type { LiveRunSource } from './live-run.ts'
@@ -22,6 +21,8 @@ export interface AgentlessParts {
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
   readonly onSettled: (run: LiveRun) => void
+  /** Whether a run that is to be settled was recorded before. */
+  readonly isSecondRecord: (plan: RunPlan) => boolean
   readonly onDuplicate: () => void
   /** Whether further spans may say that a group belongs to a run of another one. */
   readonly isHeld: (group: LiveGroup) => boolean
@@ -33,9 +34,6 @@ const SLICE_MS = 10
 
 /** Groups that wait by the clock: they are laid out together, again and again. */
 const MAX_WAITING = 2000
-
-/** Latest calls of agents that are compared with those without one. */
-const MAX_CALLS = 256
 
 /**
  * Model calls with no agent above them. They may go on: below an open span of this process as long as the outermost one is
@@ -57,7 +55,6 @@ export class AgentlessRuns {
   /** What is left to be done for each run that is settled, and for each group that is over. */
   readonly #due: (() => void)[] = []
   #nextLayoutMs = Number.POSITIVE_INFINITY
-  #calls: { readonly span: LiveSpan; readonly atMs: number }[] = []
 
   constructor(parts: AgentlessParts) {
     this.#parts = parts
@@ -88,16 +85,6 @@ export class AgentlessRuns {
     for (const group of this.#below.take(span)) surrounded.push(group)
     this.#surrounded.set(traceId, surrounded)
     return true
-  }
-
-  /** To be called when a model call of an agent has ended: an instrumentation of the model's client may write it once more. */
-  agentCalled(span: LiveSpan): void {
-    if (this.#parts.groups.size < 2) {
-      this.#calls.length = 0
-      return
-    }
-    this.#calls.push({ span, atMs: this.#parts.now() })
-    if (this.#calls.length > MAX_CALLS) this.#calls.shift()
   }
 
   /** Does what is due, for so long at most. */
@@ -233,7 +220,7 @@ export class AgentlessRuns {
   #settleRun(spans: readonly LiveSpan[], plan: RunPlan | undefined): void {
     const span = plan === undefined ? spans.at(-1) : lastCall(plan)
     if (!(span instanceof LiveSpan)) return
-    if (plan !== undefined && this.#isOfAgent(plan)) {
+    if (plan !== undefined && this.#parts.isSecondRecord(plan)) {
       this.#parts.onDuplicate()
       return
     }
@@ -241,13 +228,6 @@ export class AgentlessRuns {
     const run = new LiveRun({ span: span.sdkSpan, traceId, kind: 'agentless', wanted }, sourceOf(span.group, plan))
     run.freeze()
     this.#parts.onSettled(run)
-  }
-
-  /** Whether all calls of the run are calls of agents, which another instrumentation wrote once more. */
-  #isOfAgent(plan: RunPlan): boolean {
-    const { models } = plan
-    if (this.#calls.length === 0 || models.length === 0) return false
-    return models.every((model) => this.#calls.some(({ span }) => isSameCall(model, span)))
   }
 }
 

@@ -20,6 +20,7 @@ it('settles every run of a group once, where settling one has the others looked 
       // What scoring a run does may end a span of its group.
       settlement.settleDue(group)
     },
+    settled: () => undefined,
     close: () => undefined,
     forget: () => undefined,
   })

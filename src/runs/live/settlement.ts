@@ -9,6 +9,8 @@ export interface SettlementParts {
   readonly rescore: boolean
   /** `isFinal` is false where the run is to be settled again. */
   readonly onSettled: (run: LiveRun, isFinal: boolean) => void
+  /** A run is what it is from now on. */
+  readonly settled: (agent: LiveSpan) => void
   /** The run of a group's outermost span is over, and the group with it. */
   readonly close: (group: LiveGroup) => void
   /** A run within a group that goes on is over. */
@@ -51,6 +53,7 @@ export class Settlement {
     const { group } = agent
     const isRoot = group.spans[0] === agent
     run.freeze()
+    this.#parts.settled(agent)
     this.#parts.onSettled(run, true)
     if (isRoot && !group.closed) this.#parts.close(group)
     else if (!group.closed && !run.nested) this.#parts.forget(agent)

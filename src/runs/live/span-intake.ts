@@ -15,7 +15,9 @@ import type { TraceStoreOptions } from './trace-store-options.ts'
 /** What the intake reports. */
 export interface IntakeEvents {
   /** The outermost span of a new group has begun: there may be more than `maxOpenRuns`. */
-  readonly onBegun: (root: LiveSpan) => void
+  readonly onBegun: () => void
+  /** A span has begun whose library may write each run in two forms. */
+  readonly onTwoForms: (span: LiveSpan) => void
   /** A span has begun that its library writes beside others of its run. */
   readonly onFlat: (group: LiveGroup) => void
 }
@@ -85,7 +87,7 @@ export class SpanIntake {
     const live = this.#add(new LiveSpan(span, dialect, local, above, group, this.#started), local)
     if (above === undefined) {
       group.isSkipped = !group.wanted && !this.#options.countsNested && live.role === 'agent'
-      this.#events.onBegun(live)
+      this.#events.onBegun()
     }
     return live
   }
@@ -121,6 +123,7 @@ export class SpanIntake {
       group.truncated = true
     }
     if (live.isFlat) this.#events.onFlat(group)
+    if (live.dialect.formOfTwo !== undefined) this.#events.onTwoForms(live)
     live.enter()
     for (let above = local.above; above?.hasRecognisedBelow === false; above = above.above) {
       above.hasRecognisedBelow = true
@@ -142,7 +145,7 @@ export class SpanIntake {
     const live = this.#add(new LiveSpan(span, dialect, local, above, group, startOrder), local)
     this.#links.recognised(local, span)
     if (local.hasRecognisedBelow) this.#adopt(live, local)
-    if (above === undefined) this.#events.onBegun(live)
+    if (above === undefined) this.#events.onBegun()
     return live
   }
 

@@ -4,6 +4,7 @@ import { AgentSpans, lookAlsoIn } from './agent-spans.ts'
 import { AgentlessRuns } from './agentless-runs.ts'
 import { bytesOfLog, bytesOfSpan } from './content-bytes.ts'
 import { Deadlines } from './deadlines.ts'
+import { DuplicateRuns } from './duplicate-runs.ts'
 import { keepBounds } from './eviction.ts'
 import type { EvictionParts } from './eviction.ts'
 import { FlatGroups, hasOpenGraph, isPlacedByAll } from './flat-groups.ts'
@@ -14,7 +15,6 @@ import { SpanGroups } from './span-groups.ts'
 import { SpanIntake } from './span-intake.ts'
 import { SpanLinks } from './span-links.ts'
 import type { ParentSpan } from './span-links.ts'
-import { TwoForms } from './two-forms.ts'
 import { UndecidedRuns } from './undecided-runs.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
 
@@ -29,7 +29,7 @@ export class TraceStore {
   readonly #links = new SpanLinks()
   readonly #groups = new SpanGroups(this.#links, (group) => this.#agentless.removed(group))
   readonly #deadlines: Deadlines
-  readonly #twoForms = new TwoForms()
+  readonly #duplicates = new DuplicateRuns()
   readonly #intake: SpanIntake
   readonly #agentless: AgentlessRuns
   readonly #settlement: Settlement
@@ -42,7 +42,8 @@ export class TraceStore {
     this.#options = options
     this.#deadlines = new Deadlines(options.settleMs, options.now)
     this.#intake = new SpanIntake(this.#links, this.#groups, options, {
-      onBegun: (root) => this.#begun(root),
+      onBegun: () => this.#keepBounds(),
+      onTwoForms: (span) => this.#duplicates.began(span),
       onFlat: (group) => this.#flat.note(group),
     })
     this.#agentless = new AgentlessRuns({
@@ -51,6 +52,7 @@ export class TraceStore {
       settleMs: options.settleMs,
       now: options.now,
       onSettled: (run) => options.onSettled(run, true),
+      isSecondRecord: (plan) => this.#duplicates.isSecondRecord(plan),
       onDuplicate: options.onDuplicate,
       isHeld: (group) => this.#flat.isHeld(group) || group.undecided.length > 0,
       close: (group) => this.#close(group),
@@ -65,6 +67,7 @@ export class TraceStore {
       deadlines: this.#deadlines,
       rescore: options.rescore,
       onSettled: options.onSettled,
+      settled: (agent) => this.#duplicates.settled(agent),
       close: (group) => this.#close(group),
       forget: (agent) => this.#forget(agent),
     })
@@ -125,12 +128,15 @@ export class TraceStore {
     const { group } = span
     span.end()
     this.#links.closed(span.sdkSpan)
+    if (span.dialect.formOfTwo !== undefined) this.#duplicates.ended(span)
     if (group.isFlat) this.#flat.note(group)
     group.openCount -= 1
     group.version += 1
     for (const reader of group.readBy) reader.version += 1
     if (isCall(span) || span.role === 'agent') group.hasWork = true
-    if (span.role === 'model') this.#noteCall(span)
+    if (span.role === 'model' && group.wanted && span.isInRun) {
+      this.#duplicates.agentCalled(span, this.#groups.size)
+    }
     this.#countBytes(span)
     span.tellAbove()
     span.leave()
@@ -197,11 +203,6 @@ export class TraceStore {
     this.#agentless.giveUpWaiting()
   }
 
-  #noteCall(span: LiveSpan): void {
-    this.#twoForms.answered(span)
-    if (span.group.wanted && span.isInRun) this.#agentless.agentCalled(span)
-  }
-
   #countBytes(span: LiveSpan): void {
     const { group } = span
     if (!group.wanted || !span.isKept || group.closed) return
@@ -219,12 +220,12 @@ export class TraceStore {
     if ((place !== 'run' && place !== 'nested') || group.closed) return undefined
     if (place === 'nested' && !this.#options.countsNested) return undefined
     if (place === 'run') group.hasRun = true
-    if (this.#twoForms.isSecondRecord(span)) {
+    if (this.#duplicates.isSecondForm(span)) {
       group.hasDuplicate = true
       this.#options.onDuplicate()
       return undefined
     }
-    const older = this.#twoForms.olderFormOf(span)
+    const older = this.#duplicates.olderFormOf(span)
     if (older !== undefined) lookAlsoIn(span, older)
     const { traceId, wanted } = group
     const spans = new AgentSpans(span, place === 'nested', this.#started)
@@ -267,11 +268,6 @@ export class TraceStore {
     else this.#agentless.wait(group)
   }
 
-  #begun(root: LiveSpan): void {
-    this.#twoForms.began(root)
-    this.#keepBounds()
-  }
-
   #keepBounds(): void {
     keepBounds(this.#eviction)
   }
@@ -279,7 +275,7 @@ export class TraceStore {
   #close(group: LiveGroup): void {
     this.#settlement.settleAllOf(group)
     if (group.closed) return
-    this.#twoForms.closed(group)
+    this.#duplicates.closed(group)
     this.#flat.closed(group)
     this.#groups.close(group)
   }
