@@ -87,6 +87,11 @@ describe('What a program did is what is scored, and what its file says', () => {
       ]),
       runs: [['Rain', 'ask', [['Ann']]]],
     },
+    {
+      what: 'an agent says right after its start that it is one, and hands over to another that ends first',
+      program: program([agent('Ann', { isSetLater: true }), agent('Bob', { parent: 0 }), chat('Rain', { parent: 1 })]),
+      runs: [['Ann']],
+    },
   ])('$what', async ({ program: given, runs }) => {
     const { live, file, ledger } = await runProgram(given)
     expect(outlineOf(file)).toEqual(runs)

@@ -22,6 +22,8 @@ export interface ProgramSpan {
   /** @default 0 */
   readonly trace?: number
   readonly attributes?: Attributes
+  /** Whether the attributes are set right after the start. */
+  readonly isSetLater?: boolean
   /** Set right before it ends. */
   readonly endAttributes?: Attributes
   /** The instrumentation. @default 'app' */
@@ -97,12 +99,9 @@ export async function runProgram({ spans, hooks }: Program): Promise<ProgramResu
     }
     const operation = OPERATIONS[span.kind]
     const attributes = { ...(operation !== undefined && { 'gen_ai.operation.name': operation }), ...span.attributes }
-    started.set(
-      at,
-      provider
-        .getTracer(span.scope ?? 'app')
-        .startSpan(span.kind, { startTime: nowMs, attributes }, contextOf(parent, span.by)),
-    )
+    const tracer = provider.getTracer(span.scope ?? 'app')
+    const options = { startTime: nowMs, ...(span.isSetLater !== true && { attributes }) }
+    started.set(at, tracer.startSpan(span.kind, options, contextOf(parent, span.by)).setAttributes(attributes))
   }
   await scoring.shutdown()
   const exported: readonly SdkSpanLike[] = exporter.getFinishedSpans()

@@ -48,7 +48,7 @@ export class SpanIntake {
   /** To be called when a span starts, with the span that is active in its parent context. Whether it is recognised, or below a recognised one. */
   start(span: SdkSpanLike, parent: ParentSpan | undefined): boolean {
     const parentSpan = parent && (this.#links.parentOf(parent, span) ?? this.#unseenParent(parent))
-    const above = nearestRecognised(parentSpan)
+    let above = nearestRecognised(parentSpan)
     // Nobody wants to know what is below an agent whose run no scorer wants.
     if (above?.group.isSkipped === true) {
       this.#links.add(span, this.#links.get(above.sdkSpan), false)
@@ -57,6 +57,7 @@ export class SpanIntake {
     const dialect = recogniseSpan(span)
     this.#started += 1
     const isRecognised = dialect !== undefined && dialect !== 'ordinary'
+    if (isRecognised && parent !== undefined && this.#recogniseParent(parent)) above = nearestRecognised(parentSpan)
     const local = this.#links.add(span, parentSpan, isRecognised)
     if (dialect === undefined) local.askAgain = this.#started
     if (!isRecognised) return above !== undefined
@@ -90,6 +91,16 @@ export class SpanIntake {
       this.#events.onBegun()
     }
     return live
+  }
+
+  /** A parent may have got since its start the attributes that say what it is: then what is below it need not wait for its end. */
+  #recogniseParent(parent: ParentSpan): boolean {
+    const local = this.#links.get(parent)
+    if (local === undefined || local.askAgain === 0 || !isSdkSpan(parent)) return false
+    const startOrder = local.askAgain
+    if (this.#recogniseLate(parent, local) !== undefined) return true
+    local.askAgain = startOrder
+    return false
   }
 
   /** A span that was open before the store was there: what it is part of has lost its beginning, and says so. */
@@ -178,7 +189,13 @@ function recogniseSpan(span: SdkSpanLike): Dialect | 'ordinary' | undefined {
 
 /** Whether this is an SDK's own span that began before a time: milliseconds since the epoch. */
 function beganBefore<Span extends object>(span: Span, timeMs: number): span is Span & SdkSpanLike {
-  if (!('startTime' in span) || !('attributes' in span)) return false
+  if (!isSdkSpan(span)) return false
   const { startTime } = span
-  return Array.isArray(startTime) && Number(startTime[0]) * 1000 + Number(startTime[1]) / 1e6 < timeMs
+  return startTime[0] * 1000 + startTime[1] / 1e6 < timeMs
+}
+
+/** Whether this is an SDK's own span, and not only what names one. */
+function isSdkSpan<Span extends object>(span: Span): span is Span & SdkSpanLike {
+  if (!('startTime' in span) || !('attributes' in span)) return false
+  return Array.isArray(span.startTime) && typeof span.attributes === 'object' && span.attributes !== null
 }
