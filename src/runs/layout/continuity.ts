@@ -29,7 +29,8 @@ export function repeats(input: readonly Message[], earlier: TraceSpan): boolean 
   const next = input[given.length]
   const lastGiven = given.at(-1)
   const saidCalls = said === undefined || isSilent(said) ? earlier.outcome.error === undefined : hasCalls(said)
-  if (lastGiven !== undefined && next?.role === 'assistant' && saidCalls && hasCalls(next)) {
+  const isFollowed = next?.role === 'assistant' && (hasCalls(next) || isAnswered(input, given.length))
+  if (lastGiven !== undefined && saidCalls && isFollowed) {
     const same = input[given.length - 1]
     if (same !== undefined && messageKey(same) === messageKey(lastGiven)) return true
   }
@@ -37,6 +38,12 @@ export function repeats(input: readonly Message[], earlier: TraceSpan): boolean 
   const key = messageKey(said)
   const from = input.slice(Math.min(given.length, input.length - 1))
   return from.some((message) => message.role === 'assistant' && messageKey(message) === key)
+}
+
+/** What follows is an answer of the model without words, whose calls were not recorded, and a tool's answer to it. */
+function isAnswered(input: readonly Message[], at: number): boolean {
+  const next = input[at]
+  return next !== undefined && isSilent(next) && input[at + 1]?.role === 'tool'
 }
 
 /** Nothing was recorded of what the model said. */

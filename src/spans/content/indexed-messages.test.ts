@@ -60,3 +60,17 @@ it('takes nothing over from keys of other people', () => {
   expect(messages).toHaveLength(1)
   expect(({} as Record<string, unknown>).polluted).toBeUndefined()
 })
+
+it('reads calls that are written one by one, as LiteLLM writes them', () => {
+  const attributes = {
+    'gen_ai.completion.0.function_call.name': 'weather',
+    'gen_ai.completion.0.function_call.arguments': '{"city":"Oslo"}',
+    'gen_ai.completion.1.function_call.name': 'weather',
+    'gen_ai.completion.1.function_call.arguments': '{"city":"Bergen"}',
+  }
+  const messages = fromIndexed(attributes, 'gen_ai.completion.', 'assistant')
+  expect(messages?.flatMap(({ parts }) => parts)).toMatchObject([
+    { type: 'tool_call', name: 'weather', arguments: { city: 'Oslo' } },
+    { type: 'tool_call', name: 'weather', arguments: { city: 'Bergen' } },
+  ])
+})

@@ -51,6 +51,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   'arguments',
   'tool_call_id',
   'tool_calls',
+  'function_call',
   'text',
   'toolUse',
   'toolResult',
@@ -87,8 +88,10 @@ function byIndex(tree: Tree): readonly unknown[] {
   return [...tree].toSorted(([left], [right]) => Number(left) - Number(right)).map(([, value]) => value)
 }
 
-/** A block in the place of the message is its content. */
+/** A block in the place of the message is its content, and one call in the place of several is a list of one. */
 function withContent(message: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { function_call: call, ...others } = message
+  if (isRecord(call)) return withContent({ ...others, tool_calls: [{ type: 'function', function: call }] })
   const { text, toolUse, toolResult, ...rest } = message
   const block = [text === undefined ? undefined : { text }, toolUse && { toolUse }, toolResult && { toolResult }]
   const blocks = block.filter((item) => item !== undefined)

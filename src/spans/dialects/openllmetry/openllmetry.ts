@@ -144,6 +144,10 @@ export const openLlmetry: Dialect = {
   contentKeys: [...(genAi.contentKeys ?? []), 'traceloop.entity.input', 'traceloop.entity.output'].concat([
     'llm.request.functions.*',
     'traceloop.prompt.*',
+    // LiteLLM's spans of requests as they are sent, with the name of the provider.
+    ...['openai', 'azure', 'anthropic', 'bedrock', 'gemini', 'vertex_ai', 'mistral', 'groq', 'cohere', 'ollama'].map(
+      (provider) => `llm.${provider}.*`,
+    ),
   ]),
 }
 
