@@ -54,15 +54,19 @@ export async function showPage(): Promise<void> {
       stdio: ['ignore', 'inherit', 'pipe'],
     },
   )
-  const end = (): void => {
-    child.once('exit', () => {
-      rmSync(folder, { recursive: true, force: true })
-      process.exit(0)
+  let isEnding = false
+  // Without its service the demo has nothing to show.
+  child.once('exit', (code, signal) => {
+    rmSync(folder, { recursive: true, force: true })
+    if (!isEnding) console.error(`The service of the demo has ended (${signal ?? `exit code ${code}`}).`)
+    process.exit(isEnding ? 0 : 1)
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      isEnding = true
+      child.kill('SIGTERM')
     })
-    child.kill('SIGTERM')
   }
-  process.once('SIGINT', end)
-  process.once('SIGTERM', end)
   const { pageUrl, otlpUrl } = await addressesOf(child.stderr)
   console.log(`${paint('bold', 'The page of the demo')}: ${pageUrl}`)
   console.log(
