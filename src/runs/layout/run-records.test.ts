@@ -27,8 +27,14 @@ it.each<[boolean, string, RunSigns, RunSigns]>([
   [false, 'the same form', older, { ...older, startMs: 1001 }],
   [false, 'another library', older, { ...newer, library: 'mastra' }],
   [true, 'no response and the same question', { ...older, ...silent }, { ...newer, ...silent }],
+  [
+    true,
+    'no response, on a busy machine',
+    { ...older, ...silent },
+    { ...newer, ...silent, startMs: 1060, endMs: 1580 },
+  ],
   [false, 'no response and another question', { ...older, ...silent }, { ...newer, ...silent, question: 'How?' }],
-  [false, 'no response and an end much later', { ...older, ...silent }, { ...newer, ...silent, endMs: 1600 }],
+  [false, 'no response and an end much later', { ...older, ...silent }, { ...newer, ...silent, endMs: 1601 }],
   [false, 'a response in the newer form alone', { ...older, ...silent }, { ...newer, question: 'Why?' }],
   [
     true,

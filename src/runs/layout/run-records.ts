@@ -28,7 +28,10 @@ export interface RunSigns {
 /** How far the two records of one call may lie apart. */
 export const MAX_APART_MS = 20
 
-/** How far the starts of two forms of a run may lie apart that have the same answers, or are still open. */
+/**
+ * How far the starts of two forms of a run may lie apart, and where there is no response to compare, their ends too. A busy machine
+ * may stop a process between the two; a wider limit does no harm, because a library that writes both forms writes each run in both.
+ */
 export const MAX_FORMS_APART_MS = 100
 
 /** How far the starts of a client's own record and its instrumentation's may lie apart. */
@@ -89,12 +92,7 @@ function isOtherForm(older: RunSigns, newer: RunSigns): boolean {
   if (older.responseIds.length > 0) return isAmong(older.responseIds, newer)
   // Of a stream that was aborted, only one form may name the response.
   const mayBeSame = newer.responseIds.length === 0 || older.callIds.some((id) => newer.callIds.includes(id))
-  return (
-    mayBeSame &&
-    apartMs <= MAX_APART_MS &&
-    Math.abs(older.endMs - newer.endMs) <= MAX_APART_MS &&
-    older.question === newer.question
-  )
+  return mayBeSame && Math.abs(older.endMs - newer.endMs) <= MAX_FORMS_APART_MS && older.question === newer.question
 }
 
 function isOfItsClient(ofClient: RunSigns, other: RunSigns): boolean {
