@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs'
+
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+
+import { toJudgeOptions, toOptions, toWorkerOptions } from './given-options.ts'
+import type { Given } from './given-options.ts'
+import { startServer } from './start.ts'
+
+const program = new Command('spanscore-server')
+  .description('Takes OTLP from agents in any language, scores their runs, and sends the scores back as OTLP.')
+  .version(readVersion(), '-v, --version', 'print the version')
+  .helpOption('-h, --help', 'print this help')
+  .exitOverride()
+  .option(
+    '--to <url>',
+    'OTLP/HTTP endpoint that scores go to, such as http://localhost:4319; needed without --page',
+    url,
+  )
+  .option('--header <name=value>', 'header for that endpoint; may be repeated', collect, [])
+  .option('--to-ca <file>', 'certificate authority of that endpoint, PEM')
+  .option('--forward', 'pass spans and log records on to that endpoint, unchanged', false)
+  .option('--config <file>', 'scorers: YAML or JSON for prebuilt ones, a module for your own')
+  .option('--data <folder>', 'where spans wait until their run is scored', 'spanscore-data')
+  .option('--memory', 'keep them in memory: what is open is lost when the process ends', false)
+  .option('--host <address>', 'address to listen on', '127.0.0.1')
+  .option('--http-port <port>', 'port of OTLP/HTTP', number, 4318)
+  .option('--grpc-port <port>', 'port of OTLP/gRPC', number, 4317)
+  .option('--token-file <file>', 'file with the token that senders must show; or the variable SPANSCORE_SERVER_TOKEN')
+  .option(
+    '--allowed-host <name>',
+    'name under which the service is reached, beside localhost; may be repeated',
+    collect,
+    [],
+  )
+  .option('--tls-cert <file>', 'certificate of the service, PEM')
+  .option('--tls-key <file>', 'its key, PEM')
+  .option('--tls-client-ca <file>', 'certificate authority that must have signed the certificates of senders, PEM')
+  .option('--settle <seconds>', 'how long nothing of a run may have arrived before it is scored', number, 10)
+  .option('--orphans <seconds>', 'how long spans wait for their parent', number, 300)
+  .option('--linger <seconds>', 'how long a scored run waits for late spans', number, 300)
+  .option('--max-trace-age <seconds>', 'how long a run may be open', number, 86_400)
+  .option('--max-trace-spans <count>', 'spans of one trace', number, 10_000)
+  .option('--max-trace <MiB>', 'size of one trace', number, 64)
+  .option('--max-held-spans <count>', 'spans of all traces; requests are refused above it', number, 150_000)
+  .option('--max-content <MiB>', 'content in memory; what is over it is read from the log again', number, 64)
+  .option('--max-body <MiB>', 'size of a request', number, 16)
+  .option('--max-decompressed <MiB>', 'size of a request once it is decompressed', number, 64)
+  .option(
+    '--max-receiving <MiB>',
+    'size of all requests that are not answered yet; the largest is refused',
+    number,
+    256,
+  )
+  .option('--max-request-spans <count>', 'spans or log records in one request', number, 50_000)
+  .option('--max-span <MiB>', 'size of one span', number, 4)
+  .option('--max-connections <count>', 'connections of OTLP/HTTP', number, 1000)
+  .option('--max-days <days>', 'how long anything is kept at most, scored or not', number, 7)
+  .option('--max-log <MiB>', 'size of the log; requests are refused above it', number, 10_240)
+  .option('--page', 'show runs, scores and why on a page; keeps runs in the data folder', false)
+  .option('--page-port <port>', 'port of the page', number, 4320)
+  .option('--page-days <days>', 'how long the page keeps runs', number, 14)
+  .option('--page-size <MiB>', 'how much the page keeps; the oldest runs are deleted above it', number, 2048)
+  .option('--jaeger <url>', 'base of a Jaeger UI that the page links traces to, such as http://localhost:16686', url)
+  .addOption(
+    new Option(
+      '--role <role>',
+      'service: takes OTLP itself; worker: reads spans from Kafka; judge: asks judges about runs that workers chose',
+    )
+      .choices(['service', 'worker', 'judge'])
+      .default('service'),
+  )
+  .option('--brokers <list>', 'worker, judge: host:port of brokers, with commas between')
+  .option(
+    '--group <name>',
+    'worker, judge: the consumer group that shares the partitions; judge workers share <name>.judges',
+    'spanscore',
+  )
+  .option('--topic-prefix <prefix>', 'worker, judge: topics are <prefix>.spans, .logs, .jobs and .dead', 'spanscore')
+  .option('--kafka-tls', 'worker, judge: reach brokers over TLS', false)
+  .option('--kafka-ca <file>', 'worker, judge: certificate authority of the brokers, PEM')
+  .option('--kafka-cert <file>', 'worker, judge: certificate of this client, PEM')
+  .option('--kafka-key <file>', 'worker, judge: its key, PEM')
+  .addOption(
+    new Option('--kafka-sasl <mechanism>', 'worker, judge: how to sign in').choices([
+      'PLAIN',
+      'SCRAM-SHA-256',
+      'SCRAM-SHA-512',
+    ]),
+  )
+  .option('--kafka-user <name>', 'worker, judge: user name for SASL')
+  .option(
+    '--kafka-password-file <file>',
+    'worker, judge: file with the password; or the variable SPANSCORE_KAFKA_PASSWORD',
+  )
+  .option(
+    '--session-timeout <seconds>',
+    'worker, judge: after how long without a heartbeat others take over',
+    number,
+    10,
+  )
+  .option('--carry-after <seconds>', 'worker: age at which an open run is appended again', number, 3600)
+  .option(
+    '--judge-jobs',
+    'worker: write jobs for judge workers to <prefix>.jobs instead of asking judges itself',
+    false,
+  )
+  .option('--max-job-age <seconds>', 'judge: how long a job may wait; older ones are skipped', number, 21_600)
+  .action(async (given: Given) => {
+    await run(given)
+  })
+
+await program.parseAsync().catch((error: unknown) => {
+  // Help and version are thrown, too; commander has written what is wrong with the arguments.
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
+  process.stderr.write(`spanscore-server: ${error instanceof Error ? error.message : String(error)}\n`)
+  // Parts that have been started keep the process alive.
+  process.exit(2)
+})
+
+async function run(given: Given): Promise<void> {
+  if (given.role === 'worker') {
+    // Loaded where it is used: a service on one machine needs no Kafka client.
+    const { startWorker } = await import('./start-worker.ts')
+    const worker = await startWorker(toWorkerOptions(given, say))
+    say(
+      `Reads ${given.topicPrefix}.spans and ${given.topicPrefix}.logs from ${given.brokers}. Scores go to ${given.to}.`,
+    )
+    say(`Answers /health and /ready on http://${given.host}:${worker.httpPort}.`)
+    stopOnSignals('commits what is scored and leaves the group', () => worker.stop())
+    return
+  }
+  if (given.role === 'judge') {
+    const { startJudgeWorker } = await import('./start-judge-worker.ts')
+    const worker = await startJudgeWorker(toJudgeOptions(given, say))
+    say(`Reads ${given.topicPrefix}.jobs from ${given.brokers}. Scores go to ${given.to}.`)
+    say(`Answers /health and /ready on http://${given.host}:${worker.httpPort}.`)
+    stopOnSignals('waits for judges that are asked, commits and leaves the group', () => worker.stop())
+    return
+  }
+  const server = await startServer(toOptions(given, say))
+  say(
+    `Takes OTLP/HTTP on http${given.tlsCert === undefined ? '' : 's'}://${given.host}:${server.httpPort} and OTLP/gRPC on port ${server.grpcPort}.`,
+  )
+  const scoresTo = given.to === undefined ? 'are on the page alone' : `go to ${given.to}`
+  say(
+    `Scores ${scoresTo}${given.forward ? ', and so do the spans' : ''}. Spans wait ${given.memory ? 'in memory' : `in ${given.data}`}.`,
+  )
+  if (server.pageUrl !== undefined) say(`The page is at ${server.pageUrl}`)
+  stopOnSignals('delivers what is scored. What is not complete stays on the log', () => server.stop())
+}
+
+function readVersion(): string {
+  const manifest: { version: string } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  return manifest.version
+}
+
+function stopOnSignals(what: string, end: () => Promise<void>): void {
+  let isStopping = false
+  const stop = (): void => {
+    if (isStopping) process.exit(1)
+    isStopping = true
+    say(`Stops: ${what}.`)
+    void end().then(() => process.exit(0))
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+function say(line: string): void {
+  process.stderr.write(`spanscore-server: ${line}\n`)
+}
+
+function collect(value: string, known: readonly string[]): readonly string[] {
+  return [...known, value]
+}
+
+function number(text: string): number {
+  const value = Number(text)
+  if (!Number.isFinite(value) || value < 0 || text.trim() === '')
+    throw new InvalidArgumentError('Expected a number of 0 or more.')
+  return value
+}
+
+function url(text: string): string {
+  if (!URL.canParse(text) || !/^https?:/.test(text))
+    throw new InvalidArgumentError('Expected a URL that begins with http:// or https://.')
+  return text
+}

@@ -1,0 +1,230 @@
+import { readFileSync } from 'node:fs'
+
+import type { Destination } from './send/acknowledged-exporter.ts'
+import type { JudgeServerOptions } from './start-judge-worker.ts'
+import type { WorkerServerOptions } from './start-worker.ts'
+import type { ServerOptions } from './start.ts'
+
+/** What the command line was given, with its defaults. */
+export interface Given {
+  readonly to?: string
+  readonly header: readonly string[]
+  readonly toCa?: string
+  readonly forward: boolean
+  readonly config?: string
+  readonly data: string
+  readonly memory: boolean
+  readonly host: string
+  readonly httpPort: number
+  readonly grpcPort: number
+  readonly tokenFile?: string
+  readonly allowedHost: readonly string[]
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly tlsClientCa?: string
+  readonly settle: number
+  readonly orphans: number
+  readonly linger: number
+  readonly maxTraceAge: number
+  readonly maxTraceSpans: number
+  readonly maxHeldSpans: number
+  readonly maxTrace: number
+  readonly maxContent: number
+  readonly maxBody: number
+  readonly maxDecompressed: number
+  readonly maxReceiving: number
+  readonly maxRequestSpans: number
+  readonly maxSpan: number
+  readonly maxConnections: number
+  readonly maxLog: number
+  readonly maxDays: number
+  readonly page: boolean
+  readonly pagePort: number
+  readonly pageDays: number
+  readonly pageSize: number
+  readonly jaeger?: string
+  readonly role: 'service' | 'worker' | 'judge'
+  readonly brokers?: string
+  readonly group: string
+  readonly topicPrefix: string
+  readonly kafkaCa?: string
+  readonly kafkaCert?: string
+  readonly kafkaKey?: string
+  readonly kafkaTls: boolean
+  readonly kafkaSasl?: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'
+  readonly kafkaUser?: string
+  readonly kafkaPasswordFile?: string
+  readonly sessionTimeout: number
+  readonly carryAfter: number
+  readonly judgeJobs: boolean
+  readonly maxJobAge: number
+}
+
+/** Gets a line for the operator. */
+type Report = ServerOptions['report']
+
+const MEBIBYTE = 1024 * 1024
+
+/** @throws an error with what was expected and what came */
+export function toWorkerOptions(given: Given, report: Report): WorkerServerOptions {
+  const { to, configPath, limits, traces } = toOptions(given, report)
+  return {
+    ...toGroupOptions(given),
+    to: required(to, given),
+    configPath,
+    jobsTopic: given.judgeJobs ? `${given.topicPrefix}.jobs` : undefined,
+    limits,
+    traces,
+    report,
+    groupId: given.group,
+    topics: {
+      spans: `${given.topicPrefix}.spans`,
+      logs: `${given.topicPrefix}.logs`,
+      dead: `${given.topicPrefix}.dead`,
+    },
+    carryAfterMs: given.carryAfter * 1000,
+  }
+}
+
+/** @throws an error with what was expected and what came */
+export function toJudgeOptions(given: Given, report: Report): JudgeServerOptions {
+  const { to, configPath } = toOptions(given, report)
+  return {
+    ...toGroupOptions(given),
+    to: required(to, given),
+    configPath,
+    report,
+    groupId: `${given.group}.judges`,
+    topics: { jobs: `${given.topicPrefix}.jobs`, dead: `${given.topicPrefix}.dead` },
+    maxJobAgeMs: given.maxJobAge * 1000,
+  }
+}
+
+function required(to: ServerOptions['to'], { role }: Given): Destination {
+  if (to === undefined) throw new Error(`--role ${role}: expected --to with the endpoint that scores go to, got none.`)
+  return to
+}
+
+/** What workers and judge workers have in common. */
+function toGroupOptions(
+  given: Given,
+): Pick<WorkerServerOptions, 'kafka' | 'host' | 'httpPort' | 'sessionTimeoutMs' | 'commitMs'> {
+  if (given.brokers === undefined) throw new Error(`--role ${given.role}: expected --brokers host:port,…, got none.`)
+  const password =
+    given.kafkaPasswordFile === undefined
+      ? process.env['SPANSCORE_KAFKA_PASSWORD']
+      : read('--kafka-password-file', given.kafkaPasswordFile).trim()
+  if (given.kafkaSasl !== undefined && (given.kafkaUser === undefined || password === undefined)) {
+    throw new Error('--kafka-sasl: expected --kafka-user and a password, got less.')
+  }
+  return {
+    host: given.host,
+    httpPort: given.httpPort,
+    kafka: {
+      brokers: given.brokers.split(',').map((broker) => broker.trim()),
+      clientId: 'spanscore',
+      tls: given.kafkaTls
+        ? {
+            ...(given.kafkaCa !== undefined && { caFile: given.kafkaCa }),
+            ...(given.kafkaCert !== undefined && { certFile: given.kafkaCert }),
+            ...(given.kafkaKey !== undefined && { keyFile: given.kafkaKey }),
+          }
+        : undefined,
+      sasl:
+        given.kafkaSasl === undefined
+          ? undefined
+          : { mechanism: given.kafkaSasl, username: given.kafkaUser ?? '', password: password ?? '' },
+    },
+    sessionTimeoutMs: given.sessionTimeout * 1000,
+    commitMs: 1000,
+  }
+}
+
+/** @throws an error with what was expected and what came */
+export function toOptions(given: Given, report: Report): ServerOptions {
+  const token =
+    given.tokenFile === undefined ? process.env['SPANSCORE_SERVER_TOKEN'] : read('--token-file', given.tokenFile).trim()
+  const clientCa = given.tlsClientCa === undefined ? undefined : read('--tls-client-ca', given.tlsClientCa)
+  if ((given.tlsCert === undefined) !== (given.tlsKey === undefined)) {
+    throw new Error('Expected both --tls-cert and --tls-key, got one of them.')
+  }
+  if (clientCa !== undefined && given.tlsCert === undefined)
+    throw new Error('--tls-client-ca: expected --tls-cert and --tls-key too.')
+  if (given.to === undefined && !given.page) {
+    throw new Error('Expected --to with the endpoint that scores go to, or --page to look at them here; got neither.')
+  }
+  if (given.to === undefined && given.forward)
+    throw new Error('--forward: expected --to too, where spans are passed on to.')
+  if (token === '') throw new Error('Expected a token that is not empty.')
+  return {
+    host: given.host,
+    httpPort: given.httpPort,
+    grpcPort: given.grpcPort,
+    to:
+      given.to === undefined
+        ? undefined
+        : {
+            url: given.to,
+            headers: Object.fromEntries(given.header.map(toHeader)),
+            ca: given.toCa === undefined ? undefined : read('--to-ca', given.toCa),
+            timeoutMs: 10_000,
+          },
+    forwards: given.forward,
+    dataFolder: given.memory ? undefined : given.data,
+    configPath: given.config,
+    access: { token, allowedHosts: given.allowedHost, hasClientCertificates: clientCa !== undefined },
+    tls:
+      given.tlsCert === undefined || given.tlsKey === undefined
+        ? undefined
+        : { cert: read('--tls-cert', given.tlsCert), key: read('--tls-key', given.tlsKey), clientCa },
+    limits: {
+      maxBodyBytes: given.maxBody * MEBIBYTE,
+      maxDecompressedBytes: given.maxDecompressed * MEBIBYTE,
+      maxReceivingBytes: given.maxReceiving * MEBIBYTE,
+      headersTimeoutMs: 10_000,
+      requestTimeoutMs: 30_000,
+      maxConnections: given.maxConnections,
+      maxSpansPerRequest: given.maxRequestSpans,
+      maxSpanBytes: given.maxSpan * MEBIBYTE,
+      maxLogBytes: given.maxLog * MEBIBYTE,
+      retentionMs: given.maxDays * 86_400_000,
+    },
+    traces: {
+      settleMs: given.settle * 1000,
+      orphanMs: given.orphans * 1000,
+      lingerMs: given.linger * 1000,
+      maxAgeMs: given.maxTraceAge * 1000,
+      maxSpansPerTrace: given.maxTraceSpans,
+      maxBytesPerTrace: given.maxTrace * MEBIBYTE,
+      maxSpans: given.maxHeldSpans,
+      maxContentBytes: given.maxContent * MEBIBYTE,
+    },
+    report,
+    page: given.page
+      ? {
+          host: given.host,
+          port: given.pagePort,
+          allowedHosts: given.allowedHost,
+          retention: { maxAgeMs: given.pageDays * 86_400_000, maxBytes: given.pageSize * MEBIBYTE },
+          jaegerUrl: given.jaeger,
+        }
+      : undefined,
+  }
+}
+
+function read(option: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Error(
+      `${option} ${path}: expected a file that can be read, got ${error instanceof Error ? error.message : 'none'}.`,
+      { cause: error },
+    )
+  }
+}
+
+function toHeader(text: string): [string, string] {
+  const at = text.indexOf('=')
+  if (at <= 0) throw new Error('--header: expected name=value, got text without a name and "=".')
+  return [text.slice(0, at), text.slice(at + 1)]
+}

@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process'
+
+import { expect, it } from 'vitest'
+
+const MAIN = new URL('../../dist/main.js', import.meta.url).pathname
+
+function run(args: readonly string[], nodeOptions: readonly string[] = []): { status: number | null; stderr: string } {
+  return spawnSync(process.execPath, [...nodeOptions, MAIN, ...args], { encoding: 'utf8' })
+}
+
+/** Lets a process believe that its Node.js has another version. */
+function asNode(version: string): string {
+  const code = `Object.defineProperty(process.versions,'node',{value:'${version}'});Object.defineProperty(process,'version',{value:'v${version}'})`
+  return `--import=data:text/javascript,${encodeURIComponent(code)}`
+}
+
+it.each(['20.20.2', '22.9.0', '22.14.0'])('Node.js %s is refused in one line', (version) => {
+  const { status, stderr } = run(['--help'], [asNode(version)])
+  expect(stderr.trim()).toBe(
+    `spanscore-server: Expected Node.js 22.15 or later, got v${version}. Start with a newer Node.js.`,
+  )
+  expect(status).toBe(2)
+})
+
+it.each(['22.15.0', '24.1.0', '100.0.0'])('Node.js %s is taken', (version) => {
+  expect(run(['--version'], [asNode(version)])).toMatchObject({ status: 0, stderr: '' })
+})
+
+it.each([
+  [[], 'Expected --to with the endpoint that scores go to, or --page to look at them here; got neither.'],
+  [['--to', 'nope'], 'Expected a URL that begins with http:// or https://.'],
+  [['--role', 'worker', '--to', 'http://127.0.0.1:1'], '--role worker: expected --brokers host:port,…, got none.'],
+  [['--page', '--forward'], '--forward: expected --to too, where spans are passed on to.'],
+  [['--page', '--tls-cert', 'cert.pem'], 'Expected both --tls-cert and --tls-key, got one of them.'],
+  [['--setle', '1'], 'Did you mean --settle?'],
+])('%j is refused, and the error says what was expected', (args, message) => {
+  const { status, stderr } = run(args)
+  expect(stderr).toContain(message)
+  expect(status).toBe(2)
+})
