@@ -27,6 +27,9 @@ export class LocalSpan implements WayUp {
   hasRecognisedBelow = false
   /** Its place in the order of the starts, while it may still be recognised; 0 where it cannot, or has been. */
   askAgain = 0
+  /** The nearest recognised span above it, as `SpanLinks` last found it, and after which change of what is recognised. */
+  nearest: LocalSpan | undefined = undefined
+  nearestAfter = 0
   /** Its entry among the recent spans, as `RecentSpans` counts them. */
   position = 0
   /** The entry of the outermost span that is known above it; 0 where it is that one itself. */
@@ -77,14 +80,6 @@ export class LocalSpan implements WayUp {
  */
 function isPassed({ open, recognised, isOver }: LocalSpan): boolean {
   return !open && recognised === undefined && !isOver
-}
-
-/** The nearest recognised span from a span upwards, itself included. */
-export function nearestRecognised(span: LocalSpan | undefined): LiveSpan | undefined {
-  for (let current = span; current !== undefined; current = current.above) {
-    if (current.recognised !== undefined) return current.recognised
-  }
-  return undefined
 }
 
 /** Whether the nearest recognised span from a span upwards, itself included, is of a run that is closed. */

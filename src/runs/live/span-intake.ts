@@ -6,7 +6,7 @@ import { isBesideItsTool } from '../trace-span.ts'
 import { HELD_BYTES_OF_SPAN } from './content-bytes.ts'
 import { LiveSpan } from './live-span.ts'
 import type { LiveGroup } from './live-span.ts'
-import { isBelowOver, nearestRecognised, passes } from './local-span.ts'
+import { isBelowOver, passes } from './local-span.ts'
 import type { LocalSpan } from './local-span.ts'
 import type { SpanGroups } from './span-groups.ts'
 import type { ParentSpan, SpanLinks } from './span-links.ts'
@@ -48,7 +48,7 @@ export class SpanIntake {
   /** To be called when a span starts, with the span that is active in its parent context. Whether it is recognised, or below a recognised one. */
   start(span: SdkSpanLike, parent: ParentSpan | undefined): boolean {
     const parentSpan = parent && (this.#links.parentOf(parent, span) ?? this.#unseenParent(parent))
-    let above = nearestRecognised(parentSpan)
+    let above = this.#links.nearestRecognised(parentSpan)
     // Nobody wants to know what is below an agent whose run no scorer wants.
     if (above?.group.isSkipped === true) {
       this.#links.add(span, this.#links.get(above.sdkSpan), false)
@@ -57,7 +57,8 @@ export class SpanIntake {
     const dialect = recogniseSpan(span)
     this.#started += 1
     const isRecognised = dialect !== undefined && dialect !== 'ordinary'
-    if (isRecognised && parent !== undefined && this.#recogniseParent(parent)) above = nearestRecognised(parentSpan)
+    if (isRecognised && parent !== undefined && this.#recogniseParent(parent))
+      above = this.#links.nearestRecognised(parentSpan)
     const local = this.#links.add(span, parentSpan, isRecognised)
     if (dialect === undefined) local.askAgain = this.#started
     if (!isRecognised) return above !== undefined
@@ -149,7 +150,7 @@ export class SpanIntake {
     local.askAgain = 0
     const dialect = recogniseSpan(span)
     if (dialect === undefined || dialect === 'ordinary') return undefined
-    const above = nearestRecognised(local.above)
+    const above = this.#links.nearestRecognised(local.above)
     // One below a closed run was counted as late when it started.
     if (above === undefined && isBelowOver(local.above)) return undefined
     const group = above?.group ?? this.#openGroup(local.context.traceId)

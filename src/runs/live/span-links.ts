@@ -1,4 +1,5 @@
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
+import type { LiveSpan } from './live-span.ts'
 import { LocalSpan } from './local-span.ts'
 import type { SpanIds } from './local-span.ts'
 import { RecentSpans } from './recent-spans.ts'
@@ -26,6 +27,8 @@ export class SpanLinks {
   /** A key of this instance: two processors on one provider keep their ancestries apart. */
   readonly #key: symbol = Symbol('spanscore.span')
   readonly #recent = new RecentSpans(LIMITS)
+  /** How often a span was recognised that others may have started below. */
+  #changes = 1
 
   /** What is kept of a span; `undefined` where it did not start here. */
   get(span: object): LocalSpan | undefined {
@@ -43,6 +46,7 @@ export class SpanLinks {
 
   /** To be called when a span turns out to be recognised: it is found among the others of its kind from now on. */
   recognised(local: LocalSpan, span: SdkSpanLike): void {
+    this.#changes += 1
     this.#recent.addRecognised(local, span.startTime[0])
   }
 
@@ -66,6 +70,26 @@ export class SpanLinks {
     local.recognised = undefined
     local.isOver = true
     if (!local.open) this.#recent.release(local)
+  }
+
+  /**
+   * The nearest recognised span from a span upwards, itself included. What is found is noted on the way: each span that starts in
+   * a chain of thousands would climb all of it otherwise.
+   */
+  nearestRecognised(span: LocalSpan | undefined): LiveSpan | undefined {
+    let found = span
+    while (found !== undefined && found.recognised === undefined) found = this.#nextUp(found)
+    for (let passed = span; passed !== undefined && passed !== found;) {
+      const next = this.#nextUp(passed)
+      passed.nearest = found
+      passed.nearestAfter = this.#changes
+      passed = next
+    }
+    return found?.recognised
+  }
+
+  #nextUp(span: LocalSpan): LocalSpan | undefined {
+    return span.nearestAfter === this.#changes ? span.nearest : span.above
   }
 
   /** The span of this process that a child of `parent` is below: by the object, else by its ids. */
