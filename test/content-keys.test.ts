@@ -31,6 +31,7 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'error.type',
   'gen_ai.operation.name',
   'gen_ai.response.finish_reasons',
+  'gen_ai.tool.call.outcome',
   'gen_ai.tool.status',
   'genkit:metadata:subtype',
   'genkit:type',

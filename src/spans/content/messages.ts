@@ -60,12 +60,17 @@ export function textMessage(role: string, text: string): Message {
   return { role, text, parts: [{ type: 'text', content: text }] }
 }
 
-/** `model`, `ai` → `assistant`; `human` → `user`; `developer` → `system`; `function` → `tool`; others as they are. */
+/**
+ * `model`, `ai`, `chatbot` → `assistant`; `human` → `user`; `developer` → `system`; `function` → `tool`, in any case of letters
+ * (`User`, `ASSISTANT`); others as they are.
+ */
 export function toRole(role: string): string {
-  switch (role) {
+  const name = role.toLowerCase()
+  switch (name) {
     case 'model':
     case 'ai':
-    case 'AIMessageChunk':
+    case 'chatbot':
+    case 'aimessagechunk':
       return 'assistant'
     case 'human':
       return 'user'
@@ -73,6 +78,11 @@ export function toRole(role: string): string {
       return 'system'
     case 'function':
       return 'tool'
+    case 'assistant':
+    case 'user':
+    case 'system':
+    case 'tool':
+      return name
     default:
       return role
   }

@@ -31,6 +31,7 @@ import { openInference } from './openinference/openinference.ts'
 import { openLlmetry } from './openllmetry/openllmetry.ts'
 import { otelOpenAiAgents } from './otel-openai-agents.ts'
 import { pydanticAi } from './pydantic-ai.ts'
+import { quarkusLangChain4j } from './quarkus-langchain4j.ts'
 import { sentry } from './sentry.ts'
 import { springAi } from './spring-ai.ts'
 import { strands } from './strands.ts'
@@ -66,6 +67,7 @@ export const allDialects: readonly Dialect[] = [
   voltAgent,
   openLlmetry,
   springAi,
+  quarkusLangChain4j,
   strands,
   microsoft,
   logfire,

@@ -1,5 +1,6 @@
-import type { Absence, ContentFact, Dialect, SpanRole } from '../dialect.ts'
+import type { Absence, ContentFact, Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { isRecord, parseJson, parseJsonTwice, textOf } from '../json.ts'
+import { outcomeOf } from '../outcome.ts'
 import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinitions } from '../content/semconv-content.ts'
 import {
   operationOf,
@@ -74,9 +75,24 @@ export const genAi: Dialect = {
   model: (span) => semconvModel(span.attributes),
   usage: (span) => semconvUsage(span.attributes),
 
+  outcome(span): SpanOutcome {
+    const outcome = outcomeOf(span)
+    if (outcome.error !== undefined) return outcome
+    // Rig (Rust) leaves the status of a tool that failed or declined unset.
+    const written = span.attributes[TOOL_OUTCOME]
+    if (written === 'success') return { status: 'ok' }
+    if (written !== 'error' && written !== 'denied') return outcome
+    return {
+      status: 'error',
+      error: {
+        type: textOf(span.attributes['gen_ai.tool.error.type']) ?? written,
+      },
+    }
+  },
+
   tool(span) {
     const tool = semconvTool(span.attributes)
-    if (tool !== undefined) return tool
+    if (tool !== undefined) return span.attributes[TOOL_OUTCOME] === 'skipped' ? { ...tool, executed: false } : tool
     const name = /^(?:execute_tool|tools\/call) (\S.*)$/.exec(span.name)?.[1]
     const id = textOf(span.attributes['gen_ai.tool.call.id'])
     return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }
@@ -161,10 +177,17 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['completion', 'model'],
   ['generate', 'model'],
   ['responses', 'model'],
+  // Rig's names for calls that stream, and for Gemini's Interactions API.
+  ['chat_streaming', 'model'],
+  ['interactions', 'model'],
+  ['interactions_streaming', 'model'],
   ['execute_tool', 'tool'],
   ['handoff', 'handoff'],
   ['evaluation', 'evaluator'],
 ])
+
+/** How a call of a tool ended, as Rig (Rust) writes it: `success`, `error`, `denied` or `skipped`. */
+const TOOL_OUTCOME = 'gen_ai.tool.call.outcome'
 
 /** Names before the conventions had one. */
 const ARGUMENT_KEYS = ['gen_ai.tool.call.arguments', 'gen_ai.tool.args', 'gen_ai.tool.input', 'tool_arguments'].concat([
@@ -185,10 +208,16 @@ function absenceOf(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog
   if (hasWords === true) return undefined
   if (fact === 'toolDefinitions') return { why: 'not-recorded' }
   if (PYTHON_SCOPE.test(span.scope.name)) {
-    return { why: 'not-captured', switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_only' }
+    return {
+      why: 'not-captured',
+      switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_only',
+    }
   }
   // The AWS SDK's records no content, whatever is set.
   const mayRecord = span.scope.name.includes('instrumentation') && !span.scope.name.endsWith('instrumentation-aws-sdk')
   if (!mayRecord) return { why: 'not-recorded' }
-  return { why: 'not-captured', switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true' }
+  return {
+    why: 'not-captured',
+    switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true',
+  }
 }

@@ -2,12 +2,12 @@ import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { jsonAttribute } from '../content/json-attribute.ts'
 import { isRecord, numberOf, textOf } from '../json.ts'
 import type { Message, Part } from '../../model/message.ts'
-import { makeMessage } from '../content/messages.ts'
+import { makeMessage, systemTextOf } from '../content/messages.ts'
 import { outcomeOf } from '../outcome.ts'
 import { replyMessages, requestInstructions, requestMessages, requestTools } from '../content/payloads.ts'
 import { semconvInput, semconvInstructions, semconvOutput, semconvToolDefinitions } from '../content/semconv-content.ts'
 import { makeUsage, semconvConversationId, semconvModel, semconvTool, semconvUsage, semconvUserId } from '../semconv.ts'
-import type { SourceSpan } from '../source-span.ts'
+import type { SourceLog, SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
 import { unwrapResult, withoutIdentity } from '../content/adk.ts'
 
@@ -55,17 +55,23 @@ export const googleAdk: Dialect = {
     if (type === undefined && message === undefined) return { status: 'ok' }
     return {
       status: 'error',
-      error: { ...(type !== undefined && { type }), ...(message !== undefined && { message }) },
+      error: {
+        ...(type !== undefined && { type }),
+        ...(message !== undefined && { message }),
+      },
     }
   },
 
   systemInstructions(span, logs) {
-    const text = requestInstructions(shown(span, REQUEST)) ?? semconvInstructions(span, logs)
+    const text =
+      requestInstructions(shown(span, REQUEST)) ??
+      semconvInstructions(span, logs) ??
+      systemTextOf(messagesIn(span, logs))
     return text === undefined ? undefined : textOf(withoutIdentity(text))
   },
 
-  input: (span, logs) => (requestMessages(shown(span, REQUEST)) ?? semconvInput(span, logs))?.map(withErrors),
-  output: (span, logs) => replyMessages(shown(span, REPLY)) ?? semconvOutput(span, logs),
+  input: (span, logs) => (requestMessages(shown(span, REQUEST)) ?? messagesIn(span, logs))?.map(withErrors),
+  output: (span, logs) => replyMessages(shown(span, REPLY)) ?? withoutElided(semconvOutput(span, logs)),
   toolDefinitions: (span, logs) => requestTools(shown(span, REQUEST)) ?? semconvToolDefinitions(span, logs),
 
   model: (span) => semconvModel(span.attributes),
@@ -83,24 +89,41 @@ export const googleAdk: Dialect = {
 
   tool(span) {
     const name = /^execute_tool (\S.*)$/.exec(span.name)?.[1]
-    return semconvTool(span.attributes) ?? (name === undefined ? undefined : { name })
+    const tool = semconvTool(span.attributes)
+    if (tool?.id === UNKNOWN) return { name: tool.name }
+    return tool ?? (name === undefined ? undefined : { name })
   },
   toolArguments: (span) =>
     shown(span, 'gcp.vertex.agent.tool_call_args') ?? jsonAttribute(span, 'gen_ai.tool.call.arguments'),
-  toolResult: (span) =>
-    unwrapResult(shown(span, 'gcp.vertex.agent.tool_response') ?? jsonAttribute(span, 'gen_ai.tool.call.result')),
+  toolResult(span) {
+    const written = shown(span, 'gcp.vertex.agent.tool_response') ?? jsonAttribute(span, 'gen_ai.tool.call.result')
+    const result = unwrapResult(written)
+    return result === UNKNOWN ? undefined : result
+  },
 
   absence(span, fact, logs) {
     const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
-    if (isOptional && (shown(span, REQUEST) !== undefined || semconvInput(span, logs) !== undefined)) return undefined
+    if (isOptional && (shown(span, REQUEST) !== undefined || messagesIn(span, logs) !== undefined)) return undefined
+    if (semconvInput(span, logs)?.some((message) => message.text === ELIDED) === true) {
+      return {
+        why: 'not-captured',
+        switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true',
+      }
+    }
     if (isConventional(span)) {
-      return { why: 'not-captured', switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY' }
+      return {
+        why: 'not-captured',
+        switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY',
+      }
     }
     // A failed call has no attributes at all.
     const isFailed = span.attributes[REQUEST] === undefined
     return isFailed
       ? { why: 'not-recorded' }
-      : { why: 'not-captured', switch: 'ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true' }
+      : {
+          why: 'not-captured',
+          switch: 'ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true',
+        }
   },
 
   contentKeys: [...(genAi.contentKeys ?? []), 'gcp.vertex.agent.llm_request', 'gcp.vertex.agent.llm_response'].concat([
@@ -112,6 +135,20 @@ export const googleAdk: Dialect = {
 
 const REQUEST = 'gcp.vertex.agent.llm_request'
 const REPLY = 'gcp.vertex.agent.llm_response'
+
+/** What is written in the place of an id or of a result that is not there. */
+const UNKNOWN = '<not specified>'
+/** The content of log records that hold none. */
+const ELIDED = '<elided>'
+
+function messagesIn(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined {
+  return withoutElided(semconvInput(span, logs))
+}
+
+function withoutElided(messages: readonly Message[] | undefined): readonly Message[] | undefined {
+  const kept = messages?.filter((message) => message.text !== ELIDED)
+  return kept?.length === 0 ? undefined : kept
+}
 
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['invoke_agent', 'agent'],

@@ -3,11 +3,13 @@ import { isRecord, parseJson } from '../json.ts'
 import type { Message } from '../../model/message.ts'
 import { makeMessage } from '../content/messages.ts'
 import { toToolCallPart } from '../content/parts.ts'
+import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
- * Koog (Kotlin): the conventions of old, with calls of tools as JSON text in the place of words. In requests a call has the role of
- * the tool that it calls, and the answer that follows it has no id.
+ * Koog (Kotlin). Up to 0.5 the conventions of old, with calls of tools as JSON text in the place of words: in requests a call has
+ * the role of the tool that it calls, and the answer that follows it has no id. Later versions write `gen_ai.input.messages`.
+ * Unless the feature is verbose, a placeholder is in the place of all content.
  */
 export const koog: Dialect = {
   ...genAi,
@@ -15,14 +17,36 @@ export const koog: Dialect = {
 
   recognises: (scopeName) => scopeName === 'ai.koog' || scopeName.startsWith('ai.koog.'),
 
-  input: (span, logs) => withCalls(genAi.input?.(span, logs)),
-  output: (span, logs) => withCalls(genAi.output?.(span, logs)),
+  systemInstructions: (span, logs) => genAi.systemInstructions?.(shown(span), logs),
+  input: (span, logs) => withCalls(genAi.input?.(shown(span), logs)),
+  output: (span, logs) => withCalls(genAi.output?.(shown(span), logs)),
+  toolDefinitions: (span, logs) => genAi.toolDefinitions?.(shown(span), logs),
+  toolArguments: (span, logs) => genAi.toolArguments?.(shown(span), logs),
+  toolResult: (span, logs) => genAi.toolResult?.(shown(span), logs),
+
+  absence: (span, fact, logs) =>
+    shown(span) === span ? genAi.absence?.(span, fact, logs) : { why: 'not-captured', switch: 'setVerbose(true)' },
+
+  ownContentKeys: [...(genAi.ownContentKeys ?? []), 'system_instructions', 'koog.node.input', 'koog.node.output'],
+}
+
+/** What is written in the place of content. */
+const HIDDEN = 'HIDDEN:non-empty'
+
+/** The span without the attributes and events whose content is hidden; the span itself where nothing is. */
+function shown(span: SourceSpan): SourceSpan {
+  const attributes = Object.entries(span.attributes)
+  const ofSpan = attributes.filter(([, value]) => value !== HIDDEN)
+  const events = span.events.filter((event) => !Object.values(event.attributes).includes(HIDDEN))
+  if (ofSpan.length === attributes.length && events.length === span.events.length) return span
+  return { ...span, attributes: Object.fromEntries(ofSpan), events }
 }
 
 /** Makes calls of the texts that hold them, and gives the answers the ids of the calls that they follow. */
 function withCalls(messages: readonly Message[] | undefined): readonly Message[] | undefined {
   const waiting: string[] = []
   return messages?.map((message) => {
+    if (message.role === 'Reasoning') return toReasoning(message)
     const calls = callsIn(message)
     if (calls !== undefined) {
       waiting.push(...calls.flatMap((call) => call.id ?? []))
@@ -35,8 +59,15 @@ function withCalls(messages: readonly Message[] | undefined): readonly Message[]
   })
 }
 
+/** What the model thought has a role of its own. */
+function toReasoning(message: Message): Message {
+  return makeMessage('assistant', [{ type: 'reasoning', content: message.text ?? '' }])
+}
+
 /** `[{ "function": { name, arguments }, "id", "type": "function" }]` */
 function callsIn({ role, parts }: Message): NonNullable<ReturnType<typeof toToolCallPart>>[] | undefined {
+  const own = parts.flatMap((part) => (part.type === 'tool_call' ? [part] : []))
+  if (own.length > 0) return role === 'tool' ? own : undefined
   const [part] = parts
   if (parts.length !== 1 || (role !== 'assistant' && role !== 'tool')) return undefined
   const value =

@@ -1,0 +1,138 @@
+import { expect, it } from 'vitest'
+import { sourceSpan } from '../../../test/fixtures/source-span.ts'
+import { buildRuns } from '../../runs/build-runs.ts'
+import type { SourceLog, SourceSpan } from '../source-span.ts'
+
+const scope = { name: 'gcp.vertex.agent' }
+
+function span(spanId: string, parentSpanId: string | undefined, fields: Partial<SourceSpan>): SourceSpan {
+  const startTimeMs = spanId.charCodeAt(0)
+  return sourceSpan({
+    spanId,
+    parentSpanId,
+    startTimeMs,
+    endTimeMs: startTimeMs + 0.5,
+    scope,
+    ...fields,
+  })
+}
+
+function log(spanId: string, eventName: string, content: unknown): SourceLog {
+  const timeMs = spanId.charCodeAt(0)
+  return {
+    traceId: sourceSpan().traceId,
+    spanId,
+    eventName,
+    timeMs,
+    attributes: {},
+    body: { content },
+    scope,
+  }
+}
+
+/** As Go's version writes them: two calls at the same time, the first of which fails, and a span that repeats both results. */
+function spans(): SourceSpan[] {
+  const model = {
+    'gen_ai.operation.name': 'generate_content',
+    'gen_ai.request.model': 'm',
+  }
+  const tool = {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': 'add',
+  }
+  return [
+    span('a', undefined, {
+      name: 'invoke_agent helper',
+      attributes: {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.agent.name': 'helper',
+      },
+    }),
+    span('b', 'a', { name: 'generate_content m', attributes: model }),
+    span('c', 'a', {
+      name: 'execute_tool add',
+      attributes: {
+        ...tool,
+        'gen_ai.tool.call.id': '<not specified>',
+        'gcp.vertex.agent.tool_call_args': '{"a":1}',
+        'gcp.vertex.agent.tool_response': '<not specified>',
+      },
+      status: { code: 'error', message: 'boom' },
+    }),
+    span('d', 'a', {
+      name: 'execute_tool add',
+      attributes: {
+        ...tool,
+        'gen_ai.tool.call.id': '<not specified>',
+        'gcp.vertex.agent.tool_call_args': '{"a":2}',
+        'gcp.vertex.agent.tool_response': '{"result":"<not specified>"}',
+      },
+    }),
+    span('e', 'a', {
+      name: 'execute_tool (merged)',
+      attributes: {
+        ...tool,
+        'gen_ai.tool.name': '(merged tools)',
+        'gcp.vertex.agent.tool_response': '{"x":1}',
+      },
+    }),
+    span('f', 'a', { name: 'generate_content m', attributes: model }),
+  ]
+}
+
+it('takes placeholders in log records and on tools for absent', () => {
+  const logs = ['b', 'f'].flatMap((spanId) =>
+    ['gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.choice'].map((name) => log(spanId, name, '<elided>')),
+  )
+  const [run] = buildRuns(spans(), { logs })
+  expect([run?.userInput, run?.systemInstructions, run?.output]).toEqual([undefined, undefined, undefined])
+  const setting = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true'
+  expect(run?.missing).toContainEqual({
+    what: 'input',
+    why: 'not-captured',
+    switch: setting,
+  })
+  expect(run?.missing).toContainEqual({
+    what: 'output',
+    why: 'not-captured',
+    switch: setting,
+  })
+  const calls = run?.toolCalls.map(({ id, arguments: given, result, status }) => ({
+    id,
+    given,
+    result,
+    status,
+  }))
+  expect(calls).toEqual([
+    { id: undefined, given: { a: 1 }, result: undefined, status: 'error' },
+    { id: undefined, given: { a: 2 }, result: undefined, status: 'ok' },
+  ])
+})
+
+it("reads Go's log records, whose contents name the role, without the texts that ADK adds", () => {
+  const user = { role: 'user', parts: [{ text: 'Sum?' }] }
+  const call = {
+    role: 'model',
+    parts: [{ functionCall: { name: 'add', args: { a: 1 } } }],
+  }
+  const instructions = 'Be brief.\n\nYou are an agent. Your internal name is "helper".'
+  const [run] = buildRuns(spans(), {
+    logs: [
+      log('b', 'gen_ai.system.message', instructions),
+      log('b', 'gen_ai.user.message', user),
+      log('b', 'gen_ai.choice', call),
+      log('f', 'gen_ai.system.message', instructions),
+      log('f', 'gen_ai.user.message', user),
+      log('f', 'gen_ai.user.message', call),
+      log('f', 'gen_ai.choice', {
+        role: 'model',
+        parts: [{ text: 'It is 3.' }],
+      }),
+    ],
+  })
+  expect(run).toMatchObject({
+    userInput: 'Sum?',
+    systemInstructions: 'Be brief.',
+    output: 'It is 3.',
+  })
+})

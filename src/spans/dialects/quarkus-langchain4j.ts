@@ -1,0 +1,54 @@
+import type { ContentFact, Dialect, SpanRole } from '../dialect.ts'
+import { outcomeWithExceptions } from '../outcome.ts'
+import { genAi } from './gen-ai.ts'
+
+const SERVICE = 'langchain4j.aiservices.'
+const TOOL = 'langchain4j.tools.'
+
+/** What records a fact. */
+const SETTINGS: ReadonlyMap<ContentFact, string> = new Map<ContentFact, string>([
+  ['output', 'include-completion'],
+  ['toolArguments', 'include-tool-arguments'],
+  ['toolResult', 'include-tool-result'],
+])
+
+/**
+ * LangChain4j in Quarkus (Java): a method of an AI service is the agent, with no attributes at all; calls of models and tools below it
+ * write the GenAI conventions. The prompt is the texts of all messages in one, without their roles, so that neither question nor
+ * instructions can be separated. A failure is an exception event; the status stays unset.
+ */
+export const quarkusLangChain4j: Dialect = {
+  ...genAi,
+  name: 'quarkus-langchain4j',
+
+  names: [SERVICE, TOOL],
+  recognises: (scopeName, attributes, spanName) =>
+    spanName.startsWith(SERVICE) ||
+    spanName.startsWith(TOOL) ||
+    (scopeName === 'io.quarkus.opentelemetry' && attributes['gen_ai.operation.name'] !== undefined),
+
+  roleOf(span): SpanRole {
+    if (span.name.startsWith(SERVICE)) return 'agent'
+    return span.name.startsWith(TOOL) ? 'tool' : genAi.roleOf(span)
+  },
+
+  // `langchain4j.aiservices.Assistant.chat`: the interface, then its method.
+  agent(span) {
+    const name = /^langchain4j\.aiservices\.(.+)\.[^.]+$/.exec(span.name)?.[1]
+    return name === undefined ? undefined : { name }
+  },
+
+  outcome: outcomeWithExceptions,
+  input: () => undefined,
+  systemInstructions: () => undefined,
+
+  absence(_span, fact) {
+    const setting = SETTINGS.get(fact)
+    return setting === undefined
+      ? { why: 'not-recorded' }
+      : {
+          why: 'not-captured',
+          switch: `quarkus.langchain4j.tracing.${setting}=true`,
+        }
+  },
+}
