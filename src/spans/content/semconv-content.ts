@@ -118,22 +118,27 @@ export function readLogMessage(log: SourceLog): Message | undefined {
 }
 
 function ofLog({ body, attributes }: SourceLog, role: string): Message | undefined {
-  return toEventMessage(isRecord(body) ? body : attributes, role)
+  // Semantic Kernel for Python writes the payload as JSON text.
+  const written = typeof body === 'string' && body.startsWith('{') ? parseJson(body) : body
+  return toEventMessage(isRecord(written) ? written : attributes, role)
 }
 
 /** The payload of a message event: the message, or (`gen_ai.choice`) an envelope around it. */
-function toEventMessage(payload: unknown, role: string): Message | undefined {
-  if (!isRecord(payload)) return undefined
+function toEventMessage(written: unknown, role: string): Message | undefined {
+  if (!isRecord(written)) return undefined
+  // Semantic Kernel for .NET has it as JSON text in an attribute; what completes text alone is given a plain text.
+  const inner = parseJson(written['gen_ai.event.content'])
+  const payload = isRecord(inner) ? inner : typeof inner === 'string' ? { ...written, content: inner } : written
   const message = parseJson(payload.message)
-  const inner = isRecord(message) ? message : message === undefined ? {} : { content: message }
-  const content = inner.content ?? payload.content
+  const own = isRecord(message) ? message : message === undefined ? {} : { content: message }
+  const content = own.content ?? payload.content
   const blocks = typeof content === 'string' && /^\s*\[\s*[{\]]/.test(content) ? parseJson(content) : content
   return toMessage({
     ...payload,
-    ...inner,
-    role: textOf(inner.role) ?? textOf(payload.role) ?? role,
+    ...own,
+    role: textOf(own.role) ?? textOf(payload.role) ?? role,
     content: blocks,
-    tool_calls: parseJson(inner.tool_calls ?? payload.tool_calls),
+    tool_calls: parseJson(own.tool_calls ?? payload.tool_calls),
   })
 }
 

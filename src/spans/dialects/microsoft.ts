@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialect.ts'
+import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
@@ -12,13 +13,15 @@ export const microsoft: Dialect = {
   recognises: (scopeName) =>
     scopeName === 'agent_framework' ||
     scopeName.startsWith('Experimental.Microsoft.') ||
+    scopeName.startsWith('Microsoft.Agents.AI') ||
     scopeName.startsWith('Microsoft.SemanticKernel') ||
     scopeName.startsWith('semantic_kernel.'),
 
-  roleOf: (span) => (span.name.startsWith('workflow.run') ? 'entry' : genAi.roleOf(span)),
+  // `orchestrate_tools` is around the calls of a client that calls tools by itself, where no agent is.
+  roleOf: (span) => (isWorkflow(span) || span.name === 'orchestrate_tools' ? 'entry' : genAi.roleOf(span)),
 
   // Agents in a workflow work for one answer.
-  holdsOneRun: (span) => span.name.startsWith('workflow.run') || genAi.holdsOneRun?.(span) === true,
+  holdsOneRun: (span) => isWorkflow(span) || genAi.holdsOneRun?.(span) === true,
 
   absence(span, fact) {
     const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
@@ -33,4 +36,9 @@ export const microsoft: Dialect = {
         : 'EnableSensitiveData = true (UseOpenTelemetry(configure: …))',
     }
   },
+}
+
+/** `workflow.run` in Python and in older versions for .NET, `workflow_invoke` in newer ones. */
+function isWorkflow({ name }: SourceSpan): boolean {
+  return name.startsWith('workflow.run') || name.startsWith('workflow_invoke')
 }
