@@ -244,7 +244,7 @@ describe('the page', () => {
     await nested.waitFor()
     expect(await nested.innerText()).toContain('weather-agent')
     expect(await nested.getByRole('region', { name: 'Tool call get_forecast, failed' }).innerText()).toContain(
-      'timeout after 2000 ms',
+      'timeout after 300 ms',
     )
     expect(await page.locator('.missing').innerText()).toContain('availableTools')
     await picture(page, 'nested-run')

@@ -70,7 +70,7 @@ export const plannedTrip: MadeRun = {
           {
             name: 'get_forecast',
             arguments: { city: 'Bergen', day: 'Saturday' },
-            error: 'forecast service: timeout after 2000 ms',
+            error: 'forecast service: timeout after 300 ms',
           },
         ],
         answer: 'Oslo: 14 °C and dry. Bergen: no data.',
@@ -79,7 +79,7 @@ export const plannedTrip: MadeRun = {
     },
   ],
   answer: 'Ride in Oslo: it is dry with 14 °C on Saturday. In Bergen it will rain all day.',
-  durationMs: 5200,
+  durationMs: 14_000,
 }
 
 const questions = [

@@ -41,7 +41,7 @@ export function AgreementTable({
           <tr>
             <th scope="row">Scorer: fail</th>
             <td class="number">
-              ✗ {falseAlarms} <span class="muted">false alarms</span>
+              ✗ {falseAlarms} <span class="muted">{falseAlarms === 1 ? 'false alarm' : 'false alarms'}</span>
             </td>
             <td class="number">✓ {bothFail}</td>
           </tr>
