@@ -11,7 +11,7 @@ const read = (name: string) => readFileSync(join(root, name), 'utf8')
 
 /** The options of the program, as its source declares them. */
 const options = new Set(
-  [...read('server/src/main.ts').matchAll(/(?:option|Option)\(\s*'(--[a-z-]+)/g)].map(([, name]) => name),
+  [...read('server/src/command-line.ts').matchAll(/(?:option|Option)\(\s*'(--[a-z-]+)/g)].map(([, name]) => name),
 )
 /** Partitions of the topics of spans and of jobs in docs/scale.md: workers beyond have nothing to read. */
 const partitionsOf = (topic: string) =>

@@ -75,5 +75,7 @@ test.each<{ shape: DenseShape; redacts: boolean }>([
 ])('megabytes of dense JSON in $shape hold no turn for long (redact: $redacts)', async (run) => {
   // On a machine that is slow, everything is.
   const limitMs = Math.max(LONGEST_MS, readingMs() / 4)
-  expect(await longTurns(run.shape, limitMs, run.redacts)).toEqual([])
+  const found = await longTurns(run.shape, limitMs, run.redacts)
+  // Work that is not in slices takes long every time; on a busy machine a turn may take long once.
+  expect(found.length === 0 ? found : await longTurns(run.shape, limitMs, run.redacts)).toEqual([])
 })
