@@ -105,7 +105,7 @@ describe('an application in one file', () => {
       diag.setLogger({ error: say, warn: say, info: say, debug: () => {}, verbose: () => {} })
       const scorers = [createRubricScorer({ model: 'openai/gpt-5-mini', criteria: [{ id: 'kind', question: 'Is it kind?' }] })]
       attachScoring({ scorers })
-      globalThis.told = { said, seen: attachScoring({ scorers }).ledger().runs.seen }
+      globalThis.report = { said, seen: attachScoring({ scorers }).ledger().runs.seen }
     `
     const text = await bundled(withoutPeers, code, {
       platform: 'neutral',
@@ -115,8 +115,8 @@ describe('an application in one file', () => {
       write: false,
     })
     expect(text).not.toContain('node:')
-    const world: { told?: { said: string[]; seen: number } } = {}
+    const world: { report?: { said: string[]; seen: number } } = {}
     runInContext(text, createContext(world))
-    expect(world.told).toEqual({ said: [expect.stringContaining('Nothing is scored in this runtime')], seen: 0 })
+    expect(world.report).toEqual({ said: [expect.stringContaining('Nothing is scored in this runtime')], seen: 0 })
   })
 })

@@ -16,7 +16,7 @@ interface Vector {
 
 /**
  * Random calls with what the leaderboard's own `simple_function_checker` (Python, gorilla at 6ea5797) says of them. Left out:
- * whole numbers in lists of floats, which Python tells from floats and JSON does not.
+ * whole numbers in lists of floats, which Python distinguishes from floats and JSON does not.
  */
 const vectors = readFileSync('test/fixtures/bfcl-arguments.jsonl', 'utf8')
   .trim()
