@@ -18,22 +18,40 @@ export async function readLines(response: Response, onLine: (line: string) => vo
   if (rest !== '') onLine(rest)
 }
 
-/** How many changes there were, so that what depends on it is asked for again; and whether the service answers. */
+/** A connection on which nothing came for this long is given up. The service sends something every 5 s. */
+const SILENT_MS = 15_000
+
+interface LiveState {
+  readonly changes: number
+  readonly isStuck: boolean
+}
+
+/** How many changes there were, so that what depends on it is asked for again; and whether the service works. */
 export function useChanges(): { readonly changes: number; readonly isConnected: boolean } {
   const [state, setState] = useState({ changes: 0, isConnected: false })
   useEffect(() => {
     const controller = new AbortController()
     const follow = async (): Promise<void> => {
+      const connection = new AbortController()
+      const giveUp = (): void => connection.abort()
+      let silence = setTimeout(giveUp, SILENT_MS)
+      let seen = -1
       try {
         // `EventSource` cannot send the token in a header.
-        const response = await ask('/api/live', { signal: controller.signal })
-        setState(({ changes }) => ({ changes: changes + 1, isConnected: true }))
+        const response = await ask('/api/live', { signal: AbortSignal.any([controller.signal, connection.signal]) })
         await readLines(response, (line) => {
-          if (line.startsWith('data:')) setState(({ changes }) => ({ changes: changes + 1, isConnected: true }))
+          if (!line.startsWith('data:')) return
+          clearTimeout(silence)
+          silence = setTimeout(giveUp, SILENT_MS)
+          const now: LiveState = JSON.parse(line.slice('data:'.length))
+          const isNew = now.changes !== seen
+          seen = now.changes
+          setState(({ changes }) => ({ changes: isNew ? changes + 1 : changes, isConnected: !now.isStuck }))
         })
       } catch {
         // The next try shows whether the service is back.
       }
+      clearTimeout(silence)
       if (controller.signal.aborted) return
       setState(({ changes }) => ({ changes, isConnected: false }))
       setTimeout(() => void follow(), 1000)

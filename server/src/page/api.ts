@@ -33,6 +33,8 @@ export interface ApiParts {
   readonly otlpUrl: () => string
   readonly nowMs: () => number
   readonly random: () => number
+  /** Whether the thread that takes spans in does not run any more. */
+  readonly isStuck: () => boolean
   /** Messages of the service that were left out because the page was behind. */
   readonly left: () => number
 }
@@ -107,7 +109,7 @@ export function createApi(parts: ApiParts): Handler {
         jaegerUrl: parts.options.jaegerUrl,
         retention: parts.options.retention,
       }),
-    'GET /api/live': ({ signal }) => followChanges(ingest, signal),
+    'GET /api/live': ({ signal }) => followChanges(ingest, parts.isStuck, signal),
     'GET /api/runs': ({ query }) => {
       const filter = parsed(listQuery, Object.fromEntries(query))
       return json({ ...listRuns(database, filter), changes: ingest.changes, open: ingest.openRuns() })

@@ -4,26 +4,27 @@ import type { ApiAnswer } from './page-server.ts'
 /** How often, at most, a page gets an event. */
 const EVERY_MS = 250
 
-/** A comment keeps the connection from being given up while nothing happens. */
-const ALIVE_MS = 15_000
+/** How often a page gets an event while nothing changes. A page that gets none for three times as long takes the service for gone. */
+const ALIVE_MS = 5000
 
-/** Server-sent events: each says that what the page shows has changed. What changed is asked for as everything else is. */
-export function followChanges(ingest: Ingest, signal: AbortSignal): ApiAnswer {
+/**
+ * Server-sent events. Each has the number of changes so far, so that a page asks again for what it shows when the number differs, and
+ * whether the thread that takes spans in is stuck: this thread answers also while that one hangs.
+ */
+export function followChanges(ingest: Ingest, isStuck: () => boolean, signal: AbortSignal): ApiAnswer {
   return {
     type: 'text/event-stream',
     write: (line) =>
       new Promise((resolve) => {
-        let seen = -1
+        let sent = ''
         let quietMs = 0
         const look = (): void => {
-          if (ingest.changes !== seen) {
-            seen = ingest.changes
-            quietMs = 0
-            void line(`event: changed\ndata: ${JSON.stringify({ changes: seen, open: ingest.openCount })}\n\n`)
-          } else if ((quietMs += EVERY_MS) >= ALIVE_MS) {
-            quietMs = 0
-            void line(': alive\n\n')
-          }
+          const state = JSON.stringify({ changes: ingest.changes, open: ingest.openCount, isStuck: isStuck() })
+          quietMs += EVERY_MS
+          if (state === sent && quietMs < ALIVE_MS) return
+          sent = state
+          quietMs = 0
+          void line(`data: ${state}\n\n`)
         }
         look()
         const timer = setInterval(look, EVERY_MS)

@@ -26,6 +26,8 @@ export type ToPage =
 export type PageBatch =
   | { readonly kind: 'batch'; readonly items: readonly ToPage[]; readonly bytes: number; readonly left: number }
   | { readonly kind: 'address'; readonly otlpUrl: string }
+  /** Sent every second: the thread that takes spans in runs. */
+  | { readonly kind: 'alive' }
   | { readonly kind: 'stop' }
 
 /** What the thread of the page answers. */

@@ -15,6 +15,9 @@ import { Trials } from './trials.ts'
 /** Milliseconds of writing after which questions of the page are answered. */
 const SLICE_MS = 8
 
+/** A thread that takes spans in and was not heard of for this long is stuck. It is heard of every second. */
+const STUCK_MS = 10_000
+
 /** How often it is looked for runs that are too old. */
 const RETENTION_EVERY_MS = 30_000
 
@@ -37,6 +40,7 @@ async function main({ options, folder, token, limits, configPath }: PageWorkerDa
   const waiting: { readonly items: readonly ToPage[]; readonly bytes: number; next: number }[] = []
   let left = 0
   let otlpUrl = ''
+  let heardMs = performance.now()
   let isWriting = false
 
   const take = (item: ToPage): void => {
@@ -83,6 +87,7 @@ async function main({ options, folder, token, limits, configPath }: PageWorkerDa
       otlpUrl: () => otlpUrl,
       nowMs,
       random: () => Math.random(),
+      isStuck: () => performance.now() - heardMs > STUCK_MS,
       left: () => left,
     }),
   )
@@ -94,6 +99,8 @@ async function main({ options, folder, token, limits, configPath }: PageWorkerDa
     deleteChunk()
   }, RETENTION_EVERY_MS)
   parentPort?.on('message', (batch: PageBatch) => {
+    heardMs = performance.now()
+    if (batch.kind === 'alive') return
     if (batch.kind === 'batch') {
       left = batch.left
       waiting.push({ items: batch.items, bytes: batch.bytes, next: 0 })

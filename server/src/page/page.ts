@@ -15,6 +15,9 @@ import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 /** How long messages are gathered before they go to the other thread. */
 const GATHER_MS = 25
 
+/** How often the page hears that this thread runs. */
+const ALIVE_MS = 1000
+
 /** Bytes of spans that may be on their way to the page. More are left out: the page is behind, and must not take the service with it. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
@@ -26,6 +29,7 @@ export class Page implements ServiceObserver {
   #waitingBytes = 0
   #left = 0
   #timer: NodeJS.Timeout | undefined
+  readonly #aliveTimer: NodeJS.Timeout
   #isStopped = false
   #onStopped: () => void = () => undefined
   readonly #data: PageWorkerData
@@ -34,6 +38,7 @@ export class Page implements ServiceObserver {
   private constructor(worker: Worker, data: PageWorkerData) {
     this.#worker = worker
     this.#data = data
+    this.#aliveTimer = setInterval(() => this.#post({ kind: 'alive' }), ALIVE_MS).unref()
   }
 
   /** The address that lets in: its token is in a part that browsers keep to themselves. */
@@ -147,6 +152,7 @@ export class Page implements ServiceObserver {
   #end(): void {
     this.#isStopped = true
     clearTimeout(this.#timer)
+    clearInterval(this.#aliveTimer)
     this.#items = []
   }
 }

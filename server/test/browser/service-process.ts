@@ -13,6 +13,8 @@ export interface ServiceProcess extends AsyncDisposable {
   readonly otlpUrl: string
   send(spans: readonly unknown[], service?: string): Promise<void>
   read<Answer>(path: string): Promise<Answer>
+  /** Stops the process, which keeps its connections, or lets it go on. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void
 }
 
 const main = join(import.meta.dirname, '../../dist/main.js')
@@ -71,6 +73,7 @@ export async function startService(
       const response = await fetch(origin + path, { headers: { authorization: `Bearer ${token}` } })
       return (await response.json()) as Answer
     },
+    signal: (name) => child.kill(name),
     [Symbol.asyncDispose]: async () => {
       const ended = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')

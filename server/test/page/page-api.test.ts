@@ -205,7 +205,7 @@ describe('the API of the page', () => {
     })
     expect(response.headers.get('content-type')).toBe('text/event-stream')
     const reader = response.body!.getReader()
-    expect(new TextDecoder().decode((await reader.read()).value)).toContain('event: changed')
+    expect(new TextDecoder().decode((await reader.read()).value)).toContain('"isStuck":false')
     await post(service.page.server.httpPort, makeRun().requests[0])
     expect(new TextDecoder().decode((await reader.read()).value)).toContain('"open":1')
     await reader.cancel()
@@ -300,6 +300,20 @@ describe('the API of the page', () => {
         }),
       ).toBe(200)
     })
+  })
+
+  it('says that the thread that takes spans in is stuck, and when it goes on', { timeout: 60_000 }, async () => {
+    const response = await fetch(`${service.page.origin}/api/live`, {
+      headers: { authorization: `Bearer ${service.page.token}` },
+    })
+    // The page answers in a thread of its own. Nothing runs in this one meanwhile.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 11_000)
+    const states: boolean[] = []
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      states.push(...[...chunk.matchAll(/"isStuck":(true|false)/g)].map(([, isStuck]) => isStuck === 'true'))
+      if (states.includes(true) && states.at(-1) === false) break
+    }
+    expect(states[0]).toBe(false)
   })
 })
 

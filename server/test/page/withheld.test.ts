@@ -109,6 +109,7 @@ async function createWorld(drawnValue: number) {
     otlpUrl: () => '',
     nowMs: () => nowMs,
     random: () => 0.5,
+    isStuck: () => false,
     left: () => 0,
   })
   const call = async (method: string, path: string, body?: unknown): Promise<string> => {
