@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 import { buildRuns } from 'spanscore/engine'
 import type { AgentRun, SourceLog, SourceSpan } from 'spanscore/engine'
 
@@ -53,11 +55,10 @@ const FAILING_MS = 1000
 
 /** How often the buffer is asked for what is due. */
 const SWEEP_MS = 100
-
 /** How often it is looked for what was kept for too long. */
 const EXPIRE_EVERY_MS = 600_000
 
-/** How long runs wait while the scorers have enough to do, in milliseconds. */
+/** How long runs wait while the scorers have enough to do, or nothing may be put before them, in milliseconds. */
 const BUSY_MS = 5
 
 /** Milliseconds of work in one turn of the event loop. */
@@ -165,7 +166,7 @@ export class Service {
     for (const each of settled) {
       if (this.#parts.outbox.isFull) await this.#parts.outbox.room()
       // After an outage many runs are complete together: they wait here, where nothing is refused.
-      while (this.#parts.scorer.isBusy) await new Promise((resolve) => setTimeout(resolve, BUSY_MS))
+      while ((this.#isPaused || this.#parts.scorer.isBusy) && !this.#isStopping) await sleep(BUSY_MS)
       if (this.#isStopping) return
       const scoring = this.#score(each).finally(() => this.#scoring.delete(scoring))
       this.#scoring.add(scoring)

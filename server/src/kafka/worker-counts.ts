@@ -6,6 +6,9 @@ export interface WorkerCounts {
   invalid: number
   /** Spans and log records that were larger than one may be. */
   tooLarge: number
+  /** Of partitions that were given away: runs and revisions that were put before the scorers. */
+  runs: number
+  revisions: number
   /** Of partitions that were given away: spans that came after their run was finished, and spans over the limit of their trace. */
   late: number
   overLimit: number
@@ -26,6 +29,8 @@ export function noCounts(): WorkerCounts {
     spans: 0,
     invalid: 0,
     tooLarge: 0,
+    runs: 0,
+    revisions: 0,
     late: 0,
     overLimit: 0,
     dead: 0,

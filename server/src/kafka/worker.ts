@@ -36,8 +36,10 @@ export type WorkerParts = Pick<ServiceParts, 'scorer' | 'outbox' | 'take' | 'rep
   readonly configuration: string
 }
 
-/** Commits that may be missing before no more runs are scored. */
-const COMMITS_BEHIND = 2
+/** Commit intervals that may pass since the last commit before no more runs are scored: with what is under way then, it is two. */
+const COMMITS_BEHIND = 1.5
+/** How often it is looked whether that is so, for each commit. */
+const LOOKS_FOR_A_COMMIT = 4
 /** Commits that are missing for so long show at readiness. */
 const UNCOMMITTED_MS = 10_000
 
@@ -56,6 +58,7 @@ export class Worker {
   readonly counts = noCounts()
   #isPaused = true
   #isStopping = false
+  #looks = 0
   #timer: NodeJS.Timeout | undefined
 
   private constructor(
@@ -100,7 +103,7 @@ export class Worker {
     const base = await clientOptions(options.kafka)
     const worker = new Worker(options, parts, base, await checkTopics(options.kafka, base, options.topics))
     worker.#reader.start()
-    worker.#timer = setInterval(() => void worker.#tick(), options.commitMs)
+    worker.#timer = setInterval(() => void worker.#tick(), options.commitMs / LOOKS_FOR_A_COMMIT)
     return worker
   }
 
@@ -141,8 +144,8 @@ export class Worker {
     const all = [...this.#partitions.values()]
     const sum = (of: (partition: AssignedPartition) => number) => all.reduce((total, each) => total + of(each), 0)
     return {
-      runs: sum(({ service }) => service.counts.runs),
-      revisions: sum(({ service }) => service.counts.revisions),
+      runs: this.counts.runs + sum(({ service }) => service.counts.runs),
+      revisions: this.counts.revisions + sum(({ service }) => service.counts.revisions),
       traces: sum(({ buffer }) => buffer.traces),
       held: sum(({ log }) => log.held),
       late: this.counts.late + sum(({ buffer }) => buffer.counts.late),
@@ -206,6 +209,8 @@ export class Worker {
   }
 
   #letGo({ number, service, buffer }: AssignedPartition): void {
+    this.counts.runs += service.counts.runs
+    this.counts.revisions += service.counts.revisions
     this.counts.late += buffer.counts.late
     this.counts.overLimit += buffer.counts.overLimit
     service.release()
@@ -268,6 +273,8 @@ export class Worker {
     if (this.#isPaused) return
     // What is scored and not committed is scored again by the worker that takes over, so no more is added to it.
     this.#pauseWhere(this.#commits.ageMs > COMMITS_BEHIND * this.#options.commitMs)
+    this.#looks += 1
+    if (this.#looks % LOOKS_FOR_A_COMMIT !== 0) return
     this.#reader.ends.look()
     if (!(await this.#commits.commit()) || this.#isPaused) return
     this.#pauseWhere(false)

@@ -75,6 +75,14 @@ export class Deliveries implements AsyncDisposable {
     ).length
   }
 
+  /** The most runs that a worker delivered within so many milliseconds, from one time to another. */
+  mostSettled(worker: number, fromMs: number, untilMs: number, withinMs: number): number {
+    const times = this.#all
+      .filter((each) => each.worker === worker && each.atMs > fromMs && each.atMs <= untilMs)
+      .map(({ atMs }) => atMs)
+    return Math.max(0, ...times.map((atMs) => times.filter((each) => each <= atMs && each > atMs - withinMs).length))
+  }
+
   /** Runs that a worker delivered before it was killed, and another one, or its successor, again. */
   repeatedAfter(worker: number, killedMs: number, untilMs: number): number {
     const before = new Set(

@@ -30,6 +30,8 @@ const PARTITIONS = 12
 const TOPIC = { 'message.timestamp.type': 'LogAppendTime', 'max.message.bytes': '4000000' }
 const SERVICES = ['weather-app', 'travel-app']
 const COMMIT_MS = 1000
+/** At most what a worker settles in this time is scored again. */
+const AT_RISK_MS = 2 * COMMIT_MS
 const RECOVERY_MS = 60_000
 
 let kafka: KafkaCluster
@@ -115,9 +117,10 @@ it(`loses nothing, and makes no false run, while workers, brokers and a Collecto
   }
   const recorded = sendRecorded(first, truth, 100)
   const kills: { readonly worker: number; readonly atMs: number }[] = []
+  const outages: number[] = []
   await measure(5)
   for (const worker of [0, 1, 2]) {
-    const settled = () => deliveries.settledBefore(worker, performance.now(), 2 * COMMIT_MS)
+    const settled = () => deliveries.settledBefore(worker, performance.now(), AT_RISK_MS)
     // Only a worker that is at work can leave anything behind.
     await until(() => settled() > 0, `scores of worker ${worker}`, RECOVERY_MS)
     kills.push({ worker, atMs: performance.now() })
@@ -134,12 +137,14 @@ it(`loses nothing, and makes no false run, while workers, brokers and a Collecto
   const coordinator = await kafka.coordinatorOf('spanscore')
   await kafka.kill(coordinator)
   const awayMs = performance.now()
+  outages.push(awayMs)
   await recovers(`broker ${coordinator}, which coordinates the group, was killed`)
   await seconds(20 - (performance.now() - awayMs) / 1000)
   await kafka.start(coordinator)
   await recovers(`broker ${coordinator} is back after 20 s`)
   const leader = await kafka.leaderOf('spanscore.spans', 0)
   await kafka.kill(leader)
+  outages.push(performance.now())
   await recovers(`broker ${leader}, which leads a partition, was killed`)
   await kafka.start(leader)
   await until(() => truth.size >= LEAST_RUNS, 'enough runs', 300_000)
@@ -162,11 +167,16 @@ it(`loses nothing, and makes no false run, while workers, brokers and a Collecto
   console.info(`${truth.size} runs: ${result.text}`)
   expect(result.faults).toEqual(NO_FAULTS)
   for (const { worker, atMs } of kills) {
-    const settled = deliveries.settledBefore(worker, atMs, 2 * COMMIT_MS)
+    const settled = deliveries.settledBefore(worker, atMs, AT_RISK_MS)
     const repeated = deliveries.repeatedAfter(worker, atMs, killedUntilMs)
     say(`worker ${worker} had settled ${settled} runs in two commit intervals; ${repeated} were scored again`)
     expect(repeated).toBeLessThanOrEqual(settled)
   }
+  const ofOutages = outages.flatMap((atMs) =>
+    workers.map((_, worker) => deliveries.mostSettled(worker, atMs - AT_RISK_MS, atMs + AT_RISK_MS, AT_RISK_MS)),
+  )
+  const ofKills = kills.map(({ worker, atMs }) => deliveries.settledBefore(worker, atMs, AT_RISK_MS))
+  expect(result.duplicates).toBeLessThanOrEqual([...ofOutages, ...ofKills].reduce((sum, count) => sum + count, 0))
   for (const service of SERVICES) {
     const [mean, expected] = [await meanInPrometheus(service), truth.passedOf(service)]
     say(`${service}: mean ${mean.toFixed(4)} in Prometheus, ${expected.toFixed(4)} of the runs`)
