@@ -18,7 +18,7 @@ export function metricsPage(): string {
   return page(
     'Metrics',
     'Meter `spanscore`. In every metric a score is its position in the range of the scorer, from 0 to 1, turned so that higher is better.',
-    'Attributes that `metricAttributes` names are added. An attribute is absent if its value is not known. [Numbers](../numbers.md) says how to compute means from the sums.',
+    'Attributes that `metricAttributes` names are added. An attribute is absent if its value is unknown. [Numbers](../numbers.md) says how to compute means from the sums.',
     table(
       ['metric', 'kind', 'unit', 'meaning', 'attributes'],
       [...instruments].map(([name, { kind, options, attributes }]) => [

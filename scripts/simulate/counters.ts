@@ -41,7 +41,7 @@ export class Counters {
     this.#until = new Int32Array(minutes)
   }
 
-  /** The next minute's sample; `undefined` where it is missing. */
+  /** The next minute's sample; `undefined` if it is missing. */
   sample(values: Values | undefined): void {
     if (values !== undefined) {
       const at = this.#count

@@ -18,7 +18,7 @@ export interface Levels {
 export interface Reading {
   /** By `<kind> <measure> <window> <fall>`, as `spanscore:evidence` is labelled; empty where it was not asked for. */
   readonly evidence: ReadonlyMap<string, number>
-  /** The largest `spanscore:evidence:now`; `undefined` where there is none. */
+  /** The largest `spanscore:evidence:now`; `undefined` if there is none. */
   readonly now: number | undefined
 }
 

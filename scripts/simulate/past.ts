@@ -32,7 +32,7 @@ export class Past {
 
   /**
    * The level that was surely reached in the 14 days before a minute, as `spanscore:usual_mean` and `_passed` have it;
-   * `undefined` where there were too few runs.
+   * `undefined` if there were too few runs.
    */
   surelyReached(untilMinute: number, measure: 'mean' | 'passed', together: number): number | undefined {
     const to = Math.floor(untilMinute / HOUR)

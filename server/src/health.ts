@@ -5,7 +5,7 @@ export interface Condition {
   /** For how long scores could not be delivered, in milliseconds. */
   readonly undeliveredMs: number
   readonly isOutboxFull: boolean
-  /** Why nothing can be taken; `undefined` where it can. */
+  /** Why nothing can be taken; `undefined` if it can. */
   readonly unavailable: string | undefined
 }
 

@@ -17,7 +17,7 @@ const LONGEST_STOP_MS = 25_000
 /**
  * Starts a judge worker: it asks judges about the runs that workers have chosen, and sends the scores on.
  *
- * @throws Error where it cannot: what was expected, what came, and what to do
+ * @throws Error if it cannot: what was expected, what came, and what to do
  */
 export async function startJudgeWorker(options: JudgeServerOptions): Promise<RunningWorker> {
   const { report, config, meters, outbox } = openWorkerProcess(options)

@@ -12,7 +12,7 @@ import type { RunningWorker, WorkerProcessOptions } from './worker-process.ts'
 
 /** How a worker on Kafka is set up. */
 export interface WorkerServerOptions extends WorkerOptions, WorkerProcessOptions {
-  /** Where jobs for judge workers go; `undefined` where judges are asked here. */
+  /** Where jobs for judge workers go; `undefined` if judges are asked here. */
   readonly jobsTopic: string | undefined
   readonly limits: RecordLimits
 }
@@ -22,7 +22,7 @@ const STOP_TIMEOUT_MS = 10_000
 /**
  * Starts a worker: it reads spans from Kafka, scores whole runs, and sends the scores on.
  *
- * @throws Error where it cannot: what was expected, what came, and what to do
+ * @throws Error if it cannot: what was expected, what came, and what to do
  */
 export async function startWorker(options: WorkerServerOptions): Promise<RunningWorker> {
   const { report, config, meters, outbox } = openWorkerProcess(options)

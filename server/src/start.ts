@@ -40,7 +40,7 @@ export interface ServerOptions {
   /** 0 takes any free port. */
   readonly httpPort: number
   readonly grpcPort: number
-  /** Where scores go; `undefined` where the page alone shows them. */
+  /** Where scores go; `undefined` if the page alone shows them. */
   readonly to: Destination | undefined
   /** Whether requests are passed on to the destination as they came. */
   readonly forwards: boolean
@@ -68,7 +68,7 @@ export interface ServerOptions {
 export interface RunningServer {
   readonly httpPort: number
   readonly grpcPort: number
-  /** Address of the page, with its token; `undefined` where there is no page. */
+  /** Address of the page, with its token; `undefined` if there is no page. */
   readonly pageUrl: string | undefined
   readonly counts: () => unknown
   /** Takes no more requests, delivers what is scored, and ends. What is not complete stays on the log. */
@@ -86,7 +86,7 @@ const METRICS_MS = 2000
 /**
  * Starts the service.
  *
- * @throws Error where it cannot: what was expected, what came, and what to do
+ * @throws Error if it cannot: what was expected, what came, and what to do
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const report = limited(options.report)

@@ -33,9 +33,9 @@ export interface RunningWorker {
 
 /** What a worker says of itself. */
 export interface WorkerState {
-  /** Why it ought to be restarted; `undefined` where it works. */
+  /** Why it ought to be restarted; `undefined` if it works. */
   readonly stuck: string | undefined
-  /** Why it does nothing now; `undefined` where it does. */
+  /** Why it does nothing now; `undefined` if it does. */
   readonly unavailable: string | undefined
 }
 
@@ -47,7 +47,7 @@ export interface WorkerProcessParts {
   readonly outbox: Outbox
 }
 
-/** @throws Error where the configuration is none: what was expected, and what came */
+/** @throws Error if the configuration is none: what was expected, and what came */
 export function openWorkerProcess({ to, configPath, report: say }: WorkerProcessOptions): WorkerProcessParts {
   const report = limited(say)
   return {

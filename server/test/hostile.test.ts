@@ -41,7 +41,7 @@ interface Counts {
 const counts = () => server.counts() as Counts
 const refused = () => Object.values(counts().received.refused).reduce((sum, count) => sum + count, 0)
 
-/** Sends bytes as they are. @returns The status of the answer; `undefined` where the connection ends without one */
+/** Sends bytes as they are. @returns The status of the answer; `undefined` if the connection ends without one */
 function statusOf(bytes: string | Buffer): Promise<number | undefined> {
   return new Promise((resolve) => {
     const socket = connect(server.httpPort, '127.0.0.1', () => socket.write(bytes))

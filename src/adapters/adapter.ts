@@ -65,7 +65,7 @@ export interface ForeignScorer {
 /**
  * Makes a scorer out of one of another library.
  *
- * @throws TypeError where an option is wrong, or the scorer has no name and the options no id
+ * @throws TypeError if an option is wrong, or the scorer has no name and the options no id
  */
 export function adapt(foreign: ForeignScorer, given: AdapterOptions): Scorer {
   const { adapter } = foreign
@@ -95,7 +95,7 @@ export function adapt(foreign: ForeignScorer, given: AdapterOptions): Scorer {
   })
 }
 
-/** The other library asks its model itself: its price is not known, and neither is whether it can be asked. */
+/** The other library asks its model itself: its price is unknown, and neither is whether it can be asked. */
 function judgeOf(model: string): ScorerJudge {
   return {
     model,

@@ -39,7 +39,7 @@ const COMPUTED: ReadonlySet<string> = new Set([
  * const polite = fromAutoevals(ClosedQA.partial({ criteria: 'Is the answer polite?' }), { id: 'polite' })
  * ```
  *
- * @throws TypeError where it is no function, has no name to make an id of, or an option is wrong
+ * @throws TypeError if it is no function, has no name to make an id of, or an option is wrong
  */
 export function fromAutoevals(scorer: AutoevalsScorer, options: FromAutoevalsOptions = {}): Scorer {
   expectOption(typeof scorer === 'function', 'fromAutoevals', 'a scorer of autoevals, which is a function', scorer)

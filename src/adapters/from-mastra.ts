@@ -48,7 +48,7 @@ export interface FromMastraOptions extends AdapterOptions {
  * export default { scorers: [fromMastra(brief)] }
  * ```
  *
- * @throws TypeError where it is no scorer of Mastra, or an option is wrong
+ * @throws TypeError if it is no scorer of Mastra, or an option is wrong
  */
 export function fromMastra(scorer: MastraScorer, options: FromMastraOptions = {}): Scorer {
   const factory = 'fromMastra'

@@ -40,7 +40,7 @@ const COMPUTED: ReadonlySet<string> = new Set(['exactMatch', 'levenshteinDistanc
  * const concise = fromOpenEvals(judge, { id: 'concise', model: 'openai/gpt-5-mini' })
  * ```
  *
- * @throws TypeError where it is no function, has no name to make an id of, or an option is wrong
+ * @throws TypeError if it is no function, has no name to make an id of, or an option is wrong
  */
 export function fromOpenEvals(evaluator: OpenEvalsEvaluator, options: FromOpenEvalsOptions = {}): Scorer {
   const factory = 'fromOpenEvals'

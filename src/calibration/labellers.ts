@@ -26,7 +26,7 @@ export function truthOf(labels: readonly Pick<Label, 'label'>[]): 0 | 0.5 | 1 {
  * number of people, and each may have labelled any of the scores.
  *
  * @param byScore The labels of each score.
- * @returns `undefined` where no score has two labels.
+ * @returns `undefined` if no score has two labels.
  */
 export function labellerAgreement(byScore: Iterable<readonly Label[]>): LabellerAgreement | undefined {
   const labellers = new Set<string>()

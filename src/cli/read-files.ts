@@ -22,7 +22,7 @@ export interface RunFiles {
  * Reads the runs in trace files for a command: with a progress bar on a terminal, and a line on stderr for each record that
  * could not be read.
  *
- * @throws UsageError where no file is given, or one cannot be opened.
+ * @throws UsageError if no file is given, or one cannot be opened.
  */
 export function readFiles(files: readonly string[], context: CommandContext): RunFiles {
   const sizes = files.map((file) => (file === '-' ? undefined : sizeOf(file)))

@@ -3,7 +3,7 @@ import { UsageError } from './usage-error.ts'
 /**
  * Loads a command that reads files by schemas. zod is an optional peer, which judges need, too.
  *
- * @throws UsageError where zod is not installed.
+ * @throws UsageError if zod is not installed.
  */
 export async function withZod<T>(load: () => Promise<T>): Promise<T> {
   try {

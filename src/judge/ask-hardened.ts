@@ -13,13 +13,12 @@ import type { Randomness } from './randomness.ts'
 import type { JudgeSession } from './session.ts'
 
 /**
- * Asks in several calls, so that a judge which recognises controls has nothing to recognise them by.
+ * Asks in several calls, so that a judge that recognises controls finds nothing to recognise them by.
  *
- * Lists are asked for first, without verdicts. Questions are asked twice, of the material and of the material with a version of
- * the varied section that makes no sense; the other version is in each of the two prompts, so that what is written in either is
- * heard in both. Verdicts on items are asked for last, in a prompt without the text they come from: items, the sentences of that
- * text and items without sense are one shuffled list of texts of one form. A reply that praises what makes no sense is void, and so
- * is one whose items are good where the sentence that they come from is not.
+ * Lists come first, without verdicts. Each question is asked twice: about the material, and about a copy whose varied section makes no
+ * sense. Both versions are in both prompts, so that an instruction hidden in either one affects both calls. Verdicts on items come last, in
+ * a prompt without the source text: items, sentences of the source text and nonsense items are one shuffled list of similar texts. A reply
+ * that praises nonsense is void, and so is one that praises the items of a sentence it calls bad.
  */
 export async function askHardened(session: JudgeSession, inquiry: Inquiry): Promise<JudgeOutcome<Answers>> {
   const { questions, lists = [], notes = [], ...material } = inquiry
@@ -61,7 +60,7 @@ function withoutVary(inquiry: Inquiry): Inquiry {
   return { ...inquiry, vary: undefined }
 }
 
-/** The questions, asked of the material and of its decoy, in a random order. */
+/** Asks the questions about the material and about its decoy, in random order. */
 async function askOfBoth(session: JudgeSession, inquiry: Inquiry): Promise<JudgeOutcome<Answers>> {
   const { questions, vary } = inquiry
   const { randomness } = session.judge.world
@@ -101,7 +100,7 @@ function praises({ ids, verdicts, failsNonsense }: Question, answers: ReadonlyMa
   return failsNonsense === true && ids.some((id) => isPraise(verdicts, answers.get(id)?.verdict ?? ''))
 }
 
-/** Decoys of a list: a judge that guesses which of its texts they are finds all of them in one of 32 tries or fewer. */
+/** Fewest decoys in a list. A judge that guesses which texts are decoys finds all of them in at most one of 32 tries. */
 const LEAST_DECOYS = 5
 
 interface Text {
@@ -109,7 +108,7 @@ interface Text {
   readonly text: string
 }
 
-/** The items of every list, each with its answer where the list has a question. */
+/** Collects the items of every list, each with its answer if the list has a question. */
 async function verify(
   session: JudgeSession,
   { sections, lists = [], ...inquiry }: Inquiry,
@@ -187,10 +186,10 @@ async function verify(
   return { ok: true, value: verified }
 }
 
-/** Of fewer words, a text may make sense by chance. */
+/** A text with fewer words may make sense by chance. */
 const LEAST_WORDS_OF_A_MODEL = 4
 
-/** The texts that decoys copy: each sentence with its items, because these have most of their words in common. */
+/** Texts for decoys to copy: each sentence is grouped with its items, because they share most of their words. */
 function groupsOf(items: readonly Item[], sentences: readonly string[]): readonly (readonly string[])[] {
   const groups =
     sentences.length === 0
@@ -203,7 +202,7 @@ function groupsOf(items: readonly Item[], sentences: readonly string[]): readonl
   return long.length > 0 ? long : groups
 }
 
-/** Decoys for a list: sentences and items without sense, in groups of one or two like the real ones. */
+/** Draws nonsense sentences and items for a list, in groups of one or two like the real ones. */
 function drawDecoys(
   groups: readonly (readonly string[])[],
   elsewhere: readonly SectionDraft[],

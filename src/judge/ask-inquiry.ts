@@ -13,14 +13,14 @@ import { countAnswers, splitInquiry } from './split-inquiry.ts'
 import { answersPerCall } from './transport/token-budget.ts'
 
 /**
- * Asks the judge, and accounts for every question: what comes back has an answer for each, or is a score that says why not.
+ * Asks the judge and accounts for every question: returns an answer for each of them, or a score that says why there is none.
  *
- * Ids go in, verdicts out of a closed set come back; order, repetition and inventions do not matter. What does not fit into
- * one reply is asked for in several calls; a run that takes more of them than there may be is `skipped: not-applicable`, and
- * nothing of it is asked. What is unanswered is asked for once more, sentences without an item among it; what is unanswered then
- * is `failed: judge-unanswered`. A reply that praises a decoy is void: `failed: judge-compromised`.
+ * The judge receives ids and returns verdicts from a closed set; order, repetitions and unknown ids do not matter. Questions that do not
+ * fit into one reply are split over several calls. A run that needs more calls than allowed is `skipped: not-applicable` before anything is
+ * asked. Missing answers, and sentences without an item, are asked for once more; what is still missing then is `failed: judge-unanswered`.
+ * A reply that praises a decoy is void: `failed: judge-compromised`.
  *
- * @param withControls whether decoys are drawn for each call; without, the caller sees to it that replies can be believed
+ * @param withControls whether to draw decoys for each call; if false, the caller verifies that replies can be trusted
  */
 export async function askInquiry(
   session: JudgeSession,
@@ -29,7 +29,7 @@ export async function askInquiry(
 ): Promise<JudgeOutcome<Answers>> {
   const perCall = answersPerCall(session.judge.settings)
   const parts = splitInquiry(inquiry, perCall)
-  // One call is kept for what is left unanswered.
+  // One call is reserved for what is left unanswered.
   const mostParts = Math.max(1, session.callsLeft - 1)
   if (parts.length > mostParts) return tooMany(session, countAnswers(inquiry), perCall, mostParts)
 
@@ -58,14 +58,14 @@ export async function askInquiry(
   return hiding === undefined ? unanswered(session, still) : hidden(session.judge.name, hiding)
 }
 
-/** What is known so far. */
+/** The answers and items found so far. */
 interface Found {
   readonly answers: Map<string, Answer>
   readonly items: Map<string, readonly Item[]>
   readonly sentences: Map<string, readonly string[]>
-  /** Lists that leave a sentence without an item, and do not say so. */
+  /** Lists that leave a sentence without an item and do not report it. */
   readonly uncovered: Set<string>
-  /** Lists that leave out what is wrong with a sentence. */
+  /** Lists that omit what is wrong with a sentence. */
   readonly hiding: Set<string>
   readonly notes: Map<string, readonly string[]>
 }
@@ -77,7 +77,7 @@ async function askAll(
   withControls: boolean,
 ): Promise<JudgeOutcome<void>> {
   for (const [index, part] of parts.entries()) {
-    // What repairs and retries of the parts before have used up is left open.
+    // Repairs and retries of earlier parts may have used up the calls; the rest is then left unanswered.
     if (index > 0 && session.callsLeft <= 0) break
     const reply = await askOnce(session, part, withControls)
     if (!reply.ok) return reply
@@ -88,7 +88,7 @@ async function askAll(
 
 function merge(asked: Inquiry, found: Found, reply: OpenedReply): void {
   for (const [id, answer] of align(asked.questions, reply.answers)) {
-    // A verdict that was given stays: asked for once more, it can only gain its picks.
+    // A verdict is final. Asking again can only add its picks.
     const before = found.answers.get(id)
     if (before === undefined || before.verdict === answer.verdict) found.answers.set(id, answer)
   }
@@ -119,14 +119,14 @@ function mergeList(list: ItemList, found: Found, reply: OpenedReply, names: Read
     const number = lines.indexOf(text) + 1 || lines.findIndex((line) => line.includes(text)) + 1
     if (number === 0 || verdict === undefined) return false
     const own = items.filter(({ sentence }) => sentence === number).map(({ id }) => found.answers.get(id)?.verdict)
-    // Where not every sentence owes an item, there may be none for reasons of its own.
+    // If a list need not cover every sentence, a sentence may have no item for a legitimate reason.
     return (own.length > 0 || list.coversAll !== false) && hidesFault(verdicts, verdict, own)
   })
   if (isHiding) found.hiding.add(list.name)
   else found.hiding.delete(list.name)
 }
 
-/** The inquiry for what is still open; `undefined` where nothing is. */
+/** The inquiry for what is still unanswered; `undefined` if nothing is. */
 function remaining(inquiry: Inquiry, found: Found): Inquiry | undefined {
   const lists = inquiry.lists ?? []
   const openLists = lists.filter((list) => {
@@ -144,7 +144,7 @@ function remaining(inquiry: Inquiry, found: Found): Inquiry | undefined {
   if (openLists.length === 0 && openQuestions.length === 0 && openItems.length === 0) return undefined
   return {
     ...inquiry,
-    // The items are the judge's words about untrusted text, and so untrusted themselves.
+    // Items are the judge's words about untrusted text, and are therefore untrusted too.
     sections: [
       ...inquiry.sections,
       ...openItems.map(({ list, items }) => ({
@@ -172,7 +172,7 @@ function remaining(inquiry: Inquiry, found: Found): Inquiry | undefined {
   }
 }
 
-/** The inquiry for answers that do not pick what they should; `undefined` where there are none. */
+/** The inquiry for answers that lack required picks; `undefined` if there are none. */
 function lackingPicks(inquiry: Inquiry, found: Found): Inquiry | undefined {
   const questions = withIds(inquiry, (question, id) => {
     const answer = found.answers.get(id)
@@ -181,7 +181,7 @@ function lackingPicks(inquiry: Inquiry, found: Found): Inquiry | undefined {
   return questions.length === 0 ? undefined : { ...inquiry, questions, lists: [], notes: [] }
 }
 
-/** The questions, each of the ids that are meant. */
+/** Limits the questions to the given ids. */
 function withIds(
   { questions }: Inquiry,
   isMeant: (question: Inquiry['questions'][number], id: string) => boolean,
@@ -209,12 +209,12 @@ function unanswered(session: JudgeSession, open: Inquiry): JudgeOutcome<never> {
   const shown = ids.length > 5 ? `${named} and ${ids.length - 5} more` : named
   return session.failed(
     'judge-unanswered',
-    explain`left ${contentFree(shown)} unanswered. Take a stronger model, or raise judge.maxOutputTokens or judge.maxCallsPerScore.`,
+    explain`left ${contentFree(shown)} unanswered. Use a stronger model, or raise judge.maxOutputTokens or judge.maxCallsPerScore.`,
   )
 }
 
 function tooMany(session: JudgeSession, answers: number, perCall: number, calls: number): JudgeOutcome<never> {
   return session.skipped(
-    explain`would have to give ${answers} verdicts on this run, and may give ${perCall * calls}: ${perCall} a reply in ${calls} of its calls, the last being kept for what is left unanswered. Raise judge.maxCallsPerScore or judge.maxOutputTokens, or leave such runs out with when.`,
+    explain`needs to give ${answers} verdicts on this run, but may give only ${perCall * calls}: ${perCall} per reply in ${calls} calls, besides one call for unanswered questions. Raise judge.maxCallsPerScore or judge.maxOutputTokens, or exclude such runs with when.`,
   )
 }

@@ -16,22 +16,21 @@ import type { JudgeSession } from './session.ts'
 import { countAnswers } from './split-inquiry.ts'
 import { tokensFor } from './transport/token-budget.ts'
 
-/** A reply whose controls are right, with the answers to questions under our own names. */
+/** A reply that passed its controls. Answers to questions are under our own ids. */
 export interface OpenedReply extends Omit<RawReply, 'answers'> {
   readonly answers: readonly RawAnswer[]
-  /** Answers about items, under the ids that the reply gave them. */
+  /** Answers about items, under the ids of the reply. */
   readonly itemAnswers: readonly RawAnswer[]
-  /** Verdicts on sentences that a list holds from the beginning, by list; `undefined` where the reply leaves one out. */
+  /** Verdicts on the given sentences of each list; `undefined` if the reply leaves one out. */
   readonly ofGiven: ReadonlyMap<string, readonly { readonly text: string; readonly verdict: string | undefined }[]>
-  /** The numbered sentences that each list's items come from. */
+  /** The numbered sentences that the items of each list come from. */
   readonly sentences: ReadonlyMap<string, readonly string[]>
 }
 
 /**
- * One reply that could be read and whose controls are right; `undefined` where it answers nothing at all, or leaves a control
- * open.
+ * Asks once, and returns a readable reply that passed its controls; `undefined` if it answers nothing, or leaves a control unanswered.
  *
- * @param withControls whether decoys are drawn for this call
+ * @param withControls whether to draw decoys for this call
  */
 export async function askOnce(
   session: JudgeSession,
@@ -57,7 +56,7 @@ export async function askOnce(
   for (const [id, question] of call.controls) {
     const isAnswered = answers.some((answer) => normalId(answer.id) === id)
     if (!isAnswered) return { ok: true, value: undefined }
-    // Verdicts that there are not, or that contradict one another, are no honest answer to what makes no sense.
+    // Unknown or contradictory verdicts on nonsense are not an honest answer.
     const [control] = align([{ verdicts: question.verdicts, text: '', ids: [id] }], answers).values()
     if (control === undefined || isPraise(question.verdicts, control.verdict)) {
       return compromised(name, 'answered a control question wrongly, and praised a text that makes no sense')
@@ -88,6 +87,6 @@ export async function askOnce(
 
 function tooLarge(session: JudgeSession, maxPromptBytes: number): JudgeOutcome<never> {
   return session.skipped(
-    explain`would have to be shown more of this run than a prompt of ${maxPromptBytes} bytes may hold, its payloads left out. Raise judge.maxPromptBytes, or leave such runs out with when.`,
+    explain`needs more of this run than fits into a prompt of ${maxPromptBytes} bytes, even without payloads. Raise judge.maxPromptBytes, or exclude such runs with when.`,
   )
 }

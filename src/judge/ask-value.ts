@@ -12,30 +12,30 @@ import type { Parsed } from './reply/parse-reply.ts'
 import { requestReply } from './request-reply.ts'
 import type { JudgeSession } from './session.ts'
 
-/** What is asked, and the shape of what is to come back. */
+/** What to ask, and the shape of the reply. */
 export interface ValueRequest {
   readonly instructions: string
   /** Writes the prompt; `quote` puts untrusted text inside the boundary of this call. */
   readonly createPrompt: (quote: (text: string) => string) => string
   /** JSON Schema of the reply. */
   readonly schema: Readonly<Record<string, unknown>>
-  /** The value of a reply where it is valid. */
+  /** Returns the value of a valid reply. */
   readonly validate: (value: unknown) => Parsed<unknown>
-  /** What a reply may look like. */
+  /** An example of a valid reply. */
   readonly example: unknown
-  /** Whether a reply that leaves the control question open counts for nothing. */
+  /** Whether to reject a reply that leaves the control question unanswered. */
   readonly requireControl: boolean
   /**
-   * Where the run and its decoy are both asked about: which of them this prompt quotes, and the texts of the run, whose words decoys are made of. The
-   * other one is in the prompt as well, so that what is written in either is heard in both.
+   * Set if both the run and its decoy are asked about. `isQuoted` says that this prompt quotes the decoy; `runTexts` are the texts of the
+   * run, whose words decoys are made of. The other version is in the prompt as well, so that a hidden instruction affects both.
    */
   readonly decoy?: { readonly isQuoted: boolean; readonly runTexts: readonly string[] }
 }
 
 /**
- * Asks the judge for one JSON value of a shape: strict parse, lenient parse, one repair without the prompt, then
- * `failed: judge-invalid-reply`. A reply that is empty, or lacks a control answer that is required, is asked for once more; a
- * wrong control answer is `failed: judge-compromised`.
+ * Asks the judge for one JSON value of a given shape. It parses strictly, then leniently, then asks for one repair without the prompt, and
+ * then gives up with `failed: judge-invalid-reply`. It asks once more if a reply is empty or lacks a required control answer. A wrong
+ * control answer is `failed: judge-compromised`.
  */
 export async function askValue(session: JudgeSession, request: ValueRequest): Promise<JudgeOutcome<unknown>> {
   for (const isLast of [false, true]) {
@@ -48,11 +48,11 @@ export async function askValue(session: JudgeSession, request: ValueRequest): Pr
     }
     if (!isLast && session.callsLeft > 0) continue
     return value === undefined
-      ? session.failed('judge-invalid-reply', contentFree('gave an empty reply. Take a model with structured output.'))
+      ? session.failed('judge-invalid-reply', contentFree('gave an empty reply. Use a model with structured output.'))
       : session.failed(
           'judge-unanswered',
           contentFree(
-            'left its control question unanswered. Take a model with structured output, or leave judge.requireControl out.',
+            'left its control question unanswered. Use a model with structured output, or remove judge.requireControl.',
           ),
         )
   }
@@ -68,7 +68,7 @@ async function askValueOnce(session: JudgeSession, request: ValueRequest): Promi
   const others: string[] = []
   const quote = (whole: string): string => {
     if (decoy === undefined) return quoteText(boundary, whole, settings.maxPromptBytes)
-    // What cannot be shown needs no decoy.
+    // A text that does not fit into the prompt needs no decoy.
     const { text } = cutMiddle({ text: whole }, settings.maxPromptBytes)
     const nonsense = new Nonsense(
       [text],
@@ -90,7 +90,7 @@ async function askValueOnce(session: JudgeSession, request: ValueRequest): Promi
   ].join('\n\n')
   const control = drawValueControl(schema, prompt, boundary, decoy?.isQuoted, world.randomness)
   const shape: ValueShape = { boundary, schema, example, control }
-  // A repair may put in what the schema asks for: only what the judge itself said of the control question counts.
+  // A repair may fill in whatever the schema requires, so only the control answer of the original reply counts.
   let isRepairedWithout = false
   const read = (text: string): Parsed<Taken> =>
     parseReply(text, (reply) => {
@@ -108,7 +108,7 @@ async function askValueOnce(session: JudgeSession, request: ValueRequest): Promi
     },
   })
   if (!reply.ok || reply.value === undefined) return reply
-  // Where there is no place for a control question, none can be required.
+  // A reply without room for a control question cannot be required to answer one.
   if (control === undefined) return { ok: true, value: { ...reply.value, control: 'right' } }
   return isRepairedWithout && requireControl ? { ok: true, value: { ...reply.value, control: 'none' } } : reply
 }

@@ -2,7 +2,7 @@ import type { Failed, Skipped } from '../model/score.ts'
 import type { ScoringContext } from '../scoring/scorer.ts'
 import type { JudgeWorld } from './world.ts'
 
-/** The time that one score may take: its own limit, or an abort from outside, whichever comes first. */
+/** The time limit of one score: its own timeout, or an abort from outside, whichever comes first. */
 export class Deadline {
   readonly signal: AbortSignal
   readonly timeoutMs: number
@@ -14,7 +14,7 @@ export class Deadline {
     this.#outside = signal
     this.#world = world
     this.timeoutMs = timeoutMs
-    // A timer takes no more than 2^31 - 1 milliseconds.
+    // Timers accept at most 2^31 - 1 milliseconds.
     const own = AbortSignal.timeout(Math.max(0, Math.min(timeoutMs, 2 ** 31 - 1)))
     this.signal = AbortSignal.any([signal, own])
     this.#endMs = world.now() + timeoutMs
@@ -24,13 +24,13 @@ export class Deadline {
     return this.signal.aborted
   }
 
-  /** The score with which the scoring was aborted from outside; `undefined` where the time was over. */
+  /** The score passed with an abort from outside; `undefined` after a timeout. */
   get givenScore(): Skipped | Failed | undefined {
     const reason: unknown = this.#outside.reason
     return isScore(reason) ? reason : undefined
   }
 
-  /** Whether a wait of so many milliseconds would end too late. */
+  /** Whether a wait of this many milliseconds would end too late. */
   isTooLong(waitMs: number): boolean {
     return this.#world.now() + waitMs >= this.#endMs
   }
@@ -39,7 +39,7 @@ export class Deadline {
     return this.#world.wait(waitMs, this.signal)
   }
 
-  /** What a call comes to. A provider that does not heed the signal is not waited for. */
+  /** Races a call against the deadline. It does not wait for a provider that ignores the signal. */
   race<T>(call: Promise<T>): Promise<{ readonly value: T } | { readonly error: unknown } | { readonly isOver: true }> {
     const { signal } = this
     return new Promise((resolve) => {

@@ -1,109 +1,109 @@
 import type { SectionDraft } from './prompt/section.ts'
 
-/** A question with a closed set of verdicts. All of it is trusted text: it must quote nothing of what is judged. */
+/** A question with a closed set of verdicts. It is trusted text, and must never quote the judged run. */
 export interface Question {
   /**
-   * What it is asked of: one answer for each id. The rules are given once, however many ids there are. These are our own names:
-   * the judge is shown others, drawn for each call.
+   * What the question is about, with one answer for each id. The rules are stated once for all ids. These are our own names; the judge sees
+   * other ids, drawn for each call.
    */
   readonly ids: readonly string[]
   readonly text: string
-  /** From the most favourable to the least. */
+  /** From most to least favourable. */
   readonly verdicts: readonly string[]
   readonly picks?: Picks
-  /** The ids name what the material names so as well, such as `call_3`: the judge is shown both names. @default false */
+  /** The material uses these ids too, such as `call_3`, so the judge is shown both. @default false */
   readonly namesMaterial?: boolean
-  /** Whether a text that makes no sense is known to earn the last verdict, so that a decoy can be asked about. @default false */
+  /** Whether nonsense is known to deserve the last verdict, so that the question can be asked about a decoy. @default false */
   readonly failsNonsense?: boolean
 }
 
 /**
- * Ids out of which an answer may pick some, such as the tools of a catalogue. An answer with picks where they are `forbidden`,
- * or without where they are `required`, contradicts itself and is no answer.
+ * Ids from which an answer may pick, such as the tools of a catalogue. An answer with picks where they are `forbidden`, or without picks
+ * where they are `required`, contradicts itself and does not count.
  */
 export interface Picks {
-  /** Key in the answer. */
+  /** The key in the answer. */
   readonly name: string
   readonly from: readonly string[]
-  /** The id of each name, for judges that pick by name. Untrusted, and never shown with the question. */
+  /** The id of each name, for judges that pick by name. It is untrusted, and never shown with the question. */
   readonly byName?: ReadonlyMap<string, string>
-  /** Verdicts that are none without picks. */
+  /** Verdicts that only count with picks. */
   readonly required?: readonly string[]
-  /** Verdicts with which picks are asked for once more where there are none; the verdict counts all the same. */
+  /** Verdicts that should come with picks: missing ones are asked for once more, but the verdict counts without them. */
   readonly wanted?: readonly string[]
-  /** Verdicts that are none with picks. */
+  /** Verdicts that only count without picks. */
   readonly forbidden?: readonly string[]
 }
 
-/** Items that the judge is to find in the material, each with an id, each to be answered for like any question. */
+/** Items that the judge finds in the material. Each gets an id, and is answered for like a question. */
 export interface ItemList {
-  /** Key in the reply, such as `claims`. */
+  /** The key in the reply, such as `claims`. */
   readonly name: string
-  /** First letters of the ids: `c` for c1, c2, … */
+  /** The first letters of the ids: `c` for c1, c2, … */
   readonly prefix: string
-  /** What is an item, trusted. */
+  /** Describes an item. It is trusted text. */
   readonly instruction: string
-  /** Asked of each item; left out, the items are only listed. */
+  /** The question about each item; without one, items are only listed. */
   readonly question?: { readonly text: string; readonly verdicts: readonly string[] } | undefined
-  /** Items at most; those beyond are not counted. */
+  /** The most items. Further ones are ignored. */
   readonly max: number
-  /** An empty list is asked for once more, and then `failed: judge-unanswered`. @default false */
+  /** Whether an empty list is asked for once more, and is then `failed: judge-unanswered`. @default false */
   readonly mustHaveItems?: boolean
-  /** Title of the section that the items come from. Its sentences are numbered, and every item names the one it comes from. */
+  /** Title of the section that the items come from. Its sentences are numbered, and every item names its sentence. */
   readonly from: string
-  /** Whether every sentence of that section must have an item, or be listed as one that has none. @default true */
+  /** Whether every sentence of that section must have an item or be reported as having none. @default true */
   readonly coversAll?: boolean
 }
 
-/** Words of the judge that explain, and never count. */
+/** An explanation by the judge that never counts. */
 export interface Note {
   readonly name: string
   readonly instruction: string
-  /** A list of short texts instead of one. @default false */
+  /** Whether it is a list of short texts. @default false */
   readonly list?: boolean
 }
 
-/** All that one reply of a judge is to answer. */
+/** Everything that one reply of a judge must answer. */
 export interface Inquiry {
-  /** What is judged and by which measure: trusted, part of the system message. */
+  /** What is judged, and by which measure. It is trusted, and part of the system message. */
   readonly role: string
-  /** Untrusted: shown inside the boundary, cut to what the prompt may hold. */
+  /** Untrusted: shown inside the boundary, and cut to fit the prompt. */
   readonly sections: readonly SectionDraft[]
   readonly questions: readonly Question[]
   readonly lists?: readonly ItemList[]
   readonly notes?: readonly Note[]
   /**
-   * Title of the section of which a decoy is shown as well: the same questions are asked about a version of it that makes no
-   * sense, and a judge that praises that version is not believed. @default none
+   * Title of the section that is also shown as a decoy. The same questions are asked about a version that makes no sense; a judge that
+   * praises it is not trusted. @default none
    */
   readonly vary?: string | undefined
-  /** Ids of questions that are controls of the caller's own. @default none */
+  /** Ids of questions that the caller uses as controls. @default none */
   readonly decoys?: ReadonlySet<string>
 }
 
-/** An answer that counts: one of the verdicts that were asked for. */
+/** A valid answer: one of the allowed verdicts. */
 export interface Answer {
   readonly verdict: string
   readonly reasoning: string
   readonly picks: readonly string[]
 }
 
-/** An item that the judge found; `answer` where the list has a question. */
+/** An item that the judge found; `answer` is set if the list has a question. */
 export interface Item {
   readonly id: string
   readonly text: string
-  /** Number of the sentence that it comes from, from 1. */
+  /** The number of its sentence, from 1. */
   readonly sentence: number
   readonly answer?: Answer
 }
 
-/** An inquiry with every question answered. */
+/** The answers to every question of an inquiry. */
 export interface Answers {
-  /** By question id, complete. */
+  /** Every answer, by question id. */
   readonly answers: ReadonlyMap<string, Answer>
-  /** By list name; each item of a list with a question has its answer. */
+  /** The items by list name, each with its answer if the list has a question. */
   readonly items: ReadonlyMap<string, readonly Item[]>
-  /** By list name: the numbered sentences that its items come from. */
+  /** The numbered sentences of each list, by list name. */
   readonly sentences: ReadonlyMap<string, readonly string[]>
   readonly notes: ReadonlyMap<string, readonly string[]>
 }

@@ -14,20 +14,20 @@ import { likelyTokens } from './transport/token-budget.ts'
 import { realWorld } from './world.ts'
 import type { JudgeWorld } from './world.ts'
 
-/** What one score takes of a judge. */
+/** The work that one score takes. */
 export interface Workload {
   /** Judge calls. */
   readonly calls: number
-  /** How much of the run is shown in each call, uncut. */
+  /** UTF-8 bytes of the run that each call shows, before cutting. */
   readonly contentBytes: number
-  /** Verdicts that are asked for, in all calls together. */
+  /** Verdicts requested in all calls together. */
   readonly answers: number
 }
 
-/** Calls of a hardened score for each call of one that is not: with lists and questions it takes four. */
+/** How many calls a hardened score makes for each call of a basic one. With both lists and questions it makes four. */
 const CALLS_WHEN_STRONG = 3
 
-/** A model that judges: how it is reached, what it costs, and how it is asked. */
+/** A judge model: how to reach it, what it costs, and how to ask it. */
 export class Judge {
   /** `<provider>/<model>`, as configured. */
   readonly name: string
@@ -36,8 +36,8 @@ export class Judge {
   readonly #reference: ModelReference
 
   /**
-   * @param expected how messages begin, which is where they say whose judge it is
-   * @throws TypeError where the model or a setting is wrong: `expected … got …`
+   * @param expected the beginning of messages, which names the judge
+   * @throws TypeError if the model or a setting is wrong: `expected … got …`
    */
   constructor(
     model: JudgeModel,
@@ -51,7 +51,7 @@ export class Judge {
     this.settings = resolveJudgeSettings(settings, expected)
   }
 
-  /** How the model is reached. Decided at each score: keys and packages may come after the scorer was made. */
+  /** Decides how to reach the model, for each score: keys and packages may appear after the scorer was created. */
   connect(): Connection {
     return connect(this.#reference, this.world.environment)
   }
@@ -60,15 +60,15 @@ export class Judge {
     return endpointOf(connection.endpointKey)
   }
 
-  /** What the tokens of one call cost, in US dollars; `undefined` where that is unknown. */
+  /** The cost of one call in US dollars; `undefined` if unknown. */
   costUsd(usage: Usage): number | undefined {
     return costUsd(this.settings.price ?? priceOf(this.name), usage)
   }
 
   /**
-   * What the processor must know before it asks.
+   * What the processor needs to know before it asks.
    *
-   * @param workload what one score of a run takes when nothing goes wrong
+   * @param workload the work of one score if nothing goes wrong
    */
   toScorerJudge(workload: (run: AgentRun) => Workload): ScorerJudge {
     const { settings } = this
@@ -78,7 +78,7 @@ export class Judge {
       estimate: (run) => {
         const given = workload(run)
         const calls = given.calls * (settings.hardening === 'strong' ? CALLS_WHEN_STRONG : 1)
-        // Three bytes a token is on the safe side for prose and for JSON; rules, questions and shape take 1,500 tokens at most.
+        // Three bytes per token is a safe estimate for prose and JSON. Rules, questions and shape take at most 1,500 tokens.
         const inputTokens = calls * Math.ceil(Math.min(4500 + given.contentBytes, settings.maxPromptBytes) / 3)
         const outputTokens = calls * likelyTokens(given.answers / given.calls, settings)
         const cost = this.costUsd({ inputTokens, outputTokens })
@@ -88,7 +88,7 @@ export class Judge {
     }
   }
 
-  /** What of the judge gives a score its meaning: part of a scorer's version. */
+  /** Everything about the judge that affects the meaning of a score; part of the scorer's version. */
   get identity(): object {
     const { temperature, maxPromptBytes, hardening } = this.settings
     return { model: this.name, temperature, maxPromptBytes, hardening }

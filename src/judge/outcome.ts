@@ -1,6 +1,6 @@
 import type { Failed, Skipped } from '../model/score.ts'
 
-/** What was asked for, or the score that says why it could not be had. */
+/** The value, or the score that says why there is none. */
 export type JudgeOutcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly score: Skipped | Failed }

@@ -1,24 +1,24 @@
 import { nodeCrypto } from '../spans/node-crypto.ts'
 
-/** Where random things come from; replaced in tests. */
+/** The source of randomness; replaced in tests. */
 export interface Randomness {
   /** Hex digits of that many random bytes. */
   hex(bytes: number): string
   /** A whole number from 0 to `below` - 1. */
   integer(below: number): number
   /**
-   * Hex digits of a keyed hash. Without the key nobody can distinguish it from random digits; with the key it can be computed
-   * again, which is how the judges of `spanscore/testing` know which question is which.
+   * Hex digits of a keyed hash. Without the key they look random. With the key they can be recomputed, which is how the judges of
+   * `spanscore/testing` recognise questions.
    */
   digest(text: string): string
 }
 
-/** Environment variable by which `spanscore/testing` shares its key with the code under test, in child processes too. */
+/** Environment variable by which `spanscore/testing` shares its key with the code under test, including child processes. */
 export const TEST_KEY_VARIABLE = '_SPANSCORE_TEST_JUDGE_KEY'
 
 let ownKey: string | undefined
 
-/** Randomness that nobody can guess. */
+/** Cryptographically secure randomness. */
 export const secureRandomness: Randomness = {
   hex: (bytes) => nodeCrypto().randomBytes(bytes).toString('hex'),
   integer: (below) => nodeCrypto().randomInt(below),
@@ -28,7 +28,7 @@ export const secureRandomness: Randomness = {
   },
 }
 
-/** The hash of calls whose controls anybody may work out who can compute a hash: what is asked with basic hardening. */
+/** The hash for basic hardening, whose controls anybody can compute. */
 export const openDigest: Pick<Randomness, 'digest'> = { digest: (text) => keyedHash('', text) }
 
 /** Hex digits of HMAC-SHA-256. */
@@ -36,7 +36,7 @@ export function keyedHash(key: string, text: string): string {
   return nodeCrypto().createHmac('sha256', key).update(text).digest('hex')
 }
 
-/** The items in a random order (Fisher-Yates). */
+/** Shuffles the items (Fisher-Yates). */
 export function shuffled<T>(items: readonly T[], randomness: Pick<Randomness, 'integer'>): T[] {
   const result: T[] = []
   for (const [count, item] of items.entries()) {

@@ -5,22 +5,22 @@ import { mostTokens } from './transport/token-budget.ts'
 import type { JudgeOutcome } from './outcome.ts'
 import type { JudgeSession } from './session.ts'
 
-/** What is asked, and how the reply is read. */
+/** A request, and how to read its reply. */
 export interface ReplyRequest<T> {
   readonly prompt: Prompt
   /** JSON Schema of the reply, for providers that take one. */
   readonly schema: Readonly<Record<string, unknown>>
-  /** Tokens that the reply may take. @default `judge.maxOutputTokens` */
+  /** Most tokens of the reply. @default `judge.maxOutputTokens` */
   readonly maxOutputTokens?: number
   readonly read: (text: string) => Parsed<T>
-  /** The prompt that repairs a reply; it must not hold the untrusted text again. */
+  /** Writes the prompt that repairs a reply; it must not contain the untrusted text again. */
   readonly repair: (reply: string, problem: string) => Prompt
 }
 
 /**
- * Asks for a reply that can be read: strictly, then leniently (`read` does both); cut off, once more with more room; unreadable,
- * repaired once. `undefined` where the judge said nothing at all. Refusals are `failed: judge-refused`, what cannot be repaired
- * `failed: judge-invalid-reply`.
+ * Requests a readable reply. `read` parses strictly, then leniently. A reply that was cut off is requested again with more tokens; an
+ * unreadable one is repaired once, and is then `failed: judge-invalid-reply`. Returns `undefined` for an empty reply. A refusal is `failed:
+ * judge-refused`.
  */
 export async function requestReply<T>(
   session: JudgeSession,
@@ -46,14 +46,14 @@ export async function requestReply<T>(
   if (finishReason === 'content-filter') {
     return session.failed(
       'judge-refused',
-      contentFree('refused to answer, or its provider filtered the answer. Take another model for such content.'),
+      contentFree('refused to answer, or its provider filtered the answer. Use another model for such content.'),
     )
   }
   const parsed = read(text)
   if (parsed.ok) return parsed
   if (text.trim() === '') return { ok: true, value: undefined }
   if (isRefusal(text)) {
-    return session.failed('judge-refused', contentFree('refused to answer. Take another model for such content.'))
+    return session.failed('judge-refused', contentFree('refused to answer. Use another model for such content.'))
   }
   if (session.callsLeft > 0) {
     const repaired = await session.call({ prompt: repair(text, parsed.message), schema, maxOutputTokens: moreTokens })
@@ -63,11 +63,11 @@ export async function requestReply<T>(
   }
   return session.failed(
     'judge-invalid-reply',
-    explain`gave a reply that could not be read (${parsed.message}), and could not repair it. Take a model with structured output.`,
+    explain`gave a reply that could not be read (${parsed.message}), and could not repair it. Use a model with structured output.`,
   )
 }
 
-/** A reply that stopped for want of tokens may be whole all the same. */
+/** Whether a reply is incomplete. A reply that reached the token limit may still be complete. */
 function isCutOff<T>(
   reply: { readonly text: string; readonly finishReason: string },
   read: (text: string) => Parsed<T>,
@@ -75,7 +75,7 @@ function isCutOff<T>(
   return reply.finishReason === 'length' && !read(reply.text).ok
 }
 
-/** A short text without JSON that says no. A longer one may be a judgement in prose, which a repair can still read. */
+/** Whether a short text without JSON is a refusal. A longer one may be a judgement in prose, which a repair can still read. */
 function isRefusal(text: string): boolean {
   return (
     text.length < 600 &&

@@ -5,7 +5,7 @@ import type { JudgeSettingRow } from './setting-table.ts'
 import type { Price } from './transport/price.ts'
 import type { JudgeSettings, ResolvedJudgeSettings } from './settings.ts'
 
-/** @throws TypeError where a setting is wrong: `expected … got …` */
+/** @throws TypeError if a setting is wrong: `expected … got …` */
 export function resolveJudgeSettings(settings: JudgeSettings, expected: string): ResolvedJudgeSettings {
   const hardening = resolve('hardening', settings, expected)
   const { price } = settings
@@ -30,7 +30,7 @@ function resolve<Name extends Defaulted>(
   const { expected: wanted, accepts, defaultIn }: JudgeSettingRow = judgeSettingTable[name]
   const given = settings[name]
   const value = given === undefined ? defaultIn?.(settings.hardening) : given
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the row of this setting has checked it
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this setting's row has checked the value
   if (accepts(value)) return value as ResolvedJudgeSettings[Name]
   throw new TypeError(`${expected} judge.${name} to be ${wanted}, got ${formatValue(value)}.`)
 }
@@ -51,14 +51,14 @@ function checkPrice(price: unknown, expected: string): void {
   const unknown = Object.keys(price).find((key) => !Object.hasOwn(PRICE_KEYS, key))
   if (unknown !== undefined) {
     throw new TypeError(
-      `${expected} judge.price to hold ${Object.keys(PRICE_KEYS).join(', ')}, got an option that is not known: ${formatValue(unknown)}.`,
+      `${expected} judge.price to hold ${Object.keys(PRICE_KEYS).join(', ')}, got an unknown option: ${formatValue(unknown)}.`,
     )
   }
   for (const [key, { isRequired }] of Object.entries(PRICE_KEYS)) {
     const value = price[key]
     if (value === undefined && !isRequired) continue
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-      throw new TypeError(`${expected} judge.price.${key} to be a number from 0, got ${formatValue(value)}.`)
+      throw new TypeError(`${expected} judge.price.${key} to be a non-negative number, got ${formatValue(value)}.`)
     }
   }
 }

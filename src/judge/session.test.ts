@@ -56,7 +56,7 @@ describe('a session', () => {
       score: {
         status: 'skipped',
         reason: 'circuit-open',
-        message: expect.stringContaining('left alone until 1970-01-01T00:01:00.000Z'),
+        message: expect.stringContaining('wait until 1970-01-01T00:01:00.000Z'),
       },
     })
     expect(model.calls).toHaveLength(1)
@@ -86,7 +86,7 @@ describe('a session', () => {
     expect(await session.call(request)).toMatchObject({
       score: {
         reason: 'judge-unavailable',
-        message: expect.stringContaining('names the provider "nobody-made-this", which is not known'),
+        message: expect.stringContaining('names the provider "nobody-made-this", which is unknown'),
       },
     })
   })

@@ -17,7 +17,7 @@ import type { Generated } from './transport/generate.ts'
 import type { CallableModel } from './transport/judge-model.ts'
 import { retryAfterMs } from './transport/retry.ts'
 
-/** One thing that is asked; the session sends it as often as needed, within its limit. */
+/** One request. The session sends it as often as needed, within its limit of calls. */
 export interface CallRequest {
   readonly prompt: Prompt
   readonly schema: Readonly<Record<string, unknown>>
@@ -25,8 +25,8 @@ export interface CallRequest {
 }
 
 /**
- * All judge calls of one score: never more than `maxCallsPerScore`, and none after the time is over. Retries what a retry can
- * cure, and waits as the server says. Nothing in here throws: what goes wrong is a `skipped` or a `failed` score.
+ * All judge calls of one score: at most `maxCallsPerScore`, and none after the deadline. It retries transient errors, and waits as long as
+ * the server asks. It never throws: an error becomes a `skipped` or `failed` score.
  */
 export class JudgeSession {
   readonly judge: Judge
@@ -46,41 +46,41 @@ export class JudgeSession {
     this.#deadline = new Deadline(context, judge.world)
   }
 
-  /** Calls that may still be made. */
+  /** Calls that are left. */
   get callsLeft(): number {
     return this.judge.settings.maxCallsPerScore - this.#spending.calls
   }
 
-  /** UTF-8 bytes of the run that a prompt left out at most. */
+  /** The most UTF-8 bytes of the run that one prompt left out. */
   get cutBytes(): number {
     return this.#cutBytes
   }
 
-  /** Takes note of what a prompt leaves out. */
+  /** Records what a prompt leaves out. */
   leftOut(cutBytes: number): void {
     this.#cutBytes = Math.max(this.#cutBytes, cutBytes)
   }
 
-  /** What all calls so far took; `undefined` before the first. */
+  /** Usage and cost of all calls so far; `undefined` before the first. */
   report(): JudgeReport | undefined {
     return this.#spending.report(this.judge.name)
   }
 
-  /** A score that could not be had because of what the judge said. */
+  /** A failed score, because of what the judge replied. */
   failed(code: FailureCode, message: Explanation): NoScore<Failed> {
     return noScore(failed(code, explain`The judge ${contentFree(this.judge.name)} ${message}`))
   }
 
-  /** A score that was not asked for, because this run is more than the judge may be asked about. */
+  /** A skipped score, because the run exceeds what the judge may be asked. */
   skipped(message: Explanation): NoScore<Skipped> {
     return skip('not-applicable', explain`The judge ${contentFree(this.judge.name)} ${message}`)
   }
 
-  /** Asks until there is a reply, no call is left, or the time is over. */
+  /** Calls until there is a reply, no call is left, or the deadline passes. */
   async call(request: CallRequest): Promise<JudgeOutcome<Generated>> {
     const connection = this.judge.connect()
     const missingKey = connection.missingKey()
-    // A package that is missing, too, is what has to be put there first.
+    // A missing package must be installed before the key matters.
     if (missingKey !== undefined) return skip('judge-unavailable', contentFree(connection.unavailable() ?? missingKey))
     const endpoint = this.judge.endpoint(connection)
     let last: CallError | undefined
@@ -100,7 +100,7 @@ export class JudgeSession {
     }
   }
 
-  /** Waits for its turn; gives a score where there is none within the time. */
+  /** Waits for permission to call; returns a score if there is none before the deadline. */
   async #admitted(endpoint: Endpoint, last: CallError | undefined): Promise<JudgeOutcome<never> | undefined> {
     for (;;) {
       if (this.#deadline.isOver) return this.#ended()
@@ -116,13 +116,13 @@ export class JudgeSession {
     }
   }
 
-  /** Waits; gives a score where the wait ends with the time for it. */
+  /** Waits; returns a score if the wait would pass the deadline. */
   async #wait(ms: number, last: CallError | undefined): Promise<JudgeOutcome<never> | undefined> {
     if (this.#deadline.isTooLong(ms)) {
       if (last !== undefined) return this.#gaveUp(last)
       const { world, name } = this.judge
       const until = new Date(world.now() + ms).toISOString()
-      const message = `The judge ${name} asks to be left alone until ${until}. Lower budget.callsPerMinute or concurrency.`
+      const message = `The judge ${name} asks to wait until ${until}. Lower budget.callsPerMinute or concurrency.`
       return skip('circuit-open', contentFree(message))
     }
     await this.#deadline.wait(ms)
@@ -179,7 +179,7 @@ export class JudgeSession {
     const isKnown = drop !== undefined && endpoint.dropped.has(drop)
     endpoint.failed(error, world.now())
     report({ usage: {}, error: error.message.text })
-    // A server that still complains of what it is no longer sent means something else.
+    // A server that still refuses a setting that is no longer sent means something else.
     return isKnown ? lasting : error
   }
 
@@ -194,13 +194,13 @@ export class JudgeSession {
     })
   }
 
-  /** The score of what was not finished in time. What a provider throws when it is aborted differs from one to the next. */
+  /** The score after the deadline. Providers throw different errors when they are aborted, so those are not used. */
   #ended(): NoScore<Skipped | Failed> {
     const { givenScore, timeoutMs } = this.#deadline
     if (givenScore !== undefined) return noScore(givenScore)
     return this.failed(
       'judge-timeout',
-      explain`gave no answer within ${timeoutMs} ms. Raise timeoutMs, or take a faster model.`,
+      explain`gave no answer within ${timeoutMs} ms. Raise timeoutMs, or use a faster model.`,
     )
   }
 
@@ -209,7 +209,7 @@ export class JudgeSession {
     if (last === undefined || last.code === 'unavailable') {
       return this.failed(
         'judge-invalid-reply',
-        explain`gave no usable reply in ${calls} calls. Take a stronger model, or raise judge.maxCallsPerScore.`,
+        explain`gave no usable reply in ${calls} calls. Use a stronger model, or raise judge.maxCallsPerScore.`,
       )
     }
     const tries = calls === 1 ? '1 call' : `${calls} calls`
@@ -220,12 +220,12 @@ export class JudgeSession {
     try {
       this.#onJudgeCall?.(call)
     } catch {
-      // The application's callback is its own business; the score does not depend on it.
+      // An error in the application's callback does not affect the score.
     }
   }
 }
 
-/** An outcome without a score. */
+/** An outcome without a value. */
 type NoScore<S extends Skipped | Failed> = { readonly ok: false; readonly score: S }
 
 function noScore<S extends Skipped | Failed>(score: S): NoScore<S> {

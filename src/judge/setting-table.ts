@@ -1,12 +1,12 @@
 import { isRecord } from '../spans/json.ts'
 import type { JudgeSettings } from './settings.ts'
 
-/** What is known about one setting of a judge. Checks, defaults and the reference page derive from it. */
+/** One setting of a judge. Validation, defaults and the reference page are derived from this table. */
 export interface JudgeSettingRow<Value = unknown> {
   /** Completes the sentence "expected … to be …". */
   readonly expected: string
   readonly accepts: (value: unknown) => boolean
-  /** The default, where `hardening` is `strong` and where it is not. */
+  /** Returns the default, depending on `hardening`. */
   readonly defaultIn?: (hardening: unknown) => Value
   /** One or two sentences. */
   readonly doc: string
@@ -18,17 +18,17 @@ export const judgeSettingTable: { readonly [Name in keyof JudgeSettings]-?: Judg
     expected: "'basic' or 'strong'",
     accepts: (value) => value === 'basic' || value === 'strong',
     defaultIn: () => 'basic',
-    doc: 'What is done against text that talks to the judge. `strong` asks in several calls and takes two to four times the tokens.',
+    doc: 'Protection against text that tries to influence the judge. `strong` asks in several calls and uses two to four times the tokens.',
   },
   maxCallsPerScore: {
     ...wholeNumber(1, 20),
     defaultIn: (hardening) => (hardening === 'strong' ? 10 : 4),
-    doc: 'Calls for one score, retries, repairs and repeated questions included.',
+    doc: 'Most calls for one score, including retries, repairs and repeated questions.',
   },
   maxOutputTokens: {
     ...wholeNumber(64, 1_000_000),
     defaultIn: () => 4096,
-    doc: 'Tokens of one reply. A reply that was cut off is asked for again with four times as many.',
+    doc: 'Most tokens of one reply. A reply that was cut off is requested again with four times as many.',
   },
   temperature: {
     expected: 'a number from 0 to 2',
@@ -39,12 +39,12 @@ export const judgeSettingTable: { readonly [Name in keyof JudgeSettings]-?: Judg
   maxPromptBytes: {
     ...wholeNumber(8192, 10_000_000),
     defaultIn: () => 49_152,
-    doc: 'UTF-8 bytes of a whole prompt. What is judged is cut to fit, payloads first.',
+    doc: 'Most UTF-8 bytes of a whole prompt. The run is cut to fit, payloads first.',
   },
   price: {
-    expected: '{ input, output } in US dollars for a million tokens',
+    expected: '{ input, output } in US dollars per million tokens',
     accepts: isRecord,
-    doc: 'What the model costs. Without it the list price is used, if the model is in the list.',
+    doc: 'The price of the model. The default is its list price, if it is in the price list.',
   },
 }
 

@@ -1,10 +1,10 @@
 import type { JudgeReport } from '../model/score.ts'
 import type { Usage } from '../model/message.ts'
 
-/** Usage and cost of one thing: a call, or all calls of a judge. */
+/** Usage and cost of one call, or of all calls of a judge. */
 export type Spending = Pick<JudgeReport, 'usage' | 'costUsd'>
 
-/** What the calls of one score have taken so far. */
+/** Counts the calls, tokens and cost of one score. */
 export class SpendingCount {
   readonly #spent: Spending[] = []
   #calls = 0
@@ -14,27 +14,27 @@ export class SpendingCount {
     return this.#calls
   }
 
-  /** Counts a call that is made, whether it succeeds or not, and gives its number from 1. */
+  /** Counts a call, successful or not, and returns its number from 1. */
   countCall(): number {
     this.#calls += 1
     return this.#calls
   }
 
-  /** Adds what a reply took, and the model that gave it where the provider names it. */
+  /** Adds the usage of a reply, and its model if the provider names it. */
   addReply(spending: Spending, modelId: string | undefined): void {
     this.#spent.push(spending)
     if (modelId === undefined) return
     this.#answeredBy = this.#answeredBy === undefined || this.#answeredBy === modelId ? modelId : 'mixed'
   }
 
-  /** What all calls took; `undefined` before the first. The cost is unknown where that of one reply is. */
+  /** Usage and cost of all calls; `undefined` before the first. The cost is unknown if that of any reply is. */
   report(model: string): JudgeReport | undefined {
     if (this.#calls === 0) return undefined
     return { model: this.#answeredBy ?? model, calls: this.#calls, ...sumSpending(this.#spent) }
   }
 }
 
-/** All of it together. What nobody counted stays absent; the cost is unknown where that of one part is, or there is no part. */
+/** Sums usage and cost. A count that no part has stays absent. The cost is unknown if that of any part is, or if there is no part. */
 export function sumSpending(parts: readonly Spending[]): Spending {
   const costs = parts.flatMap(({ costUsd }) => costUsd ?? [])
   const isKnown = parts.length > 0 && costs.length === parts.length
@@ -44,7 +44,7 @@ export function sumSpending(parts: readonly Spending[]): Spending {
   }
 }
 
-/** What several judges took together, under the name of the model that answered, or `mixed`; `undefined` where none was asked. */
+/** Sums the reports of several judges under the model's name, or `mixed`; `undefined` if no judge was called. */
 export function sumReports(reports: readonly JudgeReport[]): JudgeReport | undefined {
   const [first] = reports
   if (first === undefined) return undefined

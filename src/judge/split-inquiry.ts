@@ -1,14 +1,14 @@
 import type { Inquiry, Question } from './inquiry.ts'
 import type { SectionDraft } from './prompt/section.ts'
 
-/** Answers that an inquiry asks for by id; items that the judge is yet to find are not among them. */
+/** The number of answers requested by id, without items that the judge is yet to find. */
 export function countAnswers({ questions }: Pick<Inquiry, 'questions'>): number {
   return questions.reduce((sum, { ids }) => sum + ids.length, 0)
 }
 
 /**
- * An inquiry in as few parts as can be, each of which asks for no more answers than fit into one reply, and shows what is
- * about other ids not at all. Lists and notes are asked for in the first.
+ * Splits an inquiry into as few parts as possible. Each requests only as many answers as fit into one reply, and omits fragments about
+ * other ids. Lists and notes go into the first part.
  */
 export function splitInquiry(inquiry: Inquiry, answersPerPart: number): readonly Inquiry[] {
   const total = countAnswers(inquiry)
@@ -28,7 +28,7 @@ export function splitInquiry(inquiry: Inquiry, answersPerPart: number): readonly
   })
 }
 
-/** The sections without what is about other ids; their titles say so. */
+/** Removes fragments about other ids, and says so in the titles. */
 function sectionsAbout(sections: readonly SectionDraft[], ids: ReadonlySet<string>): SectionDraft[] {
   return sections.map((section) => {
     const fragments = section.fragments.filter(({ about }) => about === undefined || ids.has(about))
@@ -38,7 +38,7 @@ function sectionsAbout(sections: readonly SectionDraft[], ids: ReadonlySet<strin
   })
 }
 
-/** The questions of the ids from `start` to `end`, counted over all questions. */
+/** The questions about the ids from `start` to `end`, counted over all questions. */
 function slice(questions: readonly Question[], start: number, end: number): Question[] {
   let before = 0
   return questions.flatMap((question) => {

@@ -4,19 +4,19 @@ import { secureRandomness } from './randomness.ts'
 import type { Randomness } from './randomness.ts'
 import type { Environment } from './transport/connection.ts'
 
-/** What a judge takes from its surroundings; replaced in tests. */
+/** The judge's environment; replaced in tests. */
 export interface JudgeWorld {
   readonly environment: Environment
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Resolves after that many milliseconds, or as soon as the signal aborts. Keeps no process alive. */
+  /** Resolves after that many milliseconds, or when the signal aborts. It does not keep the process alive. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
   readonly randomness: Randomness
 }
 
 /** The environment, clock, timers and randomness of the process. */
 export const realWorld: JudgeWorld = {
-  // Read when asked, not when loaded: `.env` files are read after imports.
+  // Read lazily, because `.env` files are read after imports.
   get environment() {
     return process.env
   },

@@ -31,7 +31,7 @@ export interface AgentRun {
   readonly output?: string | undefined
   /** In the model's order, not by time: parallel calls tie. */
   readonly toolCalls: readonly ToolCall[]
-  /** The tools that the model was offered; `undefined` where that is not recorded. */
+  /** The tools that the model was offered; `undefined` if that is not recorded. */
   readonly availableTools?: readonly ToolDefinition[] | undefined
   /** The calls of models, in their order. */
   readonly steps: readonly ModelCall[]

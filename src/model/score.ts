@@ -46,7 +46,7 @@ export type FailureCode =
   | 'scorer-threw'
   /** The scorer took longer than `timeoutMs`. */
   | 'scorer-timeout'
-  /** What the scorer gave is no number within the scorer's range. */
+  /** What the scorer gave is not a number within the scorer's range. */
   | 'invalid-score'
   /** `redact` threw or gave no run. Nothing was sent to the judge. */
   | 'redact-failed'

@@ -133,7 +133,7 @@ class FrameInput {
 /**
  * Unpacks one record of a file in which the Collector compresses each record for itself (`compression: zstd`).
  *
- * @throws DecompressionError where it is damaged, or larger than `maxBytes`.
+ * @throws DecompressionError if it is damaged, or larger than `maxBytes`.
  */
 export function decompressRecord(bytes: Uint8Array, maxBytes: number): Buffer {
   try {

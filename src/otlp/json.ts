@@ -9,7 +9,7 @@ type Scope = SourceSpan['scope']
 
 /**
  * Reads one OTLP/JSON export request of traces, logs, or both (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
- * `undefined` where the value is none: neither `resourceSpans` nor `resourceLogs` nor `resourceMetrics` is there.
+ * `undefined` if the value is none: neither `resourceSpans` nor `resourceLogs` nor `resourceMetrics` is there.
  */
 export function readOtlpJson(value: unknown): OtlpBatch | undefined {
   if (!isRecord(value) || !isOtlpRequest(value)) return undefined

@@ -70,7 +70,7 @@ function depthChange(line: string): number {
   return inString ? Number.NaN : depth
 }
 
-/** The value of a JSON text; `undefined` where it is none. */
+/** The value of a JSON text; `undefined` if it is none. */
 export function tryParse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown

@@ -7,7 +7,7 @@ type Attributes = Record<string, unknown>
 type Scope = SourceSpan['scope']
 
 /**
- * Reads a span; `undefined` where it has no ids.
+ * Reads a span; `undefined` if it has no ids.
  *
  * @param isOrdinary Whether attributes and events are left out.
  */

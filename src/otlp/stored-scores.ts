@@ -176,7 +176,7 @@ function delayIn(attributes: Attributes): number {
   return numberIn(attributes, 'spanscore.verdict_delay_ms') ?? -1
 }
 
-/** `undefined` where another tool has written the event. */
+/** `undefined` if another tool has written the event. */
 function aboutIn(attributes: Attributes, revision: number): ScoreAbout | undefined {
   const version = textIn(attributes, 'spanscore.scorer.version')
   if (version === undefined) return undefined

@@ -3,7 +3,7 @@ import type { Reporter } from './run/reporter.ts'
 /** What `package.json` says under `engines`. */
 const NEEDED = [22, 15] as const
 
-/** What is wrong with the version of Node.js that this runs on, and what to do; `undefined` where nothing is. */
+/** What is wrong with the version of Node.js that this runs on, and what to do; `undefined` if nothing is. */
 export function complainOfNode(version: string): string | undefined {
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number)
   const isEnough = major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])

@@ -31,7 +31,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   /** For the application's logger provider, where an instrumentation writes messages as log records. */
   readonly logRecordProcessor: LogRecordProcessorLike
 
-  /** @throws TypeError where an option is wrong: `<path>: expected …, got …` */
+  /** @throws TypeError if an option is wrong: `<path>: expected …, got …` */
   constructor(options: ScoringOptions) {
     const resolved = resolveOptions(options)
     reportUnusedVariables(options, process.env, notifyVariable)

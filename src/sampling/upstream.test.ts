@@ -24,7 +24,7 @@ describe('The probability with which the tracer kept a trace', () => {
   })
 
   test.each(['', 'th:', 'th:800000000000000', 'th:xyz', 'rv:9b8233f7e3a151', 'xth:8', 'th:8.'])(
-    'is not known where tracestate says ot=%s',
+    'is unknown where tracestate says ot=%s',
     (ot) => {
       expect(upstreamProbability('tracestate', withOt(ot))).toBeUndefined()
     },

@@ -23,7 +23,7 @@ export function weightAt(probability: number, upstreamProbability = 1): number {
 
 /**
  * The weight of an evaluation whose run was chosen to be scored, with or without success. It is `undefined` for runs that a filter or
- * sampling left out, for which the scorer had nothing to ask, or whose probability is not known.
+ * sampling left out, for which the scorer had nothing to ask, or whose probability is unknown.
  */
 export function weightOf({ score, probability, upstreamProbability }: Evaluation): number | undefined {
   if (probability === undefined || !(probability > 0)) return undefined

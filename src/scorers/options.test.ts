@@ -43,7 +43,7 @@ const factories: Readonly<Record<string, Factory>> = {
     missing: needsModel,
     known: 'id, passAt, model, judge',
     // Mastra's scorer has a scale: a score from 0 to 1 where one from 0 to 10 is expected would be a failure unseen.
-    wrong: [[{ options: { scale: 10 } }, 'got an option that is not known: "options"']],
+    wrong: [[{ options: { scale: 10 } }, 'got an unknown option: "options"']],
   },
   createCompletenessScorer: {
     make: untyped(prebuilt.createCompletenessScorer),
@@ -58,8 +58,8 @@ const factories: Readonly<Record<string, Factory>> = {
     missing: needsModel,
     known: 'id, passAt, model, judge, options',
     wrong: [
-      [{ options: { contxt: [] } }, 'options: expected one of context, groundTruth, got an option that is not known'],
-      [{ options: { groundTruth: 5 } }, 'expected options.groundTruth to be a text, or a function, got 5'],
+      [{ options: { contxt: [] } }, 'options: expected one of context, groundTruth, got an unknown option'],
+      [{ options: { groundTruth: 5 } }, 'expected options.groundTruth to be a string, or a function, got 5'],
       [{ options: { context: 'Oslo' } }, `${context} "Oslo"`],
     ],
   },
@@ -69,8 +69,8 @@ const factories: Readonly<Record<string, Factory>> = {
     missing: needsModel,
     known: 'id, passAt, model, judge, options',
     wrong: [
-      [{ options: { contxt: [] } }, 'options: expected one of context, got an option that is not known: "contxt".'],
-      [{ options: { scale: 10 } }, 'got an option that is not known: "scale"'],
+      [{ options: { contxt: [] } }, 'options: expected one of context, got an unknown option: "contxt".'],
+      [{ options: { scale: 10 } }, 'got an unknown option: "scale"'],
       [{ options: { context: [5] } }, `${context} [5]`],
       [{ options: null }, 'options: expected an object of options, got null.'],
     ],
@@ -90,7 +90,7 @@ const factories: Readonly<Record<string, Factory>> = {
     missing: needsModel,
     known: 'id, passAt, model, judge, options',
     wrong: [
-      [{ options: { getContext: () => [] } }, 'options: expected one of context, got an option that is not known'],
+      [{ options: { getContext: () => [] } }, 'options: expected one of context, got an unknown option'],
       [{ options: { context: 'Oslo' } }, `${context} "Oslo"`],
     ],
   },
@@ -110,7 +110,7 @@ const factories: Readonly<Record<string, Factory>> = {
     required: {},
     known: 'id, passAt, maxIdentical, ignore',
     wrong: [
-      [{ maxIdentcal: 3 }, 'expected one of id, passAt, maxIdentical, ignore, got an option that is not known'],
+      [{ maxIdentcal: 3 }, 'expected one of id, passAt, maxIdentical, ignore, got an unknown option'],
       [{ maxIdentical: '3' }, 'expected maxIdentical to be a whole number from 1, got "3"'],
       [{ ignore: 'get_status' }, 'expected ignore to be a list of texts, got "get_status"'],
     ],
@@ -123,8 +123,8 @@ const factories: Readonly<Record<string, Factory>> = {
     wrong: [
       [{ json: 'yes' }, 'expected json to be true or false, got "yes"'],
       [{ allowFence: 1 }, 'expected allowFence to be true or false, got 1'],
-      [{ maxLength: '600' }, 'expected maxLength to be a number from 0, got "600"'],
-      [{ minLength: Number.NaN }, 'expected minLength to be a number from 0, got NaN'],
+      [{ maxLength: '600' }, 'expected maxLength to be a non-negative number, got "600"'],
+      [{ minLength: Number.NaN }, 'expected minLength to be a non-negative number, got NaN'],
       [{ minLength: 9, maxLength: 5 }, 'expected maxLength to be minLength, 9, or more, got 5'],
       [{ schema: '{}' }, 'expected schema to be JSON Schema'],
       [{ schema: { '~standard': { version: 1 } } }, 'expected schema to be JSON Schema'],
@@ -156,7 +156,7 @@ const factories: Readonly<Record<string, Factory>> = {
         { criteria: [{ ...criteria[0], wieght: 3 }] },
         'criteria[0]: expected one of id, question, weight, required, got',
       ],
-      [{ criteria: [{ description: 'It is polite.' }] }, 'got an option that is not known: "description"'],
+      [{ criteria: [{ description: 'It is polite.' }] }, 'got an unknown option: "description"'],
       [{ criteria: [null] }, 'criteria[0]: expected an object of options, got null'],
       [{ criteria: [{ id: 5, question: 'x' }] }, 'expected criteria[0].id to be letters, digits, _, - and ., got 5'],
       [{ criteria: [{ ...criteria[0], required: 'no' }] }, 'expected criteria[0].required to be true or false'],
@@ -168,8 +168,8 @@ const factories: Readonly<Record<string, Factory>> = {
     missing: 'expected at least one of maxSteps, maxToolCalls, maxInputTokens, maxOutputTokens, maxDurationMs',
     known: 'id, passAt, maxSteps, maxToolCalls, maxInputTokens, maxOutputTokens, maxDurationMs',
     wrong: [
-      [{ maxSteps: '8' }, 'expected maxSteps to be a number from 0, got "8"'],
-      [{ maxDurationMs: null }, 'expected maxDurationMs to be a number from 0, got null'],
+      [{ maxSteps: '8' }, 'expected maxSteps to be a non-negative number, got "8"'],
+      [{ maxDurationMs: null }, 'expected maxDurationMs to be a non-negative number, got null'],
     ],
   },
   createScorer: {
@@ -178,12 +178,12 @@ const factories: Readonly<Record<string, Factory>> = {
     missing: 'expected an id or a name, got undefined',
     known: 'id, name, description, type, range, better, passAt, version, judge, inline, needs',
     wrong: [
-      [{ prepareRun: () => ({}) }, 'got an option that is not known: "prepareRun"'],
+      [{ prepareRun: () => ({}) }, 'got an unknown option: "prepareRun"'],
       [{ needs: ['toolResult'] }, 'expected needs to be a list of input, output, '],
       [{ type: 'trajectory' }, "expected type to be 'agent', or { input, output }"],
       [{ inline: 'yes' }, 'expected inline to be true or false, got "yes"'],
-      [{ description: 5 }, 'expected description to be a text, got 5'],
-      [{ version: {} }, 'expected version to be a text or a number, got {}'],
+      [{ description: 5 }, 'expected description to be a string, got 5'],
+      [{ version: {} }, 'expected version to be a string or a number, got {}'],
       [{ judge: { model, requireControl: 'yes' } }, 'expected judge.requireControl to be true or false, got "yes"'],
       [
         { judge: { model, instruction: 'x' } },
@@ -198,7 +198,7 @@ const factories: Readonly<Record<string, Factory>> = {
     known: 'id, passAt, model, judge, options',
     wrong: [
       [{ options: { maxQuestion: 5 } }, 'options: expected one of scale, source, sourceExtractor, maxQuestions, got'],
-      [{ options: { source: 5 } }, 'expected options.source to be a text, got 5'],
+      [{ options: { source: 5 } }, 'expected options.source to be a string, got 5'],
       [{ options: { sourceExtractor: 'x' } }, 'expected options.sourceExtractor to be a function of the run, got "x"'],
     ],
   },
@@ -287,12 +287,12 @@ describe.each(Object.entries(factories))('%s', (name, { make, required, known })
     expect(() => make(options)).toThrow(new RegExp(`^${name}: expected an object of options, got .+\\.$`))
   })
 
-  it('refuses an option that is not known, and names those that are', () => {
+  it('refuses an unknown option, and names those that are', () => {
     const question = known.includes('passAt') ? ' Did you mean passAt?' : ''
     expect(() => make({ ...required, passAtt: 1 })).toThrow(
-      new TypeError(`${name}: expected one of ${known}, got an option that is not known: "passAtt".${question}`),
+      new TypeError(`${name}: expected one of ${known}, got an unknown option: "passAtt".${question}`),
     )
-    expect(() => make(JSON.parse('{ "__proto__": 1 }'))).toThrow('got an option that is not known: "__proto__"')
+    expect(() => make(JSON.parse('{ "__proto__": 1 }'))).toThrow('got an unknown option: "__proto__"')
   })
 })
 
@@ -325,7 +325,7 @@ describe.each(withJudge)('%s', (name, { make, required }) => {
   it('refuses settings of its judge that are wrong, or not known', () => {
     const judge = name === 'createScorer' ? { model } : {}
     expect(() => make({ ...required, judge: { ...judge, timeoutms: 5 } })).toThrow(
-      new RegExp(`^${name} judge: expected one of maxCallsPerScore, .+ not known: "timeoutms"\\.$`),
+      new RegExp(`^${name} judge: expected one of maxCallsPerScore, .+ unknown option: "timeoutms"\\.$`),
     )
     expect(() => make({ ...required, judge: null })).toThrow(`${name} judge: expected an object of options, got null.`)
     const wrong = () => {

@@ -9,7 +9,7 @@ export type KeysOf<Options> = Readonly<Record<keyof Options, true>>
  * Gives back the options of a factory. One that is misspelt would else go unseen, and the scorer would score by its defaults.
  *
  * @param subject whose options these are: the factory, and the option that holds them where they are nested
- * @throws TypeError where they are no object, or hold an option that is not known
+ * @throws TypeError if they are no object, or hold an unknown option
  */
 export function readOptions<Options extends object>(
   subject: string,
@@ -22,9 +22,7 @@ export function readOptions<Options extends object>(
     const meant = closestName(key, Object.keys(known))
     const question = meant === undefined ? '' : ` Did you mean ${meant}?`
     const names = Object.keys(known).join(', ')
-    throw new TypeError(
-      `${subject}: expected one of ${names}, got an option that is not known: ${formatValue(key)}.${question}`,
-    )
+    throw new TypeError(`${subject}: expected one of ${names}, got an unknown option: ${formatValue(key)}.${question}`)
   }
   return options
 }
@@ -34,22 +32,22 @@ export function expectOption(holds: boolean, factory: string, expected: string, 
   if (!holds) throw new TypeError(`${factory}: expected ${expected}, got ${formatValue(got)}.`)
 }
 
-/** @throws TypeError where one of these options, by their names, is neither true nor false */
+/** @throws TypeError if one of these options, by their names, is neither true nor false */
 export function expectFlags(factory: string, flags: Readonly<Record<string, unknown>>): void {
   for (const [name, flag] of Object.entries(flags)) {
     expectOption(typeof flag === 'boolean', factory, `${name} to be true or false`, flag)
   }
 }
 
-/** @throws TypeError where one of these options, by their names, is given and is no number from 0 */
+/** @throws TypeError if one of these options, by their names, is given and is not a non-negative number */
 export function expectAmounts(factory: string, amounts: Readonly<Record<string, unknown>>): void {
   for (const [name, amount] of Object.entries(amounts)) {
     const isAmount = amount === undefined || (typeof amount === 'number' && amount >= 0)
-    expectOption(isAmount, factory, `${name} to be a number from 0`, amount)
+    expectOption(isAmount, factory, `${name} to be a non-negative number`, amount)
   }
 }
 
-/** @throws TypeError where the option is no list of texts: a text alone would be taken for the list of its letters */
+/** @throws TypeError if the option is no list of texts: a text alone would be taken for the list of its letters */
 export function expectTexts(factory: string, name: string, texts: unknown): void {
   expectOption(areTexts(texts), factory, `${name} to be a list of texts`, texts)
 }

@@ -22,7 +22,7 @@ export function skipWithoutChoices(run: AgentRun, id: string): Skipped | undefin
 }
 
 /**
- * `skipped: no-content` where the run does not hold the fact, with the switch that records it; `undefined` where it does. A
+ * `skipped: no-content` where the run does not hold the fact, with the switch that records it; `undefined` if it does. A
  * fact that is only partly missing (`toolCalls[2].arguments`) is named with its place.
  */
 export function skipWithoutFact(run: AgentRun, fact: string, id: string): Skipped | undefined {

@@ -54,7 +54,7 @@ export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
  * Makes a scorer from one function that looks at a run. The prebuilt scorers are written with it, and `createScorer` builds on
  * it.
  *
- * @throws TypeError where the definition is wrong: `expected … got …`
+ * @throws TypeError if the definition is wrong: `expected … got …`
  */
 export function defineScorer<Preprocessed = unknown, Analyzed = unknown>(
   definition: ScorerDefinition<Preprocessed, Analyzed>,

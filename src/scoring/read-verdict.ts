@@ -69,7 +69,7 @@ const MOST_CALLS = 10_000
 const MOST_USD = 10_000
 
 /**
- * Reads the report of a judge's calls; `undefined` where it is not an object. Numbers that are not plausible are left out, and a
+ * Reads the report of a judge's calls; `undefined` if it is not an object. Numbers that are not plausible are left out, and a
  * report without the number of calls counts as one call.
  *
  * @param model the name of the model where the report has none

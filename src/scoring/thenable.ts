@@ -30,7 +30,7 @@ export function disown(promise: PromiseLike<unknown>): void {
 /**
  * Returns the result of foreign code that must be synchronous. A promise is ignored, so that its rejection does not end the process.
  *
- * @throws TypeError where it is a promise
+ * @throws TypeError if it is a promise
  */
 export function notAPromise<T>(value: T): T {
   if (!isThenable(value)) return value

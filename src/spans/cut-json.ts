@@ -2,7 +2,7 @@ import { MAX_PARSED_LENGTH, parseJson } from './json.ts'
 
 /**
  * What is whole in JSON text of which the end is missing, because an SDK's length limit cut it: lists and objects that the cut
- * went through keep the members before it. `undefined` where not even the beginning is JSON.
+ * went through keep the members before it. `undefined` if not even the beginning is JSON.
  *
  * @param depth How many levels down a list or object may have lost members; deeper ones are left out as a whole.
  */

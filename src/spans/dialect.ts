@@ -152,7 +152,7 @@ export interface Dialect {
    * last model call are not. Otherwise those words come first.
    */
   hasFinalForm?(span: SourceSpan): boolean
-  /** Model spans: the tool calls of `output`, where they can be had without parsing all of it; `undefined` where not. */
+  /** Model spans: the tool calls of `output`, where they can be had without parsing all of it; `undefined` if not. */
   toolCalls?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolCallPart[] | undefined
   /** Agent spans: all messages of the run in order, where the library lists them (input, calls, results, answer). */
   transcript?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined

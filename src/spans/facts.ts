@@ -145,7 +145,7 @@ export class SpanFacts {
     return guarded(() => this.dialect.absence?.(this.span, fact, this.logs)) ?? { why: 'not-recorded' }
   }
 
-  /** As `absence`, for facts that a run need not have: `undefined` where there were none. */
+  /** As `absence`, for facts that a run need not have: `undefined` if there were none. */
   optionalAbsence(fact: ContentFact): Absence | undefined {
     return guarded(() => this.dialect.absence?.(this.span, fact, this.logs))
   }

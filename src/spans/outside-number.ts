@@ -3,7 +3,7 @@ import type { Usage } from '../model/message.ts'
 /**
  * A number that another program gave (a server, a model, a scorer of the application's own), held within bounds.
  *
- * @returns the number, or the nearest bound where it lies beyond; `undefined` for what is no number, `NaN` included
+ * @returns the number, or the nearest bound where it lies beyond; `undefined` for what is not a number, `NaN` included
  */
 export function boundedNumber(value: unknown, low: number, high: number): number | undefined {
   return typeof value === 'number' && !Number.isNaN(value) ? Math.min(high, Math.max(low, value)) : undefined

@@ -3,7 +3,7 @@ import { allDialects } from './dialects/all.ts'
 import type { SourceSpan } from './source-span.ts'
 
 /**
- * Says which instrumentation wrote a span, by scope and attributes; `undefined` where none that is known did. Compares
+ * Says which instrumentation wrote a span, by scope and attributes; `undefined` if none that is known did. Compares
  * strings and looks up keys, nothing more: it runs on every span of the process, at its start with the attributes that
  * are there by then, and again at its end.
  */

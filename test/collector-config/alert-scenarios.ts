@@ -49,7 +49,7 @@ function named(metric: string, labels: Readonly<Record<string, string>>): string
   return `${metric}{${text.map(([name, value]) => `${name}="${value}"`).join(', ')}}`
 }
 
-/** A counter that grows by so much each minute, from 0; `undefined` where it is not sampled. */
+/** A counter that grows by so much each minute, from 0; `undefined` if it is not sampled. */
 export function counter(
   metric: string,
   labels: Readonly<Record<string, string>>,

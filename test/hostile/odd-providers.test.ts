@@ -113,7 +113,7 @@ describe('attachScoring to', () => {
   })
 })
 
-/** `undefined` where the provider is refused as an option: that is the one error that attachScoring may throw. */
+/** `undefined` if the provider is refused as an option: that is the one error that attachScoring may throw. */
 function attachedOrWrong(options: ScoringOptions): AttachedScoring | undefined {
   try {
     return attachScoring(options)

@@ -190,7 +190,7 @@ describe('a judge that is asked', () => {
     await closed.close()
     const model = createOpenAI({ baseURL: closed.url, apiKey: 'x' }).chat('m')
     const scorer = createRubricScorer({ model, criteria, judge: { maxCallsPerScore: 1 } })
-    await expect(scorer.run(run)).rejects.toThrow(/could not be asked \(ECONNREFUSED.*Check the network/)
+    await expect(scorer.run(run)).rejects.toThrow(/could not be called \(ECONNREFUSED.*Check the network/)
   })
 
   it('ends immediately, as the score with which it was aborted', async () => {

@@ -125,7 +125,7 @@ describe('what is known before a judge is asked', () => {
 
   it('is what is missing, which a live run is skipped for', async () => {
     const lost = createPromptAlignmentScorerLLM({ model: 'nobody-made-this/m' })
-    expect(lost.judge!.unavailable()).toContain('provider "nobody-made-this", which is not known')
+    expect(lost.judge!.unavailable()).toContain('provider "nobody-made-this", which is unknown')
     expect((await evaluate(lost, plain)).score).toMatchObject({ status: 'skipped', reason: 'judge-unavailable' })
   })
 

@@ -221,7 +221,7 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
     expect((await evaluate(few.scorer, runOf(400))).score).toMatchObject({
       status: 'skipped',
       reason: 'not-applicable',
-      message: expect.stringMatching(/401 verdicts .* may give 360.*Raise judge\.maxCallsPerScore/),
+      message: expect.stringMatching(/401 verdicts .* may give only 360.*Raise judge\.maxCallsPerScore/),
     })
     expect(few.model.calls).toHaveLength(0)
     expect((await evaluate(judging(360).scorer, runOf(360))).score.status).toBe('skipped')

@@ -6,7 +6,7 @@ import type { AgentRun } from '../../src/model/agent-run.ts'
 /**
  * The runs that `spanscore inspect --json` prints for the files; none where there are no files.
  *
- * @throws Error where a record is damaged, or a file cannot be read
+ * @throws Error if a record is damaged, or a file cannot be read
  */
 export async function inspect(files: readonly string[]): Promise<AgentRun[]> {
   if (files.length === 0) return []

@@ -48,7 +48,7 @@ export interface RunOptions {
 /**
  * Plays the scenarios one after another in a process of the library's application.
  *
- * @throws Error where the process ends, or a scenario takes longer than a minute
+ * @throws Error if the process ends, or a scenario takes longer than a minute
  */
 export async function runLibrary(
   library: Library,

@@ -121,9 +121,7 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
     const variables = Object.fromEntries([...names, 'QUEUESIZE', 'TIMEOUT'].map((name) => [`SPANSCORE_${name}`, '1']))
     const { error, codes } = await play('nothing but the SDK', variables, ...preload)
     expect({ codes, error }).toMatchObject({ codes: Array.from({ length: 10 }, () => 'SPANSCORE_ENVIRONMENT') })
-    expect(error).toContain(
-      'SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE, got a variable that is not known; it is ignored.',
-    )
+    expect(error).toContain('SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE, got an unknown variable; it is ignored.')
   })
 })
 

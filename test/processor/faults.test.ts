@@ -460,7 +460,7 @@ test('a provider that cannot be attached to is left alone, with one line that sa
 test.each([
   ['no usage', { model: 'm', calls: 1 }],
   ['absurd token counts', { model: 'm', calls: 1, usage: { inputTokens: 1.7e308, outputTokens: 1.7e308 } }],
-  ['a cost that is no number', { model: 'm', calls: 1, usage: {}, costUsd: Number.NaN }],
+  ['a cost that is not a number', { model: 'm', calls: 1, usage: {}, costUsd: Number.NaN }],
 ])('a judge that reports %s leaves the weights of later scores finite', async (_, judge) => {
   const { tracer, flush, scoring, seen } = await createScoring({
     scorers: [judgeScorer('j', { assess: async () => ({ status: 'scored', value: 1, judge }) as never })],

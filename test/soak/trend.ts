@@ -10,7 +10,7 @@ export interface Trend {
   readonly slopeError: number
 }
 
-/** @throws RangeError where there are fewer than three samples */
+/** @throws RangeError if there are fewer than three samples */
 export function trendOf(samples: readonly Sample[]): Trend {
   if (samples.length < 3) throw new RangeError(`expected at least 3 samples, got ${samples.length}`)
   const count = samples.length

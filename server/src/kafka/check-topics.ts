@@ -18,7 +18,7 @@ export interface Topics {
  * Checks that the topics are as a worker needs them.
  *
  * @returns The number of partitions of the topics of spans and of log records
- * @throws Error where they are not: what was expected, what is, and what to do
+ * @throws Error if they are not: what was expected, what is, and what to do
  */
 export async function checkTopics(kafka: KafkaOptions, base: BaseOptions, topics: Topics): Promise<number> {
   const admin = new Admin({ ...base, retries: 3, retryDelay: 1000 })

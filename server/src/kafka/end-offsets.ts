@@ -85,7 +85,7 @@ export class EndOffsets {
     this.#parts = parts
   }
 
-  /** Why the process ought to be restarted: a topic got partitions that the group does not share out. `undefined` where none did. */
+  /** Why the process ought to be restarted: a topic got partitions that the group does not share out. `undefined` if none did. */
   get outgrown(): string | undefined {
     return this.#outgrown
   }

@@ -103,7 +103,7 @@ export class GroupMember {
     )
   }
 
-  /** What was committed for a partition of a topic; `undefined` where nothing was. */
+  /** What was committed for a partition of a topic; `undefined` if nothing was. */
   async committed(topic: string, partition: number): Promise<Commit | undefined> {
     const { groups } = await this.#ask((coordinator) =>
       this.#parts.client.send(

@@ -42,7 +42,7 @@ export class PartitionClock {
   /**
    * A topic was read.
    *
-   * @param appendMs When the broker appended the latest record; `undefined` where there was none.
+   * @param appendMs When the broker appended the latest record; `undefined` if there was none.
    * @param isCaughtUp Whether all of it has been read.
    */
   advance(topic: string, appendMs: number | undefined, isCaughtUp: boolean): void {

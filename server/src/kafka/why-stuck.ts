@@ -12,7 +12,7 @@ export interface WatchedPartition {
 const STUCK_MS = 30_000
 
 /**
- * Why a worker ought to be restarted, although it is a member of its group and its scores get out; `undefined` where it works.
+ * Why a worker ought to be restarted, although it is a member of its group and its scores get out; `undefined` if it works.
  *
  * @param orphanMs How long spans wait for their parent: as long as that a full buffer may wait for a run that is not whole.
  */

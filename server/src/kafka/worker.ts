@@ -97,7 +97,7 @@ export class Worker {
   /**
    * Checks the topics, joins the group, and begins to read.
    *
-   * @throws Error where the topics are not as they have to be: what was expected, what is, and what to do
+   * @throws Error if the topics are not as they have to be: what was expected, what is, and what to do
    */
   static async start(options: WorkerOptions, parts: WorkerParts): Promise<Worker> {
     const base = await clientOptions(options.kafka)
@@ -130,7 +130,7 @@ export class Worker {
     )
   }
 
-  /** Why the worker does not score now; `undefined` where it does. */
+  /** Why the worker does not score now; `undefined` if it does. */
   get unavailable(): string | undefined {
     if (this.#partitions.size === 0) return 'No partition is assigned to this worker.'
     const { ageMs } = this.#commits

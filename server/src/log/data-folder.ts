@@ -24,7 +24,7 @@ const CHECKPOINT_PAGES = 2000
  * Opens the data folder of the service, and makes it where there is none.
  *
  * @param spanIdsOf Reads the records of an older schema.
- * @throws Error where another process uses the folder, or where a newer version of the service wrote it.
+ * @throws Error if another process uses the folder, or where a newer version of the service wrote it.
  */
 export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder {
   const path = resolve(folder)

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { EMITTED, FINISHED } from './record-states.ts'
 import type { NewRecord } from './span-log.ts'
 
-/** The ids of the spans and log records of a record, by index: `undefined` where one is left out. */
+/** The ids of the spans and log records of a record, by index: `undefined` if one is left out. */
 export type SpanIdsOf = (record: NewRecord) => readonly (string | undefined)[]
 
 /** Each entry takes the schema from the version of its index to the next one. Entries are never changed, only added. */
@@ -98,7 +98,7 @@ export const SCHEMA_VERSION: number = MIGRATIONS.length
 /**
  * Brings a database to the schema of this program.
  *
- * @throws Error where the database is newer than the program: an older program would damage it.
+ * @throws Error if the database is newer than the program: an older program would damage it.
  */
 export function migrate(database: DatabaseSync, path: string, spanIdsOf: SpanIdsOf): void {
   const row = database.prepare('PRAGMA user_version').get()

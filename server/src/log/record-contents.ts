@@ -17,9 +17,9 @@ export class RecordContents {
   }
 
   /**
-   * The body of a record; `undefined` where the log does not hold it any more.
+   * The body of a record; `undefined` if the log does not hold it any more.
    *
-   * @throws Error where it cannot be read
+   * @throws Error if it cannot be read
    */
   of(offset: number): RecordBody | undefined {
     const known = this.#kept.get(offset)

@@ -82,7 +82,7 @@ export interface SpanLog {
   append(append: Append): Promise<void>
   /** Gives the reader all records that are not finished, oldest first, and from then on every new one. Called once. */
   read(onRecords: (records: readonly LogRecord[]) => void): void
-  /** One record that is not finished; `undefined` where the log does not hold it any more. */
+  /** One record that is not finished; `undefined` if the log does not hold it any more. */
   readRecord(offset: number): LogRecord | undefined
   /**
    * Nothing of some records is needed any more, and the states of others have changed: all of it survives a crash, or nothing.

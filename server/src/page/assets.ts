@@ -24,7 +24,7 @@ export const ASSETS_FOLDER: string = join(import.meta.dirname, '../../dist/asset
 /**
  * Reads the built page.
  *
- * @throws Error where it was not built.
+ * @throws Error if it was not built.
  */
 export function readAssets(folder: string = ASSETS_FOLDER): ReadonlyMap<string, Asset> {
   try {

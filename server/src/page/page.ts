@@ -52,7 +52,7 @@ export class Page implements ServiceObserver {
     this.#post({ kind: 'address', otlpUrl })
   }
 
-  /** @throws Error where the page cannot listen, or its database cannot be opened. */
+  /** @throws Error if the page cannot listen, or its database cannot be opened. */
   static async start(data: PageWorkerData, report: (line: string) => void): Promise<Page> {
     // Tests run the sources, which Node.js reads as they are.
     const entry = import.meta.url.endsWith('.ts') ? './page-worker.ts' : './page-worker.js'

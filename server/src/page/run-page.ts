@@ -22,7 +22,7 @@ interface ReadParts {
 }
 
 /**
- * All that the page of a run shows; `undefined` where no such run is known.
+ * All that the page of a run shows; `undefined` if no such run is known.
  *
  * @param viewer The person who looks: of scores that this person is to label only the scorer is named.
  */

@@ -23,7 +23,7 @@ export interface ConfiguredScorer {
 export interface TrialEstimate {
   readonly runs: number
   readonly calls: number
-  /** `undefined` where the model's price is not known. */
+  /** `undefined` if the model's price is unknown. */
   readonly costUsd: number | undefined
   /** Why the judge cannot be asked. */
   readonly unavailable: string | undefined
@@ -81,7 +81,7 @@ export class Trials {
   /**
    * Scores runs again, until the next one might go over the cap.
    *
-   * @param capUsd US dollars; judges whose price is not known are not capped.
+   * @param capUsd US dollars; judges whose price is unknown are not capped.
    */
   async run(
     scorerId: string,

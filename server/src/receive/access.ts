@@ -5,7 +5,7 @@ import { Refusal } from './refusal.ts'
 
 /** Who may send. */
 export interface AccessOptions {
-  /** What `Authorization: Bearer …` must carry; `undefined` where nothing must. */
+  /** What `Authorization: Bearer …` must carry; `undefined` if nothing must. */
   readonly token: string | undefined
   /** Names under which the service is reached, beside the loopback ones. */
   readonly allowedHosts: readonly string[]

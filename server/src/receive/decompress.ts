@@ -25,7 +25,7 @@ const CHUNK_BYTES = 256 * 1024
  * @param contentEncoding As in HTTP; empty for none.
  * @param held Counts what comes out.
  * @param givenUp Rejects when the body is not needed any more.
- * @throws Refusal where the encoding is not known, the body is broken, or it grows over the limit
+ * @throws Refusal if the encoding is unknown, the body is broken, or it grows over the limit
  */
 export async function decompress(
   body: Buffer,

@@ -35,7 +35,7 @@ export interface TlsOptions {
   readonly clientCa: string | undefined
 }
 
-/** Answers requests that are not OTLP: health and readiness. `undefined` where the path is not its own. */
+/** Answers requests that are not OTLP: health and readiness. `undefined` if the path is not its own. */
 export type OtherPaths = (path: string) => { readonly status: number; readonly body: unknown } | undefined
 
 /**

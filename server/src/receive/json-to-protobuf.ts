@@ -7,7 +7,7 @@ import { Refusal } from './refusal.ts'
 /**
  * Reads the body of a request in JSON.
  *
- * @throws Refusal where it is no OTLP request
+ * @throws Refusal if it is no OTLP request
  */
 export function parseJsonRequest(body: Uint8Array): OtlpBatch {
   let value: unknown

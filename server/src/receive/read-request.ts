@@ -52,7 +52,7 @@ export class RequestReader {
   }
 
   /**
-   * @throws Refusal where the body is no OTLP request, or holds too many records
+   * @throws Refusal if the body is no OTLP request, or holds too many records
    */
   read(body: Uint8Array, encoding: 'protobuf' | 'json'): ReadRequest {
     const { batch, bytes, invalid } = this.#parse(body, encoding)
@@ -82,7 +82,7 @@ export class RequestReader {
   /**
    * Decodes a record that was read back from the log.
    *
-   * @throws Refusal where the body is no OTLP request
+   * @throws Refusal if the body is no OTLP request
    */
   decode({ body, encoding, contentEncoding }: NewRecord): DecodedRecord {
     const { batch, bytes } = this.#parse(decompressAgain(body, contentEncoding), encoding)
@@ -92,7 +92,7 @@ export class RequestReader {
   /**
    * What single spans and log records of a record are decoded from, which was read before.
    *
-   * @throws Refusal where the body is no OTLP request
+   * @throws Refusal if the body is no OTLP request
    */
   bodyOf({ body, encoding, contentEncoding }: NewRecord): RecordBody {
     const bytes = decompressAgain(body, contentEncoding)
@@ -102,7 +102,7 @@ export class RequestReader {
   /**
    * The span at a place in a body.
    *
-   * @throws Error where it does not decode
+   * @throws Error if it does not decode
    */
   span(
     { bytes }: RecordBody,
@@ -114,7 +114,7 @@ export class RequestReader {
   /**
    * The log record at a place in a body.
    *
-   * @throws Error where it does not decode
+   * @throws Error if it does not decode
    */
   log({ bytes }: RecordBody, { start, end, scope }: Pick<SourceLog, 'scope'> & Place): SourceLog {
     return this.#decode.log(bytes, start, end, { scope })

@@ -32,7 +32,7 @@ export interface ReceiverParts {
   readonly forwards: boolean
   /** What requests hold that have not been answered. */
   readonly inFlight: BytesInFlight
-  /** Why nothing can be taken now; `undefined` where it can. */
+  /** Why nothing can be taken now; `undefined` if it can. */
   readonly unavailable: () => string | undefined
 }
 

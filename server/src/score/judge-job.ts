@@ -43,7 +43,7 @@ export function encodeJob(job: JudgeJob, configHash: string): Buffer {
   return Buffer.from(JSON.stringify({ format: FORMAT, configHash, ...job }))
 }
 
-/** @throws Error where it is no job, or one of another format: what was expected, and what came, without any content */
+/** @throws Error if it is no job, or one of another format: what was expected, and what came, without any content */
 export function decodeJob(bytes: Uint8Array): ReadJob {
   let value: unknown
   try {

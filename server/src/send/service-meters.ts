@@ -31,7 +31,7 @@ export class ServiceMeters {
 
   /**
    * @param instanceId Identifies this process among all that count scores, now and before.
-   * @param to Where metrics go; `undefined` where they go nowhere.
+   * @param to Where metrics go; `undefined` if they go nowhere.
    */
   constructor(instanceId: string, to: Destination | undefined) {
     this.#instanceId = instanceId

@@ -7,7 +7,7 @@ import type { RecordBody, RecordBytes } from '../log/span-log.ts'
  * its run is complete: decoded spans cost the garbage collector more, while they wait, than decoding does.
  */
 export interface HeldBytes {
-  /** `undefined` where it is not in memory, or not needed. */
+  /** `undefined` if it is not in memory, or not needed. */
   body: RecordBody | undefined
   readonly start: number
   readonly end: number

@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core'
 /** Debian's Chromium, or another one that the variable names. */
 export const CHROMIUM: string = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium'
 
-/** @throws Error where there is no Chromium. */
+/** @throws Error if there is no Chromium. */
 export function launch(): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
     throw new Error(`Expected Chromium at ${CHROMIUM}, found none: apt-get install chromium, or set CHROMIUM_PATH.`)

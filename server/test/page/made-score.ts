@@ -11,7 +11,7 @@ export function runIdAt(index: number): string {
 }
 
 interface MadeScore {
-  /** Position in the range, which is 0 to 1 and passes at 0.5; `undefined` where the judge did not answer. */
+  /** Position in the range, which is 0 to 1 and passes at 0.5; `undefined` if the judge did not answer. */
   readonly value: number | undefined
   readonly scorer?: string
   readonly version?: string

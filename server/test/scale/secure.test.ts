@@ -61,7 +61,7 @@ describe('brokers that ask for a password', () => {
 
   it.each([
     ['a wrong password', { mechanism: 'SCRAM-SHA-512', username: 'worker', password: 'wrong' }],
-    ['a user that is not known', { mechanism: 'PLAIN', username: 'nobody', password: 'wrong' }],
+    ['a user that is unknown', { mechanism: 'PLAIN', username: 'nobody', password: 'wrong' }],
     [
       'a mechanism that brokers do not have',
       { mechanism: 'SCRAM-SHA-256', username: 'worker', password: 'scram-secret' },

@@ -13,7 +13,7 @@ export const CALIBRATION_FILE = 'spanscore.calibration.json'
 /**
  * The calibrations in a file, none where it does not exist.
  *
- * @throws UsageError where it cannot be read, or is no such file.
+ * @throws UsageError if it cannot be read, or is no such file.
  */
 export function readCalibrations(file: string): readonly Calibration[] {
   if (!existsSync(file)) return []
@@ -48,7 +48,7 @@ export function writeCalibrations(
   writeText(rules, calibrationRules(calibrations))
 }
 
-/** @throws UsageError where the file cannot be written. */
+/** @throws UsageError if the file cannot be written. */
 export function writeText(file: string, text: string, mode?: number): void {
   try {
     mkdirSync(dirname(file), { recursive: true })

@@ -21,7 +21,7 @@ export interface ChosenJudge {
 /**
  * The scores of one scorer in one version with one judge model: where several fit, those of the latest run.
  *
- * @throws UsageError where no score fits, or scores of several scorers do.
+ * @throws UsageError if no score fits, or scores of several scorers do.
  */
 export function chooseJudge(all: readonly JudgedRun[], choice: JudgeChoice): ChosenJudge {
   const scorers = [...new Set(all.map(({ scorer }) => scorer))].toSorted()

@@ -27,7 +27,7 @@ export function scoreOf({ runId, scorer }: Pick<Label, 'runId' | 'scorer'>): str
  * Reads labels: JSON Lines, as `spanscore calibrate draw` writes them and people fill them in.
  *
  * @param labeller Who filled in lines that name nobody.
- * @throws UsageError where a file cannot be read, a line is no label, or one person has labelled a score twice, differently.
+ * @throws UsageError if a file cannot be read, a line is no label, or one person has labelled a score twice, differently.
  */
 export async function readLabels(files: readonly string[], labeller: string | undefined): Promise<LabelFiles> {
   const byScore = new Map<string, Label[]>()

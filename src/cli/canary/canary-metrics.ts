@@ -49,7 +49,7 @@ function attributes(values: Readonly<Record<string, string>>): unknown[] {
   return Object.entries(values).map(([key, stringValue]) => ({ key, value: { stringValue } }))
 }
 
-/** What the OpenTelemetry variables name as the receiver of metrics by OTLP/HTTP; `undefined` where they name none. */
+/** What the OpenTelemetry variables name as the receiver of metrics by OTLP/HTTP; `undefined` if they name none. */
 export function metricsTarget(environment: Environment): MetricsTarget | undefined {
   const own = environment.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT
   const all = environment.OTEL_EXPORTER_OTLP_ENDPOINT

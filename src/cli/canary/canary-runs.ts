@@ -28,7 +28,7 @@ export function canaryLine(
 /**
  * Reads the files of labelled runs.
  *
- * @throws UsageError where one cannot be read, or a line is no labelled run.
+ * @throws UsageError if one cannot be read, or a line is no labelled run.
  */
 export async function readCanaryRuns(files: readonly string[]): Promise<readonly CanaryRun[]> {
   const runs: CanaryRun[] = []

@@ -64,7 +64,7 @@ export async function judgeAgain(runs: readonly CanaryRun[], options: ResolvedOp
 
 type Counts = { -readonly [Key in keyof Agreement]: Agreement[Key] }
 
-/** @throws UsageError where it is not configured, or asks no judge. */
+/** @throws UsageError if it is not configured, or asks no judge. */
 function scorerOf(id: string, options: ResolvedOptions): RunScorers {
   const found = options.scorers.find((scorer) => scorer.id === id)
   if (found === undefined) {

@@ -21,7 +21,7 @@ export class JudgeUse {
   describe(): string {
     if (this.#calls === 0) return ''
     const tokens = `${this.#inputTokens.toLocaleString('en')} + ${this.#outputTokens.toLocaleString('en')} tokens`
-    const unpriced = this.#unpriced === 0 ? '' : `, without ${this.#unpriced} scores of models whose price is not known`
+    const unpriced = this.#unpriced === 0 ? '' : `, without ${this.#unpriced} scores of models whose price is unknown`
     return `Judges: ${this.#calls.toLocaleString('en')} calls, ${tokens}, ${this.#costUsd.toFixed(4)} USD${unpriced}.`
   }
 }

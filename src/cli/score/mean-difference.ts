@@ -34,7 +34,7 @@ export class MeanDifferenceSums {
     this.#isBinary &&= this.#range.includes(before) && this.#range.includes(now)
   }
 
-  /** `undefined` where there is no pair. */
+  /** `undefined` if there is no pair. */
   result(): MeanDifference | undefined {
     if (this.#pairs === 0) return undefined
     const width = this.#range[1] - this.#range[0]

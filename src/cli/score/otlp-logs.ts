@@ -34,7 +34,7 @@ export class OtlpLogFile {
     })
   }
 
-  /** @throws UsageError where the file cannot be written. */
+  /** @throws UsageError if the file cannot be written. */
   async add(scored: EvaluatedRun): Promise<void> {
     this.#check()
     const { run, evaluations } = scored
@@ -45,7 +45,7 @@ export class OtlpLogFile {
     if (request !== undefined) await write(this.#stream, `${JSON.stringify(request)}\n`)
   }
 
-  /** @throws UsageError where not everything could be written. */
+  /** @throws UsageError if not everything could be written. */
   async end(): Promise<void> {
     this.#stream.end()
     try {

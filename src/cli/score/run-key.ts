@@ -3,7 +3,7 @@ import type { AgentRun } from '../../model/agent-run.ts'
 
 /**
  * A key that runs of the same agent with the same input share: 16 hex digits of a hash, so that reports hold no content.
- * `undefined` where the spans hold no input.
+ * `undefined` if the spans hold no input.
  */
 export function inputKeyOf(run: AgentRun): string | undefined {
   if (run.input.length === 0) return undefined

@@ -71,7 +71,7 @@ export class RunScorers {
     return scored
   }
 
-  /** `undefined` where the scorer is not for this run. */
+  /** `undefined` if the scorer is not for this run. */
   #evaluate(scorer: ResolvedScorer, run: AgentRun, isNested: boolean): Evaluation | Promise<Evaluation> | undefined {
     if (isNested && !isForNested(scorer)) return undefined
     const choice = chooseRun(scorer, run, new SamplePoint(run.traceId))

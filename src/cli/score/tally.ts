@@ -72,7 +72,7 @@ export class Tally {
     else this.#keepWorst(run, score.value, score.explanation)
   }
 
-  /** `undefined` where nothing was scored. */
+  /** `undefined` if nothing was scored. */
   mean(): ScoreMean | undefined {
     const found = weightedMean(this.#sums)
     if (found === undefined) return undefined

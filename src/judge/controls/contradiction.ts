@@ -1,13 +1,13 @@
-/** The verdict on a sentence of which no item can be made. */
+/** The verdict on a sentence that yields no item. */
 export const NO_ITEM = 'none'
 
-/** When a sentence earns `NO_ITEM`: words of the question. */
+/** Part of the question: when a sentence is `NO_ITEM`. */
 export const noItemRule: string = `"${NO_ITEM}" only for a greeting, an offer of more help and the like, which can be neither; never for a text that makes no sense.`
 
 /**
- * Whether a reply hides what is wrong with a sentence: it finds the sentence bad, and has no item of it or only good ones.
+ * Whether a reply hides a fault: it calls the sentence bad, but lists no item for it or only good ones.
  *
- * @param verdicts from the most favourable to the least
+ * @param verdicts from most to least favourable
  * @param ofItems the verdicts on the items that come from the sentence
  */
 export function hidesFault(

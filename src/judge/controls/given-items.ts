@@ -5,28 +5,28 @@ import { shuffled } from '../randomness.ts'
 import type { Randomness } from '../randomness.ts'
 import { Nonsense } from './nonsense.ts'
 
-/** An item that a list holds from the beginning: a sentence of the text that the items come from, or a decoy made of one. */
+/** An item that we put into a list: a sentence of the source text, or a decoy made from one. */
 export interface GivenItem {
-  /** The id under which it is shown. */
+  /** The id shown to the judge. */
   readonly id: string
   readonly text: string
   readonly isDecoy: boolean
 }
 
-/** So many items a list holds from the beginning: a judge that guesses which are decoys is right in one of fourteen tries. */
+/** Items that we put into a list. A judge that guesses which of them are decoys is right in one of fourteen tries. */
 const GIVEN = 4
-/** Longer sentences are given in parts: whole, they would cost more than the rest of the controls. */
+/** Longer sentences are split, because a whole one would cost more than all other controls. */
 const MOST_CHARACTERS = 240
-/** Of fewer words, a sentence may make sense in any order, and earns no verdict alone. */
+/** A sentence with fewer words may make sense in any order, and cannot be judged alone. */
 const LEAST_WORDS = 4
-/** Characters of a text that sentences are taken from. */
+/** Sentences are drawn from this many characters of a text. */
 const MOST_SOURCE = 16_000
 
 /**
- * Draws the items that the first list with a question holds from the beginning: one to three sentences of the text, and as many
- * decoys as make four of them. What the judge says of a sentence, its items must bear out; what it says of a decoy is known.
+ * Draws the items that we put into the first list with a question: one to three sentences of the text, and decoys to make four. The judge's
+ * items must agree with its verdict on a sentence; the right verdict on a decoy is known.
  *
- * @param draw gives the id under which an item is shown
+ * @param draw returns the id to show for an item
  */
 export function drawGivenItems(
   inquiry: Inquiry,
@@ -38,14 +38,14 @@ export function drawGivenItems(
   if (list?.question === undefined || source === undefined) return undefined
   const question: Question = { ids: [], ...list.question }
   const text = cleanText(source.fragments.map((fragment) => fragment.text).join('')).slice(0, MOST_SOURCE)
-  // Of sentences that are numbered together, or are very long, a part is given: the items of the whole must bear it out, too.
+  // Sentences that share a number, or are very long, are split. The items of the whole sentence must agree with each part too.
   const sentences = toSentences(text, Number.POSITIVE_INFINITY).flatMap((one) => toParts(one, MOST_CHARACTERS))
   const fit = sentences.filter((one) => one.length <= MOST_CHARACTERS && countWords(one) >= LEAST_WORDS)
   const real = shuffled(fit, randomness).slice(0, 1 + randomness.integer(GIVEN - 1))
   const models = fit.length > 0 ? fit : sentences.map((one) => one.slice(0, MOST_CHARACTERS).toWellFormed())
   const others = inquiry.sections.filter((section) => section !== source)
   const nonsense = new Nonsense([text], others, randomness)
-  // A text of one sentence has one to three decoys beside it: their number is not to be known.
+  // A text of one sentence gets one to three decoys, so that their number gives nothing away.
   const decoys = fit.length === 1 ? 1 + randomness.integer(GIVEN - 1) : GIVEN - real.length
   const items = [
     ...real.map((sentence, index) => ({ name: `given ${index}`, text: sentence, isDecoy: false })),

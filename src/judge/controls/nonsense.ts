@@ -4,34 +4,34 @@ import { toWordPieces } from '../prompt/segments.ts'
 import { shuffled } from '../randomness.ts'
 import type { Randomness } from '../randomness.ts'
 
-/** Characters that are looked through for words: of one text, and of all texts of one kind together. */
+/** Characters that are searched for words, for one text and for all texts of one kind together. */
 const LONGEST_SOURCE = 8000
 const MOST_SOURCE = 64_000
-/** Words of one kind and length that are remembered: few enough to be looked through for every word. */
+/** Words kept for each kind and length. The limit is low because all of them are compared for every replaced word. */
 const MOST_WORDS_OF_A_LENGTH = 30
-/** A word is replaced by one that is at most so much longer or shorter, out of so many that are most like it in length. */
+/** A replacement is at most this much longer or shorter, and is drawn from this many candidates of similar length. */
 const MOST_DISTANCE = 12
 const MOST_ALIKE = 6
-/** A random order of few words may keep the sense of a sentence: so many are tried. */
+/** A random order of few words may preserve the meaning, so several orders are tried. */
 const MOST_SHUFFLES = 10
-/** A text of fewer words might still make sense with its words in another order: it gets words from elsewhere alone. */
+/** A shorter text might still make sense when reordered, so it only gets words from elsewhere. */
 const LEAST_OWN_WORDS = 5
 
-/** Short words hold a sentence together, long ones carry its meaning, and names have a capital in the middle of a sentence. */
+/** Short words hold a sentence together, long ones carry its meaning, and names are capitalised inside a sentence. */
 type Kind = 'number' | 'name' | 'short' | 'long'
 
-/** Words by kind and length. */
+/** Words, grouped by kind and length. */
 type Words = ReadonlyMap<string, readonly string[]>
 
 /**
- * Makes texts of the same form that make no sense: every word is replaced by another one of the run, and then the words change
- * places. A word that also occurs elsewhere in what is shown is replaced by such a word, any other by one that does not, and each
- * by one of its kind; where there is no such word, it stays. Numbers and punctuation keep their places. So the share of words that
- * occur elsewhere, the length and the form are those of the original, and only the meaning is gone.
+ * Makes nonsense of the same form as a text: it replaces every word by another word of the run, then reorders the words. A word that also
+ * occurs elsewhere in the prompt is replaced by another such word, any other word by one that does not, always of the same kind; a word
+ * without a replacement stays. Numbers and punctuation keep their places. So the length, the form and the share of words that occur
+ * elsewhere match the original, and only the meaning is lost.
  */
 export class Nonsense {
   readonly #elsewhere: ReadonlySet<string>
-  /** How words are written in the middle of a sentence, by the same in lower case; what is not in it has no capitals. */
+  /** How a word is written inside a sentence, by its lower-case form. A word that is missing here is written in lower case. */
   readonly #names: ReadonlyMap<string, string>
   readonly #shared: Words
   readonly #others: Words
@@ -39,8 +39,8 @@ export class Nonsense {
   readonly #randomness: Pick<Randomness, 'integer'>
 
   /**
-   * @param ownTexts the texts of which nonsense is to be made, and others like them
-   * @param others what is shown beside them; words are drawn from what the run says there, and not from our labels
+   * @param ownTexts the texts to make nonsense of, and similar ones
+   * @param others the other sections of the prompt; words are drawn from the run's text in them, not from our labels
    */
   constructor(ownTexts: readonly string[], others: readonly SectionDraft[], randomness: Pick<Randomness, 'integer'>) {
     const own = wordsOf(ownTexts)
@@ -55,12 +55,12 @@ export class Nonsense {
     this.#others = this.#byLength(said)
   }
 
-  /** A text of the same form without sense. */
+  /** Returns nonsense of the same form as the text. */
   of(text: string): string {
     return this.ofAll([text])[0] ?? ''
   }
 
-  /** Texts of the same form without sense, which have as many words in common with each other as the originals have. */
+  /** Returns nonsense of the same form as the texts, with as many words in common as the originals have. */
   ofAll(texts: readonly string[]): string[] {
     const inPieces = texts.map(toPieces)
     const isShort = inPieces.every((pieces) => pieces.filter(({ isWord }) => isWord).length < LEAST_OWN_WORDS)
@@ -90,7 +90,7 @@ export class Nonsense {
     })
   }
 
-  /** The same section with every text that may be cut made nonsense: labels of ours are never cut, and stay. */
+  /** Returns the section with all text that may be cut turned into nonsense. Our labels are never cut, and stay. */
   ofSection(section: SectionDraft): SectionDraft {
     return {
       ...section,
@@ -100,7 +100,7 @@ export class Nonsense {
     }
   }
 
-  /** The words in other places, few of them beside the word that they were beside before. */
+  /** Reorders the words so that few keep their neighbour. */
   #moved(words: readonly string[]): string[] {
     const movable = words.filter((word) => !isFixed(word))
     const places = movable.map((_, index) => index)
@@ -113,7 +113,7 @@ export class Nonsense {
     return words.map((word) => (isFixed(word) ? word : (movable[order[next++] ?? 0] ?? word)))
   }
 
-  /** @param used words that replace others of the text already: as many different ones are to be in it as before */
+  /** @param used replacements that this text has so far; the nonsense must have as many different words as the original */
   #replace(word: string, isFromElsewhere: boolean, used: ReadonlySet<string>): string {
     const isElsewhere = this.#elsewhere.has(word.toLowerCase())
     const kind = kindOf(word)
@@ -122,12 +122,12 @@ export class Nonsense {
     const pool = isFromElsewhere ? this.#others : isElsewhere ? this.#shared : this.#own
     const drawn = this.#drawAlike(pool, kind, word, used)
     if (drawn !== undefined) return drawn
-    // A short text would keep its sense with its words.
+    // A short text that keeps its words may keep its meaning.
     const keepsSense = isFromElsewhere && (kind === 'long' || kind === 'name')
     return keepsSense ? inventWord(this.#randomness) : word
   }
 
-  /** One of the words of the pool that are of the same kind, and most like the word in length. */
+  /** A word of the pool of the same kind and of the most similar length. */
   #drawAlike(pool: Words, kind: Kind, word: string, used: ReadonlySet<string>): string | undefined {
     const lower = word.toLowerCase()
     const alike: string[] = []
@@ -139,7 +139,7 @@ export class Nonsense {
     return alike[this.#randomness.integer(Math.max(1, Math.min(MOST_ALIKE, alike.length)))]
   }
 
-  /** Another number of as many digits that does not occur elsewhere, if a few tries find one. */
+  /** Another number with as many digits that does not occur elsewhere, if a few tries find one. */
   #otherNumber(number: string): string {
     for (let attempt = 0; attempt < 5; attempt++) {
       const other = number.replaceAll(/\d/g, () => String(1 + this.#randomness.integer(9)))
@@ -148,7 +148,7 @@ export class Nonsense {
     return number
   }
 
-  /** The word as it is written in the middle of a sentence. */
+  /** The word as it is written inside a sentence. */
   #canonical(word: string): string {
     const lower = word.toLowerCase()
     return this.#names.get(lower) ?? lower
@@ -168,12 +168,12 @@ export class Nonsense {
   }
 }
 
-/** In how many places a word follows the word that it followed before. */
+/** How many words follow the same word as before. */
 function keptNeighbours(order: readonly number[]): number {
   return order.filter((place, index) => order[index + 1] === place + 1).length
 }
 
-/** A piece of a text; `isInitial` where a word begins a sentence, a line or a quotation, so that its capital says nothing. */
+/** A piece of a text; `isInitial` if a word begins a sentence, a line or a quotation, where a capital says nothing about it. */
 interface Piece {
   readonly text: string
   readonly isWord: boolean
@@ -190,7 +190,7 @@ function toPieces(text: string): Piece[] {
   })
 }
 
-/** The words of the texts, as often as they occur: what is frequent is to be frequent in nonsense, too. */
+/** The words of the texts with their repetitions, so that frequent words are frequent in nonsense too. */
 function wordsOf(texts: readonly string[]): Piece[] {
   let room = MOST_SOURCE
   return texts.flatMap((text) => {
@@ -200,7 +200,7 @@ function wordsOf(texts: readonly string[]): Piece[] {
   })
 }
 
-/** What the run says in these sections; the rest are labels of ours. */
+/** The run's own text in these sections, without our labels. */
 function saidIn(sections: readonly SectionDraft[]): string[] {
   return sections.flatMap(({ fragments }) => fragments.flatMap(({ text, cut }) => (cut === undefined ? [] : [text])))
 }
@@ -219,7 +219,7 @@ function isNumber(word: string): boolean {
   return /^[\d.,]+$/.test(word)
 }
 
-/** Numbers, units, single letters and ids keep their places, because what is around them is part of their form. */
+/** Numbers, units, single letters and ids keep their places, because the text around them is part of their form. */
 function isFixed(word: string): boolean {
   return /^(?:\p{L}|.*[\d_].*)$/u.test(word) && !/^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]$/u.test(word)
 }
@@ -228,12 +228,12 @@ function isCapital(word: string): boolean {
   return word.charAt(0) !== word.charAt(0).toLowerCase()
 }
 
-/** Little words of alphabetic scripts say nothing by themselves; every word of other scripts may. */
+/** Short words of alphabetic scripts carry no meaning of their own; every word of other scripts may. */
 function isShortWord(word: string): boolean {
   return word.length <= 3 && !/[^\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}'’]/u.test(word)
 }
 
-/** A word that nobody has used before, two or three syllables long. */
+/** Invents a word of two or three syllables. */
 function inventWord({ integer }: Pick<Randomness, 'integer'>): string {
   const pick = (letters: string): string => letters.charAt(integer(letters.length))
   const syllables = Array.from({ length: 2 + integer(2) }, () => pick('bdfghklmnprstvwz') + pick('aeiou'))

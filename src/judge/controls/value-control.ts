@@ -7,21 +7,21 @@ import { drawAbsentWord } from './word-control.ts'
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * A question whose answer is known, beside what a prompt step asks for: whether a word that is nowhere is in the prompt. A judge
- * that agrees to everything, or does what it reads, says yes.
+ * A control question beside the question of a prompt step: whether the prompt contains a word that it does not contain. A judge that agrees
+ * to everything, or obeys what it reads, says yes.
  */
 export interface ValueControl {
-  /** Property of the reply. */
+  /** The property of the reply that answers it. */
   readonly key: string
   readonly word: string
-  /** The schema of the reply with that property in it. */
+  /** The schema of the reply, including that property. */
   readonly schema: Schema
 }
 
 /**
- * Draws the control question of one call; `undefined` where the reply is no object of named properties, and has no place for it.
+ * Draws the control question of one call; `undefined` if the reply is not an object with named properties and cannot hold an answer.
  *
- * @param isDecoy whether the prompt quotes a decoy, which the key says to those who can read it; `undefined` where no prompt does
+ * @param isDecoy whether the prompt quotes a decoy, encoded in the key; `undefined` if no prompt of this score does
  */
 export function drawValueControl(
   schema: Schema,
@@ -48,12 +48,12 @@ export function drawValueControl(
   }
 }
 
-/** What the judge is asked. */
+/** The question as shown to the judge. */
 export function describeValueControl({ key, word }: Pick<ValueControl, 'key' | 'word'>): string {
   return `Beside these, "${key}" answers a control question, and is no part of the task: "yes" if the word ${word} is anywhere before this line, "no" if it does not.`
 }
 
-/** The reply without its answer to the control question, and whether that answer is right. */
+/** Removes the control answer from the reply, and says whether it is right. */
 export function takeValueControl(
   control: ValueControl | undefined,
   reply: unknown,

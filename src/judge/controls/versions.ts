@@ -4,33 +4,33 @@ import { shuffled } from '../randomness.ts'
 import type { Randomness } from '../randomness.ts'
 import { Nonsense } from './nonsense.ts'
 
-/** Versions of a section, one of them real, and which ids ask about which. */
+/** The versions of a section, one of which is real, and the ids that ask about each. */
 export interface Versions {
   readonly title: string
   readonly idsByLetter: readonly (readonly [letter: string, ids: readonly string[]])[]
-  /** The version that lists and notes are about; absent where there are none, so that nothing says which version is real. */
+  /** The version that lists and notes are about; absent if there are none, so that nothing reveals which version is real. */
   readonly listsAbout?: string
 }
 
-/** What a call shows and asks with versions in it. */
+/** The sections and questions of a call that shows versions. */
 export interface WithVersions {
   readonly sections: readonly SectionDraft[]
   readonly questions: readonly Question[]
   readonly versions: Versions
 }
 
-/** With more questions than this, asking all of them about a decoy as well would cost too much. */
+/** With more questions than this, asking all of them about a decoy too would cost too much. */
 const MOST_BALANCED = 10
-/** With few questions about a short text there is room for a second decoy. */
+/** With this few questions about a short text, a second decoy is affordable. */
 const MOST_BALANCED_TWICE = 3
 const LONGEST_TWICE = 800
 
 /**
- * Shows decoys of the varied section beside it. All questions are asked about each version, so that nothing says which is the real
- * one; where lists or notes say it anyway, or the questions are many, a single question is asked about a single decoy.
+ * Adds decoys of the varied section. All questions are asked about each version, so that nothing reveals the real one. If lists or notes
+ * reveal it anyway, or there are many questions, only one question is asked about one decoy.
  *
- * @param draw gives the id under which a question is shown that does not count
- * @returns `undefined` where no question is known to have the last verdict for a text that makes no sense
+ * @param draw returns the id to show for a question that does not count
+ * @returns `undefined` if no question is known to deserve the last verdict for a text without sense
  */
 export function drawVersions(
   inquiry: Inquiry,

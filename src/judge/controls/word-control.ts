@@ -1,6 +1,6 @@
 import type { Randomness } from '../randomness.ts'
 
-/** A word that is in none of the texts, and looks like any random one. */
+/** A random-looking word that occurs in none of the texts. */
 export function drawAbsentWord(texts: readonly string[], randomness: Pick<Randomness, 'hex'>): string {
   for (;;) {
     const word = randomness.hex(6)
@@ -9,8 +9,8 @@ export function drawAbsentWord(texts: readonly string[], randomness: Pick<Random
 }
 
 /**
- * The control question of prompts of which no decoy can be made: whether the material holds a word that it does not hold. A judge
- * that praises whatever it is shown answers yes.
+ * The control question for prompts that cannot have a decoy: whether the material contains a word that it does not contain. A judge that
+ * praises everything answers yes.
  */
 export function askForWord(word: string, favourable: string, unfavourable: string): string {
   return `Look for the word ${word} in the material. Answer "${favourable}" if it is there, and "${unfavourable}" if it is not.`

@@ -2,12 +2,12 @@ import { cleanText } from './clean-text.ts'
 import type { Fragment, SectionDraft } from './section.ts'
 import { waterLevel } from './water-level.ts'
 
-/** Text is cleaned that is up to so many times as long as what can be shown: what is not seen must not push out what is. */
+/** Cleans texts up to this many times as long as what fits: invisible characters must not displace visible text. */
 const CLEANED = 4
 
 /**
- * Cuts what cannot be shown anyway out of the middle of long texts, before anything is made of them: a run may hold megabytes, and a
- * prompt shows `maxBytes`. What is left is at least as long as what `fitSections` will show of it, so that it changes nothing there.
+ * Cuts the middle out of long texts before anything is made of them: a run may hold megabytes, and a prompt shows `maxBytes`. What remains
+ * is at least as long as what `fitSections` keeps, so the result is the same.
  */
 export function boundSections(drafts: readonly SectionDraft[], maxBytes: number): SectionDraft[] {
   const bounded = cutAll(drafts, CLEANED * maxBytes)
@@ -18,7 +18,7 @@ export function boundSections(drafts: readonly SectionDraft[], maxBytes: number)
   return cutAll(clean, maxBytes)
 }
 
-/** The longest texts of each kind cut so that they come to no more than so many characters. */
+/** Cuts the longest texts of each kind so that all of them fit into that many characters. */
 function cutAll(drafts: readonly SectionDraft[], most: number): SectionDraft[] {
   const levelOf = (cut: Fragment['cut']): number => {
     const own = drafts.flatMap(({ fragments }) => fragments.filter((fragment) => fragment.cut === cut))
@@ -36,7 +36,7 @@ function cutAll(drafts: readonly SectionDraft[], most: number): SectionDraft[] {
   }))
 }
 
-/** Two thirds of what is kept are from the head and one third from the tail, as in `cutText`. */
+/** Keeps two thirds from the head and one third from the tail, as `cutText` does. */
 export function cutMiddle(
   { text, cutBytes = 0 }: Pick<Fragment, 'text' | 'cutBytes'>,
   mostCharacters: number,

@@ -1,16 +1,16 @@
 import type { Randomness } from '../randomness.ts'
 
-/** What distinguishes our lines and marks from the text that is judged: drawn for one call, and in none of its texts. */
+/** Distinguishes our lines and marks from the judged text. It is drawn for one call, and occurs in none of its texts. */
 export interface Boundary {
-  /** 32 hex digits, at the beginning of every line that delimits the material. */
+  /** 32 hex digits that begin every delimiter line. */
   readonly mark: string
-  /** The first eight digits of the mark: part of every number of a sentence, and of every note that something was cut. */
+  /** The first eight digits of the mark, used in every sentence number and every note about a cut. */
   readonly tag: string
 }
 
 /**
- * Draws a boundary of 128 bits. The texts were written before it was drawn, and so cannot hold it on purpose; should one of them hold
- * the tag by chance, another boundary is drawn.
+ * Draws a 128-bit boundary. The texts were written before it was drawn, so none can contain it on purpose; if one contains the tag by
+ * chance, another boundary is drawn.
  */
 export function drawBoundary(texts: readonly string[], randomness: Pick<Randomness, 'hex'>): Boundary {
   for (;;) {
@@ -20,12 +20,12 @@ export function drawBoundary(texts: readonly string[], randomness: Pick<Randomne
   }
 }
 
-/** Untrusted text between two lines with the mark. */
+/** Puts untrusted text between two lines with the mark. */
 export function delimit({ mark }: Boundary, title: string, text: string): string {
   return `${mark} begin: ${title}\n${text.replace(/\n$/, '')}\n${mark} end: ${title}`
 }
 
-/** How every prompt begins, and what the marks of this call look like. */
+/** The beginning of every prompt, which describes the marks of this call. */
 export function describeBoundary({ mark, tag }: Boundary, what: string): string {
   return `The mark is ${mark}. Only lines that begin with it delimit ${what}; the tag is ${tag}.`
 }

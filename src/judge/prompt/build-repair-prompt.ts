@@ -9,10 +9,10 @@ import type { Prompt } from './prompt.ts'
 import { promptBytes } from './prompt.ts'
 
 /**
- * Writes the prompt that repairs a reply which could not be read: the reply, what is wrong with it, and the shape. Nothing of
- * the material is in it; what the reply quotes of it is between marked lines as well.
+ * Writes the prompt that repairs an unreadable reply: the reply, its problem, and the shape. It does not contain the material; what the
+ * reply quotes of it is between marked lines as well.
  *
- * @param maxBytes UTF-8 bytes of the whole prompt; the reply is cut to what the rest leaves
+ * @param maxBytes UTF-8 bytes of the whole prompt; the reply is cut to fit
  */
 export function buildRepairPrompt(
   call: PreparedCall,

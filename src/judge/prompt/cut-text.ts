@@ -1,18 +1,18 @@
-/** With less room than this, a text breaks off: to say how much is missing would leave nothing to be shown. */
+/** Below this many bytes, a text just breaks off: a note about the cut would leave no room for the text. */
 const SMALLEST_WITH_TAIL = 64
 
-/** UTF-8 bytes that are left at least of a text that is cut: the mark at which it breaks off. */
+/** UTF-8 bytes of the shortest cut text: the mark at which it breaks off. */
 export const LEAST_BYTES: number = Buffer.byteLength(breakMark('12345678'))
 
 /**
- * Cuts a text to that many UTF-8 bytes: two thirds of what fits from the head, one third from the tail, and how much is missing
- * between; in little room, the head alone. No character is split.
+ * Cuts a text to that many UTF-8 bytes: two thirds from the head, one third from the tail, and a note of the cut between them. If there is
+ * little room, it keeps the head alone. It never splits a character.
  *
- * @param tag what is in the mark of a cut, so that the text itself cannot forge one; eight characters
- * @param cutBytes UTF-8 bytes that were cut out of its middle before: they are counted in the mark, and a text without them has one
+ * @param tag eight characters in the mark of a cut, so that the text itself cannot forge one
+ * @param cutBytes UTF-8 bytes that were cut out of its middle before; the mark counts them, and is shown even if nothing more is cut
  */
 export function cutText(text: string, maxBytes: number, tag: string, cutBytes = 0): string {
-  // No character takes less than a byte in UTF-8 for each of its code units, and none more than three.
+  // Each UTF-16 code unit takes one to three bytes in UTF-8.
   if (cutBytes === 0 && text.length * 3 <= maxBytes) return text
   const data = Buffer.from(text)
   if (cutBytes === 0 && data.length <= maxBytes) return text
@@ -30,17 +30,17 @@ export function cutText(text: string, maxBytes: number, tag: string, cutBytes = 
   )
 }
 
-/** What is shown where something was cut out. */
+/** The mark of a cut. */
 function cutMark(cutBytes: number, tag: string): string {
   return `[${tag}: ${cutBytes} bytes cut]`
 }
 
-/** What is shown where a text breaks off. */
+/** The mark where a text breaks off. */
 function breakMark(tag: string): string {
   return `…${tag}`
 }
 
-/** The start of the character that holds the byte. */
+/** The first byte of the character that contains the byte at `index`. */
 function characterStart(data: Buffer, index: number): number {
   let start = index
   while (start > 0 && isContinuation(data[start])) start--

@@ -6,7 +6,7 @@ import type { PreparedCall } from './prepare-call.ts'
 
 type Described = Pick<PreparedCall, 'lists' | 'questions' | 'notes' | 'labels' | 'controls' | 'versions' | 'givenItems'>
 
-/** Lists and questions in words. */
+/** Describes lists and questions in words. */
 export function describeQuestions(call: Described): string {
   const { lists, questions, versions, givenItems } = call
   const parts = [
@@ -35,10 +35,13 @@ export function describeQuestions(call: Described): string {
   return parts.join('\n\n')
 }
 
-/** With more answers than this to one question, reasonings that nobody reads would be most of the reply. */
+/** With more answers than this to one question, reasonings would be most of the reply and nobody would read them. */
 const MOST_REASONED = 20
 
-/** `- <id>, <id> (call_2) [one of: a | b]: text`: the form that the judges of `spanscore/testing` read, too. */
+/**
+ * Writes `- <id>, <id> (call_2) [one of: a
+ * b]: text`. The judges of `spanscore/testing` parse this form too.
+ */
 function describeQuestion({ ids, verdicts, text, picks }: Question, { labels, controls }: Described): string {
   const shown = ids.map((id) => (labels.has(id) ? `${id} (${labels.get(id)})` : id))
   const each = ids.length > 1 ? `For each of these ${ids.length} ids: ` : ''
@@ -47,7 +50,7 @@ function describeQuestion({ ids, verdicts, text, picks }: Question, { labels, co
   return `- ${shown.join(', ')} [one of: ${verdicts.join(' | ')}]: ${each}${text}${brief}${describePicks(picks)}`
 }
 
-/** An answer that contradicts itself does not count: which verdicts go with ids, and which without, must be said. */
+/** Says which verdicts go with ids and which without, because an answer that contradicts itself does not count. */
 function describePicks(picks: Picks | undefined): string {
   if (picks === undefined) return ''
   const needed = [...(picks.required ?? []), ...(picks.wanted ?? [])]
@@ -80,12 +83,12 @@ function describeList(
   return `- "${name}": ${instruction}, ${ids}.${none}${ask}`
 }
 
-/** The key of the reply that holds the numbers of the sentences without an item. */
+/** The key of the reply for the numbers of the sentences without an item. */
 export function noneKey(listName: string): string {
   return `${listName}_none`
 }
 
-/** The shape of the reply, in words and as an example, because some providers are not sent the schema. */
+/** Describes the shape of the reply in words and by an example, because some providers do not get the schema. */
 export function describeReply(call: Described): string {
   const { lists, notes, questions } = call
   const asked = lists.filter(({ question }) => question !== undefined)
@@ -115,8 +118,7 @@ export function describeReply(call: Described): string {
 }
 
 /**
- * One answer to a question, and one about an item of a list: that it belongs here, and not in the list, is what models without
- * the schema get wrong.
+ * One answer to a question, and one about an item: models without the schema tend to put the latter into the list.
  */
 function exampleAnswers({ questions, lists }: Described): object[] {
   const sample = questions.find(({ picks }) => picks !== undefined) ?? questions[0]
@@ -128,7 +130,7 @@ function exampleAnswers({ questions, lists }: Described): object[] {
   ]
 }
 
-/** The least favourable verdict: an example that is copied earns nothing. */
+/** The least favourable verdict, so that a judge that copies the example gives nothing away. */
 function exampleAnswer(id: string, { verdicts, picks }: Pick<Question, 'verdicts' | 'picks'>): object {
   const verdict = verdicts.at(-1) ?? ''
   const needsPick = picks?.required?.includes(verdict) === true || picks?.wanted?.includes(verdict) === true

@@ -4,22 +4,22 @@ import { bytesOf } from './section.ts'
 import type { Fragment, Section, SectionDraft } from './section.ts'
 import { waterLevel } from './water-level.ts'
 
-/** Least bytes of a request or an answer by which it can be judged at all. */
+/** Fewest bytes of a request or an answer that can still be judged. */
 const LEAST_OF_WHAT_IS_JUDGED = 256
 
-/** Sections as they are shown. */
+/** Sections as shown. */
 export interface FittedSections {
   readonly sections: readonly Section[]
-  /** UTF-8 bytes that were left out. */
+  /** UTF-8 bytes that are left out. */
   readonly cutBytes: number
 }
 
 /**
- * Fits sections into a byte budget, always in the same way: payloads share what the rest leaves, the longest being cut first;
- * where that does not do, request and answer are cut too, the longest first. The texts together are never above the budget.
+ * Fits sections into a byte budget, deterministically. Payloads share what the rest leaves, and the longest are cut first; if that is not
+ * enough, request and answer are cut too, the longest first. The texts never exceed the budget together.
  *
- * @param tag what is in the marks of what was cut
- * @returns `undefined` where even what must be shown does not fit
+ * @param tag part of the marks of cuts
+ * @returns `undefined` if the parts that must be shown do not fit
  */
 export function fitSections(
   drafts: readonly SectionDraft[],
@@ -46,7 +46,7 @@ export function fitSections(
   return { sections, cutBytes: Math.max(0, cutBefore + bytesOf(clean) - shownBytes) }
 }
 
-/** How many bytes each text that may be cut has at most. */
+/** The most bytes for each text that may be cut. */
 function levelsFor(fragments: readonly Fragment[], maxBytes: number): { first: number; last: number } | undefined {
   const lengthsOf = (cut: Fragment['cut']) =>
     fragments.filter((fragment) => fragment.cut === cut).map(({ text }) => Buffer.byteLength(text))

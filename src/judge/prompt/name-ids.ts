@@ -1,5 +1,5 @@
 /**
- * Ids in as few words as can be: `call_1 to call_300, missing`. A range names three or more ids that count up.
+ * Names ids briefly: `call_1 to call_300, missing`. A range names three or more consecutive ids.
  */
 export function nameIds(ids: readonly string[]): string {
   const names: string[] = []

@@ -12,30 +12,30 @@ import type { Boundary } from './boundary.ts'
 import { textsOf } from './section.ts'
 import type { SectionDraft } from './section.ts'
 
-/** One call as the judge is to see it: everything that is drawn for it is drawn. */
+/** One call with everything random already drawn. */
 export interface PreparedCall {
   readonly role: string
   readonly boundary: Boundary
   readonly sections: readonly SectionDraft[]
-  /** Questions under the ids that the judge is shown, controls among them, in a random order. */
+  /** Questions and controls under their shown ids, in random order. */
   readonly questions: readonly Question[]
   readonly lists: readonly ItemList[]
   readonly notes: readonly Note[]
   readonly versions?: Versions
-  /** What the shown ids name in the material as well. */
+  /** The names that the material uses for shown ids. */
   readonly labels: ReadonlyMap<string, string>
-  /** Our name of each shown id of a question that counts. */
+  /** Our own id for each shown id of a real question. */
   readonly names: ReadonlyMap<string, string>
-  /** The controls by shown id: a verdict that praises one voids the reply. */
+  /** The controls by shown id. A verdict that praises one voids the reply. */
   readonly controls: ReadonlyMap<string, Question>
-  /** Items that a list holds from the beginning, by list. */
+  /** The items that we put into each list. */
   readonly givenItems: ReadonlyMap<string, readonly GivenItem[]>
 }
 
 /**
- * Draws what is different in every call: the boundary, the ids, the order of the questions, and the controls.
+ * Draws what differs in every call: the boundary, the ids, the order of the questions, and the controls.
  *
- * @param withControls whether decoys are to be drawn; without, the caller sees to it that the reply can be believed
+ * @param withControls whether to draw decoys; if false, the caller verifies that the reply can be trusted
  */
 export function prepareCall(inquiry: Inquiry, randomness: Randomness, withControls: boolean): PreparedCall {
   const texts = textsOf(inquiry.sections)
@@ -96,7 +96,7 @@ export function prepareCall(inquiry: Inquiry, randomness: Randomness, withContro
   let decoys = 0
   const varied = drawVersions(shown, questions, randomness, (of, question) => {
     const name = `decoy ${decoys++} of ${of}`
-    // A question that says nothing of sense is asked for balance alone.
+    // A question that says nothing about sense is only asked for balance.
     const id = question.failsNonsense === true ? control(name, question) : drawId(name, true)
     const label = labels.get(of)
     if (label !== undefined) labels.set(id, label)
@@ -108,7 +108,7 @@ export function prepareCall(inquiry: Inquiry, randomness: Randomness, withContro
   return show(shown.sections, [...questions, ...extra], givenItems)
 }
 
-/** Shown like the material, because the items are made of its words. */
+/** Shown as part of the material, because the items are made of its words. */
 function givenSection({
   list,
   items,

@@ -3,7 +3,7 @@ import { buildPrompt } from './build-prompt.ts'
 import { keyedHash } from '../randomness.ts'
 import { prepareCall } from './prepare-call.ts'
 
-/** One of everything that a prompt can hold, without words of any scorer. */
+/** One of everything that a prompt can contain, without any scorer's text. */
 const blank: Inquiry = {
   role: '',
   sections: [{ title: 's', fragments: [{ text: '', cut: 'last' }] }],
@@ -22,8 +22,8 @@ const blank: Inquiry = {
 }
 
 /**
- * All that a judge reads beside a scorer's own words: rules, marks, controls, shape of the reply. Part of every judge scorer's
- * version, because other words may well give other scores.
+ * Everything that a judge reads besides a scorer's own text: rules, marks, controls, shape of the reply. It is part of every judge scorer's
+ * version, because different words may give different scores.
  */
 export function promptScaffold(): unknown {
   const randomness = {

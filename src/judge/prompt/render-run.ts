@@ -3,19 +3,19 @@ import { toJsonText } from '../../spans/json.ts'
 import type { Message, ToolDefinition } from '../../model/message.ts'
 import type { Fragment, SectionDraft } from './section.ts'
 
-/** What the judgement is about, such as request and answer: cut only where nothing else is left to cut. */
+/** A section that is judged, such as request or answer. It is cut last. */
 export function mainSection(title: string, text: string): SectionDraft {
   return { title, fragments: [{ text, cut: 'last' }] }
 }
 
-/** What helps to judge: cut before anything else. */
+/** A section that gives context. It is cut first. */
 export function contextSection(title: string, text: string): SectionDraft {
   return { title, fragments: [{ text, cut: 'first' }] }
 }
 
 /**
- * The messages before the last user message, the latest `count` of them; no section where there are none. Each is on one
- * line, as JSON, so that no message can pretend to be two.
+ * The latest `count` messages before the last user message; no section if there are none. Each is on one line, as JSON, so that one message
+ * cannot pretend to be two.
  */
 export function historySection(run: AgentRun, count: number): SectionDraft[] {
   const last = run.input.findLastIndex(({ role, text }) => role === 'user' && text !== undefined)
@@ -33,14 +33,14 @@ export function historySection(run: AgentRun, count: number): SectionDraft[] {
   ]
 }
 
-/** The id of the tool call at that index: how the material names it, and how the judge is asked about it. */
+/** The id of the tool call at that index, used in the material and in questions. */
 export function promptCallId(index: number): string {
   return `call_${index + 1}`
 }
 
 /**
- * All tool calls, in their order: id, name and status of each whole; arguments, result and error as JSON on one line each, cut
- * where the space does not do. No section where there are none.
+ * All tool calls in order. Id, name and status are always whole; arguments, result and error are one line of JSON each, and are cut if
+ * space is short. No section if there are none.
  */
 export function toolCallsSection(calls: readonly ToolCall[]): SectionDraft[] {
   if (calls.length === 0) return []
@@ -57,7 +57,7 @@ export function toolCallsSection(calls: readonly ToolCall[]): SectionDraft[] {
   ]
 }
 
-/** The tools of a catalogue, under the ids t1, t2, …; names whole. */
+/** The tools of a catalogue with the ids t1, t2, …; names are never cut. */
 export function catalogueSection(tools: readonly ToolDefinition[]): SectionDraft {
   return {
     title: 'the tools that the agent was offered',
@@ -68,7 +68,7 @@ export function catalogueSection(tools: readonly ToolDefinition[]): SectionDraft
   }
 }
 
-/** What tools gave back, as evidence; calls without a result have none. No section where no call has one. */
+/** The results of tool calls, as evidence. No section if no call has a result. */
 export function toolResultsSection(calls: readonly ToolCall[]): SectionDraft[] {
   const fragments = calls.flatMap((call, index) =>
     call.result === undefined ? [] : payload(`${promptCallId(index)}, ${name(call.name)}: `, call.result),
@@ -87,7 +87,7 @@ function payload(label: string, value: unknown, about?: string): Fragment[] {
   return [{ text: label, ...shown }, new Payload(value, about), { text: '\n', ...shown }]
 }
 
-/** A fragment whose text is written when it is asked for: to estimate what a score costs, not all of a large run is needed. */
+/** A fragment that renders its text lazily: estimating the cost of a score does not need all of a large run. */
 class Payload implements Fragment {
   readonly cut = 'first'
   readonly about: string | undefined
@@ -105,13 +105,13 @@ class Payload implements Fragment {
   }
 }
 
-/** Texts that are longer are kept once they are written. */
+/** Texts longer than this are cached. */
 const LONG_TEXT = 10_000
 
 /** The JSON text of large values. */
 const written = new WeakMap<object, string>()
 
-/** Writes the arguments and results of calls one after the other, in steps, so that the sections of a large run are made quickly. */
+/** Renders arguments and results call by call, in steps, so that building the sections of a large run takes little time at once. */
 export function* writeInSteps(calls: readonly ToolCall[]): Generator<undefined, void> {
   let characters = 0
   for (const { arguments: given, result } of calls) {
@@ -127,12 +127,12 @@ export function* writeInSteps(calls: readonly ToolCall[]): Generator<undefined, 
   }
 }
 
-/** Names are never cut by space, and so must be short by themselves: models invent long ones. */
+/** Shortens a name. Names are never cut to fit, and models invent long ones. */
 function name(text: string): string {
   return quoted(text.length <= 160 ? text : `${text.slice(0, 159).toWellFormed()}…`)
 }
 
-/** One line, whatever the value is: JSON has no raw line ends. */
+/** Renders any value on one line: JSON has no raw line ends. */
 function quoted(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value)
   const known = typeof value === 'object' && value !== null ? written.get(value) : undefined

@@ -1,36 +1,36 @@
-/** A piece of what is judged. Untrusted, all of it: it is shown inside the boundary and nowhere else. */
+/** A piece of the judged run. It is untrusted, and only shown inside the boundary. */
 export interface Section {
-  /** Trusted: a name that we give, such as `the user's request`. */
+  /** Trusted: a name that we choose, such as `the user's request`. */
   readonly title: string
   /** Untrusted. */
   readonly text: string
 }
 
 /**
- * A piece of text, and when it may be cut: `first`, payloads; `last`, what the judgement is about; left out, never: names and
- * outcomes, without which a question would ask about something that is not shown.
+ * A piece of text, and when it may be cut: `first` for payloads, `last` for what is judged. Names and outcomes have no `cut` and are never
+ * cut, because questions refer to them.
  */
 export interface Fragment {
   readonly text: string
   readonly cut?: 'first' | 'last'
-  /** Only shown in a prompt that asks about this id: what would not fit if it were shown for all of them. */
+  /** Show this only in prompts that ask about this id. It would not fit if shown for all ids. */
   readonly about?: string | undefined
-  /** UTF-8 bytes that were cut out of the middle of the text before. @default 0 */
+  /** UTF-8 bytes that were already cut out of the middle of the text. @default 0 */
   readonly cutBytes?: number
-  /** Replaced by the id under which the question of this name is shown, and a colon. */
+  /** Replaced by the shown id of the question with this name, and a colon. */
   readonly idOf?: string
 }
 
-/** A section before it is known how much space there is. */
+/** A section before the available space is known. */
 export interface SectionDraft {
   readonly title: string
   readonly fragments: readonly Fragment[]
 }
 
 /**
- * UTF-8 bytes of the sections as they are, uncut.
+ * UTF-8 bytes of the uncut sections.
  *
- * @param most Texts are counted until they come to more than this.
+ * @param most stops counting above this
  */
 export function bytesOf(drafts: readonly SectionDraft[], most: number = Number.POSITIVE_INFINITY): number {
   let total = 0

@@ -4,8 +4,8 @@ let sentences: Intl.Segmenter | undefined
 let words: Intl.Segmenter | undefined
 
 /**
- * A text in sentences, as Unicode divides it whatever the language. What has no word in it belongs to the sentence before. Where
- * there are more than `most`, neighbours are put together.
+ * Splits a text into sentences by Unicode's rules for any language. A piece without a word belongs to the sentence before it. If there are
+ * more than `most`, neighbours are joined.
  */
 export function toSentences(text: string, most: number): string[] {
   sentences ??= new Intl.Segmenter('und', { granularity: 'sentence' })
@@ -24,8 +24,8 @@ export function toSentences(text: string, most: number): string[] {
 }
 
 /**
- * A sentence in parts of about the same length, of so many characters at most where its words allow it. In languages that end
- * sentences without a mark, and in lists of clauses, all of a text may be one sentence.
+ * Splits a sentence into parts of similar length, at most `maxLength` characters if its words allow it. In languages that do not mark the
+ * end of a sentence, and in lists of clauses, a whole text may be one sentence.
  */
 export function toParts(sentence: string, maxLength: number): string[] {
   const parts: string[] = []
@@ -44,34 +44,34 @@ export function toParts(sentence: string, maxLength: number): string[] {
   return left <= 1 && parts.length === 0 ? [sentence] : [...parts, part.trim()].filter((one) => one !== '')
 }
 
-/** How many sentences the text of a list is divided into at most: with as many as items, no sentence could have two. */
+/** The most sentences that the text of a list is split into. With as many sentences as items, no sentence could have two items. */
 export function mostSentences({ max, coversAll = true }: Pick<ItemList, 'max' | 'coversAll'>): number {
   return coversAll ? Math.ceil(max / 2) : 3 * max
 }
 
-/** A piece of a text: a word, or what is between words. */
+/** A word, or the text between two words. */
 export interface WordPiece {
   readonly text: string
   readonly isWord: boolean
 }
 
-/** A text in words and what is between them, as Unicode divides it whatever the language. */
+/** Splits a text into words and the text between them, by Unicode's rules for any language. */
 export function toWordPieces(text: string): WordPiece[] {
   words ??= new Intl.Segmenter('und', { granularity: 'word' })
   return [...words.segment(text)].map(({ segment, isWordLike }) => ({ text: segment, isWord: isWordLike === true }))
 }
 
-/** How many words a text has. */
+/** The number of words of a text. */
 export function countWords(text: string): number {
   return toWordPieces(text).filter(({ isWord }) => isWord).length
 }
 
-/** A text on one line. */
+/** Puts a text on one line. */
 export function toLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim()
 }
 
-/** A sentence of the material with its number in front, which the text itself cannot forge: `[1f0a9b3c 2] It rains.` */
+/** Numbers the sentences of the material in a way that the text cannot forge: `[1f0a9b3c 2] It rains.` */
 export function numberSentences(texts: readonly string[], tag: string): string {
   return texts.map((text, index) => `[${tag} ${index + 1}] ${text}`).join('\n')
 }

@@ -7,7 +7,7 @@ import { cleanText } from './clean-text.ts'
 import { cutText } from './cut-text.ts'
 import type { Prompt } from './prompt.ts'
 
-/** What the prompt of a step is made of, beside the words of its author. */
+/** The parts of a step's prompt besides its author's text. */
 export interface ValueShape {
   readonly boundary: Boundary
   readonly schema: Readonly<Record<string, unknown>>
@@ -15,13 +15,13 @@ export interface ValueShape {
   readonly control: ValueControl | undefined
 }
 
-/** Untrusted text between two lines with the mark, without characters that are not seen, cut head and tail where it is too long. */
+/** Puts untrusted text between two lines with the mark, without invisible characters, and cut in the middle if too long. */
 export function quoteText(boundary: Boundary, text: string, maxBytes: number, title = 'data'): string {
   const { text: bounded, cutBytes } = cutMiddle({ text }, 4 * maxBytes)
   return delimit(boundary, title, cutText(cleanText(bounded), maxBytes, boundary.tag, cutBytes))
 }
 
-/** The author's prompt with ours around it: what is data, and the shape of the reply in words and as an example. */
+/** Adds to the author's prompt what is data, and the shape of the reply in words and by an example. */
 export function valuePrompt(instructions: string, prompt: string, shape: ValueShape): Prompt {
   return {
     instructions: `${instructions}\n\n${describeData(shape)}`,
@@ -29,7 +29,7 @@ export function valuePrompt(instructions: string, prompt: string, shape: ValueSh
   }
 }
 
-/** The prompt that repairs a reply; nothing of the author's prompt is in it, which holds the untrusted text. */
+/** The prompt that repairs a reply. It omits the author's prompt, which contains the untrusted text. */
 export function valueRepairPrompt(reply: string, problem: string, shape: ValueShape, maxBytes: number): Prompt {
   return {
     instructions: `You repair the form of a reply; its content stays as it is.\n\n${describeData(shape)}`,
@@ -37,7 +37,7 @@ export function valueRepairPrompt(reply: string, problem: string, shape: ValueSh
   }
 }
 
-/** All that a judge reads beside the author's words: part of the scorer's version. */
+/** Everything that a judge reads besides the author's text; part of the scorer's version. */
 export function valuePromptScaffold(): unknown {
   const control: ValueControl = { key: 'k', word: 'w', schema: {} }
   const shape: ValueShape = { boundary: { mark: 'm', tag: 't' }, schema: {}, example: {}, control }

@@ -1,4 +1,4 @@
-/** The largest level at which lengths, each cut to it, come to no more than the room. */
+/** The largest level at which the lengths, each capped at it, sum to at most `room`. */
 export function waterLevel(lengths: readonly number[], room: number): number {
   let left = room
   const ascending = lengths.toSorted((one, other) => one - other)

@@ -3,9 +3,8 @@ import { countWords } from '../prompt/segments.ts'
 import type { RawAnswer, RawItem } from './reply-schema.ts'
 
 /**
- * Holds the answers of a reply against the questions: whatever order they come in, however often, and whatever is beside
- * them. An id that was not asked is ignored. An id whose answers contradict one another, or give a verdict that it does not
- * have, has no answer.
+ * Matches the answers of a reply to the questions, whatever their order, repetitions and additions. Answers to unknown ids are ignored. An
+ * id whose answers contradict one another, or give a verdict that it does not have, has no answer.
  */
 export function align(questions: readonly Question[], given: readonly RawAnswer[]): Map<string, Answer> {
   const byId = Map.groupBy(given, ({ id }) => normalId(id))
@@ -22,28 +21,28 @@ export function align(questions: readonly Question[], given: readonly RawAnswer[
   return answers
 }
 
-/** Whether the answer lacks picks that its verdict should come with. */
+/** Whether the answer lacks picks that its verdict should have. */
 export function lacksPicks({ picks }: Question, answer: Answer): boolean {
   return answer.picks.length === 0 && picks?.wanted?.includes(answer.verdict) === true
 }
 
-/** An item under an id of ours, and the id under which the reply answers for it, where that names nothing else. */
+/** An item under our own id, with the id by which the reply answers for it if that id is unique. */
 export interface NumberedItem extends Item {
   readonly givenId?: string
 }
 
-/** How many items a sentence can have at most: one for three of its words. */
+/** The most items for a sentence: one for every three words. */
 export function mostItemsOf(sentence: string): number {
   return Math.max(1, Math.ceil(countWords(sentence) / 3))
 }
 
 /**
- * The items of a list under ids of ours: what the judge calls an item may be put into its mouth, and must not find its way into
- * the next prompt. Items of the same words are one. Items that name no sentence of the text are dropped, and so are those that
- * crowd one: more than one for three of its words. Where there are more than the list may hold, each sentence keeps its first.
+ * Gives the items of a list our own ids: the judged text may influence what the judge calls an item, and that must not reach the next
+ * prompt. Items with the same words are merged. Items that name no sentence of the text are dropped, and so are those beyond one for every
+ * three words of their sentence. If the list is still too long, each sentence keeps its first items.
  *
- * @param sentences of the text that the items come from
- * @param names how many things each id of the reply names, in all of its lists and questions
+ * @param sentences the sentences of the text that the items come from
+ * @param names how often each id is used in the lists and questions of the reply
  */
 export function numberItems(
   list: ItemList,
@@ -73,7 +72,7 @@ export function numberItems(
     }))
 }
 
-/** How many things each id names. */
+/** Counts how often each id is used. */
 export function countNames(lists: Iterable<readonly RawItem[]>, questions: readonly Question[]): Map<string, number> {
   const names = new Map<string, number>()
   const ids = [...lists].flatMap(distinctItems).map(({ id }) => id)
@@ -87,7 +86,7 @@ function distinctItems<T extends { readonly text: string }>(given: readonly T[])
   return given.filter(({ text }, index) => given.findIndex((other) => other.text === text) === index)
 }
 
-/** The question that is asked of items, by their ids. */
+/** The question about items, by their ids. */
 export function itemQuestion(list: ItemList, ids: readonly string[]): Question | undefined {
   return list.question && { ids, ...list.question }
 }
@@ -102,13 +101,13 @@ function toAnswer(question: Question, raw: RawAnswer): Answer | undefined {
   return { verdict, reasoning: raw.reasoning.trim(), picks: picked }
 }
 
-/** What was picked, by id or else by name; nothing where it was not among what there is. */
+/** The id that was picked, by id or else by name; nothing if it is unknown. */
 function toPick(picks: Picks | undefined, pick: string): string | [] {
   if (picks?.from.includes(pick) === true) return pick
   return picks?.byName?.get(pick.trim()) ?? []
 }
 
-/** Case and blanks do not matter; a number is the number that it is; true and false are yes and no, pass and fail. */
+/** Compares verdicts, ignoring case and blanks. A number equals its digits; true means yes or pass, false means no or fail. */
 function isSameVerdict(allowed: string, given: unknown): boolean {
   if (typeof given === 'boolean') return (given ? ['yes', 'pass'] : ['no', 'fail']).includes(allowed)
   if (typeof given !== 'string' && typeof given !== 'number') return false
@@ -117,7 +116,7 @@ function isSameVerdict(allowed: string, given: unknown): boolean {
   return /^[\d.]+$/.test(text) && /^[\d.]+$/.test(allowed) && Number(text) === Number(allowed)
 }
 
-/** Case and blanks around an id do not matter. */
+/** Normalizes the case and blanks of an id. */
 export function normalId(id: string): string {
   return id.trim().toLowerCase()
 }

@@ -1,17 +1,17 @@
-/** A reply as read: its value, or what is wrong with it, for a repair. */
+/** A parsed reply: its value, or its problem, for a repair. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string }
 
-/** Longest reply that is searched for JSON. No honest reply comes near it. */
+/** Longest reply that is searched for JSON. Real replies are far shorter. */
 const LONGEST_REPLY = 256 * 1024
-/** Brackets at which JSON may begin that are looked at, and characters that are walked through for them together. */
+/** How many brackets are tried as the start of JSON, and how many characters are scanned for all of them together. */
 const MOST_STARTS = 50
 const MOST_STEPS = 8 * LONGEST_REPLY
 
 /**
- * Reads a reply, strictly at first, then leniently: code fences, thoughts and other text around the JSON, trailing commas. Never
- * guesses: two different JSON values that would both do are none.
+ * Parses a reply, strictly at first, then leniently: ignoring code fences, thoughts and other text around the JSON, and trailing commas. It
+ * never guesses: two different valid JSON values are an error.
  *
- * @param validate what the parsed value must be; called with each candidate
+ * @param validate checks each candidate value
  */
 export function parseReply<T>(text: string, validate: (value: unknown) => Parsed<T>): Parsed<T> {
   if (text.length > LONGEST_REPLY) return { ok: false, message: `the reply is longer than ${LONGEST_REPLY} characters` }
@@ -24,7 +24,7 @@ export function parseReply<T>(text: string, validate: (value: unknown) => Parsed
   return only ?? found[0] ?? strict
 }
 
-/** Parses one text as JSON without ever making a prototype of what an attacker wrote. */
+/** Parses JSON, and ignores `__proto__` keys. */
 function parse<T>(text: string, validate: (value: unknown) => Parsed<T>): Parsed<T> {
   let value: unknown
   try {
@@ -35,7 +35,7 @@ function parse<T>(text: string, validate: (value: unknown) => Parsed<T>): Parsed
   return validate(value)
 }
 
-/** The outermost JSON-like pieces of a text, in their order, without trailing commas. */
+/** The outermost JSON-like pieces of a text in order, without trailing commas. */
 function candidates(text: string): string[] {
   const answer = text.replace(/^[\s\S]*<\/think(?:ing)?>/i, '')
   const pieces: string[] = []
@@ -53,7 +53,7 @@ function candidates(text: string): string[] {
   return pieces
 }
 
-/** Index after the bracket that closes the one at `start`; `undefined` where none does. */
+/** The index after the bracket that closes the one at `start`; `undefined` if none does. */
 function endOfValue(text: string, start: number): number | undefined {
   let depth = 0
   let inString = false
@@ -69,7 +69,7 @@ function endOfValue(text: string, start: number): number | undefined {
   return undefined
 }
 
-/** The text without commas before a closing bracket, in one walk; strings are stepped over, so that a comma inside one stays. */
+/** Removes commas before closing brackets in one pass. Strings are skipped, so that a comma inside one stays. */
 function withoutTrailingCommas(json: string): string {
   let result = ''
   let from = 0
@@ -92,7 +92,7 @@ function withoutTrailingCommas(json: string): string {
   return result + json.slice(from)
 }
 
-/** What is wrong with a reply that is no object. */
+/** The problem of a reply that is not an object. */
 export function expectedObject(value: unknown): Parsed<never> {
   return { ok: false, message: `expected a JSON object, got ${Array.isArray(value) ? 'an array' : typeof value}` }
 }

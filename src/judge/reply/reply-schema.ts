@@ -6,7 +6,7 @@ import type { PreparedCall } from '../prompt/prepare-call.ts'
 import { expectedObject } from './parse-reply.ts'
 import type { Parsed } from './parse-reply.ts'
 
-/** An answer as it is in a reply, before it is held against what was asked. */
+/** An answer of a reply, before it is matched to a question. */
 export interface RawAnswer {
   readonly id: string
   readonly verdict: unknown
@@ -14,18 +14,18 @@ export interface RawAnswer {
   readonly picks: readonly string[]
 }
 
-/** An item as it is in a reply; `sentence` is absent where it names none. */
+/** An item of a reply; `sentence` is absent if it names none. */
 export interface RawItem {
   readonly id: string
   readonly text: string
   readonly sentence?: number
 }
 
-/** A reply whose shape could be read. */
+/** A reply with a valid shape. */
 export interface RawReply {
   readonly answers: readonly RawAnswer[]
   readonly items: ReadonlyMap<string, readonly RawItem[]>
-  /** Numbers of the sentences that have no item, by list. */
+  /** The numbers of the sentences without an item, by list. */
   readonly without: ReadonlyMap<string, readonly number[]>
   readonly notes: ReadonlyMap<string, readonly string[]>
 }
@@ -33,8 +33,8 @@ export interface RawReply {
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * The JSON Schema of a reply, in the subset that strict structured output takes: every property required, none beside them.
- * Lists come before answers, and reasoning before the verdict: what is written first is what the rest can lean on.
+ * The JSON Schema of a reply, in the subset of strict structured output: every property is required, and no others are allowed. Lists come
+ * before answers, and reasoning before the verdict, so that the model can rely on what it wrote first.
  */
 export function replySchema({
   lists,
@@ -75,22 +75,22 @@ export function replySchema({
   })
 }
 
-/** Values that a schema may list: providers refuse schemas with many more, and what is not listed is ignored all the same. */
+/** The most values in an enum: providers refuse schemas with many more, and unknown values are ignored anyway. */
 const MOST_CHOICES = 128
 
 function choice(values: readonly string[]): Schema {
   return values.length > MOST_CHOICES ? { type: 'string' } : { type: 'string', enum: [...values] }
 }
 
-/** Items of one list that are looked at: far more than any list asks for. */
+/** The most items read from one list, far more than any list asks for. */
 const MOST_ITEMS = 200
 
-/** Reads the shape of a reply. What it leaves out, or says beside what was asked, is left to `align`. */
+/** Reads the shape of a reply. `align` handles missing and additional answers. */
 export function readReply(
   { lists, questions, notes }: Pick<PreparedCall, 'lists' | 'questions' | 'notes'>,
   value: unknown,
 ): Parsed<RawReply> {
-  // Without a schema some models give the answers alone.
+  // Without a schema some models return only the answers.
   const reply = Array.isArray(value) ? { answers: value } : value
   if (!isRecord(reply)) return expectedObject(value)
   const isAsked = questions.length > 0 || lists.some(({ question }) => question !== undefined)
@@ -116,14 +116,14 @@ export function readReply(
   }
 }
 
-/** An array of entries, or an object of them by id, as models without a schema like to write. */
+/** Accepts an array of entries, or an object keyed by id, which models without a schema often write. */
 function answerEntries(value: unknown): readonly Readonly<Record<string, unknown>>[] | undefined {
   if (Array.isArray(value)) return value.filter(isRecord)
   if (!isRecord(value)) return undefined
   return Object.entries(value).map(([id, entry]) => (isRecord(entry) ? { ...entry, id } : { id, verdict: entry }))
 }
 
-/** An item that cannot be read must not vanish: what is not listed costs no score. */
+/** Rejects unreadable items instead of dropping them: an item that is not listed would not lower the score. */
 function isItemList(value: unknown): boolean {
   return (
     Array.isArray(value) &&
@@ -131,7 +131,7 @@ function isItemList(value: unknown): boolean {
   )
 }
 
-/** Without a schema some models list the texts alone. */
+/** Without a schema some models list only the texts. */
 function toItems({ prefix }: ItemList, value: unknown): RawItem[] {
   if (!Array.isArray(value)) return []
   return value.slice(0, MOST_ITEMS).flatMap((item: unknown, index): RawItem[] => {
@@ -148,7 +148,7 @@ function toNumbers(value: unknown): number[] {
   return Array.isArray(value) ? value.slice(0, 1000).flatMap((one: unknown) => toNumber(one) ?? []) : []
 }
 
-/** `3`, `"3"`, and the number as the material shows it. */
+/** Accepts `3`, `"3"`, and the number as shown in the material. */
 function toNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   const digits = typeof value === 'string' ? /^\[?(?:[0-9a-f]{8} )?(\d{1,4})\]?$/.exec(value.trim())?.[1] : undefined

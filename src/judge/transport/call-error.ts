@@ -6,21 +6,21 @@ import type { FailureCode } from '../../model/score.ts'
 import { cleanMessage } from '../prompt/clean-text.ts'
 import { adviceForUnknownProvider } from './model-providers.ts'
 
-/** What went wrong with one call of the judge, and what that means for the next. */
+/** What went wrong with one call of the judge, and what that means for the next call. */
 export interface CallError {
-  /** `unavailable`: nothing was asked, because a key or a package is missing. */
+  /** `unavailable`: nothing was sent, because a key or a package is missing. */
   readonly code: FailureCode | 'unavailable'
-  /** What the provider says may quote what it was sent; stripped of that, it names the class of the error, status and code. */
+  /** The provider's message may quote the prompt. Its content-free form has the error's class, status and code instead. */
   readonly message: Explanation
-  /** Whether the same call may well succeed later. */
+  /** Whether the same call may succeed later. */
   readonly retryable: boolean
-  /** Milliseconds that the server asks to be left alone. */
+  /** Milliseconds that the server asks to wait. */
   readonly waitMs?: number
-  /** The server says that it is asked too often. */
+  /** Whether the server reports a rate limit. */
   readonly rateLimited: boolean
-  /** Nothing will change until somebody changes it: do not ask again for a while. */
+  /** Whether somebody has to fix something first, so that further calls are pointless for a while. */
   readonly opensCircuit: boolean
-  /** A setting that this model does not take; without it the call may succeed. */
+  /** A setting that this model does not accept; the call may succeed without it. */
   readonly drop?: 'temperature' | 'schema'
 }
 
@@ -32,8 +32,8 @@ interface Facts {
 }
 
 /**
- * Reads an error of the AI SDK, of a provider, or of the network. Decided by its facts (status, headers, body), never by the
- * class that threw: a process may hold several copies of a package.
+ * Classifies an error of the AI SDK, a provider, or the network. It checks status, headers and body, never the class of the error: a
+ * process may contain several copies of a package.
  */
 export function toCallError(error: unknown, facts: Facts): CallError {
   const cause = innermost(error)
@@ -66,21 +66,23 @@ export function toCallError(error: unknown, facts: Facts): CallError {
 
 const calm = { retryable: false, rateLimited: false, opensCircuit: false }
 
-/** No answer came. */
+/** For errors without a response. */
 function fromNetwork(cause: unknown, said: Explanation, { model }: Facts): CallError {
   const code = errorCode(cause)
   const retryable = code !== undefined || (isRecord(cause) && cause.isRetryable === true) || isNetworkMessage(said.text)
-  const advice = retryable ? 'Check the network, and the URL of the judge.' : 'Try the model with generateText alone.'
+  const advice = retryable
+    ? 'Check the network, and the URL of the judge.'
+    : 'Try the model with generateText directly.'
   const what: Explanation = code === undefined ? said : { ...said, text: `${code}: ${said.text}` }
   return {
     ...calm,
     code: 'judge-http',
     retryable,
-    message: explain`The judge ${contentFree(model)} could not be asked (${what}). ${contentFree(advice)}`,
+    message: explain`The judge ${contentFree(model)} could not be called (${what}). ${contentFree(advice)}`,
   }
 }
 
-/** A server's refusal, as far as it says why. */
+/** An error response. */
 interface Refusal {
   readonly status: number
   readonly said: Explanation
@@ -88,7 +90,7 @@ interface Refusal {
   readonly waitMs: number | undefined
 }
 
-/** A server answered, and not with a reply. */
+/** For error responses. */
 function fromResponse({ status, said, body, waitMs }: Refusal, { model, keyHint }: Facts): CallError {
   const words = `${said.text} ${body}`
   const answered = (advice: string): Explanation =>
@@ -117,13 +119,11 @@ function fromResponse({ status, said, body, waitMs }: Refusal, { model, keyHint 
     return { ...calm, code: 'judge-http', ...(drop && { drop }), message: answered(setting) }
   }
   const retryable = status >= 500 || status === 408 || status === 409 || status === 425 || status < 400
-  const advice = retryable
-    ? 'If it lasts, look at the status page of the provider.'
-    : 'Check the model and its settings.'
+  const advice = retryable ? "If this persists, check the provider's status page." : 'Check the model and its settings.'
   return { ...calm, ...wait, code: 'judge-http', retryable, message: answered(advice) }
 }
 
-/** The setting without which the call may succeed. */
+/** The setting that the server refuses. */
 function refusedSetting(words: string): CallError['drop'] {
   if (/response_format|json_schema|response_schema|structured output/i.test(words)) return 'schema'
   return /temperature/i.test(words) ? 'temperature' : undefined
@@ -147,7 +147,7 @@ function messageOf(error: unknown): string {
   return String(error)
 }
 
-/** What an error is without its words: the name of its class, and its code where it has one. */
+/** An error without its text: the name of its class, and its code if it has one. */
 function kindOf(error: unknown): string {
   const name = nameOf(error)
   const code = errorCode(error) ?? bodyCode(error)
@@ -155,7 +155,7 @@ function kindOf(error: unknown): string {
   return code === undefined ? known : `${known}, ${code}`
 }
 
-/** The code in a provider's answer, such as `context_length_exceeded`. */
+/** The code in the response body, such as `context_length_exceeded`. */
 function bodyCode(error: unknown): string | undefined {
   const data = isRecord(error) && isRecord(error.data) ? error.data : {}
   const { code, type } = isRecord(data.error) ? data.error : data
@@ -164,7 +164,7 @@ function bodyCode(error: unknown): string | undefined {
     .find((one) => /^[a-z0-9]{1,20}(?:_[a-z0-9]{1,20}){1,5}$/.test(one))
 }
 
-/** The code of a network error, wherever in the chain of causes it is. */
+/** The code of a network error anywhere in the chain of causes. */
 function errorCode(error: unknown): string | undefined {
   let at: unknown = error
   for (let depth = 0; depth < 5 && isRecord(at); depth++) {
@@ -174,7 +174,7 @@ function errorCode(error: unknown): string | undefined {
   return undefined
 }
 
-/** The package that an `import()` did not find, as Node and as bundlers say it. */
+/** The package that `import()` did not find, from the messages of Node and of bundlers. */
 function missingPackage(error: unknown): string | undefined {
   const text = messageOf(error)
   const isLost = isRecord(error) && (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND')
@@ -188,10 +188,10 @@ function isNetworkMessage(text: string): boolean {
   return /fetch failed|terminated|socket hang up|other side closed|network|cannot connect/i.test(text)
 }
 
-/** A server may be wrong, or a proxy before it: however long it asks to be left alone, it is asked again after five minutes. */
+/** A server or proxy may ask for an absurd wait, so the longest is five minutes. */
 const LONGEST_SERVER_WAIT_MS = 5 * 60_000
 
-/** `retry-after-ms`, or `retry-after` in seconds or as a date, in milliseconds; five minutes at most. */
+/** Reads `retry-after-ms`, or `retry-after` in seconds or as a date, in milliseconds; at most five minutes. */
 function serverWait(headers: unknown, nowMs: number): number | undefined {
   if (!isRecord(headers)) return undefined
   const exactMs = Number.parseFloat(String(headers['retry-after-ms']))

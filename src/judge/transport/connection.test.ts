@@ -49,9 +49,9 @@ describe('a model', () => {
     expect(() => toModelReference(model)).toThrow(/^Expected model/)
   })
 
-  it('is refused with a setting that is not known: a misspelt URL would send what is judged elsewhere', () => {
+  it('is refused with a setting that is unknown: a misspelt URL would send what is judged elsewhere', () => {
     expect(() => toModelReference({ id: 'a/b', baseURL: 'http://127.0.0.1:1/v1' })).toThrow(
-      'Expected model to hold id, url, apiKey, headers, got an option that is not known: "baseURL".',
+      'Expected model to hold id, url, apiKey, headers, got an unknown option: "baseURL".',
     )
   })
 
@@ -59,7 +59,7 @@ describe('a model', () => {
     expect(() => toModelReference({ model: 'a/b', apiKey: 'secret' })).toThrow(/got an object with model, apiKey\.$/)
   })
 
-  it('is refused with a specification that is not known', () => {
+  it('is refused with a specification that is unknown', () => {
     const old = { ...createScriptedJudge({}), specificationVersion: 'v1' }
     expect(() => toModelReference(old)).toThrow(/got specification "v1"/)
   })
@@ -82,7 +82,7 @@ describe('a connection', () => {
     [
       'nobody-made-this/m',
       { NOBODY_MADE_THIS_API_KEY: 'x' },
-      /names the provider "nobody-made-this", which is not known\. Known providers: .*openai/,
+      /names the provider "nobody-made-this", which is unknown\. Known providers: .*openai/,
     ],
     ['opnai/gpt-5-mini', {}, /names the provider "opnai".*Did you mean openai\/gpt-5-mini\?/],
     ['mistral/small', {}, /needs the package @ai-sdk\/mistral, which is not installed: npm install @ai-sdk\/mistral/],

@@ -8,21 +8,21 @@ import { adviceForUnknownProvider, providerEntry } from './model-providers.ts'
 /** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** How a model is reached; decided without any I/O but a look at which packages are installed. */
+/** How to reach a model. Deciding this does no I/O except checking which packages are installed. */
 export interface Connection {
-  /** Why no call can be made for want of a key, with what to do; `undefined` where there is one, or none is needed. */
+  /** Which key is missing and what to do; `undefined` if there is one, or none is needed. */
   missingKey(): string | undefined
-  /** As `missingKey`, and for want of a package: a look into `node_modules`, and no more. */
+  /** Like `missingKey`, but also checks packages, by a look into `node_modules`. */
   unavailable(): string | undefined
-  /** Loads what is needed and gives the model. */
+  /** Loads what is needed and returns the model. */
   open(): Promise<CallableModel>
-  /** The same for connections that share a key and a server. An instance is its own. */
+  /** Equal for connections that share a key and a server. Every instance has its own. */
   readonly endpointKey: object | string
-  /** What a person would look at when the server refuses the key. */
+  /** Where to look if the server refuses the key. */
   readonly keyHint: string
 }
 
-/** Decides how the model is reached: as it is, at a URL, through its provider's package, or through the AI Gateway. */
+/** Decides how to reach the model: as an instance, at a URL, through its provider's package, or through the AI Gateway. */
 export function connect(reference: ModelReference, environment: Environment): Connection {
   if (reference.kind === 'instance') {
     const { instance } = reference
@@ -66,13 +66,13 @@ export function connect(reference: ModelReference, environment: Environment): Co
       const module = await loadProvider(packageName)
       const factory = config.url === undefined ? entry.factory : 'createOpenAI'
       const made = makeProvider(module, factory, packageName, {
-        // A server that needs no key gets a word in its place, because the provider insists on one.
+        // The provider requires a key, so a server that needs none gets a placeholder.
         ...(key === undefined ? config.url !== undefined && { apiKey: 'none' } : { apiKey: key }),
         ...(url !== undefined && { baseURL: url }),
         ...withHeaders(config.headers),
       })
       const modelId = config.id.slice(config.id.indexOf('/') + 1)
-      // Servers that call themselves OpenAI-compatible mean the chat completions API; OpenAI itself has more to offer.
+      // OpenAI-compatible servers support chat completions; OpenAI itself also supports the Responses API.
       const isOpenAICompatible = url !== undefined && !url.startsWith('https://api.openai.com/')
       return toCallable(isOpenAICompatible ? chatModel(made, modelId) : made(modelId), packageName)
     },
@@ -109,7 +109,7 @@ function endpointKey(...parts: readonly (string | undefined)[]): string {
 
 function missingPackages(names: readonly string[], model: string): string | undefined {
   const missing = names.filter((name) => !isFound(name))
-  // If not even this package is found, a bundler has put everything into one file, whose contents cannot be seen from here.
+  // If not even this package is found, the application is bundled into one file, whose contents are unknown.
   if (missing.length === 0 || !isFound('spanscore/package.json')) return undefined
   const packages =
     missing.length === 1
@@ -120,14 +120,14 @@ function missingPackages(names: readonly string[], model: string): string | unde
 
 function isFound(specifier: string): boolean {
   try {
-    // Not imported: bundlers that find `createRequire` in a module try to follow it.
+    // Not imported, because bundlers try to follow `createRequire`.
     process
       .getBuiltinModule('node:module')
       .createRequire(import.meta.url)
       .resolve(specifier)
     return true
   } catch (error) {
-    // A package that only ESM may import is there all the same.
+    // Other errors mean that the package exists but cannot be required, such as an ESM-only package.
     return !isRecord(error) || error.code !== 'MODULE_NOT_FOUND'
   }
 }
@@ -137,11 +137,11 @@ function missingKey(model: string, variable: string): string {
   return `The judge ${model} has no API key: set ${own}, or AI_GATEWAY_API_KEY to go through the AI Gateway.`
 }
 
-/** Anything that makes a model out of an id. */
+/** Creates a model from an id. */
 type MakeModel = (modelId: string) => unknown
 
 function makeProvider(module: unknown, factory: string, packageName: string, settings: object): MakeModel {
-  // A module's namespace has no prototype, and is a record all the same.
+  // A module namespace has no prototype, but is a record too.
   const make: unknown = isRecord(module) ? module[factory] : undefined
   const made: unknown = typeof make === 'function' ? make(settings) : undefined
   if (!isMakeModel(made)) {

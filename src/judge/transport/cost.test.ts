@@ -34,9 +34,9 @@ describe('costUsd', () => {
   })
 
   it.each([
-    [{ input: 1 }, /judge\.price\.output to be a number from 0, got undefined/],
-    [{ input: -1, output: 1 }, /judge\.price\.input to be a number from 0, got -1/],
-    [{ input: 1, output: 1, inptu: 2 }, /not known: "inptu"/],
+    [{ input: 1 }, /judge\.price\.output to be a non-negative number, got undefined/],
+    [{ input: -1, output: 1 }, /judge\.price\.input to be a non-negative number, got -1/],
+    [{ input: 1, output: 1, inptu: 2 }, /unknown option: "inptu"/],
     [7, /judge\.price to be \{ input, output \}/],
   ])('refuses a price that is none: %j', (price, message) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

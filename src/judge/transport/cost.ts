@@ -3,8 +3,8 @@ import { prices } from './prices.ts'
 import type { Price } from './price.ts'
 
 /**
- * The list price of `<provider>/<model>`. A snapshot's date (`-2024-07-18`, `-20250929`, `-latest`) does not matter, nor how the
- * AI Gateway writes Anthropic's versions (`4.5` for `4-5`).
+ * The list price of `<provider>/<model>`. Ignores a snapshot's date (`-2024-07-18`, `-20250929`, `-latest`), and accepts the AI Gateway's
+ * form of Anthropic versions (`4.5` for `4-5`).
  */
 export function priceOf(model: string): Price | undefined {
   const undated = model.replace(/-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/, '')
@@ -14,8 +14,8 @@ export function priceOf(model: string): Price | undefined {
 }
 
 /**
- * The list price of a model by its name alone, as spans record it: no two providers of the table have a model of one name. A host
- * other than its maker may bill another price.
+ * The list price of a model by its name alone, as spans record it. Model names are unique in the table. A third-party host may bill another
+ * price.
  */
 export function priceByName(model: string): Price | undefined {
   const known = [model, ...PROVIDERS.map((provider) => `${provider}/${model}`)].map(priceOf)
@@ -25,7 +25,7 @@ export function priceByName(model: string): Price | undefined {
 const PROVIDERS: readonly string[] = [...new Set(Object.keys(prices).map((name) => name.split('/')[0] ?? ''))]
 
 /**
- * What the tokens of one call cost, in US dollars; `undefined` where the price is unknown or the provider did not count them.
+ * The cost of one call in US dollars; `undefined` if the price is unknown or the provider did not report its usage.
  */
 export function costUsd(price: Price | undefined, usage: Usage): number | undefined {
   const { inputTokens, outputTokens } = usage

@@ -2,7 +2,7 @@ import { BoundedMap } from '../../spans/bounded-map.ts'
 import type { Explanation } from '../../model/explanation.ts'
 import type { CallError } from './call-error.ts'
 
-/** Whether a call may go out now, has to wait, or should not be made at all. */
+/** Whether a call may be sent now, has to wait, or should not be sent at all. */
 export type CallPermission =
   | { readonly state: 'go' }
   | { readonly state: 'wait'; readonly ms: number }
@@ -10,23 +10,22 @@ export type CallPermission =
 
 const FIRST_OPEN_MS = 60_000
 const LONGEST_OPEN_MS = 30 * 60_000
-/** Two scores' worth of calls that all failed: the server is down, and asking on only costs time. */
+/** As many failed calls as two scores make: the server is probably down, and more calls only cost time. */
 const FAILURES_TO_OPEN = 8
-/** While one call finds out whether the server is back, the others stay away. */
+/** How long other calls wait while one call probes the server. */
 const PROBE_MS = 30_000
 const SLOWEST_INTERVAL_MS = 10_000
 const FASTEST_INTERVAL_MS = 20
 
 /**
- * What is known of one model at one server, shared by all scorers that ask it: a circuit breaker, and a pace.
+ * The state of one model at one server, shared by all scorers that use it: a circuit breaker and a rate limiter.
  *
- * The circuit opens at the first failure that no retry cures (a refused key, an empty account, a model that is not there), and after
- * eight failures in a row on anything else. It lets one call through when its time is over, and stays open twice as long each
- * time that call fails too. And it keeps a pace: every 429 doubles the interval between calls, every success shortens it
- * by a tenth, until none is left.
+ * The circuit opens at the first failure that a retry cannot fix (a refused key, an empty account, an unknown model), and after eight
+ * consecutive failures of any other kind. When its time is over it lets one call through; if that fails too, it stays open twice as long.
+ * Every 429 doubles the interval between calls, and every success shortens it by a tenth until it is gone.
  */
 export class Endpoint {
-  /** Settings that the server refused; not sent again. */
+  /** Settings that the server refused, which are no longer sent. */
   readonly dropped: Set<'temperature' | 'schema'> = new Set()
   #openUntilMs = 0
   #openForMs = FIRST_OPEN_MS
@@ -36,7 +35,7 @@ export class Endpoint {
   #intervalMs = 0
   #nextMs = 0
 
-  /** Whether a call may go out; `go` takes its place in the pace. */
+  /** Whether a call may be sent; `go` reserves its slot. */
   admit(nowMs: number): CallPermission {
     if (this.#why !== undefined) {
       if (nowMs < this.#openUntilMs) return { state: 'open', untilMs: this.#openUntilMs, why: this.#why }
@@ -47,7 +46,7 @@ export class Endpoint {
     return { state: 'go' }
   }
 
-  /** A reply came, whatever it says. */
+  /** Records a reply, whatever it says. */
   succeeded(): void {
     this.#failures = 0
     this.#why = undefined
@@ -56,7 +55,7 @@ export class Endpoint {
     this.#intervalMs = next < FASTEST_INTERVAL_MS ? 0 : next
   }
 
-  /** A call failed. */
+  /** Records a failed call. */
   failed(error: CallError, nowMs: number): void {
     if (error.drop !== undefined) {
       this.dropped.add(error.drop)
@@ -77,10 +76,10 @@ export class Endpoint {
 }
 
 const byInstance = new WeakMap<object, Endpoint>()
-/** For more servers than anybody asks. To forget one costs one call at most. */
+/** More servers than anybody uses. Forgetting one costs at most one call. */
 const byKey = new BoundedMap<string, Endpoint>(1000)
 
-/** The endpoint of a connection's key: the same for the same key. */
+/** Returns the endpoint for a connection's key. */
 export function endpointOf(key: object | string): Endpoint {
   if (typeof key === 'object') {
     const known = byInstance.get(key) ?? new Endpoint()

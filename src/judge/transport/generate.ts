@@ -9,32 +9,32 @@ import type { CallableModel } from './judge-model.ts'
 import { loadAi } from './packages.ts'
 import { normalizeModel } from './normalize-model.ts'
 
-/** One call of a model: what is sent. */
+/** A request to a model. */
 export interface GenerateRequest {
   readonly instructions: string
   readonly user: string
-  /** JSON Schema of the reply; left out, plain text is asked for. */
+  /** JSON Schema of the reply; without it, the reply is plain text. */
   readonly schema?: Readonly<Record<string, unknown>>
   readonly temperature?: number
   readonly maxOutputTokens: number
   readonly signal: AbortSignal
 }
 
-/** One call of a model: what came back. */
+/** A model's reply. */
 export interface Generated {
   readonly text: string
   /** `stop`, `length`, `content-filter`, … */
   readonly finishReason: string
   readonly usage: Usage
-  /** The model as the provider names it. */
+  /** The model's name as the provider reports it. */
   readonly modelId?: string
 }
 
 /**
- * Calls the model once, through `generateText` of `ai` 6 or 7: no retries, no telemetry, outside the application's trace. A
- * reply that is no JSON is a reply all the same: what to make of it is the caller's business.
+ * Calls the model once, through `generateText` of `ai` 6 or 7, without retries or telemetry and outside the application's trace. It also
+ * returns replies that are not JSON.
  *
- * @throws whatever the provider throws
+ * @throws anything that the provider throws
  */
 export function generate(model: CallableModel, request: GenerateRequest): Promise<Generated> {
   return isolated(async () => {
@@ -44,7 +44,7 @@ export function generate(model: CallableModel, request: GenerateRequest): Promis
     try {
       const result = await generateText({
         model: quiet,
-        // `instructions` is the name in `ai` 7, and `system` the one that 6 and 7 both know.
+        // `ai` 7 calls this `instructions`; 6 and 7 both accept `system`.
         system: request.instructions,
         prompt: request.user,
         maxOutputTokens: request.maxOutputTokens,
@@ -63,7 +63,7 @@ export function generate(model: CallableModel, request: GenerateRequest): Promis
   })
 }
 
-/** The references of models were checked when the judge was made; this says so to the compiler. */
+/** Model references are checked when the judge is created; this narrows the type. */
 function isLanguageModel(model: unknown): model is Exclude<LanguageModel, string> {
   return isCallableModel(model)
 }
@@ -78,12 +78,12 @@ interface SdkUsage {
   readonly outputTokenDetails?: { readonly reasoningTokens?: number | undefined }
 }
 
-/** What servers add to a request: their own instructions, and the schema in other words. */
+/** Servers add their own instructions, and the schema in other words. */
 const ADDED_TOKENS = 20_000
 
 /**
- * Counts that the call can have: no token is less than a byte of what was sent, and no reply much longer than was asked for. A server
- * that miscounts must not use up the budget of a day.
+ * Discards impossible counts: a token is at least one byte of the request, and a reply is not much longer than allowed. A server that
+ * miscounts must not use up the daily budget.
  */
 function plausibleCounts({ instructions, user, schema, maxOutputTokens }: GenerateRequest, usage: Usage): Usage {
   const sent = Buffer.byteLength(instructions) + Buffer.byteLength(user) + 2 * JSON.stringify(schema ?? {}).length

@@ -2,51 +2,50 @@ import { formatValue } from '../../scoring/format-value.ts'
 import { isRecord } from '../../spans/json.ts'
 
 /**
- * An AI SDK language model, of specification v2, v3 or v4, as far as spanscore looks at it. Instances of every `@ai-sdk/…`
- * provider are.
+ * An AI SDK language model of specification v2, v3 or v4, reduced to what spanscore reads. Every `@ai-sdk/…` provider creates them.
  */
 export interface LanguageModelInstance {
   /** `v2`, `v3` or `v4`. */
   readonly specificationVersion: string
-  /** `openai.chat`, for example. */
+  /** Such as `openai.chat`. */
   readonly provider: string
-  /** The model's name at its provider. */
+  /** The provider's name for the model. */
   readonly modelId: string
 }
 
-/** A model by its id, with what is needed to reach it. */
+/** A model by id, with what is needed to reach it. */
 export interface ModelConfig {
-  /** `<provider>/<model>`. With `url`, what is before the first slash is a name only and is not sent. */
+  /** `<provider>/<model>`. With `url`, the part before the first slash is only a name and is not sent. */
   readonly id: string
-  /** Base URL of an OpenAI-compatible API (chat completions), `http://127.0.0.1:11434/v1` for example. */
+  /** Base URL of an OpenAI-compatible API (chat completions), such as `http://127.0.0.1:11434/v1`. */
   readonly url?: string
   /** @default the provider's environment variable */
   readonly apiKey?: string
-  /** HTTP headers sent with each call. */
+  /** HTTP headers of every call. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
- * A judge's model, wherever a scorer takes one: an AI SDK model instance; `'<provider>/<model>'`, through the package
- * `@ai-sdk/<provider>`; or `{ id, url?, apiKey?, headers? }`.
+ * The model of a judge: an AI SDK model instance; `'<provider>/<model>'`, which loads the package `@ai-sdk/<provider>`; or `{ id, url?,
+ * apiKey?, headers? }`.
  */
 export type JudgeModel = LanguageModelInstance | string | ModelConfig
 
-/** A model reference, checked. */
+/** A validated reference to a model. */
 export type ModelReference =
   | { readonly kind: 'instance'; readonly name: string; readonly instance: CallableModel }
   | { readonly kind: 'config'; readonly name: string; readonly provider: string; readonly config: ModelConfig }
 
-/** A model instance that can be called; its options and results are the AI SDK's own. */
+/** A model instance that can be called. Its options and results are the AI SDK's own. */
 export interface CallableModel extends LanguageModelInstance {
   doGenerate(options: unknown): PromiseLike<unknown>
 }
 
 /**
- * Checks what was given as a model.
+ * Validates a model option.
  *
- * @param expected how messages begin
- * @throws TypeError where it is none: `expected … got …`
+ * @param expected the beginning of messages
+ * @throws TypeError if it is not a model: `expected … got …`
  */
 export function toModelReference(model: unknown, expected = 'Expected'): ModelReference {
   if (typeof model === 'string') return configured({ id: model }, expected)
@@ -54,7 +53,7 @@ export function toModelReference(model: unknown, expected = 'Expected'): ModelRe
     if ('doGenerate' in model) return instance(model, expected)
     if (isModelConfig(model)) return configured(model, expected)
   }
-  // Of an object the names alone: what it holds may be a key.
+  // Only the names of an object's keys are shown: a value may be an API key.
   const got = isRecord(model) ? `an object with ${Object.keys(model).join(', ') || 'nothing'}` : formatValue(model)
   throw new TypeError(
     `${expected} model to be an AI SDK model, '<provider>/<model>' or { id, url?, apiKey?, headers? }, got ${got}.`,
@@ -75,26 +74,26 @@ function configured(config: ModelConfig, expected: string): ModelReference {
 
 const CONFIG_KEYS: Readonly<Record<keyof ModelConfig, true>> = { id: true, url: true, apiKey: true, headers: true }
 
-/** A URL under another name would send what is judged to the provider; keys and headers are not shown. */
+/** Rejects unknown keys: a misspelt `url` would send content to the provider. Keys and headers are not shown. */
 function checkConfig(config: ModelConfig, expected: string): void {
   const { url, apiKey, headers } = config
   const unknown = Object.keys(config).find((key) => !Object.hasOwn(CONFIG_KEYS, key))
   if (unknown !== undefined) {
     const names = Object.keys(CONFIG_KEYS).join(', ')
-    throw new TypeError(`${expected} model to hold ${names}, got an option that is not known: ${formatValue(unknown)}.`)
+    throw new TypeError(`${expected} model to hold ${names}, got an unknown option: ${formatValue(unknown)}.`)
   }
   if (url !== undefined && !URL.canParse(url)) {
     throw new TypeError(`${expected} model.url to be a URL, got ${formatValue(url)}.`)
   }
   if (apiKey !== undefined && typeof apiKey !== 'string') {
-    throw new TypeError(`${expected} model.apiKey to be a text, got ${typeof apiKey}.`)
+    throw new TypeError(`${expected} model.apiKey to be a string, got ${typeof apiKey}.`)
   }
   if (headers !== undefined && !isRecord(headers)) {
     throw new TypeError(`${expected} model.headers to be an object, got ${typeof headers}.`)
   }
   for (const [name, value] of Object.entries(headers ?? {})) {
     if (typeof value === 'string') continue
-    throw new TypeError(`${expected} model.headers[${formatValue(name)}] to be a text, got ${typeof value}.`)
+    throw new TypeError(`${expected} model.headers[${formatValue(name)}] to be a string, got ${typeof value}.`)
   }
 }
 
@@ -107,12 +106,12 @@ function instance(model: object, expected: string): ModelReference {
   }
   // 'openai.responses' and 'openai.chat' are one provider.
   const vendor = model.provider.split('.')[0]
-  // The AI Gateway's ids name their provider themselves.
+  // Ids of the AI Gateway include the provider.
   const name = vendor === 'gateway' && model.modelId.includes('/') ? model.modelId : `${vendor}/${model.modelId}`
   return { kind: 'instance', name, instance: model }
 }
 
-/** Whether the value is a model of a specification that we know. */
+/** Whether the value is a model of a supported specification. */
 export function isCallableModel(value: unknown): value is CallableModel {
   return (
     isRecord(value) &&

@@ -1,17 +1,16 @@
 import { closestName } from '../../scoring/closest-name.ts'
 import { formatValue } from '../../scoring/format-value.ts'
 
-/** How a provider's package is used: what it exports, and which environment variable holds its key. */
+/** A provider's package: what it exports, and which environment variable holds its key. */
 export interface ProviderEntry {
-  /** Name of the package's factory. */
+  /** The name of the package's factory. */
   readonly factory: string
-  /** Environment variable of the API key; absent where the provider has other ways to say who asks. */
+  /** Environment variable of the API key; absent if the provider authenticates in other ways. */
   readonly key?: string
 }
 
 /**
- * The providers of the AI SDK whose factory or key does not follow from the name. Others are tried by the rule
- * `create<Name>` and `<NAME>_API_KEY`.
+ * AI SDK providers whose factory or key does not follow from the name. For others, `create<Name>` and `<NAME>_API_KEY` are tried.
  */
 const entries: Readonly<Record<string, ProviderEntry>> = {
   'amazon-bedrock': { factory: 'createAmazonBedrock' },
@@ -32,7 +31,7 @@ const entries: Readonly<Record<string, ProviderEntry>> = {
   xai: { factory: 'createXai', key: 'XAI_API_KEY' },
 }
 
-/** What is known of a provider, or follows from its name. */
+/** What is known about a provider, or follows from its name. */
 export function providerEntry(provider: string): ProviderEntry {
   const known = Object.hasOwn(entries, provider) ? entries[provider] : undefined
   if (known !== undefined) return known
@@ -44,8 +43,8 @@ export function providerEntry(provider: string): ProviderEntry {
 }
 
 /**
- * What to do about a missing package of a provider that nobody knows: its name may be misspelt, and packages under misspelt
- * names are not to be installed. `undefined` where the package is of a known provider, or of none.
+ * What to do about a missing package of an unknown provider. Its name may be misspelt, and nobody should install a package with a misspelt
+ * name. `undefined` if the provider is known, or the package is not a provider's.
  */
 export function adviceForUnknownProvider(packageName: string, model: string): string | undefined {
   const provider = /^@ai-sdk\/(.+)$/.exec(packageName)?.[1]
@@ -54,7 +53,7 @@ export function adviceForUnknownProvider(packageName: string, model: string): st
   const meant = closestName(provider, known)
   const question = meant === undefined ? '' : ` Did you mean ${meant}${model.slice(provider.length)}?`
   return (
-    `The judge ${model} names the provider ${formatValue(provider)}, which is not known.${question} ` +
+    `The judge ${model} names the provider ${formatValue(provider)}, which is unknown.${question} ` +
     `Known providers: ${known.join(', ')}. For any other, pass a model instance of its AI SDK package.`
   )
 }

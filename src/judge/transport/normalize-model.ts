@@ -2,9 +2,8 @@ import { isRecord } from '../../spans/json.ts'
 import type { CallableModel } from './judge-model.ts'
 
 /**
- * The same model, without the warnings that the AI SDK would hand on to `process.emitWarning` at each call, and under one
- * specification: v3, which `ai` 6 and `ai` 7 both take silently. For text in and text out the three specifications differ
- * only in how v2 writes finish reason and usage.
+ * Wraps a model to suppress the AI SDK's `process.emitWarning` at each call, and to present specification v3, which `ai` 6 and 7 both
+ * accept without a warning. For text input and output the specifications differ only in v2's finish reason and usage.
  */
 export function normalizeModel(model: CallableModel): CallableModel {
   return new Proxy(model, {

@@ -1,47 +1,46 @@
 import { inNextTurn } from '../../scoring/host-timers.ts'
 
 /**
- * The optional peers that a judge asks with, loaded when it first does. Each `import()` names its package in plain words and
- * is in a `try`, which says to bundlers that a package may be missing: where it is installed it becomes part of
- * the bundle, and where it is not, the bundle is made without it. Outside of a `try` esbuild and webpack refuse to make one.
+ * Loads the optional peers of a judge on first use. Each `import()` has a literal name and is inside a `try`, which tells bundlers that the
+ * package may be missing: an installed package becomes part of the bundle, a missing one is left out. Outside of a `try`, esbuild and
+ * webpack fail instead.
  */
 
-/** @throws what the runtime or the bundler throws where the package is missing */
+/** @throws anything that the runtime or the bundler throws if the package is missing */
 export async function loadAi(): Promise<typeof import('ai')> {
   await loadParts()
   try {
     return await import('ai')
-    // oxlint-disable-next-line no-useless-catch -- it is there for bundlers to see
+    // oxlint-disable-next-line no-useless-catch -- bundlers look for the try block
   } catch (error) {
     throw error
   }
 }
 
 /**
- * The module of a provider's package. Of those that have the name of a model only, bundlers can see `@ai-sdk/openai`; any
- * other is looked for when it is needed, from where the bundle is.
+ * Loads a provider's package. Bundlers can only see `@ai-sdk/openai`; any other is resolved at run time, relative to the bundle.
  *
- * @throws what the runtime or the bundler throws where the package is missing
+ * @throws anything that the runtime or the bundler throws if the package is missing
  */
 export async function loadProvider(packageName: string): Promise<unknown> {
   await loadParts()
   try {
     if (packageName === '@ai-sdk/openai') return await import('@ai-sdk/openai')
     return await import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ packageName)
-    // oxlint-disable-next-line no-useless-catch -- it is there for bundlers to see
+    // oxlint-disable-next-line no-useless-catch -- bundlers look for the try block
   } catch (error) {
     throw error
   }
 }
 
-/** What the AI SDK is made of, in the order in which its modules need one another. */
+/** Modules of the AI SDK, in the order of their dependencies. */
 const PARTS = ['zod/v4', '@ai-sdk/provider-utils', '@ai-sdk/gateway']
 
 let parts: Promise<void> | undefined
 
 /**
- * Loads the parts of the AI SDK one by one, each in a turn of the event loop of its own: loaded with `ai`, all of them are evaluated in one
- * turn, which takes twice as long as the longest of them. A part of which `ai` has another copy is left to it.
+ * Loads parts of the AI SDK one at a time, each in its own turn of the event loop. Loading `ai` directly evaluates all of them in one turn,
+ * which takes twice as long as the longest part. If `ai` has another copy of a part, `ai` loads that one.
  */
 function loadParts(): Promise<void> {
   parts ??= loadEach(PARTS.filter(isSharedWithAi))
@@ -53,7 +52,7 @@ async function loadEach(names: readonly string[]): Promise<void> {
     try {
       await import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ name)
     } catch {
-      // Whatever is wrong with it, loading `ai` says so.
+      // Loading `ai` reports the error.
     }
     await new Promise<void>(inNextTurn)
   }
@@ -61,7 +60,7 @@ async function loadEach(names: readonly string[]): Promise<void> {
 
 function isSharedWithAi(name: string): boolean {
   try {
-    // Not imported: bundlers that find `createRequire` in a module try to follow it.
+    // Not imported, because bundlers try to follow `createRequire`.
     const { createRequire } = process.getBuiltinModule('node:module')
     const manifest = `${/^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0]}/package.json`
     const own = createRequire(import.meta.url)

@@ -1,13 +1,13 @@
-/** What a model costs, in US dollars for a million tokens. */
+/** The price of a model in US dollars per million tokens. */
 export interface Price {
   /** US dollars per million tokens of the prompt. */
   readonly input: number
-  /** Of input that the provider had in its cache. @default `input` */
+  /** Input tokens that the provider read from its cache. @default `input` */
   readonly cachedInput?: number
-  /** Of input that the provider put into its cache. @default `input` */
+  /** Input tokens that the provider wrote to its cache. @default `input` */
   readonly cacheWrite?: number
-  /** US dollars per million tokens of the answer. */
+  /** US dollars per million tokens of the reply. */
   readonly output: number
-  /** Input tokens of one call up to which this is the price; beyond, the cost is unknown. @default any number */
+  /** The price applies up to this many input tokens per call; above it, the cost is unknown. @default unlimited */
   readonly upToInputTokens?: number
 }

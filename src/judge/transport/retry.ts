@@ -3,14 +3,14 @@ import type { CallError } from './call-error.ts'
 const FIRST_BACKOFF_MS = 500
 
 /**
- * Whether a call of a judge that failed is made again, and after how many milliseconds; `undefined` if another call would fail
- * as well. `toCallError` decides which errors a retry can cure, and `JudgeSession` how many calls there are.
+ * Milliseconds until a failed call is retried; `undefined` if a retry would fail too. `toCallError` decides which errors a retry can fix,
+ * and `JudgeSession` how many calls there are.
  *
- * @param attempt How many calls failed before this one.
+ * @param attempt the number of calls that failed before this one
  */
 export function retryAfterMs(error: CallError, attempt: number): number | undefined {
   if (!error.retryable && error.drop === undefined) return undefined
-  // A call without the setting that was refused is another call; where there is a rate limit, the endpoint makes it wait.
+  // Without the refused setting it is a different call. After a rate limit, the endpoint makes the call wait.
   if (error.drop !== undefined || error.rateLimited) return 0
   return error.waitMs ?? FIRST_BACKOFF_MS * 2 ** attempt
 }

@@ -6,7 +6,7 @@ import { lookAt } from './look-at.ts'
 /** The options with which scoring was attached to each provider, as far as they can be compared. */
 const signatures = globalSlot('signatures', () => new WeakMap<object, string>(), isWeakMap)
 
-/** What the class of a provider is called; `undefined` where that cannot be known. */
+/** What the class of a provider is called; `undefined` if that cannot be known. */
 export function nameOfProvider(provider: object): string | undefined {
   const name: unknown = lookAt(() => provider.constructor?.name)
   return typeof name === 'string' && name !== '' ? name.slice(0, 100) : undefined

@@ -42,7 +42,7 @@ const behindStopped = new WeakMap<SpanProcessorLike, readonly SpanProcessorLike[
  * sdk.start()
  * const scoring = attachScoring({ scorers: [createToolCallAccuracyScorerCode({ expectedTool: 'weather' })] })
  *
- * @throws TypeError where an option is wrong: `<path>: expected …, got …`
+ * @throws TypeError if an option is wrong: `<path>: expected …, got …`
  */
 export function attachScoring(options: ScoringOptions): AttachedScoring {
   const resolved = resolveOptions(options, true)

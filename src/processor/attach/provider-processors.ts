@@ -4,7 +4,7 @@ import { lookAt } from './look-at.ts'
 
 /**
  * The list of processors that a tracer provider of SDK 1.30, 2.x or 3.x hands its spans to: the list itself, which the
- * provider reads at each span. `undefined` where the provider is of another make.
+ * provider reads at each span. `undefined` if the provider is of another make.
  *
  * The property is private: there is no public way to reach a provider's processors, and none to add one from SDK 2.0 on.
  */

@@ -60,7 +60,7 @@ export class Providers implements EmissionProviders {
   }
 }
 
-/** The global tracer provider itself, taken out of the API's proxy; `undefined` where none is registered. */
+/** The global tracer provider itself, taken out of the API's proxy; `undefined` if none is registered. */
 export function globalTracerProvider(): object | undefined {
   return unwrapped(registered('trace'))
 }

@@ -38,7 +38,7 @@ export function thisProcess(): ConfigFileHost {
 /**
  * Reads the options that `spanscore.config.{ts,mjs,js}` exports.
  *
- * @throws Error where there is none, where this Node cannot load it, or where it does not export options: what was
+ * @throws Error if there is none, where this Node cannot load it, or where it does not export options: what was
  * expected, what came, and what to do.
  */
 export function loadConfigFile(host: ConfigFileHost): Readonly<Record<string, unknown>> {

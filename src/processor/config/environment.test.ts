@@ -64,8 +64,8 @@ describe('The SPANSCORE_* variables', () => {
     expect(read({ SPANSCORE_SAMPEL: '0.1', SPANSCORE_CONFG: 'a.mjs', SPANSCORE_MINE: '1' })).toEqual({
       options: {},
       warnings: [
-        'SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE, got a variable that is not known; it is ignored.',
-        'SPANSCORE_CONFG: expected SPANSCORE_CONFIG, got a variable that is not known; it is ignored.',
+        'SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE, got an unknown variable; it is ignored.',
+        'SPANSCORE_CONFG: expected SPANSCORE_CONFIG, got an unknown variable; it is ignored.',
       ],
     })
   })
@@ -105,7 +105,7 @@ describe('Variables that have no effect', () => {
   test('are reported where they are misspelt or wrong', () => {
     expect(report({}, { SPANSCORE_SAMPEL: '0.1', SPANSCORE_STRICT: 'yes' })).toEqual([
       'SPANSCORE_STRICT: expected true or false, got "yes"; it is ignored.',
-      'SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE, got a variable that is not known; it is ignored.',
+      'SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE, got an unknown variable; it is ignored.',
     ])
   })
 

@@ -74,7 +74,7 @@ export function optionsFromEnvironment(environment: Environment, warn: (message:
   }
   for (const name of Object.keys(environment)) {
     const meant = name.startsWith('SPANSCORE_') && !known.has(name) ? closestName(name, known) : undefined
-    if (meant !== undefined) warn(`${name}: expected ${meant}, got a variable that is not known; it is ignored.`)
+    if (meant !== undefined) warn(`${name}: expected ${meant}, got an unknown variable; it is ignored.`)
   }
   return options
 }
@@ -129,7 +129,7 @@ function variablesOf(group: string | undefined, rows: Readonly<Record<string, Op
     }))
 }
 
-/** The value that a variable gives; `undefined` where it is blank, or wrong, which is reported. */
+/** The value that a variable gives; `undefined` if it is blank, or wrong, which is reported. */
 function readKind(
   variable: string,
   { text: form, expected, accepts }: OptionKind,

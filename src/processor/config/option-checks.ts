@@ -7,7 +7,7 @@ import type { OptionRow, OptionRows } from './option-table.ts'
  * Holds an options object against its table and fills in the defaults.
  *
  * @param path What errors call the object.
- * @throws TypeError `<path>: expected …, got …` where it is no object, or a property is not known or of another kind.
+ * @throws TypeError `<path>: expected …, got …` where it is no object, or a property is unknown or of another kind.
  */
 export function readTable<Options extends object>(
   path: string,
@@ -37,7 +37,7 @@ function isAccepted({ kind }: OptionRow, value: unknown): boolean {
   }
 }
 
-/** The default of an option; `undefined` where leaving it out is a value of its own. */
+/** The default of an option; `undefined` if leaving it out is a value of its own. */
 function defaultOf({ default: fixed, defaultIn }: OptionRow): unknown {
   return defaultIn === undefined ? fixed : defaultIn(process.env)
 }
@@ -46,7 +46,7 @@ function unknownOption(path: string, key: string, known: readonly string[]): Typ
   const meant = closestName(key, known)
   const expected = meant === undefined ? `one of ${known.join(', ')}` : meant
   const question = meant === undefined ? '' : ` Did you mean ${meant}?`
-  return new TypeError(`${path}.${key}: expected ${expected}, got an option that is not known.${question}`)
+  return new TypeError(`${path}.${key}: expected ${expected}, got an unknown option.${question}`)
 }
 
 /** A programming error in the options. */

@@ -10,7 +10,7 @@ export interface OptionKind {
   readonly text?: {
     /** As `expected`, where a variable takes less than the option. */
     readonly expected?: string
-    /** The value that a text spells; `undefined` where it spells none. */
+    /** The value that a text spells; `undefined` if it spells none. */
     readonly read: (text: string) => unknown
   }
 }

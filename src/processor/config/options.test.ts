@@ -85,17 +85,17 @@ describe('what is wrong is refused by its path, with what was expected and what 
     [
       'an unknown option',
       { scorers: [scorer], samples: 1 },
-      /options\.samples: expected sample, got an option that is not known\. Did you mean sample\?/,
+      /options\.samples: expected sample, got an unknown option\. Did you mean sample\?/,
     ],
     [
       'a misspelt option',
       { scorers: [scorer], sampel: 1 },
-      /options\.sampel: expected sample, got an option that is not known\. Did you mean sample\?/,
+      /options\.sampel: expected sample, got an unknown option\. Did you mean sample\?/,
     ],
     [
       'an option of another library',
       { scorers: [scorer], temperature: 1 },
-      /options\.temperature: expected one of scorers, scope, .*got an option that is not known\.$/,
+      /options\.temperature: expected one of scorers, scope, .*got an unknown option\.$/,
     ],
     [
       'a scorer without its score step',

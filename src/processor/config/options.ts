@@ -149,7 +149,7 @@ function resolveBudget(given: Partial<BudgetLimits>, scorers: readonly ResolvedS
     throw wrong(
       'options.budget.usdPerDay',
       `a price for ${unpriced.scorer.judge?.model}, the model of ${unpriced.id}: set judge.price, or leave usdPerDay out and set tokensPerHour`,
-      'a model whose price is not known',
+      'a model whose price is unknown',
     )
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each limit has a default

@@ -125,7 +125,7 @@ function samplerHint(): string {
     : `OTEL_TRACES_SAMPLER is set to ${sampler.slice(0, 50)}, which may leave them out. `
 }
 
-/** The model provider that an HTTP client's span went to; `undefined` where it went elsewhere. */
+/** The model provider that an HTTP client's span went to; `undefined` if it went elsewhere. */
 function modelHostOf(attributes: Readonly<Record<string, unknown>>): string | undefined {
   for (const name of HOST_ATTRIBUTES) {
     const value = attributes[name]

@@ -44,7 +44,7 @@ export class HandedQuestion {
    * Sets aside what asking takes. May be called again after an answer that `isLeft`: the run keeps the probability with which it was
    * chosen first.
    *
-   * @returns The evaluation where the budget does not let the judge be asked; `undefined` where it does.
+   * @returns The evaluation where the budget does not let the judge be asked; `undefined` if it does.
    */
   admit(budget: Budget): Evaluation | undefined {
     const { scored, scorer, run, rate } = this.#parts

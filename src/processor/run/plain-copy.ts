@@ -19,7 +19,7 @@ interface OpenValue {
 /**
  * A copy of a value as `JSON.parse(JSON.stringify(value))` makes it, in steps, so that copying megabytes need not hold the event loop.
  *
- * @throws TypeError where JSON cannot hold the value, RangeError where it is nested too deep, and what its getters throw
+ * @throws TypeError if JSON cannot hold the value, RangeError where it is nested too deep, and what its getters throw
  */
 export function* plainCopy(value: unknown): Generator<undefined, unknown> {
   const open: OpenValue[] = []

@@ -29,7 +29,7 @@ export class Reporter {
     this.#logOnce('error', kind, message)
   }
 
-  /** Runs code that must not throw into the application; `undefined` where it threw. */
+  /** Runs code that must not throw into the application; `undefined` if it threw. */
   guard<Result>(what: string, run: () => Result): Result | undefined {
     try {
       return run()

@@ -155,7 +155,7 @@ export class RunScoring {
     return new SamplePoint(traceId, this.#parts.options.sampleSalt)
   }
 
-  /** Above 0, at most 1; `undefined` where the mean speaks of the runs that this process saw. */
+  /** Above 0, at most 1; `undefined` if the mean speaks of the runs that this process saw. */
   #upstreamOf(traceState: TraceStateLike | undefined): number | undefined {
     const { options, reporter } = this.#parts
     const probability = upstreamProbability(options.upstreamProbability, traceState)

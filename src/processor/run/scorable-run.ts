@@ -37,6 +37,6 @@ export interface ScorableRun {
    * more to read.
    */
   readAhead(isTimeUp: () => boolean): boolean
-  /** The run as it is known by now; `undefined` where its spans make none. */
+  /** The run as it is known by now; `undefined` if its spans make none. */
   current(): AgentRun | undefined
 }

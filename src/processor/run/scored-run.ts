@@ -60,7 +60,7 @@ export class ScoredRun {
     return this.tasks.some((task) => task.isAwaited)
   }
 
-  /** The run as it is by now; `undefined` where its spans make none. */
+  /** The run as it is by now; `undefined` if its spans make none. */
   read(reporter: Reporter): AgentRun | undefined {
     return reporter.guard('Putting a run together', () => this.scorable.current())
   }

@@ -98,7 +98,7 @@ export class ScoringJob implements QueueJob {
     this.parts.onFinished(this, evaluation, wasAsked)
   }
 
-  /** The run as its scorer may see it; `undefined` where that cannot be had, and the job has ended. */
+  /** The run as its scorer may see it; `undefined` if that cannot be had, and the job has ended. */
   async #visibleRun(): Promise<AgentRun | undefined> {
     const { task, run, probability, options } = this.parts
     const { scored, scorer } = task

@@ -189,7 +189,7 @@ function attachTools(
 /** Which run asked for which tool call. */
 class CallIndex {
   readonly #byId = new Map<string, RunPlan>()
-  /** `undefined` where several runs asked for a tool of the name. */
+  /** `undefined` if several runs asked for a tool of the name. */
   readonly #byName = new Map<string, RunPlan | undefined>()
   readonly #byParent = new Map<string, { startMs: number; plan: RunPlan }[]>()
   readonly #byModel = new Map<TraceSpan, RunPlan>()

@@ -12,7 +12,7 @@ export interface LiveRunSource {
   readonly contentBytes: number
   /** Whether recognised spans of the run are open at this moment. */
   readonly hasOpenSpans: boolean
-  /** The layout of the run, from its spans as they are by now; `undefined` where they make no run. */
+  /** The layout of the run, from its spans as they are by now; `undefined` if they make no run. */
   plan(): RunPlan | undefined
   /** Keeps what the run consists of by now. */
   freeze(): void

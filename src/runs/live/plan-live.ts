@@ -29,7 +29,7 @@ function linkLive(span: LiveSpan, known: ReadonlySet<LiveSpan>): void {
   span.link(undefined, span.wayUp.topId, span.wayUp.isLost)
 }
 
-/** The plan of an agent's run, among these and all that their tools started; `undefined` where the span is no agent of a run. */
+/** The plan of an agent's run, among these and all that their tools started; `undefined` if the span is no agent of a run. */
 export function findPlan(plans: readonly RunPlan[], spanId: string): RunPlan | undefined {
   const waiting = [...plans]
   for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {

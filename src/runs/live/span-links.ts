@@ -30,7 +30,7 @@ export class SpanLinks {
   /** How often a span was recognised that others may have started below. */
   #changes = 1
 
-  /** What is kept of a span; `undefined` where it did not start here. */
+  /** What is kept of a span; `undefined` if it did not start here. */
   get(span: object): LocalSpan | undefined {
     return linked(span)[this.#key]
   }

@@ -146,7 +146,7 @@ export class SpanTable {
     return this.#has(position) ? this.#records[(position - 1) & this.#mask] : undefined
   }
 
-  /** What is known of a span whose record was let go of; `undefined` where it has fallen out. */
+  /** What is known of a span whose record was let go of; `undefined` if it has fallen out. */
   pastAt(position: number): PastSpan | undefined {
     if (!this.#has(position)) return undefined
     const slot = (position - 1) & this.#mask

@@ -98,7 +98,7 @@ export class TraceStore {
     return this.#groups.heldBytes
   }
 
-  /** When something is next due, on the clock of `now`; `undefined` where nothing is waited for. */
+  /** When something is next due, on the clock of `now`; `undefined` if nothing is waited for. */
   get nextDeadlineMs(): number | undefined {
     const { oldest } = this.#groups
     const nextMs = Math.min(

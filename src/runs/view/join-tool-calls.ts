@@ -5,7 +5,7 @@ import type { TraceSpan } from '../trace-span.ts'
 
 /** One tool call: as the model asked for it, as it ran, or both. */
 export interface JoinedCall {
-  /** As the model asked for it; `undefined` where only the execution was recorded. */
+  /** As the model asked for it; `undefined` if only the execution was recorded. */
   readonly asked: ToolCallPart | undefined
   readonly tool: TraceSpan | undefined
   /** Index of the model call that asked for it. */

@@ -33,7 +33,7 @@ const KNOWN: KeysOf<AnswerPresentOptions> = { ...scorerKeys, allowRefusals: true
  * const scorer = createAnswerPresentScorer()
  * ```
  *
- * @throws TypeError where an option is wrong or not known
+ * @throws TypeError if an option is invalid or unknown
  */
 export function createAnswerPresentScorer(options: AnswerPresentOptions = {}): Scorer {
   const factory = 'createAnswerPresentScorer'

@@ -5,7 +5,7 @@ import { parseJson } from '../../spans/json.ts'
 /** The attribute of the agent span in which an application says which tools the run should call: a name, or names in order. */
 export const EXPECTED_TOOLS = 'spanscore.expected_tools'
 
-/** What a run itself says that it should call; `undefined` where it says nothing. One name is a tool, several are an order. */
+/** What a run itself says that it should call; `undefined` if it says nothing. One name is a tool, several are an order. */
 export function expectedTools(
   run: AgentRun,
 ): { readonly tool?: string | undefined; readonly order?: readonly string[] | undefined } | undefined {

@@ -29,7 +29,7 @@ const KNOWN: KeysOf<HallucinatedToolOptions> = { ...scorerKeys, tools: true }
  * const scorer = createHallucinatedToolScorer()
  * ```
  *
- * @throws TypeError where an option is wrong or not known
+ * @throws TypeError if an option is invalid or unknown
  */
 export function createHallucinatedToolScorer(options: HallucinatedToolOptions = {}): Scorer {
   const factory = 'createHallucinatedToolScorer'

@@ -35,7 +35,7 @@ const KNOWN: KeysOf<KeywordCoverageOptions> = { ...scorerKeys, keywords: true, c
  * const scorer = createKeywordCoverageScorer({ keywords: ['refund', ['14 days', 'two weeks']] })
  * ```
  *
- * @throws TypeError where a keyword is no text, or blank, or an option is wrong or not known
+ * @throws TypeError if a keyword is no text, or blank, or an option is invalid or unknown
  */
 export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Scorer {
   const factory = 'createKeywordCoverageScorer'

@@ -41,7 +41,7 @@ export interface Cycle {
  * const scorer = createLoopScorer({ maxIdentical: 3, ignore: ['get_job_status'] })
  * ```
  *
- * @throws TypeError where an option is wrong or not known
+ * @throws TypeError if an option is invalid or unknown
  */
 export function createLoopScorer(options: LoopOptions = {}): Scorer {
   const factory = 'createLoopScorer'

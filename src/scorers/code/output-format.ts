@@ -59,7 +59,7 @@ export interface FormatCheck {
  * })
  * ```
  *
- * @throws TypeError where there is no check, one is wrong, or an option is not known
+ * @throws TypeError if there is no check, one is wrong, or an option is unknown
  */
 export function createOutputFormatScorer(options: OutputFormatOptions): Scorer {
   const factory = 'createOutputFormatScorer'

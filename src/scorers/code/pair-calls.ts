@@ -2,12 +2,12 @@ import { inSlices } from '../../scoring/in-slices.ts'
 import { maximumMatching } from './maximum-matching.ts'
 import type { SchemaError } from './schema/json-schema.ts'
 
-/** What keeps a call from being the expected one: nothing, where it is; `undefined` where they are of different tools. */
+/** What keeps a call from being the expected one: nothing, where it is; `undefined` if they are of different tools. */
 export type Compare<Made> = (made: Made) => readonly SchemaError[] | undefined
 
 /** Which of the calls that were made are the expected ones. */
 export interface Pairing {
-  /** For each expected call the place of the call that is it; `undefined` where none is left for it. */
+  /** For each expected call the place of the call that is it; `undefined` if none is left for it. */
   readonly partners: readonly (number | undefined)[]
   /** For a call that was made: what keeps it from the expected call that it is closest to, of those that were not made. */
   readonly faultsOf: (right: number) => readonly SchemaError[]

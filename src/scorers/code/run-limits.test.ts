@@ -13,7 +13,7 @@ describe('run limits', () => {
     endTimeMs: 3000,
   }
 
-  it('gives the share of limits that were kept, and names the others and what is not known', () => {
+  it('gives the share of limits that were kept, and names the others and what is unknown', () => {
     const scorer = createRunLimitsScorer({
       maxSteps: 2,
       maxToolCalls: 2,
@@ -37,6 +37,6 @@ describe('run limits', () => {
 
   it('refuses no limit, and one that is none', () => {
     expect(() => createRunLimitsScorer({})).toThrow(/at least one of maxSteps/)
-    expect(() => createRunLimitsScorer({ maxSteps: -1 })).toThrow(/maxSteps to be a number from 0/)
+    expect(() => createRunLimitsScorer({ maxSteps: -1 })).toThrow(/maxSteps to be a non-negative number/)
   })
 })

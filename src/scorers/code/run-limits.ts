@@ -65,7 +65,7 @@ const ACTUAL: Readonly<Record<Limit, (run: AgentRun) => number | undefined>> = {
  * const scorer = createRunLimitsScorer({ maxSteps: 8, maxToolCalls: 12, maxDurationMs: 30_000 })
  * ```
  *
- * @throws TypeError where there is no limit, one is no number from 0, or an option is not known
+ * @throws TypeError if there is no limit, one is not a non-negative number, or an option is unknown
  */
 export function createRunLimitsScorer(options: RunLimitsOptions): Scorer {
   const factory = 'createRunLimitsScorer'

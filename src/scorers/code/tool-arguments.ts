@@ -74,7 +74,7 @@ export interface CheckedCall {
  * })
  * ```
  *
- * @throws TypeError where an option is wrong or not known
+ * @throws TypeError if an option is invalid or unknown
  */
 export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): Scorer {
   const factory = 'createToolArgumentsScorer'

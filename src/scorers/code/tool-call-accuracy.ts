@@ -69,8 +69,8 @@ export interface ToolCallAccuracyPreprocess {
  * // score: 1
  * ```
  *
- * @throws Error where neither `expectedTool` nor a non-empty `expectedToolOrder` is given, TypeError where an option is
- * wrong or not known
+ * @throws Error if neither `expectedTool` nor a non-empty `expectedToolOrder` is given, TypeError where an option is
+ * invalid or unknown
  */
 export function createToolCallAccuracyScorerCode(
   options: ToolCallAccuracyCodeOptions,

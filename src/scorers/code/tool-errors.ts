@@ -40,7 +40,7 @@ export interface FailedCall {
  * const scorer = createToolErrorsScorer({ countRecovered: false })
  * ```
  *
- * @throws TypeError where an option is wrong or not known
+ * @throws TypeError if an option is invalid or unknown
  */
 export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer {
   const factory = 'createToolErrorsScorer'

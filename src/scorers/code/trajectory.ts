@@ -76,7 +76,7 @@ export interface TrajectoryDetails {
  * })
  * ```
  *
- * @throws TypeError where an option is wrong or not known
+ * @throws TypeError if an option is invalid or unknown
  */
 export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
   const factory = 'createTrajectoryScorer'

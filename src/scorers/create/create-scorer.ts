@@ -76,7 +76,7 @@ const KNOWN: KeysOf<CreateScorerOptions> = {
  *   .generateReason(({ score }) => `${Math.round(score * 100)} % of the sentences name a source.`)
  * ```
  *
- * @throws TypeError where an option or a step is wrong or not known: `expected … got …`
+ * @throws TypeError if an option or a step is invalid or unknown: `expected … got …`
  */
 export function createScorer<Input = unknown, Output = unknown>(
   options: CreateScorerOptions<Input, Output>,
@@ -91,12 +91,12 @@ export function createScorer<Input = unknown, Output = unknown>(
 function checkDeclaration(declaration: Omit<CreateScorerOptions, 'id'>): void {
   const factory = 'createScorer'
   const { name, description, type = 'agent', version, judge, inline = false, needs = ALL_NEEDS } = declaration
-  expectOption(isTextOrNone(name), factory, 'name to be a text', name)
-  expectOption(isTextOrNone(description), factory, 'description to be a text', description)
+  expectOption(isTextOrNone(name), factory, 'name to be a string', name)
+  expectOption(isTextOrNone(description), factory, 'description to be a string', description)
   const isType = type === 'agent' || (isRecord(type) && 'input' in type && 'output' in type)
   expectOption(isType, factory, "type to be 'agent', or { input, output } with a schema each", type)
   const isVersion = isTextOrNone(version) || typeof version === 'number'
-  expectOption(isVersion, factory, 'version to be a text or a number', version)
+  expectOption(isVersion, factory, 'version to be a string or a number', version)
   expectFlags(factory, { inline })
   const areNeeds = areTexts(needs) && needs.every((need) => ALL_NEEDS.includes(need))
   expectOption(areNeeds, factory, `needs to be a list of ${ALL_NEEDS.join(', ')}`, needs)

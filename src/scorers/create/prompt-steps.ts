@@ -45,11 +45,11 @@ const JUDGE_KEYS: KeysOf<StepJudge> = { ...judgeSettingKeys, model: true, instru
 /**
  * The judge of a scorer, or of one step.
  *
- * @throws TypeError where it is none, or holds a setting that is not known
+ * @throws TypeError if it is none, or holds a setting that is unknown
  */
 export function readStepJudge(subject: string, judge: StepJudge): StepJudge {
   const { instructions, requireControl = false } = readOptions(`${subject} judge`, judge, JUDGE_KEYS)
-  expectOption(isTextOrNone(instructions), subject, 'judge.instructions to be a text', instructions)
+  expectOption(isTextOrNone(instructions), subject, 'judge.instructions to be a string', instructions)
   expectFlags(subject, { 'judge.requireControl': requireControl })
   return judge
 }
@@ -66,7 +66,7 @@ export interface StepAsker {
     defaultShape: DefaultShape | undefined,
     subject: StepSubject,
   ): Promise<unknown>
-  /** What all calls so far took; `undefined` where there was none. */
+  /** What all calls so far took; `undefined` if there was none. */
   report(): JudgeReport | undefined
 }
 
@@ -80,9 +80,9 @@ export interface StepJudging {
 }
 
 /**
- * The judge of prompt steps; `undefined` where no step is a prompt.
+ * The judge of prompt steps; `undefined` if no step is a prompt.
  *
- * @throws TypeError where a step has no judge or no schema
+ * @throws TypeError if a step has no judge or no schema
  */
 export function createStepJudging(
   id: string,

@@ -45,7 +45,7 @@ export const judgeSettingKeys: KeysOf<JudgeSettings> = {
 /**
  * `readOptions`, for the settings of the judge too.
  *
- * @throws TypeError where there are no options, or one is not known
+ * @throws TypeError if there are no options, or one is unknown
  */
 export function readJudgeOptions<Options extends JudgeScorerOptions>(
   factory: string,

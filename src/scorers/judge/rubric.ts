@@ -67,7 +67,7 @@ const verdicts = ['pass', 'fail'] as const
  * })
  * ```
  *
- * @throws TypeError where the model or a criterion is wrong, or an option is not known
+ * @throws TypeError if the model or a criterion is wrong, or an option is unknown
  */
 export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown, RubricAnalysis> {
   const { id = 'rubric', criteria: list } = readJudgeOptions('createRubricScorer', options, KNOWN)
@@ -156,7 +156,7 @@ function checkCriteria(scorerId: string, criteria: unknown): Required<RubricCrit
     if (seen.has(id.toLowerCase()))
       throw new TypeError(`${at}.id to differ from the others', got ${formatValue(id)} again.`)
     if (typeof question !== 'string' || question.trim() === '') {
-      throw new TypeError(`${at}.question to be a text, got ${formatValue(question)}.`)
+      throw new TypeError(`${at}.question to be a string, got ${formatValue(question)}.`)
     }
     if (typeof weight !== 'number' || !(weight > 0) || !Number.isFinite(weight)) {
       throw new TypeError(`${at}.weight to be a positive number, got ${formatValue(weight)}.`)

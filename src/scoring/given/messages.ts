@@ -13,7 +13,7 @@ type Source = Readonly<Record<string, unknown>>
  * with text or parts, `{ content: { parts, content, toolInvocations } }`, UI messages, OpenAI's `tool_calls`, Anthropic's
  * blocks.
  *
- * @throws TypeError where an entry is no message
+ * @throws TypeError if an entry is no message
  */
 export function readMessages(given: readonly unknown[], role: 'user' | 'assistant' | 'system'): Message[] {
   return given.map((value) => {
@@ -26,7 +26,7 @@ export function readMessages(given: readonly unknown[], role: 'user' | 'assistan
 /**
  * Reads the tool calls of messages, and nothing else of them.
  *
- * @throws TypeError where an entry is no message
+ * @throws TypeError if an entry is no message
  */
 export function readCalls(given: readonly unknown[], calls: GivenCalls): void {
   let step = -1
@@ -118,7 +118,7 @@ function readMessage(value: Source, role: string): Message {
  * Returns the message. OpenAI's Responses API has items without a role among the messages: such an item becomes a message with
  * that one part.
  *
- * @throws TypeError where the value is no message
+ * @throws TypeError if the value is no message
  */
 export function toSource(value: unknown): Source {
   if (isRecord(value)) {

@@ -17,9 +17,9 @@ export interface GivenResult {
 
 /**
  * The result of an AI SDK or Mastra agent (`generateText`, `agent.generate`): `text`, with `steps` or `response.messages` for
- * its tool calls. `undefined` where the value is another form of output.
+ * its tool calls. `undefined` if the value is another form of output.
  *
- * @throws TypeError where it is a stream's result, whose fields are promises
+ * @throws TypeError if it is a stream's result, whose fields are promises
  */
 export function toGivenResult(output: unknown): GivenResult | undefined {
   if (!isRecord(output) || output.role !== undefined) return undefined
@@ -51,7 +51,7 @@ export function toGivenResult(output: unknown): GivenResult | undefined {
   }
 }
 
-/** @throws TypeError where the output is a promise, or a stream's result, whose fields are promises */
+/** @throws TypeError if the output is a promise, or a stream's result, whose fields are promises */
 export function refusePromise(output: unknown): void {
   if (output instanceof Promise || (isRecord(output) && output.text instanceof Promise)) {
     throw new TypeError(

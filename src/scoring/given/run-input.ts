@@ -19,7 +19,7 @@ export interface RunInput {
  *
  * @param anyForm for scorers whose steps read input and output in any form: what is not a message is then left out of the run,
  *   and does not throw
- * @throws TypeError where the value is neither
+ * @throws TypeError if the value is neither
  */
 export function toRunInput(value: ScorerInput, anyForm = false): RunInput {
   if (isAgentRun(value)) return { run: value }

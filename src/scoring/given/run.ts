@@ -43,7 +43,7 @@ export class GivenRun implements AgentRun {
   #conversation: { readonly input: readonly Message[]; readonly system: string | undefined } | undefined
   #messages: readonly Message[] | undefined
 
-  /** @throws TypeError where input or output is in no form that is known */
+  /** @throws TypeError if input or output is in no form that is known */
   constructor(given: Readonly<Record<string, unknown>>) {
     this.#given = given
     this.id = textOf(given.runId) ?? nodeCrypto().randomUUID()
@@ -192,12 +192,12 @@ export function plainRun(run: AgentRun): AgentRun {
   }
 }
 
-/** @throws TypeError where the input is in no form that is known */
+/** @throws TypeError if the input is in no form that is known */
 export function checkInput(input: unknown): void {
   checkMessages(inputMessages(input))
 }
 
-/** @throws TypeError where the output is neither a message nor messages. An agent's result is checked when it is read. */
+/** @throws TypeError if the output is neither a message nor messages. An agent's result is checked when it is read. */
 export function checkOutput(output: unknown): void {
   checkMessages(outputMessages(output))
 }
@@ -216,7 +216,7 @@ const INPUT_KEYS = [
   'taggedSystemMessages',
 ] as const
 
-/** The messages of an input; `undefined` where it has none. */
+/** The messages of an input; `undefined` if it has none. */
 export function inputMessages(input: unknown): unknown {
   if (!isRecord(input) || input.role !== undefined) return input
   const messages = input.inputMessages ?? input.messages ?? input.prompt

@@ -27,7 +27,7 @@ export function fromIndexed(
   })
 }
 
-/** The value whose members were written as attributes of their own, `<prefix>a.b.0`; `undefined` where there are none. */
+/** The value whose members were written as attributes of their own, `<prefix>a.b.0`; `undefined` if there are none. */
 export function fromFlattened(attributes: Readonly<Record<string, unknown>>, prefix: string): unknown {
   const tree: Tree = new Map()
   for (const key in attributes) {

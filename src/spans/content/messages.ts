@@ -7,7 +7,7 @@ import { toPart, toToolCallPart, toToolResponse } from './parts.ts'
  * `tool_calls`, `tool_call_id`) and Responses items (`function_call`, `function_call_output`), Anthropic blocks, Bedrock
  * blocks, Gemini and ADK contents, AI SDK model messages, LangChain messages (plain and serialised), Genkit.
  *
- * Takes JSON text or the value; `undefined` where it holds no message.
+ * Takes JSON text or the value; `undefined` if it holds no message.
  */
 export function toMessages(value: unknown): readonly Message[] | undefined {
   const parsed = parseJson(value)
@@ -28,7 +28,7 @@ export function toMessages(value: unknown): readonly Message[] | undefined {
   return messages.length === 0 ? undefined : messages
 }
 
-/** One message in any of the shapes that `toMessages` takes; `undefined` where the value is none. */
+/** One message in any of the shapes that `toMessages` takes; `undefined` if the value is none. */
 export function toMessage(value: unknown): Message | undefined {
   if (isPair(value)) return makeMessage(toRole(value[0]), [{ type: 'text', content: value[1] }])
   if (!isRecord(value)) return undefined
@@ -96,7 +96,7 @@ export function toolCallsIn(messages: readonly Message[] | undefined): readonly 
   return calls
 }
 
-/** Text of the system messages, joined by line breaks; `undefined` where there is none. */
+/** Text of the system messages, joined by line breaks; `undefined` if there is none. */
 export function systemTextOf(messages: readonly Message[] | undefined): string | undefined {
   const texts = (messages ?? []).filter((message) => message.role === 'system').map((message) => message.text ?? '')
   return textOf(texts.join('\n'))

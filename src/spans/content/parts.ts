@@ -4,7 +4,7 @@ import type { Part, ToolCallPart, ToolCallResponsePart } from '../../model/messa
 /** Built property by property: conditional spreads cost several times as much, and these are the most frequent objects. */
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
-/** One part of a message in any of the shapes that `toMessages` takes. What is not known is kept as `unknown`. */
+/** One part of a message in any of the shapes that `toMessages` takes. What is unknown is kept as `unknown`. */
 export function toPart(value: unknown): Part {
   if (typeof value === 'string') return { type: 'text', content: value }
   if (!isRecord(value)) return { type: 'unknown', value }

@@ -54,7 +54,7 @@ export function requestTools(value: unknown): readonly ToolDefinition[] | undefi
 
 /**
  * What a model said, out of the body of a reply: `choices[0].message`, Responses `output` items, an Anthropic message,
- * Gemini `candidates` or `content`, LangChain `generations`, a message, a list of any of them, the chunks of a stream. `undefined` where the value
+ * Gemini `candidates` or `content`, LangChain `generations`, a message, a list of any of them, the chunks of a stream. `undefined` if the value
  * is none.
  */
 export function replyMessages(value: unknown): readonly Message[] | undefined {

@@ -3,7 +3,7 @@ const MAX_DEPTH = 100
 
 /**
  * A value that was written as Python prints it: dictionaries, lists, tuples, texts, numbers, `None`, `True`, `False`, and objects as
- * `Name(key=value)`, of which the keys are taken. `undefined` where the text is anything else, or does not end with the value.
+ * `Name(key=value)`, of which the keys are taken. `undefined` if the text is anything else, or does not end with the value.
  */
 export function parsePythonLiteral(text: string): unknown {
   const first = text.trimStart().charAt(0)

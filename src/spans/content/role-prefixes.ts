@@ -7,7 +7,7 @@ const ROLES: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assi
 const MAX_LENGTH = 'developer'.length
 
 /**
- * The messages of a conversation that was written as one text, `system: …\nuser: …`. `undefined` where the text does not begin with
+ * The messages of a conversation that was written as one text, `system: …\nuser: …`. `undefined` if the text does not begin with
  * a role. A line within a message that itself begins with a role cannot be distinguished from the next message.
  */
 export function fromRolePrefixes(text: string): readonly Message[] | undefined {

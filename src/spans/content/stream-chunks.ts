@@ -4,7 +4,7 @@ import { toMessage } from './messages.ts'
 
 /**
  * The message that a stream of OpenAI's chat completions carried, from the list of its chunks (`choices[0].delta`), each as JSON text
- * or as the value. `undefined` where the list holds none.
+ * or as the value. `undefined` if the list holds none.
  */
 export function messageOfChunks(list: readonly unknown[]): Message | undefined {
   let content = ''

@@ -5,7 +5,7 @@ import type { ToolDefinition } from '../../model/message.ts'
 /**
  * The tools that a model was offered, in any of the shapes that libraries write: the conventions', OpenAI's
  * (`{ type, function }`), Anthropic's (`input_schema`), the AI SDK's (`inputSchema`), Bedrock's (`toolSpec`), Gemini's
- * (`function_declarations`), arrays of JSON texts, bare names. `undefined` where the value is no list of tools, or lost some
+ * (`function_declarations`), arrays of JSON texts, bare names. `undefined` if the value is no list of tools, or lost some
  * of their names to a length limit.
  */
 export function toToolDefinitions(value: unknown): readonly ToolDefinition[] | undefined {

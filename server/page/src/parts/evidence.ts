@@ -3,7 +3,7 @@ import type { Evaluation } from '../../../../src/model/score.ts'
 /** One thing that a scorer found. */
 export interface Finding {
   readonly text: string
-  /** `undefined` where the scorer does not say. */
+  /** `undefined` if the scorer does not say. */
   readonly isGood: boolean | undefined
   readonly why: string
   /** What the verdict is called by the scorer, such as `unsupported`. */

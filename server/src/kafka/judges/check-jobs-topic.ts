@@ -18,7 +18,7 @@ const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
  * Checks that jobs for judges have a topic, and that it forgets nothing but what is old.
  *
  * @param others Topics that have to be there, too.
- * @throws Error where it is not as it has to be: what was expected, what is, and what to do
+ * @throws Error if it is not as it has to be: what was expected, what is, and what to do
  */
 export async function checkJobsTopic(
   kafka: KafkaOptions,

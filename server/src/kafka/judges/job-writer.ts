@@ -67,7 +67,7 @@ export class JobWriter implements JudgeJobs {
     this.#producer = createProducer(base)
   }
 
-  /** @throws Error where the topic is not as it has to be: what was expected, what is, and what to do */
+  /** @throws Error if the topic is not as it has to be: what was expected, what is, and what to do */
   static async start(parts: JobWriterParts): Promise<JobWriter> {
     const base = await clientOptions(parts.kafka)
     const { maxMessageBytes } = await checkJobsTopic(parts.kafka, base, parts.topic, [])

@@ -171,7 +171,7 @@ export class JudgeDesk {
     if (await putAside(partition, record)) partition.finish(record.offset)
   }
 
-  /** @returns What came of the job; `undefined` where it is not this process's any more */
+  /** @returns What came of the job; `undefined` if it is not this process's any more */
   async #evaluate(begun: Begun, record: FetchedRecord, job: JudgeJob): Promise<Evaluation | undefined> {
     const { partition } = begun
     const { scorer, counts } = this.#parts
@@ -206,7 +206,7 @@ export class JudgeDesk {
     return undefined
   }
 
-  /** @returns `undefined` where the partition was lost before the judge could be asked */
+  /** @returns `undefined` if the partition was lost before the judge could be asked */
   async #ask(begun: Begun, offset: number, question: HandedQuestion): Promise<HandedAnswer | undefined> {
     const { partition } = begun
     partition.asks(offset)

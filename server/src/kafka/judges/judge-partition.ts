@@ -18,7 +18,7 @@ const KNOWN_IDS = 20_000
 /** What a partition needs. */
 export interface JudgePartitionParts {
   readonly number: number
-  /** What the last owner has committed; `undefined` where there was none. */
+  /** What the last owner has committed; `undefined` if there was none. */
   readonly committed: Commit | undefined
   /** Makes the budget of the partition from what was spent of it. */
   readonly createBudget: (history: BudgetHistory | undefined) => Budget
@@ -157,7 +157,7 @@ export class JudgePartition {
     return { offset, metadata: SEPARATOR + encodeSpending(this.budget.history()) }
   }
 
-  /** What to commit; `undefined` where nothing has changed since the last call. */
+  /** What to commit; `undefined` if nothing has changed since the last call. */
   takeCommit(): JudgeCommit | undefined {
     if (!this.#isDirty) return undefined
     this.#isDirty = false

@@ -89,7 +89,7 @@ export class JudgeWorker {
   /**
    * Checks the topic, joins the group, and begins to read.
    *
-   * @throws Error where the topic is not as it has to be: what was expected, what is, and what to do
+   * @throws Error if the topic is not as it has to be: what was expected, what is, and what to do
    */
   static async start(options: JudgeWorkerOptions, parts: JudgeWorkerParts): Promise<JudgeWorker> {
     const base = await clientOptions(options.kafka)
@@ -136,7 +136,7 @@ export class JudgeWorker {
     return this.#desk.isPaused
   }
 
-  /** Why the worker does not ask now; `undefined` where it does. */
+  /** Why the worker does not ask now; `undefined` if it does. */
   get unavailable(): string | undefined {
     if (this.#partitions.size === 0) return 'No partition is assigned to this judge worker.'
     if (this.isLeavingAlone) return 'A judge is overloaded or away, and is left alone for now; jobs stay on Kafka.'

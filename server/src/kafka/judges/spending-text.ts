@@ -27,7 +27,7 @@ export function encodeSpending(history: BudgetHistory): string {
   return deflateRawSync(JSON.stringify(history)).toString('base64')
 }
 
-/** @returns What was spent; `undefined` where the text does not say */
+/** @returns What was spent; `undefined` if the text does not say */
 export function decodeSpending(text: string): BudgetHistory | undefined {
   try {
     return historySchema.parse(JSON.parse(inflateRawSync(Buffer.from(text, 'base64')).toString()))

@@ -27,7 +27,7 @@ export interface ChangedRun {
 export interface Comparison {
   readonly before: ScoreSummary
   readonly after: ScoreSummary
-  /** `undefined` where a side has no scores. */
+  /** `undefined` if a side has no scores. */
   readonly difference: { readonly mean: number; readonly interval95: readonly [number, number] } | undefined
   /** Questions that both sides answered, and how many of them score the same. */
   readonly paired: number

@@ -88,7 +88,7 @@ function sample<Item>(items: readonly Item[], count: number, random: () => numbe
 }
 
 /**
- * The probability with which a score was drawn, over all draws that it took part in. `undefined` where it was not drawn: it was
+ * The probability with which a score was drawn, over all draws that it took part in. `undefined` if it was not drawn: it was
  * picked for a reason, and says nothing about the others.
  */
 export function drawProbability(

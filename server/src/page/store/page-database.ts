@@ -7,7 +7,7 @@ import { PAGE_MIGRATIONS } from './schema.ts'
 /**
  * Opens the database of the page in the data folder of the service, and makes it where there is none.
  *
- * @throws Error where a newer version of the service wrote it.
+ * @throws Error if a newer version of the service wrote it.
  */
 export function openPageDatabase(folder: string): DatabaseSync {
   const path = join(folder, 'page.db')

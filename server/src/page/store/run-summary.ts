@@ -21,7 +21,7 @@ export interface RunSummary {
   readonly failedToolCalls: number
   readonly inputTokens: number | null
   readonly outputTokens: number | null
-  /** What its own model calls cost at list prices, in US dollars; `null` where a price or a count of tokens is not known. */
+  /** What its own model calls cost at list prices, in US dollars; `null` where a price or a count of tokens is unknown. */
   readonly costUsd: number | null
 }
 

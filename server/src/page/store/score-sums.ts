@@ -29,7 +29,7 @@ export const DIMENSIONS: ReadonlySet<string> = new Set<Dimension>(['agent', 'ver
 export interface ScoreSummary {
   /** Scored runs. */
   readonly runs: number
-  /** `undefined` where no score has a weight. */
+  /** `undefined` if no score has a weight. */
   readonly mean: WeightedMean | undefined
   /** Share of the runs that fail, weighted as the mean is. */
   readonly failing: number | undefined

@@ -224,7 +224,7 @@ class Validation {
     }
   }
 
-  /** Whether the value is valid by an inner schema; `undefined` where something of it could not be checked. */
+  /** Whether the value is valid by an inner schema; `undefined` if something of it could not be checked. */
   #accepts(schema: unknown, value: unknown, depth: number): boolean | undefined {
     const before = this.#check.unchecked
     if (this.#errorsOf(schema, value, '', depth).length > 0) return false

@@ -86,7 +86,7 @@ let loaded: LinearPatterns | 'missing' | undefined
  * applications never do; until then the work is done later.
  *
  * @param schemas What may ask for patterns.
- * @param work Is given the engine; `undefined` where it is not needed, or cannot be loaded.
+ * @param work Is given the engine; `undefined` if it is not needed, or cannot be loaded.
  */
 export function withLinearPatterns<T>(
   schemas: unknown,

@@ -1,6 +1,6 @@
 /**
  * About how many instructions a pattern compiles to, before anything compiles it: repeats multiply what they repeat, and
- * `((a{1,30}){1,30}){1,30}` is small as a text only. `undefined` where the parentheses do not match.
+ * `((a{1,30}){1,30}){1,30}` is small as a text only. `undefined` if the parentheses do not match.
  */
 export function programSizeOf(pattern: string): number | undefined {
   /** Sizes of the groups that are open, from the outside in; and of the last atom of the innermost. */

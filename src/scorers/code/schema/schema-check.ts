@@ -1,7 +1,7 @@
 import type { LinearPatterns } from './linear-patterns.ts'
 
 /**
- * Whether a text matches a pattern; `undefined` where that was not checked: then the pattern asserts nothing.
+ * Whether a text matches a pattern; `undefined` if that was not checked: then the pattern asserts nothing.
  */
 type PatternMatcher = (pattern: string, text: string) => boolean | undefined
 
@@ -70,7 +70,7 @@ export function ownSchemaCheck(): SchemaCheck {
 /**
  * For schemas that a run recorded, which come from anybody: patterns meet an engine whose time is linear in the text.
  *
- * @param engine `undefined` where it could not be loaded: then no pattern is checked.
+ * @param engine `undefined` if it could not be loaded: then no pattern is checked.
  */
 export function recordedSchemaCheck(engine: LinearPatterns | undefined): SchemaCheck {
   return new SchemaCheck(MAX_RECORDED_STEPS, (note) => {

@@ -69,7 +69,7 @@ const systemRequired = 'System prompt is required for system prompt alignment sc
  * })
  * ```
  *
- * @throws TypeError where the model or an option is wrong or not known
+ * @throws TypeError if the model or an option is invalid or unknown
  */
 export function createPromptAlignmentScorerLLM(
   options: PromptAlignmentScorerOptions,

@@ -11,7 +11,7 @@ import { skip, skipWithoutFact } from '../../skip.ts'
 /** Texts that an answer may lean on, or a function that finds them for each run. */
 export type ContextOption = readonly string[] | ((run: AgentRun) => readonly string[] | undefined)
 
-/** @throws TypeError where the option is neither texts nor a function */
+/** @throws TypeError if the option is neither texts nor a function */
 export function expectContext(factory: string, context: unknown): void {
   const isContext = context === undefined || typeof context === 'function' || areTexts(context)
   expectOption(isContext, factory, 'options.context to be a list of texts, or a function', context)

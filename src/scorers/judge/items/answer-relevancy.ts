@@ -24,7 +24,7 @@ export type AnswerRelevancyAnalysis = ItemAnalysis<'relevant' | 'partial' | 'irr
  * // score: 0.5
  * ```
  *
- * @throws TypeError where the model or an option is wrong or not known
+ * @throws TypeError if the model or an option is invalid or unknown
  */
 export function createAnswerRelevancyScorer(
   options: AnswerRelevancyScorerOptions,

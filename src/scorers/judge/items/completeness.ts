@@ -24,7 +24,7 @@ export type CompletenessAnalysis = ItemAnalysis<'covered' | 'missing'>
  * // score: 0.5
  * ```
  *
- * @throws TypeError where the model or an option is wrong or not known
+ * @throws TypeError if the model or an option is invalid or unknown
  */
 export function createCompletenessScorer(options: CompletenessScorerOptions): Scorer<unknown, CompletenessAnalysis> {
   const { id = 'completeness' } = readJudgeOptions('createCompletenessScorer', options, judgeKeys)

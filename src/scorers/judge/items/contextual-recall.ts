@@ -45,7 +45,7 @@ export type ContextualRecallAnalysis = ItemAnalysis<'supported' | 'unsupported'>
  * // score: 0.5
  * ```
  *
- * @throws TypeError where the model or an option is wrong or not known
+ * @throws TypeError if the model or an option is invalid or unknown
  */
 export function createContextualRecallScorer(
   options: ContextualRecallScorerOptions,
@@ -55,7 +55,7 @@ export function createContextualRecallScorer(
   const { context: given, groundTruth } = readOptions(`${factory} options`, more, { context: true, groundTruth: true })
   expectContext(factory, given)
   const isAnswer = isTextOrNone(groundTruth) || typeof groundTruth === 'function'
-  expectOption(isAnswer, factory, 'options.groundTruth to be a text, or a function', groundTruth)
+  expectOption(isAnswer, factory, 'options.groundTruth to be a string, or a function', groundTruth)
   return defineItemScorer({
     id,
     description: 'The share of the expected answer that the retrieved context supports.',

@@ -22,7 +22,7 @@ export type FaithfulnessAnalysis = ItemAnalysis<'supported' | 'unsure' | 'unsupp
  * // score: 0.5
  * ```
  *
- * @throws TypeError where the model or an option is wrong or not known
+ * @throws TypeError if the model or an option is invalid or unknown
  */
 export function createFaithfulnessScorer(options: FaithfulnessScorerOptions): Scorer<unknown, FaithfulnessAnalysis> {
   return defineClaimScorer(

@@ -24,7 +24,7 @@ export type HallucinationAnalysis = ItemAnalysis<'supported' | 'not_stated' | 'c
  * // score: 1
  * ```
  *
- * @throws TypeError where the model or an option is wrong or not known
+ * @throws TypeError if the model or an option is invalid or unknown
  */
 export function createHallucinationScorer(options: HallucinationScorerOptions): Scorer<unknown, HallucinationAnalysis> {
   return defineClaimScorer(

@@ -52,7 +52,7 @@ export class SummarizationMetric {
   readonly #scale: number
   readonly #timeoutMs: number
 
-  /** @throws TypeError where the model or an option is wrong or not known */
+  /** @throws TypeError if the model or an option is invalid or unknown */
   constructor(model: JudgeModel, options: SummarizationMetricOptions = {}) {
     const subject = 'SummarizationMetric'
     const { scale = 1, judge, timeoutMs = 60_000 } = readOptions(subject, options, KNOWN)
@@ -68,11 +68,11 @@ export class SummarizationMetric {
   /**
    * @param source the text that was summarized
    * @param summary the summary; an empty one scores 0
-   * @throws Error where the source is empty, or the judge gave no valid answer: the message says why
+   * @throws Error if the source is empty, or the judge gave no valid answer: the message says why
    */
   async measure(source: string, summary: string): Promise<SummarizationMetricResult> {
     if (!isText(source) || source.trim() === '') throw new Error('Source text is required for summarization scoring')
-    if (!isText(summary)) throw new TypeError(`Expected summary to be a text, got ${formatValue(summary)}.`)
+    if (!isText(summary)) throw new TypeError(`Expected summary to be a string, got ${formatValue(summary)}.`)
     if (summary.trim() === '') {
       const { value, explanation } = emptySummary(this.#scale)
       return { score: value, info: { reason: explanation.text, alignmentScore: 0, coverageScore: 0 } }

@@ -120,7 +120,7 @@ describe('summarization', () => {
     await expect(metric.measure(' ', summary)).rejects.toThrow('Source text is required')
     const missing = JSON.parse('null')
     await expect(metric.measure(missing, summary)).rejects.toThrow('Source text is required')
-    await expect(metric.measure(source, missing)).rejects.toThrow('Expected summary to be a text, got null.')
+    await expect(metric.measure(source, missing)).rejects.toThrow('Expected summary to be a string, got null.')
     expect(model.calls).toHaveLength(0)
   })
 

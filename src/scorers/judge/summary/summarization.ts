@@ -49,7 +49,7 @@ const NESTED: KeysOf<SummarizationOptions> = { scale: true, source: true, source
  * })
  * ```
  *
- * @throws TypeError where the model or an option is wrong or not known
+ * @throws TypeError if the model or an option is invalid or unknown
  */
 export function createSummarizationScorer(options: SummarizationScorerOptions): Scorer<unknown, SummarizationAnalysis> {
   const factory = 'createSummarizationScorer'
@@ -62,7 +62,7 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
       `Scorer ${id}: expected options.maxQuestions to be a whole number from 1 to 50, got ${formatValue(maxQuestions)}.`,
     )
   }
-  expectOption(isTextOrNone(source), factory, 'options.source to be a text', source)
+  expectOption(isTextOrNone(source), factory, 'options.source to be a string', source)
   const isExtractor = sourceExtractor === undefined || typeof sourceExtractor === 'function'
   expectOption(isExtractor, factory, 'options.sourceExtractor to be a function of the run', sourceExtractor)
   const sourceOf = (run: AgentRun): string | undefined => sourceExtractor?.(run) ?? source ?? run.userInput
@@ -105,7 +105,7 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
   })
 }
 
-/** @throws TypeError where the scale is no positive, finite number */
+/** @throws TypeError if the scale is no positive, finite number */
 export function checkScale(subject: string, scale: unknown): void {
   if (typeof scale === 'number' && Number.isFinite(scale) && scale > 0) return
   throw new TypeError(`${subject} to be a positive number, got ${formatValue(scale)}.`)

@@ -44,7 +44,7 @@ const KNOWN: KeysOf<ToolCallAccuracyLLMOptions> = { ...judgeKeys, availableTools
  * const { score, reason } = await scorer.run(run)
  * ```
  *
- * @throws TypeError where the model or an option is wrong or not known
+ * @throws TypeError if the model or an option is invalid or unknown
  */
 export function createToolCallAccuracyScorerLLM(
   options: ToolCallAccuracyLLMOptions,

@@ -12,13 +12,13 @@ type Fields = Record<string, unknown>
 /** What OpenInference's privacy switches write in place of a value. */
 const REDACTED = '__REDACTED__'
 
-/** An attribute's text; `undefined` where it is absent, empty or hidden. */
+/** An attribute's text; `undefined` if it is absent, empty or hidden. */
 export function shownText(value: unknown): string | undefined {
   const text = textOf(value)
   return text === REDACTED ? undefined : text
 }
 
-/** An attribute's value, parsed once however many facts are read from it; `undefined` where it is absent, empty or hidden. */
+/** An attribute's value, parsed once however many facts are read from it; `undefined` if it is absent, empty or hidden. */
 export function shownJson(span: SourceSpan, key: string): unknown {
   return shownText(span.attributes[key]) === undefined ? undefined : jsonAttribute(span, key)
 }
