@@ -42,10 +42,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
       return worker.stuck
     },
     get unavailable() {
-      return (
-        worker.unavailable ??
-        (jobs?.isFull === true ? 'Jobs for judges wait for the brokers; spans stay on Kafka.' : undefined)
-      )
+      return worker.unavailable ?? jobs?.unavailable
     },
   })
   options.report(`Scores with ${scorer.scorerIds.join(', ')} (${config.source}).`)

@@ -7,6 +7,7 @@ import { CarryForward } from './carry-forward.ts'
 import type { BytesProducer } from './create-producer.ts'
 import type { Commit } from './offset-states.ts'
 import { PartitionLog } from './partition-log.ts'
+import { Refusals } from './refusals.ts'
 
 const TOPIC = 'spans'
 const PARTS = 3
@@ -76,7 +77,12 @@ class Owner {
     })
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one shape of requests that carrying forward makes
     const producer = { send: (request: never) => this.#append(request) } as unknown as BytesProducer
-    this.#carryForward = new CarryForward({ producer, carryAfterMs: 0, report: () => undefined })
+    this.#carryForward = new CarryForward({
+      producer,
+      carryAfterMs: 0,
+      refusals: new Refusals(),
+      report: () => undefined,
+    })
   }
 
   /** Reads up to so many messages, as an assigned partition does. */

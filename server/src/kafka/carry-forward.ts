@@ -3,14 +3,15 @@ import { ProduceAcks } from '@platformatic/kafka'
 import { CARRIED_HEADER, SEEN_HEADER } from './assigned-partition.ts'
 import type { Carried } from './held-message.ts'
 import type { BytesProducer } from './create-producer.ts'
-import { describeError } from './kafka-client.ts'
 import type { PartitionLog } from './partition-log.ts'
+import type { Refusals } from './refusals.ts'
 
 /** What carrying forward needs. */
 export interface CarryForwardParts {
   readonly producer: Pick<BytesProducer, 'send'>
   /** The age at which a message that holds back the commit is appended again. */
   readonly carryAfterMs: number
+  readonly refusals: Refusals
   readonly report: (message: string) => void
 }
 
@@ -54,6 +55,8 @@ export class CarryForward {
 
   async #append(partition: number, log: PartitionLog, messages: readonly Carried[]): Promise<number> {
     log.setUnderWay(messages, true)
+    const { refusals, report } = this.#parts
+    const topics = [...new Set(messages.map(({ topic }) => topic))].map((name) => ({ name }))
     try {
       await this.#parts.producer.send({
         acks: ProduceAcks.ALL,
@@ -65,11 +68,12 @@ export class CarryForward {
           headers: { [CARRIED_HEADER]: String(position), [SEEN_HEADER]: String(Math.round(timeMs)) },
         })),
       })
+      refusals.succeeded({ right: 'WRITE', topics })
       return messages.length
     } catch (error) {
       // They may be on the partition all the same: what comes back twice is recognised.
       log.setUnderWay(messages, false)
-      this.#parts.report(`Old messages could not be appended again: ${describeError(error)}.`)
+      report(`Old messages could not be appended again: ${refusals.failed({ right: 'WRITE', topics }, error)}.`)
       return 0
     }
   }

@@ -28,7 +28,7 @@ export async function checkTopics(kafka: KafkaOptions, base: BaseOptions, topics
     const missing = names.filter((name) => !existing.includes(name))
     if (missing.length > 0) {
       throw new Error(
-        `Expected the topics ${names.join(', ')}, found no ${missing.join(', ')}. Create them; docs/scale.md has the commands.`,
+        `Expected the topics ${names.join(', ')}, found no ${missing.join(', ')}. Create them, or let this user see them; docs/scale.md has the commands and the rights.`,
       )
     }
     const metadata = await admin.metadata({ topics: names, forceUpdate: true })

@@ -1,6 +1,7 @@
 import type { AssignedPartition } from './assigned-partition.ts'
 import type { GroupMember } from './group-member.ts'
-import { describeError, isAnswer } from './kafka-client.ts'
+import { isAnswer } from './answered-errors.ts'
+import { describeError } from './kafka-client.ts'
 import type { Commit } from './offset-states.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 

@@ -2,12 +2,14 @@ import { ProduceAcks } from '@platformatic/kafka'
 
 import type { Unreadable } from './assigned-partition.ts'
 import type { BytesProducer } from './create-producer.ts'
-import { describeError, isProtocolError } from './kafka-client.ts'
+import { isProtocolError } from './answered-errors.ts'
+import type { Refusals, Tried } from './refusals.ts'
 
 /** What dead letters need. */
 export interface DeadLettersParts {
   readonly producer: BytesProducer
   readonly topic: string
+  readonly refusals: Refusals
   readonly report: (message: string) => void
 }
 
@@ -99,12 +101,18 @@ export class DeadLetters {
       }
     }
     for (const { settle } of batch) settle(true)
+    this.#parts.refusals.succeeded(this.#tried)
     return 'put'
   }
 
   #failed(error: unknown): 'failed' {
-    this.#parts.report(`Messages that cannot be read could not be put aside: ${describeError(error)}.`)
+    const { refusals, report } = this.#parts
+    report(`Messages that cannot be read could not be put aside: ${refusals.failed(this.#tried, error)}.`)
     return 'failed'
+  }
+
+  get #tried(): Tried {
+    return { right: 'WRITE', topics: [{ name: this.#parts.topic }] }
   }
 
   async #produce(batch: readonly Waiting[], toValue: (value: Uint8Array) => Uint8Array): Promise<void> {

@@ -85,7 +85,7 @@ export class EndOffsets {
     this.#parts = parts
   }
 
-  /** Why the process ought to be restarted: a topic got partitions that the group does not share out. `undefined` if none did. */
+  /** Why the process ought to be restarted: a topic has other partitions than those that the group shares out. `undefined` if none has. */
   get outgrown(): string | undefined {
     return this.#outgrown
   }
@@ -105,10 +105,11 @@ export class EndOffsets {
     const ends = await listOffsets(client, 'end', asked)
     for (const { topic, partition, offset } of ends) partitions.get(partition)?.endsAt(topic, offset)
     const metadata = await client.metadata(topics)
-    const grown = topics.find((topic) => (metadata.topics.get(topic)?.partitionsCount ?? 0) > partitionCount)
+    const countOf = (topic: string) => metadata.topics.get(topic)?.partitionsCount ?? partitionCount
+    const changed = topics.find((topic) => countOf(topic) !== partitionCount)
     this.#outgrown =
-      grown === undefined
+      changed === undefined
         ? undefined
-        : `${grown} has ${metadata.topics.get(grown)?.partitionsCount} partitions, and had ${partitionCount} when this process started: nobody reads the new ones. Restart all processes of the group.`
+        : `${changed} has ${countOf(changed)} partitions, and had ${partitionCount} when this process started: ${countOf(changed) > partitionCount ? 'nobody reads the new ones' : 'nothing can be committed for those that are gone'}. Restart all processes of the group.`
   }
 }

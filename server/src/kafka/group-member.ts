@@ -16,9 +16,10 @@ import {
 import { assignPartitions } from './assign-partitions.ts'
 import type { Member } from './assign-partitions.ts'
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './consumer-protocol.ts'
-import { describeError, isProtocolError } from './kafka-client.ts'
+import { isProtocolError } from './answered-errors.ts'
 import type { KafkaClient } from './kafka-client.ts'
 import type { Commit } from './offset-states.ts'
+import type { Refusals } from './refusals.ts'
 
 /** What a member of a consumer group needs. */
 export interface GroupMemberParts {
@@ -34,6 +35,7 @@ export interface GroupMemberParts {
   readonly onRebalance: () => Promise<void>
   /** The partitions that this member has from now on. */
   readonly onAssigned: (partitions: readonly number[]) => Promise<void>
+  readonly refusals: Refusals
   readonly report: (message: string) => void
 }
 
@@ -137,7 +139,7 @@ export class GroupMember {
   }
 
   async #run(): Promise<void> {
-    const { sessionTimeoutMs, report } = this.#parts
+    const { sessionTimeoutMs, groupId, refusals, report } = this.#parts
     const heartbeatMs = Math.floor(sessionTimeoutMs / HEARTBEATS_IN_A_SESSION)
     while (!this.#isStopped) {
       try {
@@ -145,6 +147,7 @@ export class GroupMember {
         await this.#pause(heartbeatMs)
         if (this.#isStopped) break
         await this.#heartbeat()
+        refusals.groupSucceeded(groupId)
       } catch (error) {
         if (isProtocolError(error, 'REBALANCE_IN_PROGRESS')) {
           await this.#parts.onRebalance()
@@ -157,7 +160,7 @@ export class GroupMember {
           await this.#drop()
           continue
         }
-        report(`The group of workers could not be reached: ${describeError(error)}.`)
+        report(`The group of workers could not be reached: ${refusals.groupFailed(groupId, error)}.`)
         // Another member may have the partitions by now. The next commit shows whether it does.
         await this.#pause(RETRY_MS)
       }

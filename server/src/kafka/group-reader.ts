@@ -10,6 +10,7 @@ import type { GroupMemberParts } from './group-member.ts'
 import type { GroupOptions } from './group-options.ts'
 import { KafkaClient } from './kafka-client.ts'
 import { otherGroups } from './other-groups.ts'
+import { Refusals } from './refusals.ts'
 import { TopicFetcher } from './topic-fetcher.ts'
 import type { TopicFetcherParts } from './topic-fetcher.ts'
 
@@ -32,6 +33,7 @@ export class GroupReader {
   readonly ends: EndOffsets
   readonly producer: BytesProducer
   readonly deadLetters: DeadLetters
+  readonly refusals: Refusals = new Refusals()
   readonly #parts: GroupReaderParts
   readonly #clients: readonly [KafkaClient, KafkaClient]
   readonly #fetcher: TopicFetcher
@@ -45,10 +47,11 @@ export class GroupReader {
     const reading = new KafkaClient(base)
     this.#clients = [control, reading]
     this.producer = createProducer(base)
-    this.deadLetters = new DeadLetters({ producer: this.producer, topic: deadTopic, report })
-    this.member = new GroupMember({ ...options, ...parts, client: control })
+    const { producer, refusals } = this
+    this.deadLetters = new DeadLetters({ producer, refusals, topic: deadTopic, report })
+    this.member = new GroupMember({ ...options, ...parts, client: control, refusals })
     this.ends = new EndOffsets({ ...parts, client: control, now: () => performance.now() })
-    this.#fetcher = new TopicFetcher({ ...parts, client: reading })
+    this.#fetcher = new TopicFetcher({ ...parts, client: reading, refusals })
   }
 
   /** Joins the group, and reads what it is given. */

@@ -168,28 +168,10 @@ function isCausedBy(error: unknown, kind: typeof AuthenticationError): boolean {
   return 'cause' in error && isCausedBy(error.cause, kind)
 }
 
-/** Whether an error is what a broker has answered: it is there. */
-export function isAnswer(error: unknown): boolean {
-  return hasError(error, () => true)
-}
-
-/** Whether an error, or one that it was caused by, is this error of the protocol, such as `NOT_COORDINATOR`. */
-export function isProtocolError(error: unknown, ...ids: readonly string[]): boolean {
-  return hasError(error, (id) => ids.includes(id))
-}
-
-function hasError(error: unknown, isMeant: (id: string) => boolean): boolean {
-  if (typeof error !== 'object' || error === null) return false
-  if ('apiId' in error && typeof error.apiId === 'string' && isMeant(error.apiId)) return true
-  if ('errors' in error && Array.isArray(error.errors) && error.errors.some((each) => hasError(each, isMeant))) {
-    return true
-  }
-  return 'cause' in error && hasError(error.cause, isMeant)
-}
-
 /** What went wrong, in a line. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error.cause
-  return inner instanceof Error ? `${error.message} (${describeError(inner)})` : error.message
+  const message = error.message.replace(/\.$/, '')
+  return inner instanceof Error ? `${message} (${describeError(inner)})` : message
 }

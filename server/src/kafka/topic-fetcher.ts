@@ -3,8 +3,8 @@ import type { ClusterMetadata, RecordsBatch } from '@platformatic/kafka'
 
 import { listOffsets } from './end-offsets.ts'
 import type { PartitionOffset } from './end-offsets.ts'
-import { describeError } from './kafka-client.ts'
 import type { KafkaClient } from './kafka-client.ts'
+import type { Refusals, Tried } from './refusals.ts'
 
 /** A record as it is on a partition. */
 export interface FetchedRecord {
@@ -32,7 +32,7 @@ export interface FetchSource {
   take(records: readonly FetchedRecord[], next: number, end: number): void
   /** The offset to read next is not on the partition any more: the first that is. */
   lost(first: number): void
-  /** The partition ends before the offset to read next, as that of a topic does which was deleted and created again: its first offset. */
+  /** The partition is another one, of a topic that was deleted and created again, or ends before the offset to read next: its first offset. */
   begunAnew(first: number): void
 }
 
@@ -41,6 +41,7 @@ export interface TopicFetcherParts {
   readonly client: KafkaClient
   readonly topics: readonly string[]
   readonly sources: () => readonly FetchSource[]
+  readonly refusals: Refusals
   readonly report: (message: string) => void
 }
 
@@ -68,6 +69,8 @@ const READ_UNCOMMITTED = 0
 export class TopicFetcher {
   readonly #parts: TopicFetcherParts
   readonly #loops = new Map<number, Promise<void>>()
+  /** The id by which the brokers know each topic. */
+  readonly #ids = new Map<string, string>()
   #metadata: ClusterMetadata | undefined
   #isStopped = false
 
@@ -77,19 +80,15 @@ export class TopicFetcher {
 
   /** Reads until `stop`. */
   async run(): Promise<void> {
+    const { report, sources } = this.#parts
     while (!this.#isStopped) {
       try {
-        this.#metadata = await this.#parts.client.metadata(this.#parts.topics, this.#metadata === undefined)
-        for (const node of this.#metadata.brokers.keys()) {
-          if (!this.#loops.has(node))
-            this.#loops.set(
-              node,
-              this.#read(node).finally(() => this.#loops.delete(node)),
-            )
-        }
+        await this.#look()
+        const isIdle = sources().length === 0
+        if (isIdle) this.#succeeded(this.#topics())
       } catch (error) {
         this.#metadata = undefined
-        this.#parts.report(`The brokers could not be reached: ${describeError(error)}.`)
+        report(`The brokers could not be asked where to read: ${this.#failed(error)}.`)
       }
       await pause(RETRY_MS)
     }
@@ -98,6 +97,34 @@ export class TopicFetcher {
 
   stop(): void {
     this.#isStopped = true
+  }
+
+  /** Looks which brokers there are, and reads from each of them. */
+  async #look(): Promise<void> {
+    const { client, topics } = this.#parts
+    const metadata = await client.metadata(topics, this.#metadata === undefined)
+    await this.#beginAnew(metadata)
+    this.#metadata = metadata
+    for (const node of metadata.brokers.keys()) {
+      if (this.#loops.has(node)) continue
+      this.#loops.set(
+        node,
+        this.#read(node).finally(() => this.#loops.delete(node)),
+      )
+    }
+  }
+
+  /** A topic that was deleted and created again has another id: offsets of before say nothing about it. */
+  async #beginAnew({ topics }: ClusterMetadata): Promise<void> {
+    const { client, sources } = this.#parts
+    const anew = [...topics].filter(([topic, { id }]) => (this.#ids.get(topic) ?? id) !== id).map(([topic]) => topic)
+    const ofThem = sources().filter(({ topic }) => anew.includes(topic))
+    const firsts = ofThem.length === 0 ? [] : await listOffsets(client, 'first', ofThem)
+    for (const source of ofThem) {
+      const first = firsts.find(({ topic, partition }) => topic === source.topic && partition === source.partition)
+      if (first !== undefined && source.next > first.offset) source.begunAnew(first.offset)
+    }
+    for (const [topic, { id }] of topics) this.#ids.set(topic, id)
   }
 
   async #read(node: number): Promise<void> {
@@ -109,13 +136,28 @@ export class TopicFetcher {
       }
       try {
         await this.#fetch(node, sources)
+        this.#succeeded(this.#topics(sources))
       } catch (error) {
+        this.#parts.report(`Records could not be read from broker ${node}: ${this.#failed(error)}.`)
         this.#metadata = undefined
-        this.#parts.report(`Records could not be read from broker ${node}: ${describeError(error)}.`)
         await pause(RETRY_MS)
         return
       }
     }
+  }
+
+  #topics(sources?: readonly FetchSource[]): Tried['topics'] {
+    const names = sources === undefined ? this.#parts.topics : new Set(sources.map(({ topic }) => topic))
+    return [...names].map((name) => ({ name, id: this.#ids.get(name) }))
+  }
+
+  #succeeded(topics: Tried['topics']): void {
+    this.#parts.refusals.succeeded({ right: 'READ', topics })
+  }
+
+  /** @returns What to report */
+  #failed(error: unknown): string {
+    return this.#parts.refusals.failed({ right: 'READ', topics: this.#topics() }, error)
   }
 
   #leaderOf({ topic, partition }: FetchSource): number | undefined {

@@ -15,12 +15,18 @@ const STUCK_MS = 30_000
  * Why a worker ought to be restarted, although it is a member of its group and its scores get out; `undefined` if it works.
  *
  * @param orphanMs How long spans wait for their parent: as long as that a full buffer may wait for a run that is not whole.
+ * @param refusal What the brokers refuse, if anything.
  */
-export function whyStuck(partitions: Iterable<WatchedPartition>, nowMs: number, orphanMs: number): string | undefined {
+export function whyStuck(
+  partitions: Iterable<WatchedPartition>,
+  nowMs: number,
+  orphanMs: number,
+  refusal?: string,
+): string | undefined {
   for (const partition of partitions) {
     const idleMs = partition.idleMs(nowMs)
     if (idleMs < STUCK_MS + (partition.buffer.isFull ? orphanMs : 0)) continue
-    return `Nothing was read from partition ${partition.number} for ${Math.round(idleMs / 1000)} s although ${partition.lag} messages wait.`
+    return `Nothing was read from partition ${partition.number} for ${Math.round(idleMs / 1000)} s although ${partition.lag} messages wait.${refusal === undefined ? '' : ` ${refusal}.`}`
   }
   return undefined
 }

@@ -84,9 +84,10 @@ export class Worker {
       onAssigned: (partitions) => this.#onAssigned(partitions),
       report: parts.report,
     })
-    this.#carryForward = new CarryForward({ ...options, producer: this.#reader.producer, report: parts.report })
+    const { member, producer, refusals } = this.#reader
+    this.#carryForward = new CarryForward({ ...options, producer, refusals, report: parts.report })
     this.#commits = new Commits({
-      member: this.#reader.member,
+      member,
       partitions: this.#partitions,
       counts: this.counts,
       report: parts.report,
@@ -126,12 +127,19 @@ export class Worker {
     if (isWaiting || !this.#reader.member.isJoined || this.#isPaused) return undefined
     return (
       this.#reader.ends.outgrown ??
-      whyStuck(this.#partitions.values(), performance.now(), this.#options.traces.orphanMs)
+      whyStuck(
+        this.#partitions.values(),
+        performance.now(),
+        this.#options.traces.orphanMs,
+        this.#reader.refusals.reason,
+      )
     )
   }
 
   /** Why the worker does not score now; `undefined` if it does. */
   get unavailable(): string | undefined {
+    const { reason } = this.#reader.refusals
+    if (reason !== undefined) return `${reason}.`
     if (this.#partitions.size === 0) return 'No partition is assigned to this worker.'
     const { ageMs } = this.#commits
     return ageMs < UNCOMMITTED_MS
@@ -255,7 +263,7 @@ export class Worker {
   #beginAnew(partition: AssignedPartition, topic: string, first: number): void {
     const { number, log } = partition
     this.#parts.report(
-      `${topic}, partition ${number}, ends before offset ${log.nextOf(topic)}: it was deleted and created again, or lost its end. It is read from its beginning.`,
+      `${topic}, partition ${number}, is not the one any more that was read up to offset ${log.nextOf(topic)}: it was deleted and created again, or lost its end. It is read from its beginning.`,
     )
     const commits = new Map([...log.commits(), [topic, { offset: first, metadata: '' }] as const])
     this.#letGo(partition)

@@ -2,12 +2,12 @@
  * Workers and judge workers with three brokers that are reached over TLS and ask for a password. Their users have the rights that
  * docs/scale.md names, and no others. A broker is killed while judges are asked.
  */
-import { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { createSink } from '../sink.ts'
 import { until } from '../traces.ts'
 import { CONCURRENCY, JudgeBench, judgedIn, makeRuns, polite, townsOf } from './judge-bench.ts'
+import { allow } from './rights.ts'
 import { SecureKafka } from './secure-kafka.ts'
 import { startWorkerProcess } from './worker-process.ts'
 
@@ -25,38 +25,18 @@ afterAll(async () => {
   secure.remove()
 })
 
-/** Lets a user do this with a topic or a group, and nothing else. */
-async function allow(
-  user: string,
-  kind: keyof typeof ResourceTypes,
-  name: string,
-  operations: readonly (keyof typeof AclOperations)[],
-): Promise<void> {
-  await bench.kafka.admin.createAcls({
-    creations: operations.map((operation) => ({
-      resourceType: ResourceTypes[kind],
-      resourceName: name,
-      resourcePatternType: ResourcePatternTypes.LITERAL,
-      principal: `User:${user}`,
-      host: '*',
-      operation: AclOperations[operation],
-      permissionType: AclPermissionTypes.ALLOW,
-    })),
-  })
-}
-
 it('judge each run, with the rights that are documented, while a broker is killed', async () => {
   const { kafka } = bench
   await bench.createTopics('spanscore', 3)
   for (const topic of ['spanscore.spans', 'spanscore.logs']) {
-    await allow('worker', 'TOPIC', topic, ['READ', 'WRITE', 'DESCRIBE_CONFIGS'])
+    await allow(kafka, 'worker', ['TOPIC', topic], ['READ', 'WRITE', 'DESCRIBE_CONFIGS'])
   }
-  await allow('worker', 'TOPIC', 'spanscore.jobs', ['WRITE', 'DESCRIBE_CONFIGS'])
-  await allow('worker', 'TOPIC', 'spanscore.dead', ['WRITE'])
-  await allow('worker', 'GROUP', 'spanscore', ['READ'])
-  await allow('judge', 'TOPIC', 'spanscore.jobs', ['READ', 'DESCRIBE_CONFIGS'])
-  await allow('judge', 'TOPIC', 'spanscore.dead', ['WRITE'])
-  await allow('judge', 'GROUP', 'spanscore.judges', ['READ'])
+  await allow(kafka, 'worker', ['TOPIC', 'spanscore.jobs'], ['WRITE', 'DESCRIBE_CONFIGS'])
+  await allow(kafka, 'worker', ['TOPIC', 'spanscore.dead'], ['WRITE'])
+  await allow(kafka, 'worker', ['GROUP', 'spanscore'], ['READ'])
+  await allow(kafka, 'judge', ['TOPIC', 'spanscore.jobs'], ['READ', 'DESCRIBE_CONFIGS'])
+  await allow(kafka, 'judge', ['TOPIC', 'spanscore.dead'], ['WRITE'])
+  await allow(kafka, 'judge', ['GROUP', 'spanscore.judges'], ['READ'])
 
   await using sink = await createSink()
   bench.answer = (request) => polite(request, { delayMs: 200 })

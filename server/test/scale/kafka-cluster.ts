@@ -61,6 +61,8 @@ export interface KafkaCluster {
   coordinatorOf(groupId: string): Promise<number>
   /** Committed and last offset of each partition. */
   lagOf(groupId: string, topic: string): Promise<string>
+  /** The offset after the last message of partition 0. */
+  endOf(topic: string): Promise<number>
   /** The broker that leads a partition. */
   leaderOf(topic: string, partition: number): Promise<number>
   close(): Promise<void>
@@ -209,6 +211,11 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
           return `${partitionIndex}: ${known?.committedOffset} of ${offset}`
         })
         .join(', ')
+    },
+    endOf: async (name) => {
+      const partitions = [{ partitionIndex: 0, timestamp: -1n }]
+      const [ends] = await admin.listOffsets({ topics: [{ name, partitions }] })
+      return Number(ends?.partitions[0]?.offset)
     },
     leaderOf: async (topic, partition) => {
       const { topics } = await admin.metadata({ topics: [topic], forceUpdate: true })

@@ -1,5 +1,4 @@
 /** Brokers that are reached over TLS, and that ask who it is: by a password, or by a certificate. */
-import { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import type { KafkaOptions } from '../../src/kafka/kafka-client.ts'
@@ -97,52 +96,6 @@ describe('brokers that ask for a password', () => {
     },
     90_000,
   )
-
-  it('fails health when nothing has been read for half a minute although messages wait', async () => {
-    await createTopics(kafka, 'stuck')
-    await using sink = await createSink()
-    const { spans } = topicsOf('stuck')
-    const sender = new Sender(kafka.brokers, spans, kafka.access)
-    const worker = await startWorker(
-      workerOptions(
-        kafka.brokers,
-        'stuck',
-        sink.url,
-        access({ sasl: { mechanism: 'PLAIN', username: 'worker', password: 'worker-secret' } }),
-      ),
-    )
-    const sendRun = async () => {
-      const run = makeRun()
-      await sender.send(run.requests.map((request) => ({ traceId: run.traceId, request })))
-    }
-    await sendRun()
-    await until(() => sink.logs.length > 0, 'the scores', 60_000)
-    const health = async (path = 'health') => (await fetch(`http://127.0.0.1:${worker.httpPort}/${path}`)).status
-    expect(await health()).toBe(200)
-    // From now on the brokers let the worker look at the topic, and do not let it read.
-    const rule = { resourceType: ResourceTypes.TOPIC, resourceName: spans, principal: 'User:worker', host: '*' }
-    const pattern = { resourcePatternType: ResourcePatternTypes.LITERAL }
-    await kafka.admin.createAcls({
-      creations: [
-        { ...rule, ...pattern, operation: AclOperations.READ, permissionType: AclPermissionTypes.DENY },
-        { ...rule, ...pattern, operation: AclOperations.DESCRIBE, permissionType: AclPermissionTypes.ALLOW },
-      ],
-    })
-    const scoredBefore = sink.logs.length
-    const deniedMs = performance.now()
-    // A fetch that waited at the broker by then was allowed, and may bring one more run: there is always another that waits.
-    const sendAndLook = async () => {
-      await sendRun()
-      return health()
-    }
-    await expect.poll(sendAndLook, { timeout: 90_000, interval: 1000 }).toBe(503)
-    expect(performance.now() - deniedMs).toBeGreaterThan(29_000)
-    const body = await (await fetch(`http://127.0.0.1:${worker.httpPort}/health`)).text()
-    expect(body).toMatch(/Nothing was read from partition 0 for \d+ s although \d+ messages wait/)
-    expect(sink.logs.length).toBe(scoredBefore)
-    await worker.stop()
-    await sender.close()
-  }, 180_000)
 })
 
 describe('brokers that ask for a certificate', () => {

@@ -32,7 +32,7 @@ export async function checkJobsTopic(
     const missing = [topic, ...others].filter((name) => !existing.includes(name))
     if (missing.length > 0) {
       throw new Error(
-        `Expected the topics ${[topic, ...others].join(', ')}, found no ${missing.join(', ')}. Create them; docs/scale.md has the commands.`,
+        `Expected the topics ${[topic, ...others].join(', ')}, found no ${missing.join(', ')}. Create them, or let this user see them; docs/scale.md has the commands and the rights.`,
       )
     }
     const metadata = await admin.metadata({ topics: [topic], forceUpdate: true })

@@ -6,8 +6,11 @@ import { encodeJob } from '../../score/judge-job.ts'
 import type { JudgeJob, JudgeJobs } from '../../score/judge-job.ts'
 import { createProducer } from '../create-producer.ts'
 import type { BytesProducer } from '../create-producer.ts'
-import { clientOptions, describeError, isProtocolError } from '../kafka-client.ts'
+import { isProtocolError } from '../answered-errors.ts'
+import { clientOptions } from '../kafka-client.ts'
 import type { KafkaOptions } from '../kafka-client.ts'
+import { Refusals } from '../refusals.ts'
+import type { Tried } from '../refusals.ts'
 import { checkJobsTopic } from './check-jobs-topic.ts'
 
 /** What a writer of jobs needs. */
@@ -56,6 +59,8 @@ export class JobWriter implements JudgeJobs {
   readonly #producer: BytesProducer
   readonly #maxMessageBytes: number
   readonly counts: JobWriterCounts = { written: 0, tooLarge: 0, failures: 0 }
+  readonly #refusals = new Refusals()
+  readonly #tried: Tried
   #waiting: Waiting[] = []
   #waitingBytes = 0
   #isSending = false
@@ -64,6 +69,7 @@ export class JobWriter implements JudgeJobs {
   private constructor(parts: JobWriterParts, base: BaseOptions, maxMessageBytes: number) {
     this.#parts = parts
     this.#maxMessageBytes = maxMessageBytes
+    this.#tried = { right: 'WRITE', topics: [{ name: parts.topic }] }
     this.#producer = createProducer(base)
   }
 
@@ -76,6 +82,13 @@ export class JobWriter implements JudgeJobs {
 
   get isFull(): boolean {
     return this.#waitingBytes >= MAX_WAITING_BYTES
+  }
+
+  /** Why no jobs can be written now; `undefined` where they can. */
+  get unavailable(): string | undefined {
+    const { reason } = this.#refusals
+    if (reason !== undefined) return `${reason}.`
+    return this.isFull ? 'Jobs for judges wait for the brokers; spans stay on Kafka.' : undefined
   }
 
   /** Bytes of jobs that are not acknowledged. */
@@ -137,12 +150,13 @@ export class JobWriter implements JudgeJobs {
         })
         this.counts.written += jobs.length
         for (const { settle } of jobs) settle(undefined)
+        this.#refusals.succeeded(this.#tried)
         return
       } catch (error) {
         if (isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE')) return await this.#sendApart(jobs)
         // The job may be on the topic all the same: what comes there twice is asked once.
         this.counts.failures += 1
-        report(`Jobs for judges could not be written: ${describeError(error)}.`)
+        report(`Jobs for judges could not be written: ${this.#refusals.failed(this.#tried, error)}.`)
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       }

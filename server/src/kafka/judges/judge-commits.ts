@@ -1,5 +1,6 @@
 import type { GroupMember } from '../group-member.ts'
-import { describeError, isAnswer } from '../kafka-client.ts'
+import { isAnswer } from '../answered-errors.ts'
+import { describeError } from '../kafka-client.ts'
 import type { JudgePartition } from './judge-partition.ts'
 
 /** What commits need. */

@@ -138,6 +138,8 @@ export class JudgeWorker {
 
   /** Why the worker does not ask now; `undefined` if it does. */
   get unavailable(): string | undefined {
+    const { reason } = this.#reader.refusals
+    if (reason !== undefined) return `${reason}.`
     if (this.#partitions.size === 0) return 'No partition is assigned to this judge worker.'
     if (this.isLeavingAlone) return 'A judge is overloaded or away, and is left alone for now; jobs stay on Kafka.'
     const { failingForMs } = this.#commits
@@ -158,7 +160,9 @@ export class JudgeWorker {
     if (outgrown !== undefined || this.lag === 0) return outgrown
     const idleMs = performance.now() - this.#desk.latestMs
     if (idleMs < STUCK_MS + scorer.timeoutMs) return undefined
-    return `No job was begun or done for ${Math.round(idleMs / 1000)} s although ${this.lag} wait.`
+    const { reason } = this.#reader.refusals
+    const why = reason === undefined ? '' : ` ${reason}.`
+    return `No job was begun or done for ${Math.round(idleMs / 1000)} s although ${this.lag} wait.${why}`
   }
 
   /** Lets the judges finish that are asked, delivers, commits, and leaves the group. */
@@ -245,7 +249,7 @@ export class JudgeWorker {
       },
       begunAnew: (first) => {
         this.#parts.report(
-          `${topic}, partition ${partition.number}, ends before offset ${partition.next}: it was deleted and created again, or lost its end. It is read from its beginning.`,
+          `${topic}, partition ${partition.number}, is not the one any more that was read up to offset ${partition.next}: it was deleted and created again, or lost its end. It is read from its beginning.`,
         )
         this.#desk.abandon(partition)
         this.#open(partition.number, partition.commitAt(first))

@@ -1,0 +1,77 @@
+import { answersIn } from './answered-errors.ts'
+import { describeError } from './kafka-client.ts'
+
+/** What is done with a topic, and the right that it takes. */
+const VERBS = { READ: 'read', WRITE: 'write to' } as const
+
+/** What was tried when brokers refused. */
+export interface Tried {
+  readonly right: keyof typeof VERBS
+  /** The topics, by their ids where they are known. */
+  readonly topics: readonly { readonly name: string; readonly id?: string | undefined }[]
+}
+
+/**
+ * What the brokers refuse this process, until they let it: rights that were taken away, and topics that are gone. Only a person can
+ * change that, so it is reported in words that say what to do, and shows at readiness.
+ */
+export class Refusals {
+  readonly #reasons = new Map<string, string>()
+
+  /** What is refused now; `undefined` where nothing is. */
+  get reason(): string | undefined {
+    return this.#reasons.values().next().value
+  }
+
+  /** Something with topics did not work. @returns The reason, for a report */
+  failed(tried: Tried, error: unknown): string {
+    const found = refusedTopics(tried, error)
+    for (const { topic, reason } of found) this.#reasons.set(keyOf(tried.right, topic), reason)
+    return found.length === 0 ? describeError(error) : found.map(({ reason }) => reason).join(' ')
+  }
+
+  /** Something with topics has worked. */
+  succeeded({ right, topics }: Tried): void {
+    for (const { name } of topics) this.#reasons.delete(keyOf(right, name))
+  }
+
+  /** A request about the group did not work. @returns The reason, for a report */
+  groupFailed(groupId: string, error: unknown): string {
+    if (!answersIn(error).some(({ id }) => id === 'GROUP_AUTHORIZATION_FAILED')) return describeError(error)
+    const reason = `The brokers do not let this user be a member of the group ${groupId}: give it READ on that group`
+    this.#reasons.set(groupId, reason)
+    return reason
+  }
+
+  groupSucceeded(groupId: string): void {
+    this.#reasons.delete(groupId)
+  }
+}
+
+function keyOf(right: string, topic: string): string {
+  return `${right} ${topic}`
+}
+
+function refusedTopics(
+  { right, topics }: Tried,
+  error: unknown,
+): readonly { readonly topic: string; readonly reason: string }[] {
+  const reasons = new Map<string, string>()
+  for (const { id, topic } of answersIn(error)) {
+    const toReason = REASONS[id]
+    if (toReason === undefined) continue
+    const meant = topics.filter(({ name, id: topicId }) => topic === undefined || topic === name || topic === topicId)
+    for (const { name } of meant) reasons.set(name, toReason(name, right))
+  }
+  return [...reasons].map(([topic, reason]) => ({ topic, reason }))
+}
+
+const isGone = (topic: string) => `There is no topic ${topic}: create it again, docs/scale.md has the command`
+
+/** By the name of the error in Kafka's protocol. */
+const REASONS: Readonly<Record<string, (topic: string, right: keyof typeof VERBS) => string>> = {
+  TOPIC_AUTHORIZATION_FAILED: (topic, right) =>
+    `The brokers do not let this user ${VERBS[right]} the topic ${topic}: give it ${right} on that topic`,
+  UNKNOWN_TOPIC_OR_PARTITION: isGone,
+  UNKNOWN_TOPIC_ID: isGone,
+}

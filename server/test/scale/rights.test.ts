@@ -1,0 +1,188 @@
+/** Rights that are taken from workers and judge workers while they run, and given back, and topics that are deleted. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { startJudgeWorker } from '../../src/start-judge-worker.ts'
+import { startWorker } from '../../src/start-worker.ts'
+import type { RunningWorker } from '../../src/worker-process.ts'
+import { createSink } from '../sink.ts'
+import { until } from '../traces.ts'
+import { countsOf, JudgeBench, judgedIn, jobsTopic, makeRuns as makeJudged, polite } from './judge-bench.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
+import { deny } from './rights.ts'
+import { SecureKafka } from './secure-kafka.ts'
+import { makeRuns, WorkerBench } from './worker-bench.ts'
+import { topicsOf } from './worker-options.ts'
+
+const secure = new SecureKafka()
+let judges: JudgeBench
+let kafka: KafkaCluster
+
+beforeAll(async () => {
+  judges = await JudgeBench.start(await secure.withPasswords(1, ['PLAIN'], true))
+  kafka = judges.kafka
+})
+
+afterAll(async () => {
+  await judges.close()
+  secure.remove()
+})
+
+const access = () => ({
+  kafka: {
+    brokers: kafka.brokers,
+    clientId: 'test',
+    tls: { caFile: secure.caFile },
+    sasl: { mechanism: 'PLAIN', username: 'worker', password: 'worker-secret' },
+  } as const,
+})
+
+async function answerOf(worker: RunningWorker, path: 'ready' | 'health'): Promise<readonly [number, string]> {
+  const response = await fetch(`http://127.0.0.1:${worker.httpPort}/${path}`)
+  return [response.status, await response.text()]
+}
+
+async function isReady(worker: RunningWorker): Promise<void> {
+  await expect.poll(() => answerOf(worker, 'ready'), { timeout: 30_000 }).toEqual([200, expect.any(String)])
+}
+
+async function saysAtReadiness(worker: RunningWorker, what: string): Promise<void> {
+  await expect.poll(() => answerOf(worker, 'ready'), { timeout: 30_000 }).toEqual([503, expect.stringContaining(what)])
+}
+
+describe('a worker', () => {
+  it.each([
+    ['READ', 'spans'],
+    ['ALL', 'logs'],
+  ] as const)('says that it may not %s the topic of %s, and goes on when it may again', async (operation, which) => {
+    const name = `no-${which}`
+    await using bench = await WorkerBench.create(kafka, name)
+    const worker = await startWorker(bench.options(access()))
+    const [before, meanwhile] = [makeRuns(5), makeRuns(5)]
+    await bench.send(before)
+    await until(() => bench.hasScored(before), 'scores', 60_000)
+    await isReady(worker)
+    const topic = topicsOf(name)[which]
+    const giveBack = await deny(kafka, 'worker', ['TOPIC', topic], operation)
+    const what = `The brokers do not let this user read the topic ${topic}: give it READ on that topic.`
+    await saysAtReadiness(worker, what)
+    expect(bench.lines.join('\n')).toContain(what)
+    await bench.send(meanwhile)
+    await giveBack()
+    await until(() => bench.hasScored(meanwhile), 'scores of what came meanwhile', 60_000)
+    await isReady(worker)
+    await worker.stop()
+    expect(bench.scores).toHaveLength(10)
+  })
+
+  it('fails health when nothing has been read for half a minute although messages wait, and recovers', async () => {
+    await using bench = await WorkerBench.create(kafka, 'stuck')
+    const worker = await startWorker(bench.options(access()))
+    const [first] = makeRuns(1)
+    await bench.send([first!])
+    await until(() => bench.hasScored([first!]), 'the scores', 60_000)
+    expect((await answerOf(worker, 'health'))[0]).toBe(200)
+    const giveBack = await deny(kafka, 'worker', ['TOPIC', topicsOf('stuck').spans], 'READ')
+    const deniedMs = performance.now()
+    // A fetch that waited at the broker by then was allowed, and may bring one more run: there is always another that waits.
+    const runs = [first!]
+    const sendAndLook = async () => {
+      const [run] = makeRuns(1)
+      runs.push(run!)
+      await bench.send([run!])
+      return answerOf(worker, 'health')
+    }
+    await expect
+      .poll(sendAndLook, { timeout: 90_000, interval: 1000 })
+      .toEqual([
+        503,
+        expect.stringMatching(
+          /Nothing was read from partition 0 for \d+ s although \d+ messages wait\. .* give it READ on that topic\./,
+        ),
+      ])
+    expect(performance.now() - deniedMs).toBeGreaterThan(29_000)
+    expect(bench.hasScored(runs)).toBe(false)
+    await giveBack()
+    await until(() => bench.hasScored(runs), 'the scores of all that waited', 60_000)
+    expect((await answerOf(worker, 'health'))[0]).toBe(200)
+    await isReady(worker)
+    await worker.stop()
+    expect(bench.scores).toHaveLength(runs.length)
+  }, 180_000)
+
+  it('says that it may not write dead letters, scores on, and puts them aside when it may again', async () => {
+    await using bench = await WorkerBench.create(kafka, 'no-dead')
+    const worker = await startWorker(bench.options(access()))
+    const { dead } = topicsOf('no-dead')
+    const giveBack = await deny(kafka, 'worker', ['TOPIC', dead], 'WRITE')
+    await bench.sender.send([{ traceId: 'poison', request: '\u0001 this is no OTLP request' }])
+    await saysAtReadiness(worker, `The brokers do not let this user write to the topic ${dead}: give it WRITE`)
+    const runs = makeRuns(5)
+    await bench.send(runs)
+    await until(() => bench.hasScored(runs), 'scores beside it', 60_000)
+    expect(await kafka.endOf(dead)).toBe(0)
+    await giveBack()
+    await expect.poll(() => kafka.endOf(dead), { timeout: 30_000 }).toBe(1)
+    await isReady(worker)
+    await worker.stop()
+    expect(bench.scores).toHaveLength(5)
+  })
+
+  it('says that it may not be a member of its group, and goes on when it may again', async () => {
+    await using bench = await WorkerBench.create(kafka, 'no-group')
+    const worker = await startWorker(bench.options(access()))
+    const [before, meanwhile] = [makeRuns(5), makeRuns(5)]
+    await bench.send(before)
+    await until(() => bench.hasScored(before), 'scores', 60_000)
+    const giveBack = await deny(kafka, 'worker', ['GROUP', 'no-group'], 'READ')
+    await saysAtReadiness(worker, 'The brokers do not let this user be a member of the group no-group: give it READ')
+    await bench.send(meanwhile)
+    await giveBack()
+    await until(() => bench.hasScored(meanwhile), 'scores of what came meanwhile', 60_000)
+    await isReady(worker)
+    await worker.stop()
+    expect(new Set(bench.scores.map(({ attributes }) => attributes['spanscore.score.id'])).size).toBe(10)
+  })
+})
+
+describe('workers and judge workers', () => {
+  it('say what they may not do with jobs, and that their topic is gone, and go on when they can again', async () => {
+    const name = 'no-jobs'
+    await judges.createTopics(name, 1)
+    await using sink = await createSink()
+    judges.answer = (request) => polite(request)
+    const config = judges.configure(name)
+    const topic = jobsTopic(name)
+    const worker = await judges.startWriter(name, sink, config, access())
+    const judge = await startJudgeWorker(judges.options(name, sink.url, config, access()))
+    const isJudged = (count: number) =>
+      until(() => new Set(judgedIn(sink).map(({ traceId }) => traceId)).size === count, `${count} scores`, 60_000)
+    await judges.send(name, makeJudged(5))
+    await isJudged(5)
+
+    const letWrite = await deny(kafka, 'worker', ['TOPIC', topic], 'WRITE')
+    await judges.send(name, makeJudged(5))
+    await saysAtReadiness(worker, `The brokers do not let this user write to the topic ${topic}: give it WRITE`)
+    await letWrite()
+    await isJudged(10)
+    await isReady(worker)
+
+    const letRead = await deny(kafka, 'worker', ['TOPIC', topic], 'READ')
+    await saysAtReadiness(judge, `The brokers do not let this user read the topic ${topic}: give it READ`)
+    await judges.send(name, makeJudged(5))
+    await until(() => Number(countsOf(worker).jobs['written']) === 15, 'jobs that wait', 30_000)
+    await letRead()
+    await isJudged(15)
+    await isReady(judge)
+
+    await kafka.admin.deleteTopics({ topics: [topic] })
+    await saysAtReadiness(judge, `There is no topic ${topic}: create it again`)
+    await judges.send(name, makeJudged(20))
+    await saysAtReadiness(worker, `There is no topic ${topic}: create it again`)
+    await kafka.createTopics({ [topic]: {} }, 1)
+    await isJudged(35)
+    await isReady(worker)
+    await isReady(judge)
+    await Promise.all([worker.stop(), judge.stop()])
+    expect(judgedIn(sink)).toHaveLength(35)
+  })
+})

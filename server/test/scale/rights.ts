@@ -1,0 +1,48 @@
+import { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
+import type { Acl } from '@platformatic/kafka'
+
+import type { KafkaCluster } from './kafka-cluster.ts'
+
+/** What rights are about: a topic or a group, by its name. */
+export type Resource = readonly [kind: 'TOPIC' | 'GROUP', name: string]
+
+function rule(
+  user: string,
+  [kind, name]: Resource,
+  operation: keyof typeof AclOperations,
+  permission: keyof typeof AclPermissionTypes,
+): Acl {
+  return {
+    resourceType: ResourceTypes[kind],
+    resourceName: name,
+    resourcePatternType: ResourcePatternTypes.LITERAL,
+    principal: `User:${user}`,
+    host: '*',
+    operation: AclOperations[operation],
+    permissionType: AclPermissionTypes[permission],
+  }
+}
+
+/** Lets a user do this, and nothing else. */
+export async function allow(
+  { admin }: KafkaCluster,
+  user: string,
+  resource: Resource,
+  operations: readonly (keyof typeof AclOperations)[],
+): Promise<void> {
+  await admin.createAcls({ creations: operations.map((operation) => rule(user, resource, operation, 'ALLOW')) })
+}
+
+/** Takes a right from a user that may do everything else. @returns Gives it back */
+export async function deny(
+  { admin }: KafkaCluster,
+  user: string,
+  resource: Resource,
+  operation: keyof typeof AclOperations,
+): Promise<() => Promise<void>> {
+  const denial = rule(user, resource, operation, 'DENY')
+  await admin.createAcls({ creations: [denial, rule(user, resource, 'ALL', 'ALLOW')] })
+  return async () => {
+    await admin.deleteAcls({ filters: [denial] })
+  }
+}
