@@ -19,7 +19,7 @@ import { Scheduler } from './scheduler.ts'
 
 const monotonicMs = (): number => performance.now()
 
-/** Asks judges about runs that another process has put together, and whose rates have kept them. */
+/** Asks judges about runs that another process has put together and sampled. */
 export class HandedRuns {
   readonly options: ResolvedOptions
   readonly #judges: ReadonlyMap<string, ResolvedScorer>
@@ -27,9 +27,9 @@ export class HandedRuns {
   readonly #ledger: Ledger
   readonly #scheduler: Scheduler
 
-  /** @throws TypeError `<path>: expected …, got …`; where a judge cannot be asked, too: what is missing */
+  /** @throws TypeError `<path>: expected …, got …`, also if a judge cannot be asked */
   constructor(options: ScoringOptions) {
-    // What is to be redacted was redacted where the run was put together.
+    // The process that put the run together has already redacted it.
     const { redact: _redact, ...resolved } = resolveOptions({ ...options, strict: false }, true)
     this.options = resolved
     this.#judges = new Map(
@@ -48,7 +48,7 @@ export class HandedRuns {
     return [...this.#judges.values()].map(({ about }) => about)
   }
 
-  /** Whether a judge is configured in this version. */
+  /** Whether a judge with this id is configured, in this version. */
   find({ id, version }: Pick<Evaluation['scorer'], 'id' | 'version'>): 'known' | 'unknown-scorer' | 'unknown-version' {
     const known = this.#judges.get(id)
     if (known === undefined) return 'unknown-scorer'
@@ -56,18 +56,18 @@ export class HandedRuns {
   }
 
   /**
-   * A budget for a share of the questions.
+   * Creates a budget for a share of the runs.
    *
-   * @param share Of the configured limits: above 0, at most 1.
-   * @param now Milliseconds since the epoch.
-   * @param history What was spent of it before, here or in another process.
+   * @param share share of the configured limits: above 0, at most 1
+   * @param now milliseconds since the epoch
+   * @param history earlier spending, here or in another process
    */
   createBudget(share: number, now: () => number, history: BudgetHistory | undefined): Budget {
     const { budget } = this.options
     return new Budget({ ...budget, share: budget.share * share }, now, history)
   }
 
-  /** A run, and the judge that is to be asked about it; one that `find` knows. */
+  /** A run and the judge to ask about it, which `find` must know. */
   question(handed: HandedRun, target: SpanContext): HandedQuestion {
     const { options } = this
     const scorer = this.#judges.get(handed.scorer.id)
@@ -82,19 +82,19 @@ export class HandedRuns {
     })
   }
 
-  /** The evaluation of a run whose judge is not asked, for this reason. */
+  /** The evaluation of a run whose judge is not asked, with the reason. */
   unasked(handed: HandedRun, target: SpanContext, score: Skipped): Evaluation {
     const { run, rate, scorer } = handed
     return this.#scoredRun(handed, target).unaskedEvaluation({ about: scorer }, score, run, rate)
   }
 
-  /** Counts what came of a question. */
+  /** Counts the outcome of a question. */
   settled({ scorer, score }: Evaluation): void {
     this.#ledger.offered(scorer.id)
     this.#ledger.settled(scorer.id, score)
   }
 
-  /** What became of the questions. Runs are counted where they are put together. */
+  /** The outcome of all questions. Runs are counted where they are put together. */
   ledger(): LedgerSnapshot {
     return this.#ledger.snapshot(0)
   }

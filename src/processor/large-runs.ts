@@ -3,10 +3,10 @@ import { detached } from '../scoring/isolation.ts'
 import { inNextTurn } from '../scoring/host-timers.ts'
 import { isTooLarge } from './run/admission.ts'
 
-/** Milliseconds that reading may take of one turn of the event loop. */
+/** Most milliseconds of one turn of the event loop for reading runs. */
 const SLICE_MS = 5
 
-/** Runs that are settled, and too large to be read while a span is ending. Each is read over several turns of the event loop. */
+/** Settled runs that are too large to be read while a span is ending. Each is read over several turns of the event loop. */
 export class LargeRuns {
   readonly #runs: LiveRun[] = []
   readonly #whenEmpty: (() => void)[] = []
@@ -14,8 +14,8 @@ export class LargeRuns {
   readonly #lookAt: (run: LiveRun) => void
 
   /**
-   * @param now A monotonic clock, in milliseconds.
-   * @param lookAt Called with each run when it can be put together quickly.
+   * @param now a monotonic clock, in milliseconds
+   * @param lookAt called with each run once it can be put together quickly
    */
   constructor(now: () => number, lookAt: (run: LiveRun) => void) {
     this.#now = now
@@ -26,12 +26,12 @@ export class LargeRuns {
     if (this.#runs.push(run) === 1) this.#readOnLater()
   }
 
-  /** Resolves when everything that waits by now has been looked at. */
+  /** Resolves when all runs that are waiting now have been passed to `lookAt`. */
   settled(): Promise<void> {
     return this.#runs.length === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenEmpty.push(resolve))
   }
 
-  /** Looks at what waits, in this turn. */
+  /** Finishes all waiting runs in this turn. */
   finish(): void {
     for (const run of this.#runs.splice(0)) this.#lookAt(run)
     this.#emptied()

@@ -1,9 +1,9 @@
 import type { Reporter } from './run/reporter.ts'
 
-/** What `package.json` says under `engines`. */
+/** The minimum of `engines` in `package.json`. */
 const NEEDED = [22, 15] as const
 
-/** What is wrong with the version of Node.js that this runs on, and what to do; `undefined` if nothing is. */
+/** Why this version of Node.js is too old, and what to do; `undefined` if it is not. */
 export function complainOfNode(version: string): string | undefined {
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number)
   const isEnough = major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])
@@ -11,13 +11,13 @@ export function complainOfNode(version: string): string | undefined {
   return `Expected Node.js ${NEEDED.join('.')} or later, got ${version}. Start with a newer Node.js; runs may stay without scores.`
 }
 
-/** Says that Node.js is too old, where it is. */
+/** Reports a version of Node.js that is too old. */
 export function reportOldNode(version: string, reporter: Reporter): void {
   const complaint = complainOfNode(version)
   if (complaint !== undefined) reporter.notify('SPANSCORE_NODE_VERSION', complaint)
 }
 
-/** What a processor does at the end of the process. */
+/** A processor's hooks at the end of the process. */
 export interface ExitHooks {
   /** The event loop is empty, and the process is about to exit by itself. */
   readonly release: () => void

@@ -17,19 +17,19 @@ import { ScoringJobs } from './run/scoring-jobs.ts'
 import type { HandedRun } from './run/scoring-jobs.ts'
 import { Scheduler } from './scheduler.ts'
 
-/** A run that was read from a log. */
+/** A run read from a log. */
 export interface OfferedRun {
-  /** The run, nested runs included. */
+  /** The run, including nested runs. */
   readonly run: AgentRun
-  /** The span that its scores belong to. */
+  /** The span for its scores. */
   readonly target: SpanContext
   /** Ids of its recognised spans. */
   readonly spanIds: readonly string[]
-  /** False where an earlier revision has been counted: its scores are written, and not counted again. */
+  /** False if an earlier revision was counted: its scores are written but not counted again. */
   readonly isCounted: boolean
 }
 
-/** Writes one evaluation. `run` is absent where the run was left out before it was read. */
+/** Writes one evaluation. `run` is absent if the run was left out before it was read. */
 export type WriteEvaluation = (
   offered: OfferedRun,
   evaluation: Evaluation,
@@ -40,30 +40,30 @@ export type WriteEvaluation = (
 const now = (): number => performance.now()
 
 /**
- * Longest that a scorer may take at one go, in milliseconds. No request of an application waits for it, and the queue of scores that
- * are given later takes more time than a quick scorer: one that was slow once, when its code was new, is not slow for ever.
+ * Most milliseconds for one call of an inline scorer. No application request waits for it, and queueing a score costs more than a quick
+ * scorer does. The limit is generous so that a scorer whose first call was slow, because its code was new, is not deferred for good.
  */
 const MAX_INLINE_MS = 50
 
 /** What scoring of offered runs needs. */
 export interface OfferedRunsParts {
-  /** What the service was configured with. */
+  /** The options of the service. */
   readonly options: ScoringOptions
   /** Called with every evaluation. */
   readonly write: WriteEvaluation
-  /** Called for each scorer where no scorer's fixed rate keeps the run. */
+  /** Called once for each scorer if no scorer's fixed rate keeps the run. */
   readonly onLeftOut: (offered: OfferedRun, scorer: Evaluation['scorer']) => void
   /**
-   * Present where another process asks the judges: takes each run that the rate of a judge keeps, once for each judge, and resolves
-   * when it is kept there, or to why it cannot be. Must not reject. Keys and packages of judges are not needed here then.
+   * Set if another process asks the judges. Called once for each judge whose rate keeps the run. Resolves when the run is stored there, or
+   * to the reason why it cannot be; must not reject. Keys and packages of judges are then not needed here.
    */
   readonly handOver?: HandOver | undefined
 }
 
-/** Hands a run over to the process that asks the judge. */
+/** Hands a run to the process that asks the judge. */
 export type HandOver = (offered: OfferedRun, handed: HandedRun) => Promise<Skipped | undefined>
 
-/** Scores runs that a service reads from a log, by the same rules as a processor scores those of its process. */
+/** Scores runs that a service reads from a log, by the same rules as a processor. */
 export class OfferedRuns {
   readonly options: ResolvedOptions
   readonly #parts: OfferedRunsParts
@@ -71,7 +71,7 @@ export class OfferedRuns {
   readonly #scheduler: Scheduler
   readonly #jobs: ScoringJobs
   readonly #scoring: RunScoring
-  /** Runs of which a score is awaited. */
+  /** Runs with pending scores. */
   readonly #offered = new Map<ScorableRun, OfferedRun>()
 
   /** @throws TypeError `<path>: expected …, got …` */
@@ -109,17 +109,17 @@ export class OfferedRuns {
     })
   }
 
-  /** Scores that wait for their turn. */
+  /** Scores in the queue. */
   get queued(): number {
     return this.#jobs.queued
   }
 
-  /** Whether more runs should wait where they can: scores by code would soon be refused because their queue is full. */
+  /** Whether callers should hold back further runs, if they can: code scores would soon be refused because their queue is full. */
   get isBusy(): boolean {
     return this.#jobs.isBusy
   }
 
-  /** Puts a run, and the runs that it started, before the scorers. Resolves when each has scored, skipped or failed. */
+  /** Passes a run and its nested runs to the scorers. Resolves when each has scored, skipped or failed. */
   async offer(offered: OfferedRun): Promise<void> {
     const all = [offered]
     if (this.#scoring.countsNested)
@@ -132,7 +132,7 @@ export class OfferedRuns {
     return this.#ledger.snapshot(0)
   }
 
-  /** Gives up the scores that are not in. */
+  /** Drops pending scores. */
   stop(): void {
     this.#jobs.beginShutdown()
     this.#jobs.endShutdown()
@@ -159,7 +159,7 @@ export class OfferedRuns {
     const offered = this.#offered.get(scored.scorable)
     if (offered === undefined) return undefined
     const unscored = await handOver(offered, handed)
-    // The process that asks counts what comes of it.
+    // The process that asks the judge counts the outcome.
     if (unscored === undefined) this.#ledger.handedOver(handed.scorer.id)
     return unscored
   }

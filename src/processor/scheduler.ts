@@ -4,15 +4,15 @@ import type { Timer } from '../scoring/host-timers.ts'
 import { detached } from '../scoring/isolation.ts'
 import { unref } from '../scoring/keep-process-alive.ts'
 
-/** Something that knows by itself when it is next due. */
+/** Something with its own next deadline. */
 export interface DeadlineSource {
-  /** When it is next due, on the scheduler's clock; `undefined` while nothing is. */
+  /** Its next deadline, on the scheduler's clock; `undefined` if it has none. */
   readonly nextDeadlineMs: number | undefined
-  /** Does what is due by now. */
+  /** Does everything that is due. */
   sweep(): void
 }
 
-/** Takes a deadline back. Harmless when it has passed. */
+/** Cancels a deadline. It has no effect after the deadline. */
 export type CancelDeadline = () => void
 
 interface Deadline {
@@ -20,28 +20,28 @@ interface Deadline {
   readonly due: () => void
 }
 
-/** The longest delay that a timer of Node.js takes. */
+/** The longest delay of a Node.js timer. */
 const MAX_DELAY_MS = 2 ** 31 - 1
 
 /**
- * When things are done: the turns of the event loop in which scorers begin, and the deadlines of one processor, with one timer for the
- * earliest of them: runs that wait for spans, spans that are held, scores that wait or take too long, metrics to be gathered. The timer
- * keeps no process alive, and no request's async context.
+ * Schedules the turns of the event loop in which scorers start, and all deadlines of one processor, with one timer for the earliest: runs
+ * that wait for spans, held spans, scores that wait or take too long, metrics to collect. The timer keeps neither the process nor any
+ * request's async context alive.
  */
 export class Scheduler {
-  /** Where work that may compute for long begins. */
+  /** Where work that may compute for long starts. */
   readonly turns: EventLoopTurns
   readonly #now: () => number
   readonly #onError: (error: unknown) => void
   readonly #sources: DeadlineSource[] = []
-  /** By their wait: of deadlines with the same wait, the first that was set is the first that is due. */
+  /** Deadlines by their delay. Among deadlines with the same delay, the first that was set is due first. */
   readonly #deadlines = new Map<number, Set<Deadline>>()
   #timer: Timer | undefined
   #timerAtMs = Number.POSITIVE_INFINITY
 
   /**
-   * @param now A monotonic clock, in milliseconds.
-   * @param onError Called with what something that was due threw. Everything else that is due is done nevertheless.
+   * @param now a monotonic clock, in milliseconds
+   * @param onError called with an error of something that was due; everything else that is due still runs
    */
   constructor(now: () => number, onError: (error: unknown) => void) {
     this.#now = now
@@ -54,13 +54,13 @@ export class Scheduler {
     this.#sources.push(source)
   }
 
-  /** Must be called when a source that is watched may be due earlier than before. */
+  /** Must be called when a watched source may be due earlier than before. */
   changed(source: DeadlineSource): void {
     const atMs = source.nextDeadlineMs
     if (atMs !== undefined && atMs < this.#timerAtMs) this.#setTimer(atMs)
   }
 
-  /** Calls `due` once, after so many milliseconds. */
+  /** Calls `due` once, after that many milliseconds. */
   after(waitMs: number, due: () => void): CancelDeadline {
     const deadline = { atMs: this.#now() + waitMs, due }
     const line = this.#deadlines.get(waitMs) ?? new Set()
@@ -71,7 +71,7 @@ export class Scheduler {
     }
   }
 
-  /** Forgets all deadlines. */
+  /** Cancels all deadlines. */
   stop(): void {
     stopTimer(this.#timer)
     this.#timerAtMs = Number.POSITIVE_INFINITY
@@ -85,7 +85,7 @@ export class Scheduler {
       this.#timer = detached(() => unref(startTimer(() => this.#fire(), delayMs)))
       this.#timerAtMs = atMs
     } catch (error) {
-      // Timers may be replaced by others that throw: what is due then is done by a flush, or by the next deadline that can be set.
+      // Replaced timers may throw. A flush, or the next timer that can be set, then does what is due.
       this.#timerAtMs = Number.POSITIVE_INFINITY
       this.#onError(error)
     }

@@ -29,7 +29,7 @@ import { viewOf } from './deliver/span-view.ts'
 
 const now = (): number => performance.now()
 
-/** Connects the parts of one scoring processor: spans come in, and scores go out. */
+/** Connects the parts of one scoring processor: spans go in, scores come out. */
 export class ScoringPipeline {
   readonly #options: ResolvedOptions
   readonly #store: TraceStore
@@ -46,7 +46,7 @@ export class ScoringPipeline {
   readonly #forgetExit: () => void
   readonly #ownWork = new OwnWork()
 
-  /** @param self The processor that this pipeline belongs to. A flush leaves it out when it flushes the provider's other processors. */
+  /** @param self the processor of this pipeline, which it excludes when it flushes the provider's other processors */
   constructor(options: ResolvedOptions, self: SpanProcessorLike) {
     this.#options = options
     const reporter = this.#reporter
@@ -134,7 +134,7 @@ export class ScoringPipeline {
     this.#forgetExit = atExit({ release: () => this.#releaseAtExit(), exited: () => this.#exited() })
   }
 
-  /** Whether a span that starts is dropped because it belongs to spanscore's own work: a judge's call, or what a callback started. */
+  /** Whether to drop a span that starts because it belongs to spanscore's own work: a judge call, or what a callback started. */
   drops(span: OpenSpan): boolean {
     return this.#ownWork.drops(span)
   }
@@ -144,20 +144,20 @@ export class ScoringPipeline {
     return this.#ownWork.hasDropped(span)
   }
 
-  /** A span starts. */
+  /** Called when a span starts. */
   started(span: OpenSpan, parent: ParentSpan | undefined): void {
     if (isLateSpan(span)) return
     if (this.#store.start(span, parent)) this.#scheduler.changed(this.#store)
   }
 
-  /** A span is ending, and can still be written. */
+  /** Called while a span is ending and can still be written. */
   ending(span: OpenSpan): void {
     const recognised = this.#store.liveSpanOf(span)
     const live = recognised && this.#store.ending(recognised)
     if (live !== undefined) this.#runs.runEnded(live, span)
   }
 
-  /** A span has ended. Returns the run whose agent it is, so that the span can be held or handed on. */
+  /** Called when a span has ended. Returns the run whose agent it is, so that the span can be held or handed on. */
   ended(span: EndedSpan): ScoredRun | undefined {
     const recognised = this.#store.liveSpanOf(span)
     if (recognised === undefined) {
@@ -165,7 +165,7 @@ export class ScoringPipeline {
       this.#notices.ordinarySpanEnded(span)
       return undefined
     }
-    // Where `onEnding` was not called (SDK 1.30 and before 2.3, wrappers that do not forward it) it is done here instead.
+    // For SDKs and wrappers that do not call `onEnding`, such as SDK 1.30 and before 2.3.
     const live = this.#store.ending(recognised)
     const scored = live && this.#runs.runEnded(live, 'ended')
     this.#store.ended(recognised)
@@ -173,7 +173,7 @@ export class ScoringPipeline {
     return scored
   }
 
-  /** Hands an ended span on to `next`: right away, or after it was held for its scores. */
+  /** Hands an ended span on to `next`, now or after holding it for its scores. */
   handOn(span: EndedSpan, scored: ScoredRun | undefined): void {
     const { maxHeld, next, stripContent } = this.#options
     if (next !== undefined && maxHeld > 0 && scored?.isAwaited === true) {
@@ -191,7 +191,7 @@ export class ScoringPipeline {
     await this.#reporter.settle('forceFlush', () => this.#flushing.flush())
   }
 
-  /** Ends scoring. Its first part runs before the first `await`. */
+  /** Ends scoring. The part before the first `await` is synchronous. */
   async stop(): Promise<void> {
     this.#reporter.guard('shutdown', () => this.#store.settleAll())
     this.#large.finish()
@@ -207,7 +207,7 @@ export class ScoringPipeline {
     await this.#reporter.settle('shutdown', () => this.#flushing.shutdownNext())
   }
 
-  /** A log record in which an instrumentation wrote messages. */
+  /** Takes a log record in which an instrumentation wrote messages. */
   takeLog(log: SourceLog): void {
     this.#store.addLog(log)
   }
@@ -216,7 +216,7 @@ export class ScoringPipeline {
     return this.#ledger.snapshot(this.#store.openRuns)
   }
 
-  /** Reports, once, what went wrong in a hook. Nothing is thrown into the application. */
+  /** Reports an error in a hook, once. Nothing is thrown into the application. */
   report(hook: string, error: unknown): void {
     this.#reporter.threw(hook, error)
   }
@@ -229,7 +229,7 @@ export class ScoringPipeline {
     else this.#large.add(live)
   }
 
-  /** Counts a run that is settled, and lets the notices look at it, whether it is scored or not. */
+  /** Counts a settled run, scored or not, and passes it to the notices. */
   #lookAt(live: LiveRun): void {
     const isRead = live.wanted && !isTooLarge(live)
     const run = isRead ? this.#reporter.guard('Putting a run together', () => live.current()) : undefined
@@ -248,7 +248,7 @@ export class ScoringPipeline {
     this.#reporter.guard('Giving up a run', () => this.#runs.runEvicted(live))
     this.#reporter.warnOnce(
       'evicted',
-      'Runs are given up before their agent has ended: more are open than maxOpenRuns, they hold more than maxContentBytes, or they are older than maxRunAgeMs.',
+      'Runs are evicted before their agent has ended: there are more than maxOpenRuns, they hold more than maxContentBytes, or they are older than maxRunAgeMs.',
     )
   }
 
@@ -256,12 +256,12 @@ export class ScoringPipeline {
     const { next } = this.#options
     if (next === undefined) return
     const view = this.#reporter.guard('Making a view of a span', () => viewOf(span, changes))
-    // A span that may hold content which should have been removed is not handed on at all.
+    // A span is not handed on at all if its content should be removed and could not be.
     if (view === undefined && changes.stripContent) return
     this.#reporter.guard('next.onEnd', () => next.onEnd(view ?? span))
   }
 
-  /** Hands on a span unchanged. Most spans come this way, so it does nothing else. */
+  /** Hands on a span unchanged. Most spans take this path, so it does nothing else. */
   #toNextAsIs(span: EndedSpan, next: SpanProcessorLike): void {
     try {
       next.onEnd(span)
@@ -270,7 +270,9 @@ export class ScoringPipeline {
     }
   }
 
-  /** The process is about to exit by itself: model calls that wait become runs, held spans go on, and `next` gets time to send them. */
+  /**
+   * The process is about to exit by itself: waiting model calls become runs, held spans are released, and `next` gets time to send them.
+   */
   #releaseAtExit(): void {
     // The process would exit before their deadline.
     this.#reporter.guard('The end of the process', () => this.#store.settleAgentless())
@@ -281,14 +283,14 @@ export class ScoringPipeline {
     void this.#flushing.flushNext()
   }
 
-  /** The process exits, most likely by `process.exit()`: scores that are not finished are lost. */
+  /** The process exits, most likely by `process.exit()`: unfinished scores are lost. */
   #exited(): void {
     const pending = Object.values(this.ledger().scorers).reduce((sum, each) => sum + each.pending, 0)
     this.#notices.exited(pending, this.#held.size)
   }
 }
 
-/** Whether scores should reach an exporter of spans by way of the provider. */
+/** Whether an exporter of the provider should receive scores on spans. */
 function wantsExport({ next, onScore, emit }: ResolvedOptions): boolean {
   return next === undefined && onScore === undefined && (emit.attributes || emit.lateSpans !== 'never')
 }

@@ -14,9 +14,8 @@ import type { EndedSpan, OpenSpan, SpanProcessorLike } from './sdk-types.ts'
 import { markAsScoring } from './attach/other-processors.ts'
 
 /**
- * A span processor, for OpenTelemetry JS SDK 1.30, 2.x and 3.x, that puts agent runs together from their spans and scores
- * them. With `next` it is in front of other processors, so that judge scores too can be on the agent's own span. Without
- * `next` it is beside them.
+ * A span processor for OpenTelemetry JS SDK 1.30, 2.x and 3.x that reconstructs agent runs from spans and scores them. With `next`, it sits
+ * in front of other processors, so that judge scores can be on the agent's own span too. Without `next`, it sits beside them.
  *
  * @example
  * new NodeTracerProvider({
@@ -28,7 +27,7 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
   readonly #next: SpanProcessorLike | undefined
   #stopped: Promise<void> | undefined
   #shutdown: Promise<void> | undefined
-  /** For the application's logger provider, where an instrumentation writes messages as log records. */
+  /** For the application's logger provider, if an instrumentation writes messages as log records. */
   readonly logRecordProcessor: LogRecordProcessorLike
 
   /** @throws TypeError if an option is wrong: `<path>: expected …, got …` */
@@ -88,28 +87,28 @@ export class ScoringSpanProcessor implements SpanProcessorLike {
     this.#pipeline.handOn(span, scored)
   }
 
-  /** Waits for judges, `flushTimeoutMs` at most, lets go of held spans, then flushes what is behind. Never rejects. */
+  /** Waits for judges for up to `flushTimeoutMs`, releases held spans, then flushes the processors behind. Never rejects. */
   async forceFlush(): Promise<void> {
     await this.#stopped
     await this.#pipeline.flush()
   }
 
   /**
-   * Ends scoring and shuts the processors behind down: what was scored has been written, what was not is `skipped:
-   * shutdown`. Idempotent; never rejects.
+   * Ends scoring and shuts down the processors behind. Finished scores are written; the others are `skipped: shutdown`. Idempotent; never
+   * rejects.
    */
   shutdown(): Promise<void> {
     this.#shutdown ??= this.stopScoring().then(() => this.#pipeline.shutdownNext())
     return this.#shutdown
   }
 
-  /** Ends scoring, and goes on to hand spans on to the processors behind. Idempotent; never rejects. */
+  /** Ends scoring, but keeps handing spans on to the processors behind. Idempotent; never rejects. */
   stopScoring(): Promise<void> {
     this.#stopped ??= this.#pipeline.stop()
     return this.#stopped
   }
 
-  /** What became of every run and every score, up to now. */
+  /** The outcome of every run and every score so far. */
   ledger(): LedgerSnapshot {
     return this.#pipeline.ledger()
   }

@@ -2,7 +2,7 @@ import type { Context, SpanContext } from '@opentelemetry/api'
 
 import type { HighResolutionTime, SdkSpanLike } from '../spans/from-sdk-span.ts'
 
-/** A span that has ended, as processors and exporters of SDK 1.30, 2.x and 3.x get it. */
+/** An ended span, as processors and exporters of SDK 1.30, 2.x and 3.x receive it. */
 export interface EndedSpan extends SdkSpanLike {
   spanContext(): SpanContext
   readonly parentSpanContext?: SpanContext | undefined
@@ -14,23 +14,23 @@ export interface EndedSpan extends SdkSpanLike {
   readonly droppedLinksCount: number
 }
 
-/** A span that is open, or ending. */
+/** A span that is open or ending. */
 export interface OpenSpan extends EndedSpan {
   isRecording(): boolean
   setAttribute(key: string, value: string | number | boolean): unknown
 }
 
-/** A span processor of any SDK line: written down here, because no two lines can be installed side by side. */
+/** A span processor of any SDK version. It is declared here because no two SDK versions can be installed side by side. */
 export interface SpanProcessorLike {
   onStart(span: OpenSpan, parentContext: Context): void
-  /** From SDK 2.3 on. */
+  /** Since SDK 2.3. */
   onEnding?(span: OpenSpan): void
   onEnd(span: EndedSpan): void
   forceFlush(): Promise<void>
   shutdown(): Promise<void>
 }
 
-/** A tracer, meter or logger provider, as far as flushing it goes. */
+/** A tracer, meter or logger provider that can be flushed. */
 export interface Flushable {
   forceFlush?(): Promise<void>
 }

@@ -8,18 +8,18 @@ const DAY_MS = 24 * HOUR_MS
 /** Limits for judges, per process, over rolling windows. `Infinity` removes a limit. */
 export interface BudgetLimits {
   /**
-   * Judge calls in any minute. About half of them may come at one moment. If more are wanted, rates are reduced, and the weights
-   * of the scored runs make up for it.
+   * Most judge calls per minute. About half of them may come in one burst. Above the limit, rates are reduced, and the weights
+   * of scored runs compensate for it.
    *
    * @default 60
    */
   readonly callsPerMinute: number
-  /** Input and output tokens of judges in any hour. @default Infinity */
+  /** Most input and output tokens of judges per hour. @default Infinity */
   readonly tokensPerHour: number
-  /** US dollars in any 24 hours. Models without a known price do not count. @default 10 */
+  /** Most US dollars per 24 hours. Models without a known price do not count. @default 10 */
   readonly usdPerDay: number
   /**
-   * The share of all the limits that this process may use: 1/40 where forty processes share them.
+   * The share of all limits that this process may use, such as 1/40 for forty processes.
    *
    * @default 1
    */

@@ -341,7 +341,7 @@ it('a prompt step of createScorer is held to its shape, its judge and model too'
   const make = (step: object) => () => (declared as { readonly generateScore: Make }).generateScore(step)
   expect(make(prompt)).not.toThrow()
   expect(make({ ...prompt, outputSchem: {} })).toThrow(
-    'createScorer generateScore: expected one of description, outputSchema, createPrompt, judge, got an option',
+    'createScorer generateScore: expected one of description, outputSchema, createPrompt, judge, got an unknown option',
   )
   expect(make({ ...prompt, judge: { model: 5 } })).toThrow('createScorer mine: expected model to be an AI SDK model')
   expect(make({ ...prompt, judge: { modl: model } })).toThrow('createScorer mine judge: expected one of')

@@ -3,16 +3,16 @@ import type { ResolvedOptions } from '../config/options.ts'
 import { notify } from '../notices/notify.ts'
 import { lookAt } from './look-at.ts'
 
-/** The options with which scoring was attached to each provider, as far as they can be compared. */
+/** The options with which scoring was attached to each provider, in comparable form. */
 const signatures = globalSlot('signatures', () => new WeakMap<object, string>(), isWeakMap)
 
-/** What the class of a provider is called; `undefined` if that cannot be known. */
+/** The class name of a provider; `undefined` if it cannot be read. */
 export function nameOfProvider(provider: object): string | undefined {
   const name: unknown = lookAt(() => provider.constructor?.name)
   return typeof name === 'string' && name !== '' ? name.slice(0, 100) : undefined
 }
 
-/** Logs that scoring was attached, and to what. */
+/** Logs that scoring was attached, and to which provider. */
 export function reportAttached(provider: object, processorsBehind: number, options: ResolvedOptions): void {
   signatures.set(provider, signatureOf(options))
   const name = nameOfProvider(provider) ?? 'a tracer provider'
@@ -31,7 +31,7 @@ export function reportOtherOptions(provider: object, options: ResolvedOptions): 
   )
 }
 
-/** The options in a form that can be compared. Functions differ after every reload, and count as equal. */
+/** The options in comparable form. Functions differ after every reload, so they count as equal. */
 function signatureOf(options: ResolvedOptions): string {
   const { next: _next, tracerProvider: _tracer, meterProvider: _meter, loggerProvider: _logger, ...plain } = options
   return JSON.stringify({

@@ -12,31 +12,31 @@ import type { ScoringOptions } from '../config/scoring-options.ts'
 import { ScoringSpanProcessor } from '../scoring-span-processor.ts'
 import type { SpanProcessorLike } from '../sdk-types.ts'
 
-/** Scoring that was attached to a tracer provider. */
+/** Scoring that is attached to a tracer provider. */
 export interface AttachedScoring {
-  /** What became of every run and every score, up to now. */
+  /** The outcome of every run and every score so far. */
   ledger(): LedgerSnapshot
-  /** Waits for judges, `flushTimeoutMs` at most, then flushes the provider's processors, loggers and meters. Never rejects. */
+  /** Waits for judges for up to `flushTimeoutMs`, then flushes the provider's processors, loggers and meters. Never rejects. */
   forceFlush(): Promise<void>
-  /** Ends scoring, and leaves the provider's processors at work. Idempotent; never rejects. */
+  /** Ends scoring, but keeps the provider's processors running. Idempotent; never rejects. */
   shutdown(): Promise<void>
-  /** Puts the provider back as it was; held spans go on. Never rejects. */
+  /** Restores the provider and releases held spans. Never rejects. */
   detach(): Promise<void>
-  /** For the application's logger provider, where an instrumentation writes messages as log records. */
+  /** For the application's logger provider, if an instrumentation writes messages as log records. */
   readonly logRecordProcessor: LogRecordProcessorLike
 }
 
-/** Found by every copy of the package: a hot reload must not score twice. */
+/** Shared by every copy of the package, so that a hot reload does not score twice. */
 const attached = globalSlot('attached', () => new WeakMap<object, AttachedScoring>(), isWeakMap)
 
-/** The processors behind a scoring processor that was shut down. A new one takes its place in front of them. */
+/** The processors behind a scoring processor that was shut down. A new one is put in front of them. */
 const behindStopped = new WeakMap<SpanProcessorLike, readonly SpanProcessorLike[]>()
 
 /**
- * Adds scoring to a tracer provider that exists, however it was built: its processors become `next`, in place. Call it after the
- * SDK has started. Attaching to the same provider again gives what the first call gave, until that is shut down or detached.
+ * Adds scoring to an existing tracer provider: its processors are replaced in place, and become `next`. Call it after the SDK has started.
+ * A second call for the same provider returns the result of the first, until that is shut down or detached.
  *
- * Where the provider cannot be attached to, one line of `diag` says why and what to do, and nothing is scored.
+ * If it cannot attach to the provider, one `diag` line says why and what to do, and nothing is scored.
  *
  * @example
  * sdk.start()
@@ -88,7 +88,7 @@ function ignore(): void {}
 function createProcessor(options: ScoringOptions, behind: readonly SpanProcessorLike[]): ScoringSpanProcessor {
   const all = options.next === undefined ? behind : [...behind, options.next]
   const [only] = all
-  // Without processors to be in front of it is beside those that are added later, so that its scores are not lost.
+  // A provider without processors may get some later. Ours is added beside them, so that its scores are not lost.
   if (only === undefined && options.stripContent !== true) return new ScoringSpanProcessor(options)
   return new ScoringSpanProcessor({
     ...options,
@@ -113,7 +113,7 @@ function handleOf(processor: ScoringSpanProcessor, stopping: () => void, restore
   }
 }
 
-/** Content is removed from spans on their way to `next`. Processors that are added later are beside us, and get spans unchanged. */
+/** Content is only removed from spans that are handed to `next`. Processors that are added later receive spans unchanged. */
 function stripsNothing({ stripContent, next }: ScoringOptions): boolean {
   return stripContent === true && next === undefined
 }

@@ -2,7 +2,7 @@ import type { Context } from '@opentelemetry/api'
 
 import type { EndedSpan, OpenSpan, SpanProcessorLike } from '../sdk-types.ts'
 
-/** Several processors as one. An error of one of them is thrown after the others were called. */
+/** Several processors as one. It calls all of them before it throws an error of one of them. */
 export class CompositeProcessor implements SpanProcessorLike {
   readonly processors: readonly SpanProcessorLike[]
 

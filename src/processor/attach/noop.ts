@@ -19,7 +19,7 @@ const UNREAD: LogRecordProcessorLike = {
   shutdown: () => Promise.resolve(),
 }
 
-/** Next.js alone has a copy of this module for each route. */
+/** Next.js loads a copy of this module for each route. */
 const said = globalSlot('unscored', () => new Set<string>(), isSet)
 
 function sayOnce(): void {
@@ -36,7 +36,7 @@ function isSet(value: unknown): value is Set<string> {
   return value instanceof Set
 }
 
-/** `ScoringSpanProcessor` for edge runtimes and browsers: hands spans on to `next`, and scores nothing. */
+/** `ScoringSpanProcessor` for edge runtimes and browsers: hands spans on to `next` and scores nothing. */
 export class NoopSpanProcessor implements SpanProcessorLike {
   readonly #next: SpanProcessorLike | undefined
   readonly logRecordProcessor: LogRecordProcessorLike = UNREAD
@@ -88,8 +88,8 @@ export function attachNothing(_options: ScoringOptions): AttachedScoring {
 }
 
 /**
- * Replaces scorers, factories and metrics where nothing is scored. Calling it, constructing it and reading any property of it
- * returns it again, so that a configuration for both runtimes loads here too. It can be awaited.
+ * Replaces scorers, factories and metrics in runtimes that cannot score. Calling, constructing or reading a property of it returns it
+ * again, so that a configuration for both runtimes loads here too. It can be awaited.
  */
 export const noopValue: unknown = new Proxy(function noopValue() {}, {
   get: (target, name) =>

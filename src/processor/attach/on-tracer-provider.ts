@@ -1,15 +1,14 @@
 import { globalSlot } from '../../scoring/global-slot.ts'
 import { globalTracerProvider, unwrapped } from './tracer-providers.ts'
 
-/** Where every copy of `@opentelemetry/api` 1.x, CommonJS or ESM, keeps what was registered. */
+/** Where every copy of `@opentelemetry/api` 1.x, CommonJS or ESM, stores its globals. */
 const API = Symbol.for('opentelemetry.js.api.1')
 
 /**
- * Calls back once with the global tracer provider: immediately where one is registered, otherwise when one is.
+ * Calls back once with the global tracer provider, now or when it is registered.
  *
- * A program may have several copies of the API, of which the one that registers the SDK need not be ours. All of them write
- * to one global object, so it is there that the registration is watched; what is watched is a plain property again as soon
- * as it has been written.
+ * A program may have several copies of the API, and the SDK may register through any of them. All of them write to one global object, so
+ * this watches that object with a setter. After the first write, it becomes a plain property again.
  */
 export function onTracerProvider(found: (provider: object) => void): void {
   const provider = globalTracerProvider()
@@ -18,7 +17,7 @@ export function onTracerProvider(found: (provider: object) => void): void {
   if (waiting.size === 1) watchRegistration(foundByAll)
 }
 
-/** Shared by every copy of the package: of two that watch the same property, the second would replace the first. */
+/** Shared by every copy of the package: a second watcher of the same property would replace the first. */
 const waiting = globalSlot('waiting', () => new Set<(provider: object) => void>(), isSet)
 
 function foundByAll(provider: object): void {
@@ -37,7 +36,7 @@ function watchTrace(api: object, found: (provider: object) => void): void {
   onFirstValue(api, 'trace', (proxy) => {
     const provider = unwrapped(proxy)
     if (provider !== undefined && provider !== proxy) return found(provider)
-    // The API registers its proxy first, and gives the provider to the proxy in the next statement.
+    // The API registers its proxy first, and gives it the provider in the next statement.
     const setDelegate: unknown = Reflect.get(proxy, 'setDelegate')
     if (typeof setDelegate !== 'function') return found(proxy)
     Reflect.set(proxy, 'setDelegate', function (this: unknown, delegate: object): void {
@@ -48,7 +47,7 @@ function watchTrace(api: object, found: (provider: object) => void): void {
   })
 }
 
-/** Calls back when an object is assigned to a property that has none yet. */
+/** Calls back when an object is assigned to a property that is not set yet. */
 function onFirstValue(target: object, key: string | symbol, assigned: (value: object) => void): void {
   Object.defineProperty(target, key, {
     configurable: true,

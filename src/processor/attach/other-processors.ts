@@ -7,27 +7,27 @@ import { processorsOf } from './provider-processors.ts'
 import { globalTracerProvider, unwrapped } from './tracer-providers.ts'
 import type { Flushable, SpanProcessorLike } from '../sdk-types.ts'
 
-/** On every scoring processor, of any copy of the package. */
+/** Marks scoring processors of any copy of the package. */
 const SCORING = Symbol.for('spanscore.processor')
 
-/** Where `spanscore doctor` waits for scoring processors to be made, in the processes that it looks at. */
+/** A hook of `spanscore doctor`, called for each scoring processor that is created. */
 const DOCTOR = Symbol.for('spanscore.doctor')
 
-/** A scoring processor, as the doctor looks at it. */
+/** A scoring processor, as described to the doctor. */
 export interface ScoringDescription {
   readonly processor: object
   readonly options: ResolvedOptions
   readonly ledger: () => LedgerSnapshot
 }
 
-/** Makes a scoring processor known as one. */
+/** Marks a scoring processor, and reports it to the doctor. */
 export function markAsScoring(description: ScoringDescription): void {
   Object.defineProperty(description.processor, SCORING, { value: true })
   const doctor: unknown = Reflect.get(globalThis, DOCTOR)
   if (Array.isArray(doctor)) doctor.push(description)
 }
 
-/** Whether `self` is the only processor of its provider, so that no span is exported; false where the provider does not show them. */
+/** Whether `self` is the provider's only processor, so that no span is exported; false if the provider does not expose its processors. */
 export function isOnlyProcessor(given: TracerProvider | undefined, self: SpanProcessorLike): boolean {
   const provider = given === undefined ? globalTracerProvider() : unwrapped(given)
   const processors = provider === undefined ? undefined : processorsOf(provider)
@@ -35,8 +35,8 @@ export function isOnlyProcessor(given: TracerProvider | undefined, self: SpanPro
 }
 
 /**
- * The other processors of the provider that `self` is on; none where the provider does not show them. Scoring processors are
- * not among them: each flushes the others', and two would flush each other for ever.
+ * The other processors of `self`'s provider; none if the provider does not expose them. Scoring processors are left out: each flushes the
+ * others, so two would flush each other forever.
  */
 export function otherProcessorsOf(given: TracerProvider | undefined, self: SpanProcessorLike): readonly Flushable[] {
   const provider = given === undefined ? globalTracerProvider() : unwrapped(given)

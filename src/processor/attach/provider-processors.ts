@@ -3,14 +3,14 @@ import type { SpanProcessorLike } from '../sdk-types.ts'
 import { lookAt } from './look-at.ts'
 
 /**
- * The list of processors that a tracer provider of SDK 1.30, 2.x or 3.x hands its spans to: the list itself, which the
- * provider reads at each span. `undefined` if the provider is of another make.
+ * The list of processors of a tracer provider of SDK 1.30, 2.x or 3.x: the list itself, which the provider reads for each span. `undefined`
+ * for any other provider.
  *
- * The property is private: there is no public way to reach a provider's processors, and none to add one from SDK 2.0 on.
+ * The property is private. There is no public way to read a provider's processors, and none to add one since SDK 2.0.
  */
 export function processorsOf(provider: object): SpanProcessorLike[] | undefined {
   return lookAt(() => {
-    // 2.x and 3.x, and 1.30, which is without a list until the first processor is added.
+    // For 2.x and 3.x, and for 1.30, which has no list until the first processor is added.
     const active: unknown =
       Reflect.get(provider, '_activeSpanProcessor') ?? Reflect.get(provider, 'activeSpanProcessor')
     if (!isRecord(active)) return undefined
@@ -20,15 +20,15 @@ export function processorsOf(provider: object): SpanProcessorLike[] | undefined 
 }
 
 /**
- * Puts one processor in the place of those in a provider's list, in one step, so that no span is handed out between; false where the list
- * does not take it, and is left as it was.
+ * Replaces all processors in a provider's list by one, synchronously, so that no span is missed. Returns false, and leaves the list as it
+ * was, if the list cannot be written.
  */
 export function replaceProcessors(processors: SpanProcessorLike[], processor: SpanProcessorLike): boolean {
   const before = lookAt(() => [...processors])
   if (before === undefined) return false
   const isReplaced = lookAt(() => {
     if (Object.isFrozen(processors)) return false
-    // The first is written before another is removed: of a list that cannot be written, nothing is lost.
+    // Writing the first entry before removing others loses nothing if the list is read-only.
     processors[0] = processor
     processors.length = 1
     return processors.length === 1 && processors[0] === processor
@@ -39,7 +39,7 @@ export function replaceProcessors(processors: SpanProcessorLike[], processor: Sp
   return false
 }
 
-/** Adds a processor to a provider of SDK 1.30 that has none yet; false where it cannot be done. */
+/** Adds a processor to a provider of SDK 1.30 that has none yet; false if that is impossible. */
 export function addProcessor(provider: object, processor: SpanProcessorLike): boolean {
   const isAdded = lookAt(() => {
     const add: unknown = Reflect.get(provider, 'addSpanProcessor')

@@ -12,13 +12,13 @@ import type { ScoringOptions } from '../config/scoring-options.ts'
 const PATIENCE_MS = 30_000
 
 /**
- * Attaches scoring, as the configuration file and the environment say, to the tracer provider that this program registers
- * or has registered. Never throws: what goes wrong is reported, and the application runs unscored.
+ * Attaches scoring to the tracer provider that this program has registered or will register, with the options of the configuration file and
+ * the environment. Never throws: errors are reported, and the application runs unscored.
  *
- * The configuration file is read when the provider is there and not before: what it imports is then seen by the
- * instrumentations, whichever was preloaded first, and `diag` has its logger, if the application sets one.
+ * The configuration file is only read once the provider exists. So instrumentations can patch what it imports, whatever the order of
+ * preloading, and `diag` has its logger if the application sets one.
  *
- * @param patienceMs How long a program may take to register its provider before its absence is reported.
+ * @param patienceMs milliseconds before a missing provider is reported
  */
 export function register(patienceMs: number = PATIENCE_MS): void {
   if (isOn(process.env['OTEL_SDK_DISABLED']) || isOn(process.env['SPANSCORE_DISABLED'])) return
@@ -33,7 +33,7 @@ export function register(patienceMs: number = PATIENCE_MS): void {
 }
 
 function attachTo(provider: object): void {
-  // The processor reports variables that are wrong, however it is attached.
+  // The processor reports invalid variables, however it is attached.
   const environment = optionsFromEnvironment(process.env, () => {})
   const file = loadFile()
   const options: unknown = { tracerProvider: provider, ...withEnvironment(file, environment) }
@@ -41,7 +41,7 @@ function attachTo(provider: object): void {
   attachScoring(options as ScoringOptions)
 }
 
-/** The options of the configuration file. Where it cannot be read, a misspelt variable may be why: SPANSCORE_CONFG. */
+/** Loads the configuration file. If that fails, it also reports misspelt variables: SPANSCORE_CONFIG may be one. */
 function loadFile(): EnvironmentOptions {
   try {
     return loadConfigFile(thisProcess())
@@ -52,8 +52,8 @@ function loadFile(): EnvironmentOptions {
 }
 
 /**
- * Reports a program that has loaded an SDK and has not registered it for a long time. One that starts no SDK, such as a child
- * process that inherits `NODE_OPTIONS`, or that ends soon, is not reported.
+ * Reports a program that has loaded an SDK but not registered it for a long time. A program that starts no SDK, such as a child process
+ * that inherits `NODE_OPTIONS`, or that ends soon, is not reported.
  */
 function reportWhenMissing(isFound: () => boolean, patienceMs: number): void {
   setTimeout(() => {
@@ -76,12 +76,12 @@ function complain(code: 'SPANSCORE_CONFIG' | 'SPANSCORE_NO_PROVIDER', what: stri
   notify(code, `spanscore/register: ${what.replace(/\.$/, '')}. The application runs unscored.`)
 }
 
-/** Where every copy of `@opentelemetry/api` 1.x keeps what was registered. */
+/** Where every copy of `@opentelemetry/api` 1.x stores its globals. */
 const API = Symbol.for('opentelemetry.js.api.1')
 
-/** Whether this process has loaded an OpenTelemetry SDK, as far as that can be seen: one in a bundle cannot. */
+/** Whether this process has loaded an OpenTelemetry SDK. A bundled SDK cannot be seen. */
 function hasLoadedSdk(): boolean {
-  // What is registered beside a tracer provider: a context manager, a meter provider.
+  // Other things are registered as well, such as a context manager or a meter provider.
   if (Reflect.get(globalThis, API) !== undefined) return true
   return Object.keys(createRequire(import.meta.url).cache).some((path) => /[\\/]@opentelemetry[\\/]sdk-/.test(path))
 }

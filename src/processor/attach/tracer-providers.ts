@@ -11,10 +11,10 @@ export interface GivenProviders {
   readonly loggerProvider?: LoggerProviderLike
 }
 
-/** Where every copy of `@opentelemetry/api` 1.x keeps what was registered; from 1.10 on the logger provider too. */
+/** Where every copy of `@opentelemetry/api` 1.x stores its globals; since 1.10 including the logger provider. */
 const API: unique symbol = Symbol.for('opentelemetry.js.api.1')
 
-/** Where every copy of `@opentelemetry/api-logs` keeps it, as a function of its compatibility version. */
+/** Where every copy of `@opentelemetry/api-logs` stores its global, as a function of its compatibility version. */
 const LOGS_API: unique symbol = Symbol.for('io.opentelemetry.js.api.logs')
 const LOGS_API_COMPATIBILITY_VERSION = 1
 
@@ -27,10 +27,10 @@ interface Globals {
 const globals = globalThis as Globals
 
 /**
- * The providers of tracers, meters and loggers, looked up each time: given ones, else the global ones.
+ * The providers of tracers, meters and loggers. Each is looked up at every use: the given one, or else the global one.
  *
- * The globals are read where the API keeps them and not through our own copy of it: a copy that is newer than the one that
- * registered gets no-ops, and the two Logs APIs (`api-logs` for SDK 2.x, `api` 1.10 for 3.x) do not see each other.
+ * Globals are read from where the API stores them, not through our own copy of it: a copy that is newer than the registering one gets
+ * no-ops, and the two Logs APIs (`api-logs` for SDK 2.x, `api` 1.10 for 3.x) do not share globals.
  */
 export class Providers implements EmissionProviders {
   readonly #given: GivenProviders
@@ -54,7 +54,7 @@ export class Providers implements EmissionProviders {
     return isLoggerProvider(provider) ? provider : undefined
   }
 
-  /** The logger and meter providers that can be flushed. The tracer provider is not among them, because it flushes us. */
+  /** The logger and meter providers that can be flushed. The tracer provider is left out, because it flushes us. */
   flushable(): readonly Flushable[] {
     return [this.loggerProvider(), this.meterProvider()].filter((provider) => isFlushable(provider))
   }
@@ -65,7 +65,7 @@ export function globalTracerProvider(): object | undefined {
   return unwrapped(registered('trace'))
 }
 
-/** The provider behind the API's proxy tracer provider, or the provider itself where it is no proxy. */
+/** The provider behind the API's proxy tracer provider, or the given provider if it is not a proxy. */
 export function unwrapped(provider: unknown): object | undefined {
   if (typeof provider !== 'object' || provider === null) return undefined
   return lookAt(() => {

@@ -8,23 +8,23 @@ import { disown, isThenable } from '../../scoring/thenable.ts'
 import { isRecord } from '../../spans/json.ts'
 import { wrong } from './option-checks.ts'
 
-/** Looked for in this order. */
+/** In search order. */
 const NAMES = ['spanscore.config.ts', 'spanscore.config.mjs', 'spanscore.config.js'] as const
 
-/** Where to look for the file, and how this Node loads it. */
+/** Where to look for the file, and how this version of Node.js loads it. */
 export interface ConfigFileHost {
   readonly cwd: string
-  /** `SPANSCORE_CONFIG`: a path, absolute or from `cwd`. Blank is unset. */
+  /** `SPANSCORE_CONFIG`: a path, absolute or relative to `cwd`. Blank counts as unset. */
   readonly path: string | undefined
-  /** Loads a module, synchronously: the application's first line must not wait for us. */
+  /** Loads a module synchronously, so that the application's first line does not wait. */
   readonly load: (path: string) => unknown
-  /** Whether this Node runs TypeScript as it is: 22.18 and later, or earlier ones by a flag. */
+  /** Whether this version of Node.js runs TypeScript: 22.18 or later, or an earlier one with a flag. */
   readonly runsTypeScript: boolean
   /** Such as `v22.15.0`. */
   readonly nodeVersion: string
 }
 
-/** This process. */
+/** The current process. */
 export function thisProcess(): ConfigFileHost {
   return {
     cwd: process.cwd(),
@@ -38,8 +38,8 @@ export function thisProcess(): ConfigFileHost {
 /**
  * Reads the options that `spanscore.config.{ts,mjs,js}` exports.
  *
- * @throws Error if there is none, where this Node cannot load it, or where it does not export options: what was
- * expected, what came, and what to do.
+ * @throws Error if there is no file, Node.js cannot load it, or it does not export options. The message says what was expected, what came,
+ * and what to do.
  */
 export function loadConfigFile(host: ConfigFileHost): Readonly<Record<string, unknown>> {
   const path = findConfigFile(host)
@@ -91,22 +91,22 @@ function load({ load: loadModule }: ConfigFileHost, path: string): unknown {
   }
 }
 
-/** A whole ES module: one without a default export. */
+/** An ES module without a default export. */
 function isModule(value: unknown): value is object {
   return Object.prototype.toString.call(value) === '[object Module]'
 }
 
-/** The default export, of an ES module as of a CommonJS one; a CommonJS module may be the options itself. */
+/** The default export of an ES or CommonJS module. A CommonJS module may also export the options directly. */
 function exported(module: unknown): unknown {
   if (!isRecord(module) || !('default' in module)) return module
   const value = module['default']
-  // TypeScript's CommonJS output, seen through an ES module: default.default.
+  // TypeScript's CommonJS output, imported as an ES module, has default.default.
   return isRecord(value) && 'default' in value && !('scorers' in value) ? value['default'] : value
 }
 
 /**
- * Where the syntax of a module that was loaded is wrong: `line 3`, or the path and line of a module that it imports. Node.js
- * says it of CommonJS and TypeScript in the stack, and of other ES modules nowhere.
+ * The place of a syntax error: `line 3`, or the path and line in an imported module. Node.js reports it in the stack for CommonJS and
+ * TypeScript, and not at all for other ES modules.
  */
 function syntaxErrorPlace(path: string, error: SyntaxError): string {
   const stack = placeInStack(error)
@@ -121,13 +121,13 @@ function placeInStack({ stack = '' }: SyntaxError): { readonly path: string; rea
   return { path: place.startsWith('file:') ? fileURLToPath(place) : place, line: Number(line) }
 }
 
-/** TypeScript's grammar is that of JavaScript and more: its parser finds the place, and its error says it. */
+/** TypeScript is a superset of JavaScript, so its parser finds the line, and its error names it. */
 function lineByTypeScript(path: string): number | undefined {
   const emitWarning = Object.getOwnPropertyDescriptor(process, 'emitWarning')
-  // That the function is experimental is no news for the application.
+  // Suppresses the warning that the function is experimental.
   process.emitWarning = () => undefined
   try {
-    // Not imported: an older Node.js, which has no such function, would refuse to load this file.
+    // Not imported, because an older Node.js without this function would fail to load this file.
     process.getBuiltinModule('node:module').stripTypeScriptTypes(readFileSync(path, 'utf8'))
     return undefined
   } catch (error) {

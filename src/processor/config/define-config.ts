@@ -1,7 +1,7 @@
 import type { ScoringOptions } from './scoring-options.ts'
 
 /**
- * Gives a configuration file its types.
+ * Types the options of a configuration file.
  *
  * @example
  * ```ts

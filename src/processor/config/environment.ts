@@ -13,7 +13,7 @@ export interface OtherVariable {
   readonly doc: string
 }
 
-/** The variables beside those that the options have. */
+/** The variables that set no option. */
 export const otherVariables: readonly OtherVariable[] = [
   {
     name: 'SPANSCORE_DISABLED',
@@ -28,21 +28,21 @@ export const otherVariables: readonly OtherVariable[] = [
   {
     name: 'SPANSCORE_LOG',
     kind: oneOf('off', 'warn', 'info'),
-    doc: 'Which notices about the set-up are written as warnings of the process, where no `diag` logger is set. The default is `warn`.',
+    doc: 'Which set-up notices become process warnings if no `diag` logger is set. The default is `warn`.',
   },
   {
     name: 'SPANSCORE_OPENAI_API_KEY',
     kind: text,
-    doc: 'The API key of judges at OpenAI. It goes before `OPENAI_API_KEY`.',
+    doc: 'The API key of judges at OpenAI. It overrides `OPENAI_API_KEY`.',
   },
   {
     name: 'SPANSCORE_OPENAI_BASE_URL',
     kind: text,
-    doc: 'The base URL of judges whose model id begins with `openai/`. It goes before `OPENAI_BASE_URL`.',
+    doc: 'The base URL of judges whose model id begins with `openai/`. It overrides `OPENAI_BASE_URL`.',
   },
 ]
 
-/** The variable that sets an option, by its path: `budget.usdPerDay` is `SPANSCORE_BUDGET_USD_PER_DAY`. */
+/** The variable of an option, by the option's path: `budget.usdPerDay` is `SPANSCORE_BUDGET_USD_PER_DAY`. */
 export function variableOf(path: string): string {
   return `SPANSCORE_${path
     .replaceAll('.', '_')
@@ -50,16 +50,16 @@ export function variableOf(path: string): string {
     .toUpperCase()}`
 }
 
-/** Options as far as the environment gives them. */
+/** The options that environment variables set. */
 export type EnvironmentOptions = Readonly<Record<string, unknown>>
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads the `SPANSCORE_*` variables as OpenTelemetry's own are read: blank is unset, and a wrong value is reported and ignored.
- * A variable that no option has is reported if its name is close to a known one.
+ * Reads the `SPANSCORE_*` variables like OpenTelemetry's own: blank counts as unset, and an invalid value is reported and ignored. An
+ * unknown variable is reported if its name is close to a known one.
  *
- * @param warn Gets one sentence for each variable that is wrong.
+ * @param warn receives one sentence for each invalid variable
  */
 export function optionsFromEnvironment(environment: Environment, warn: (message: string) => void): EnvironmentOptions {
   const known = new Set(otherVariables.map(({ name }) => name))
@@ -80,9 +80,8 @@ export function optionsFromEnvironment(environment: Environment, warn: (message:
 }
 
 /**
- * Reports every `SPANSCORE_*` variable that has no effect on a processor: one that is wrong, and one that sets an option to
- * another value than the processor was given. `spanscore/register` is the only way to attach that reads variables, and what it
- * gives to the processor is what they say.
+ * Reports every `SPANSCORE_*` variable that has no effect on a processor: invalid ones, and those that differ from the options that the
+ * processor was given. Only `spanscore/register` reads variables, and it passes their values to the processor.
  */
 export function reportUnusedVariables(given: object, environment: Environment, warn: (message: string) => void): void {
   const options = toRecord(given)
@@ -105,7 +104,7 @@ export function reportUnusedVariables(given: object, environment: Environment, w
 
 /** An option that a variable can set. */
 interface OptionVariable {
-  /** The option that holds it, where it is part of one. */
+  /** The group that contains the option, if any. */
   readonly group: string | undefined
   readonly name: string
   readonly variable: string
@@ -129,7 +128,7 @@ function variablesOf(group: string | undefined, rows: Readonly<Record<string, Op
     }))
 }
 
-/** The value that a variable gives; `undefined` if it is blank, or wrong, which is reported. */
+/** The value of a variable; `undefined` if it is blank, or invalid, which is reported. */
 function readKind(
   variable: string,
   { text: form, expected, accepts }: OptionKind,
@@ -143,12 +142,12 @@ function readKind(
   return undefined
 }
 
-/** Whether a variable is `true`, in any case; blank, `false` and anything else are not. */
+/** Whether a variable is `true`, in any case. Anything else counts as false. */
 export function isOn(given: string | undefined): boolean {
   return given?.trim().toLowerCase() === 'true'
 }
 
-/** Options of a file, replaced by those of the environment: who starts a process decides. */
+/** Merges options; the environment overrides the file, because it belongs to whoever starts the process. */
 export function withEnvironment(file: EnvironmentOptions, environment: EnvironmentOptions): EnvironmentOptions {
   const merged: Record<string, unknown> = { ...file, ...environment }
   for (const [name, { rows }] of Object.entries<OptionRow>(optionTable)) {

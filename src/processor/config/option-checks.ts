@@ -4,10 +4,10 @@ import { isRecord } from '../../spans/json.ts'
 import type { OptionRow, OptionRows } from './option-table.ts'
 
 /**
- * Holds an options object against its table and fills in the defaults.
+ * Validates an options object by its table and fills in the defaults.
  *
- * @param path What errors call the object.
- * @throws TypeError `<path>: expected …, got …` where it is no object, or a property is unknown or of another kind.
+ * @param path how errors name the object
+ * @throws TypeError `<path>: expected …, got …` if it is not an object, or a property is unknown or invalid
  */
 export function readTable<Options extends object>(
   path: string,
@@ -28,7 +28,7 @@ export function readTable<Options extends object>(
   return read as Partial<Options>
 }
 
-/** A value that cannot be looked at, such as a proxy that throws, is of no kind. */
+/** A value that cannot be read, such as a proxy that throws, is invalid. */
 function isAccepted({ kind }: OptionRow, value: unknown): boolean {
   try {
     return kind.accepts(value)
@@ -37,7 +37,7 @@ function isAccepted({ kind }: OptionRow, value: unknown): boolean {
   }
 }
 
-/** The default of an option; `undefined` if leaving it out is a value of its own. */
+/** The default of an option; `undefined` if the option has none. */
 function defaultOf({ default: fixed, defaultIn }: OptionRow): unknown {
   return defaultIn === undefined ? fixed : defaultIn(process.env)
 }

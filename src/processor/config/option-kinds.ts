@@ -1,21 +1,21 @@
 import { MIN_PROBABILITY } from '../../sampling/weight.ts'
 import { isRecord } from '../../spans/json.ts'
 
-/** What values an option takes, and how an environment variable spells them. */
+/** The valid values of an option, and their form in an environment variable. */
 export interface OptionKind {
   /** Completes the sentence "expected …". */
   readonly expected: string
   readonly accepts: (value: unknown) => boolean
-  /** Absent where no text can give the value, so that there is no environment variable. */
+  /** Absent if text cannot express the value; then there is no environment variable. */
   readonly text?: {
-    /** As `expected`, where a variable takes less than the option. */
+    /** Replaces `expected` if the variable accepts less than the option. */
     readonly expected?: string
-    /** The value that a text spells; `undefined` if it spells none. */
+    /** Parses a text; `undefined` if it is invalid. */
     readonly read: (text: string) => unknown
   }
 }
 
-/** A timer of Node.js holds no more. */
+/** The longest delay of a Node.js timer. */
 const LONGEST_MS = 2 ** 31 - 1
 
 /** Decimal digits, with a fraction and an exponent; or `Infinity`. */
@@ -38,7 +38,7 @@ export const flag: OptionKind = {
   text: { read: (text) => ({ true: true, false: false })[text.toLowerCase()] },
 }
 
-/** A whole number from `lowest` on. */
+/** A whole number, `lowest` or more. */
 export function wholeNumber(lowest: number): OptionKind {
   return numeric(
     `a whole number, ${lowest} or more`,
@@ -46,26 +46,26 @@ export function wholeNumber(lowest: number): OptionKind {
   )
 }
 
-/** A time span. */
+/** A duration. */
 export const milliseconds: OptionKind = numeric(
   `milliseconds, from 0 to ${LONGEST_MS}`,
   (value) => value >= 0 && value <= LONGEST_MS,
 )
 
-/** An upper limit, which `Infinity` lifts. */
+/** An upper limit. `Infinity` means no limit. */
 export const limit: OptionKind = numeric('a number, 0 or more, or Infinity', (value) => value >= 0)
 
-/** The probability of something that can happen. */
+/** A probability above 0. */
 export const probability: OptionKind = numeric('a number above 0 and at most 1', (value) => value > 0 && value <= 1)
 
-/** What the tracer keeps: a probability, or the word that lets tracestate say it. */
+/** What the tracer keeps: a probability, or `tracestate` to read it from each trace. */
 export const upstream: OptionKind = {
   expected: "'tracestate', or a number above 0 and at most 1",
   accepts: (value) => value === 'tracestate' || probability.accepts(value),
   text: { read: (text) => (text === 'tracestate' ? text : readNumber(text)) },
 }
 
-/** A share of runs, fixed or decided for each run. No run may count for more than a thousand. */
+/** A share of runs, fixed or computed for each run. No run may have a weight above 1000. */
 export const sampleRate: OptionKind = {
   expected: `0, a number from ${MIN_PROBABILITY} to 1, or a function of the run that gives one`,
   accepts: (value) =>
@@ -82,14 +82,14 @@ export function oneOf(...words: readonly string[]): OptionKind {
   }
 }
 
-/** A text that is not empty. */
+/** A non-empty string. */
 export const text: OptionKind = {
-  expected: 'a text that is not empty',
+  expected: 'a non-empty string',
   accepts: isName,
   text: { read: (given) => given },
 }
 
-/** A list of texts, none of them empty. */
+/** A list of non-empty strings. */
 export const names: OptionKind = {
   expected: 'a list of names',
   accepts: areNames,
@@ -105,7 +105,7 @@ export const nameOrNames: OptionKind = {
   accepts: (value) => isName(value) || (areNames(value) && value.length > 0),
 }
 
-/** A function; which one, the compiler knows. */
+/** A function. Its signature is checked by the compiler only. */
 export const callback: OptionKind = {
   expected: 'a function',
   accepts: (value) => typeof value === 'function',
@@ -119,7 +119,7 @@ export function objectWith(...methods: readonly string[]): OptionKind {
   }
 }
 
-/** An object of further options, which have rows of their own. */
+/** An object of further options, which have their own rows. */
 export const group: OptionKind = { expected: 'an object', accepts: isRecord }
 
 function isName(value: unknown): value is string {

@@ -6,44 +6,44 @@ import { objectWith, oneOf, probability, sampleRate, text, upstream } from './op
 import type { OptionKind } from './option-kinds.ts'
 import type { ScorerEntry, ScoringOptions } from './scoring-options.ts'
 
-/** What is known about one option. Checks, defaults, environment variables and the reference page derive from it. */
+/** One option. Validation, defaults, environment variables and the reference page are derived from this table. */
 export interface OptionRow<Value = unknown> {
   readonly kind: OptionKind
-  /** One or two sentences, as the option's TSDoc has them. */
+  /** One or two sentences, equal to the option's TSDoc. */
   readonly doc: string
   readonly default?: Value
-  /** The default where it depends on the process. */
+  /** Returns the default if it depends on the environment. */
   readonly defaultIn?: (environment: Readonly<Record<string, string | undefined>>) => Value
-  /** What the reference says about the default, where the value does not say it. */
+  /** What the reference shows as the default, if the value itself is not clear. */
   readonly defaultDoc?: string
-  /** The options inside, where the option is an object of them. */
+  /** The nested options, if the option is an object. */
   readonly rows?: Readonly<Record<string, OptionRow>>
 }
 
 /** Rows for all properties of an options object. */
 export type OptionRows<Options> = { readonly [Name in keyof Options]-?: OptionRow<Options[Name]> }
 
-/** What judges may take. */
+/** The limits of judges. */
 export const budgetTable: OptionRows<BudgetLimits> = {
   callsPerMinute: {
     kind: limit,
     default: DEFAULT_BUDGET.callsPerMinute,
-    doc: 'Judge calls in any minute. About half of them may come at one moment. If more are wanted, rates are reduced, and the weights of the scored runs make up for it.',
+    doc: 'Most judge calls per minute. About half of them may come in one burst. Above the limit, rates are reduced, and the weights of scored runs compensate for it.',
   },
   tokensPerHour: {
     kind: limit,
     default: DEFAULT_BUDGET.tokensPerHour,
-    doc: 'Input and output tokens of judges in any hour.',
+    doc: 'Most input and output tokens of judges per hour.',
   },
   usdPerDay: {
     kind: limit,
     default: DEFAULT_BUDGET.usdPerDay,
-    doc: 'US dollars in any 24 hours. Models without a known price do not count.',
+    doc: 'Most US dollars per 24 hours. Models without a known price do not count.',
   },
   share: {
     kind: probability,
     default: DEFAULT_BUDGET.share,
-    doc: 'The share of all the limits that this process may use: 1/40 where forty processes share them.',
+    doc: 'The share of all limits that this process may use, such as 1/40 for forty processes.',
   },
 }
 
@@ -76,7 +76,7 @@ export const emitTable: OptionRows<EmitOptions> = {
   },
 }
 
-/** A scorer, and the runs that it is for. */
+/** A scorer and the runs that it scores. */
 export const scorerEntryTable: OptionRows<ScorerEntry> = {
   scorer: {
     kind: {
@@ -128,38 +128,38 @@ export const optionTable: OptionRows<ScoringOptions> = {
   sample: {
     kind: sampleRate,
     default: 1,
-    doc: 'The share of runs that is scored, 0 or from 0.001 to 1, or a function of the finished run that gives it.',
+    doc: 'The share of runs to score: 0, or from 0.001 to 1, or a function of the finished run that returns it.',
   },
   sampleSalt: {
     kind: text,
     defaultDoc: 'none',
-    doc: 'A secret that keeps callers from choosing, by the trace id, whether they are scored. Processes with the same salt decide alike.',
+    doc: 'A secret that prevents callers from choosing, by their trace ids, whether they are scored. Processes with the same salt choose the same traces.',
   },
   upstreamProbability: {
     kind: upstream,
-    defaultDoc: 'none: means speak of the runs that this process saw',
-    doc: "The share of traces that the tracer's own sampler keeps, or `'tracestate'` to trust what each trace says of it.",
+    defaultDoc: 'none: means describe the runs that this process saw',
+    doc: "The share of traces that the tracer's own sampler keeps, or `'tracestate'` to read it from each trace.",
   },
   budget: {
     kind: group,
     rows: budgetTable,
     defaultDoc: '60 calls a minute, 10 US dollars a day',
-    doc: 'What judges may take, per process, over rolling windows. `Infinity` lifts a limit.',
+    doc: 'The limits of judges, per process, over rolling windows. `Infinity` removes a limit.',
   },
-  concurrency: { kind: wholeNumber(1), default: 8, doc: 'How many judge scores are worked on at the same time.' },
-  queueSize: { kind: wholeNumber(0), default: 1000, doc: 'How many scores may wait for their turn.' },
+  concurrency: { kind: wholeNumber(1), default: 8, doc: 'Most judge scores in progress at the same time.' },
+  queueSize: { kind: wholeNumber(0), default: 1000, doc: 'Most scores in the queue.' },
   timeoutMs: {
     kind: milliseconds,
     default: 20_000,
-    doc: 'Milliseconds that all tries of one score may take together.',
+    doc: 'Most milliseconds for one score, including retries.',
   },
   next: {
     kind: objectWith('onStart', 'onEnd', 'forceFlush', 'shutdown'),
     defaultDoc: 'none',
-    doc: 'The span processor that spans are handed on to. Agent spans are held in front of it until their scores are in.',
+    doc: 'The next span processor. Agent spans are held until their scores are in, then handed on to it.',
   },
-  holdMs: { kind: milliseconds, default: 5000, doc: 'Milliseconds that an agent span is held at most.' },
-  maxHeld: { kind: wholeNumber(0), default: 1000, doc: 'How many agent spans are held at the same time.' },
+  holdMs: { kind: milliseconds, default: 5000, doc: 'Most milliseconds that an agent span is held.' },
+  maxHeld: { kind: wholeNumber(0), default: 1000, doc: 'Most agent spans that are held at the same time.' },
   settleMs: {
     kind: milliseconds,
     default: 2000,
@@ -168,20 +168,20 @@ export const optionTable: OptionRows<ScoringOptions> = {
   maxOpenRuns: {
     kind: wholeNumber(1),
     default: 10_000,
-    doc: 'How many runs may be open at the same time. Above it, the oldest is given up.',
+    doc: 'Most runs that are open at the same time. Above it, the oldest is evicted.',
   },
-  maxSpansPerRun: { kind: wholeNumber(1), default: 2000, doc: 'How many spans of one run are kept.' },
+  maxSpansPerRun: { kind: wholeNumber(1), default: 2000, doc: 'Most spans that are kept of one run.' },
   maxContentBytes: {
     kind: limit,
     default: 64 * 1024 * 1024,
     defaultDoc: '67108864 (64 MiB)',
-    doc: 'Bytes that the spans and log records of all open runs may hold, estimated. Above it, the oldest is given up.',
+    doc: 'Most bytes, estimated, of the spans and log records of all open runs. Above it, the oldest run is evicted.',
   },
   maxRunAgeMs: {
     kind: limit,
     default: 86_400_000,
     defaultDoc: '86400000 (a day)',
-    doc: 'Milliseconds after which a run that is still open is given up.',
+    doc: 'Milliseconds after which an open run is evicted.',
   },
   maxSyncBytes: {
     kind: limit,
@@ -199,22 +199,22 @@ export const optionTable: OptionRows<ScoringOptions> = {
   redact: {
     kind: callback,
     defaultDoc: 'none',
-    doc: 'Removes from a run what no judge may see: judges get the run that it returns. If it throws, no call is made.',
+    doc: 'Returns the run as judges may see it. If it throws, no judge is asked.',
   },
   stripContent: {
     kind: flag,
     default: false,
-    doc: 'Hands spans on without message and tool content. Needs `next` or `attachScoring`.',
+    doc: 'Removes message and tool content from spans before they are handed on. Needs `next` or `attachScoring`.',
   },
   scoreUnsampled: {
     kind: flag,
     default: false,
-    doc: 'Asks judges also about spans that are recorded but not sampled.',
+    doc: 'Also asks judges about runs that are recorded but not sampled.',
   },
   rescore: {
     kind: flag,
     default: false,
-    doc: 'Asks judges a second time where spans arrived after a run was scored.',
+    doc: 'Asks judges again if spans arrive after a run was scored.',
   },
   metricAttributes: {
     kind: names,
@@ -225,7 +225,7 @@ export const optionTable: OptionRows<ScoringOptions> = {
   emit: {
     kind: group,
     rows: emitTable,
-    defaultDoc: "all signals; late spans where the score is not on the agent's span",
+    defaultDoc: "all signals; late spans only if the score is not on the agent's span",
     doc: 'Which signals are written.',
   },
   onScore: {
@@ -241,22 +241,22 @@ export const optionTable: OptionRows<ScoringOptions> = {
   strict: {
     kind: flag,
     default: false,
-    doc: "Throws at construction where a judge's key or package is missing.",
+    doc: "Throws at construction if a judge's key or package is missing.",
   },
   tracerProvider: {
     kind: objectWith('getTracer'),
     defaultDoc: 'the global one, looked up at each emission',
-    doc: 'The tracer provider that is attached to, and that late spans are written with.',
+    doc: 'The tracer provider to attach to, which also writes late spans.',
   },
   meterProvider: {
     kind: objectWith('getMeter'),
     defaultDoc: 'the global one, looked up at each emission',
-    doc: 'The meter provider that metrics are written with.',
+    doc: 'The meter provider for metrics.',
   },
   loggerProvider: {
     kind: objectWith('getLogger'),
     defaultDoc: 'the global one of either Logs API, looked up at each emission',
-    doc: 'The logger provider that events are written with.',
+    doc: 'The logger provider for events.',
   },
 }
 

@@ -8,7 +8,7 @@ import { readTable, wrong } from './option-checks.ts'
 import { budgetTable, emitTable, optionTable, scorerEntryTable } from './option-table.ts'
 import type { Sample, Scope, ScorerEntry, ScoringOptions } from './scoring-options.ts'
 
-/** A scorer and the runs that it is for, with all defaults filled in. */
+/** A scorer and the runs that it scores, with all defaults filled in. */
 export interface ResolvedScorer {
   readonly scorer: Scorer
   readonly id: string
@@ -17,11 +17,11 @@ export interface ResolvedScorer {
   readonly when?: ScorerEntry['when']
   readonly sample: Sample
   readonly passAt: number
-  /** The scorer as evaluations describe it. */
+  /** The scorer as described in evaluations. */
   readonly about: Evaluation['scorer']
 }
 
-/** Options that have no default, because leaving them out has a meaning of its own. */
+/** Options without a default, because leaving them out has a meaning of its own. */
 type Open =
   | 'next'
   | 'sampleSalt'
@@ -44,10 +44,10 @@ export interface ResolvedOptions extends Omit<Filled, 'scorers' | 'budget' | 'em
 }
 
 /**
- * Checks options and fills in the defaults: the one validator of constructor, `attachScoring` and configuration file.
+ * Validates options and fills in the defaults. The constructor, `attachScoring` and the configuration file all use it.
  *
- * @param given What the application wrote.
- * @param attaching True where the processors behind come from the provider, and not from `next`.
+ * @param given the options as the application passed them
+ * @param attaching whether the provider supplies the processors behind, instead of `next`
  * @throws TypeError `<path>: expected …, got …`
  */
 export function resolveOptions(given: ScoringOptions, attaching = false): ResolvedOptions {
@@ -71,7 +71,7 @@ export function resolveOptions(given: ScoringOptions, attaching = false): Resolv
   }
 }
 
-/** Every row that is not in `Open` has a default, which the tests hold against the table. */
+/** Every row that is not in `Open` has a default. A test compares them with the table. */
 function filled(options: Partial<ScoringOptions>): Filled {
   if (options.scorers === undefined) throw wrong('options.scorers', optionTable.scorers.kind.expected, undefined)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table has a default for each of them
@@ -119,7 +119,7 @@ function resolveScorer(path: string, given: unknown, scope: Scope, sample: Sampl
   }
 }
 
-/** @throws TypeError with what to do, where the value is a factory that was not called, or a scorer without its score step */
+/** @throws TypeError if the value is a factory that was not called, or a scorer without its score step; the message says what to do */
 function refuseUnfinished(path: string, given: unknown): void {
   if (typeof given === 'function') {
     const factory = given.name === '' ? 'it' : given.name
@@ -131,7 +131,7 @@ function refuseUnfinished(path: string, given: unknown): void {
   }
 }
 
-/** Scorers in place of the options: the list of known options would not help. */
+/** Explains that scorers were passed instead of options; the list of known options would not help. */
 function refuseBareScorers(given: unknown): void {
   if (!Array.isArray(given) && !isScorer(given)) return
   const got = isScorer(given) ? `the scorer ${given.id}` : 'a list'

@@ -11,31 +11,31 @@ import type { Reporter } from '../run/reporter.ts'
 import type { ScoringJobs } from '../run/scoring-jobs.ts'
 import type { Flushable } from '../sdk-types.ts'
 
-/** Milliseconds that the processors behind may take to flush or shut down: the SDK's own time limit of a flush. */
+/** Most milliseconds that the processors behind may take to flush or shut down, like the SDK's own limit for a flush. */
 const DOWNSTREAM_TIMEOUT_MS = 30_000
 
-/** What is flushed and shut down, and in which order. */
+/** What is flushed and shut down. */
 export interface FlushingParts {
   readonly options: ResolvedOptions
   readonly jobs: ScoringJobs
-  /** Runs that are read over several turns of the event loop before they are counted. */
+  /** Large runs, which are read over several turns of the event loop before they are counted. */
   readonly large: Pick<LargeRuns, 'settled' | 'finish'>
   readonly held: HeldSpans
   readonly metrics: ScoreMetrics
   readonly providers: Providers
   readonly reporter: Reporter
-  /** The provider's other processors, which export the late spans that we wrote. */
+  /** The provider's other processors, which export our late spans. */
   readonly otherProcessors: () => readonly Flushable[]
 }
 
 /**
- * Flush and shutdown, in the order that loses nothing: first the judges, whose scores become spans, events and metrics,
- * then the processors behind, the loggers and the meters. A provider flushes all its processors at the same time: what
- * we write while we drain would otherwise stay in their queues.
+ * Flushes and shuts down in the order that loses nothing: first the judges, whose scores become spans, events and metrics, then the
+ * processors behind, the loggers and the meters. A provider flushes all its processors at the same time, so what we write while draining
+ * would otherwise stay in their queues.
  */
 export class Flushing {
   readonly #parts: FlushingParts
-  /** A batch processor's second flush resolves while its first one still exports, so every flush waits for the earlier ones. */
+  /** A batch processor's second flush resolves while its first still exports, so every flush waits for earlier ones. */
   readonly #underWay = new Set<Promise<boolean>>()
 
   constructor(parts: FlushingParts) {
@@ -51,7 +51,7 @@ export class Flushing {
     held.releaseAll()
     metrics.flush()
     const behind: readonly Flushable[] = options.next === undefined ? otherProcessors() : [options.next]
-    // All signals at the same time: an endpoint that cannot be reached is waited for once, and not once for each signal.
+    // All signals are flushed at the same time, so that the timeout of an unreachable endpoint passes only once.
     await this.#all('forceFlush', [...behind, ...providers.flushable()])
   }
 
@@ -62,8 +62,8 @@ export class Flushing {
   }
 
   /**
-   * Ends all jobs, `shutdownTimeoutMs` at most. The first part runs before the first `await`: loggers and meters that are shut
-   * down at the same time still take what it writes.
+   * Ends all jobs within `shutdownTimeoutMs`. The part before the first `await` is synchronous, so that loggers and meters that are shut
+   * down at the same time still accept its scores.
    */
   async drain(): Promise<void> {
     const { options, jobs, held, metrics, reporter } = this.#parts
@@ -104,7 +104,7 @@ async function attempt(reporter: Reporter, what: string, run: () => Promise<void
   } catch (error) {
     reporter.threw(what, error)
     const code = networkCode(error)
-    // A flush of ours never rejects: without this, an application would not learn that nothing was delivered.
+    // Our flush never rejects, so without this notice an application would not learn that nothing was exported.
     if (code !== undefined) reporter.notify('SPANSCORE_EXPORT_FAILED', exportFailed(code))
   }
 }
@@ -113,7 +113,7 @@ function exportFailed(code: string): string {
   return `An exporter could not reach its endpoint (${code}): spans, events or metrics are lost. Check OTEL_EXPORTER_OTLP_ENDPOINT, and what listens there.`
 }
 
-/** The code of a network error, such as `ECONNREFUSED`, of the error itself or of what caused it. */
+/** The code of a network error, such as `ECONNREFUSED`, from the error or its causes. */
 function networkCode(error: unknown): string | undefined {
   if (!isRecord(error)) return undefined
   const errors: readonly unknown[] = Array.isArray(error['errors']) ? error['errors'] : []
@@ -125,10 +125,10 @@ function networkCode(error: unknown): string | undefined {
 }
 
 /**
- * Waits for a promise, for so many milliseconds at most. Whether it settled in time; never rejects.
+ * Waits for a promise, for at most that many milliseconds. Returns whether it settled in time; never rejects.
  *
- * @param keepsProcessAlive True where the application awaits this. Its process must not exit meanwhile, although nothing else
- *   may keep it alive: a judge that waits after a 429 has an idle connection.
+ * @param keepsProcessAlive whether the application awaits this. Then the process must not exit meanwhile, although nothing else may keep it
+ * alive: a judge that waits after a 429 has only an idle connection.
  */
 async function settlesWithin(
   promise: Promise<unknown>,

@@ -3,22 +3,22 @@ import type { CancelDeadline, Scheduler } from '../scheduler.ts'
 import type { EndedSpan } from '../sdk-types.ts'
 import { replaceScoreAttributes } from './replace-score-attributes.ts'
 
-/** Bounds of holding, and where the spans go. */
+/** The limits of holding, and where to release spans. */
 export interface HeldSpansOptions {
   readonly maxHeld: number
   readonly holdMs: number
   readonly scheduler: Pick<Scheduler, 'after'>
-  /** Hands a span on, with the scores that came while it was held. */
+  /** Releases a span with the scores that arrived while it was held. */
   readonly release: (span: EndedSpan, scores: ScoreAttributes) => void
 }
 
-/** One agent span that waits for its scores. */
+/** An agent span that waits for its scores. */
 export interface HeldSpan {
-  /** Whether the span has not gone on. */
+  /** Whether the span is still held. */
   readonly isHeld: boolean
-  /** Adds a score's attributes; false where the span has gone on already. */
+  /** Adds a score's attributes; false if the span was already released. */
   stamp(attributes: ScoreAttributes): boolean
-  /** Must be called when no score is waited for any more. */
+  /** Must be called when no more scores are pending. */
   ready(): void
 }
 
@@ -30,12 +30,12 @@ interface Entry {
 }
 
 /**
- * Agent spans on their way to the processors behind, held until their scores are in, for `holdMs` at most. They go on in the
- * order in which they ended, whichever scores come first; when there are more than `maxHeld`, the oldest goes on as it is.
+ * Holds agent spans until their scores are in, for at most `holdMs`. Spans are released in the order in which they ended, whichever scores
+ * arrive first. Above `maxHeld`, the oldest is released as it is.
  */
 export class HeldSpans {
   readonly #options: HeldSpansOptions
-  /** In the order of their ends. */
+  /** In the order in which they ended. */
   readonly #held = new Set<Entry>()
 
   constructor(options: HeldSpansOptions) {
@@ -46,12 +46,12 @@ export class HeldSpans {
     return this.#held.size
   }
 
-  /** Holds a span that has ended. */
+  /** Holds an ended span. */
   hold(span: EndedSpan): HeldSpan {
     const { scheduler, holdMs, maxHeld } = this.#options
     const entry: Entry = { span, scores: {}, isReady: false, cancel: () => undefined }
     this.#held.add(entry)
-    // Spans are held equally long: those before this one have gone on by then.
+    // All spans are held for the same time, so earlier ones are already released by then.
     entry.cancel = scheduler.after(holdMs, () => this.#letGo(entry))
     while (this.#held.size > maxHeld) this.#releaseOldest()
     const isHeld = (): boolean => this.#held.has(entry)
@@ -71,7 +71,7 @@ export class HeldSpans {
     }
   }
 
-  /** Lets go of all of them, with the scores that they have. */
+  /** Releases all spans with the scores that they have. */
   releaseAll(): void {
     while (this.#held.size > 0) this.#releaseOldest()
   }

@@ -1,7 +1,7 @@
 import { isMovedContent } from '../../spans/content/moved-content.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
 
-/** A log record, as the log processors of SDK 1.x (0.57), 2.x and 3.x get it. */
+/** A log record as log processors of SDK 1.x (0.57), 2.x and 3.x receive it. */
 export interface EmittedLogRecord {
   /** The span to which the record belongs. */
   readonly spanContext?: { readonly traceId: string; readonly spanId: string } | undefined
@@ -9,9 +9,9 @@ export interface EmittedLogRecord {
   readonly eventName?: string | undefined
   /** Seconds and nanoseconds since the epoch. */
   readonly hrTime: readonly [number, number]
-  /** As the instrumentation set them. */
+  /** As set by the instrumentation. */
   readonly attributes: Readonly<Record<string, unknown>>
-  /** A text, or whatever value the instrumentation wrote. */
+  /** A string, or any value that the instrumentation wrote. */
   readonly body?: unknown
   /** The instrumentation that wrote it. */
   readonly instrumentationScope: { readonly name: string; readonly version?: string | undefined }
@@ -25,8 +25,8 @@ export interface LogRecordProcessorLike {
 }
 
 /**
- * The log records in which some instrumentations write messages, passed on to `take`; all others are ignored. A record that
- * cannot be read, and what `take` throws, come to `onError`: nothing is thrown into the application's logging.
+ * Passes the log records in which some instrumentations write messages to `take`, and ignores all others. Errors, of reading a record or of
+ * `take`, go to `onError`: nothing is thrown into the application's logging.
  */
 export function createLogCapture(
   take: (log: SourceLog) => void,
@@ -51,7 +51,7 @@ function toContentLog(record: EmittedLogRecord): SourceLog | undefined {
   if (spanContext === undefined) return undefined
   const eventName = record.eventName ?? attributes['event.name']
   const { name, version } = record.instrumentationScope
-  // Records with content that was moved from spans have the name of the spans' scope.
+  // Records with content that was moved out of spans are named after the spans' scope.
   if (typeof eventName !== 'string' || !(eventName === name || eventName.startsWith('gen_ai.'))) return undefined
   if (eventName === 'gen_ai.evaluation.result') return undefined
   const log: SourceLog = {

@@ -1,19 +1,19 @@
 /**
- * Runs whose scores are not all in. A flush waits for those that were pending when it began: a process that always has some
- * under way would otherwise never be flushed.
+ * Runs with pending scores. A flush waits for those that were pending when it began; a busy process that always has some would otherwise
+ * never finish a flush.
  */
 export class PendingRuns {
-  /** By run, how many flushes had begun when it became pending. Numbers rise in the order of the map. */
+  /** For each run, how many flushes had begun when it became pending. The numbers increase in map order. */
   readonly #pending = new Map<object, number>()
   readonly #flushes = new Set<{ readonly number: number; readonly resolve: () => void }>()
   #begun = 0
 
-  /** A score of the run is awaited. */
+  /** Records that the run has a pending score. */
   add(run: object): void {
     if (!this.#pending.has(run)) this.#pending.set(run, this.#begun)
   }
 
-  /** No score of the run is awaited any more. */
+  /** Records that the run has no more pending scores. */
   delete(run: object): void {
     this.#pending.delete(run)
     for (const flush of this.#flushes) {
@@ -23,7 +23,7 @@ export class PendingRuns {
     }
   }
 
-  /** Resolves when the scores of every run that is pending by now are in. */
+  /** Resolves when the scores of all runs that are pending now are in. */
   settled(): Promise<void> {
     const number = this.#begun
     if (!this.#isAwaited(number)) return Promise.resolve()
@@ -31,7 +31,7 @@ export class PendingRuns {
     return new Promise((resolve) => this.#flushes.add({ number, resolve }))
   }
 
-  /** Whether a run is pending that was pending when this flush began. */
+  /** Whether any run is pending since before this flush began. */
   #isAwaited(flush: number): boolean {
     const [earliest] = this.#pending.values()
     return earliest !== undefined && earliest <= flush

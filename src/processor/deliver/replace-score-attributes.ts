@@ -4,8 +4,8 @@ import type { ScoreAttributes } from '../../emit/score-attributes.ts'
 const PARTS = ['score', 'label', 'explanation', 'status', 'status_reason', 'status_message'] as const
 
 /**
- * Puts scores over earlier ones. Of a scorer that had no score and now has one, or the other way round, nothing of the first is
- * left: a span that says both is read as either.
+ * Replaces earlier scores by new ones. If a scorer now has a score and had none before, or the other way round, all of its earlier
+ * attributes are removed, because a span with both would be ambiguous.
  */
 export function replaceScoreAttributes(target: Record<string, unknown>, scores: ScoreAttributes): void {
   for (const name in scores) {

@@ -11,7 +11,7 @@ import type { ResolvedOptions } from '../config/options.ts'
 import type { Reporter } from '../run/reporter.ts'
 import type { ScoredRun } from '../run/scored-run.ts'
 
-/** What a score writer writes to. */
+/** What a score writer needs. */
 export interface ScoreWriterParts {
   readonly options: ResolvedOptions
   readonly emitter: Emitter
@@ -20,7 +20,7 @@ export interface ScoreWriterParts {
   readonly providers: EmissionProviders
 }
 
-/** Books one evaluation in the ledger and writes it to every signal. */
+/** Records one evaluation in the ledger and writes it to every signal. */
 export class ScoreWriter {
   readonly #parts: ScoreWriterParts
   readonly #copied: CopiedAttributes
@@ -32,8 +32,8 @@ export class ScoreWriter {
   }
 
   /**
-   * @param run Absent where the run was left out before it was put together.
-   * @param counted False for a second evaluation of a run by one scorer: it is written, and not counted again.
+   * @param run absent if the run was left out before it was put together
+   * @param counted false for a second evaluation of a run by one scorer, which is written but not counted again
    */
   write(scored: ScoredRun, evaluation: Evaluation, run: AgentRun | undefined, counted: boolean): void {
     const { ledger, options, reporter } = this.#parts
@@ -68,14 +68,14 @@ export class ScoreWriter {
     })
   }
 
-  /** Writes attributes to the agent's span, or to what `next` gets of it; false where neither can be had any more. */
+  /** Writes attributes to the agent's span, or to the copy for `next`; false if neither is possible any more. */
   #writeToSpan({ scorable, isSampled, outlet }: ScoredRun, attributes: ScoreAttributes): boolean {
     if (!this.#parts.options.emit.attributes || scorable.agentless || !isSampled) return false
     return this.#parts.reporter.guard('Writing to a span', () => outlet.write(attributes)) ?? false
   }
 }
 
-/** Where scores go, and which of the places are not set up. */
+/** Where scores go, and which destinations are missing. */
 function describeDestinations({ emit, next }: ResolvedOptions, providers: EmissionProviders): string {
   const hasTracer = providers.tracerProvider() !== undefined
   const spans = [

@@ -5,21 +5,21 @@ import type { Dialect } from '../../spans/dialect.ts'
 import { recognise } from '../../spans/recognise.ts'
 import type { EndedSpan } from '../sdk-types.ts'
 
-/** What a view changes about its span. */
+/** How a view differs from its span. */
 export interface ViewChanges {
-  /** Attributes that are added. */
+  /** Attributes to add. */
   readonly scores?: ScoreAttributes
-  /** Whether message and tool content is left out. */
+  /** Whether to remove message and tool content. */
   readonly stripContent: boolean
 }
 
 /**
- * An ended span as the processors behind get it: the span itself where nothing is to be changed, else a view of it. The
- * original is never written, since processors beside us hold the same object.
+ * An ended span as handed to the processors behind: the span itself if nothing changes, or else a view of it. The original is never
+ * changed, because processors beside us hold the same object.
  *
- * What cannot be read of the span is left out, so that nothing which should be removed goes on, and the span itself does.
- * Every property that the SDK's `ReadableSpan` has is the view's own, so that processors which write to spans (there are
- * some) write to the view; whatever else they look for is found on the original.
+ * Properties that cannot be read are left out, so that content is never exposed by an error, and the span is still exported. The view has
+ * its own copy of every property of the SDK's `ReadableSpan`, because some processors write to spans; all other properties are read from
+ * the original.
  */
 export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): EndedSpan {
   if (!stripContent && (scores === undefined || Object.keys(scores).length === 0)) return span
@@ -53,14 +53,14 @@ export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): 
   }
   const view: EndedSpan = Object.create(span)
   for (const [name, value] of Object.entries(values)) {
-    // What the span's SDK line does not have (1.30 and 2.x name parent and scope differently) the view does not have either.
+    // The view lacks what the span's SDK version lacks: 1.30 and 2.x name parent and scope differently.
     if (value === undefined) continue
     Object.defineProperty(view, name, { value, writable: true, enumerable: true, configurable: true })
   }
   return view
 }
 
-/** What is read of a span, which may be anything that the application's own code has made of it. */
+/** Reads a span's property. The application's code may have changed the span in any way. */
 function read<T>(property: () => T, otherwise: T): T {
   try {
     return property()

@@ -2,7 +2,7 @@ import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Dialect } from '../../spans/dialect.ts'
 import type { EndedSpan } from '../sdk-types.ts'
 
-/** Events in which instrumentations write content: exceptions quote arguments, message events are content. */
+/** Texts of exceptions, which may quote content. */
 const EXCEPTION_TEXT: ReadonlySet<string> = new Set([
   'exception.message',
   'exception.stacktrace',
@@ -11,7 +11,7 @@ const EXCEPTION_TEXT: ReadonlySet<string> = new Set([
 ])
 const CONTENT_EVENT = /^gen_ai\.(?:content\.|system\.|user\.|assistant\.|tool\.|choice$|client\.inference)/
 
-/** Whether `stripContent` takes an attribute from a span, an event or a link: what dialects read content from, and error texts. */
+/** Whether `stripContent` removes an attribute of a span, event or link: content that dialects read, and error texts. */
 export function isStripped(key: string, dialect?: Dialect): boolean {
   return isContentAttribute(key, dialect) || EXCEPTION_TEXT.has(key)
 }
@@ -37,7 +37,7 @@ export function withoutContent(
   return Object.fromEntries(Object.entries(attributes).filter(([key]) => !isStripped(key, dialect)))
 }
 
-/** Of an event that is a message: what kind it is, and nothing of what was said. */
+/** Reduces a message event to its kind, without its content. */
 function onlyNames(attributes: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(attributes).filter(([key]) => key === 'gen_ai.system' || key === 'event.name' || key === 'role'),

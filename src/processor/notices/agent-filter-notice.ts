@@ -5,16 +5,16 @@ import type { ResolvedScorer } from '../config/options.ts'
 import { isForAgent } from '../run/choose-run.ts'
 import type { Reporter } from '../run/reporter.ts'
 
-/** After this many runs without a match, a filter is reported. */
+/** A filter without a match is reported after this many runs. */
 const RUNS_TO_WAIT_FOR = 100
 
-/** How many names of agents are kept for the comparison. */
+/** Most agent names that are kept for comparison. */
 const MOST_NAMES = 50
 
-/** How many characters of a name are shown. */
+/** Most characters of a name that are shown. */
 const LONGEST_NAME = 80
 
-/** Reports that a scorer's `agent` matches nothing, where an agent with a similar name is among the runs. */
+/** Reports a scorer whose `agent` matches no run, if the runs have an agent with a similar name. */
 export class AgentFilterNotice {
   readonly #reporter: Reporter
   readonly #seen = new LimitedSet<string>(MOST_NAMES)
@@ -26,7 +26,7 @@ export class AgentFilterNotice {
     this.#reporter = reporter
   }
 
-  /** Must be called with each run that is settled, nested ones included. */
+  /** Must be called with each settled run, including nested ones. */
   look(run: AgentRun): void {
     if (this.#unmatched.length === 0) return
     this.#runs += 1
@@ -38,7 +38,7 @@ export class AgentFilterNotice {
     }
   }
 
-  /** Must be called at the end. It also reports a filter that did not match any of fewer runs. */
+  /** Must be called at the end. Also reports a filter without a match after fewer runs. */
   conclude(): void {
     this.#unmatched = this.#unmatched.filter((scorer) => !this.#report(scorer))
   }

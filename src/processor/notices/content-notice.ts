@@ -4,10 +4,10 @@ import type { ResolvedScorer } from '../config/options.ts'
 import { isForAgent } from '../run/choose-run.ts'
 import type { Reporter } from '../run/reporter.ts'
 
-/** How many runs are examined. Content is recorded for a whole application or not at all, so the first runs show it. */
+/** Most runs to check. An application records content for all runs or for none, so the first ones show it. */
 const RUNS_LOOKED_AT = 20
 
-/** The facts that a run without content lacks. */
+/** The facts that are missing from a run without content. */
 const CONTENT: ReadonlySet<Need> = new Set([
   'input',
   'output',
@@ -28,7 +28,7 @@ export class ContentNotice {
     this.#reporter = reporter
   }
 
-  /** Must be called with each run that is settled. */
+  /** Must be called with each settled run. */
   look(run: AgentRun): void {
     const looks = this.#looks.get(run.dialect) ?? 0
     if (this.#scorers.length === 0 || looks >= RUNS_LOOKED_AT) return

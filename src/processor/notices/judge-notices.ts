@@ -3,34 +3,34 @@ import { runForeignNow } from '../../scoring/run-foreign.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import type { Reporter } from '../run/reporter.ts'
 
-/** What failures of the set-up mean. Their messages are the provider's, and may quote what it was sent. */
+/** What failures of the set-up mean. The provider's own message may quote the prompt. */
 const MEANINGS: Readonly<Partial<Record<FailureCode, string>>> = {
   'judge-auth': 'the provider refuses its key',
   'judge-quota': 'its account is out of credit, or over its rate limit',
   'judge-http': 'it cannot be reached, or the provider does not know the model',
 }
 
-/** Failures that a mistake in the application's own code explains. */
+/** Failures that are caused by a mistake in the application's code. */
 const MISTAKES: ReadonlySet<FailureCode> = new Set(['scorer-threw', 'invalid-score', 'redact-failed'])
 
-/** Says which judges cannot be asked, for want of a key or a package. Does no I/O but a look into `node_modules`. */
+/** Reports judges without a key or a package. Its only I/O is a look into `node_modules`. */
 export function reportMissingJudges(scorers: readonly ResolvedScorer[], reporter: Reporter): void {
   for (const { id, scorer } of scorers) {
     const { judge } = scorer
     if (judge === undefined) continue
     const asked = runForeignNow(() => judge.unavailable())
-    // What it throws is reported when the judge is asked for a score.
+    // An error is reported when the judge is asked for a score.
     const why: unknown = asked.ok ? asked.value : undefined
     if (typeof why === 'string') reportMissingJudge(id, judge.model, why, reporter)
   }
 }
 
-/** Says why a judge cannot be asked. */
+/** Reports why a judge cannot be asked. */
 export function reportMissingJudge(id: string, model: string, why: string, reporter: Reporter): void {
   reporter.notify('SPANSCORE_JUDGE', `${id} cannot ask its judge: ${why}`, { subject: model })
 }
 
-/** Reports a failed score, without content. Failures that the set-up or the application's code explains are shown without a logger, too. */
+/** Reports a failed score, without content. Failures caused by the set-up or the application's code are shown without a logger too. */
 export function reportFailure({ scorer, score, judge }: Evaluation, reporter: Reporter): void {
   if (score.status !== 'failed') return
   const silence = `${scorer.id} gave no score: ${score.code}. Its message may quote content; onScore has it.`

@@ -2,22 +2,21 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 
 import { isIsolated } from '../../scoring/isolation.ts'
 
-/** The channel on which `fetch` (undici) announces its requests, and that of `node:http`. */
+/** The diagnostics channels for requests of `fetch` (undici) and `node:http`. */
 const CHANNELS = ['undici:request:create', 'http.client.request.start'] as const
 
-/** Paths of requests to models: of OpenAI and the many APIs like it, Anthropic, Gemini and Bedrock. */
+/** Paths of model requests: OpenAI and compatible APIs, Anthropic, Gemini and Bedrock. */
 const MODEL_PATH =
   /\/chat\/completions(?:\?|$)|^\/v1\/(?:responses|messages)(?:\?|$)|:(?:stream)?generateContent(?:\?|$)|^\/model\/[^/]+\/(?:converse|invoke)/i
 
-/** Paths that are longer than this are not read. */
+/** Longer paths are not checked. */
 const LONGEST_PATH = 2000
 
 /**
- * Calls back with the host of each request that the application makes to a model, whether or not anything traces it. The judges of
- * spanscore are left out.
+ * Calls back with the host of each model request of the application, traced or not. The judges of spanscore are ignored.
  *
  * @param onRequest must not throw
- * @returns a function that ends this; it may be called more than once
+ * @returns a function that stops watching; it may be called more than once
  */
 export function watchModelRequests(onRequest: (host: string) => void): () => void {
   // An error in a subscriber would be an uncaught exception of the application.

@@ -6,10 +6,10 @@ import type { Scheduler } from '../scheduler.ts'
 
 const CLIENT: number = SpanKind.CLIENT
 
-/** How long after the first call to a model provider its run may come to its end. */
+/** How long after the first model call a run may take to end. */
 const PATIENCE_MS = 30_000
 
-/** Spans that are looked at: an application that calls a model does so among its first. */
+/** Most spans to check: an application that calls a model does so early. */
 const SPANS_LOOKED_AT = 10_000
 
 /** Hosts of model providers, with any subdomain. */
@@ -31,18 +31,18 @@ const HOSTS = [
   'openrouter.ai',
 ] as const
 
-/** Hosts that have a region in the middle. */
+/** Hosts with a region in their name. */
 const REGIONAL_HOST = /(?:^|\.)(?:bedrock-runtime(?:-fips)?\.[\w-]+\.amazonaws\.com|[\w-]*aiplatform\.googleapis\.com)$/
 
-/** In which attributes HTTP instrumentations, old and new, write the host. */
+/** Attributes in which old and new HTTP instrumentations write the host. */
 const HOST_ATTRIBUTES = ['server.address', 'net.peer.name', 'http.host', 'url.full', 'http.url'] as const
 
-/** What to do where there is no span of any kind. */
+/** What to do if there is no span at all. */
 const NO_SPAN_CURE =
   'docs/attach.md has a page for each framework. AI SDK 7, for example, needs registerTelemetry(new OpenTelemetry()), and AI SDK 5 and 6 ' +
   'need experimental_telemetry on each call.'
 
-/** What to do where there are spans, and none of agents or models. */
+/** What to do if there are spans, but none of agents or models. */
 const NO_MODEL_SPAN_CURE =
   'Add an instrumentation that records them (docs/instrumentations.md); HTTP spans alone cannot be scored.'
 
@@ -50,7 +50,7 @@ const NO_MODEL_SPAN_CURE =
 export interface NoRunsNoticeParts {
   /** Whether there is any run, open or closed. */
   readonly hasRuns: () => boolean
-  /** Calls back with the host of each request to a model, until the returned function is called. */
+  /** Calls back with the host of each model request, until the returned function is called. */
   readonly watchRequests: (onRequest: (host: string) => void) => () => void
   readonly reporter: Reporter
   readonly scheduler: Pick<Scheduler, 'after'>
@@ -74,7 +74,7 @@ export class NoRunsNotice {
     this.#stopWatching = parts.watchRequests((host) => this.#called(host))
   }
 
-  /** Must be called with each span that has ended and that no dialect recognises. */
+  /** Must be called with each ended span that no dialect recognises. */
   look(span: EndedSpan): void {
     this.#hasSpans = true
     if (this.#isDone || this.#hasHttpSpans || span.kind !== CLIENT) return
@@ -86,13 +86,13 @@ export class NoRunsNotice {
     this.#called(host)
   }
 
-  /** Ends watching. It must be called at the first run, from which on there is nothing to report. */
+  /** Stops watching. Must be called at the first run. */
   stop(): void {
     this.#isDone = true
     this.#stopWatching()
   }
 
-  /** Reports what there is to report, now that no more may come: after a while, or at the end. */
+  /** Reports a problem, if there is one, when the time is over or the process ends. */
   conclude(): void {
     const isDone = this.#isDone
     this.stop()
@@ -117,7 +117,7 @@ export class NoRunsNotice {
   }
 }
 
-/** A sampler of the tracer may be the reason why there are no spans. */
+/** Names the tracer's sampler, which may be the reason for missing spans. */
 function samplerHint(): string {
   const sampler = process.env['OTEL_TRACES_SAMPLER']?.trim() ?? ''
   return sampler === '' || sampler.endsWith('always_on')

@@ -1,12 +1,12 @@
 /** How much a notice matters: `warn` and `error` are shown by default, `info` only with `SPANSCORE_LOG=info`. */
 export type NoticeLevel = 'info' | 'warn' | 'error'
 
-/** What is known about one kind of notice. */
+/** One kind of notice. */
 export interface Notice {
   readonly level: NoticeLevel
-  /** When it is shown, for the reference. */
+  /** When it is shown. Part of the reference. */
   readonly when: string
-  /** What to do about it, for the reference. */
+  /** What to do about it. Part of the reference. */
   readonly cure: string
 }
 
@@ -31,7 +31,7 @@ export type NoticeCode =
   | 'SPANSCORE_UNFINISHED'
   | 'SPANSCORE_BUDGET'
 
-/** All notices about the set-up of scoring. None of them holds content of a run. */
+/** All notices about the set-up of scoring. None contains content of a run. */
 export const notices: Readonly<Record<NoticeCode, Notice>> = {
   SPANSCORE_ATTACHED: {
     level: 'info',

@@ -3,16 +3,16 @@ import { isRecord } from '../../spans/json.ts'
 import { notices } from './notices.ts'
 import type { NoticeCode, NoticeLevel } from './notices.ts'
 
-/** The most lines that one process without a `diag` logger gets. More would annoy. */
+/** Most lines in a process without a `diag` logger. */
 const MOST_LINES = 10
 
 /** The global symbol under which every copy of `@opentelemetry/api` 1.x keeps its logger. */
 const API = Symbol.for('opentelemetry.js.api.1')
 
-/** The notices that this process has shown already, through any copy of the package. */
+/** The notices already shown in this process, by any copy of the package. */
 const shown = globalSlot('notices', () => new Set<string>(), isSet)
 
-/** How a notice is given. */
+/** Options of one notice. */
 export interface NotifyOptions {
   /** What the notice is about, such as a judge or a variable. Each subject of a code is shown once. @default '' */
   readonly subject?: string

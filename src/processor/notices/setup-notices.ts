@@ -45,13 +45,13 @@ export class SetupNotices {
     this.#noRuns = new NoRunsNotice({ hasRuns, watchRequests: watchModelRequests, reporter, scheduler })
   }
 
-  /** Must be called with each run that is settled. @param run Absent if no scorer is for it. */
+  /** Must be called with each settled run. @param run absent if no scorer is interested in it */
   runSettled(run: AgentRun | undefined): void {
     this.#reporter.guard('Looking at a run', () => {
       if (run !== undefined) this.#content.look(run)
       if (run !== undefined) this.#agents.look(run)
       if (this.#hasSeenRun) return
-      // This waits for the first run, because the application may set environment variables before it.
+      // Waits for the first run, because the application may set environment variables before it.
       this.#hasSeenRun = true
       this.#noRuns.stop()
       if (this.#lacksExport()) this.#reporter.notify('SPANSCORE_NO_EXPORT', NO_EXPORT)

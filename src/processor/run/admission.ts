@@ -26,15 +26,14 @@ import { carriesScore } from '../../emit/score-attributes.ts'
 import type { ScoredRun } from './scored-run.ts'
 
 /**
- * Runs that hold more are not read: parsing their content alone would block the application's event loop for longer than any
- * score is worth, whenever it is done.
+ * Larger runs are never read: parsing their content alone would block the application's event loop for too long.
  */
 const MAX_READ_BYTES = 16 * 1024 * 1024
 
-/** What a score that was not asked for after all takes of the budget. */
+/** The cost of a judge that was not asked after all. */
 const NOTHING: Cost = { calls: 0, tokens: 0, costUsd: 0 }
 
-/** On the span object, so that every copy of the package and every processor sees it. */
+/** A property of the span object, so that every copy of the package and every processor sees it. */
 const CLAIMS: unique symbol = Symbol.for('spanscore.claims')
 
 interface Claimable {
@@ -45,68 +44,68 @@ interface Claimable {
 /** Whether a scorer scores a run. */
 export type Admission = Admitted | Rejected | Deferred
 
-/** The scorer is asked. */
+/** The scorer will be asked. */
 export interface Admitted {
   readonly status: 'admitted'
   readonly run: AgentRun
   /** The scorer's rate for this run. */
   readonly rate: number
-  /** The rate, lowered by the budget: the probability with which the run was chosen. */
+  /** The rate, reduced by the budget: the probability with which the run was chosen. */
   readonly probability: number
-  /** What is set aside for a judge. */
+  /** The budget reserved for a judge. */
   readonly reservation: Reservation | undefined
 }
 
-/** The scorer is not asked. */
+/** The scorer will not be asked. */
 export interface Rejected {
   readonly status: 'rejected'
   readonly score: Skipped | Failed
-  /** Absent where the decision was made before the run was read. */
+  /** Absent if the decision was made before the run was read. */
   readonly run: AgentRun | undefined
-  /** Where the run had been chosen at this probability, and was turned down later. */
+  /** Set if the run was chosen at this probability and rejected later. */
   readonly probability: number | undefined
 }
 
-/** Nothing rules the score out by now. It is decided on when the run is settled. */
+/** Nothing rules the score out yet. The decision follows when the run is settled. */
 export interface Deferred {
   readonly status: 'deferred'
 }
 
-/** A question for admission. */
+/** One admission decision to make. */
 export interface AdmissionRequest {
   readonly scored: ScoredRun
   readonly scorer: ResolvedScorer
   /**
-   * `ending`: the agent's span is ending, and the scorer would score now. `ending-deferred`: it is ending, and the scorer is asked
-   * when the run is settled. `settled`: the run is settled.
+   * `ending`: the agent's span is ending, and the scorer would score now. `ending-deferred`: it is ending, and the scorer is asked when the
+   * run is settled. `settled`: the run is settled.
    */
   readonly moment: 'ending' | 'ending-deferred' | 'settled'
-  /** Whether there is room in the queue. @default true */
+  /** Whether the queue has room. @default true */
   readonly hasRoom?: boolean
 }
 
-/** What admission decides by. */
+/** What admission needs. */
 export interface AdmissionParts {
   readonly options: ResolvedOptions
   readonly budget: Budget
   readonly reporter: Reporter
-  /** Present where another process asks the judges: here their rates alone decide. */
+  /** Set if another process asks the judges. Then only their rates decide here. */
   readonly handOver?: unknown
 }
 
-/** Whether a run is so small that it may be put together while its span is ending. */
+/** Whether a run is small enough to be put together while its span is ending. */
 export function isSmall({ scorable }: ScoredRun, { maxSyncBytes }: ResolvedOptions): boolean {
   return scorable.effortBytes <= maxSyncBytes
 }
 
-/** Whether a run is so large that its content is not read at all. */
+/** Whether a run is too large to be read at all. */
 export function isTooLarge({ effortBytes }: { readonly effortBytes: number }): boolean {
   return effortBytes > MAX_READ_BYTES
 }
 
 /**
- * Decides whether a scorer scores a run: the one place where a score is ruled out before its scorer is asked. What costs little is
- * looked at first; the budget comes last, because what it sets aside must be spent or given back.
+ * Decides whether a scorer scores a run. Every decision before asking a scorer is made here. Cheap checks come first; the budget comes
+ * last, because a reservation must be spent or released.
  */
 export function admit(parts: AdmissionParts, request: AdmissionRequest): Admission {
   const { options } = parts
@@ -143,7 +142,7 @@ export function admit(parts: AdmissionParts, request: AdmissionRequest): Admissi
   return rejected(QUEUE_FULL, run, admission.probability)
 }
 
-/** A judge must be there, and within its budget: what it takes is set aside before it is spent. */
+/** Checks that a judge is available and within its budget, and reserves its cost. */
 export function admitJudge(
   { budget, options, reporter }: AdmissionParts,
   { scored, scorer: { id } }: Pick<AdmissionRequest, 'scored' | 'scorer'>,
@@ -171,9 +170,9 @@ export function admitJudge(
   return rejected(skipped(decision.reason, contentFree(decision.message)), run, probability)
 }
 
-/** Turns down what would count for too many other runs. */
+/** Rejects a run whose weight would be too high. */
 function weighed({ upstream = 1 }: ScoredRun, admitted: Admitted): Admitted | Rejected {
-  // Products of rates carry rounding errors, which are no reason to turn a run down.
+  // Products of rates have rounding errors.
   if (admitted.probability * upstream >= MIN_PROBABILITY * (1 - 1e-9)) return admitted
   admitted.reservation?.settle(NOTHING)
   return rejected(TOO_HEAVY, admitted.run, admitted.probability)
@@ -201,7 +200,7 @@ function rejected(score: Skipped | Failed, run?: AgentRun, probability?: number)
   return { status: 'rejected', score, run, probability }
 }
 
-/** Claims a span for a version of a scorer; false where another processor has done so, or the span carries that score already. */
+/** Claims a span for a version of a scorer; false if another processor has claimed it, or the span already has that score. */
 function claim(
   span: { readonly attributes: Readonly<Record<string, unknown>> },
   about: ResolvedScorer['about'],

@@ -6,17 +6,17 @@ import type { ResolvedOptions, ResolvedScorer } from '../config/options.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoredRun } from './scored-run.ts'
 
-/** How a scorer is asked. */
+/** How to ask a scorer. */
 export interface AskOptions {
   readonly options: ResolvedOptions
   readonly reporter: Reporter
   /** The probability with which the run was chosen for the scorer. */
   readonly probability: number
-  /** Ends the scoring early. @default one that aborts after `timeoutMs` */
+  /** Aborts the scoring. @default aborts after `timeoutMs` */
   readonly signal?: AbortSignal
 }
 
-/** Asks a scorer about a run, as the application has configured it. To be called in `isolated`. */
+/** Asks a scorer about a run, as configured. Must be called in `isolated`. */
 export function askScorer(
   { upstream }: ScoredRun,
   { scorer, id, about, passAt }: ResolvedScorer,

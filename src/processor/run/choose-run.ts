@@ -9,25 +9,25 @@ import { failed } from '../../scoring/unscored.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import { filteredBy, sampledOut } from './rejections.ts'
 
-/** A run that a scorer chooses at this rate, or why it does not. */
+/** The rate at which a scorer chooses a run, or why it does not choose it. */
 export type Choice = { readonly status: 'chosen'; readonly rate: number } | Skipped | Failed
 
-/** Whether the scorer looks at the runs of agents that another agent started. */
+/** Whether the scorer scores nested agents. */
 export function isForNested({ scope, agents }: ResolvedScorer): boolean {
   return scope === 'every-agent' || agents !== undefined
 }
 
-/** Whether the scorer's `agent` leaves the run in. */
+/** Whether the scorer's `agent` matches the run. */
 export function isForAgent({ agents }: ResolvedScorer, run: AgentRun): boolean {
   return agents === undefined || (run.agent.name !== undefined && agents.has(run.agent.name))
 }
 
-/** Whether the scorer's rate may keep the trace. A rate that is a function of the run always may. */
+/** Whether the scorer's rate may keep the trace. A rate that is a function may keep any. */
 export function mayChoose({ sample }: ResolvedScorer, point: SamplePoint): boolean {
   return typeof sample === 'function' || point.isBelow(sample)
 }
 
-/** Holds a run against the scorer's own `agent`, `when` and `sample`, in this order. */
+/** Applies the scorer's `agent`, `when` and `sample` to the run, in this order. */
 export function chooseRun(scorer: ResolvedScorer, run: AgentRun, point: SamplePoint): Choice {
   const { id, when, sample } = scorer
   if (!isForAgent(scorer, run)) return filteredBy('agent')
@@ -55,7 +55,7 @@ function rateOf(id: string, sample: ResolvedScorer['sample'], run: AgentRun): nu
   )
 }
 
-/** A promise is neither yes nor no, and one that rejects must not end the application. */
+/** A promise is no answer, and its rejection must not end the application. */
 function isAsync(id: string, what: string, expected: string, promise: PromiseLike<unknown>): Failed {
   disown(promise)
   const message = `${id}: expected ${what} to give ${expected}, got a promise; it cannot be async.`

@@ -10,27 +10,27 @@ import { ScoringTask } from './scored-run.ts'
 import type { ScoredRun } from './scored-run.ts'
 import { ScoringJob } from './scoring-job.ts'
 
-/** What a judge said. */
+/** A judge's answer. */
 export interface HandedAnswer {
-  /** The score, or why there is none. */
+  /** The score, or the reason why there is none. */
   readonly evaluation: Evaluation
-  /** The provider is overloaded, or known to be away: the judge may be asked later, and nothing was paid for. */
+  /** Whether the provider is overloaded or known to be down. Nothing was paid, and the judge may be asked later. */
   readonly isLeft: boolean
 }
 
-/** What a question is made of. */
+/** The parts of a question. */
 export interface HandedQuestionParts {
   readonly scored: ScoredRun
   readonly scorer: ResolvedScorer
   readonly run: AgentRun
-  /** The rate that kept the run. */
+  /** The rate at which the run was kept. */
   readonly rate: number
   readonly options: ResolvedOptions
   readonly reporter: Reporter
   readonly scheduler: Pick<Scheduler, 'after' | 'turns'>
 }
 
-/** One run, and the judge that is to be asked about it. */
+/** One run and the judge to ask about it. */
 export class HandedQuestion {
   readonly #parts: HandedQuestionParts
   #admitted: Admitted | undefined
@@ -41,10 +41,9 @@ export class HandedQuestion {
   }
 
   /**
-   * Sets aside what asking takes. May be called again after an answer that `isLeft`: the run keeps the probability with which it was
-   * chosen first.
+   * Reserves the cost of asking. May be called again after an answer with `isLeft`; the run keeps the probability of the first call.
    *
-   * @returns The evaluation where the budget does not let the judge be asked; `undefined` if it does.
+   * @returns the evaluation if the budget refuses; `undefined` if the judge may be asked
    */
   admit(budget: Budget): Evaluation | undefined {
     const { scored, scorer, run, rate } = this.#parts
@@ -58,7 +57,7 @@ export class HandedQuestion {
     return undefined
   }
 
-  /** Asks, once for each time that it was admitted. Never rejects. */
+  /** Asks once per admission. Never rejects. */
   ask(): Promise<HandedAnswer> {
     const { scored, scorer, run, options, reporter, scheduler } = this.#parts
     const admitted = this.#admitted
@@ -83,7 +82,7 @@ export class HandedQuestion {
     })
   }
 
-  /** The question is not this process's any more: what was begun is ended, and its answer is of no use. */
+  /** Another process has taken over the question. Aborts the work, and ignores its answer. */
   abandon(): void {
     this.#job?.abandon()
   }

@@ -11,7 +11,7 @@ import type { ScoringJobs } from './scoring-jobs.ts'
 import { ScoringTask } from './scored-run.ts'
 import type { ScoredRun } from './scored-run.ts'
 
-/** A scorer that scores while the span is ending, and the run that it was admitted to. */
+/** A scorer that scores while the span is ending, and its admitted run. */
 export interface InlineScore extends Pick<Admitted, 'run' | 'probability'> {
   readonly scorer: ResolvedScorer
 }
@@ -22,16 +22,16 @@ export interface InlineScoringParts {
   readonly writer: Pick<ScoreWriter, 'write'>
   readonly jobs: Pick<ScoringJobs, 'adopt'>
   readonly reporter: Reporter
-  /** Longest that a scorer may take, in milliseconds, before it runs later. @default 5 */
+  /** Most milliseconds for one scorer before it is deferred. @default 5 */
   readonly maxInlineMs?: number | undefined
 }
 
-/** Scores that are given while the agent's span is ending: those of code scorers that are synchronous and quick. */
+/** Runs synchronous, quick code scorers while the agent's span is ending. */
 export class InlineScoring {
   readonly #parts: InlineScoringParts
-  /** Scorers that turned out to be too slow for it, or asynchronous. */
+  /** Scorers that were too slow, or asynchronous. */
   readonly #deferred = new Set<string>()
-  /** Scorers that returned a promise while a span was ending, and whether the first of these has settled. */
+  /** Scorers that returned a promise while a span was ending, and whether the first promise has settled. */
   readonly #loading = new Map<string, 'loading' | 'loaded'>()
   readonly #speed: InlineSpeed
 
@@ -49,7 +49,9 @@ export class InlineScoring {
     return scorer.inline && scorer.kind === 'code' && !agentless && !this.#deferred.has(id)
   }
 
-  /** Asks scorers, one after the other, and then writes what they give: all of it isolated once, because that costs more than a scorer. */
+  /**
+   * Asks scorers one after the other, then writes their scores. All of it is isolated together, because isolation costs more than a scorer.
+   */
   score(scored: ScoredRun, scores: readonly InlineScore[]): void {
     isolated(() => this.#scoreAll(scored, scores))
   }
@@ -71,7 +73,7 @@ export class InlineScoring {
     }
   }
 
-  /** Asks a scorer again, whose run has been settled since. */
+  /** Asks a scorer again, after its run has settled. */
   scoreAgain(task: ScoringTask): void {
     const { scored, scorer, evaluation } = task
     const { jobs, reporter, writer } = this.#parts
@@ -106,8 +108,8 @@ export class InlineScoring {
   }
 
   /**
-   * A scorer that declares itself synchronous may have something to load when it is first needed. One that returns a promise again
-   * after that is not synchronous, and runs later from then on.
+   * A synchronous scorer may have to load something at first use. One that returns a promise again after that is not synchronous, and is
+   * deferred from then on.
    */
   #noteLoading(id: string, evaluation: Promise<Evaluation>): void {
     const state = this.#loading.get(id)

@@ -1,17 +1,16 @@
-/** Longest that a scorer may hold up `span.end()`, in milliseconds. */
+/** Most milliseconds that a scorer may delay `span.end()`. */
 export const MAX_INLINE_MS = 5
 
-/** Calls around which the thread's processor time is read: a scorer's first, and those after one that seemed slow. */
+/** For how many calls the thread's CPU time is measured: the first ones, and those after a call that seemed slow. */
 const WATCHED_CALLS = 20
 
 /**
- * Finds the scorers that are too slow to run while a span is ending. A scorer that computes for too long is recognised by the
- * processor time of a single call. One that took long by the clock may have waited, for a file for example, or the machine
- * was busy: it is too slow when that happens twice in a row. Reading the processor time costs a third of a microsecond, so
- * a scorer that has been quick for a while is timed by the clock alone, until one of its calls seems slow.
+ * Finds scorers that are too slow to run while a span is ending. One call with too much CPU time is enough. A call that is slow by the
+ * clock may have waited, for example for a file, or the machine was busy, so two in a row are needed. Reading the CPU time takes a third of
+ * a microsecond, so a scorer that was quick for a while is only timed by the clock, until a call seems slow.
  */
 export class InlineSpeed {
-  /** How many more calls of a scorer are timed by the processor time. Scorers that are not here are timed by the clock. */
+  /** How many more calls of a scorer to measure by CPU time. Scorers that are missing here are timed by the clock. */
   readonly #watched = new Map<string, number>()
   /** Scorers whose last call was slow by the clock. */
   readonly #slow = new Set<string>()
@@ -19,8 +18,8 @@ export class InlineSpeed {
   readonly #maxMs: number
 
   /**
-   * @param cpuMs Processor time that this thread has used, in milliseconds; the clock's time where the platform does not report it.
-   * @param maxMs Longest that one call may take, in milliseconds.
+   * @param cpuMs this thread's CPU time in milliseconds, or the clock's time if the platform does not report it
+   * @param maxMs most milliseconds for one call
    */
   constructor(ids: readonly string[], cpuMs: () => number, maxMs: number = MAX_INLINE_MS) {
     this.#cpuMs = cpuMs
@@ -28,12 +27,12 @@ export class InlineSpeed {
     for (const id of ids) this.#watched.set(id, WATCHED_CALLS)
   }
 
-  /** Before a call: what `isTooSlow` is given after it. */
+  /** Must be called before a call. Its result is passed to `isTooSlow`. */
   start(id: string): number | undefined {
     return this.#watched.has(id) ? this.#cpuMs() : undefined
   }
 
-  /** After a call, with what it took by the clock. */
+  /** Must be called after a call, with its duration by the clock. */
   isTooSlow(id: string, tookMs: number, startCpuMs: number | undefined): boolean {
     if (tookMs <= this.#maxMs) {
       this.#slow.delete(id)
@@ -53,7 +52,7 @@ export class InlineSpeed {
   }
 }
 
-/** Processor time of this thread, in milliseconds; before Node.js 23.9 the time of the clock. */
+/** This thread's CPU time in milliseconds; before Node.js 23.9 the clock's time. */
 export function threadCpuMs(): number {
   if (process.threadCpuUsage === undefined) return performance.now()
   const { user, system } = process.threadCpuUsage()

@@ -3,17 +3,17 @@ import type { SpanContext } from '@opentelemetry/api'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { ScorableRun } from './scorable-run.ts'
 
-/** What a run that was read from a log is put before the scorers with. */
+/** A run read from a log, with what scoring needs to know about it. */
 export interface LoggedRun {
   readonly run: AgentRun
-  /** The span that its scores belong to. */
+  /** The span for its scores. */
   readonly target: SpanContext
   readonly nested: boolean
-  /** False where no scorer could want the run. */
+  /** False if no scorer could want the run. */
   readonly wanted: boolean
 }
 
-/** A run that was read from a log, as one that can be scored. */
+/** Makes a run from a log scorable. */
 export function toScorable({ run, target, nested, wanted }: LoggedRun): ScorableRun {
   const endSeconds = Math.trunc(run.endTimeMs / 1000)
   return {
@@ -27,7 +27,7 @@ export function toScorable({ run, target, nested, wanted }: LoggedRun): Scorable
     nested,
     agentless: false,
     wanted,
-    // The service limits what a trace may hold, and its scorers delay no request of an application.
+    // The service limits the size of traces, and its scorers delay no application request.
     contentBytes: 0,
     effortBytes: 0,
     hasOpenSpans: false,

@@ -3,15 +3,15 @@ import { isIsolated } from '../../scoring/isolation.ts'
 import type { EndedSpan, OpenSpan } from '../sdk-types.ts'
 
 /**
- * The spans of our own work: a judge's calls, and what callbacks start. Where no context manager is registered, tracing cannot be
- * suppressed around that work, and its spans are dropped one by one.
+ * Spans of our own work: judge calls, and whatever callbacks start. Without a context manager, tracing of that work cannot be suppressed,
+ * so its spans are dropped one by one.
  */
 export class OwnWork {
   readonly #spans = new WeakSet()
-  /** Most applications never have one, and their spans are not looked up. */
+  /** Most applications never have any, so their spans need no lookup. */
   #hasAny = false
 
-  /** Whether a span that starts goes nowhere. */
+  /** Whether to drop a span that starts. */
   drops(span: OpenSpan): boolean {
     if (!isIsolated() || isLateSpan(span)) return false
     this.#spans.add(span)
@@ -25,7 +25,7 @@ export class OwnWork {
   }
 }
 
-/** Scores that we wrote as spans go their way unread. */
+/** Whether a span is one of our late scores, which is passed on without being read. */
 export function isLateSpan(span: EndedSpan): boolean {
   return (span.instrumentationScope ?? span.instrumentationLibrary)?.name === SCOPE_NAME
 }

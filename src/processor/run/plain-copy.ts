@@ -1,25 +1,25 @@
 import { isRecord } from '../../spans/json.ts'
 
-/** Values that are copied without a pause. */
+/** How many values are copied per step. */
 const VALUES_OF_A_STEP = 500
 
-/** Deeper values cannot be copied, nor can those that hold themselves. */
+/** Deeper or circular values cannot be copied. */
 const MAX_DEPTH = 5000
 
 type Plain = Record<string, unknown> | unknown[]
 
-/** A list or object whose values are being copied. */
+/** An array or object that is being copied. */
 interface OpenValue {
   readonly source: Readonly<Record<string, unknown>> | readonly unknown[]
   readonly copy: Plain
-  /** The keys of an object that are yet to be copied, the last first; of a list, the indices. */
+  /** Keys or indices that are not copied yet, in reverse order. */
   readonly keys: string[]
 }
 
 /**
- * A copy of a value as `JSON.parse(JSON.stringify(value))` makes it, in steps, so that copying megabytes need not hold the event loop.
+ * Copies a value like `JSON.parse(JSON.stringify(value))`, in steps, so that copying megabytes does not block the event loop.
  *
- * @throws TypeError if JSON cannot hold the value, RangeError where it is nested too deep, and what its getters throw
+ * @throws TypeError if JSON cannot represent the value, RangeError if it is nested too deeply, and errors of its getters
  */
 export function* plainCopy(value: unknown): Generator<undefined, unknown> {
   const open: OpenValue[] = []
@@ -50,7 +50,7 @@ export function* plainCopy(value: unknown): Generator<undefined, unknown> {
   return top
 }
 
-/** What JSON makes of a value: what its `toJSON` gives; nothing of functions and symbols; null of numbers that it cannot write. */
+/** Converts a value like JSON: uses `toJSON`, omits functions and symbols, and replaces non-finite numbers by null. */
 function asJson(value: unknown, key: string): unknown {
   const given: unknown =
     isRecord(value) && typeof value['toJSON'] === 'function' ? Reflect.apply(value['toJSON'], value, [key]) : value
@@ -61,7 +61,7 @@ function asJson(value: unknown, key: string): unknown {
   return Number.isFinite(given) ? given + 0 : null
 }
 
-/** As `JSON.parse` does it: `__proto__` is a key like any other. */
+/** Treats `__proto__` like any other key, as `JSON.parse` does. */
 function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') target[key] = value
   else Object.defineProperty(target, key, { value, configurable: true, enumerable: true, writable: true })

@@ -1,6 +1,6 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 
-/** Reads all that a run holds, in steps: each fact is parsed when it is first asked for, and kept. */
+/** Reads everything in a run, in steps. Each fact is parsed at first access, and cached. */
 export function* readInSteps(run: AgentRun): Generator<undefined, void> {
   for (const child of run.children) yield* readInSteps(child)
   void run.input

@@ -13,16 +13,16 @@ import { readInSteps } from './read-in-steps.ts'
 type Redact = (run: AgentRun) => AgentRun
 
 /**
- * What `redact` makes of a run. It is given a plain copy: runs read their spans when they are asked, so that `{ ...run }` of one
- * would be empty. All judges share what it returns, so that is frozen.
+ * Applies `redact` to a plain copy of the run: runs read their spans lazily, so `{ ...run }` of the original would be empty. All judges
+ * share the result, so it is frozen.
  *
- * @throws what `redact` throws, and TypeError where it does not give a run: no judge may be shown anything else.
+ * @throws errors of `redact`, and TypeError if it does not return a run: no judge may see anything else
  */
 export function redactedBy(redact: Redact, run: AgentRun): AgentRun {
   return withoutPause(redactInSteps(redact, run))
 }
 
-/** As `redactedBy`, in steps: of a run that holds megabytes, all but `redact` itself is done over several turns of the event loop. */
+/** Like `redactedBy`, in steps: for a run of megabytes, everything except `redact` itself is spread over turns of the event loop. */
 export function* redactInSteps(redact: Redact, run: AgentRun): Generator<undefined, AgentRun> {
   yield* readInSteps(run)
   const copy = yield* plainCopy(run)
@@ -38,7 +38,7 @@ export function* redactInSteps(redact: Redact, run: AgentRun): Generator<undefin
   throw new TypeError(`expected redact to return the run that judges may see, got ${formatValue(redacted)}`)
 }
 
-/** The score of a run whose `redact` threw this. */
+/** The score of a run whose `redact` threw this error. */
 export function redactFailed(error: unknown): Failed {
   return failed('redact-failed', {
     text: `redact threw ${formatValue(error, 300)}; nothing was sent to the judge.`,
@@ -46,7 +46,7 @@ export function redactFailed(error: unknown): Failed {
   })
 }
 
-/** The lists that every reader of a run goes through. */
+/** The arrays that every reader of a run iterates over. */
 const LISTS = ['input', 'toolCalls', 'steps', 'children', 'models', 'missing'] as const
 
 function isRun(value: unknown): value is AgentRun {

@@ -2,69 +2,71 @@ import { contentFree, explain } from '../../model/explanation.ts'
 import type { Skipped } from '../../model/score.ts'
 import { skipped } from '../../scoring/unscored.ts'
 
-/** The run holds too much content to be read. */
+/** The run has too much content to read. */
 export const TOO_LARGE: Skipped = skipped(
   'no-content',
-  contentFree('The run holds more than 16 MiB of content, which is not read: that would block the application.'),
+  contentFree('The run has more than 16 MiB of content. It is not read, because that would block the application.'),
 )
 
-/** The spans that were kept make no run. */
+/** The spans that were kept do not form a run. */
 export const NO_RUN: Skipped = skipped(
   'incomplete',
-  contentFree('The spans that were kept do not make a run; see maxSpansPerRun.'),
+  contentFree('The spans that were kept do not form a run. See maxSpansPerRun.'),
 )
 
-/** The run was given up while its agent was open. */
+/** The run was evicted while its agent was open. */
 export const EVICTED: Skipped = skipped(
   'incomplete',
-  contentFree('The run was given up before its agent ended: see maxOpenRuns, maxContentBytes and maxRunAgeMs.'),
+  contentFree('The run was evicted before its agent ended. See maxOpenRuns, maxContentBytes and maxRunAgeMs.'),
 )
 
 /** Another processor has scored the span. */
 export const ALREADY_SCORED: Skipped = skipped(
   'already-scored',
-  contentFree('The span carries this score already: two scoring processors see the same spans. Keep one of them.'),
-)
-
-/** The span is recorded, and no exporter gets it. */
-export const UNSAMPLED: Skipped = skipped(
-  'unsampled',
-  contentFree('The span is recorded and not sampled; set scoreUnsampled to have it judged.'),
-)
-
-/** The run would decide the mean alone. */
-export const TOO_HEAVY: Skipped = skipped(
-  'refused',
   contentFree(
-    'It would count for more than 1,000 runs, and decide the mean alone: ' +
-      'raise sample or the budget, so that one run in 1,000 is scored at least.',
+    'The span already has this score, because two scoring processors see the same spans. Remove one of them.',
   ),
 )
 
-/** The queue has no room. */
+/** The span is recorded but not exported. */
+export const UNSAMPLED: Skipped = skipped(
+  'unsampled',
+  contentFree('The span is recorded but not sampled. Set scoreUnsampled to ask judges about it.'),
+)
+
+/** The run would dominate the mean. */
+export const TOO_HEAVY: Skipped = skipped(
+  'refused',
+  contentFree(
+    'It would count for more than 1,000 runs, and dominate the mean. ' +
+      'Raise sample or the budget, so that at least one run in 1,000 is scored.',
+  ),
+)
+
+/** The queue is full. */
 export const QUEUE_FULL: Skipped = skipped(
   'queue-full',
-  contentFree('More runs are to be scored than the queue holds; lower sample, or raise queueSize or concurrency.'),
+  contentFree('The queue is full. Lower sample, or raise queueSize or concurrency.'),
 )
 
-/** The score waited for its turn for too long. */
+/** The score waited in the queue for too long. */
 export const EXPIRED: Skipped = skipped(
   'expired',
-  contentFree('The score waited so long for its turn that it was given up; lower sample, or raise concurrency.'),
+  contentFree('The score waited too long in the queue. Lower sample, or raise concurrency.'),
 )
 
-/** The processor ended before the score was in. */
+/** The processor shut down before the score was in. */
 export const SHUT_DOWN: Skipped = skipped(
   'shutdown',
-  contentFree('The process was shut down before the score was in; await forceFlush() first.'),
+  contentFree('The process was shut down before the score was in. Await forceFlush() first.'),
 )
 
-/** The run is not among those that a rate keeps. */
+/** The rate does not keep the run. */
 export function sampledOut(rate: number): Skipped {
   return skipped('sampled-out', explain`Not among the sampled runs (rate ${rate}).`)
 }
 
-/** The scorer's `agent` or `when` leaves the run out. */
+/** The scorer's `agent` or `when` excludes the run. */
 export function filteredBy(option: 'agent' | 'when'): Skipped {
   return skipped('filtered', explain`Left out by the scorer's ${contentFree(option)}.`)
 }

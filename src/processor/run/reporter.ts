@@ -5,14 +5,14 @@ import type { NoticeCode, NoticeLevel } from '../notices/notices.ts'
 import { log, notify } from '../notices/notify.ts'
 import type { NotifyOptions } from '../notices/notify.ts'
 
-/** Kinds of problems that are reported; further kinds are not. */
+/** Most kinds of problems that are reported. */
 const MAX_KINDS = 200
 
-/** Reports what goes wrong at run time, each kind of problem once. Counters show how often it happens. */
+/** Reports problems at run time, each kind once. Counters show how often they happen. */
 export class Reporter {
   readonly #reported = new LimitedSet<string>(MAX_KINDS)
 
-  /** Reports a problem of the set-up, which is shown without a `diag` logger too. */
+  /** Reports a set-up problem, which is also shown without a `diag` logger. */
   notify(code: NoticeCode, message: string, options: NotifyOptions & { readonly kind?: string } = {}): void {
     if (this.#reported.add(`${code}:${options.kind ?? options.subject ?? ''}`)) notify(code, message, options)
   }
@@ -29,7 +29,7 @@ export class Reporter {
     this.#logOnce('error', kind, message)
   }
 
-  /** Runs code that must not throw into the application; `undefined` if it threw. */
+  /** Runs code that must not throw into the application; returns `undefined` if it threw. */
   guard<Result>(what: string, run: () => Result): Result | undefined {
     try {
       return run()
@@ -39,12 +39,12 @@ export class Reporter {
     }
   }
 
-  /** Runs a callback of the application in isolation. It may be async. What it throws or rejects with is reported. */
+  /** Runs an application callback in isolation. It may be async. Its errors and rejections are reported. */
   callBack(what: string, run: () => unknown): void {
     callForeign(run, (error) => this.notify('SPANSCORE_CALLBACK', thrown(what, error), { subject: what }))
   }
 
-  /** Awaits work that must not reject into the application. What it throws or rejects with is reported. */
+  /** Awaits work that must not reject into the application. Its errors and rejections are reported. */
   async settle(what: string, run: () => Promise<void>): Promise<void> {
     try {
       await run()
@@ -53,7 +53,7 @@ export class Reporter {
     }
   }
 
-  /** Reports that something threw. The error's message is left out, because it may quote content of a run. */
+  /** Reports an error without its message, which may quote content of a run. */
   threw(what: string, error: unknown): void {
     this.errorOnce(`threw:${what}`, thrown(what, error))
   }

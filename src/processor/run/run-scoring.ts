@@ -19,7 +19,7 @@ import type { ScorableRun } from './scorable-run.ts'
 import type { ScoringJobs } from './scoring-jobs.ts'
 import { ScoredRun, ScoringTask } from './scored-run.ts'
 
-/** What scoring of runs needs. */
+/** What scoring runs needs. */
 export interface RunScoringParts {
   readonly options: ResolvedOptions
   readonly budget: Budget
@@ -28,18 +28,18 @@ export interface RunScoringParts {
   readonly writer: Pick<ScoreWriter, 'write'>
   readonly jobs: ScoringJobs
   readonly reporter: Reporter
-  /** Longest that a scorer may take while a run is ending, in milliseconds. @default 5 */
+  /** Most milliseconds that a scorer may take while a run is ending. @default 5 */
   readonly maxInlineMs?: number | undefined
 }
 
 /**
- * Puts every run that ends before the scorers that are for it: some score while the agent's span is ending, the others when the
- * run is settled. Each offer ends with exactly one score, skip or failure.
+ * Passes every ended run to the scorers that are for it. Some score while the agent's span is ending, the others when the run is settled.
+ * Each scorer ends with exactly one score, skip or failure per run.
  */
 export class RunScoring {
   readonly #parts: RunScoringParts
   readonly #inline: InlineScoring
-  /** Whether any scorer looks at agents that another agent started. */
+  /** Whether any scorer scores nested agents. */
   readonly countsNested: boolean
 
   constructor(parts: RunScoringParts) {
@@ -55,9 +55,9 @@ export class RunScoring {
   }
 
   /**
-   * Scores what can be scored while the span is ending. A run that was put before the scorers is not put there again.
+   * Scores what can be scored while the span is ending. Each run is passed to the scorers once.
    *
-   * @param at The live span in its `onEnding`, `ended` in its `onEnd`, or `gone` where it has been handed on.
+   * @param at the live span in `onEnding`, `ended` in `onEnd`, or `gone` if it was handed on
    */
   runEnded(scorable: ScorableRun, at: OpenSpan | 'ended' | 'gone'): ScoredRun | undefined {
     const known = scorable.scoringState
@@ -82,12 +82,12 @@ export class RunScoring {
   }
 
   /**
-   * Nothing more of the run is waited for: scores again what changed, and puts the scorers that waited in the queue.
+   * Called when nothing more of the run is expected. Scores again what changed, and queues the scorers that waited.
    *
-   * @param isFinal False where spans of it are open, and it is settled once more when they have ended.
+   * @param isFinal false if spans of the run are still open; then it is called again once they have ended
    */
   runSettled(scorable: ScorableRun, isFinal: boolean): void {
-    // A run that is only found now, from spans that have gone on: one without an agent, or one that was not known to be a run.
+    // The run is only found now, after its spans were handed on: it has no agent, or was not known to be a run.
     const scored = this.runEnded(scorable, 'gone')
     if (scored === undefined) return
     if (isFinal) scored.settle()
@@ -97,7 +97,7 @@ export class RunScoring {
     }
   }
 
-  /** The run was given up before its agent ended: no scorer is asked, and the ledger counts it for each. */
+  /** The run was evicted before its agent ended: no scorer is asked, and the ledger counts it for each. */
   runEvicted(scorable: ScorableRun): void {
     const scored = this.#scoredRun(scorable, 'gone')
     for (const scorer of this.#parts.options.scorers) {
@@ -118,14 +118,14 @@ export class RunScoring {
     }
   }
 
-  /** A provisional score is asked for again if the spans that have ended since changed the run. */
+  /** A provisional score is requested again if spans that ended since then changed the run. */
   #check(task: ScoringTask): void {
     if (task.isInline) this.#inline.scoreAgain(task)
     else if (!task.isOutdated(task.scored.read(this.#parts.reporter))) task.advance('done')
     else this.#parts.jobs.add(task)
   }
 
-  /** No scorer's fixed rate keeps the trace: that is counted, and costs nothing else. */
+  /** No scorer's fixed rate keeps the trace. This only counts it. */
   #leaveOut(scorable: ScorableRun): void {
     const { ledger, metrics, options } = this.#parts
     scorable.scoringState = LEFT_OUT
@@ -155,19 +155,19 @@ export class RunScoring {
     return new SamplePoint(traceId, this.#parts.options.sampleSalt)
   }
 
-  /** Above 0, at most 1; `undefined` if the mean speaks of the runs that this process saw. */
+  /** Above 0, at most 1; `undefined` if the mean describes only the runs that this process saw. */
   #upstreamOf(traceState: TraceStateLike | undefined): number | undefined {
     const { options, reporter } = this.#parts
     const probability = upstreamProbability(options.upstreamProbability, traceState)
     if (probability === undefined && options.upstreamProbability === 'tracestate') {
       reporter.warnOnce(
         'upstream',
-        "Runs whose tracestate has no ot=th: count as if the tracer kept all of them: means mix them with runs that count for those it left out. Let every caller's sampler write it, or set upstreamProbability to a number.",
+        "Some runs have no ot=th: in their tracestate. They count as if the tracer kept every run, so means are biased. Make every caller's sampler write it, or set upstreamProbability to a number.",
       )
     }
     return probability
   }
 }
 
-/** In place of a `ScoredRun`: the run is counted, and nothing else. */
+/** Replaces the `ScoredRun` of a run that is only counted. */
 const LEFT_OUT = {}

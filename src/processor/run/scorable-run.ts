@@ -3,7 +3,7 @@ import type { SpanContext } from '@opentelemetry/api'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { HighResolutionTime } from '../../spans/from-sdk-span.ts'
 
-/** The span that the scores of a run belong to, as far as scoring reads it. */
+/** The span of a run's scores, reduced to what scoring reads. */
 export interface ScoredSpan {
   spanContext(): SpanContext
   readonly attributes: Readonly<Record<string, unknown>>
@@ -12,31 +12,31 @@ export interface ScoredSpan {
 }
 
 /**
- * A run that can be scored, wherever its spans came from. From here on sampling, scorers, budgets, judges, emission and the
- * ledger are the same for a run of this process (`LiveRun`) and for one that a service reads from a log.
+ * A run to score, whatever its source. Sampling, scorers, budgets, judges, emission and ledger treat a run of this process (`LiveRun`) and
+ * one from a service's log alike.
  */
 export interface ScorableRun {
   readonly traceId: string
   readonly span: ScoredSpan
-  /** True for the run of an agent that another agent's tool call started. */
+  /** Whether the agent was started by another agent's tool call. */
   readonly nested: boolean
-  /** True where there is no agent span: scores go on events and late spans alone. */
+  /** Whether there is no agent span. Scores are then only on events and late spans. */
   readonly agentless: boolean
-  /** False where no scorer could want the run: `current` gives nothing. */
+  /** False if no scorer could want the run; then `current` returns `undefined`. */
   readonly wanted: boolean
-  /** Bytes of content in its spans, an upper estimate of what reading it takes. */
+  /** Bytes of content in its spans, an upper bound for the cost of reading it. */
   readonly contentBytes: number
-  /** What it takes to put it together, in bytes of content that would take as long to read. */
+  /** The cost of putting the run together, as bytes of content that take equally long to read. */
   readonly effortBytes: number
-  /** Whether spans of the run may still come. */
+  /** Whether more spans of the run may arrive. */
   readonly hasOpenSpans: boolean
-  /** What scoring keeps with the run. */
+  /** Scoring's own state of the run. */
   scoringState: object | undefined
   /**
-   * Reads what the spans of a large run hold until time is up: most of the work of putting it together. Gives whether there is nothing
-   * more to read.
+   * Reads the spans of a large run until the time is up, which is most of the work of putting it together. Returns whether everything was
+   * read.
    */
   readAhead(isTimeUp: () => boolean): boolean
-  /** The run as it is known by now; `undefined` if its spans make none. */
+  /** The run with all spans so far; `undefined` if they do not form one. */
   current(): AgentRun | undefined
 }

@@ -12,25 +12,25 @@ import { redactedBy, redactInSteps } from './redacted-by.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScorableRun } from './scorable-run.ts'
 
-/** What a scored run is made of. */
+/** The parts of a scored run. */
 export interface ScoredRunParts {
   readonly scorable: ScorableRun
   readonly target: SpanContext
   readonly point: SamplePoint
   readonly outlet: SpanOutlet
-  /** With what probability the tracer kept the run, where the application says so or trusts tracestate to say it. */
+  /** The probability with which the tracer kept the run, if the application configures it or trusts tracestate. */
   readonly upstream: number | undefined
 }
 
-/** A run that has ended, on its way through the scorers. */
+/** A run that has ended and is being scored. */
 export class ScoredRun {
   readonly scorable: ScorableRun
-  /** The span that the scores belong to. */
+  /** The span for the scores. */
   readonly target: SpanContext
   readonly point: SamplePoint
   readonly outlet: SpanOutlet
   readonly upstream: number | undefined
-  /** What scorers have not done while the span was ending. */
+  /** Scorers that did not finish while the span was ending. */
   readonly tasks: ScoringTask[] = []
   #isSettled = false
   #budgetFactor: number | undefined
@@ -45,22 +45,22 @@ export class ScoredRun {
     this.upstream = upstream
   }
 
-  /** Whether the span goes to exporters. */
+  /** Whether the span is exported. */
   get isSampled(): boolean {
     return (this.target.traceFlags & TraceFlags.SAMPLED) !== 0
   }
 
-  /** Whether the run is as complete as it gets. */
+  /** Whether the run is as complete as it will be. */
   get isSettled(): boolean {
     return this.#isSettled
   }
 
-  /** Whether scores are awaited. */
+  /** Whether scores are pending. */
   get isAwaited(): boolean {
     return this.tasks.some((task) => task.isAwaited)
   }
 
-  /** The run as it is by now; `undefined` if its spans make none. */
+  /** The run with all spans so far; `undefined` if they do not form one. */
   read(reporter: Reporter): AgentRun | undefined {
     return reporter.guard('Putting a run together', () => this.scorable.current())
   }
@@ -69,12 +69,12 @@ export class ScoredRun {
     this.#isSettled = true
   }
 
-  /** Calls back once, when no score is awaited any more. */
+  /** Calls back once, when no more scores are pending. */
   whenAllIn(callBack: () => void): void {
     this.#onAllIn = callBack
   }
 
-  /** Must be called when the last score that was awaited is in. */
+  /** Must be called when the last pending score is in. */
   allIn(): void {
     this.outlet.allIn()
     const callBack = this.#onAllIn
@@ -82,16 +82,16 @@ export class ScoredRun {
     callBack?.()
   }
 
-  /** The budget's factor: the same for all judges of the run, so that they are thinned out alike. */
+  /** The budget's factor. It is the same for all judges of the run, so that they choose the same runs. */
   budgetFactor(budget: Budget): number {
     this.#budgetFactor ??= budget.factor()
     return this.#budgetFactor
   }
 
   /**
-   * What judges may see of the run, redacted once for all of them. Rejects with what `redact` throws, and where it gives no run.
+   * The run redacted for judges, once for all of them. Rejects if `redact` throws or does not return a run.
    *
-   * @param isSmall Whether it is done in one turn of the event loop.
+   * @param isSmall whether to redact in one turn of the event loop
    */
   redacted(run: AgentRun, redact: (run: AgentRun) => AgentRun, isSmall: boolean): Promise<AgentRun> {
     if (this.#redacted?.of !== run) {
@@ -105,7 +105,7 @@ export class ScoredRun {
   /**
    * The evaluation of a scorer that was not asked.
    *
-   * @param probability The probability with which the run had been chosen for the scorer, if it had been.
+   * @param probability the probability with which the run was chosen for the scorer, if it was
    */
   unaskedEvaluation(
     { about }: Pick<ResolvedScorer, 'about'>,
@@ -127,22 +127,22 @@ export class ScoredRun {
   }
 }
 
-/** How far one scorer has come with one run. */
+/** The state of one scorer for one run. */
 export type ScoringState =
   /** The scorer is asked when the run is settled. */
   | 'waiting'
-  /** The score is in line for admission. */
+  /** The score waits for admission. */
   | 'queued'
-  /** The score is admitted, and waits for its turn. */
+  /** The score is admitted and in the queue. */
   | 'admitted'
-  /** The scorer is at work. */
+  /** The scorer is running. */
   | 'scoring'
-  /** There is a score, given while spans of the run were open. It is checked when they have ended. */
+  /** The score was given while spans of the run were open. It is checked when they have ended. */
   | 'provisional'
-  /** Nothing more comes. */
+  /** Final. */
   | 'done'
 
-/** What each state may turn into. */
+/** The allowed transitions. */
 const NEXT_STATES: Readonly<Record<ScoringState, readonly ScoringState[]>> = {
   waiting: ['queued'],
   queued: ['admitted', 'queued', 'provisional', 'done'],
@@ -152,7 +152,7 @@ const NEXT_STATES: Readonly<Record<ScoringState, readonly ScoringState[]>> = {
   done: [],
 }
 
-/** One scorer's work on one run, from the moment when it is clear that it is not done while the agent's span is ending. */
+/** One scorer's work on one run, if it is not finished while the agent's span is ending. */
 export class ScoringTask {
   readonly scored: ScoredRun
   readonly scorer: ResolvedScorer
@@ -177,7 +177,7 @@ export class ScoringTask {
     return new ScoringTask(scored, scorer, 'waiting')
   }
 
-  /** The scorer was asked while the agent's span was ending, and is still at work. */
+  /** The scorer was asked while the agent's span was ending, and is still running. */
   static scoring(scored: ScoredRun, scorer: ResolvedScorer): ScoringTask {
     return new ScoringTask(scored, scorer, 'scoring')
   }
@@ -193,17 +193,17 @@ export class ScoringTask {
     return this.#state
   }
 
-  /** Whether a score is awaited. */
+  /** Whether a score is pending. */
   get isAwaited(): boolean {
     return this.#state !== 'provisional' && this.#state !== 'done'
   }
 
-  /** The evaluation that is there already. Further ones are written, and not counted again. */
+  /** The first evaluation, if any. Later ones are written but not counted again. */
   get evaluation(): Evaluation | undefined {
     return this.#evaluated?.evaluation
   }
 
-  /** Moves on; false, and nothing changes, where the state does not lead there: what comes too late is ignored. */
+  /** Changes the state; returns false without a change if the transition is not allowed, so that late events are ignored. */
   advance(state: ScoringState): boolean {
     if (!NEXT_STATES[this.#state].includes(state)) return false
     this.#state = state
@@ -212,11 +212,11 @@ export class ScoringTask {
   }
 
   /**
-   * Takes an evaluation. Where spans of the run were open when the scorer was asked, it is asked again if these changed the run:
-   * the task is `provisional` for as long as they may, and `queued` once they have.
+   * Takes an evaluation. If spans of the run were open when the scorer was asked, the scorer is asked again if they change the run: the
+   * task is `provisional` while they may, and `queued` once they have.
    *
-   * @param run The run that was evaluated, as far as it was read.
-   * @param readRun Reads the run as it is by now.
+   * @param run the evaluated run, if it was read
+   * @param readRun reads the run with all spans so far
    */
   conclude(evaluation: Evaluation, run: AgentRun | undefined, readRun: () => AgentRun | undefined): void {
     this.#evaluated = { run, evaluation }
@@ -226,14 +226,14 @@ export class ScoringTask {
     this.advance(isOpen ? 'provisional' : isOutdated ? 'queued' : 'done')
   }
 
-  /** Whether the run is another one by now than the one that was evaluated. */
+  /** Whether the run has changed since it was evaluated. */
   isOutdated(current: AgentRun | undefined): boolean {
     if (current === undefined || this.#evaluated === undefined) return false
     const { run } = this.#evaluated
     return run === undefined ? current.revision > 1 : current !== run
   }
 
-  /** Whether an evaluation says something else than the one that is there already. */
+  /** Whether an evaluation differs from the first. */
   isNews({ score: second }: Evaluation): boolean {
     const first = this.#evaluated?.evaluation.score
     if (first === undefined || second.status !== first.status) return true

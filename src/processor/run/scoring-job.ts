@@ -12,24 +12,24 @@ import { EXPIRED, QUEUE_FULL, SHUT_DOWN } from './rejections.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScoringTask } from './scored-run.ts'
 
-/** What a job is made of. */
+/** The parts of a job. */
 export interface ScoringJobParts {
   readonly task: ScoringTask
   readonly run: AgentRun
-  /** The probability with which the run was chosen: its rate, lowered by the budget. */
+  /** The probability with which the run was chosen: its rate, reduced by the budget. */
   readonly probability: number
   readonly reservation: Reservation | undefined
   readonly priority: 0 | 1
   readonly options: ResolvedOptions
   readonly reporter: Reporter
   readonly scheduler: Pick<Scheduler, 'after' | 'turns'>
-  /** Takes the result, and whether the scorer was asked for it. Called once. */
+  /** Receives the result, and whether the scorer was asked. Called once. */
   readonly onFinished: (job: ScoringJob, evaluation: Evaluation, wasAsked: boolean) => void
 }
 
 const REASONS: Readonly<Record<DropReason, Skipped>> = { 'queue-full': QUEUE_FULL, expired: EXPIRED }
 
-/** One evaluation of a task that is given after its span has ended. It ends with exactly one result. */
+/** One evaluation that happens after the span has ended. It ends with exactly one result. */
 export class ScoringJob implements QueueJob {
   readonly parts: ScoringJobParts
   readonly #controller = new AbortController()
@@ -44,7 +44,7 @@ export class ScoringJob implements QueueJob {
   }
 
   async start(): Promise<void> {
-    // A scorer that computes for long delays neither the span's end nor, in the same turn, what else is to be done.
+    // A separate turn of the event loop: a long computation then delays neither the span's end nor other work of the same turn.
     await this.parts.scheduler.turns.next()
     if (!this.#begin()) return
     const visible = await this.#visibleRun()
@@ -58,7 +58,7 @@ export class ScoringJob implements QueueJob {
     }
   }
 
-  /** Does the work in this turn of the event loop, if it has not begun. Only for scorers that are code, which `redact` is not for. */
+  /** Runs now, synchronously, unless already running. Only for code scorers, which do not need `redact`. */
   startNow(): void {
     if (!this.#begin()) return
     const evaluation = this.#evaluate(this.parts.run)
@@ -66,7 +66,7 @@ export class ScoringJob implements QueueJob {
     else this.#finish(evaluation, true)
   }
 
-  /** Takes the result of work that has begun already. */
+  /** Takes the result of work that is already running. */
   await(evaluation: Promise<Evaluation>): void {
     void evaluation.then((result) => this.#finish(result, true))
   }
@@ -75,7 +75,7 @@ export class ScoringJob implements QueueJob {
     this.#giveUp(REASONS[reason])
   }
 
-  /** Gives the score up because the processor ends, whether work on it has begun or not. */
+  /** Gives up the score, running or not, because the processor shuts down. */
   abandon(): void {
     this.#giveUp(SHUT_DOWN)
     this.#controller.abort(SHUT_DOWN)
@@ -90,7 +90,7 @@ export class ScoringJob implements QueueJob {
     this.#finish(task.scored.unaskedEvaluation(task.scorer, score, run, probability), false)
   }
 
-  /** Takes a result; what comes after the first is ignored. */
+  /** Takes the first result; later ones are ignored. */
   #finish(evaluation: Evaluation, wasAsked: boolean): void {
     if (this.#isFinished) return
     this.#isFinished = true
@@ -98,7 +98,7 @@ export class ScoringJob implements QueueJob {
     this.parts.onFinished(this, evaluation, wasAsked)
   }
 
-  /** The run as its scorer may see it; `undefined` if that cannot be had, and the job has ended. */
+  /** The run as its scorer may see it; `undefined` if there is none, and the job has ended. */
   async #visibleRun(): Promise<AgentRun | undefined> {
     const { task, run, probability, options } = this.parts
     const { scored, scorer } = task
@@ -130,6 +130,6 @@ export class ScoringJob implements QueueJob {
     } else if (score.status === 'skipped' || (score.status === 'failed' && score.code === 'redact-failed')) {
       reservation?.settle({ calls: 0, tokens: 0, costUsd: 0 })
     }
-    // Where it failed and does not report what it took, the estimate remains booked.
+    // If a failed call does not report its usage, the estimate remains booked.
   }
 }

@@ -15,27 +15,27 @@ import type { Reporter } from './reporter.ts'
 import { ScoringJob } from './scoring-job.ts'
 import type { ScoredRun, ScoringTask } from './scored-run.ts'
 
-/** A score that has waited this long for its turn is given up. */
+/** Scores are dropped after waiting this long in the queue. */
 const MAX_AGE_MS = 300_000
 
-/** Milliseconds that admitting runs may take of one turn of the event loop. */
+/** Most milliseconds of one turn of the event loop for admitting runs. */
 const ADMISSION_SLICE_MS = 5
 
-/** A run that a judge is to be asked about in another process. */
+/** A run for which another process asks a judge. */
 export interface HandedRun {
-  /** As the judge may see it: what `redact` made of it. */
+  /** The run as the judge may see it, after `redact`. */
   readonly run: AgentRun
-  /** The judge that is to be asked. */
+  /** The judge to ask. */
   readonly scorer: Evaluation['scorer']
-  /** The rate that kept the run: the probability with which it was chosen, before any budget. */
+  /** The rate that kept the run: its probability before any budget. */
   readonly rate: number
-  /** The run's place between 0 and 1, below its rate: what the budget leaves of the rate is compared with it, too. */
+  /** The run's sample point between 0 and 1, which is below its rate. The rate after the budget is compared with it too. */
   readonly point: number
-  /** The probability with which the tracer's sampler kept the run, where it is known. */
+  /** The probability with which the tracer's sampler kept the run, if known. */
   readonly upstreamProbability: number | undefined
 }
 
-/** What jobs are done with. */
+/** What jobs need. */
 export interface ScoringJobsParts {
   readonly options: ResolvedOptions
   readonly budget: Budget
@@ -45,24 +45,24 @@ export interface ScoringJobsParts {
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
   /**
-   * Present where another process asks the judges: takes what their rates keep, and resolves when it is kept there, or to why it
-   * cannot be. Must not reject.
+   * Set if another process asks the judges. Called with the runs that their rates keep. Resolves when the run is stored there, or to the
+   * reason why it cannot be; must not reject.
    */
   readonly handOver?: (scored: ScoredRun, handed: HandedRun) => Promise<Skipped | undefined>
 }
 
 /**
- * Scores that are not given while a span is ending: those of judges, and of code that is slow, asynchronous, or has much to
- * read. They run in a clean async context, untraced, within time limits and budgets, and each ends with one result.
+ * Scores that are not given while a span is ending: judges, and code that is slow, asynchronous, or has much to read. They run in a clean
+ * async context, untraced, within time limits and budgets. Each ends with one result.
  */
 export class ScoringJobs {
   readonly #parts: ScoringJobsParts
-  /** Tasks that are in line for admission. */
+  /** Tasks that wait for admission. */
   readonly #intake: ScoringTask[] = []
   readonly #judges: ScoringQueue
   readonly #code: ScoringQueue
   readonly #jobs = new Set<ScoringJob>()
-  /** The lowest rate that each scorer's `sample` function has given: what is kept more often is rare, and goes first. */
+  /** The lowest rate that each scorer's `sample` function has returned. Runs kept at a higher rate are rare, and take precedence. */
   readonly #lowestRates = new Map<string, number>()
   readonly #pending = new PendingRuns()
   #contentBytes = 0
@@ -80,31 +80,31 @@ export class ScoringJobs {
     parts.scheduler.watch(this.#code)
   }
 
-  /** Scores that wait for their turn. */
+  /** Scores in the queue. */
   get queued(): number {
     return this.#intake.length + this.#judges.size + this.#code.size
   }
 
-  /** Whether so much waits for code to score it that more would soon be refused. Judges take their time, and do not count. */
+  /** Whether the queue of code scorers is nearly full. Judges are slow by nature and do not count. */
   get isBusy(): boolean {
     const { maxContentBytes, queueSize } = this.#parts.options
     const waiting = this.#intake.length + this.#code.size
     return waiting > 0 && (waiting >= queueSize / 2 || this.#contentBytes > maxContentBytes / 2)
   }
 
-  /** Announces a score that is asked for later, so that a flush waits for it. */
+  /** Announces a score that is requested later, so that a flush waits for it. */
   expect({ scored }: ScoringTask): void {
     this.#pending.add(scored)
   }
 
-  /** Puts a task in line, whose run is settled. */
+  /** Adds a task whose run is settled. */
   add(task: ScoringTask): void {
     if (!task.advance('queued')) return
     this.expect(task)
     this.#lineUp(task)
   }
 
-  /** Takes over a task that is being worked on already. */
+  /** Takes over a task that is already running. */
   adopt(
     task: ScoringTask,
     { run, probability }: Pick<Admitted, 'run' | 'probability'>,
@@ -114,29 +114,29 @@ export class ScoringJobs {
     this.#createJob(task, { run, rate: probability, probability, reservation: undefined }).await(evaluation)
   }
 
-  /** Resolves when every score that is announced by now is in. */
+  /** Resolves when every score announced so far is in. */
   settled(): Promise<void> {
     return this.#pending.settled()
   }
 
-  /** Gives up what no held span waits for, and does now what code can do now. Called synchronously by `shutdown`. */
+  /** Drops scores that no held span waits for, and runs code scorers now if possible. Called synchronously by `shutdown`. */
   beginShutdown(): void {
     this.#isStopping = true
     for (const task of this.#intake.splice(0)) this.#admit(task)
     this.#finishJobs()
   }
 
-  /** Gives up what is left, and from now on what comes. */
+  /** Drops all remaining and further scores. */
   endShutdown(): void {
     this.#isStopped = true
     this.#finishJobs()
   }
 
-  /** What is done while the processor ends: there are no more turns of the event loop to wait for. */
+  /** While the processor shuts down, there is no later turn of the event loop to wait for. */
   #finishJobs(): void {
     for (const job of this.#jobs) {
       const { scored, scorer } = job.parts.task
-      // Code that has not begun is done now: later its score would find loggers and meters shut down.
+      // Code scorers that have not started run now: later, loggers and meters would be shut down.
       if (scorer.scorer.kind === 'code') job.startNow()
       else if (!scored.outlet.isHeld) job.abandon()
       if (this.#isStopped) job.abandon()
@@ -150,7 +150,7 @@ export class ScoringJobs {
       return
     }
     const { concurrency, maxContentBytes, queueSize } = this.#parts.options
-    // What can be worked on right away need not wait: the queue has the last word on it.
+    // Work that can start right away does not need to wait. The queue decides.
     if (this.#intake.length >= queueSize + concurrency || this.#contentBytes > maxContentBytes) {
       this.#admit(task, false)
       return
@@ -174,7 +174,7 @@ export class ScoringJobs {
     if (this.#isAdmitting) inNextTurn(() => this.#admitSome())
   }
 
-  /** Whether the run of a task can be put together in one turn of the event loop: a large one is read over several. */
+  /** Whether a task's run can be put together in one turn of the event loop. A large one is read over several. */
   #isRead({ scored }: ScoringTask, isTimeUp: () => boolean): boolean {
     return isSmall(scored, this.#parts.options) || isTooLarge(scored.scorable) || scored.scorable.readAhead(isTimeUp)
   }
@@ -210,7 +210,7 @@ export class ScoringJobs {
     this.#checkAllIn(scored)
   }
 
-  /** @returns Why another process cannot be asked. */
+  /** @returns why another process cannot be asked */
   async #handOverRedacted(
     scored: ScoredRun,
     { about }: ResolvedScorer,
@@ -257,7 +257,7 @@ export class ScoringJobs {
     return job
   }
 
-  /** Runs of one rate wait in one lane, whatever became of them: a full queue must not choose by outcome. */
+  /** Runs of one rate have the same priority, whatever their outcome: a full queue must not select by outcome. */
   #priority({ id, sample }: ResolvedScorer, rate: number): 0 | 1 {
     if (typeof sample === 'number') return 0
     const lowest = Math.min(rate, this.#lowestRates.get(id) ?? 1)
@@ -265,7 +265,7 @@ export class ScoringJobs {
     return rate > lowest ? 1 : 0
   }
 
-  /** @param run The run that was evaluated, as far as it was read. */
+  /** @param run the evaluated run, if it was read */
   #conclude(task: ScoringTask, evaluation: Evaluation, run: AgentRun | undefined, wasAsked: boolean): void {
     const { reporter, writer } = this.#parts
     const { scored } = task
@@ -284,7 +284,7 @@ export class ScoringJobs {
   }
 }
 
-/** Whether a result is written. A score that was given is not taken back because its scorer could not be asked again. */
+/** Whether to write a result. An earlier score stays if its scorer could not be asked again. */
 function isWorthWriting(task: ScoringTask, evaluation: Evaluation, wasAsked: boolean): boolean {
   if (task.evaluation === undefined) return true
   return wasAsked && (!task.isInline || task.isNews(evaluation))

@@ -5,7 +5,7 @@ export interface TraceStoreOptions {
   readonly maxOpenRuns: number
   readonly maxSpansPerRun: number
   readonly maxContentBytes: number
-  /** Milliseconds after which a run that is still open is given up. */
+  /** Milliseconds after which an open run is evicted. */
   readonly maxRunAgeMs: number
   /** Milliseconds that a run whose recognised spans are still open is waited for. */
   readonly settleMs: number

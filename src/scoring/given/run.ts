@@ -232,7 +232,7 @@ export function outputMessages(output: unknown): unknown {
   return isRecord(output) && Object.keys(output).length === 0 ? undefined : output
 }
 
-/** The text of the last assistant message that has one. It is empty only if no message has a text that is not empty. */
+/** The text of the last assistant message that has one. It is empty only if no message has a non-empty string. */
 function answerText(messages: readonly Message[]): string | undefined {
   const answers = messages.filter(({ role, text }) => role === 'assistant' && text !== undefined)
   return (answers.findLast(({ text }) => text?.trim() !== '') ?? answers.at(-1))?.text
