@@ -14,7 +14,7 @@ import { HandedQuestion } from './run/handed-question.ts'
 import { toScorable } from './run/logged-run.ts'
 import { Reporter } from './run/reporter.ts'
 import { ScoredRun } from './run/scored-run.ts'
-import type { HandedRun } from './run/scoring-jobs.ts'
+import type { HandedRun } from './run/handed-run.ts'
 import { Scheduler } from './scheduler.ts'
 
 const monotonicMs = (): number => performance.now()

@@ -56,20 +56,24 @@ it('says when all of them have been looked at', async () => {
   expect(seen).toHaveLength(1)
   large.add(createRun('second', 10, clock, 4))
   const settled = large.settled()
-  large.finish()
+  // What comes later is not waited for.
+  large.add(createRun('third', 1000, clock, 4))
   await settled
   expect(seen).toHaveLength(2)
 })
 
-it('looks at all of them now where no more turns come', () => {
+it('gives up what is not read where no more turns come', async () => {
   const clock = { nowMs: 0 }
-  const seen: LiveRun[] = []
+  const seen: [LiveRun, boolean][] = []
   const large = new LargeRuns(
     () => clock.nowMs,
-    (run) => seen.push(run),
+    (run, isRead) => seen.push([run, isRead]),
   )
-  const runs = [createRun('first', 10, clock, 4), createRun('second', 10, clock, 4)]
+  const runs = [createRun('first', 10, clock, 4), createRun('second', 10, clock, 4)] as const
   for (const run of runs) large.add(run)
-  large.finish()
-  expect(seen).toEqual(runs)
+  const settled = large.settled()
+  large.giveUp()
+  await settled
+  expect(seen).toEqual(runs.map((run) => [run, false]))
+  expect(clock.nowMs).toBe(0)
 })

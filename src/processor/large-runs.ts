@@ -9,15 +9,16 @@ const SLICE_MS = 5
 /** Settled runs that are too large to be read while a span is ending. Each is read over several turns of the event loop. */
 export class LargeRuns {
   readonly #runs: LiveRun[] = []
-  readonly #whenEmpty: (() => void)[] = []
+  /** By the last run that somebody waits for. */
+  readonly #whenSeen = new Map<LiveRun, (() => void)[]>()
   readonly #now: () => number
-  readonly #lookAt: (run: LiveRun) => void
+  readonly #lookAt: (run: LiveRun, isRead: boolean) => void
 
   /**
    * @param now a monotonic clock, in milliseconds
-   * @param lookAt called with each run once it can be put together quickly
+   * @param lookAt called with each run once it can be put together quickly; `isRead` is false if it was dropped before that
    */
-  constructor(now: () => number, lookAt: (run: LiveRun) => void) {
+  constructor(now: () => number, lookAt: (run: LiveRun, isRead: boolean) => void) {
     this.#now = now
     this.#lookAt = lookAt
   }
@@ -28,17 +29,23 @@ export class LargeRuns {
 
   /** Resolves when all runs that are waiting now have been passed to `lookAt`. */
   settled(): Promise<void> {
-    return this.#runs.length === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenEmpty.push(resolve))
+    const last = this.#runs.at(-1)
+    if (last === undefined) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#whenSeen.set(last, [...(this.#whenSeen.get(last) ?? []), resolve])
+    })
   }
 
-  /** Finishes all waiting runs in this turn. */
-  finish(): void {
-    for (const run of this.#runs.splice(0)) this.#lookAt(run)
-    this.#emptied()
+  /** Drops the runs that have not been read. */
+  giveUp(): void {
+    for (const run of this.#runs.splice(0)) this.#seen(run, false)
   }
 
-  #emptied(): void {
-    for (const resolve of this.#whenEmpty.splice(0)) resolve()
+  #seen(run: LiveRun, isRead: boolean): void {
+    this.#lookAt(run, isRead)
+    const resolves = this.#whenSeen.get(run) ?? []
+    this.#whenSeen.delete(run)
+    for (const resolve of resolves) resolve()
   }
 
   #readOnLater(): void {
@@ -51,9 +58,8 @@ export class LargeRuns {
     if (run === undefined) return
     if (isTooLarge(run) || run.readAhead(() => this.#now() >= endMs)) {
       this.#runs.shift()
-      this.#lookAt(run)
+      this.#seen(run, true)
     }
     if (this.#runs.length > 0) this.#readOnLater()
-    else this.#emptied()
   }
 }

@@ -14,7 +14,7 @@ import { RunScoring } from './run/run-scoring.ts'
 import type { ScorableRun } from './run/scorable-run.ts'
 import type { ScoredRun } from './run/scored-run.ts'
 import { ScoringJobs } from './run/scoring-jobs.ts'
-import type { HandedRun } from './run/scoring-jobs.ts'
+import type { HandedRun } from './run/handed-run.ts'
 import { Scheduler } from './scheduler.ts'
 
 /** A run read from a log. */
@@ -134,7 +134,6 @@ export class OfferedRuns {
 
   /** Drops pending scores. */
   stop(): void {
-    this.#jobs.beginShutdown()
     this.#jobs.endShutdown()
     this.#scheduler.stop()
   }

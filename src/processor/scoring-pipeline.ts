@@ -4,6 +4,7 @@ import type { LiveRun } from '../runs/live/live-run.ts'
 import { TraceStore } from '../runs/live/trace-store.ts'
 import type { ParentSpan } from '../runs/live/span-links.ts'
 import { Budget } from '../sampling/budget.ts'
+import { inSlices } from '../scoring/in-slices.ts'
 import { runForeignNow } from '../scoring/run-foreign.ts'
 import type { SourceLog } from '../spans/source-span.ts'
 import { formatLedger, Ledger } from '../scoring/ledger.ts'
@@ -42,7 +43,7 @@ export class ScoringPipeline {
   readonly #flushing: Flushing
   readonly #notices: SetupNotices
   readonly #scheduler: Scheduler
-  readonly #large = new LargeRuns(now, (live) => this.#lookAt(live))
+  readonly #large = new LargeRuns(now, (live, isRead) => this.#lookAt(live, isRead))
   readonly #forgetExit: () => void
   readonly #ownWork = new OwnWork()
 
@@ -127,6 +128,7 @@ export class ScoringPipeline {
       metrics: this.#metrics,
       providers: this.#providers,
       reporter,
+      store: this.#store,
       large: this.#large,
       otherProcessors: () => otherProcessorsOf(options.tracerProvider, self),
     })
@@ -187,17 +189,14 @@ export class ScoringPipeline {
   }
 
   async flush(): Promise<void> {
-    this.#reporter.guard('forceFlush', () => this.#store.settleAgentless())
     await this.#reporter.settle('forceFlush', () => this.#flushing.flush())
   }
 
-  /** Ends scoring. The part before the first `await` is synchronous. */
+  /** Ends scoring. Small runs are finished before the first `await`. */
   async stop(): Promise<void> {
-    this.#reporter.guard('shutdown', () => this.#store.settleAll())
-    this.#large.finish()
+    await this.#reporter.settle('shutdown', () => this.#flushing.drain())
     this.#notices.conclude()
     this.#forgetExit()
-    await this.#reporter.settle('shutdown', () => this.#flushing.drain())
     this.#reporter.guard('shutdown', () => this.#metrics.stop())
     this.#scheduler.stop()
     this.#reporter.info(formatLedger(this.ledger()))
@@ -225,13 +224,13 @@ export class ScoringPipeline {
     if (isFinal && !live.nested) this.#ledger.runClosed()
     this.#reporter.guard('Scoring a run', () => this.#runs.runSettled(live, isFinal))
     if (!isFinal) return
-    if (live.effortBytes <= this.#options.maxSyncBytes) this.#lookAt(live)
+    if (live.effortBytes <= this.#options.maxSyncBytes) this.#lookAt(live, true)
     else this.#large.add(live)
   }
 
   /** Counts a settled run, scored or not, and passes it to the notices. */
-  #lookAt(live: LiveRun): void {
-    const isRead = live.wanted && !isTooLarge(live)
+  #lookAt(live: LiveRun, mayRead: boolean): void {
+    const isRead = mayRead && live.wanted && !isTooLarge(live)
     const run = isRead ? this.#reporter.guard('Putting a run together', () => live.current()) : undefined
     this.#notices.runSettled(run)
     if (!live.nested) this.#countRun('closed', run?.agent.name)
@@ -274,8 +273,8 @@ export class ScoringPipeline {
    * The process is about to exit by itself: waiting model calls become runs, held spans are released, and `next` gets time to send them.
    */
   #releaseAtExit(): void {
-    // The process would exit before their deadline.
-    this.#reporter.guard('The end of the process', () => this.#store.settleAgentless())
+    // The process would exit before their deadline. Where that takes several turns, it comes here again afterwards.
+    void this.#reporter.settle('The end of the process', async () => inSlices(this.#store.settleAgentless()))
     this.#notices.conclude()
     this.#metrics.flush()
     if (this.#held.size === 0) return

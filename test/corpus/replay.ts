@@ -2,6 +2,7 @@ import type { AgentRun } from '../../src/model/agent-run.ts'
 import type { LiveRun } from '../../src/runs/live/live-run.ts'
 import type { ParentSpan } from '../../src/runs/live/span-links.ts'
 import { TraceStore } from '../../src/runs/live/trace-store.ts'
+import { withoutPause } from '../../src/scoring/in-slices.ts'
 import type { SdkSpanLike } from '../../src/spans/from-sdk-span.ts'
 import type { SourceLog, SourceSpan } from '../../src/spans/source-span.ts'
 import type { Hooks } from './hooks-order.ts'
@@ -113,7 +114,8 @@ export function replay(spans: readonly SourceSpan[], logs: readonly SourceLog[],
   }
   nowMs = 2000
   store.sweep()
-  store.settleAll()
+  withoutPause(store.settleAgents())
+  withoutPause(store.giveUpWaiting())
   return settled
 }
 

@@ -2,7 +2,14 @@ import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import type { Attributes, Span, Tracer } from '@opentelemetry/api'
 
 /** Where the content of a dense run is. */
-export type DenseShape = 'results' | 'arguments' | 'arguments as text' | 'calls of one tool' | 'messages' | 'no agent'
+export type DenseShape =
+  | 'results'
+  | 'arguments'
+  | 'arguments as text'
+  | 'calls of one tool'
+  | 'messages'
+  | 'no agent'
+  | 'calls by themselves'
 
 /** Calls of a dense run, and bytes of JSON in each of them: as many values as are parsed. */
 const [CALLS, BYTES] = [48, 130_000]
@@ -23,6 +30,13 @@ const json = (...messages: readonly object[]): string => JSON.stringify(messages
 export function denseRun(shape: DenseShape): (tracer: Tracer, timed: (what: string, hook: () => void) => void) => void {
   const spans = Array.from({ length: CALLS }, (_, index) => attributesOf(shape, index, denseJson(index))).flat()
   return (tracer, timed) => {
+    if (shape === 'calls by themselves') {
+      for (const attributes of spans) {
+        const span = tracer.startSpan('part', { attributes }, ROOT_CONTEXT)
+        timed('the end of a part', () => span.end())
+      }
+      return
+    }
     const top =
       shape === 'no agent'
         ? tracer.startSpan('POST /chat', {}, ROOT_CONTEXT)

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 import { createOtlpReceiver } from '../../src/testing/otlp-receiver.ts'
 
-async function run(how: 'end' | 'flush' | 'SIGTERM' | 'SIGTERM in the middle' | 'SIGKILL') {
+async function run(how: 'end' | 'flush' | 'shutdown of a large run' | 'SIGTERM' | 'SIGTERM in the middle' | 'SIGKILL') {
   const receiver = await createOtlpReceiver()
   const app = spawn(process.execPath, [join(import.meta.dirname, 'exiting-app.ts'), receiver.url, how], {
     stdio: 'inherit',
@@ -26,6 +26,14 @@ test('a script that awaits a flush stays alive until a judge that waits by the c
   const { code, spans } = await run('flush')
   expect(code).toBe(0)
   expect(spans.map(({ attributes }) => attributes['spanscore.fitting.score'])).toEqual([1])
+})
+
+test('a process that exits right after it has awaited a shutdown has exported the score of a run that takes long to read', async () => {
+  const { code, spans } = await run('shutdown of a large run')
+  expect(code).toBe(0)
+  expect(spans).toHaveLength(41)
+  const agent = spans.find(({ name }) => name === 'invoke_agent a')
+  expect(agent?.attributes['spanscore.fitting.score']).toBe(1)
 })
 
 test('SIGTERM in the middle loses nothing that had been scored', async () => {

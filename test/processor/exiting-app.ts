@@ -1,4 +1,5 @@
 /** An application that scores an agent and comes to its end, or is ended by a signal: `node exiting-app.ts <receiver> <how>`. */
+import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 
@@ -35,11 +36,24 @@ const scoring = new ScoringSpanProcessor({
 })
 const provider = new BasicTracerProvider({ spanProcessors: [scoring] })
 
-provider
-  .getTracer('agents')
-  .startSpan('invoke_agent a', { attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a' } })
-  .end()
+/** So much that reading it takes several turns of the event loop. */
+const results = Array.from({ length: how === 'shutdown of a large run' ? 40 : 0 }, () =>
+  JSON.stringify(Array.from({ length: 5000 }, (_, index) => ({ index }))),
+)
+const tracer = provider.getTracer('agents')
+const agent = tracer.startSpan('invoke_agent a', {
+  attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a' },
+})
+for (const result of results) {
+  const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.call.result': result }
+  tracer.startSpan('execute_tool t', { attributes }, trace.setSpan(ROOT_CONTEXT, agent)).end()
+}
+agent.end()
 
+if (how === 'shutdown of a large run') {
+  await provider.shutdown()
+  process.exit(0)
+}
 if (flushing) {
   await scoring.forceFlush()
   await provider.shutdown()
@@ -64,6 +78,6 @@ if (flushing) {
 /** Nothing runs on SIGKILL: what was flushed before is all that is left. The second run is in the middle of its spans. */
 async function killAfterFlush(): Promise<void> {
   await scoring.forceFlush()
-  provider.getTracer('agents').startSpan('invoke_agent b', { attributes: { 'gen_ai.operation.name': 'invoke_agent' } })
+  tracer.startSpan('invoke_agent b', { attributes: { 'gen_ai.operation.name': 'invoke_agent' } })
   process.kill(process.pid, 'SIGKILL')
 }

@@ -193,9 +193,13 @@ export const optionTable: OptionRows<ScoringOptions> = {
     kind: milliseconds,
     defaultIn: (environment) => (environment['AWS_LAMBDA_FUNCTION_NAME'] === undefined ? 10_000 : 0),
     defaultDoc: '10000; 0 on AWS Lambda',
-    doc: 'Milliseconds that judges may delay `forceFlush`.',
+    doc: 'Milliseconds that judges and large runs may delay `forceFlush`.',
   },
-  shutdownTimeoutMs: { kind: milliseconds, default: 5000, doc: 'Milliseconds that judges may delay `shutdown`.' },
+  shutdownTimeoutMs: {
+    kind: milliseconds,
+    default: 5000,
+    doc: 'Milliseconds that judges and large runs may delay `shutdown`.',
+  },
   redact: {
     kind: callback,
     defaultDoc: 'none',

@@ -95,9 +95,9 @@ export interface ScoringOptions {
    * @default 262144 (256 KiB)
    */
   readonly maxSyncBytes?: number
-  /** Milliseconds that judges may delay `forceFlush`. @default 10000; 0 on AWS Lambda */
+  /** Milliseconds that judges and large runs may delay `forceFlush`. @default 10000; 0 on AWS Lambda */
   readonly flushTimeoutMs?: number
-  /** Milliseconds that judges may delay `shutdown`. @default 5000 */
+  /** Milliseconds that judges and large runs may delay `shutdown`. @default 5000 */
   readonly shutdownTimeoutMs?: number
   /**
    * Returns the run as judges may see it. If it throws, no judge is asked.

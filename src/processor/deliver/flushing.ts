@@ -1,6 +1,9 @@
 import { startTimer, stopTimer } from '../../scoring/host-timers.ts'
 import type { Timer } from '../../scoring/host-timers.ts'
+import { inSlices, withoutPause } from '../../scoring/in-slices.ts'
+import { detached } from '../../scoring/isolation.ts'
 import { unref } from '../../scoring/keep-process-alive.ts'
+import type { TraceStore } from '../../runs/live/trace-store.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { LargeRuns } from '../large-runs.ts'
 import type { HeldSpans } from './held-spans.ts'
@@ -14,12 +17,23 @@ import type { Flushable } from '../sdk-types.ts'
 /** Most milliseconds that the processors behind may take to flush or shut down, like the SDK's own limit for a flush. */
 const DOWNSTREAM_TIMEOUT_MS = 30_000
 
+/** Milliseconds that settling may take of the turn in which a flush begins. */
+const SLICE_MS = 10
+
+/** Milliseconds that the first turn of a shutdown may take. What is done in it reaches loggers that are shut down beside us. */
+const FIRST_TURN_MS = 20
+
+const LATE_SCORES =
+  'shutdown() came while large runs were waiting to be scored. Their scores are given now, and reach no loggers, meters and processors ' +
+  'that are shut down at the same time, as NodeSDK.shutdown() does it: await forceFlush() before.'
+
 /** What is flushed and shut down. */
 export interface FlushingParts {
   readonly options: ResolvedOptions
   readonly jobs: ScoringJobs
+  readonly store: Pick<TraceStore, 'settleAgentless' | 'settleAgents' | 'giveUpWaiting'>
   /** Large runs, which are read over several turns of the event loop before they are counted. */
-  readonly large: Pick<LargeRuns, 'settled' | 'finish'>
+  readonly large: Pick<LargeRuns, 'settled' | 'giveUp'>
   readonly held: HeldSpans
   readonly metrics: ScoreMetrics
   readonly providers: Providers
@@ -43,11 +57,11 @@ export class Flushing {
   }
 
   async flush(): Promise<void> {
-    const { options, jobs, large, held, metrics, providers, reporter, otherProcessors } = this.#parts
-    if (options.flushTimeoutMs > 0) {
-      await settlesWithin(Promise.all([jobs.settled(), large.settled()]), options.flushTimeoutMs, true)
-    }
-    reporter.guard('forceFlush', () => large.finish())
+    const { options, store, held, metrics, providers, otherProcessors } = this.#parts
+    const settling = store.settleAgentless()
+    const done = this.#settled(settling, advance(settling, SLICE_MS))
+    // What takes longer goes on, and is delivered by the next flush.
+    if (options.flushTimeoutMs > 0) await settlesWithin(done, options.flushTimeoutMs, true)
     held.releaseAll()
     metrics.flush()
     const behind: readonly Flushable[] = options.next === undefined ? otherProcessors() : [options.next]
@@ -62,16 +76,35 @@ export class Flushing {
   }
 
   /**
-   * Ends all jobs within `shutdownTimeoutMs`. The part before the first `await` is synchronous, so that loggers and meters that are shut
-   * down at the same time still accept its scores.
+   * Ends all jobs within `shutdownTimeoutMs`. Small runs are finished before the first `await`, so that loggers and meters that are
+   * shut down at the same time still accept their scores. Large runs take several turns of the event loop.
    */
   async drain(): Promise<void> {
-    const { options, jobs, held, metrics, reporter } = this.#parts
+    const { options, store, jobs, large, held, metrics, reporter } = this.#parts
+    const endMs = performance.now() + FIRST_TURN_MS
+    const agents = store.settleAgents()
+    const settling = inTurn(agents, store.giveUpWaiting())
     reporter.guard('shutdown', () => jobs.beginShutdown())
+    const leftMs = (): number => endMs - performance.now()
+    const isSettled = reporter.guard('shutdown', () => advance(settling, leftMs())) ?? true
+    const isFinished = reporter.guard('shutdown', () => jobs.finishSome(() => leftMs() <= 0)) ?? true
+    if (!isSettled || !isFinished) reporter.warnOnce('shutdown-late', LATE_SCORES)
     metrics.flush()
-    if (options.shutdownTimeoutMs > 0) await settlesWithin(jobs.settled(), options.shutdownTimeoutMs, true)
+    if (options.shutdownTimeoutMs > 0) {
+      await settlesWithin(this.#settled(settling, isSettled), options.shutdownTimeoutMs, true)
+    }
     reporter.guard('shutdown', () => jobs.endShutdown())
+    // The runs of agents that are left are counted without being read; model calls that no agent made are still open.
+    reporter.guard('shutdown', () => withoutPause(agents))
+    reporter.guard('shutdown', () => large.giveUp())
     held.releaseAll()
+  }
+
+  /** Resolves when what is to be settled is settled, and scored. */
+  async #settled(settling: Generator<undefined, void>, isSettled: boolean): Promise<void> {
+    const { jobs, large, reporter } = this.#parts
+    if (!isSettled) await reporter.settle('Settling runs', async () => detached(() => inSlices(settling)))
+    await Promise.all([jobs.settled(), large.settled()])
   }
 
   async shutdownNext(): Promise<void> {
@@ -96,6 +129,21 @@ export class Flushing {
     await Promise.all(before)
     if (!done) reporter.warnOnce('flush-timeout', `A ${what} behind took more than ${DOWNSTREAM_TIMEOUT_MS} ms.`)
   }
+}
+
+/** Takes steps for so many milliseconds. Whether all of them are taken. */
+function advance(steps: Generator<undefined, void>, maxMs: number): boolean {
+  const endMs = performance.now() + maxMs
+  for (;;) {
+    if (steps.next().done === true) return true
+    if (performance.now() >= endMs) return false
+  }
+}
+
+/** Takes the steps of the first, then those of the second. The first may be gone on with by itself. */
+function* inTurn(first: Generator<undefined, void>, second: Generator<undefined, void>): Generator<undefined, void> {
+  while (first.next().done !== true) yield
+  yield* second
 }
 
 async function attempt(reporter: Reporter, what: string, run: () => Promise<void> | undefined): Promise<void> {

@@ -10,7 +10,9 @@ import type { ScoreWriter } from '../deliver/score-writer.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { admit, isSmall, isTooLarge } from './admission.ts'
 import type { Admitted, Rejected } from './admission.ts'
+import type { HandedRun } from './handed-run.ts'
 import { redactFailed } from './redacted-by.ts'
+import { SHUT_DOWN } from './rejections.ts'
 import type { Reporter } from './reporter.ts'
 import { ScoringJob } from './scoring-job.ts'
 import type { ScoredRun, ScoringTask } from './scored-run.ts'
@@ -20,20 +22,6 @@ const MAX_AGE_MS = 300_000
 
 /** Most milliseconds of one turn of the event loop for admitting runs. */
 const ADMISSION_SLICE_MS = 5
-
-/** A run for which another process asks a judge. */
-export interface HandedRun {
-  /** The run as the judge may see it, after `redact`. */
-  readonly run: AgentRun
-  /** The judge to ask. */
-  readonly scorer: Evaluation['scorer']
-  /** The rate that kept the run: its probability before any budget. */
-  readonly rate: number
-  /** The run's sample point between 0 and 1, which is below its rate. The rate after the budget is compared with it too. */
-  readonly point: number
-  /** The probability with which the tracer's sampler kept the run, if known. */
-  readonly upstreamProbability: number | undefined
-}
 
 /** What jobs need. */
 export interface ScoringJobsParts {
@@ -119,34 +107,38 @@ export class ScoringJobs {
     return this.#pending.settled()
   }
 
-  /** Drops scores that no held span waits for, and runs code scorers now if possible. Called synchronously by `shutdown`. */
+  /** Drops scores of judges that no held span waits for, now and from now on. Called synchronously by `shutdown`. */
   beginShutdown(): void {
     this.#isStopping = true
-    for (const task of this.#intake.splice(0)) this.#admit(task)
-    this.#finishJobs()
+    for (const job of this.#jobs) if (!isWorthwhile(job)) job.abandon()
+  }
+
+  /**
+   * Runs code scorers in this turn until time is up, those of small runs first: later, loggers and meters may be shut down. The rest
+   * follows in later turns. Returns whether nothing is left.
+   */
+  finishSome(isTimeUp: () => boolean): boolean {
+    for (const job of this.#jobs) {
+      if (isTimeUp()) return false
+      if (job.parts.task.scorer.scorer.kind === 'code') job.startNow()
+    }
+    const { options } = this.#parts
+    this.#intake.sort((one, other) => Number(isSmall(other.scored, options)) - Number(isSmall(one.scored, options)))
+    if (!isTimeUp()) this.#admitUntil(isTimeUp)
+    return this.#intake.length === 0
   }
 
   /** Drops all remaining and further scores. */
   endShutdown(): void {
+    this.#isStopping = true
     this.#isStopped = true
-    this.#finishJobs()
-  }
-
-  /** While the processor shuts down, there is no later turn of the event loop to wait for. */
-  #finishJobs(): void {
-    for (const job of this.#jobs) {
-      const { scored, scorer } = job.parts.task
-      // Code scorers that have not started run now: later, loggers and meters would be shut down.
-      if (scorer.scorer.kind === 'code') job.startNow()
-      else if (!scored.outlet.isHeld) job.abandon()
-      if (this.#isStopped) job.abandon()
-    }
+    for (const task of this.#intake.splice(0)) this.#giveUp(task)
+    for (const job of this.#jobs) job.abandon()
   }
 
   #lineUp(task: ScoringTask): void {
-    if (this.#isStopping) {
-      this.#admit(task)
-      this.#finishJobs()
+    if (this.#isStopped) {
+      this.#giveUp(task)
       return
     }
     const { concurrency, maxContentBytes, queueSize } = this.#parts.options
@@ -163,15 +155,18 @@ export class ScoringJobs {
 
   #admitSome(): void {
     const endMs = this.#parts.now() + ADMISSION_SLICE_MS
-    const isTimeUp = (): boolean => this.#parts.now() >= endMs
+    this.#admitUntil(() => this.#parts.now() >= endMs)
+    this.#isAdmitting = this.#intake.length > 0
+    if (this.#isAdmitting) inNextTurn(() => this.#admitSome())
+  }
+
+  #admitUntil(isTimeUp: () => boolean): void {
     do {
       const [next] = this.#intake
       if (next === undefined || !this.#isRead(next, isTimeUp)) break
       this.#intake.shift()
       this.#admit(next)
     } while (!isTimeUp())
-    this.#isAdmitting = this.#intake.length > 0
-    if (this.#isAdmitting) inNextTurn(() => this.#admitSome())
   }
 
   /** Whether a task's run can be put together in one turn of the event loop. A large one is read over several. */
@@ -189,9 +184,16 @@ export class ScoringJobs {
         return
       }
       const queue = scorer.scorer.kind === 'judge' ? this.#judges : this.#code
-      queue.add(this.#createJob(task, admission))
+      const job = this.#createJob(task, admission)
+      if (!this.#isStopping || (queue === this.#judges && isWorthwhile(job))) queue.add(job)
+      else if (queue === this.#code) job.startNow()
+      else job.abandon()
       this.#parts.scheduler.changed(queue)
     }
+  }
+
+  #giveUp(task: ScoringTask): void {
+    this.#reject(task, { status: 'rejected', score: SHUT_DOWN, run: undefined, probability: undefined })
   }
 
   #reject(task: ScoringTask, { score, run, probability }: Rejected): void {
@@ -267,10 +269,12 @@ export class ScoringJobs {
 
   /** @param run the evaluated run, if it was read */
   #conclude(task: ScoringTask, evaluation: Evaluation, run: AgentRun | undefined, wasAsked: boolean): void {
-    const { reporter, writer } = this.#parts
+    const { reporter, writer, options } = this.#parts
     const { scored } = task
     if (isWorthWriting(task, evaluation, wasAsked)) {
-      writer.write(scored, evaluation, run ?? scored.read(reporter), task.evaluation === undefined)
+      // A large run is not read for what says nothing of it.
+      const known = run === undefined && isSmall(scored, options) ? scored.read(reporter) : run
+      writer.write(scored, evaluation, known, task.evaluation === undefined)
     }
     task.conclude(evaluation, run, () => (this.#isStopping ? undefined : scored.read(reporter)))
     if (task.state === 'queued') this.#lineUp(task)
@@ -282,6 +286,11 @@ export class ScoringJobs {
     this.#parts.reporter.guard('Handing on a held span', () => scored.allIn())
     this.#pending.delete(scored)
   }
+}
+
+/** Whether a job continues during a shutdown. A judge continues only if a held span waits for its score. */
+function isWorthwhile({ parts: { task } }: ScoringJob): boolean {
+  return task.scorer.scorer.kind === 'code' || task.scored.outlet.isHeld
 }
 
 /** Whether to write a result. An earlier score stays if its scorer could not be asked again. */

@@ -50,9 +50,9 @@ export class AgentlessRuns {
   readonly #below = new WaitingBelow()
   /** By trace, groups whose surrounding span has ended, to be laid out: those of one trace may go on with one another. */
   readonly #surrounded = new Map<string, LiveGroup[]>()
-  /** Spans to be read before a layout asks for all of them in one turn. */
-  #toRead: LiveSpan[] = []
-  /** What is left to be done for each run that is settled, and for each group that is over. */
+  /** Groups that were laid out, and whose runs are in line to be settled. */
+  readonly #settling = new Set<LiveGroup>()
+  /** What is left to be done: for each span that a layout will ask, for each run that is settled, for each group that is over. */
   readonly #due: (() => void)[] = []
   #nextLayoutMs = Number.POSITIVE_INFINITY
 
@@ -62,7 +62,7 @@ export class AgentlessRuns {
 
   /** When something is next due, on the clock of `now`. */
   get nextMs(): number | undefined {
-    if (this.#due.length + this.#surrounded.size + this.#toRead.length > 0) return this.#parts.now()
+    if (this.#due.length + this.#surrounded.size > 0) return this.#parts.now()
     return this.#waiting.size === 0 ? undefined : this.#nextLayoutMs
   }
 
@@ -95,16 +95,28 @@ export class AgentlessRuns {
     } while (this.#parts.now() < endMs)
   }
 
-  /** Ends those that wait by the clock; those below an open span go on waiting. */
-  settleAll(): void {
-    if (this.#waiting.size > 0) this.#layOut([...this.#waiting.keys()])
-    this.sweep(Number.POSITIVE_INFINITY)
+  /** Ends, in steps, those that wait by the clock at this moment; those below an open span go on waiting. */
+  *settleAll(): Generator<undefined, void> {
+    if (this.#waiting.size + this.#due.length + this.#surrounded.size === 0) return
+    const state = { isDone: false }
+    this.#due.push(() => {
+      const groups = [...this.#waiting.keys()]
+      this.#readFirst(groups, () => {
+        this.#layOut(groups)
+        for (const traceId of this.#surrounded.keys()) this.#due.push(() => this.#layOutSurrounded(traceId))
+        // What the last layout has left to be done is in line by then.
+        this.#due.push(() => this.#due.push(() => (state.isDone = true)))
+      })
+    })
+    while (!state.isDone && this.#step()) yield
   }
 
-  /** Ends all of them, whatever is open around them. */
-  giveUpWaiting(): void {
-    for (const group of this.#parts.groups) if (isWaiting(group)) this.#waiting.set(group, 0)
-    this.settleAll()
+  /** Ends, in steps, all of them, whatever is open around them. */
+  *giveUpWaiting(): Generator<undefined, void> {
+    for (const group of this.#parts.groups) {
+      if (isWaiting(group) && !this.#settling.has(group)) this.#waiting.set(group, 0)
+    }
+    yield* this.settleAll()
   }
 
   /** To be called with a group that is closed, or has become part of another one: it waits for no span. */
@@ -129,26 +141,28 @@ export class AgentlessRuns {
       due()
       return true
     }
-    const unread = this.#toRead.pop()
-    if (unread !== undefined) {
-      read(unread)
-      return true
-    }
-    for (const [traceId, surrounded] of this.#surrounded) {
-      this.#surrounded.delete(traceId)
-      const goesOn = this.#goesOn(traceId)
-      const free: LiveGroup[] = []
-      for (const group of surrounded) {
-        if (!goesOn && !this.#parts.isHeld(group)) free.push(group)
-        else if (isWaiting(group)) this.#waitByClock(group)
-      }
-      if (free.length > 0) this.#readFirst(free, () => this.#layOut(free))
+    const [traceId] = this.#surrounded.keys()
+    if (traceId !== undefined) {
+      this.#layOutSurrounded(traceId)
       return true
     }
     if (this.#waiting.size === 0 || this.#parts.now() < this.#nextLayoutMs) return false
     this.#nextLayoutMs = Number.POSITIVE_INFINITY
     this.#readFirst([...this.#waiting.keys()], () => this.#layOutWaiting())
     return true
+  }
+
+  /** Lays out the groups of a trace whose surrounding span has ended, unless something may go on with them. */
+  #layOutSurrounded(traceId: string): void {
+    const surrounded = this.#surrounded.get(traceId) ?? []
+    this.#surrounded.delete(traceId)
+    const goesOn = this.#goesOn(traceId)
+    const free: LiveGroup[] = []
+    for (const group of surrounded) {
+      if (!goesOn && !this.#parts.isHeld(group)) free.push(group)
+      else if (isWaiting(group)) this.#waitByClock(group)
+    }
+    if (free.length > 0) this.#readFirst(free, () => this.#layOut(free))
   }
 
   /** Whether spans of a trace that are open may go on with its agentless runs: a stream may be read after the span around it has ended. */
@@ -160,19 +174,15 @@ export class AgentlessRuns {
 
   /** Reads what a layout asks for span by span, so that the layout itself takes no longer than it must. */
   #readFirst(groups: readonly LiveGroup[], layOut: () => void): void {
-    this.#toRead = groups.flatMap((group) => (group.wanted ? group.spans.filter((span) => !span.isRead) : []))
-    if (this.#toRead.length <= 1) layOut()
-    else this.#due.push(() => this.#whenRead(layOut))
-  }
-
-  #whenRead(layOut: () => void): void {
-    if (this.#toRead.length === 0) {
-      layOut()
-      return
+    const unread = groups.flatMap((group) => (group.wanted ? group.spans.filter((span) => !span.isRead) : []))
+    const readOn = (): void => {
+      const span = unread.pop()
+      if (span !== undefined) read(span)
+      // What is in line already waits, so that one thing is done after the other.
+      this.#due.unshift(unread.length > 0 ? readOn : layOut)
     }
-    const unread = this.#toRead.pop()
-    if (unread !== undefined) read(unread)
-    this.#due.push(() => this.#whenRead(layOut))
+    if (unread.length <= 1) layOut()
+    else this.#due.unshift(readOn)
   }
 
   /** Settles the groups that wait by the clock and have waited long enough, with all that belongs to their runs. */
@@ -196,7 +206,8 @@ export class AgentlessRuns {
   }
 
   #layOut(groups: readonly LiveGroup[]): void {
-    const waiting = new Map(groups.filter(isWaiting).map((group) => [group, 0]))
+    const left = groups.filter((group) => isWaiting(group) && !this.#settling.has(group))
+    const waiting = new Map(left.map((group) => [group, 0]))
     for (const part of waitingParts(waiting, 0)) this.#settle(part)
     this.drop(groups)
   }
@@ -206,8 +217,12 @@ export class AgentlessRuns {
     const wanted = groups.some((group) => group.wanted)
     if (wanted) for (const plan of plans) this.#due.push(() => this.#settleRun(spans, plan))
     else this.#due.push(() => this.#settleRun(spans, undefined))
+    for (const group of groups) this.#settling.add(group)
     this.#due.push(() => {
-      for (const group of groups) if (!group.closed) this.#parts.close(group)
+      for (const group of groups) {
+        this.#settling.delete(group)
+        if (!group.closed) this.#parts.close(group)
+      }
     })
     this.drop(groups)
   }

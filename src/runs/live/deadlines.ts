@@ -25,8 +25,11 @@ export class Deadlines {
     while (this.#waiting[0] && this.#waiting[0].atMs <= nowMs) this.#waiting.shift()?.due()
   }
 
-  /** Does all of it, due or not. */
-  sweepAll(): void {
-    for (const { due } of this.#waiting.splice(0)) due()
+  /** Does all of it, due or not, in steps. */
+  *sweepAll(): Generator<undefined, void> {
+    for (const { due } of this.#waiting.splice(0)) {
+      due()
+      yield
+    }
   }
 }

@@ -188,19 +188,27 @@ export class TraceStore {
     this.#keepBounds()
   }
 
-  /** Closes the model calls without an agent that wait for further ones by the clock, as at a flush. */
-  settleAgentless(): void {
-    this.#agentless.settleAll()
+  /** Closes, in steps, the model calls without an agent that wait for further ones by the clock, as at a flush. */
+  settleAgentless(): Generator<undefined, void> {
+    return this.#agentless.settleAll()
   }
 
-  /** Closes what waits for spans or for the clock, as at a shutdown. Runs whose agent is open stay. */
-  settleAll(): void {
+  /** Closes, in steps, the runs of agents that wait for spans or for the clock, as at a shutdown. Those whose agent is open stay. */
+  *settleAgents(): Generator<undefined, void> {
     this.#flat.release()
     this.#undecided.decideFlat()
-    this.#deadlines.sweepAll()
+    yield
+    yield* this.#deadlines.sweepAll()
     // A run may wait without a deadline, where the hook that should have settled it was broken off by what its span holds.
-    for (const group of Array.from(this.#groups)) this.#settlement.settleAllOf(group)
-    this.#agentless.giveUpWaiting()
+    for (const group of Array.from(this.#groups)) {
+      this.#settlement.settleAllOf(group)
+      yield
+    }
+  }
+
+  /** Closes, in steps, all model calls without an agent, whatever is open around them. To be called after `settleAgents`. */
+  giveUpWaiting(): Generator<undefined, void> {
+    return this.#agentless.giveUpWaiting()
   }
 
   #countBytes(span: LiveSpan): void {
