@@ -95,7 +95,7 @@ describe('a worker', () => {
   it('scores nothing that it has not read to the end when its process was stopped, and others went on', async () => {
     await using bench = await WorkerBench.create(kafka, 'stopped', 2)
     const args = `--to ${bench.sink.url} --brokers ${kafka.brokers.join(',')} --group stopped --topic-prefix stopped`
-    const start = () => startWorkerProcess(`${args} --settle 3 --session-timeout 4`.split(' '))
+    const start = () => startWorkerProcess(`${args} --settle 5 --session-timeout 4`.split(' '))
     const workers = [await start(), await start()]
     const before = makeRuns(40)
     await bench.send(before)
@@ -103,7 +103,7 @@ describe('a worker', () => {
     // All but one span of each run has been read when the process is stopped.
     const runs = makeRuns(40)
     await bench.send(runs, [0, 2])
-    await new Promise((resolve) => setTimeout(resolve, 1000))
+    await expect.poll(() => bench.messagesRead(), { timeout: 30_000 }).toBe(120 + 80)
     workers[0]?.child.kill('SIGSTOP')
     await bench.send(runs, [1])
     await until(() => bench.hasScored(runs), 'scores of the other worker', 60_000)

@@ -10,6 +10,7 @@ import type { KafkaCluster } from './kafka-cluster.ts'
 import { Sender } from './sender.ts'
 import { makeRuns, WorkerBench } from './worker-bench.ts'
 import { APPEND_TIME, topicsOf, workerOptions } from './worker-options.ts'
+import { startWorkerProcess } from './worker-process.ts'
 
 let kafka: KafkaCluster
 let sender: Sender
@@ -46,6 +47,10 @@ async function committedOffset(name: string): Promise<number> {
 
 function scoresIn(sink: Sink): Sink['logs'] {
   return sink.logs.filter((log) => log.attributes['gen_ai.evaluation.name'] === 'tool_errors')
+}
+
+function text({ attributes }: Sink['logs'][number], name: string): string {
+  return String(attributes[`spanscore.${name}`])
 }
 
 describe('a worker', () => {
@@ -93,6 +98,48 @@ describe('a worker', () => {
     const ofFirst = scoresIn(sink).filter((log) => log.traceId === first?.traceId)
     expect(ofFirst.map((log) => log.attributes['spanscore.revision'])).toEqual([2, 3])
     expect(new Set(ofFirst.map((log) => log.attributes['spanscore.score.key'])).size).toBe(1)
+  })
+
+  it('leaves after a kill and late spans one id for each revision, the highest of which is that of all spans', async () => {
+    await createTopics('killed')
+    let killNow: ((scored: readonly string[]) => void) | undefined
+    await using sink = await createSink({ onLogs: (logs) => killNow?.(logs.map(({ traceId }) => traceId)) })
+    const args = `--to ${sink.url} --brokers ${kafka.brokers.join(',')} --group killed --topic-prefix killed`
+    const start = () => startWorkerProcess(`${args} --settle 1 --session-timeout 4`.split(' '))
+    const first = await start()
+    const runs = makeRuns(100)
+    // What is in this request reaches the destination, and the worker is dead before it knows.
+    const uncommitted = new Promise<ReadonlySet<string>>((resolve) => {
+      killNow = (scored) => {
+        if (new Set(scored).size < 2) return
+        first.child.kill('SIGKILL')
+        killNow = undefined
+        resolve(new Set(scored))
+      }
+    })
+    await send(runs, [1, 2])
+    const inRequest = await uncommitted
+    const killed = runs.filter(({ traceId }) => inRequest.has(traceId))
+    // For one half of them, the late span is there before another worker scores them; for the other half, it comes afterwards.
+    const early = killed.filter((_, index) => index % 2 === 0)
+    const late = killed.filter((_, index) => index % 2 === 1)
+    await send(early, [0])
+    const second = await start()
+    const revisionsOf = ({ traceId }: MadeRun) =>
+      scoresIn(sink).flatMap((log) => (log.traceId === traceId ? [Number(log.attributes['spanscore.revision'])] : []))
+    await until(() => late.every((run) => revisionsOf(run).length === 2), 'the same scores again', 60_000)
+    await send(late, [0])
+    await until(() => killed.every((run) => revisionsOf(run).at(-1) === 3), 'the highest revisions', 60_000)
+    expect(await second.stop()).toBe(0)
+    for (const run of early) expect(revisionsOf(run)).toEqual([2, 3])
+    for (const run of late) expect(revisionsOf(run)).toEqual([2, 2, 3])
+    const byRevision = Map.groupBy(scoresIn(sink), (log) => `${text(log, 'score.key')} ${text(log, 'revision')}`)
+    const ids = [...byRevision.values()].map((scores) => new Set(scores.map((log) => text(log, 'score.id'))))
+    expect(ids.every(({ size }) => size === 1)).toBe(true)
+    expect(new Set(ids.flatMap((each) => [...each])).size).toBe(ids.length)
+    // A score for each run and revision, and no other.
+    expect(new Set(scoresIn(sink).map((log) => text(log, 'score.key'))).size).toBe(runs.length)
+    expect(ids).toHaveLength(runs.length + killed.length)
   })
 
   it('puts a message aside that it cannot read, and goes on within a second', async () => {

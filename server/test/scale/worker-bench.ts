@@ -1,3 +1,4 @@
+import { readCommit } from '../../src/kafka/offset-states.ts'
 import { createSink } from '../sink.ts'
 import type { Sink } from '../sink.ts'
 import { makeRun } from '../traces.ts'
@@ -46,6 +47,16 @@ export class WorkerBench implements AsyncDisposable {
     for (const place of places) {
       await this.sender.send(runs.map((run) => ({ traceId: run.traceId, request: run.requests[place] })))
     }
+  }
+
+  /** How many messages with spans the group has read, as its latest commits say. */
+  async messagesRead(): Promise<number> {
+    const [group] = await this.#kafka.admin.listConsumerGroupOffsets({ groups: [this.name] })
+    const committed = group?.topics.find(({ name }) => name === topicsOf(this.name).spans)?.partitions ?? []
+    const ends = committed.map(({ committedOffset, metadata }) =>
+      readCommit({ offset: Number(committedOffset), metadata: metadata ?? '' }),
+    )
+    return ends.reduce((sum, { end }) => sum + end, 0)
   }
 
   /** The scores of tool errors, of which each run has one. */
