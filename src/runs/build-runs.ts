@@ -7,18 +7,17 @@ import { linkRecorded } from './layout/recorded-trace.ts'
 import { markIncomplete } from './layout/run-layout.ts'
 import { ReconstructedRun } from './view/run.ts'
 
-/** What is known beside the ended spans. */
+/** What is known besides the ended spans. */
 export interface BuildRunsOptions {
-  /** Log records of the same traces, for dialects that write content there. */
+  /** Log records of the same traces, for dialects that write content in them. */
   readonly logs?: readonly SourceLog[]
-  /** True where spans of these traces were left out, for limits: no run is complete then. */
+  /** Whether spans of these traces were dropped at a limit; then no run is complete. */
   readonly lacksSpans?: boolean
 }
 
 /**
- * The runs in a set of recorded spans. The same spans in any order, with duplicates, and with other traces between them give
- * the same runs. Top-level runs by start; nested ones are their `children`. Nothing is parsed until a run is asked; nothing
- * throws.
+ * Returns the runs in a set of recorded spans. The order of the spans, duplicates, and spans of other traces do not affect the result.
+ * Top-level runs are ordered by start; nested ones are their `children`. Parsing is lazy, and nothing throws.
  */
 export function buildRuns(spans: readonly SourceSpan[], options: BuildRunsOptions = {}): AgentRun[] {
   const logs = groupLogs(options.logs ?? [])
@@ -29,10 +28,10 @@ export function buildRuns(spans: readonly SourceSpan[], options: BuildRunsOption
 }
 
 /**
- * Puts the agent runs together that these spans hold: spans of an OpenTelemetry JS SDK (1.30, 2.x, 3.x), or `SourceSpan`s,
- * in any order, of any number of traces; `logs` are the log records in which some instrumentations write messages.
+ * Reconstructs the agent runs in these spans: spans of an OpenTelemetry JS SDK (1.30, 2.x, 3.x) or `SourceSpan`s, in any order, of any
+ * number of traces. `logs` are the log records in which some instrumentations write messages.
  *
- * Top-level runs come by start time, each with its children. Nothing is parsed before it is asked for.
+ * Top-level runs are ordered by start time, each with its children. Content is parsed when it is first read.
  *
  * @example
  * const exporter = new InMemorySpanExporter()
@@ -51,7 +50,7 @@ export function reconstructRuns(
 
 const NO_LOGS: ReadonlyMap<string, readonly SourceLog[]> = new Map()
 
-/** By trace and span, in order of time, stable. */
+/** Groups logs by trace and span, ordered by time (stable). */
 function groupLogs(logs: readonly SourceLog[]): ReadonlyMap<string, ReadonlyMap<string, readonly SourceLog[]>> {
   const groups = new Map<string, Map<string, readonly SourceLog[]>>()
   for (const [traceId, ofTrace] of Map.groupBy(logs, (log) => log.traceId)) {

@@ -1,30 +1,30 @@
 import type { SpanRole } from '../spans/dialect.ts'
 
 /**
- * What a span is to the runs of its trace:
+ * The placement of a span in the runs of its trace:
  *
- * - `run`: the agent of a run that nothing else started, as far as the trace shows.
+ * - `run`: the agent of a run that nothing else in the trace started.
  * - `nested`: the agent of a run that a tool of another run started.
- * - `part`: no run of its own.
- * - `not-yet`: something above it is open of which nobody knows yet what it is. Of spans in a file this never comes out.
+ * - `part`: not a run of its own.
+ * - `not-yet`: undecided, because the kind of an open ancestor is unknown. Never the result for spans of a file.
  */
 export type Placement = 'run' | 'nested' | 'part' | 'not-yet'
 
-/** What is above a span, as far as it matters to its placement. */
+/** The facts about a span's ancestors that affect its placement. */
 export interface Above {
-  /** Whether an agent's run is around it. */
+  /** Whether it is inside an agent's run. */
   readonly isInRun: boolean
   /** Whether a tool is between that run's agent and the span. */
   readonly isBelowTool: boolean
-  /** Whether a span is above, and no agent or tool below that one, which is open and has not said what it is. */
+  /** Whether an open ancestor of unknown kind is above, with no agent or tool in between. */
   readonly isBelowUnknown: boolean
-  /** Whether an entry is above, and no agent, which is open: it may turn out to be the agent. */
+  /** Whether an open entry is above, without an agent. It may turn out to be the agent. */
   readonly isBelowOpenEntry: boolean
-  /** Whether an evaluation of runs is above: nothing below one is of any run. */
+  /** Whether an evaluation of runs is above. Nothing below it belongs to a run. */
   readonly isExcluded: boolean
 }
 
-/** What is below a span, without what is below a tool for agents. */
+/** The facts about a span's descendants, not counting agents below tools. */
 export interface Below {
   readonly hasWork: boolean
   readonly hasAgents: boolean
@@ -36,7 +36,7 @@ export interface Placed {
   readonly holdsOneRun: boolean
 }
 
-/** What is above the outermost spans. */
+/** The ancestors of an outermost span. */
 export const OUTSIDE: Above = {
   isInRun: false,
   isBelowTool: false,
@@ -50,9 +50,9 @@ const IN_TOOL: Above = { ...IN_RUN, isBelowTool: true }
 const EXCLUDED: Above = { ...OUTSIDE, isExcluded: true }
 
 /**
- * The one rule of what starts a run, for spans that come in a process and for files. The outermost agent does; one below a tool
- * of another run does, as that run's child; one directly below another agent goes on with that one's run. An `entry` counts
- * as an agent where models or tools are below it and no agent is, or where it holds the agents below as one run.
+ * The only rule for what starts a run, for live spans and for files. The outermost agent starts one. An agent below a tool of another run
+ * starts a child run. An agent directly below another agent is part of that agent's run. An `entry` counts as an agent if models or tools
+ * are below it and no agent is, or if it holds the agents below as one run.
  */
 export function placementOf({ role, holdsOneRun }: Placed, above: Above, below: Below): Placement {
   if (above.isExcluded || (role !== 'agent' && role !== 'entry')) return 'part'
@@ -62,30 +62,30 @@ export function placementOf({ role, holdsOneRun }: Placed, above: Above, below: 
   return above.isBelowTool ? 'nested' : 'part'
 }
 
-/** What is above the children of a span that has ended, or of which it is known what it will be. */
+/** The ancestors for the children of a span that has ended, or whose kind is known. */
 export function aboveChildrenOf({ role }: Pick<Placed, 'role'>, above: Above, placement: Placement): Above {
   if (above.isExcluded) return above
   if (role === 'evaluator') return EXCLUDED
   if (role === 'tool' || role === 'handoff') {
     if (above.isInRun) return IN_TOOL
-    // What the tool starts is nested if the entry around it turns out to be an agent.
+    // A run that the tool starts is nested if the entry around it turns out to be an agent.
     return above.isBelowOpenEntry ? { ...above, isBelowUnknown: true } : above
   }
-  // An agent below something unknown begins a run, or is in one: what is below it is in a run either way.
+  // An agent below a span of unknown kind starts a run or is inside one. Everything below it is inside a run either way.
   return placement === 'part' ? above : IN_RUN
 }
 
-/** What is above the children of an open span that may turn out to be something else. */
+/** The ancestors for the children of an open span whose kind may still change. */
 export function aboveChildrenOfOpen(
   span: Placed & { readonly saysItsKind: boolean; readonly below: Below },
   above: Above,
 ): Above {
-  // What works for several agents as one is the agent of their run.
+  // A span that runs several agents as one is the agent of their run.
   const isAgent = span.role === 'agent' || (span.role === 'entry' && span.holdsOneRun)
   const placement = isAgent ? placementOf({ role: 'agent', holdsOneRun: false }, above, NOTHING) : 'part'
   const below = aboveChildrenOf(span, above, placement)
   if (isAgent || below.isBelowTool || below.isExcluded) return below
-  // An entry with agents below is not their agent.
+  // An entry with agents below it is not their agent.
   const mayBeAgent = span.role === 'entry' && !below.isInRun && !span.below.hasAgents
   const isBelowOpenEntry = below.isBelowOpenEntry || mayBeAgent
   const isBelowUnknown = below.isBelowUnknown || !span.saysItsKind

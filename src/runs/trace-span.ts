@@ -2,34 +2,34 @@ import { SpanFacts } from '../spans/facts.ts'
 import type { Below } from './placement.ts'
 
 /**
- * A recognised span: what it says, through its dialect, and where it is among the recognised spans of its trace. The first
- * stays, once the span has ended; the second is written by each layout anew, because spans go on coming.
+ * A recognised span: its facts, read through its dialect, and its place among the recognised spans of its trace. The facts are final once
+ * the span has ended. Each layout writes the place anew, because more spans may arrive.
  */
 export class TraceSpan extends SpanFacts {
-  /** The nearest recognised span above; `undefined` for the outermost ones, and where the way up is lost. */
+  /** The nearest recognised ancestor; `undefined` for outermost spans, and if an ancestor is lost. */
   parent: TraceSpan | undefined
-  /** True where a span on the way up is named and was never seen. */
+  /** Whether an ancestor is named but was never seen. */
   isOrphan = false
-  /** The id of the last span on the way up that was found or named: what siblings of a lost parent share. */
+  /** The id of the topmost known or named ancestor. Siblings with a lost parent share it. */
   topId = ''
-  /** What was below it in this process and has been let go of, because it made up a run that is over. */
+  /** What was below it in this process and has been dropped with a finished run. */
   forgottenBelow: Below | undefined
-  /** True where the span has not ended: it gives the tree its shape, and no facts are read from it. */
+  /** Whether the span is still open. It then shapes the tree, but no facts are read from it. */
   isOpen = false
-  /** Spans of the same model call or tool call, which other instrumentations wrote inside it. */
+  /** Spans of the same model or tool call that other instrumentations wrote inside it. */
   inner: readonly TraceSpan[] = NONE
-  /** The list behind `inner`, where there is anything in it. */
+  /** The list behind `inner`, if it is not empty. */
   #inner: TraceSpan[] | undefined
-  /** In the order of the layout: what is directly below it is a list, because most spans have nothing below. */
+  /** Its first child, in layout order. Children are a linked list, because most spans have none. */
   firstChild: TraceSpan | undefined
   lastChild: TraceSpan | undefined
   nextSibling: TraceSpan | undefined
-  /** Its place in the order of the layout. */
+  /** Its index in layout order. */
   index = -1
-  /** For the search of cycles: 0 not seen, 1 on the way up, 2 seen. */
+  /** For finding cycles: 0 not visited, 1 on the current path, 2 visited. */
   mark: 0 | 1 | 2 = 0
 
-  /** Says where it is, before a layout. */
+  /** Sets its place, before a layout. */
   link(parent: TraceSpan | undefined, topId: string, isOrphan: boolean): void {
     this.parent = parent
     this.topId = topId
@@ -60,12 +60,12 @@ export class TraceSpan extends SpanFacts {
 
 const NONE: readonly TraceSpan[] = []
 
-/** Whether the agent may have been started by a tool that is not above it. */
+/** Whether a tool that is not its ancestor may have started the agent. */
 export function isBesideItsTool({ dialect, role, span }: TraceSpan): boolean {
   return role === 'agent' && dialect.startsBesideItsTool?.(span) === true
 }
 
-/** Whether the library writes the spans of a run side by side, so that parents do not show where this one belongs. */
+/** Whether the library writes the spans of a run side by side, so that parents do not show where this span belongs. */
 export function isFlat({ dialect, span }: TraceSpan): boolean {
   return dialect.isFlat?.(span) === true
 }

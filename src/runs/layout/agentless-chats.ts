@@ -3,11 +3,11 @@ import { newPlan, type RunPlan } from './run-layout.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { compareSpans } from './tree.ts'
 
-/** A model or tool span with no agent above it, or none between it and the tool that it runs in. */
+/** A model or tool span without an agent above it, or without one between it and the tool that it runs in. */
 export interface AgentlessSpan {
   readonly span: TraceSpan
   readonly kind: 'model' | 'tool'
-  /** The run in whose tool it is. */
+  /** The run of the tool that it runs in. */
   readonly plan: RunPlan | undefined
   readonly tool: TraceSpan | undefined
 }
@@ -20,17 +20,16 @@ interface Chain {
   hasCallIds: boolean
 }
 
-/** How many of the latest runs at a place are compared by their words; by id all are. */
+/** Most recent runs in one place whose messages are compared. Comparisons by id have no limit. */
 const MAX_COMPARED = 32
 
-/** Beyond this many comparisons in a trace, orphans are not given to a run by time alone. */
+/** After this many comparisons in a trace, orphans are no longer assigned to a run by time alone. */
 const MAX_GUESSES = 1_000_000
 
 /**
- * Makes runs of the model calls that have no agent above them. A call that continues an earlier one (it answers that call's
- * tool calls by id, else it repeats that call's words and goes on without a new question) is of the same run, any other
- * begins its own. Tool spans go to the run that asked for them; orphans, whose parent never came, also to a run that is
- * there already. Returns the new top-level runs; those below a tool become children.
+ * Builds runs from model calls without an agent. A call that continues an earlier one belongs to the same run: it answers that call's tool
+ * calls by id, or else repeats its messages and adds no new question. Any other call starts a run. Tool spans join the run that requested
+ * them; orphans, whose parent is missing, may also join an existing run. Returns the new top-level runs; runs below a tool become children.
  */
 export function chainAgentlessSpans(bare: readonly AgentlessSpan[], plans: readonly RunPlan[]): readonly RunPlan[] {
   if (bare.length === 0) return []
@@ -121,7 +120,7 @@ function findChain(
     if (chain !== undefined && chain.place === place) return chain
   }
   if (isQuestion(input.at(-1))) return undefined
-  // Ids on both sides that do not meet: another conversation.
+  // Both sides have ids, but they do not match: it is another conversation.
   return latest.findLast((chain) => !(chain.hasCallIds && answered.length > 0) && repeats(input, chain.last))
 }
 
@@ -136,7 +135,7 @@ function continuesUnseen(last: TraceSpan, node: TraceSpan): boolean {
   )
 }
 
-/** The one run whose agent was at work when the span began; of several the one of the same agent; else it is not known. */
+/** The only run whose agent was active when the span began; of several, the one with the same agent name; otherwise unknown. */
 function enclosing(node: TraceSpan, plans: readonly RunPlan[]): RunPlan | undefined {
   const { startTimeMs, traceId } = node.span
   const found = plans.filter(
@@ -186,10 +185,10 @@ function attachTools(
   return owners
 }
 
-/** Which run asked for which tool call. */
+/** Finds the run that requested a tool call. */
 class CallIndex {
   readonly #byId = new Map<string, RunPlan>()
-  /** `undefined` if several runs asked for a tool of the name. */
+  /** `undefined` if several runs requested a tool of that name. */
   readonly #byName = new Map<string, RunPlan | undefined>()
   readonly #byParent = new Map<string, { startMs: number; plan: RunPlan }[]>()
   readonly #byModel = new Map<TraceSpan, RunPlan>()
@@ -212,14 +211,14 @@ class CallIndex {
     for (const list of this.#byParent.values()) list.sort((left, right) => left.startMs - right.startMs)
   }
 
-  /** The run that asked for this call: by id, else the only one that asked for a tool of this name. */
+  /** The run that requested this call: by id, or else the only one that requested a tool of this name. */
   askedBy(node: TraceSpan): RunPlan | undefined {
     const { tool } = node
     if (tool === undefined) return undefined
     return (tool.id === undefined ? undefined : this.#byId.get(tool.id)) ?? this.#byName.get(tool.name)
   }
 
-  /** The run of the model call that the tool ran inside; else the one under the same parent whose last call before it is the latest. */
+  /** The run of the model call that the tool ran inside; else the run with the latest preceding call under the same parent. */
   nearest(node: TraceSpan): RunPlan | undefined {
     for (let above = node.parent; above !== undefined; above = above.parent) {
       const around = this.#byModel.get(above)

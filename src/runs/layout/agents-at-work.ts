@@ -1,13 +1,13 @@
 import { MAX_BEYOND_MS, madeCalls } from './same-call.ts'
 import type { RunPlan } from './run-layout.ts'
 
-/** Agents that were at work for longer are compared with the calls of any time. */
+/** Agents that were active for longer are compared with calls of any time. */
 const MAX_INDEXED_SECONDS = 60
 
-/** Beyond this many comparisons, runs without an agent are left as they are. */
+/** After this many comparisons, runs without an agent stay as they are. */
 const MAX_COMPARISONS = 1_000_000
 
-/** The runs of agents that called models, found by the time at which they were at work. */
+/** Finds the runs of agents that called models, by the time when they were active. */
 export class AgentsAtWork {
   readonly #bySecond = new Map<number, RunPlan[]>()
   readonly #long: RunPlan[] = []
@@ -23,7 +23,7 @@ export class AgentsAtWork {
     }
   }
 
-  /** The run of the agent that made all calls of a run without one, as an instrumentation of the model's client wrote them. */
+  /** The run of the agent that made all calls of an agentless run, which an instrumentation of the model's client recorded. */
   callerOf({ models }: RunPlan): RunPlan | undefined {
     const [first] = models
     if (first === undefined) return undefined

@@ -5,28 +5,28 @@ import type { TraceSpan } from '../trace-span.ts'
 import { chainAgentlessSpans, type AgentlessSpan } from './agentless-chats.ts'
 import { newPlan, type RunPlan } from './run-layout.ts'
 
-/** Where a span is: what is above it. */
+/** The ancestors of a span that matter. */
 interface Place {
   readonly above: Above
   readonly plan?: RunPlan
   readonly model?: TraceSpan | undefined
   readonly tool?: TraceSpan
-  /** A tool with no run around it. */
+  /** A tool outside of any run. */
   readonly outerTool?: TraceSpan
 }
 
-/** What the spans of a trace make up. */
+/** The runs of a trace. */
 export interface TracePlan {
   readonly plans: readonly RunPlan[]
-  /** Spans without a parent of a library that writes spans side by side, which no run of the trace has a claim to. */
+  /** Parentless spans of a library that writes spans side by side, which no run of the trace claims. */
   readonly loose: readonly TraceSpan[]
 }
 
 /**
- * Decides which spans of a trace make up which run: where runs begin, which are children of a tool call, which spans are
- * one call seen twice, and what to do with model calls that no agent is above.
+ * Decides which spans of a trace form which run: where runs begin, which runs are children of a tool call, which spans are duplicates of
+ * one call, and where model calls without an agent belong.
  *
- * @param spans Parents before children, siblings by start.
+ * @param spans parents before children, siblings by start
  */
 export function planRuns(spans: readonly TraceSpan[]): TracePlan {
   const planner = new Planner(findBelow(spans))
@@ -46,21 +46,21 @@ function isLoose(span: TraceSpan): boolean {
 
 const NOWHERE: Place = { above: OUTSIDE }
 
-/** How many of the latest model calls under one span may be going on when a client's own span of one of them begins. */
+/** How many of the latest model calls under one span may be in progress when a client's own span of one of them begins. */
 const MAX_AT_ONCE = 64
 
 class Planner {
   readonly plans: RunPlan[] = []
   readonly agentless: AgentlessSpan[] = []
   readonly #below: readonly Below[]
-  /** By what is above them, the latest model calls, for spans of the same call beside them. */
+  /** The latest model calls by parent, to find other spans of the same call beside them. */
   readonly #latest = new Map<string, TraceSpan[]>()
 
   constructor(below: readonly Below[]) {
     this.#below = below
   }
 
-  /** Puts a span into its run, and says what its children have above them. */
+  /** Assigns a span to its run, and returns the place of its children. */
   place(span: TraceSpan, place: Place): Place {
     if (span.isOpen && place.plan !== undefined) place.plan.isComplete = false
     switch (span.role) {
@@ -81,13 +81,13 @@ class Planner {
     }
   }
 
-  /** An agent, or an entry that may be one. Inside a run an entry is a step, or the tool that a model asked for by its name. */
+  /** Places an agent, or an entry that may be one. Inside a run, an entry is a step, or a tool that a model requested by name. */
   #placeAgent(span: TraceSpan, place: Place): Place {
     const placement = placementOf(span, place.above, this.#below[span.index] ?? NOTHING_BELOW)
     if (placement === 'part') {
       if (span.role === 'agent') {
         place.plan?.inside.push(span)
-        // ADK starts the agent that a model hands over to inside that model's span.
+        // ADK starts the agent of a hand-off inside the model's span.
         return withoutModel(place)
       }
       if (place.plan === undefined || place.tool !== undefined) return place
@@ -116,17 +116,17 @@ class Planner {
       if (!span.isOpen) place.plan.models.push(span)
       return { ...place, model: span }
     }
-    // A model call that an agent makes is seen by that agent.
+    // The agent that makes a model call records it.
     if (this.#below[span.index]?.hasAgents === true) return place
     this.agentless.push({ span, kind: 'model', plan: place.plan, tool: place.tool ?? place.outerTool })
     this.#remember(span)
-    // Below it, another model span is the same call, and a tool span one that it asked for.
+    // Below it, another model span is the same call, and a tool span is one that it requested.
     return { ...place, model: span }
   }
 
   /**
-   * The call that a client's own span records once more, where the instrumentation around the client does not make its
-   * span the parent: begun before under the same span, still going on, and answered by the same response.
+   * The call that a client's own span records again if the instrumentation of the client is not its parent: it began earlier under the same
+   * parent, is still in progress, and has the same response.
    */
   #seenBeside(span: TraceSpan): TraceSpan | undefined {
     if (span.isOpen || span.dialect.isOfClient !== true) return undefined
@@ -146,7 +146,7 @@ class Planner {
   }
 
   #placeTool(span: TraceSpan, place: Place): Place {
-    // An entry that a model asked for by name is a tool.
+    // An entry that a model requested by name is a tool.
     const above = aboveChildrenOf({ role: 'tool' }, place.above, 'part')
     if (place.plan !== undefined && place.tool === undefined) {
       if (!span.isOpen) place.plan.tools.push(span)
@@ -176,7 +176,7 @@ function isSameTool(outer: TraceSpan, inner: TraceSpan): boolean {
   return name !== undefined && name === outer.tool?.name
 }
 
-/** Whether the latest model call of the run asked for a tool of this name. */
+/** Whether the run's latest model call requested a tool of this name. */
 function wasAskedFor(name: string, plan: RunPlan): boolean {
   return plan.models.at(-1)?.toolCalls.some((call) => call.name === name) === true
 }
@@ -196,7 +196,7 @@ function findBelow(spans: readonly TraceSpan[]): readonly Below[] {
   return below
 }
 
-/** Adds to what is below a span what one of its children is, and has below itself. */
+/** Adds the properties of a child, and of everything below it, to its parent. */
 export function addBelow(
   above: { hasWork: boolean; hasAgents: boolean },
   child: Pick<TraceSpan, 'role' | 'holdsOneRun'>,

@@ -2,7 +2,7 @@ import type { Message } from '../../model/message.ts'
 import { comparisonKey } from '../comparison-key.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
-/** The ids of the tool calls that messages answer since the last question, in order: those before it are history. */
+/** The ids of the tool calls that messages answer since the last question, in order. Earlier messages are history. */
 export function answeredIds(messages: readonly Message[]): readonly string[] {
   const ids: string[] = []
   for (const message of messages.slice(messages.findLastIndex(isQuestion) + 1)) {
@@ -13,15 +13,14 @@ export function answeredIds(messages: readonly Message[]): readonly string[] {
   return ids
 }
 
-/** A user's words, and no tool's answer beside them. */
+/** Whether a message is a user's text without any tool results. */
 export function isQuestion(message: Message | undefined): boolean {
   return message?.role === 'user' && !message.parts.some((part) => part.type === 'tool_call_response')
 }
 
 /**
- * True where a model call's input repeats an earlier call: what that was given, then what it said. Of an answer with tool
- * calls it is enough that tool calls follow: streams are recorded with the parallel calls of an answer glued into one, or
- * without its calls.
+ * Whether a model call's input repeats an earlier call's input and output. If that output had tool calls, any tool calls at that place are
+ * enough: some recorded streams merge the parallel calls of an answer, or omit them.
  */
 export function repeats(input: readonly Message[], earlier: TraceSpan): boolean {
   const said = earlier.output?.at(-1)
@@ -40,13 +39,13 @@ export function repeats(input: readonly Message[], earlier: TraceSpan): boolean 
   return from.some((message) => message.role === 'assistant' && messageKey(message) === key)
 }
 
-/** What follows is an answer of the model without words, whose calls were not recorded, and a tool's answer to it. */
+/** Whether the next messages are a model's answer without text, whose calls were not recorded, and a tool's result. */
 function isAnswered(input: readonly Message[], at: number): boolean {
   const next = input[at]
   return next !== undefined && isSilent(next) && input[at + 1]?.role === 'tool'
 }
 
-/** Nothing was recorded of what the model said. */
+/** Whether nothing of the model's answer was recorded. */
 function isSilent(message: Message): boolean {
   return !hasCalls(message) && (message.text ?? '') === ''
 }

@@ -4,10 +4,10 @@ import type { RunPlan } from './run-layout.ts'
 import { MAX_APART_MS, RunRecords, signsOf } from './run-records.ts'
 
 /**
- * Takes away runs that another instrumentation records, too, at the top and below every tool call: AI SDK 7 with its new
- * and its legacy telemetry both on writes each run twice, at the top in two traces; an instrumented client below a framework
- * that does not hand its context on leaves bare model calls beside the framework's run. The ids of the model's responses
- * show it; where there are none, because the first call failed, agent, question and time do.
+ * Removes runs that another instrumentation also records, at the top and below every tool call. AI SDK 7 with both its new and its legacy
+ * telemetry writes each run twice, at the top in two traces. An instrumented client below a framework that does not propagate its context
+ * leaves model calls without an agent beside the framework's run. Duplicates have the same response ids, or, if the first call failed and
+ * there are none, the same agent, question and time.
  */
 export function dropDuplicateRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
   const kept = plans.length > 1 ? withoutDuplicates(plans) : plans
@@ -41,7 +41,7 @@ function withoutDuplicates(plans: readonly RunPlan[]): readonly RunPlan[] {
   return duplicates.size === 0 ? plans : plans.filter((plan) => !duplicates.has(plan))
 }
 
-/** Runs in a library's older form that are there in the newer one, and runs of a client's own spans that an instrumentation wrote, too. */
+/** Pairs runs in a library's older format with those in its newer one, and runs of a client's own spans with an instrumentation's. */
 function secondRecords(plans: readonly RunPlan[]): readonly (readonly [RunPlan, RunPlan])[] {
   const second = plans.filter(isOlderForm).concat(plans.filter(isOfClient))
   if (second.length === 0) return []
@@ -63,7 +63,7 @@ function withChildren(plans: readonly RunPlan[]): readonly RunPlan[] {
   return found
 }
 
-/** What a tool of the duplicate started, the same call's tool started: below which of the two spans it hangs is chance. */
+/** Moves the runs that the duplicate's tools started to the same calls of the other run: either span may be their parent. */
 function handOver(children: readonly RunPlan[], other: RunPlan): void {
   for (const child of children) {
     const id = child.parent?.tool?.tool?.id
@@ -73,7 +73,7 @@ function handOver(children: readonly RunPlan[], other: RunPlan): void {
   }
 }
 
-/** A library's older form, which it may write beside its newer one. */
+/** Whether this is a library's older format, which it may write beside its newer one. */
 function isOlderForm(plan: RunPlan): boolean {
   return plan.root.dialect.formOfTwo === 'older'
 }
@@ -99,13 +99,12 @@ function recordedBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>)
   return ids.every((id) => index.get(id) === other) ? other : undefined
 }
 
-/** How many that begin at about the same time are compared with one another. */
+/** Most runs with a similar start time that are compared. */
 const MAX_COMPARED = 256
 
 /**
- * Puts the second record of a model call inside the first, as it would be if the libraries had known of each other: an
- * instrumentation and the client's own telemetry write side by side where the stream of an answer has left the context in
- * which it was asked for. The one that holds the words is the outer.
+ * Nests the second record of a model call inside the first. An instrumentation and the client's own telemetry write them side by side if
+ * the stream of an answer loses the context of its request. The one with content becomes the outer one.
  */
 export function nestDuplicateCalls(nodes: readonly TraceSpan[]): void {
   const calls = nodes.filter((node) => node.role === 'model')
@@ -114,7 +113,7 @@ export function nestDuplicateCalls(nodes: readonly TraceSpan[]): void {
   const taken = new Set<TraceSpan>()
   for (const [at, call] of calls.entries()) {
     if (taken.has(call)) continue
-    // Nodes come by start.
+    // Nodes are ordered by start.
     for (let next = at + 1; next < calls.length && next - at <= MAX_COMPARED; next++) {
       const other = calls[next]
       if (other === undefined || other.span.startTimeMs - call.span.startTimeMs > MAX_APART_MS) break

@@ -7,10 +7,10 @@ import { compareSpans } from './tree.ts'
 import { lastUserText } from '../view/message-text.ts'
 
 /**
- * Puts runs together that a library spread over several traces, because it starts each span without a parent: bare model
- * calls that answer one another's tool calls by id, and the bare calls of a graph whose own span lists its messages.
+ * Merges runs that a library split over several traces by starting each span without a parent: agentless model calls that answer one
+ * another's tool calls by id, and agentless calls of a graph whose own span lists its messages.
  *
- * @param loose Tools and steps that are alone in their traces: they go to the only graph that was at work.
+ * @param loose tools and steps that are alone in their traces; they join the only graph that was active
  */
 export function mergeSplitTraces(all: readonly RunPlan[], loose: readonly TraceSpan[]): readonly RunPlan[] {
   if (loose.length > 0) takeLoose(all, loose)
@@ -38,8 +38,8 @@ export function mergeSplitTraces(all: readonly RunPlan[], loose: readonly TraceS
 }
 
 /**
- * Gives graphs what their library wrote below the wrapper of another run, in another trace: a wrapper with nothing else below
- * it is no run of its own.
+ * Moves spans below a wrapper of another run, in another trace, to the graph that made them. A wrapper with nothing else below is not a
+ * run.
  */
 function withoutStrayWork(plans: readonly RunPlan[]): readonly RunPlan[] {
   const wrappers = plans.filter(isWrapper)
@@ -57,14 +57,14 @@ function withoutStrayWork(plans: readonly RunPlan[]): readonly RunPlan[] {
   return taken.size === 0 ? plans : plans.filter((plan) => !taken.has(plan))
 }
 
-/** A wrapper around nothing but spans that their library writes side by side. */
+/** Whether a run is a wrapper that only contains spans of a library that writes them side by side. */
 function isWrapper({ root, models, tools }: RunPlan): boolean {
   return (
     root.role === 'entry' && !isFlat(root) && models.length + tools.length > 0 && [...models, ...tools].every(isFlat)
   )
 }
 
-/** Whether a graph was at work and asked the same during all calls, and lists the tool calls among its own. */
+/** Whether a graph was active during all calls, was asked the same question, and lists these tool calls. */
 function madeAll({ root }: RunPlan, { models, tools }: RunPlan): boolean {
   const work = [...models, ...tools]
   const isAround = work.every(
@@ -78,10 +78,10 @@ function madeAll({ root }: RunPlan, { models, tools }: RunPlan): boolean {
   return tools.every(({ tool }) => tool?.id !== undefined && ids.has(tool.id))
 }
 
-/** How many of the latest runs are compared by their words; by id all are. */
+/** Most recent runs whose messages are compared. Comparisons by id have no limit. */
 const MAX_COMPARED = 32
 
-/** The run whose tool calls this one answers, by id; else the latest that it repeats and goes on from. */
+/** The run whose tool calls this one answers, by id; else the latest one whose messages it repeats and continues. */
 function earlierPart(
   plan: RunPlan,
   byCallId: ReadonlyMap<string, RunPlan>,
@@ -121,10 +121,10 @@ function takeLoose(plans: readonly RunPlan[], loose: readonly TraceSpan[]): void
   }
 }
 
-/** Beyond this, spans are not given to a run by time alone. */
+/** After this many comparisons, spans are no longer assigned to a run by time alone. */
 const MAX_GUESSES = 1_000_000
 
-/** The only graph that was at work at the time, and was asked the same. */
+/** The only graph that was active at the time and was asked the same question. */
 function graphOf(plan: RunPlan, graphs: readonly RunPlan[]): RunPlan | undefined {
   const { span, dialect, input } = plan.root
   const found = graphs.filter(

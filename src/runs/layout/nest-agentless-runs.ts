@@ -7,9 +7,8 @@ import { isFlat } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /**
- * Ties runs to the tool call that started them where parents do not show it: runs of bare model calls, and of libraries that write
- * their spans side by side. What was asked is among the call's arguments, what was answered in its result, and the one
- * ran while the other waited for it.
+ * Nests runs below the tool call that started them if their parents do not show it: agentless model calls, and libraries that write spans
+ * side by side. The question is among the call's arguments, the answer is in its result, and the run took place during the call.
  */
 export function nestAgentlessRuns(plans: readonly RunPlan[]): readonly RunPlan[] {
   if (plans.length < 2) return plans
@@ -36,16 +35,16 @@ export function nestAgentlessRuns(plans: readonly RunPlan[]): readonly RunPlan[]
   return nested.size === 0 ? plans : plans.filter((plan) => !nested.has(plan))
 }
 
-/** Whether the parents of a run's spans do not say what started it. */
+/** Whether the parents of a run's spans do not show what started it. */
 function isLoose({ root, models }: RunPlan): boolean {
   if (root.role === 'model') return true
   return [root, ...models].some(isFlat)
 }
 
-/** A call that a run waited for, between one model call and the next. */
+/** A tool call between two model calls of a run. */
 interface AnsweredCall {
   readonly id: string
-  /** The tool's span, where there is one. */
+  /** The tool's span, if there is one. */
   readonly tool: TraceSpan | undefined
   readonly arguments: unknown
   readonly result: unknown
@@ -83,7 +82,7 @@ function answeredCalls(plan: RunPlan): readonly AnsweredCall[] {
   })
 }
 
-/** By starts alone: the span of a stream may end after what came of its words has begun. */
+/** Compares start times only: the span of a stream may end after the work that it triggered has begun. */
 function ranDuring({ root, models }: RunPlan, call: AnsweredCall, outer: RunPlan): boolean {
   const last = models.at(-1) ?? root
   const isTogether =
@@ -104,11 +103,11 @@ function isWords(message: Message): boolean {
   return message.role === 'assistant' && message.text !== undefined && message.text !== ''
 }
 
-/** How many texts of a value, and how deep in it, are looked at. */
+/** Most texts of a value, and the depth to which they are searched. */
 const MAX_STRINGS = 50
 const MAX_DEPTH = 4
 
-/** The texts in arguments or a result: itself, or the strings that an object holds. */
+/** The texts in arguments or a result: the value itself, or the strings in an object. */
 function stringsIn(value: unknown): readonly string[] {
   const found: string[] = typeof value === 'string' ? [value] : []
   const look = (part: unknown, depth: number): void => {

@@ -3,15 +3,15 @@ import { isBesideItsTool } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { lastUserText } from '../view/message-text.ts'
 
-/** At least so many of the tools that began before an agent are looked at, the latest ones. */
+/** How many of the latest tools that began before an agent are checked, at least. */
 const MAX_AT_WORK = 64
 
 /**
- * Puts agents below the tool that started them where the library writes every agent below the trace, beside the agent whose tool
- * that is (`Dialect.startsBesideItsTool`): the tool of another agent that was at work as long as the agent was. Of several tools
- * it is the one that was given the agent's question, else the one that began last.
+ * Nests agents below the tool that started them if the library writes all agents as siblings (`Dialect.startsBesideItsTool`): below a tool
+ * of another agent that was running for as long as the agent. Of several tools, it is the one with the agent's question in its arguments,
+ * or else the latest.
  *
- * @param spans By start.
+ * @param spans ordered by start
  */
 export function nestBelowTools(spans: readonly TraceSpan[]): void {
   if (!spans.some(isBesideItsTool)) return
@@ -34,7 +34,7 @@ function isAround(tool: TraceSpan, agent: TraceSpan): boolean {
   return tool.dialect === agent.dialect && (tool.isOpen || tool.span.endTimeMs >= agent.span.endTimeMs)
 }
 
-/** The tool that was given the question, and has no agent yet where several were given the same. */
+/** The tool that received the question. If several did, the first of them without an agent. */
 function askedTool(
   tools: readonly TraceSpan[],
   question: string | undefined,
@@ -47,7 +47,7 @@ function askedTool(
   return asked.find((tool) => !taken.has(tool)) ?? asked[0]
 }
 
-/** What each agent was asked: its own span does not say, the first model call below it does. */
+/** The question of each agent, from the first model call below it, because its own span does not have it. */
 class FirstQuestions {
   readonly #spans: readonly TraceSpan[]
   #firstCalls: Map<TraceSpan, TraceSpan> | undefined

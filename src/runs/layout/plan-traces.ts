@@ -7,8 +7,8 @@ import type { RunPlan } from './run-layout.ts'
 import { arrange, compareSpans } from './tree.ts'
 
 /**
- * The runs that linked spans of any number of traces make up, whether they came in a process or from files. Top-level runs by
- * start; nested ones are their `children`.
+ * Lays out the runs of linked spans, from any number of traces, live or from files. Top-level runs are ordered by start; nested ones are
+ * their `children`.
  */
 export function planTraces(traces: Iterable<readonly TraceSpan[]>): readonly RunPlan[] {
   const plans: RunPlan[] = []

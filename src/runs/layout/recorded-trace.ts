@@ -3,10 +3,10 @@ import type { SourceLog, SourceSpan } from '../../spans/source-span.ts'
 import { TraceSpan } from '../trace-span.ts'
 
 /**
- * The recognised spans of one recorded trace, each linked to the nearest recognised span above it. Spans that no dialect
- * recognises are gone through; of several records of one span the last counts.
+ * Links each recognised span of one recorded trace to its nearest recognised ancestor, skipping spans that no dialect recognises. If a span
+ * was recorded several times, the last record counts.
  *
- * @param logs Log records of the trace, by span id.
+ * @param logs log records of the trace, by span id
  */
 export function linkRecorded(
   spans: readonly SourceSpan[],
@@ -32,13 +32,13 @@ export function linkRecorded(
   return linked
 }
 
-/** Whether a record of a span was recognised and another one was not. */
+/** Whether one record of a span was recognised and another was not. */
 function share(others: ReadonlyMap<string, unknown>, recognised: ReadonlyMap<string, unknown>): boolean {
   for (const id of others.keys()) if (recognised.has(id)) return true
   return false
 }
 
-/** One record of each span. */
+/** Keeps one record of each span. */
 function withoutCopies(spans: readonly SourceSpan[]): readonly SourceSpan[] {
   const byId = new Map<string, SourceSpan>()
   for (const span of spans) {
@@ -48,12 +48,12 @@ function withoutCopies(spans: readonly SourceSpan[]): readonly SourceSpan[] {
   return [...byId.values()]
 }
 
-/** Which of two records of one span to keep: the later, then the one that says more. */
+/** Decides which of two records of one span to keep: the later one, then the one with more attributes. */
 function compareCopies(left: SourceSpan, right: SourceSpan): number {
   return left.endTimeMs - right.endTimeMs || Object.keys(left.attributes).length - Object.keys(right.attributes).length
 }
 
-/** Goes up through spans that nobody recognises. A way that comes back to itself ends there. */
+/** Finds the nearest recognised ancestor. A cycle ends the search. */
 function link(
   span: TraceSpan,
   recognised: ReadonlyMap<string, TraceSpan>,

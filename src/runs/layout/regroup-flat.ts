@@ -3,15 +3,15 @@ import { isFlat } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { lastUserText } from '../view/message-text.ts'
 
-/** Beyond this, a trace of flat spans is left as it is. */
+/** After this many comparisons, a trace of flat spans stays as it is. */
 const MAX_COMPARISONS = 1_000_000
 const MAX_STEPS = 2000
 
 /**
- * Gives flat spans the parents that they ought to have. Some libraries write all spans of a run side by side, and under load
- * some of them below another run's span (`Dialect.isFlat`); what they say shows where they belong: a tool's execution to
- * the graph that lists its call, a model's call to the graph that was at work and was asked the same, a graph to the tool
- * or graph inside which it ran. Where a trace holds no graph, everything stays as it is.
+ * Gives flat spans their correct parents. Some libraries write all spans of a run side by side, and under load even below the span of
+ * another run (`Dialect.isFlat`). Their content shows where they belong: a tool execution to the graph that lists its call, a model call to
+ * the graph that was active and was asked the same question, a graph to the tool or graph inside which it ran. A trace without a graph does
+ * not change.
  */
 export function regroupFlat(nodes: readonly TraceSpan[]): void {
   const flat = nodes.filter(isFlat)
@@ -30,7 +30,7 @@ export function regroupFlat(nodes: readonly TraceSpan[]): void {
   for (const node of flat) {
     if (node.role !== 'model') continue
     const graph = innermost(node, sameQuestion(node, graphs))
-    // The step around a model's call names the agent where a graph has several.
+    // If a graph has several agents, the step around a model call names the agent.
     const step =
       steps.length > MAX_STEPS
         ? undefined
@@ -47,7 +47,7 @@ function byLength(left: TraceSpan, right: TraceSpan): number {
   return left.span.endTimeMs - left.span.startTimeMs - (right.span.endTimeMs - right.span.startTimeMs)
 }
 
-/** By the id of a call, the innermost graph that lists it. */
+/** The innermost graph that lists each call id. */
 function indexCalls(graphs: readonly TraceSpan[]): ReadonlyMap<string, TraceSpan> {
   const index = new Map<string, TraceSpan>()
   for (const graph of graphs) {
@@ -58,7 +58,7 @@ function indexCalls(graphs: readonly TraceSpan[]): ReadonlyMap<string, TraceSpan
   return index
 }
 
-/** The first of the graphs, the shortest first, that was at work when the span began; the only one in any case. */
+/** The first graph, shortest first, that was active when the span began. A single graph always matches. */
 function innermost(node: TraceSpan, graphs: readonly TraceSpan[]): TraceSpan | undefined {
   return graphs.length === 1 ? graphs[0] : graphs.find((graph) => graph !== node && encloses(graph, node))
 }
@@ -78,7 +78,7 @@ function questionOf(node: TraceSpan): string | undefined {
   return lastUserText(node.input)
 }
 
-/** The graph around it that was asked the same; the tool in which it ran; the wrapper that was asked the same. */
+/** The enclosing graph that was asked the same question; else the tool in which it ran; else the wrapper with the same question. */
 function parentOfGraph(
   graph: TraceSpan,
   graphs: readonly TraceSpan[],

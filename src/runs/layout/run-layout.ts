@@ -1,28 +1,28 @@
 import type { TraceSpan } from '../trace-span.ts'
 
-/** Which spans make up one run. Made by `planRuns`, read by `ReconstructedRun`. */
+/** The spans of one run. Created by `planRuns`, and read by `ReconstructedRun`. */
 export interface RunPlan {
-  /** The agent span; the first model span where no agent is above the models. */
+  /** The agent span; the first model span if there is no agent. */
   readonly root: TraceSpan
-  /** Model calls in order of start. Other spans of the same call are `inner` to them. */
+  /** Model calls, ordered by start. Other spans of the same call are their `inner`. */
   readonly models: TraceSpan[]
-  /** Tool and hand-off spans in order of start. Other spans of the same execution (MCP client, server) are `inner` to them. */
+  /** Tool and hand-off spans, ordered by start. Other spans of the same execution (MCP client, server) are their `inner`. */
   readonly tools: TraceSpan[]
-  /** Agents, entries and steps inside the run, in order of start: asked for what root and models do not say. */
+  /** Agents, entries and steps inside the run, ordered by start. They supply facts that root and models lack. */
   readonly inside: TraceSpan[]
   readonly children: RunPlan[]
-  /** The call that started it: by the tool's span, or where there is none by the model's id. */
+  /** The tool call that started the run: its tool span, or the call id in the model's output if there is none. */
   parent: { readonly plan: RunPlan; readonly tool: TraceSpan | undefined; readonly callId?: string } | undefined
-  /** False where spans of the run are open, or were lost. */
+  /** False if spans of the run are open or were lost. */
   isComplete: boolean
 }
 
-/** Makes an empty plan. */
+/** Creates an empty plan. */
 export function newPlan(root: TraceSpan, parent?: RunPlan['parent']): RunPlan {
   return { root, models: [], tools: [], inside: [], children: [], parent, isComplete: !root.isOpen }
 }
 
-/** Says of a run and of all that its tools started that spans of them are not there. */
+/** Marks a run, and all runs that its tools started, as incomplete. */
 export function markIncomplete(top: RunPlan): void {
   const waiting = [top]
   for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {
@@ -32,8 +32,8 @@ export function markIncomplete(top: RunPlan): void {
 }
 
 /**
- * The agent on whose behalf a span of a run worked: the nearest span above that names one (an agent, or a step that says for
- * whom it is), else the run's root.
+ * The agent that a span of a run worked for: the nearest ancestor that names one (an agent, or a step that names its agent), or else the
+ * run's root.
  */
 export function agentOf(span: TraceSpan, root: TraceSpan): TraceSpan {
   for (let above = span.parent; above !== undefined && above !== root; above = above.parent) {
@@ -43,7 +43,7 @@ export function agentOf(span: TraceSpan, root: TraceSpan): TraceSpan {
   return root
 }
 
-/** `${traceId}:${spanId}` of the span that the run is named after. */
+/** `${traceId}:${spanId}` of the span that identifies the run. */
 export function runId(plan: RunPlan): string {
   return `${plan.root.span.traceId}:${plan.root.span.spanId}`
 }

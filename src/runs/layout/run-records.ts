@@ -1,48 +1,49 @@
 import type { TraceSpan } from '../trace-span.ts'
 
-/** A record of a run: the span that it is named after, and its model calls, as far as they are known by now. */
+/** A record of a run: the span that identifies it, and its model calls so far. */
 export interface RunRecord {
   readonly root: TraceSpan
   readonly models: readonly TraceSpan[]
   readonly tools: readonly TraceSpan[]
 }
 
-/** What says whether two records are of the same run. It holds no spans. */
+/** The signs by which two records of the same run are recognised. It holds no spans. */
 export interface RunSigns {
   readonly library: string
-  /** Where the library writes each run in two forms, which of them this is. */
+  /** Which of two formats this is, if the library writes each run in two. */
   readonly form: 'newer' | 'older' | undefined
-  /** Of model calls without an agent: whether the model's client wrote them itself. */
+  /** For agentless model calls: whether the model's client wrote them itself. */
   readonly isOfClient: boolean | undefined
   readonly agentName: string | undefined
   readonly isOpen: boolean
   readonly startMs: number
   readonly endMs: number
   readonly responseIds: readonly string[]
-  /** The ids of the tool calls that were executed. */
+  /** The ids of the tool calls that ran. */
   readonly callIds: readonly string[]
-  /** The last message that went in, where the ids of responses do not decide. */
+  /** The last input message, if response ids do not decide. */
   readonly question: string | undefined
 }
 
-/** How far the two records of one call may lie apart. */
+/** The largest time difference between two records of one call. */
 export const MAX_APART_MS = 20
 
 /**
- * How far the starts of two forms of a run may lie apart, and where there is no response to compare, their ends too. A busy machine
- * may stop a process between the two; a wider limit does no harm, because a library that writes both forms writes each run in both.
+ * The largest difference between the start times of two formats of a run, and between their end times if there is no response to compare. A
+ * busy machine may pause the process between the two. A wider limit does no harm, because a library that writes both formats writes each
+ * run in both.
  */
 export const MAX_FORMS_APART_MS = 100
 
-/** How far the starts of a client's own record and its instrumentation's may lie apart. */
+/** The largest difference between the start times of a client's own record and its instrumentation's. */
 const MAX_CLIENT_APART_MS = 2000
 
-/** How many that begin at about the same time, and have the same response or none, are compared with one another. */
+/** Most runs with a similar start time, and the same response or none, that are compared. */
 const MAX_COMPARED = 256
 
 /**
- * @param isOpen Whether further spans may say more.
- * @param readsQuestion Whether the messages that went in are read where the ids of responses do not decide.
+ * @param isOpen whether further spans may add signs
+ * @param readsQuestion whether to read the input messages if response ids do not decide
  */
 export function signsOf(
   { root, models, tools }: RunRecord,
@@ -68,8 +69,8 @@ export function signsOf(
 }
 
 /**
- * Whether two records, one of which may be open, are of the same run: in the two forms in which its library writes it, or as a
- * model's client and an instrumentation around the client wrote it.
+ * Whether two records, one of which may be open, are of the same run: in the two formats of its library, or from a model's client and an
+ * instrumentation of that client.
  */
 export function isSameRun(left: RunSigns, right: RunSigns): boolean {
   if (left.form === 'older' && right.form === 'newer') return isOtherForm(left, right)
@@ -78,7 +79,7 @@ export function isSameRun(left: RunSigns, right: RunSigns): boolean {
   return left.isOfClient === false && right.isOfClient === true && isOfItsClient(right, left)
 }
 
-/** Same agent, begun at the same moment: the ids of a server in a test repeat. What is open may say more later. */
+/** Whether both have the same agent and start time. Response ids alone are not enough, because a test server may repeat them. */
 function isOtherForm(older: RunSigns, newer: RunSigns): boolean {
   const apartMs = Math.abs(older.startMs - newer.startMs)
   if (apartMs > MAX_FORMS_APART_MS || older.library !== newer.library) return false
@@ -90,7 +91,7 @@ function isOtherForm(older: RunSigns, newer: RunSigns): boolean {
   }
   if (!isNamed) return false
   if (older.responseIds.length > 0) return isAmong(older.responseIds, newer)
-  // Of a stream that was aborted, only one form may name the response.
+  // If a stream was aborted, only one of the two may have the response id.
   const mayBeSame = newer.responseIds.length === 0 || older.callIds.some((id) => newer.callIds.includes(id))
   return mayBeSame && Math.abs(older.endMs - newer.endMs) <= MAX_FORMS_APART_MS && older.question === newer.question
 }
@@ -107,13 +108,13 @@ function isAmong(ids: readonly string[], { responseIds }: RunSigns): boolean {
   return ids.every((id) => responseIds.includes(id))
 }
 
-/** Runs that have ended, among which another record of a run is looked for. */
+/** Ended runs, among which other records of a run are searched. */
 export class RunRecords<Run> {
   readonly #bySecond = new Map<number, Second<Run>>()
   readonly #maxSize: number
   #size = 0
 
-  /** @param maxSize How many are kept: beyond that, those of the earliest seconds are let go of. */
+  /** @param maxSize most runs that are kept; above it, the earliest are dropped */
   constructor(maxSize: number = Number.POSITIVE_INFINITY) {
     this.#maxSize = maxSize
   }
@@ -137,7 +138,7 @@ export class RunRecords<Run> {
     this.#keepSize(second)
   }
 
-  /** Another record of the same run, where there is one. */
+  /** Another record of the same run, if there is one. */
   find(signs: RunSigns): Run | undefined {
     for (const offset of [0, -1, 1, -2, 2]) {
       const ofSecond = this.#bySecond.get(secondOf(signs) + offset)
@@ -166,12 +167,12 @@ interface Entry<Run> {
 
 interface Second<Run> {
   readonly all: Entry<Run>[]
-  /** By the ids of responses and of tool calls. */
+  /** Runs by response ids and tool call ids. */
   readonly byId: Map<string, Entry<Run>[]>
   readonly unanswered: Entry<Run>[]
 }
 
-/** Of an open run only some of the ids are known. */
+/** The entries that may match. Only some ids of an open run are known. */
 function candidatesFor<Run>(
   { isOpen, responseIds, callIds }: RunSigns,
   { all, byId, unanswered }: Second<Run>,
@@ -181,7 +182,7 @@ function candidatesFor<Run>(
   return responseIds.length > 0 ? withSameId : [...withSameId, unanswered]
 }
 
-/** By which runs are found: two records of one run begin within a moment. */
+/** The key of runs by time: two records of one run begin at nearly the same time. */
 function secondOf({ startMs }: RunSigns): number {
   return Math.floor(startMs / 1000)
 }

@@ -3,12 +3,11 @@ import { lastUserText } from '../view/message-text.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import type { RunRecord } from './run-records.ts'
 
-/** How far the record of a call may reach beyond the other record of it, that was written around it. */
+/** How far the inner record of a call may extend beyond the outer one. */
 export const MAX_BEYOND_MS = 20
 
 /**
- * Whether a run without an agent is one more record of an agent's calls: of the same responses in the same trace, or of calls that
- * are the same wherever they are.
+ * Whether an agentless run is another record of an agent's calls: the same responses in the same trace, or identical calls anywhere.
  */
 export function isOfAgent(run: RunRecord, agent: RunRecord): boolean {
   const ids = responseIdsOf(run)
@@ -22,7 +21,7 @@ function responseIdsOf({ models }: RunRecord): readonly string[] {
   return models.flatMap((model) => model.model?.responseId ?? [])
 }
 
-/** Whether an agent, ended or open, made all calls that are recorded without one, as an instrumentation of the model's client wrote them. */
+/** Whether an agent, ended or open, made all calls of an agentless run that an instrumentation of the model's client recorded. */
 export function madeCalls({ root, models }: RunRecord, calls: readonly TraceSpan[]): boolean {
   const [first] = calls
   if (first === undefined || models.length === 0) return false
@@ -33,9 +32,8 @@ export function madeCalls({ root, models }: RunRecord, calls: readonly TraceSpan
 }
 
 /**
- * Whether two spans of different instrumentations are records of one model call: the ids of the response say so, or they lie
- * within one another in time and hold the same tool calls, or the same question and the same answer. A framework may have
- * made an id of its own, of a streamed answer.
+ * Whether two spans of different instrumentations record the same model call: they have the same response id, or one is within the other in
+ * time, and they have the same tool calls or the same question and answer. A framework may assign its own id to a streamed answer.
  */
 export function isSameCall(call: TraceSpan, other: TraceSpan): boolean {
   if (call.span.scope.name === other.span.scope.name) return false

@@ -5,8 +5,8 @@ import { nestBelowTools } from './nest-below-tools.ts'
 import { regroupFlat } from './regroup-flat.ts'
 
 /**
- * The recognised spans of one trace, each linked to what is above it, in the order of their tree: parents before children,
- * siblings by start, end, id, whatever order they came in. Cycles are cut. Nothing recurses.
+ * Orders the recognised spans of one trace by their tree: parents before children, siblings by start, end and id, whatever the input order.
+ * It cuts cycles, and does not recurse.
  */
 export function arrange(linked: readonly TraceSpan[]): readonly TraceSpan[] {
   const spans = sorted(linked)
@@ -17,7 +17,7 @@ export function arrange(linked: readonly TraceSpan[]): readonly TraceSpan[] {
   return inOrder(spans)
 }
 
-/** Spans of this process come in the order of their starts. */
+/** Spans of this process arrive ordered by start. */
 function sorted(spans: readonly TraceSpan[]): readonly TraceSpan[] {
   let before: TraceSpan | undefined
   for (const span of spans) {
@@ -30,8 +30,8 @@ function sorted(spans: readonly TraceSpan[]): readonly TraceSpan[] {
 }
 
 /**
- * By start, then by the order of the hooks where that is known, else by end and id: start times tie, and the result must not
- * depend on the order of arrival.
+ * Compares by start, then by the order of the hooks if known, else by end and id. Start times tie, and the result must not depend on the
+ * order of arrival.
  */
 export function compareSpans(left: SourceSpan, right: SourceSpan): number {
   return (
@@ -60,7 +60,7 @@ function cutCycles(spans: readonly TraceSpan[]): void {
 function inOrder(spans: readonly TraceSpan[]): readonly TraceSpan[] {
   const ordered: TraceSpan[] = []
   const roots: TraceSpan[] = []
-  // Spans come sorted, so children and roots are sorted too.
+  // The spans are sorted, so children and roots are sorted too.
   for (const span of spans) {
     if (span.parent === undefined) roots.push(span)
     else span.parent.addChild(span)

@@ -4,31 +4,31 @@ import type { LiveGroup, LiveSpan } from './live-span.ts'
 import { findPlan, planLive } from './plan-live.ts'
 import { ReadAhead } from './read-ahead.ts'
 
-/** What is kept of a run when it is settled. */
+/** What remains of a run when it is settled. */
 interface KeptSpans {
-  /** The spans themselves, where they are not simply those below the agent. */
+  /** The spans themselves, if they are not just those below the agent. */
   readonly spans: readonly LiveSpan[] | undefined
-  /** How many spans had started. */
+  /** How many spans had started by then. */
   readonly startedByOrder: number
   readonly lacksSpans: boolean
 }
 
 /**
- * The spans of an agent's run. It is laid out from the agent's span and what is below it; where the library writes spans side by
- * side, from all of the group. Runs of agents that agents started share the layout of the outermost one once that is over: in
- * deep nesting each of its own would take as long as all of them.
+ * The spans of an agent's run. Its layout uses the agent's span and everything below; if the library writes spans side by side, it uses the
+ * whole group. Nested runs share the layout of the outermost agent once that has ended: with deep nesting, separate layouts would each take
+ * as long as one of everything.
  */
 export class AgentSpans implements LiveRunSource {
   readonly #agent: LiveSpan
   readonly #isNested: boolean
   readonly #started: () => number
-  /** What it consists of, once it is settled. */
+  /** The spans of the run once it is settled. */
   #kept: KeptSpans | undefined
   #ahead: ReadAhead | undefined
 
   /**
-   * @param isNested Whether a tool of another agent started it.
-   * @param started How many spans have started.
+   * @param isNested whether a tool of another agent started it
+   * @param started how many spans have started so far
    */
   constructor(agent: LiveSpan, isNested: boolean, started: () => number) {
     this.#agent = agent
@@ -89,7 +89,7 @@ export class AgentSpans implements LiveRunSource {
   }
 }
 
-/** Says that spans of an agent's run may be in another group. */
+/** Records that spans of an agent's run may be in another group. */
 export function lookAlsoIn(agent: LiveSpan, other: LiveGroup): void {
   agent.otherGroup = other
   other.readBy.push(agent.group)
@@ -107,12 +107,12 @@ function sharedPlans(top: LiveSpan, { startedByOrder, lacksSpans }: KeptSpans): 
   return plans
 }
 
-/** Whether agents that tools started are in a group in which spans are open: which tools these are is known when they have ended. */
+/** Whether a group with open spans has agents that tools may have started. Which ones is only known when all spans have ended. */
 function holdsOpenNested({ closed, openCount, spans: [root, ...below] }: LiveGroup): boolean {
   return !closed && openCount > 0 && below.some((span) => span.role === 'agent' && span !== root)
 }
 
-/** The outermost agent whose run an agent's run is part of. */
+/** The outermost agent whose run contains an agent's run. */
 function outermost(agent: LiveSpan): LiveSpan {
   let found = agent
   for (let span = agent.above; span !== undefined; span = span.above) if (span.run !== undefined) found = span

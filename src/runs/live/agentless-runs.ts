@@ -12,47 +12,47 @@ import { WaitingBelow } from './waiting-below.ts'
 import { waitingParts } from './waiting-parts.ts'
 import type { WaitingPart } from './waiting-parts.ts'
 
-/** The parts of the store that runs without an agent need. */
+/** The parts of the store that agentless runs need. */
 export interface AgentlessParts {
   readonly groups: SpanGroups
   readonly links: Pick<SpanLinks, 'get'>
-  /** Milliseconds that a further call of a run is waited for. */
+  /** Milliseconds to wait for another call of a run. */
   readonly settleMs: number
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
   readonly onSettled: (run: LiveRun) => void
-  /** Whether a run that is to be settled was recorded before. */
+  /** Whether a run to be settled was already recorded. */
   readonly isSecondRecord: (plan: RunPlan) => boolean
   readonly onDuplicate: () => void
-  /** Whether further spans may say that a group belongs to a run of another one. */
+  /** Whether further spans may assign a group to a run of another group. */
   readonly isHeld: (group: LiveGroup) => boolean
   readonly close: (group: LiveGroup) => void
 }
 
-/** Milliseconds that settling may take of one turn of the event loop. */
+/** Most milliseconds of one turn of the event loop for settling runs. */
 const SLICE_MS = 10
 
-/** Groups that wait by the clock: they are laid out together, again and again. */
+/** Most groups that wait by the clock, because all of them are laid out together each time. */
 const MAX_WAITING = 2000
 
 /**
- * Model calls with no agent above them. They may go on: below an open span of this process as long as the outermost one is
- * open; in traces of their own until nothing that continues them has come for a while, which is longer for calls whose
- * tools are at work. What waits by the clock is laid out together, as it would be from a file.
+ * Model calls without an agent. More calls may follow: below an open span of this process while the outermost one is open; in traces of
+ * their own until no more has arrived for a while, which is longer if requested tools may be running. Groups that wait by the clock are
+ * laid out together, like spans from a file.
  *
- * Nothing of it happens while a span is ending: what is due is done by `sweep`, slice by slice.
+ * None of this happens while a span is ending. `sweep` does what is due, in slices.
  */
 export class AgentlessRuns {
   readonly #parts: AgentlessParts
-  /** By group, when its last span ended. */
+  /** When the last span of each group ended. */
   readonly #waiting = new Map<LiveGroup, number>()
-  /** Groups that wait for the end of the span around them. */
+  /** Groups that wait for the end of a span around them. */
   readonly #below = new WaitingBelow()
-  /** By trace, groups whose surrounding span has ended, to be laid out: those of one trace may go on with one another. */
+  /** Groups whose surrounding span has ended, by trace. They are laid out together, because they may continue one another. */
   readonly #surrounded = new Map<string, LiveGroup[]>()
-  /** Groups that were laid out, and whose runs are in line to be settled. */
+  /** Groups that were laid out, and whose runs are about to be settled. */
   readonly #settling = new Set<LiveGroup>()
-  /** What is left to be done: for each span that a layout will ask, for each run that is settled, for each group that is over. */
+  /** Remaining work: reading spans for a layout, settling runs, finishing groups. */
   readonly #due: (() => void)[] = []
   #nextLayoutMs = Number.POSITIVE_INFINITY
 
@@ -60,13 +60,13 @@ export class AgentlessRuns {
     this.#parts = parts
   }
 
-  /** When something is next due, on the clock of `now`. */
+  /** The next deadline, on the clock of `now`. */
   get nextMs(): number | undefined {
     if (this.#due.length + this.#surrounded.size > 0) return this.#parts.now()
     return this.#waiting.size === 0 ? undefined : this.#nextLayoutMs
   }
 
-  /** All spans of a group have ended, and none of them is an agent. */
+  /** Called when all spans of a group have ended and none is an agent. */
   wait(group: LiveGroup): void {
     const [root] = group.spans
     const around = outermostOpen(root && this.#parts.links.get(root.sdkSpan)?.above)
@@ -77,7 +77,7 @@ export class AgentlessRuns {
     this.#below.add(group, around)
   }
 
-  /** To be called when any span of this process has ended. Whether something became due with it. */
+  /** Must be called when any span of this process has ended. Returns whether something became due. */
   spanEnded(span: LocalSpan): boolean {
     if (!span.isAwaited) return false
     const { traceId } = span.context
@@ -87,7 +87,7 @@ export class AgentlessRuns {
     return true
   }
 
-  /** Does what is due, for so long at most. */
+  /** Does what is due, for at most that many milliseconds. */
   sweep(maxMs: number = SLICE_MS): void {
     const endMs = this.#parts.now() + maxMs
     do {
@@ -95,7 +95,7 @@ export class AgentlessRuns {
     } while (this.#parts.now() < endMs)
   }
 
-  /** Ends, in steps, those that wait by the clock at this moment; those below an open span go on waiting. */
+  /** Settles, in steps, groups that wait by the clock now. Those below an open span keep waiting. */
   *settleAll(): Generator<undefined, void> {
     if (this.#waiting.size + this.#due.length + this.#surrounded.size === 0) return
     const state = { isDone: false }
@@ -104,14 +104,14 @@ export class AgentlessRuns {
       this.#readFirst(groups, () => {
         this.#layOut(groups)
         for (const traceId of this.#surrounded.keys()) this.#due.push(() => this.#layOutSurrounded(traceId))
-        // What the last layout has left to be done is in line by then.
+        // By then, the remaining work of the last layout is in the queue.
         this.#due.push(() => this.#due.push(() => (state.isDone = true)))
       })
     })
     while (!state.isDone && this.#step()) yield
   }
 
-  /** Ends, in steps, all of them, whatever is open around them. */
+  /** Settles all groups, in steps, whatever is open around them. */
   *giveUpWaiting(): Generator<undefined, void> {
     for (const group of this.#parts.groups) {
       if (isWaiting(group) && !this.#settling.has(group)) this.#waiting.set(group, 0)
@@ -119,7 +119,7 @@ export class AgentlessRuns {
     yield* this.settleAll()
   }
 
-  /** To be called with a group that is closed, or has become part of another one: it waits for no span. */
+  /** Must be called with a group that was closed or merged, and waits no longer. */
   removed(group: LiveGroup): void {
     this.#below.delete(group)
   }
@@ -127,14 +127,14 @@ export class AgentlessRuns {
   #waitByClock(group: LiveGroup): void {
     const { now, settleMs } = this.#parts
     const nowMs = now()
-    // To the end of the line, where it is there already.
+    // If it is already in the map, it moves to the end.
     this.#waiting.delete(group)
     this.#waiting.set(group, nowMs)
     this.#nextLayoutMs = Math.min(this.#nextLayoutMs, nowMs + settleMs)
     if (this.#waiting.size > MAX_WAITING) this.#nextLayoutMs = nowMs
   }
 
-  /** One step of what is to be done; false where nothing is. */
+  /** Does one step of the remaining work; false if there is none. */
   #step(): boolean {
     const due = this.#due.shift()
     if (due !== undefined) {
@@ -152,7 +152,7 @@ export class AgentlessRuns {
     return true
   }
 
-  /** Lays out the groups of a trace whose surrounding span has ended, unless something may go on with them. */
+  /** Lays out the groups of a trace whose surrounding span has ended, unless open spans may continue them. */
   #layOutSurrounded(traceId: string): void {
     const surrounded = this.#surrounded.get(traceId) ?? []
     this.#surrounded.delete(traceId)
@@ -165,27 +165,27 @@ export class AgentlessRuns {
     if (free.length > 0) this.#readFirst(free, () => this.#layOut(free))
   }
 
-  /** Whether spans of a trace that are open may go on with its agentless runs: a stream may be read after the span around it has ended. */
+  /** Whether open spans of a trace may continue its agentless runs: a stream may be read after the span around it has ended. */
   #goesOn(traceId: string): boolean {
     return this.#parts.groups
       .ofTrace(traceId)
       .some((group) => !group.hasRun && (group.openCount > 0 || this.#waiting.has(group) || this.#below.has(group)))
   }
 
-  /** Reads what a layout asks for span by span, so that the layout itself takes no longer than it must. */
+  /** Reads the spans one by one first, so that the layout itself is fast. */
   #readFirst(groups: readonly LiveGroup[], layOut: () => void): void {
     const unread = groups.flatMap((group) => (group.wanted ? group.spans.filter((span) => !span.isRead) : []))
     const readOn = (): void => {
       const span = unread.pop()
       if (span !== undefined) read(span)
-      // What is in line already waits, so that one thing is done after the other.
+      // Earlier work is finished first.
       this.#due.unshift(unread.length > 0 ? readOn : layOut)
     }
     if (unread.length <= 1) layOut()
     else this.#due.unshift(readOn)
   }
 
-  /** Settles the groups that wait by the clock and have waited long enough, with all that belongs to their runs. */
+  /** Settles the groups that have waited long enough by the clock, with all other groups of their runs. */
   #layOutWaiting(): void {
     const { now, settleMs } = this.#parts
     const nowMs = now()
@@ -227,7 +227,7 @@ export class AgentlessRuns {
     this.drop(groups)
   }
 
-  /** Lets go of groups that wait by the clock. */
+  /** Drops groups that wait by the clock. */
   drop(groups: readonly LiveGroup[]): void {
     for (const group of groups) this.#waiting.delete(group)
   }
@@ -246,7 +246,7 @@ export class AgentlessRuns {
   }
 }
 
-/** A run that is laid out already. Its calls may be in several groups. */
+/** A run with a finished layout. Its calls may be in several groups. */
 function sourceOf(group: LiveGroup, plan: RunPlan | undefined): LiveRunSource {
   const planned = plan === undefined ? group.spans : [...plan.models, ...plan.tools]
   const spans = planned.filter((span) => span instanceof LiveSpan)
@@ -266,10 +266,10 @@ function isWaiting(group: LiveGroup): boolean {
   return group.openCount === 0 && !group.hasRun && !group.closed
 }
 
-/** A span that holds more is read whole before its run is put together. */
+/** A larger span is read completely before its run is put together. */
 const LARGE_BYTES = 16 * 1024
 
-/** Asks a span what the layout will ask it, and a large one what the run will ask it. */
+/** Reads ahead what the layout reads of a span, and for a large span also what the run reads. */
 function read(span: LiveSpan): void {
   span.isRead = true
   span.sortLogs()
@@ -279,7 +279,7 @@ function read(span: LiveSpan): void {
   void span.toolCalls
 }
 
-/** The span of the last model call, to which the score of a run without an agent belongs. */
+/** The span of the last model call, which receives the score of an agentless run. */
 function lastCall({ models, root }: RunPlan): RunPlan['root'] {
   return models.at(-1) ?? root
 }

@@ -1,23 +1,23 @@
 import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
 
-/** Objects (SDK 3.x keeps them in attributes) are counted to this depth; deeper ones are bounded by their JSON's own size. */
+/** Objects in attributes (SDK 3.x allows them) are counted to this depth. The size of their JSON bounds deeper ones. */
 const MAX_DEPTH = 6
 
-/** What a span without content takes in memory: the SDK's object, its ids, times, context and attribute table, and our record. */
+/** Memory for a span without content: the SDK's object, its ids, times, context and attributes, and our record. */
 export const HELD_BYTES_OF_SPAN = 2048
 
-/** What one more attribute, event, item or log record takes beside its text. */
+/** Memory for each further attribute, event, item or log record, besides its text. */
 const HELD_BYTES_OF_ENTRY = 64
 
-/** An SDK keeps so many attributes and events of a span, unless the application raises its limits. */
+/** The SDK's default limit for a span's attributes and events. */
 const USUAL_ENTRIES = 256
-/** Reading one more attribute or event takes as long as reading so many bytes of content. */
+/** Reading one attribute or event above that limit takes as long as reading this many bytes of content. */
 const BYTES_OF_MORE_ENTRIES = 512
 
 /**
- * Bytes of text in a span's name, status, attributes and events, estimated: one for each character of every string, eight for
- * all else; and what it holds in memory with them.
+ * Estimates the bytes of text in a span's name, status, attributes and events: one for each character of a string, eight for any other
+ * value. Also estimates the memory that they take.
  */
 export function bytesOfSpan(span: SdkSpanLike): { readonly contentBytes: number; readonly heldBytes: number } {
   let [contentBytes, entries] = [0, 0]
@@ -25,7 +25,7 @@ export function bytesOfSpan(span: SdkSpanLike): { readonly contentBytes: number;
     const { attributes, events, status } = span
     contentBytes = span.name.length + (status.message?.length ?? 0)
     entries = events.length * 2
-    // Own keys and inherited ones alike: attributes are plain objects, and `in` order costs no array.
+    // Attributes are plain objects, and `for in` needs no array of keys.
     // oxlint-disable-next-line eslint/guard-for-in
     for (const key in attributes) {
       const value = attributes[key]
@@ -34,22 +34,22 @@ export function bytesOfSpan(span: SdkSpanLike): { readonly contentBytes: number;
     }
     for (const event of events) contentBytes += event.name.length + bytesOf(event.attributes)
   } catch {
-    // A value that cannot be read ends the count: a run must not stay open for want of a number.
+    // A value that cannot be read ends the count; the run must still be closed.
   }
   if (entries > USUAL_ENTRIES) contentBytes += (entries - USUAL_ENTRIES) * BYTES_OF_MORE_ENTRIES
   return { contentBytes, heldBytes: HELD_BYTES_OF_SPAN + contentBytes + entries * HELD_BYTES_OF_ENTRY }
 }
 
-/** Reading the message of a log record takes as long as reading so many bytes of content, whatever it holds. */
+/** Reading the message of a log record takes as long as reading this many bytes of content, whatever its size. */
 const BYTES_OF_LOG = 256
-/** Log records of one span that are usual: further ones count more, because the span is read in one turn of the event loop. */
+/** Above this number, each log record of a span counts more, because a span is read in one turn of the event loop. */
 const USUAL_LOGS = 5000
 const BYTES_OF_MORE_LOGS = 2048
 
 /**
- * The same of a log record.
+ * Estimates the bytes of a log record.
  *
- * @param count How many log records its span has, with this one.
+ * @param count the number of log records of its span, including this one
  */
 export function bytesOfLog(
   { attributes, body }: SourceLog,

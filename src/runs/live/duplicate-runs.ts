@@ -3,30 +3,29 @@ import { isSameRun, MAX_FORMS_APART_MS, RunRecords, signsOf } from '../layout/ru
 import type { RunRecord, RunSigns } from '../layout/run-records.ts'
 import type { LiveGroup, LiveSpan } from './live-span.ts'
 
-/** Runs that have ended, among which another record is looked for. */
+/** Most ended runs that are kept for comparison. */
 const MAX_ENDED = 1000
 
-/** How many of the open agents are compared. */
+/** Most open agents that are compared. */
 const MAX_COMPARED = 256
 
-/** Latest calls of agents that are compared with those without one. */
+/** Most recent calls of agents that are compared with agentless calls. */
 const MAX_CALLS = 256
 
 /**
- * Runs of a process that are recorded twice. What a record is compared with, and by which rule, is the same as for files
- * (`dropDuplicateRuns`); but runs come one by one, so that the first record that has ended is the one that is kept, unless the
- * newer form of it is still open.
+ * Runs of this process that are recorded twice. The comparison and its rules are those for files (`dropDuplicateRuns`). But runs arrive one
+ * by one, so the record that ends first is kept, unless the newer format of it is still open.
  */
 export class DuplicateRuns {
-  /** Agents of libraries that may write each run in two forms, until their runs are settled, and spans that may turn out to be such. */
+  /** Agents of libraries that may write each run in two formats, until their runs are settled, and spans that may still become agents. */
   readonly #open = new Set<LiveSpan>()
-  /** Those of them that have ended and are second records: what their tools started may go on. */
+  /** The ended ones among them that are second records. Work that their tools started may still be in progress. */
   readonly #second = new Set<LiveSpan>()
   readonly #hasSeen = { newer: false, older: false }
   readonly #ended = new RunRecords<true>(MAX_ENDED)
   readonly #calls: LiveSpan[] = []
 
-  /** To be called when a span of a library that may write runs in two forms has begun. */
+  /** Must be called when a span starts whose library may write runs in two formats. */
   began(span: LiveSpan): void {
     const { formOfTwo } = span.dialect
     if (formOfTwo === undefined || (span.saidItsKind && span.role !== 'agent')) return
@@ -34,12 +33,12 @@ export class DuplicateRuns {
     this.#open.add(span)
   }
 
-  /** To be called when a span of such a library has ended: it is known now whether it is an agent. */
+  /** Must be called when a span of such a library has ended, because only then it is certain whether it is an agent. */
   ended(span: LiveSpan): void {
     if (span.role !== 'agent') this.#open.delete(span)
   }
 
-  /** To be called when a group is over. */
+  /** Must be called when a group is finished. */
   closed(group: LiveGroup): void {
     if (this.#open.size === 0) return
     for (const span of group.spans) {
@@ -49,7 +48,7 @@ export class DuplicateRuns {
     }
   }
 
-  /** To be called when a model call of an agent has ended: an instrumentation of the model's client may write it once more. */
+  /** Must be called when a model call of an agent has ended, because an instrumentation of the model's client may record it again. */
   agentCalled(span: LiveSpan, openGroups: number): void {
     if (openGroups < 2) {
       this.#calls.length = 0
@@ -59,27 +58,27 @@ export class DuplicateRuns {
     if (this.#calls.length > MAX_CALLS) this.#calls.shift()
   }
 
-  /** Whether the run of an agent that has ended was recorded, or is being recorded, in its other form. */
+  /** Whether the run of an ended agent was recorded, or is being recorded, in its other format. */
   isSecondForm(agent: LiveSpan): boolean {
     const { formOfTwo } = agent.dialect
-    // Most applications write one form only: there is nothing to compare with, and nothing is read.
+    // Most applications write one format only. Then there is nothing to compare, and nothing is read.
     if (formOfTwo === undefined || !agent.group.wanted || !this.#hasSeen[otherForm(formOfTwo)]) return false
     const signs = signsOf(recordOf(agent), agent.hasOpen)
-    // Of the two that are open the newer one is kept; of the older ones only those that have ended are scored before.
+    // Of two open records, the newer format is kept. Of the older ones, only ended ones were already scored.
     const isScored = (other: LiveSpan): boolean => formOfTwo === 'older' || (!other.isOpen && !this.#second.has(other))
     const isSecond = this.#findOpen(signs, isScored) !== undefined || this.#ended.find(signs) !== undefined
     if (isSecond) this.#second.add(agent)
     return isSecond
   }
 
-  /** To be called when the run of an agent is settled. */
+  /** Must be called when the run of an agent is settled. */
   settled(agent: LiveSpan): void {
     const { formOfTwo } = agent.dialect
     if (formOfTwo === undefined || !this.#open.delete(agent) || !agent.group.wanted) return
     this.#ended.add(signsOf(recordOf(agent), false, this.#hasSeen[otherForm(formOfTwo)]), true)
   }
 
-  /** Whether the model calls of a run without an agent were recorded before: as calls of an agent, or by the model's client. */
+  /** Whether the calls of an agentless run were already recorded, as calls of an agent or by the model's client. */
   isSecondRecord(run: RunRecord): boolean {
     if (run.root.role === 'model') {
       const own: ReadonlySet<unknown> = new Set(run.models)
@@ -94,7 +93,7 @@ export class DuplicateRuns {
     return false
   }
 
-  /** The group that holds the older form of a run in its newer form: what its tools started may be below either. */
+  /** The group with the older format of a run in its newer format. Work that its tools started may be below either. */
   olderFormOf(agent: LiveSpan): LiveGroup | undefined {
     if (agent.dialect.formOfTwo !== 'newer' || !this.#hasSeen.older) return undefined
     const signs = signsOf(recordOf(agent), agent.hasOpen)
@@ -118,7 +117,7 @@ function otherForm(form: 'newer' | 'older'): 'newer' | 'older' {
   return form === 'newer' ? 'older' : 'newer'
 }
 
-/** What the spans of an agent's run say by now, without those of agents that its tools started. */
+/** The record of an agent's run so far, without agents that its tools started. */
 function recordOf(agent: LiveSpan): RunRecord {
   const [models, tools]: [LiveSpan[], LiveSpan[]] = [[], []]
   const waiting: LiveSpan[] = [agent]
@@ -133,7 +132,7 @@ function recordOf(agent: LiveSpan): RunRecord {
   return { root: agent, models, tools }
 }
 
-/** The agent of the run that a model call is in: the outermost one below the tool that started it. */
+/** The agent whose run contains a model call: the outermost one below the tool that started it. */
 function agentAbove(call: LiveSpan): LiveSpan | undefined {
   let found: LiveSpan | undefined
   for (let { above } = call; above !== undefined; above = above.above) {

@@ -5,7 +5,7 @@ import type { Settlement } from './settlement.ts'
 import type { SpanGroups } from './span-groups.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
 
-/** What giving up groups needs of the store. */
+/** The parts of the store that eviction needs. */
 export interface EvictionParts {
   readonly groups: SpanGroups
   readonly settlement: Settlement
@@ -13,7 +13,7 @@ export interface EvictionParts {
   readonly close: (group: LiveGroup) => void
 }
 
-/** Gives up the oldest groups while there are too many, while they hold too much, and those that are too old. */
+/** Evicts groups that are too old, and the oldest groups while there are too many or they hold too much. */
 export function keepBounds(parts: EvictionParts): void {
   const { groups } = parts
   const { maxOpenRuns, maxContentBytes, maxRunAgeMs, now } = parts.options
@@ -35,7 +35,7 @@ function evictOldest({ groups, settlement, options, close }: EvictionParts): boo
   return true
 }
 
-/** Of a run that was given up nothing is known. */
+/** Nothing is known about the spans of an evicted run. */
 const NO_SPANS: LiveRunSource = {
   version: 0,
   spanCount: 0,

@@ -6,22 +6,22 @@ import { findPlan, planLive } from './plan-live.ts'
 import type { SpanGroups } from './span-groups.ts'
 import { groupsOf } from './waiting-parts.ts'
 
-/** How many spans are laid out together to place one. */
+/** Most spans that are laid out together to place one. */
 const MAX_SPANS_TOGETHER = 4000
 
-/** What flat groups need of the store. */
+/** The parts of the store that flat groups need. */
 export interface FlatGroupsParts {
   readonly groups: SpanGroups
   readonly agentless: Pick<AgentlessRuns, 'drop'>
-  /** Milliseconds without a start or an end after which a group is not waited for. */
+  /** After this many milliseconds without a start or end, other groups no longer wait for a group. */
   readonly maxIdleMs: number
   readonly now: () => number
 }
 
 /**
- * Groups with spans of libraries that write the spans of a run side by side (`Dialect.isFlat`): in traces of their own, or below
- * the span of another request that is at work. Only the spans of all these groups together say which span belongs to which
- * run. So nothing of a group is decided while another one is open that was open when it ended.
+ * Groups with spans of libraries that write the spans of a run side by side (`Dialect.isFlat`), in traces of their own or below a span of
+ * another request. Only all of these groups together show which span belongs to which run. So a group that ends waits for all groups that
+ * are open at that moment.
  */
 export class FlatGroups {
   readonly #parts: FlatGroupsParts
@@ -31,45 +31,45 @@ export class FlatGroups {
     this.#parts = parts
   }
 
-  /** Agents that have ended, and of which it is not known yet what is around them. */
+  /** Ended agents whose place in the tree is not known yet. */
   get undecided(): readonly LiveSpan[] {
     return [...this.#groups].flatMap((group) => group.undecided)
   }
 
-  /** To be called when a span of such a library has started or ended. */
+  /** Must be called when a span of such a library has started or ended. */
   note(group: LiveGroup): void {
     group.flatAtMs = this.#parts.now()
     this.#groups.add(group)
   }
 
-  /** To be called when a group is over. */
+  /** Must be called when a group is finished. */
   closed(group: LiveGroup): void {
     this.#groups.delete(group)
   }
 
-  /** To be called when a group, or an agent in it, has ended: it waits for the others that are open. */
+  /** Must be called when a group, or an agent in it, has ended. It then waits for all open groups. */
   lookBeside(group: LiveGroup): void {
     if (!group.wanted) return
     group.waitsBeside = []
     for (const other of this.#groups) if (other !== group && this.#isOpen(other)) group.waitsBeside.push(other)
   }
 
-  /** Whether a group is waited for that was open when this one, or an agent in it, ended. */
+  /** Whether a group waits for another one that was open when it, or an agent in it, ended. */
   isHeld(group: LiveGroup): boolean {
     return group.waitsBeside.some((other) => this.#isOpen(other))
   }
 
-  /** Whether an agent that has ended may turn out to be part of a graph that began before it and is open. */
+  /** Whether an ended agent may turn out to be part of an open graph that began before it. */
   isUndecided(span: LiveSpan): boolean {
     return (span.isFlat && hasOpenGraph(span.group)) || this.isHeld(span.group)
   }
 
-  /** Waits for nothing any more, as at a shutdown. */
+  /** Stops waiting, for example at shutdown. */
   release(): void {
     for (const group of this.#groups) group.waitsBeside = []
   }
 
-  /** What a span is to the runs that the groups make up together; what belongs to its run is in its group from then on. */
+  /** The placement of a span in the runs of all groups together. The spans of its run are moved into its group. */
   place(span: LiveSpan): 'run' | 'nested' | 'part' {
     this.#takeOthers(span.group)
     const plan: RunPlan | undefined = findPlan(planLive(span.group.spans, span.group.truncated), span.span.spanId)
@@ -93,7 +93,7 @@ export class FlatGroups {
     }
   }
 
-  /** Of very many the latest: all of it happens while a span is ending. */
+  /** The ended groups to lay out together; only the latest ones if there are very many, because this happens while a span is ending. */
   #endedBeside(group: LiveGroup): readonly LiveGroup[] {
     const found: LiveGroup[] = []
     let left = MAX_SPANS_TOGETHER - group.spans.length
@@ -112,7 +112,7 @@ export class FlatGroups {
   }
 }
 
-/** Whether a graph of a library that writes its spans side by side is at work in a group, or a span that may turn out to be one. */
+/** Whether a group has an open graph of a library that writes spans side by side, or an open span that may be one. */
 export function hasOpenGraph({ spans }: LiveGroup): boolean {
   return spans.some((span) => {
     if (!span.isOpen || !span.isFlat) return false
@@ -121,7 +121,7 @@ export function hasOpenGraph({ spans }: LiveGroup): boolean {
   })
 }
 
-/** Whether only all spans together say what the span is: its library writes them side by side, or it is around such spans. */
+/** Whether a span can only be placed with all other spans: its library writes them side by side, or it encloses such spans. */
 export function isPlacedByAll(span: LiveSpan): boolean {
   return span.isFlat || (span.role === 'entry' && span.group.isFlat)
 }

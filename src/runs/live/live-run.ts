@@ -3,46 +3,45 @@ import type { SdkSpanLike } from '../../spans/from-sdk-span.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { ReconstructedRun } from '../view/run.ts'
 
-/** The spans of a `LiveRun`, wherever they are kept. */
+/** The source of a `LiveRun`'s spans. */
 export interface LiveRunSource {
-  /** How often a span was added, or has ended: what was read is as good as long as this is the same. */
+  /** Changes when a span is added or ends. Anything read from the spans is valid until then. */
   readonly version: number
   readonly spanCount: number
-  /** Bytes of content in the spans, an upper estimate of what reading them takes. */
+  /** Bytes of content in the spans, an upper bound for the cost of reading them. */
   readonly contentBytes: number
-  /** Whether recognised spans of the run are open at this moment. */
+  /** Whether recognised spans of the run are open. */
   readonly hasOpenSpans: boolean
-  /** The layout of the run, from its spans as they are by now; `undefined` if they make no run. */
+  /** The layout of the run from its spans so far; `undefined` if they do not form a run. */
   plan(): RunPlan | undefined
-  /** Keeps what the run consists of by now. */
+  /** Keeps the current spans as the final ones. */
   freeze(): void
-  /** Reads what the spans hold until time is up. Whether all of it is read. */
+  /** Reads the content of spans until the time is up. Returns whether everything was read. */
   readAhead(isTimeUp: () => boolean): boolean
 }
 
-/** What is known of a run that has ended, without its spans. */
+/** What is known about an ended run without its spans. */
 export interface EndedRun {
-  /** The SDK's span that scores belong to: the agent's own, or that of the last model call of a run that has no agent span. */
+  /** The SDK's span for the scores: the agent's, or that of the last model call if there is no agent span. */
   readonly span: SdkSpanLike
   readonly traceId: string
   /**
-   * `nested`: another agent's tool call started it. `agentless`: there is no agent span, so that scores go on events and late
-   * spans alone.
+   * `nested`: another agent's tool call started it. `agentless`: there is no agent span, so scores are only on events and late spans.
    */
   readonly kind: 'run' | 'nested' | 'agentless'
-  /** False where no scorer could want the run: its spans were not kept. */
+  /** False if no scorer could want the run; then its spans were not kept. */
   readonly wanted: boolean
 }
 
-/** A run that has ended in this process, put together when somebody asks. */
+/** An ended run of this process, put together at first use. */
 export class LiveRun {
-  /** What scoring keeps with the run. In a weak map from runs it would slow down every garbage collection. */
+  /** Scoring's own state of the run. A weak map keyed by runs would slow down every garbage collection. */
   scoringState: object | undefined
   readonly #ended: EndedRun
   readonly #source: LiveRunSource
   #isFrozen = false
   #built: AgentRun | undefined
-  /** The version of the source when it was built. */
+  /** The version of the source when the run was built. */
   #builtFrom = NOT_BUILT
 
   constructor(ended: EndedRun, source: LiveRunSource) {
@@ -50,7 +49,7 @@ export class LiveRun {
     this.#source = source
   }
 
-  /** The SDK's span that scores belong to. */
+  /** The SDK's span for the scores. */
   get span(): SdkSpanLike {
     return this.#ended.span
   }
@@ -59,50 +58,50 @@ export class LiveRun {
     return this.#ended.traceId
   }
 
-  /** True for the run of an agent that another agent's tool call started. */
+  /** Whether another agent's tool call started it. */
   get nested(): boolean {
     return this.#ended.kind === 'nested'
   }
 
-  /** True where there is no agent span: scores go on events and late spans alone. */
+  /** Whether there is no agent span. Then scores are only on events and late spans. */
   get agentless(): boolean {
     return this.#ended.kind === 'agentless'
   }
 
-  /** False where no scorer could want the run: its spans were not kept, `current` gives nothing. */
+  /** False if no scorer could want the run; then its spans were not kept, and `current` returns `undefined`. */
   get wanted(): boolean {
     return this.#ended.wanted
   }
 
-  /** Bytes of content in its spans, an upper estimate of what reading it takes. */
+  /** Bytes of content in its spans, an upper bound for the cost of reading it. */
   get contentBytes(): number {
     return this.#source.contentBytes
   }
 
-  /** What it takes to put it together, in bytes of content that would take as long to read. */
+  /** The cost of putting it together, as bytes of content that take equally long to read. */
   get effortBytes(): number {
     return this.#source.contentBytes + this.#source.spanCount * SPAN_BYTES
   }
 
-  /** Whether recognised spans below are open at this moment. */
+  /** Whether recognised spans below the agent are open. */
   get hasOpenSpans(): boolean {
     return !this.#isFrozen && this.#source.hasOpenSpans
   }
 
-  /** To be called when the run is settled: from then on it is what it is. */
+  /** Must be called when the run is settled. Later spans do not change it. */
   freeze(): void {
     if (this.#isFrozen) return
-    // Where it is wanted it may still be asked for: by a judge, when its turn comes.
+    // A judge may still read a wanted run when it leaves the queue.
     if (this.wanted) this.#source.freeze()
     this.#isFrozen = true
   }
 
-  /** Reads what its spans hold until time is up, so that putting together a large run takes several turns of the event loop. */
+  /** Reads the content of spans until the time is up, so that a large run is put together over several turns of the event loop. */
   readAhead(isTimeUp: () => boolean): boolean {
     return !this.wanted || this.#source.readAhead(isTimeUp)
   }
 
-  /** The run as its spans show it by now; put together anew only where spans ended since it was last asked for. */
+  /** The run with all spans so far. It is rebuilt only if spans have ended since the last call. */
   current(): AgentRun | undefined {
     if (!this.wanted || this.#builtFrom === BUILT_FOR_GOOD) return this.#built
     const { version } = this.#source
@@ -115,7 +114,7 @@ export class LiveRun {
   }
 }
 
-/** Putting a span in its place takes as long as reading so many bytes of content. */
+/** Placing a span takes as long as reading this many bytes of content. */
 const SPAN_BYTES = 512
 
 const NOT_BUILT = -1

@@ -15,11 +15,11 @@ import type { SpanGroup } from './span-group.ts'
 /** A group of spans of this process. */
 export type LiveGroup = SpanGroup<LiveSpan>
 
-/** What is above a span in this process, besides recognised spans. */
+/** The ancestors of a span in this process, besides recognised ones. */
 export interface WayUp {
-  /** The id of the last span on the way up that is known or named; empty where there is none. */
+  /** The id of the topmost known or named ancestor; empty if there is none. */
   readonly topId: string
-  /** Whether that span is named and never started here, though it is of this process. */
+  /** Whether that ancestor is only named and never started here, although it belongs to this process. */
   readonly isLost: boolean
 }
 
@@ -28,31 +28,31 @@ export class LiveSpan extends TraceSpan {
   readonly sdkSpan: SdkSpanLike
   readonly wayUp: WayUp
   group: LiveGroup
-  /** The nearest recognised span above it in this process. */
+  /** Its nearest recognised ancestor in this process. */
   above: LiveSpan | undefined
-  /** Recognised spans whose nearest recognised span above is this one, as far as they are kept. */
+  /** The kept recognised spans whose nearest recognised ancestor is this span. */
   spansBelow: Set<LiveSpan> | undefined
-  /** How many spans directly below it are open, or have something open below. */
+  /** How many spans directly below it are open, or have something open below them. */
   openBelow = 0
-  /** How large is what is below it, of what has ended with all that is below. */
+  /** The size of everything below it, as far as whole branches have ended. */
   readonly subtree: { size: number; contentBytes: number } = { size: 1, contentBytes: 0 }
-  /** Whether it was known at its start what it is. */
+  /** Whether its kind was known at its start. */
   readonly saidItsKind: boolean
-  /** Whether the group keeps it: false over the limit. */
+  /** Whether its group keeps it; false above the limit. */
   isKept = false
   /** Bytes of content, once it has ended. */
   contentBytes = 0
-  /** Bytes that it holds, estimated. */
+  /** Estimated bytes in memory. */
   heldBytes = 0
-  /** Whether what a layout asks for has been read. */
+  /** Whether the facts that a layout needs were read. */
   isRead = false
-  /** Where its run is over, all runs that it and the spans below it make up, by the id of their agent's span. */
+  /** Once its run has ended: all runs formed by this span and those below it, by the id of their agent's span. */
   plans: ReadonlyMap<string, RunPlan> | undefined
-  /** A group in which further spans of its run may be. */
+  /** Another group that may have spans of its run. */
   otherGroup: LiveGroup | undefined
-  /** The run that this span is the agent of, once it has ended. */
+  /** The run whose agent this span is, once it has ended. */
   run: LiveRun | undefined
-  /** What is below it, of what has said so by now. */
+  /** What is below it, as far as known. */
   readonly below: { hasWork: boolean; hasAgents: boolean } = { hasWork: false, hasAgents: false }
   #aboveChildren: Above | undefined
   #newLogs: SourceLog[] | undefined
@@ -75,12 +75,12 @@ export class LiveSpan extends TraceSpan {
     this.saidItsKind = saysItsKind(dialect, span)
   }
 
-  /** Whether its run is closed: spans that start below, or end, are late. */
+  /** Whether its run is closed. Spans that start below it, or end, are then late. */
   get closed(): boolean {
     return this.group.closed
   }
 
-  /** Whether it says by now what it is; many say it only when they end. */
+  /** Whether its kind is known by now. Many spans only reveal it when they end. */
   get saysItsKind(): boolean {
     return this.saidItsKind || saysItsKind(this.dialect, this.span)
   }
@@ -94,7 +94,7 @@ export class LiveSpan extends TraceSpan {
     return this.isOpen || this.openBelow > 0
   }
 
-  /** Whether it is below a span, or is it. */
+  /** Whether it is below a span, or is that span. */
   isWithin(other: LiveSpan): boolean {
     if (this === other) return true
     let { above } = this
@@ -102,7 +102,7 @@ export class LiveSpan extends TraceSpan {
     return above !== undefined
   }
 
-  /** It and all spans below it that are kept, and had started by then, parents first. */
+  /** This span and all kept spans below it that had started by then, parents first. */
   withAllBelow(startedByOrder: number = Number.POSITIVE_INFINITY): LiveSpan[] {
     const found: LiveSpan[] = []
     const waiting: LiveSpan[] = [this]
@@ -114,7 +114,7 @@ export class LiveSpan extends TraceSpan {
     return found
   }
 
-  /** Notes that it has begun below `above`, and what it is, where it says so. */
+  /** Registers its start below `above`, and its kind if known. */
   enter(): void {
     const { above } = this
     if (above === undefined) return
@@ -123,17 +123,17 @@ export class LiveSpan extends TraceSpan {
     tellUpwards(this)
   }
 
-  /** To be called when it has ended: says so to what is above, as far up as nothing else is open. */
+  /** Must be called when it has ended. Updates the open counts of its ancestors, up to the first with other open spans. */
   leave(): void {
     leaveUpwards(this)
   }
 
-  /** To be called when it has ended: says what it is to what is above, as far up as that is known, and new. */
+  /** Must be called when it has ended. Passes its kind on to its ancestors, as long as that is news to them. */
   tellAbove(): void {
     tellUpwards(this)
   }
 
-  /** To be called when it is let go of, and what is above it is not. */
+  /** Must be called when it is dropped and its parent is not. */
   leaveAbove(): void {
     const { above } = this
     if (above === undefined) return
@@ -143,7 +143,7 @@ export class LiveSpan extends TraceSpan {
     above.forgottenBelow = forgotten
   }
 
-  /** To be called when it is recognised only at its end: a span that was taken to be below `above` is below it. */
+  /** Must be called when it is only recognised at its end. A span that was below `above` is now below it. */
   takeOver(span: LiveSpan): void {
     const before = span.above
     if (before !== undefined) {
@@ -165,16 +165,16 @@ export class LiveSpan extends TraceSpan {
     addBelow(this.below, span, span.below)
   }
 
-  /** To be called when it is ending: from now on it is what it is. */
+  /** Must be called when it is ending. Its facts are final from now on. */
   end(): void {
     this.isOpen = false
-    // Some spans can be distinguished only by what is written on them at their end.
+    // The kind of some spans depends on attributes that are written at their end.
     if (!this.saidItsKind) this.#recogniseAgain()
     this.role = roleOf(this.dialect, this.span)
     this.forget()
   }
 
-  /** To be called before an open span is asked: it says what is written on it by now. */
+  /** Must be called before reading an open span, to include the attributes written so far. */
   lookAgain(): void {
     if (!this.isOpen || this.saidItsKind) return
     this.#recogniseAgain()
@@ -182,33 +182,33 @@ export class LiveSpan extends TraceSpan {
     this.forget()
   }
 
-  /** @returns How many log records it has by now. */
+  /** @returns the number of its log records so far */
   addLog(log: SourceLog): number {
     this.#newLogs ??= []
     return this.logs.length + this.#newLogs.push(log)
   }
 
-  /** To be called before it is asked for what log records hold: they may have come in any order. */
+  /** Must be called before reading content of log records, which may arrive in any order. */
   sortLogs(): void {
     if (this.#newLogs === undefined) return
     this.takeLogs([...this.logs, ...this.#newLogs].toSorted((left, right) => left.timeMs - right.timeMs))
     this.#newLogs = undefined
   }
 
-  /** Whether an agent's run is around it. */
+  /** Whether it is inside an agent's run. */
   get isInRun(): boolean {
     return this.#placeAbove().isInRun
   }
 
-  /** What it is to the runs around it, as far as they are known by now. */
+  /** Its placement in the runs around it, as far as they are known. */
   get placement(): Placement {
     const placement = placementOf(this, this.#placeAbove(), this.below)
-    // An entry is the agent where no agent is below it: that is known when all that is open there has said what it is.
+    // An entry is the agent if no agent is below it. That is known once all open spans below have revealed their kind.
     const mayHaveAgents = this.role === 'entry' && placement !== 'part' && this.openBelow > 0
     return mayHaveAgents && this.withAllBelow().some((span) => span.isOpen && !span.saysItsKind) ? 'not-yet' : placement
   }
 
-  /** What is above it: of what is open, as far as it says. */
+  /** Its ancestors; open ones as far as their kind is known. */
   #placeAbove(): Above {
     const path: LiveSpan[] = []
     let span = this.above

@@ -3,7 +3,7 @@ import { markIncomplete } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import type { LiveSpan } from './live-span.ts'
 
-/** The runs that spans of this process make up, some of which may be open. */
+/** Lays out the runs of spans of this process, some of which may be open. */
 export function planLive(spans: readonly LiveSpan[], lacksSpans: boolean): readonly RunPlan[] {
   const known = new Set(spans)
   for (const span of spans) {
@@ -18,7 +18,7 @@ export function planLive(spans: readonly LiveSpan[], lacksSpans: boolean): reado
   return plans
 }
 
-/** As from a file: past spans that no dialect recognises, and those that were left out over a limit. */
+/** Links a span as from a file: skips spans that no dialect recognises, and spans that were dropped at a limit. */
 function linkLive(span: LiveSpan, known: ReadonlySet<LiveSpan>): void {
   let { above } = span
   while (above !== undefined && !known.has(above)) above = above.above
@@ -29,7 +29,7 @@ function linkLive(span: LiveSpan, known: ReadonlySet<LiveSpan>): void {
   span.link(undefined, span.wayUp.topId, span.wayUp.isLost)
 }
 
-/** The plan of an agent's run, among these and all that their tools started; `undefined` if the span is no agent of a run. */
+/** The plan of an agent's run, among these and all runs that their tools started; `undefined` if the span is not a run's agent. */
 export function findPlan(plans: readonly RunPlan[], spanId: string): RunPlan | undefined {
   const waiting = [...plans]
   for (let plan = waiting.pop(); plan !== undefined; plan = waiting.pop()) {

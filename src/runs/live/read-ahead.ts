@@ -5,30 +5,30 @@ import { readLogMessage } from '../../spans/content/semconv-content.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
 import type { LiveSpan } from './live-span.ts'
 
-/** Log records of a span that are read without a pause. */
+/** More log records of a span are read with pauses. */
 const MANY_LOGS = 200
 
 /**
- * Reads what the spans of a large run hold before the run is put together, a span at a time: each fact is kept with its span. What
- * models were given is read where the run will look into it: few scorers do, but the answers to tool calls may be there alone.
+ * Reads the content of a large run's spans before the run is put together, one span at a time. Each span caches its facts. A model's input
+ * is only read if the run needs it: few scorers do, but it may be the only place with the results of tool calls.
  */
 export class ReadAhead {
   readonly #unread: LiveSpan[]
-  /** Log records of a span that has many, which are read before it. */
+  /** Log records of a span with many of them, which are read before the span. */
   #logs: SourceLog[] = []
   readonly #withLogs = new Set<LiveSpan>()
-  /** Spans of models, whose inputs are unread. */
+  /** Model spans whose input was not read. */
   readonly #models: LiveSpan[] = []
   #asked = 0
   #answered = 0
-  /** Models that asked for nothing: their calls may be in what the next model was given. */
+  /** Models without tool calls; the next model's input may contain their calls. */
   #silent = 0
 
   constructor(spans: readonly LiveSpan[]) {
     this.#unread = [...spans]
   }
 
-  /** Reads until time is up. Gives whether there is nothing more to read. */
+  /** Reads until the time is up. Returns whether everything was read. */
   readOn(isTimeUp: () => boolean): boolean {
     for (;;) {
       const log = this.#logs.pop()
@@ -67,7 +67,7 @@ export class ReadAhead {
   }
 }
 
-/** Reads everything that a large span holds. Never throws. */
+/** Reads everything in a large span. Never throws. */
 export function readWhole(span: LiveSpan): void {
   guarded(span, (each) => {
     each.sortLogs()
@@ -88,6 +88,6 @@ function guarded<T>(value: T, read: (value: T) => void): void {
   try {
     read(value)
   } catch {
-    // The value cannot be looked at. What asks the run for it gets the error.
+    // The value cannot be read. Whoever reads it from the run gets the error.
   }
 }

@@ -2,18 +2,18 @@ import { LocalSpan } from './local-span.ts'
 import type { SpanIds } from './local-span.ts'
 import { SpanTable } from './span-table.ts'
 
-/** How many of the latest spans are found by their ids. Recognised ones are few, and what is below them is long at work. */
+/** How many of the latest spans can be found by their ids. Recognised spans are few and have long-running children. */
 export interface RecentSpansLimits {
-  /** A power of two, 32,768 at most. */
+  /** A power of two, at most 32,768. */
   readonly maxOrdinary: number
-  /** A power of two, 32,768 at most. */
+  /** A power of two, at most 32,768. */
   readonly maxRecognised: number
   readonly maxAgeSeconds: number
 }
 
 /**
- * The latest spans that started in this process, found by trace and span id. A `position` names an entry: positive ones are of
- * ordinary spans, negative ones of recognised spans, and 0 is none.
+ * The latest spans of this process, found by trace and span id. A `position` identifies an entry: positive for ordinary spans, negative for
+ * recognised ones, 0 for none.
  */
 export class RecentSpans {
   readonly #ordinary: SpanTable
@@ -24,32 +24,32 @@ export class RecentSpans {
     this.#recognised = new SpanTable(maxRecognised, maxAgeSeconds)
   }
 
-  /** Whether spans have fallen out, so that one that is not found may have been here. */
+  /** Whether spans have been overwritten, so that a missing span may have been here. */
   get hasForgotten(): boolean {
     return this.#ordinary.hasForgotten || this.#recognised.hasForgotten
   }
 
-  /** @param startedAt When it began, in seconds since the epoch. */
+  /** @param startedAt start time, in seconds since the epoch */
   addOrdinary(span: LocalSpan, startedAt: number): void {
     span.position = this.#ordinary.add(span, startedAt)
   }
 
-  /** To be called with a recognised span when it starts, or when it turns out to be one. */
+  /** Must be called with a recognised span when it starts, or when it is recognised later. */
   addRecognised(span: LocalSpan, startedAt: number): void {
     const { position, topPosition, topId, isLost } = span
     span.position = -this.#recognised.add(span, startedAt)
     if (position > 0) this.#ordinary.release(position, { above: span, isOver: false, topPosition, topId, isLost })
   }
 
-  /** To be called when nothing of a span changes any more: it has ended, and its run is closed where it is of one. */
+  /** Must be called when a span is final: it has ended, and its run, if any, is closed. */
   release(span: LocalSpan): void {
     this.#tableOf(span.position).release(Math.abs(span.position), span)
   }
 
   /**
-   * The record of a span. Where it was let go of, one that says the same of what is above it.
+   * The record of a span. If it was dropped, an equivalent record of its ancestors.
    *
-   * @param atSeconds When it is looked for, in seconds since the epoch: what began longer ago than the limit is not found.
+   * @param atSeconds time of the look-up, in seconds since the epoch; spans that began before the age limit are not found
    */
   find({ traceId, spanId }: SpanIds, atSeconds: number): LocalSpan | undefined {
     const position =
@@ -68,7 +68,7 @@ export class RecentSpans {
     return found
   }
 
-  /** The next record from a position upwards, and whether spans of closed runs were passed on the way to it. */
+  /** The next record from a position upwards, and whether spans of closed runs were skipped on the way. */
   #wayUp(from: number): { readonly above: LocalSpan | undefined; readonly isBelowOver: boolean } {
     let isBelowOver = false
     let position = from
@@ -83,7 +83,7 @@ export class RecentSpans {
     return { above: undefined, isBelowOver }
   }
 
-  /** What an outermost span names as its parent, else its own id; the empty text where it has fallen out. */
+  /** The id that an outermost span names as its parent, or else its own; empty if it was overwritten. */
   #topIdAt(position: number): string {
     const table = this.#tableOf(position)
     const record = table.recordAt(Math.abs(position))

@@ -2,22 +2,22 @@ import type { Deadlines } from './deadlines.ts'
 import type { LiveRun } from './live-run.ts'
 import type { LiveGroup, LiveSpan } from './live-span.ts'
 
-/** What a settled run does to the store. */
+/** The effects of a settled run on the store. */
 export interface SettlementParts {
   readonly deadlines: Deadlines
-  /** True where a run that was settled by the clock is settled again when its last span has ended. */
+  /** Whether a run that was settled by the clock is settled again when its last span has ended. */
   readonly rescore: boolean
-  /** `isFinal` is false where the run is to be settled again. */
+  /** `isFinal` is false if the run will be settled again. */
   readonly onSettled: (run: LiveRun, isFinal: boolean) => void
-  /** A run is what it is from now on. */
+  /** Called when a run is final. */
   readonly settled: (agent: LiveSpan) => void
-  /** The run of a group's outermost span is over, and the group with it. */
+  /** Called when the run of a group's outermost span is finished, and so is the group. */
   readonly close: (group: LiveGroup) => void
-  /** A run within a group that goes on is over. */
+  /** Called when a run is finished inside a group that continues. */
   readonly forget: (agent: LiveSpan) => void
 }
 
-/** Runs whose agent has ended: each is settled when no recognised span below it is open, or when the clock says so. */
+/** Runs whose agent has ended. Each is settled when no recognised span below it is open, or at its deadline. */
 export class Settlement {
   readonly #parts: SettlementParts
   #waiting = 0
@@ -26,29 +26,29 @@ export class Settlement {
     this.#parts = parts
   }
 
-  /** How many runs wait for spans, nested ones not counted. */
+  /** How many runs wait for spans, without nested ones. */
   get waiting(): number {
     return this.#waiting
   }
 
-  /** Lets the run of an agent wait for the spans below it. */
+  /** Makes the run of an agent wait for the spans below it. */
   wait(agent: LiveSpan, run: LiveRun): void {
     this.#waiting += run.nested ? 0 : 1
     agent.group.waiting.push(agent)
     if (run.hasOpenSpans) this.#parts.deadlines.add(() => this.#settleByClock(agent, run))
   }
 
-  /** Settles the runs of a group below which nothing is open any more. */
+  /** Settles the runs of a group that have no open spans any more. */
   settleDue(group: LiveGroup): void {
     if (group.waiting.length > 0) this.#settleWaiting(group, (agent) => agent.run?.hasOpenSpans !== true)
   }
 
-  /** Settles all runs of a group that wait. */
+  /** Settles all waiting runs of a group. */
   settleAllOf(group: LiveGroup): void {
     if (group.waiting.length > 0) this.#settleWaiting(group, () => true)
   }
 
-  /** Settles the run of an agent: from now on it is what it is. */
+  /** Settles the run of an agent. Later spans do not change it. */
   settle(agent: LiveSpan, run: LiveRun): void {
     const { group } = agent
     const isRoot = group.spans[0] === agent
@@ -60,7 +60,7 @@ export class Settlement {
   }
 
   #settleByClock(agent: LiveSpan, run: LiveRun): void {
-    // Of two groups that became one, the other is it by now.
+    // The group may have been merged into another one by now.
     const { group } = agent
     if (this.#parts.rescore && group.waiting.includes(agent)) this.#parts.onSettled(run, false)
     else this.#settleWaiting(group, (waiting) => waiting === agent)
@@ -70,7 +70,7 @@ export class Settlement {
     for (const agent of group.waiting.filter(isDue)) {
       const index = group.waiting.indexOf(agent)
       const { run } = agent
-      // Settling one run may have settled this one, too.
+      // Settling one run may have settled this one too.
       if (index === -1 || run === undefined) continue
       group.waiting.splice(index, 1)
       this.#waiting -= run.nested ? 0 : 1

@@ -1,45 +1,44 @@
 /**
- * The recognised spans of an outermost recognised span: it, and all below it. A group lists them and counts; what they are does
- * not matter to it.
+ * An outermost recognised span and all recognised spans below it. A group lists and counts them, and does not look into them.
  */
 export class SpanGroup<Span> {
   readonly traceId: string
-  /** False where no scorer can want a run of this trace: its spans are counted and not kept. */
+  /** False if no scorer can want a run of this trace; then its spans are counted but not kept. */
   readonly wanted: boolean
   /** When it began, on the store's clock. */
   readonly sinceMs: number
-  /** The spans that are kept, in the order of their starts. */
+  /** The kept spans, in start order. */
   spans: Span[] = []
-  /** Spans that have started and not ended, kept or not. */
+  /** Open spans, kept or not. */
   openCount = 0
-  /** How often a span was added, or has ended: a layout is as good as long as this is the same. */
+  /** Changes when a span is added or ends. A layout is valid until then. */
   version = 0
   /** Bytes of content of the kept spans that have ended. */
   contentBytes = 0
-  /** Bytes that its spans and log records hold, estimated. */
+  /** Estimated bytes of its spans and log records in memory. */
   heldBytes = 0
-  /** Agents that ended, and whose runs wait for spans below them. */
+  /** Ended agents whose runs wait for spans below them. */
   waiting: Span[] = []
-  /** True where nothing below its agent is looked at: nobody wants the run, and nobody counts nested ones. */
+  /** Whether everything below its agent is ignored, because nobody wants the run and nobody counts nested ones. */
   isSkipped = false
-  /** Agents that ended below spans of which it is not known yet what they are. */
+  /** Agents that ended below spans whose kind is not known yet. */
   undecided: Span[] = []
-  /** Whether a run of its own was found in it. */
+  /** Whether it contained a run of its own. */
   hasRun = false
-  /** Whether a run was found in it that is recorded in another group, too: its spans stay, and are of no other run. */
+  /** Whether it contained a run that another group records too. Then its spans stay, and join no other run. */
   hasDuplicate = false
-  /** Whether a model or a tool was called in it. */
+  /** Whether it contains a model or tool call. */
   hasWork = false
-  /** True where spans were left out over the limit. */
+  /** Whether spans were dropped at the limit. */
   truncated = false
   closed = false
-  /** When a span that its library writes beside others last started or ended in it, on the store's clock. */
+  /** The last start or end of a span that its library writes beside others, on the store's clock. */
   flatAtMs: number = Number.NEGATIVE_INFINITY
-  /** Groups with such spans that were open when this one, or an agent in it, ended. */
+  /** Other groups with such spans that were open when this one, or an agent in it, ended. */
   waitsBeside: SpanGroup<Span>[] = []
-  /** Groups with a run that some spans of this group may belong to: it waits for them. */
+  /** Groups whose run may include some spans of this group. It waits for them. */
   readonly readBy: SpanGroup<Span>[] = []
-  /** Its neighbours in the order in which groups began: `SpanGroups` alone writes them. */
+  /** Its neighbours in the order in which groups began. Only `SpanGroups` writes them. */
   older: SpanGroup<Span> | undefined
   newer: SpanGroup<Span> | undefined
 
@@ -49,7 +48,7 @@ export class SpanGroup<Span> {
     this.sinceMs = sinceMs
   }
 
-  /** Whether spans are in it that their library writes beside others of their run. */
+  /** Whether it has spans that their library writes beside others of their run. */
   get isFlat(): boolean {
     return this.flatAtMs !== Number.NEGATIVE_INFINITY
   }

@@ -2,18 +2,18 @@ import type { LiveGroup, LiveSpan } from './live-span.ts'
 import { SpanGroup } from './span-group.ts'
 import type { SpanLinks } from './span-links.ts'
 
-/** The groups that are not closed, and the bytes of content that they hold. */
+/** The open groups, and the bytes that they hold. */
 export class SpanGroups implements Iterable<LiveGroup> {
   readonly #links: Pick<SpanLinks, 'retire'>
   readonly #onRemoved: (group: LiveGroup) => void
-  /** The ends of the list of groups, in the order in which they began: a set would hash every one of them. */
+  /** A linked list of groups in the order in which they began; a set would hash each of them. */
   #oldest: LiveGroup | undefined
   #newest: LiveGroup | undefined
   readonly #byTrace = new Map<string, Set<LiveGroup>>()
   #size = 0
   #heldBytes = 0
 
-  /** @param onRemoved Called with each group that is closed, or becomes part of another one. */
+  /** @param onRemoved called with each group that is closed or merged into another */
   constructor(links: Pick<SpanLinks, 'retire'>, onRemoved: (group: LiveGroup) => void) {
     this.#links = links
     this.#onRemoved = onRemoved
@@ -23,12 +23,12 @@ export class SpanGroups implements Iterable<LiveGroup> {
     return this.#size
   }
 
-  /** Bytes that their spans and log records hold, estimated. */
+  /** Estimated bytes of their spans and log records in memory. */
   get heldBytes(): number {
     return this.#heldBytes
   }
 
-  /** The first to give up. */
+  /** The first group to evict. */
   get oldest(): LiveGroup | undefined {
     return this.#oldest
   }
@@ -54,24 +54,24 @@ export class SpanGroups implements Iterable<LiveGroup> {
     return group
   }
 
-  /** Books bytes: more, or with a minus fewer. */
+  /** Adds to the bytes of a group; negative numbers subtract. */
   add(group: LiveGroup, contentBytes: number, heldBytes: number): void {
     group.contentBytes += contentBytes
     group.heldBytes += heldBytes
     this.#heldBytes += heldBytes
   }
 
-  /** Lets go of a group that is over. */
+  /** Drops a finished group. */
   close(group: LiveGroup): void {
     group.closed = true
-    // Not booked on the group: its run may still be asked how large it is.
+    // The group's own count stays, because its run may still be asked for its size.
     this.#heldBytes -= group.heldBytes
     for (const span of group.spans) this.#links.retire(span.sdkSpan)
     group.spans = []
     this.#remove(group)
   }
 
-  /** Moves everything of one group into another. */
+  /** Moves everything from one group into another. */
   merge(from: LiveGroup, into: LiveGroup): void {
     for (const span of from.spans) span.group = into
     into.spans.push(...from.spans)
@@ -90,7 +90,7 @@ export class SpanGroups implements Iterable<LiveGroup> {
     this.#remove(from)
   }
 
-  /** Lets go of some of a group's spans. */
+  /** Drops some spans of a group. */
   forget(group: LiveGroup, isForgotten: (span: LiveSpan) => boolean): void {
     const kept: LiveSpan[] = []
     for (const span of group.spans) {
@@ -108,7 +108,7 @@ export class SpanGroups implements Iterable<LiveGroup> {
   #remove(group: LiveGroup): void {
     this.#onRemoved(group)
     const ofTrace = this.#byTrace.get(group.traceId)
-    // It was given up, or merged into another.
+    // It was evicted, or merged into another group.
     if (ofTrace?.delete(group) !== true) return
     if (ofTrace.size === 0) this.#byTrace.delete(group.traceId)
     if (group.older === undefined) this.#oldest = group.newer

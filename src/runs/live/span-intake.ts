@@ -12,19 +12,19 @@ import type { SpanGroups } from './span-groups.ts'
 import type { ParentSpan, SpanLinks } from './span-links.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
 
-/** What the intake reports. */
+/** Events of the intake. */
 export interface IntakeEvents {
-  /** The outermost span of a new group has begun: there may be more than `maxOpenRuns`. */
+  /** The outermost span of a new group has started. There may now be more than `maxOpenRuns`. */
   readonly onBegun: () => void
-  /** A span has begun whose library may write each run in two forms. */
+  /** A span has started whose library may write each run in two formats. */
   readonly onTwoForms: (span: LiveSpan) => void
-  /** A span has begun that its library writes beside others of its run. */
+  /** A span has started that its library writes beside others of its run. */
   readonly onFlat: (group: LiveGroup) => void
 }
 
 /**
- * Takes spans in: says of each what is above it and which group it belongs to, whether it is recognised when it starts, by what
- * was written on it since, or not at all.
+ * Takes spans in, and determines the ancestors and the group of each. A span may be recognised at its start, by attributes written later,
+ * or not at all.
  */
 export class SpanIntake {
   readonly #links: SpanLinks
@@ -45,11 +45,11 @@ export class SpanIntake {
     return this.#started
   }
 
-  /** To be called when a span starts, with the span that is active in its parent context. Whether it is recognised, or below a recognised one. */
+  /** Must be called when a span starts, with the active span of its parent context. Returns whether it, or an ancestor, is recognised. */
   start(span: SdkSpanLike, parent: ParentSpan | undefined): boolean {
     const parentSpan = parent && (this.#links.parentOf(parent, span) ?? this.#unseenParent(parent))
     let above = this.#links.nearestRecognised(parentSpan)
-    // Nobody wants to know what is below an agent whose run no scorer wants.
+    // Spans below an agent whose run nobody wants are ignored.
     if (above?.group.isSkipped === true) {
       this.#links.add(span, this.#links.get(above.sdkSpan), false)
       return false
@@ -74,7 +74,7 @@ export class SpanIntake {
     return true
   }
 
-  /** The record of a span that a dialect recognises: at its start, or by what was written on it since. */
+  /** The record of a recognised span, whether recognised at its start or by attributes written since. */
   liveSpanOf(span: SdkSpanLike): LiveSpan | undefined {
     const local = this.#links.get(span)
     return local?.recognised ?? (local && this.#recogniseLate(span, local))
@@ -94,7 +94,7 @@ export class SpanIntake {
     return live
   }
 
-  /** A parent may have got since its start the attributes that say what it is: then what is below it need not wait for its end. */
+  /** A parent may be recognisable by attributes it received after its start. Then its children need not wait for its end. */
   #recogniseParent(parent: ParentSpan): boolean {
     const local = this.#links.get(parent)
     if (local === undefined || local.askAgain === 0 || !isSdkSpan(parent)) return false
@@ -104,7 +104,7 @@ export class SpanIntake {
     return false
   }
 
-  /** A span that was open before the store was there: what it is part of has lost its beginning, and says so. */
+  /** The record of a span that started before the store existed. Its descendants are marked as incomplete. */
   #unseenParent(parent: ParentSpan): LocalSpan | undefined {
     if (!beganBefore(parent, this.#options.sinceMs)) return undefined
     const dialect = recogniseSpan(parent)
@@ -125,7 +125,7 @@ export class SpanIntake {
     if (isBesideItsTool(live)) live.above = toolAtWork(group) ?? live.above
     group.openCount += 1
     group.version += 1
-    // The first is kept even of a group that nobody wants: it is what the run is counted by.
+    // The first span is kept even if nobody wants the group, because the run is counted by it.
     live.isKept = group.spans.length === 0 || (group.wanted && group.spans.length < this.#options.maxSpansPerRun)
     if (live.isKept) {
       group.spans.push(live)
@@ -143,7 +143,7 @@ export class SpanIntake {
     return live
   }
 
-  /** Many instrumentations, and most spans written by hand, set their attributes only after the start. */
+  /** Many instrumentations, and most hand-written spans, set attributes only after the start. */
   #recogniseLate(span: SdkSpanLike, local: LocalSpan): LiveSpan | undefined {
     const startOrder = local.askAgain
     if (startOrder === 0) return undefined
@@ -151,7 +151,7 @@ export class SpanIntake {
     const dialect = recogniseSpan(span)
     if (dialect === undefined || dialect === 'ordinary') return undefined
     const above = this.#links.nearestRecognised(local.above)
-    // One below a closed run was counted as late when it started.
+    // A span below a closed run was counted as late when it started.
     if (above === undefined && isBelowOver(local.above)) return undefined
     const group = above?.group ?? this.#openGroup(local.context.traceId)
     const live = this.#add(new LiveSpan(span, dialect, local, above, group, startOrder), local)
@@ -161,7 +161,7 @@ export class SpanIntake {
     return live
   }
 
-  /** What began below a span before it was recognised is below it, and in its group. */
+  /** Spans that began below a span before it was recognised are now below it, and in its group. */
   #adopt(live: LiveSpan, local: LocalSpan): void {
     const isBelow = (span: LiveSpan): boolean => passes(this.#links.get(span.sdkSpan)?.above, local)
     for (const span of live.above?.spansBelow ?? []) if (span !== live && isBelow(span)) live.takeOver(span)
@@ -174,12 +174,12 @@ export class SpanIntake {
   }
 }
 
-/** The tool that began last of those that are open: it starts an agent which the library writes beside it. */
+/** The open tool that began last. It starts an agent that the library writes as its sibling. */
 function toolAtWork({ spans }: LiveGroup): LiveSpan | undefined {
   return spans.findLast((span) => span.isOpen && span.role === 'tool')
 }
 
-/** The dialect that wrote a span; `ordinary` where it is certain that none ever will have. */
+/** The dialect of a span; `ordinary` if no dialect can ever recognise it. */
 function recogniseSpan(span: SdkSpanLike): Dialect | 'ordinary' | undefined {
   const scope = (span.instrumentationScope ?? span.instrumentationLibrary)?.name ?? ''
   const kind = scopeKindOf(scope)
@@ -188,14 +188,14 @@ function recogniseSpan(span: SdkSpanLike): Dialect | 'ordinary' | undefined {
   return recognise(scope, span.attributes, span.name)
 }
 
-/** Whether this is an SDK's own span that began before a time: milliseconds since the epoch. */
+/** Whether this is an SDK's own span that began before a time in milliseconds since the epoch. */
 function beganBefore<Span extends object>(span: Span, timeMs: number): span is Span & SdkSpanLike {
   if (!isSdkSpan(span)) return false
   const { startTime } = span
   return startTime[0] * 1000 + startTime[1] / 1e6 < timeMs
 }
 
-/** Whether this is an SDK's own span, and not only what names one. */
+/** Whether this is an SDK's own span, and not just a span context. */
 function isSdkSpan<Span extends object>(span: Span): span is Span & SdkSpanLike {
   if (!('startTime' in span) || !('attributes' in span)) return false
   return Array.isArray(span.startTime) && typeof span.attributes === 'object' && span.attributes !== null

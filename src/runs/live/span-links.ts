@@ -4,7 +4,7 @@ import { LocalSpan } from './local-span.ts'
 import type { SpanIds } from './local-span.ts'
 import { RecentSpans } from './recent-spans.ts'
 
-/** The span that is active where another one starts: one of this process, or no more than its ids. */
+/** The active span when another one starts: a span of this process, or only its ids. */
 export interface ParentSpan {
   spanContext(): {
     readonly traceId: string
@@ -19,23 +19,22 @@ const LIMITS = { maxOrdinary: 32_768, maxRecognised: 16_384, maxAgeSeconds: 86_4
 const SAMPLED = 1
 
 /**
- * The ancestry of the spans of this process. What belongs to a span is kept on the span object itself, in one property, which
- * is read where a child starts. Some instrumentations hand their children no more than the parent's ids, and remote callers
- * may turn out to be this very process: then the ids are looked up.
+ * The ancestry of spans in this process. The record of a span is a property of the SDK's span object, and is read when a child starts. Some
+ * instrumentations only pass on the ids of the parent, and a remote caller may be this process: then the record is found by its ids.
  */
 export class SpanLinks {
-  /** A key of this instance: two processors on one provider keep their ancestries apart. */
+  /** A key of this instance, so that two processors of one provider do not share records. */
   readonly #key: symbol = Symbol('spanscore.span')
   readonly #recent = new RecentSpans(LIMITS)
-  /** How often a span was recognised that others may have started below. */
+  /** Increases when a span is recognised that may have children already. */
   #changes = 1
 
-  /** What is kept of a span; `undefined` if it did not start here. */
+  /** The record of a span; `undefined` if it did not start here. */
   get(span: object): LocalSpan | undefined {
     return linked(span)[this.#key]
   }
 
-  /** Notes the start of a span. */
+  /** Registers the start of a span. */
   add(span: SdkSpanLike, parent: LocalSpan | undefined, isRecognised: boolean): LocalSpan {
     const local = LocalSpan.startedBelow(span, parent)
     linked(span)[this.#key] = local
@@ -44,26 +43,26 @@ export class SpanLinks {
     return local
   }
 
-  /** To be called when a span turns out to be recognised: it is found among the others of its kind from now on. */
+  /** Must be called when a span is recognised after its start. From now on it is stored among the recognised spans. */
   recognised(local: LocalSpan, span: SdkSpanLike): void {
     this.#changes += 1
     this.#recent.addRecognised(local, span.startTime[0])
   }
 
-  /** To be called when a recognised span has ended. What is kept of it is let go of with its run. */
+  /** Must be called when a recognised span has ended. Its record is dropped with its run. */
   closed(span: SdkSpanLike): void {
     const local = this.get(span)
     if (local !== undefined) local.open = false
   }
 
-  /** To be called when a span has ended that is of no run: ordinary, left out over a limit, or of a run that is closed. */
+  /** Must be called when a span of no open run has ended: an ordinary one, one dropped at a limit, or one of a closed run. */
   ended(local: LocalSpan): void {
     local.open = false
     local.shorten()
     this.#recent.release(local)
   }
 
-  /** Lets go of a recognised span, whose run is closed. Its record may be found by its ids for long. */
+  /** Drops a recognised span whose run is closed. Its record can be found by its ids for some time. */
   retire(span: SdkSpanLike): void {
     const local = this.get(span)
     if (local === undefined) return
@@ -73,8 +72,8 @@ export class SpanLinks {
   }
 
   /**
-   * The nearest recognised span from a span upwards, itself included. What is found is noted on the way: each span that starts in
-   * a chain of thousands would climb all of it otherwise.
+   * The nearest recognised span from here upwards, including the span itself. The result is cached along the way; otherwise each new span
+   * in a chain of thousands would climb all of it.
    */
   nearestRecognised(span: LocalSpan | undefined): LiveSpan | undefined {
     let found = span
@@ -92,18 +91,18 @@ export class SpanLinks {
     return span.nearestAfter === this.#changes ? span.nearest : span.above
   }
 
-  /** The span of this process that a child of `parent` is below: by the object, else by its ids. */
+  /** The parent of `child` in this process: by the object, or else by its ids. */
   parentOf(parent: ParentSpan, child: SdkSpanLike): LocalSpan | undefined {
     return this.get(parent) ?? this.find(parent.spanContext(), child.startTime[0])
   }
 
-  /** Whether a parent that was not found may have been a span of this process that has fallen out. */
+  /** Whether a parent that was not found may be a span of this process that was overwritten. */
   mayHaveForgotten(parent: ParentSpan): boolean {
     const { traceFlags, isRemote } = parent.spanContext()
     return isRemote !== true && (traceFlags & SAMPLED) !== 0 && this.#recent.hasForgotten
   }
 
-  /** @param atSeconds When it is looked for, in seconds since the epoch. */
+  /** @param atSeconds time of the look-up, in seconds since the epoch */
   find(ids: SpanIds, atSeconds: number): LocalSpan | undefined {
     return this.#recent.find(ids, atSeconds)
   }

@@ -1,56 +1,56 @@
 import type { LocalSpan } from './local-span.ts'
 
-/** At most so many spans are compared for one look-up: ids of a generator that repeats itself would all fall together. */
+/** Most spans that are compared for one look-up, in case a broken id generator produces many equal hashes. */
 const MAX_STEPS = 256
 
 const FIRST_CAPACITY = 1024
 
-/** What is in a row, by column. */
+/** The columns of a row. */
 const ID_HIGH = 0
 const ID_LOW = 1
 const TRACE = 2
 const STARTED_AT = 3
-/** How many positions earlier the last span of the same hash is; 0 where there is none. */
+/** The distance to the previous span of the same hash; 0 if there is none. */
 const EARLIER = 4
 const STATE = 5
-/** Of a span that was let go of, and has nothing known above it: the id that it names as its parent. */
+/** For a dropped span without known ancestors: the parent id that it names. */
 const NAMED_HIGH = 6
 const NAMED_LOW = 7
 const COLUMNS = 8
 
-/** The record is there: the span is open, or it is of a run that is not closed. */
+/** The record exists: the span is open, or its run is not closed. */
 const HELD = 0
-/** The record was let go of: the span has ended, and nobody recognised it. */
+/** The record was dropped: the span ended unrecognised. */
 const PASSED = 1
-/** The record was let go of: the span has ended, and so has its run. */
+/** The record was dropped: the span and its run have ended. */
 const OVER = 2
-/** Added to the state where the way up from the span is lost. */
+/** Added to the state if an ancestor of the span is lost. */
 const LOST = 4
 
-/** What a table takes over of a record that it lets go of. */
+/** What a table copies from a record that it drops. */
 type SpanPlace = Pick<LocalSpan, 'isOver' | 'above' | 'topPosition' | 'topId' | 'isLost'>
 
-/** What a table keeps of a span whose record it let go of. */
+/** What a table keeps of a span whose record was dropped. */
 export interface PastSpan {
   readonly isOver: boolean
-  /** Whether the way up from it ends at a span that is named and never started here. */
+  /** Whether its topmost ancestor is only named and never started here. */
   readonly isLost: boolean
-  /** The position of the next record on its way up; 0 where there is none. */
+  /** The position of the next record above it; 0 if there is none. */
   readonly above: number
-  /** The position of the outermost span above it; 0 where nothing is known above it. */
+  /** The position of its topmost ancestor; 0 if none is known. */
   readonly top: number
-  /** Where nothing is known above it: the id that it names as its parent, empty where it names none. */
+  /** If no ancestor is known: the parent id that it names, or the empty string. */
   readonly namedAbove: string
   readonly spanId: string
 }
 
 /**
- * The latest spans that started in this process, found by trace and span id: a ring of numbers, with the rows of equal hash
- * chained from the latest to the earliest.
+ * The latest spans of this process, found by trace and span id: a ring of numbers, in which rows of equal hash are chained from the latest
+ * to the earliest.
  *
- * It refers to the records of spans that matter at this moment only. Of all others it keeps numbers: a garbage collector copies
- * every object that is kept until later, several times, which costs an application's span more than all else that is done
- * with it here. A `Map` of ids would cost an insertion and a removal of a string key for each span besides.
+ * It only references the records of spans that still matter, and stores numbers for all others. A garbage collector copies every object
+ * that survives, several times, which would cost more than everything else done with an application's span here. A `Map` of ids would also
+ * need one insertion and one removal of a string key for each span.
  */
 export class SpanTable {
   readonly #capacity: number
@@ -58,31 +58,31 @@ export class SpanTable {
   readonly #records: (LocalSpan | undefined)[] = []
   #mask = 0
   #rows = new Int32Array()
-  /** By slot, two positions of a span that was let go of: of the next record above, and of the outermost span above it. */
+  /** Two positions for each dropped span, by slot: the next record above, and the topmost ancestor. */
   #ways = new Float64Array()
-  /** By hash, the slot of the latest span, counted from 1; 0 where there is none. Small, so that it stays in the processor's cache. */
+  /** The slot of the latest span of each hash, counted from 1; 0 if there is none. It is small enough to stay in the CPU cache. */
   #latest = new Uint16Array()
   #added = 0
-  /** Spans of a trace often come one after the other. */
+  /** Consecutive spans often have the same trace. */
   #latestTraceId = ''
   #latestTrace = 0
 
-  /** @param capacity How many spans are kept: a power of two, 32,768 at most. */
+  /** @param capacity how many spans are kept: a power of two, at most 32,768 */
   constructor(capacity: number, maxAgeSeconds: number) {
     this.#capacity = capacity
     this.#maxAgeSeconds = maxAgeSeconds
     this.#resize(Math.min(capacity, FIRST_CAPACITY))
   }
 
-  /** Whether spans have fallen out, so that one that is not found may have been here. */
+  /** Whether spans have been overwritten, so that a missing span may have been here. */
   get hasForgotten(): boolean {
     return this.#added > this.#capacity
   }
 
   /**
-   * Gives the position of the new row.
+   * Returns the position of the new row.
    *
-   * @param startedAt When the span began, in seconds since the epoch.
+   * @param startedAt start time of the span, in seconds since the epoch
    */
   add(span: LocalSpan, startedAt: number): number {
     if (this.#added > this.#mask && this.#mask + 1 < this.#capacity) this.#resize((this.#mask + 1) * 2)
@@ -104,7 +104,7 @@ export class SpanTable {
     return this.#added
   }
 
-  /** Lets go of the record of a span. What is above it is found from there on. */
+  /** Drops the record of a span, and keeps the positions of its ancestors. */
   release(position: number, { isOver, above, topPosition, topId, isLost }: SpanPlace): void {
     if (!this.#has(position)) return
     const slot = (position - 1) & this.#mask
@@ -119,9 +119,9 @@ export class SpanTable {
   }
 
   /**
-   * The position of a span; 0 where it is not found.
+   * The position of a span; 0 if it is not found.
    *
-   * @param atSeconds When it is looked for, in seconds since the epoch: what began longer ago than the limit is not found.
+   * @param atSeconds time of the look-up, in seconds since the epoch; spans that began before the age limit are not found
    */
   find(traceId: string, spanId: string, atSeconds: number): number {
     const high = hexAt(spanId, 0)
@@ -141,12 +141,12 @@ export class SpanTable {
     return 0
   }
 
-  /** The record at a position, while there is one. */
+  /** The record at a position, if it exists. */
   recordAt(position: number): LocalSpan | undefined {
     return this.#has(position) ? this.#records[(position - 1) & this.#mask] : undefined
   }
 
-  /** What is known of a span whose record was let go of; `undefined` if it has fallen out. */
+  /** What is known about a span whose record was dropped; `undefined` if it was overwritten. */
   pastAt(position: number): PastSpan | undefined {
     if (!this.#has(position)) return undefined
     const slot = (position - 1) & this.#mask
@@ -171,7 +171,7 @@ export class SpanTable {
     return (mixed ^ (mixed >>> 15)) & this.#mask
   }
 
-  /** Puts the next row before the others of its hash. */
+  /** Links the next row in front of the others with its hash. */
   #chain(row: number): void {
     const hash = this.#hash(this.#rows[row + ID_HIGH] ?? 0, this.#rows[row + ID_LOW] ?? 0)
     const latest = this.#latestOf(hash)
@@ -180,13 +180,13 @@ export class SpanTable {
     this.#latest[hash] = row / COLUMNS + 1
   }
 
-  /** The position of the latest span of a hash. Where it has fallen out, that of the span in its place: ids are compared anyway. */
+  /** The position of the latest span with a hash. If it was overwritten, another span's position, which the id comparison rejects. */
   #latestOf(hash: number): number {
     const slot = this.#latest[hash] ?? 0
     return slot === 0 ? 0 : this.#added - ((this.#added - slot) & this.#mask)
   }
 
-  /** The table grows with what is in it: an application that has few spans pays for few. */
+  /** The table grows as needed, so that an application with few spans uses little memory. */
   #resize(capacity: number): void {
     const [rows, ways, added] = [this.#rows, this.#ways, this.#added]
     this.#mask = capacity - 1
@@ -195,13 +195,13 @@ export class SpanTable {
     this.#ways = new Float64Array(capacity * 2)
     this.#ways.set(ways)
     this.#latest = new Uint16Array(capacity)
-    // Until the table is as large as it gets, nothing has been written over: positions are places.
+    // Nothing is overwritten before the table reaches its full size, so positions are slots.
     this.#added = 0
     while (this.#added < added) this.#chain(this.#added * COLUMNS)
   }
 }
 
-/** Eight hex digits of an id as one number of 32 bits; what an id of another form gives is some number. */
+/** Eight hex digits of an id as a 32-bit number. Ids of another form yield some number. */
 function hexAt(id: string, start: number): number {
   let value = 0
   for (let index = start; index < start + 8; index++) {

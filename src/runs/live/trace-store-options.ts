@@ -1,33 +1,33 @@
 import type { LiveRun } from './live-run.ts'
 
-/** Bounds of the store, and what it reports. */
+/** The limits of the store, and its callbacks. */
 export interface TraceStoreOptions {
   readonly maxOpenRuns: number
   readonly maxSpansPerRun: number
   readonly maxContentBytes: number
   /** Milliseconds after which an open run is evicted. */
   readonly maxRunAgeMs: number
-  /** Milliseconds that a run whose recognised spans are still open is waited for. */
+  /** Milliseconds to wait for the open recognised spans of a run. */
   readonly settleMs: number
-  /** From when on it sees spans start: milliseconds since the epoch. */
+  /** When it began to receive spans, in milliseconds since the epoch. */
   readonly sinceMs: number
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
-  /** Whether any scorer could want a run of this trace: asked once, when its first span starts. */
+  /** Whether any scorer could want a run of this trace. Called once, when the first span of the trace starts. */
   readonly isWanted: (traceId: string) => boolean
-  /** Whether runs of nested agents are counted even where nobody wants them. */
+  /** Whether nested runs are counted even if nobody wants them. */
   readonly countsNested: boolean
-  /** Whether a run that was waited for long enough is settled again when its last spans have ended. */
+  /** Whether a run that was settled at its deadline is settled again when its last spans have ended. */
   readonly rescore: boolean
   /**
-   * Nothing more is waited for: the run is as complete as it gets. Called once for each run that ended; with `rescore` also
-   * before that, `isFinal` false, where spans were open for too long.
+   * Called once for each ended run, when it is as complete as it will be. With `rescore`, it is also called earlier, with `isFinal` false,
+   * if spans stayed open for too long.
    */
   readonly onSettled: (run: LiveRun, isFinal: boolean) => void
-  /** A run was given up while its agent was still open: the oldest one, when a bound was reached. */
+  /** Called when the oldest run is evicted at a limit while its agent is still open. */
   readonly onEvicted: (run: LiveRun) => void
-  /** A run was seen that another instrumentation had recorded before: it is not scored again. */
+  /** Called for a run that another instrumentation already recorded. It is not scored again. */
   readonly onDuplicate: () => void
-  /** A recognised span came after its run was closed. */
+  /** Called when a recognised span arrives after its run was closed. */
   readonly onLate: () => void
 }

@@ -19,10 +19,10 @@ import { UndecidedRuns } from './undecided-runs.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
 
 /**
- * The recognised spans of runs that are not closed yet, and what of them is open: by the order of the hooks, never by
- * timestamps. Runs are put together by the same layout as those of files, when somebody asks for one.
+ * The recognised spans of runs that are not closed, and which of them are open, by the order of the hooks and never by timestamps. Runs are
+ * laid out like those of files, when somebody reads one.
  *
- * Spans that no dialect recognises leave nothing here but a small record of where they are.
+ * Spans that no dialect recognises only leave a small record of their place.
  */
 export class TraceStore {
   readonly #options: TraceStoreOptions
@@ -93,12 +93,12 @@ export class TraceStore {
     return open
   }
 
-  /** Bytes that are held, estimated. */
+  /** Estimated bytes in memory. */
   get heldBytes(): number {
     return this.#groups.heldBytes
   }
 
-  /** When something is next due, on the clock of `now`; `undefined` if nothing is waited for. */
+  /** The next deadline, on the clock of `now`; `undefined` if there is none. */
   get nextDeadlineMs(): number | undefined {
     const { oldest } = this.#groups
     const nextMs = Math.min(
@@ -109,19 +109,19 @@ export class TraceStore {
     return nextMs === Number.POSITIVE_INFINITY ? undefined : nextMs
   }
 
-  /** To be called when a span starts, with the span that is active in its parent context. Whether it may be part of a run. */
+  /** Must be called when a span starts, with the active span of its parent context. Returns whether it may be part of a run. */
   start(span: SdkSpanLike, parent: ParentSpan | undefined): boolean {
     return this.#intake.start(span, parent)
   }
 
-  /** The record of a span that a dialect recognises: at its start, or by what was written on it since. */
+  /** The record of a recognised span, whether recognised at its start or by attributes written since. */
   liveSpanOf(span: SdkSpanLike): LiveSpan | undefined {
     return this.#intake.liveSpanOf(span)
   }
 
   /**
-   * To be called when a recognised span is ending, from `onEnding` or, where that was not called for it, from `onEnd`.
-   * Gives the run whose agent it is, if it is one: what can be scored is scored now, the rest when it is settled.
+   * Must be called when a recognised span is ending, from `onEnding`, or from `onEnd` if `onEnding` was not called. Returns the run whose
+   * agent it is, if any, for scorers that run now; the others run when it is settled.
    */
   ending(span: LiveSpan): LiveRun | undefined {
     if (!span.isOpen) return span.run
@@ -149,7 +149,7 @@ export class TraceStore {
     return span.run
   }
 
-  /** To be called when a recognised span has ended, after `ending`: closes what waited for it. */
+  /** Must be called after `ending`, when a recognised span has ended. Closes what waited for it. */
   ended(span: LiveSpan): void {
     if (span.closed) this.#options.onLate()
     else this.#advance(span)
@@ -159,7 +159,7 @@ export class TraceStore {
     this.#agentless.spanEnded(local)
   }
 
-  /** To be called when any other span has ended. Whether something became due with it. */
+  /** Must be called when any other span has ended. Returns whether something became due. */
   ordinaryEnded(span: SdkSpanLike): boolean {
     const local = this.#links.get(span)
     if (local === undefined) return false
@@ -169,7 +169,7 @@ export class TraceStore {
     return this.#agentless.spanEnded(local)
   }
 
-  /** Keeps a log record in which an instrumentation wrote messages, with the span that it belongs to. */
+  /** Stores a log record in which an instrumentation wrote messages, with its span. */
   addLog(log: SourceLog): void {
     const span = this.#links.find(log, log.timeMs / 1000)?.recognised
     if (span?.isKept !== true || !span.group.wanted || span.closed) return
@@ -188,25 +188,25 @@ export class TraceStore {
     this.#keepBounds()
   }
 
-  /** Closes, in steps, the model calls without an agent that wait for further ones by the clock, as at a flush. */
+  /** Closes, in steps, agentless model calls that wait for further ones by the clock, for example at a flush. */
   settleAgentless(): Generator<undefined, void> {
     return this.#agentless.settleAll()
   }
 
-  /** Closes, in steps, the runs of agents that wait for spans or for the clock, as at a shutdown. Those whose agent is open stay. */
+  /** Closes, in steps, agents' runs that wait for spans or for the clock, for example at shutdown. Runs with an open agent stay. */
   *settleAgents(): Generator<undefined, void> {
     this.#flat.release()
     this.#undecided.decideFlat()
     yield
     yield* this.#deadlines.sweepAll()
-    // A run may wait without a deadline, where the hook that should have settled it was broken off by what its span holds.
+    // A run may have no deadline if the hook that should have settled it failed on content of a span.
     for (const group of Array.from(this.#groups)) {
       this.#settlement.settleAllOf(group)
       yield
     }
   }
 
-  /** Closes, in steps, all model calls without an agent, whatever is open around them. To be called after `settleAgents`. */
+  /** Closes, in steps, all agentless model calls, whatever is open around them. Must be called after `settleAgents`. */
   giveUpWaiting(): Generator<undefined, void> {
     return this.#agentless.giveUpWaiting()
   }
@@ -240,7 +240,7 @@ export class TraceStore {
     return new LiveRun({ span: span.sdkSpan, traceId, kind: place, wanted }, spans)
   }
 
-  /** A recognised span has ended: what waited for it is settled, and a group in which nothing is open is closed. */
+  /** Called when a recognised span has ended. Settles what waited for it, and closes its group if nothing is open. */
   #advance(span: LiveSpan): void {
     const { group, run } = span
     if (run !== undefined) {
@@ -254,23 +254,23 @@ export class TraceStore {
     if (group.isFlat) this.#undecided.decideFlat()
   }
 
-  /** A run within a group that goes on (a workflow, a loop) is over: its spans are let go of. */
+  /** Drops the spans of a run that is finished inside a group that continues (a workflow, a loop). */
   #forget(agent: LiveSpan): void {
     const { group } = agent
-    // What is beside a graph is of its run, unless another one is at work.
+    // Spans beside a graph belong to its run, unless another graph is active.
     const isBeside = agent.isFlat && !hasOpenGraph(group)
     if (isBeside) this.#settlement.settleDue(group)
     agent.leaveAbove()
     this.#groups.forget(group, (span) => span.isWithin(agent) || (isBeside && !span.isOpen && span.isFlat))
   }
 
-  /** All its spans have ended. */
+  /** Called when all spans of a group have ended. */
   #finish(group: LiveGroup): void {
-    // A run of it may wait for spans of another group.
+    // One of its runs may wait for spans of another group.
     if (group.waiting.some(({ run }) => run?.hasOpenSpans === true)) return
     if (group.isFlat) this.#flat.lookBeside(group)
     if (group.undecided.length > 0) return
-    // The spans of agents' runs were let go of: what is left was called beside them.
+    // Spans of agents' runs were already dropped. The remaining calls were made beside them.
     if (group.wanted && !group.hasDuplicate && group.spans.some(isCall)) group.hasRun = false
     if (group.hasRun || (!group.hasWork && !this.#flat.isHeld(group))) this.#close(group)
     else this.#agentless.wait(group)
@@ -289,7 +289,7 @@ export class TraceStore {
   }
 }
 
-/** How many times as long as spans are waited for a group may be idle while others wait for it: its tools may be at work. */
+/** Multiplied with `settleMs`: how long a group may be idle while others wait for it, because its tools may be running. */
 const MAX_IDLE_FACTOR = 15
 
 function isCall({ role }: LiveSpan): boolean {

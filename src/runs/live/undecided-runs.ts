@@ -5,20 +5,20 @@ import type { LiveRun } from './live-run.ts'
 import type { LiveGroup, LiveSpan } from './live-span.ts'
 import type { Settlement } from './settlement.ts'
 
-/** What decides about agents that have ended. */
+/** What is needed to decide about ended agents. */
 export interface UndecidedRunsParts {
   readonly flat: FlatGroups
   readonly settlement: Settlement
   readonly deadlines: Deadlines
-  /** The run of an agent of which it is known what is around it. */
+  /** The run of an agent whose ancestors are known. */
   readonly runOf: (agent: LiveSpan) => LiveRun | undefined
-  /** All spans of a group have ended. */
+  /** Called when all spans of a group have ended. */
   readonly finish: (group: LiveGroup) => void
 }
 
 /**
- * Agents that ended before it was known what is around them: below a span that says only at its end what it is, or beside
- * spans of a library that writes them side by side. Their runs are found later, from spans that have gone on.
+ * Agents that ended before their ancestors were known: below a span whose kind is only known at its end, or beside spans of a library that
+ * writes them side by side. Their runs are found later, after their spans were handed on.
  */
 export class UndecidedRuns {
   readonly #parts: UndecidedRunsParts
@@ -28,7 +28,7 @@ export class UndecidedRuns {
     this.#parts = parts
   }
 
-  /** To be called with an agent, or an entry, that has ended: whether it waits here. */
+  /** Must be called with each ended agent or entry. Returns whether it is kept here to wait. */
   takes(span: LiveSpan): boolean {
     const { group } = span
     if (group.isFlat) this.#parts.flat.lookBeside(group)
@@ -38,7 +38,7 @@ export class UndecidedRuns {
     return true
   }
 
-  /** To be called when a span has ended that may say what is around the undecided agents of its group. */
+  /** Must be called when a span has ended that may decide the ancestors of its group's undecided agents. */
   decide(group: LiveGroup): void {
     const decided = group.undecided.filter((span) => !this.#isUndecided(span))
     if (decided.length === 0) return
@@ -49,7 +49,7 @@ export class UndecidedRuns {
     }
   }
 
-  /** Decides what is around agents of flat groups, as far as nothing is waited for any more. */
+  /** Decides the ancestors of agents in flat groups that wait for nothing any more. */
   decideFlat(): void {
     const { flat, settlement, finish } = this.#parts
     const { undecided } = flat

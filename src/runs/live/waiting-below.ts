@@ -6,7 +6,7 @@ export class WaitingBelow {
   readonly #around = new Map<LiveGroup, LocalSpan>()
   readonly #groups = new Map<LocalSpan, Set<LiveGroup>>()
 
-  /** Lets a group wait for the end of a span. */
+  /** Makes a group wait for the end of a span. */
   add(group: LiveGroup, around: LocalSpan): void {
     const groups = this.#groups.get(around)
     if (groups === undefined) this.#groups.set(around, new Set([group]))
@@ -15,19 +15,19 @@ export class WaitingBelow {
     around.isAwaited = true
   }
 
-  /** Whether a group waits for a span that is open. */
+  /** Whether a group waits for an open span. */
   has(group: LiveGroup): boolean {
     return this.#around.get(group)?.open === true
   }
 
-  /** The groups that waited for the end of a span: they wait here no longer. */
+  /** Removes and returns the groups that waited for the end of a span. */
   take(around: LocalSpan): readonly LiveGroup[] {
     const groups = [...(this.#groups.get(around) ?? [])]
     for (const group of groups) this.delete(group)
     return groups
   }
 
-  /** To be called with a group that waits no longer. */
+  /** Must be called with a group that waits no longer. */
   delete(group: LiveGroup): void {
     const around = this.#around.get(group)
     if (around === undefined) return

@@ -4,21 +4,21 @@ import { LiveSpan } from './live-span.ts'
 import type { LiveGroup } from './live-span.ts'
 import { planLive } from './plan-live.ts'
 
-/** Groups whose spans make up the same runs, and these runs. */
+/** Groups whose spans form the same runs, and these runs. */
 export interface WaitingPart {
   readonly groups: readonly LiveGroup[]
   readonly plans: readonly RunPlan[]
-  /** When nothing that continues them is waited for any more. */
+  /** When to stop waiting for calls that continue them. */
   readonly dueMs: number
 }
 
-/** How many times as long a run is waited for whose last call asked for tools: they may be at work. */
+/** How many times longer to wait for a run whose last call requested tools, because they may be running. */
 const UNANSWERED_FACTOR = 15
 
 /**
- * Lays groups out together, and says which of them belong together.
+ * Lays out groups together, and determines which of them belong together.
  *
- * @param waiting By group, when its last span ended.
+ * @param waiting when the last span of each group ended
  */
 export function waitingParts(waiting: ReadonlyMap<LiveGroup, number>, settleMs: number): readonly WaitingPart[] {
   const wanted = [...waiting.keys()].filter((group) => group.wanted)
@@ -57,7 +57,7 @@ export function waitingParts(waiting: ReadonlyMap<LiveGroup, number>, settleMs: 
   })
 }
 
-/** The groups that the spans of a run, and of all that its tools started, belong to. */
+/** The groups of a run's spans, and of everything that its tools started. */
 export function groupsOf(top: RunPlan): ReadonlySet<LiveGroup> {
   const groups = new Set<LiveGroup>()
   const add = (span: TraceSpan): void => {

@@ -4,9 +4,9 @@ import { toolCallsIn } from '../../spans/content/messages.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /**
- * The tool calls that each model of a run asked for. Where the record of an answer is broken (some instrumentations glue
- * the parallel calls of a stream into one), the next model's input, which repeats the answer, is asked instead; where
- * that is not there either, the spans of the tools that ran are the better witness, and the broken calls are dropped.
+ * The tool calls that each model of a run requested. If the record of an answer is broken (some instrumentations merge the parallel calls
+ * of a stream), the next model's input, which repeats the answer, is used instead. Without that either, the spans of the tools that ran are
+ * more reliable, and the broken calls are dropped.
  */
 export function askedCalls(
   models: readonly TraceSpan[],
@@ -15,11 +15,11 @@ export function askedCalls(
   let ranNames: ReadonlySet<string | undefined> | undefined
   return models.map((model, step) => {
     const calls = callsOf(model)
-    // Some record no calls at all, and repeat them to the next model.
+    // Some instrumentations only record calls in the input of the next model.
     if (calls.length === 0) return step === models.length - 1 ? calls : repeatedCalls(models, step)
     const whole = calls.some(hasNoArguments) ? repeatedCalls(models, step) : []
     if (whole.length === calls.length && whole.every((call, index) => call.id === calls[index]?.id)) return whole
-    // Without ids and without tool spans, the answers can be found by the ids in the repetition alone.
+    // Without ids and tool spans, results can only be matched by the ids in that repetition.
     const lacksIds = tools.length === 0 && calls.some((call) => call.id === undefined)
     if (!lacksIds && !calls.some(isBroken)) return calls
     ranNames ??= new Set(tools.map((tool) => tool.tool?.name))
@@ -30,24 +30,24 @@ export function askedCalls(
   })
 }
 
-/** From the outer span, else from one of the same call inside it. */
+/** From the outer span, or else from an inner span of the same call. */
 function callsOf(model: TraceSpan): readonly ToolCallPart[] {
   const own = model.toolCalls
   if (own.length > 0 || model.inner.length === 0) return own
   return model.inner.map((node) => node.toolCalls).find((calls) => calls.length > 0) ?? own
 }
 
-/** Arguments that begin as JSON and are not. */
+/** Whether arguments start like JSON but are not valid. */
 function isBroken(call: ToolCallPart): boolean {
   return typeof call.arguments === 'string' && /^\s*[{[]/.test(call.arguments)
 }
 
-/** Written so of calls without arguments, and by some of streams, whose arguments come later. */
+/** Some libraries write this for calls without arguments, and some for streams, whose arguments arrive later. */
 function hasNoArguments({ id, arguments: given }: ToolCallPart): boolean {
   return id !== undefined && isRecord(given) && Object.keys(given).length === 0
 }
 
-/** The calls in what the next model's input has more than this one's, where it goes on from there. */
+/** The calls that the next model's input adds to this one's, if it continues it. */
 function repeatedCalls(models: readonly TraceSpan[], step: number): readonly ToolCallPart[] {
   const before = models[step]?.input ?? []
   const after = models[step + 1]?.input ?? []
@@ -58,11 +58,11 @@ function repeatedCalls(models: readonly TraceSpan[], step: number): readonly Too
 }
 
 /**
- * The calls in a transcript, by the assistant message that made them: for libraries that list a run's messages on the
- * agent's span and have no usable model spans.
+ * The calls in a transcript, by the assistant message that made them, for libraries that list a run's messages on the agent's span and have
+ * no usable model spans.
  */
 export function transcriptCalls(transcript: readonly Message[] | undefined): readonly (readonly ToolCallPart[])[] {
-  // LangGraph repeats the message that hands over.
+  // LangGraph repeats the message of a hand-off.
   const seen = new Set<string>()
   const isNew = ({ id }: ToolCallPart): boolean => id === undefined || (!seen.has(id) && seen.add(id).has(id))
   return ownTurns(transcript).flatMap((message) => {
@@ -73,7 +73,7 @@ export function transcriptCalls(transcript: readonly Message[] | undefined): rea
   })
 }
 
-/** The messages of a transcript that this run added to what it was given. */
+/** The messages of a transcript that this run added to its input. */
 export function ownTurns(transcript: readonly Message[] | undefined): readonly Message[] {
   if (transcript === undefined) return []
   const question = transcript.findLastIndex((message) => message.role === 'user' && message.text !== undefined)

@@ -1,20 +1,19 @@
-/** Deeper values are left as they are: content that is nested so deeply was not copied from the application's spans either. */
+/** Deeper values are not frozen; content this deep was not copied from the application's spans either. */
 const MAX_DEPTH = 97
 
 /**
- * Freezes lists and plain objects, as deep as they go, and returns the value. All scorers of a run, and its callbacks, share what
- * it holds: one that sorts a list or writes to a message gets a `TypeError`, and changes nothing for the others. What is frozen
- * already is not looked into again, so that a fact pays for it once.
+ * Freezes arrays and plain objects deeply, and returns the value. All scorers and callbacks of a run share it, so one that sorts an array
+ * or changes a message gets a `TypeError` and affects no other. Frozen values are not visited again, so each fact is frozen once.
  */
 export function frozen<T>(value: T): T {
   freeze(value, 0)
   return value
 }
 
-/** Objects that are frozen without a pause. */
+/** How many objects are frozen per step. */
 const OBJECTS_OF_A_STEP = 500
 
-/** As `frozen`, in steps, so that megabytes need not hold the event loop. */
+/** Like `frozen`, in steps, so that megabytes do not block the event loop. */
 export function* frozenInSteps<T>(value: T): Generator<undefined, T> {
   const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }]
   let count = 0
@@ -35,7 +34,7 @@ function freeze(value: unknown, depth: number): void {
 
 const NOTHING: readonly unknown[] = []
 
-/** Freezes a list or plain object itself, and gives what is in it; nothing of what is frozen already. */
+/** Freezes an array or plain object itself, and returns its items; returns nothing if it is already frozen. */
 function freezeOne(value: unknown, depth: number): readonly unknown[] {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH || Object.isFrozen(value)) return NOTHING
   if (Array.isArray(value)) return Object.freeze(value)

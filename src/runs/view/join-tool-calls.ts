@@ -3,14 +3,14 @@ import type { SourceSpan } from '../../spans/source-span.ts'
 import { comparisonKey } from '../comparison-key.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
-/** One tool call: as the model asked for it, as it ran, or both. */
+/** One tool call: as requested by the model, as executed, or both. */
 export interface JoinedCall {
-  /** As the model asked for it; `undefined` if only the execution was recorded. */
+  /** The model's request; `undefined` if only the execution was recorded. */
   readonly asked: ToolCallPart | undefined
   readonly tool: TraceSpan | undefined
-  /** Index of the model call that asked for it. */
+  /** The index of the model call that requested it. */
   readonly step: number
-  /** The model call that asked for it, else the span of its execution: below the agent on whose behalf it was made. */
+  /** The model call that requested it, or else the span of its execution. It is below the agent that made the call. */
   readonly by: TraceSpan | undefined
 }
 
@@ -22,11 +22,10 @@ interface Draft {
 }
 
 /**
- * Tool calls in the model's order. What the models asked for is joined to the tool spans by id, then by name and
- * arguments, then by name and order; spans that no model asked for (because that was not recorded) come after the calls
- * of the model call before them.
+ * Tool calls in the model's order. Requests are joined to tool spans by id, then by name and arguments, then by name and order. Spans
+ * without a recorded request follow the calls of the model call before them.
  *
- * @param askedBy The calls that each model asked for, by index of the model (or of the turn in a transcript).
+ * @param askedBy the calls that each model requested, by index of the model (or of the turn in a transcript)
  */
 export function joinToolCalls(
   models: readonly TraceSpan[],
@@ -44,7 +43,7 @@ export function joinToolCalls(
     const step = Math.max(0, lastBefore(models, tool.span))
     drafts.push({ asked: undefined, tool, step, by: tool })
   }
-  // Stable: the model's own order stays, and what only spans know comes after it.
+  // The sort is stable: it keeps the model's own order, and calls known only from spans come after it.
   return drafts.toSorted((one, other) => one.step - other.step)
 }
 
@@ -65,19 +64,19 @@ function joinById(tools: readonly TraceSpan[], drafts: readonly Draft[]): readon
   })
 }
 
-/** The id of the call, from the outer span or one inside. */
+/** The id of the call, from the outer span or an inner one. */
 export function idOf(tool: TraceSpan): string | undefined {
   return tool.tool?.id ?? tool.inner.find((node) => node.tool?.id !== undefined)?.tool?.id
 }
 
-/** Only where several calls or spans have one name: arguments need not be read to join one to one. */
+/** Only used if several calls or spans share a name: arguments need not be read to join one to one. */
 function joinByArguments(tools: readonly TraceSpan[], drafts: readonly Draft[]): readonly TraceSpan[] {
   if (tools.length === 0) return tools
   const spansOf = Map.groupBy(tools, (tool) => tool.tool?.name)
   const callsOf = Map.groupBy(freeDrafts(drafts), (draft) => draft.asked?.name)
   const joined = new Set<TraceSpan>()
   for (const [name, spans] of spansOf) {
-    // A span that does not say its tool may be of any call.
+    // A span without a tool name may belong to any call.
     const calls = name === undefined ? freeDrafts(drafts) : (callsOf.get(name) ?? [])
     if (calls.length === 0 || (calls.length === 1 && spans.length === 1 && name !== undefined)) continue
     const byArguments = Map.groupBy(calls, (draft) => comparisonKey(draft.asked?.arguments))
@@ -91,7 +90,7 @@ function joinByArguments(tools: readonly TraceSpan[], drafts: readonly Draft[]):
   return joined.size === 0 ? tools : tools.filter((tool) => !joined.has(tool))
 }
 
-/** By name and order; hand-offs by order alone, since libraries name their spans otherwise than the model's call. */
+/** Joins by name and order; hand-offs by order alone, because libraries name their spans differently from the model's call. */
 function joinInOrder(tools: readonly TraceSpan[], drafts: readonly Draft[]): readonly TraceSpan[] {
   if (tools.length === 0) return tools
   const free = Map.groupBy(freeDrafts(drafts), (draft) => draft.asked?.name)
@@ -116,7 +115,7 @@ function isHandoff(name: string | undefined): boolean {
   return name !== undefined && /^(transfer|hand_?off)/i.test(name)
 }
 
-/** The last model call before a tool. Start times tie: of two that start in the same millisecond, the tool's is the later where it ends later. */
+/** The last model call before a tool. If both start in the same millisecond, the tool is later if it ends later. */
 function lastBefore(models: readonly TraceSpan[], tool: SourceSpan): number {
   let low = 0
   let high = models.length
@@ -133,7 +132,7 @@ function lastBefore(models: readonly TraceSpan[], tool: SourceSpan): number {
   return last
 }
 
-/** The answers to tool calls in messages, in order. */
+/** The results of tool calls in messages, in order. */
 export function responsesIn(messages: readonly Message[] | undefined): readonly ToolCallResponsePart[] {
   const responses: ToolCallResponsePart[] = []
   for (const message of messages ?? []) {

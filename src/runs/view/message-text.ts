@@ -1,31 +1,31 @@
 import type { Message } from '../../model/message.ts'
 
-/** Messages without the system's. */
+/** Messages without system messages. */
 export function withoutSystem(messages: readonly Message[] | undefined): readonly Message[] | undefined {
   return messages?.some((message) => message.role === 'system')
     ? messages.filter((message) => message.role !== 'system')
     : messages
 }
 
-/** Text of the last message of a user. */
+/** The text of the last user message. */
 export function lastUserText(messages: readonly Message[] | undefined): string | undefined {
   return messages?.findLast((message) => message.role === 'user' && message.text !== undefined)?.text
 }
 
-/** Text of the assistant's messages; of one that lumps text, calls and responses, the text. */
+/** The text of the assistant's messages, also of one that combines text, calls and responses. */
 export function assistantText(messages: readonly Message[] | undefined): string | undefined {
   let all = ''
   for (const { role, text } of messages ?? []) if (role === 'assistant' && text !== undefined) all += text
   return all === '' ? undefined : all
 }
 
-/** `''` where the last that the assistant said is recorded, and is empty. */
+/** `''` if the assistant's last message is recorded and empty. */
 export function emptyText(messages: readonly Message[] | undefined): '' | undefined {
   const last = messages?.findLast(({ role }) => role === 'assistant')
   return last?.text === '' && !hasCall(last) ? '' : undefined
 }
 
-/** What was said after the tool calls: the provider ran them, or they were the form of the answer. */
+/** The text after the tool calls: the provider ran the tools, or they carried a structured answer. */
 export function textAfterCalls(messages: readonly Message[]): string | undefined {
   return assistantText(messages.slice(messages.findLastIndex(hasCall) + 1))
 }
@@ -35,10 +35,10 @@ function hasCall(message: Message): boolean {
 }
 
 /**
- * True where a message is the state of a program, as JSON or as Python prints objects, that holds the question in it: some
- * libraries record all parameters of the function that ran the agent.
+ * Whether a message is a program's state, as JSON or as printed by Python, that contains the question: some libraries record all parameters
+ * of the function that ran the agent.
  *
- * @param question What the first model was asked.
+ * @param question the question to the first model
  */
 export function isAround(messages: readonly Message[] | undefined, question: () => string | undefined): boolean {
   const text = messages?.length === 1 ? messages[0]?.text : undefined

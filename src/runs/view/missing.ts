@@ -6,7 +6,7 @@ import type { RunPlan } from '../layout/run-layout.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { holdsUnparsed } from './unparsed.ts'
 
-/** Facts that the spans do not hold although a run has them, and the switch that records each. */
+/** Facts that the spans lack although every run has them, and the setting that records each. */
 export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
   const missing: Missing[] = []
   const firstModel = plan.models[0] ?? plan.root
@@ -24,14 +24,14 @@ export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
       missing.push(explain(`toolCalls[${index}].arguments`, node, 'toolArguments', node))
     if (lacksResult(call, run)) missing.push(explain(`toolCalls[${index}].result`, node, 'toolResult', node))
   }
-  // An agent's span alone does not say what its model did: without a span of a model call, tools may well have been called.
+  // An agent span alone does not show what its model did. Without a span of a model call, tools may have been called.
   const isSilent = run.toolCalls.length === 0 && run.steps.length === 0 && run.availableTools === undefined
   if (isSilent) missing.push({ what: 'toolCalls', why: 'not-recorded' })
   if (!plan.isComplete) missing.push({ what: 'spans', why: 'span-lost' })
   return missing
 }
 
-/** How much of what was said and done the spans hold. */
+/** How much content the spans hold. */
 export function contentOf(run: AgentRun): AgentRun['content'] {
   const calls = run.toolCalls
   const hasAny =
@@ -43,7 +43,7 @@ export function contentOf(run: AgentRun): AgentRun['content'] {
   return run.missing.some(isContent) ? 'partial' : 'full'
 }
 
-/** A tool may return nothing: that is missing only where other content is missing too. */
+/** A tool may return nothing. Its result only counts as missing if other content is missing too. */
 function lacksResult(call: ToolCall, run: AgentRun): boolean {
   if (call.result !== undefined) return false
   if (call.status === 'unknown') return call.providerExecuted
@@ -54,7 +54,7 @@ function isContent({ what }: Missing): boolean {
   return what !== 'spans' && what !== 'availableTools' && what !== 'toolCalls'
 }
 
-/** Facts that a run need not have: where the record of one was cut off, it had it. */
+/** Facts that a run may not have. If the record of one was cut off, the run had it. */
 function addOptional(missing: Missing[], what: string, fact: ContentFact, node: TraceSpan): void {
   const isLost = isCut(node.span, fact === 'toolDefinitions' ? /tool/ : /system|prompt|input/)
   const absence = isLost ? TRUNCATED : node.optionalAbsence(fact)
@@ -75,12 +75,12 @@ function explain(what: string, node: TraceSpan, fact: ContentFact, other: TraceS
     }
   }
   const own = node.absence(fact)
-  // Of an agent that the application writes itself, the instrumentation of its models may know the setting.
+  // If the application writes the agent span itself, the instrumentation of its models may know the setting.
   const named = own.switch === undefined ? other.optionalAbsence(fact) : undefined
   return { what, ...(named?.switch === undefined ? own : named) }
 }
 
-/** True where a content attribute begins as JSON and does not end as such: the SDK's length limit cut it. */
+/** Whether a content attribute starts like JSON but does not end like it: the SDK's length limit cut it. */
 function isCut(span: SourceSpan, keys: RegExp): boolean {
   for (const key in span.attributes) {
     if (!isContentAttribute(key) || !keys.test(key)) continue

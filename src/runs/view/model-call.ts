@@ -5,7 +5,7 @@ import type { TraceSpan } from '../trace-span.ts'
 import { frozen } from './frozen.ts'
 import { printAsJson } from './print-as-json.ts'
 
-/** A model call whose messages are read when they are asked for. */
+/** A model call whose messages are read at first access. */
 export class ReconstructedModelCall implements ModelCall {
   static {
     printAsJson(this.prototype)
@@ -58,7 +58,7 @@ export class ReconstructedModelCall implements ModelCall {
     return frozen(this.#model.outcome.error)
   }
 
-  /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
+  /** All properties, for `JSON.stringify`, which omits undefined ones. */
   toJSON(): ModelCall {
     const { model, responseId, input, output, error } = this
     return {
@@ -76,7 +76,7 @@ export class ReconstructedModelCall implements ModelCall {
   }
 }
 
-/** A fact of a model call: from its span, else from one that another instrumentation wrote of the same call. */
+/** A fact of a model call: from its span, or else from another instrumentation's span of the same call. */
 export function pick<T>(model: TraceSpan, read: (facts: SpanFacts) => T | undefined): T | undefined {
   const own = read(model)
   if (own !== undefined || model.inner.length === 0) return own
@@ -101,7 +101,7 @@ export function usageOfAll(models: readonly TraceSpan[]): Usage {
   return sum
 }
 
-/** A fact from the first of several spans that has it. */
+/** A fact from the first span that has it. */
 export function firstOf<T>(nodes: readonly TraceSpan[], read: (facts: SpanFacts) => T | undefined): T | undefined {
   for (const node of nodes) {
     const value = read(node)

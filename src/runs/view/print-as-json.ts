@@ -1,9 +1,9 @@
-/** How Node.js asks an object for what `console.log` shows of it. */
+/** The method that `console.log` calls in Node.js. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
 /**
- * Facts that are read when they are asked for are no properties of the object, and `console.log` would show none: it shows what JSON holds.
- * A method would need a name that declarations cannot write.
+ * Lazily read facts are not own properties, so `console.log` would show nothing. This makes it print the JSON form. A declared method is
+ * not possible, because declarations cannot express its name.
  */
 export function printAsJson(prototype: { toJSON(): unknown }): void {
   Object.defineProperty(prototype, INSPECT, {

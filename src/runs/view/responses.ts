@@ -4,14 +4,14 @@ import { responsesIn, type JoinedCall } from './join-tool-calls.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /**
- * What the messages say that tools gave back, for calls whose spans do not: the answers in the inputs of later model
- * calls, in a model's own output (tools that its provider runs), in the transcript.
+ * Tool results from messages, for calls whose spans have none: from the inputs of later model calls, from a model's own output (tools that
+ * its provider runs), or from the transcript.
  */
 export class Responses {
   readonly #models: readonly TraceSpan[]
   readonly #transcript: () => readonly Message[] | undefined
   #byId: Map<string, ToolCallResponsePart> | undefined
-  /** Model calls whose input is in the index, so that each is read once however many answers are missing. */
+  /** Model calls whose input is indexed. Each is read once, however many results are missing. */
   readonly #readInputs = new Set<TraceSpan>()
   #inOrder: readonly ToolCallResponsePart[] | undefined
 
@@ -21,9 +21,9 @@ export class Responses {
   }
 
   /**
-   * The answer to a call.
+   * The result of a call.
    *
-   * @param position How many calls of the run were asked for before it: for messages without ids.
+   * @param position how many calls of the run were requested before it, for messages without ids
    */
   find(call: JoinedCall, position: number): ToolCallResponsePart | undefined {
     const id = call.asked?.id ?? call.tool?.tool?.id
@@ -32,7 +32,7 @@ export class Responses {
     return this.#withoutIds()[position]
   }
 
-  /** The last call's input repeats the history; providers' tools are answered in the output itself. */
+  /** Indexes the last call's input, which repeats the history, and the outputs, which have the results of the provider's tools. */
   #index(): ReadonlyMap<string, ToolCallResponsePart> {
     if (this.#byId === undefined) {
       this.#byId = new Map()
@@ -43,7 +43,7 @@ export class Responses {
     return this.#byId
   }
 
-  /** Where inputs hold only what is new: that of the next call. */
+  /** If inputs only have what is new: the result in the next call's input. */
   #atStep(step: number, id: string): ToolCallResponsePart | undefined {
     const next = this.#models[step + 1]
     if (next === undefined || this.#readInputs.has(next)) return undefined
@@ -58,7 +58,7 @@ export class Responses {
     }
   }
 
-  /** The answers of this run, that is after those in the history that it was given. */
+  /** The results of this run, without those in the history that it was given. */
   #withoutIds(): readonly ToolCallResponsePart[] {
     if (this.#inOrder === undefined) {
       const first = this.#models[0]?.input

@@ -4,11 +4,11 @@ import type { RunPlan } from '../layout/run-layout.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /**
- * How a run ended. The agent's own word first; where it says nothing, that of the last model call, which streams leave on
- * the step only; a final answer with nothing against it is a good end.
+ * How a run ended. The agent's own status comes first, then that of the last model call, because some streams only set it on the step. A
+ * final answer without an error is a success.
  *
- * @param last The last model call, where it is not the run's own span.
- * @param agent The agent that worked last, where it is not the run's own span.
+ * @param last the last model call, if it is not the run's own span
+ * @param agent the agent that worked last, if it is not the run's own span
  */
 export function endingOf(
   root: SpanFacts,
@@ -23,21 +23,21 @@ export function endingOf(
   if (cut !== undefined) return cut === 'error' ? { status: 'error', error: {} } : { status: 'aborted' }
   if (root.outcome.status === 'ok' || last?.outcome.status === 'ok') return { status: 'ok' }
   const call = last ?? root
-  // Ended, no error, and nothing that could say more was recorded: OpenTelemetry's "unset" is a good end.
+  // It ended without an error, and nothing else was recorded: OpenTelemetry's "unset" counts as success.
   if (call.role === 'model' && call.output === undefined && call.input === undefined) return { status: 'ok' }
   const reasons = call.model?.finishReasons ?? []
   return { status: reasons.some(isFinal) || hasAnswer() ? 'ok' : 'unknown' }
 }
 
-/** Whether a tool was aborted after the last call of a model: some libraries end the agent's own span well then. */
+/** Whether a tool was aborted after the last model call: some libraries end the agent's own span successfully then. */
 export function endsInAbortedTool({ models, tools }: RunPlan): boolean {
   const last = models.at(-1)?.span.startTimeMs ?? 0
   return tools.some((node) => node.outcome.status === 'aborted' && node.span.startTimeMs >= last)
 }
 
 /**
- * Whether a tool was still at work when its run was aborted, in libraries that end its span then as if it had returned nothing: had
- * it returned, the model would have been called again.
+ * Whether a tool was still running when its run was aborted, in libraries that then end its span as if it had returned nothing. Had it
+ * returned, the model would have been called again.
  */
 export function wasCutOff({ models, root }: RunPlan, tool: TraceSpan): boolean {
   if (root.outcome.status !== 'aborted' || tool.outcome.status !== 'unknown' || root.dialect.toolSpans !== 'always')
@@ -45,18 +45,18 @@ export function wasCutOff({ models, root }: RunPlan, tool: TraceSpan): boolean {
   return tool.toolResult === undefined && tool.span.startTimeMs >= (models.at(-1)?.span.startTimeMs ?? 0)
 }
 
-/** Whether the work failed or was given up. */
+/** Whether the work failed or was aborted. */
 export function isFailed(outcome: SpanOutcome): boolean {
   return outcome.status === 'error' || outcome.status === 'aborted'
 }
 
-/** The agent's span ended on tool calls without summing up: the span of the next model call never came. */
+/** Whether the agent's span ended on tool calls without a summary: the span of the next model call is missing. */
 function endedWithoutSum(root: SpanFacts, last: SpanFacts): 'error' | 'aborted' | undefined {
   const isCut = last.toolCalls.length > 0 && isEmpty(root.usage) && !isEmpty(last.usage)
   return isCut ? root.dialect.endsWithoutSum : undefined
 }
 
-/** `tool_calls`, `toolUse`, `function_call` and their like: the model waits for an answer. */
+/** `tool_calls`, `toolUse`, `function_call` and similar reasons mean that the model waits for a result. */
 function isFinal(reason: string): boolean {
   return !/tool|function/i.test(reason)
 }

@@ -39,12 +39,12 @@ const SLOT = {
   agentNames: 17,
 } as const
 
-/** In place of the id of a call that has none. */
+/** Replaces the id of a call without one. */
 const NOBODY = ''
 
 /**
- * The facts of a run, each from the span that knows it best. A fact is read when it is first asked for: asking for the names of
- * tools does not parse what the model was given.
+ * The facts of a run, each from the span that is most reliable for it. Facts are read at first access: reading the names of tools does not
+ * parse the models' input.
  */
 export class RunFacts {
   readonly #plan: RunPlan
@@ -91,9 +91,9 @@ export class RunFacts {
       const own = this.#ownInput()
       const first = this.#firstModelInput()
       if (own === undefined || first === undefined) return own ?? first ?? this.#starter()?.input ?? []
-      // The agent's span may hold the new question only, the model's what came before it too.
+      // The agent's span may only have the new question, while the model's also has the messages before it.
       if (own.length !== 1 || first.length === 1 || lastUserText(first) !== lastUserText(own)) return own
-      // A child may be shown what its parent was asked: that came before the parent, not before the child.
+      // A child may be shown its parent's question, which came before the parent, not before the child.
       const context = this.#plan.parent?.plan.root.input
       return context !== undefined && lastUserText(context) === lastUserText(first.slice(0, -1)) ? own : first
     })
@@ -114,7 +114,7 @@ export class RunFacts {
         if (answer !== undefined) {
           const asks = pick(last, callsOrNone) !== undefined
           const text = asks ? textAfterCalls(answer) : assistantText(answer)
-          // What a model says before it calls tools is no answer, and its own span has no other.
+          // Text before tool calls is not an answer, and the model's own span has no other.
           if (text !== undefined || (asks && last === this.#plan.root)) return text
         }
       }
@@ -123,7 +123,7 @@ export class RunFacts {
     })
   }
 
-  /** An answer without a word is one all the same, where it is recorded. */
+  /** A recorded answer may be empty. */
   #emptyOutput(): string | undefined {
     const { models, tools } = this.#plan
     const last = models.at(-1)
@@ -194,7 +194,7 @@ export class RunFacts {
     return this.#memo.once(SLOT.usage, () => {
       const sum = usageOfAll(this.#plan.models)
       if (!isEmpty(sum)) return sum
-      // Without a model's span only an agent knows the sum: one step of several would pass for all.
+      // Without a model span only an agent knows the total: one step of several would pass for all.
       const { root, inside } = this.#plan
       const agents = inside.filter(({ role }) => role === 'agent' || role === 'entry')
       return firstOf([root, ...agents], ({ usage }) => (isEmpty(usage) ? undefined : usage)) ?? {}
@@ -234,13 +234,13 @@ export class RunFacts {
     })
   }
 
-  /** What the tool that started this run says of it, for agents whose own spans say nothing. */
+  /** What the tool that started this run says about it, for agents whose own spans have no content. */
   #starter(): Starter | undefined {
     const tool = this.#plan.parent?.tool
     return this.#memo.once(SLOT.starter, () => (tool === undefined ? undefined : starterOf(tool)))
   }
 
-  /** The agent that worked first, where it is not the root itself. */
+  /** The agent that worked first, if it is not the root itself. */
   #firstAgent(): TraceSpan | undefined {
     const { models, inside, root } = this.#plan
     const first = models[0] && agentOf(models[0], root)
@@ -253,7 +253,7 @@ export class RunFacts {
     return this.#memo.once(SLOT.asked, () => askedCalls(this.#plan.models, this.#plan.tools))
   }
 
-  /** The root's, else that of the first span in the run that lists its messages. */
+  /** The root's transcript, or else that of the first span in the run with one. */
   #transcript(): readonly Message[] | undefined {
     const { root, inside } = this.#plan
     return this.#memo.once(SLOT.transcript, () => firstOf([root, ...inside], (facts) => facts.transcript))
@@ -266,7 +266,7 @@ export class RunFacts {
     return agent === root ? undefined : agent
   }
 
-  /** The agent that made a call, where the run has several. */
+  /** The agent that made a call, if the run has several. */
   #callerOf(call: JoinedCall): string | undefined {
     const { models, tools, root } = this.#plan
     const nameOf = (node: TraceSpan): string | undefined => agentOf(node, root).agent?.name
@@ -275,7 +275,7 @@ export class RunFacts {
     return names.size > 1 && call.by !== undefined ? nameOf(call.by) : undefined
   }
 
-  /** From the agent's span, else from the first span of the run that says it. */
+  /** From the agent's span, or else from the first span of the run that has it. */
   #first<T>(read: (facts: SpanFacts) => T | undefined): T | undefined {
     const { root, inside, models } = this.#plan
     const found = read(root) ?? firstOf(inside, read)

@@ -10,7 +10,7 @@ import { frozen } from './frozen.ts'
 import { Memo } from './memo.ts'
 import { RunFacts } from './run-facts.ts'
 
-/** The slots of what the view keeps beside its facts. */
+/** The slots of values that are cached besides the facts. */
 const SLOT = {
   parent: 0,
   children: 1,
@@ -20,13 +20,13 @@ const SLOT = {
   resource: 5,
 } as const
 
-/** Agents that start agents: deeper ones are left out, because `JSON.stringify` recurses. */
+/** Deeper nested agents are omitted, because `JSON.stringify` recurses. */
 const MAX_DEPTH = 200
 const CHILDREN_CUT: Missing = { what: 'children', why: 'limit' }
 
 /**
- * A run over its spans. Every property is read when it is first asked for and kept; `JSON.stringify` gives all. Asking for
- * the names of tools does not parse what the model was given.
+ * A run, read lazily from its spans. Every property is read at first access and cached; `JSON.stringify` includes all of them. Reading the
+ * names of tools does not parse the models' input.
  */
 export class ReconstructedRun implements AgentRun {
   static {
@@ -170,7 +170,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get resource(): Readonly<Record<string, unknown>> {
-    // The SDK's own object describes every span of the process: what a scorer writes to the run is not written there.
+    // The SDK's own object describes every span of the process, so scorers get a copy.
     return this.#shared(SLOT.resource, () => copyOf(this.#plan.root.span.resource))
   }
 
@@ -179,7 +179,7 @@ export class ReconstructedRun implements AgentRun {
     return frozen(version === undefined ? { name } : { name, version })
   }
 
-  /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
+  /** All properties, for `JSON.stringify`, which omits undefined ones. */
   toJSON(): AgentRun {
     const { conversationId, userId, systemInstructions, userInput, output, availableTools, parent, error } = this
     return {
@@ -217,19 +217,19 @@ export class ReconstructedRun implements AgentRun {
 
   #parentCallId: (() => string | undefined) | undefined
 
-  /** An attribute of the agent's span, as `attributes` has it, without a copy of all the others. */
+  /** An attribute of the agent's span, as in `attributes`, without copying all the others. */
   static attributeOf(run: AgentRun, key: string): unknown {
     return #plan in run ? frozen(run.#attribute(key)) : run.attributes[key]
   }
 
   #attribute(key: string): unknown {
     const { root } = this.#plan
-    // `__proto__` is no attribute that anybody needs, and the only key that would not stay one.
+    // Nobody needs an attribute named `__proto__`, and it is the only key that would not become a property.
     if (key === '__proto__' || isContentAttribute(key, root.dialect)) return undefined
     return copyOf(root.span.attributes[key])
   }
 
-  /** A fact that users get: frozen, because all scorers of the run share it. */
+  /** A fact as users see it: frozen, because all scorers of the run share it. */
   #shared<T>(slot: number, read: () => T): T {
     return this.#memo.once(slot, () => frozen(read()))
   }

@@ -4,14 +4,14 @@ import { unwrapBlocks } from '../../spans/content/parts.ts'
 import { isRecord, textOf } from '../../spans/json.ts'
 import type { Message } from '../../model/message.ts'
 
-/** What a tool's span says of the agent that ran inside it. */
+/** What a tool's span says about the agent that ran inside it. */
 export interface Starter {
   readonly name: string | undefined
   readonly input: readonly Message[] | undefined
   readonly output: string | undefined
 }
 
-/** Reads the question from the tool's arguments, the answer from its result, and the name from either or the tool's own. */
+/** Reads the question from the tool's arguments, the answer from its result, and the name from either or from the tool. */
 export function starterOf(tool: SpanFacts): Starter {
   const question = textIn(tool.toolArguments, QUESTION_KEYS)
   return {
@@ -21,11 +21,11 @@ export function starterOf(tool: SpanFacts): Starter {
   }
 }
 
-/** What parameters that take the question are called, and where results keep the answer, the likeliest first. */
+/** Common names of parameters with the question, and of result keys with the answer, the likeliest first. */
 const QUESTION_KEYS = ['prompt', 'input', 'query', 'question', 'task', 'message', 'request', 'instructions', 'text']
 const ANSWER_KEYS = ['content', 'output', 'answer', 'result', 'response', 'text']
 
-/** A text, the text of content blocks, the text under the first of the keys, or the only text of an object. */
+/** A text, the text of content blocks, the text under the first matching key, or the only text of an object. */
 function textIn(value: unknown, keys: readonly string[]): string | undefined {
   const inner = Array.isArray(value) ? unwrapBlocks(value) : value
   if (typeof inner === 'string') return textOf(inner)
@@ -39,7 +39,7 @@ function textIn(value: unknown, keys: readonly string[]): string | undefined {
   return values.length === 1 ? textOf(values[0]) : undefined
 }
 
-/** The texts of blocks as they were written: an answer that reads as JSON stays text. */
+/** The texts of blocks as written: an answer that looks like JSON stays text. */
 function unwrappedText(blocks: readonly unknown[]): string | undefined {
   const texts = blocks.map((block) => (isRecord(block) && block.type === 'text' ? block.text : undefined))
   return texts.every((text) => typeof text === 'string') ? textOf(texts.join('')) : undefined

@@ -8,21 +8,21 @@ import { printAsJson } from './print-as-json.ts'
 import type { Responses } from './responses.ts'
 import { isFailed } from './run-ending.ts'
 
-/** What a tool call needs to know of its run. */
+/** What a tool call needs to know about its run. */
 export interface CallContext {
   readonly responses: Responses
-  /** What it means when a call has no span. */
+  /** What a missing span of a call means. */
   readonly toolSpans: 'always' | 'sometimes' | 'unless-failed'
-  /** The agent that made the call, where the run has several. */
+  /** The agent that made the call, if the run has several. */
   readonly agentName: () => string | undefined
   readonly childRunId: string | undefined
-  /** True where the run was aborted while the tool was at work. */
+  /** Whether the run was aborted while the tool was running. */
   readonly wasCutOff: boolean
-  /** How many calls were asked for before this one. */
+  /** How many calls were requested before this one. */
   readonly position: number
 }
 
-/** A tool call whose arguments and result are read when they are asked for. */
+/** A tool call whose arguments and result are read at first access. */
 export class ReconstructedToolCall implements ToolCall {
   static {
     printAsJson(this.prototype)
@@ -64,7 +64,7 @@ export class ReconstructedToolCall implements ToolCall {
     return (tool === undefined && asked?.providerExecuted === true) || tool?.tool?.providerExecuted === true
   }
 
-  /** As the model wrote them; the span's where the model's are not recorded, or are not JSON and the span's are. */
+  /** As the model wrote them. The span's are used if the model's are not recorded, or are not JSON while the span's are. */
   get arguments(): unknown {
     return frozen(this.#arguments())
   }
@@ -80,7 +80,7 @@ export class ReconstructedToolCall implements ToolCall {
   #arguments(): unknown {
     const { asked, tool } = this.#call
     const given = asked?.arguments
-    // Hand-offs take none, and their spans have others than the model's.
+    // Hand-offs have none, and their spans have different ones from the model's.
     const isWhole = !isEmpty(given) || tool?.role === 'handoff'
     if (given !== undefined && typeof given !== 'string' && isWhole) return given
     return this.#fromSpan(tool, 'toolArguments') ?? given
@@ -92,16 +92,16 @@ export class ReconstructedToolCall implements ToolCall {
     const response = this.#answerOver(result)
     if (result !== undefined && response === undefined) return protocolError(result) === undefined ? result : undefined
     if (response === undefined || this.#isErrorAnswer(response)) return undefined
-    // With content capture off the arguments are left out, and the response is null.
+    // With content capture off, arguments are omitted and the response is null.
     if (response.response === null && this.arguments === undefined) return undefined
-    // What JavaScript libraries send a model for a tool that returned nothing.
+    // JavaScript libraries send this to a model if a tool returned nothing.
     return response.response === 'undefined' && this.#call.tool !== undefined ? undefined : response.response
   }
 
   #error(): RunError | undefined {
     const error = this.#spanError()
     if (error !== undefined) return error.message === undefined ? { ...error, ...this.#toldMessage() } : error
-    // A span that ended well, with a result: the messages have nothing to add.
+    // The span ended successfully, with a result. The messages have nothing to add.
     const result = this.#fromSpan(this.#call.tool, 'toolResult')
     if (result !== undefined && !this.#wasRefused()) return protocolError(result)
     const response = this.#answer()
@@ -117,7 +117,7 @@ export class ReconstructedToolCall implements ToolCall {
     return this.providerExecuted ? 'unknown' : this.#context.toolSpans === 'always' ? 'not-executed' : 'unknown'
   }
 
-  /** All properties, for `JSON.stringify`, which leaves out the undefined ones. */
+  /** All properties, for `JSON.stringify`, which omits undefined ones. */
   toJSON(): ToolCall {
     const { id, agentName, spanId, childRunId, error, result } = this
     const given = this.arguments
@@ -136,7 +136,7 @@ export class ReconstructedToolCall implements ToolCall {
     }
   }
 
-  /** The model asked, and no tool ran: the library always writes a span, or says so on it. */
+  /** Whether the model asked and no tool ran: the library always writes a span, or the answer says so. */
   #wasRefused(): boolean {
     const { tool } = this.#call
     if (tool !== undefined) return tool.tool?.executed === false
@@ -151,12 +151,12 @@ export class ReconstructedToolCall implements ToolCall {
     return this.#context.toolSpans === 'unless-failed' ? readsAsLostError(response) : readsAsError(response)
   }
 
-  /** The answer in the messages, where the span has no result, or is a hand-off's, which says only to whom. */
+  /** The result in the messages, if the span has none, or is a hand-off's, which only has its target. */
   #answerOver(result: unknown): ToolCallResponsePart | undefined {
     return result === undefined || this.#call.tool?.role === 'handoff' ? this.#answer() : undefined
   }
 
-  /** What the model was sent about an error whose own words the span does not have. */
+  /** The text sent to the model about an error, if the span does not have the error's message. */
   #toldMessage(): RunError {
     const message = textOf(this.#answer()?.response)
     return message === undefined ? {} : { message }
@@ -165,11 +165,11 @@ export class ReconstructedToolCall implements ToolCall {
   #spanError(): RunError | undefined {
     const { tool } = this.#call
     if (tool === undefined) return undefined
-    // Of two records of one call, the inner may be the only one that says how it ended.
+    // Of two records of one call, only the inner one may know how it ended.
     const failed = [tool, ...tool.inner].find((span) => isFailed(span.outcome))
     if (failed === undefined) return this.#context.wasCutOff ? {} : undefined
     const { error } = failed.outcome
-    // A hand-off that is answered took place: of several at the same time, the span of the one that won says that it failed.
+    // A hand-off with an answer took place. Of several at the same time, the span of the one that won reports an error.
     const isDone = error?.message === undefined && tool.role === 'handoff' && this.#answer() !== undefined
     return isDone ? undefined : (error ?? {})
   }
@@ -186,31 +186,31 @@ export class ReconstructedToolCall implements ToolCall {
   }
 }
 
-/** The Model Context Protocol says in the result that a tool failed: `{ content: [{ type: 'text', text }], isError: true }`. */
+/** The Model Context Protocol reports a tool's failure in its result: `{ content: [{ type: 'text', text }], isError: true }`. */
 function protocolError(result: unknown): RunError | undefined {
   if (!isRecord(result) || result.isError !== true || !Array.isArray(result.content)) return undefined
   const message = textOf(toJsonText(unwrapBlocks(result.content)))
   return message === undefined ? {} : { message }
 }
 
-/** Some instrumentations of streams write the arguments as they are before their first part. */
+/** Some instrumentations of streams record the arguments before their first part arrives. */
 function isEmpty(value: unknown): boolean {
   return isRecord(value) && Object.keys(value).length === 0
 }
 
-// How libraries write to the model, in words, that a tool failed or did not run.
+// How libraries tell the model that a tool failed or did not run.
 
-/** Of a tool whose span is lost where it throws: the answer is the error. */
+/** For a tool whose span is lost when it throws: the answer is the error. */
 function readsAsLostError(text: string): boolean {
   return /^(?:\w{0,200}Error|\w{0,200}Exception)\b/.test(text)
 }
 
-/** Of a tool without a span: what applications and LangGraph write of an error. */
+/** For a tool without a span: the texts that applications and LangGraph write for an error. */
 function readsAsError(text: string): boolean {
   return /^(?:\w{0,200}(?:Error|Exception): \S|Error invoking tool )/.test(text)
 }
 
-/** How LangGraph says that no tool ran: of unknown tools, and of arguments that do not fit. */
+/** How LangGraph reports that no tool ran: for unknown tools and invalid arguments. */
 function readsAsRefusal(text: string): boolean {
   if (/^Error: (?:\S+ is not a valid tool, try|Tool "[^"]*" not found\.|Received tool input did not match)/.test(text))
     return true

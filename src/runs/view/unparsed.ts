@@ -2,15 +2,15 @@ import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import { isTooLargeToParse } from '../../spans/json.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 
-/** What is known of spans that were read ahead: to look through megabytes takes long. */
+/** Results for spans that were read ahead, because searching megabytes takes long. */
 const readAhead = new WeakMap<SourceSpan, boolean>()
 
-/** Whether a content attribute of a span is too large to be parsed. */
+/** Whether a content attribute of a span is too large to parse. */
 export function holdsUnparsed(span: SourceSpan): boolean {
   return readAhead.get(span) ?? looksUnparsed(span)
 }
 
-/** Looks at a span of a large run now, so that `holdsUnparsed` has the answer when the run is put together. The span must have ended. */
+/** Checks a span of a large run in advance, so that `holdsUnparsed` is fast later. The span must have ended. */
 export function readHoldsUnparsed(span: SourceSpan): void {
   readAhead.set(span, looksUnparsed(span))
 }
