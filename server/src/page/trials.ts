@@ -1,3 +1,4 @@
+import { redactedInSlices } from 'spanscore/engine'
 import type { AgentRun, Evaluation, ScoringOptions } from 'spanscore/engine'
 
 import { loadConfig } from '../config/load-config.ts'
@@ -120,7 +121,7 @@ export class Trials {
     try {
       const { redact, timeoutMs } = this.#options()
       // What no judge may see is removed here as it is when runs are scored.
-      const seen = scorer.kind === 'judge' && redact !== undefined ? redacted(run, redact) : run
+      const seen = scorer.kind === 'judge' && redact !== undefined ? await redactedInSlices(redact, run) : run
       const { evaluation } = await scorer.run(seen, timeoutMs === undefined ? {} : { timeoutMs })
       return { runId: run.id, evaluation: withPassMark(evaluation, id, passAt) }
     } catch (error) {
@@ -140,15 +141,6 @@ export class Trials {
     this.#loaded ??= loadConfig(this.#configPath, this.#announce).options
     return this.#loaded
   }
-}
-
-/** What a judge may see: what `redact` makes of a plain copy. Without a run from it, no judge is asked. */
-function redacted(run: AgentRun, redact: (run: AgentRun) => AgentRun): AgentRun {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON of a run has all of its facts
-  const left: unknown = redact(JSON.parse(JSON.stringify(run)) as AgentRun)
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the user's function is typed so
-  if (typeof left === 'object' && left !== null && 'toolCalls' in left) return left as AgentRun
-  throw new Error('redact gave no run, so that no judge was asked.')
 }
 
 function isEntry(each: Scorer | Entry): each is Entry {

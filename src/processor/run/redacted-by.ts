@@ -1,7 +1,7 @@
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Failed } from '../../model/score.ts'
 import { describeError, formatValue } from '../../scoring/format-value.ts'
-import { withoutPause } from '../../scoring/in-slices.ts'
+import { inSlices, withoutPause } from '../../scoring/in-slices.ts'
 import { runForeign } from '../../scoring/run-foreign.ts'
 import { disown, isThenable } from '../../scoring/thenable.ts'
 import { failed } from '../../scoring/unscored.ts'
@@ -22,8 +22,12 @@ export function redactedBy(redact: Redact, run: AgentRun): AgentRun {
   return withoutPause(redactInSteps(redact, run))
 }
 
-/** Like `redactedBy`, in steps: for a run of megabytes, everything except `redact` itself is spread over turns of the event loop. */
-export function* redactInSteps(redact: Redact, run: AgentRun): Generator<undefined, AgentRun> {
+/** Like `redactedBy`, but for a run of megabytes everything except `redact` itself is spread over turns of the event loop. */
+export async function redactedInSlices(redact: Redact, run: AgentRun): Promise<AgentRun> {
+  return inSlices(redactInSteps(redact, run))
+}
+
+function* redactInSteps(redact: Redact, run: AgentRun): Generator<undefined, AgentRun> {
   yield* readInSteps(run)
   const copy = yield* plainCopy(run)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON of a run has all of its facts

@@ -7,8 +7,7 @@ import type { Budget } from '../../sampling/budget.ts'
 import type { SamplePoint } from '../../sampling/sample-point.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import type { SpanOutlet } from '../deliver/span-outlet.ts'
-import { inSlices } from '../../scoring/in-slices.ts'
-import { redactedBy, redactInSteps } from './redacted-by.ts'
+import { redactedBy, redactedInSlices } from './redacted-by.ts'
 import type { Reporter } from './reporter.ts'
 import type { ScorableRun } from './scorable-run.ts'
 
@@ -96,7 +95,7 @@ export class ScoredRun {
   redacted(run: AgentRun, redact: (run: AgentRun) => AgentRun, isSmall: boolean): Promise<AgentRun> {
     if (this.#redacted?.of !== run) {
       const redacting = async (): Promise<AgentRun> =>
-        isSmall ? redactedBy(redact, run) : inSlices(redactInSteps(redact, run))
+        isSmall ? redactedBy(redact, run) : redactedInSlices(redact, run)
       this.#redacted = { of: run, run: redacting() }
     }
     return this.#redacted.run
