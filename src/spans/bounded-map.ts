@@ -1,12 +1,11 @@
 /**
- * A map that keeps at most so many entries: what was set first is forgotten first. For what is worth keeping and can be had
- * again: keys come from outside, and have no end.
+ * A map with a maximum size: the oldest entry is removed first. Use it as a cache for keys that come from outside and are unbounded.
  */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>()
   readonly #maxSize: number
 
-  /** @param maxSize Entries that are kept, 1 or more. */
+  /** @param maxSize most entries, 1 or more */
   constructor(maxSize: number) {
     this.#maxSize = maxSize
   }
@@ -26,7 +25,7 @@ export class BoundedMap<Key, Value> {
   set(key: Key, value: Value): void {
     if (this.#entries.size >= this.#maxSize && !this.#entries.has(key)) {
       const [oldest] = this.#entries.keys()
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one: the map is full
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the map is full, so it has a first key
       this.#entries.delete(oldest as Key)
     }
     this.#entries.set(key, value)

@@ -1,10 +1,10 @@
 import { MAX_PARSED_LENGTH, parseJson } from './json.ts'
 
 /**
- * What is whole in JSON text of which the end is missing, because an SDK's length limit cut it: lists and objects that the cut
- * went through keep the members before it. `undefined` if not even the beginning is JSON.
+ * Parses JSON text that an SDK's length limit cut off. Arrays and objects that were cut keep their complete members. `undefined` if not
+ * even the beginning is JSON.
  *
- * @param depth How many levels down a list or object may have lost members; deeper ones are left out as a whole.
+ * @param depth how many levels of arrays and objects may have lost members; deeper ones are dropped as a whole
  */
 export function parseCutJson(text: string, depth: number): unknown {
   if (text.length > MAX_PARSED_LENGTH) return undefined
@@ -41,7 +41,7 @@ export function parseCutJson(text: string, depth: number): unknown {
   return typeof value === 'string' ? undefined : value
 }
 
-/** The index of the quote that closes a string; -1 where it was cut. */
+/** The index of the quote that closes a string; -1 if it was cut off. */
 function endOfString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index++) {
     if (text[index] === '\\') index++

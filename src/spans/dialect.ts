@@ -2,56 +2,56 @@ import type { Message, RunError, ToolCallPart, ToolDefinition, Usage } from '../
 import type { SourceLog, SourceSpan } from './source-span.ts'
 
 /**
- * What a span is to a run.
+ * The role of a span in a run.
  *
- * - `agent`: the run of an agent. The outermost one starts a run; one below a tool call is a child run; one directly below
- *   another agent continues that agent's run (a hand-off).
- * - `entry`: is around the work and may turn out to be the agent: where no agent is around it, none below it, and
- *   models or tools do (a workflow, a chain, a flow, a trace wrapper). Otherwise it is a `step`.
- * - `model`: one call of a model. A model span inside another one is the same call, seen by a second instrumentation.
- * - `tool`: one execution of a tool. One inside another of the same name is the same call (MCP client and server).
- * - `handoff`: one agent hands over to another, where the library has a span of its own for it.
- * - `step`: belongs to the run, says nothing of its own (loop cycles, model chunks, memory).
- * - `evaluator`: judges runs; it and all below it belong to no run.
- * - `none`: recognised, and of no interest.
+ * - `agent`: the run of an agent. The outermost one starts a run; one below a tool call is a child run; one directly below another agent
+ * continues that agent's run (a hand-off).
+ * - `entry`: encloses the work, and is the agent if no agent is above or below it and models or tools are below it (a workflow, a chain, a
+ * flow, a trace wrapper). Otherwise it is a `step`.
+ * - `model`: one model call. A model span inside another one is the same call, recorded by a second instrumentation.
+ * - `tool`: one execution of a tool. A tool span inside another of the same name is the same call (MCP client and server).
+ * - `handoff`: one agent hands over to another, in libraries with a separate span for it.
+ * - `step`: part of the run without facts of its own (loop cycles, model chunks, memory).
+ * - `evaluator`: evaluates runs. It and everything below it belong to no run.
+ * - `none`: recognised but ignored.
  */
 export type SpanRole = 'agent' | 'entry' | 'model' | 'tool' | 'handoff' | 'step' | 'evaluator' | 'none'
 
-/** Who an agent span speaks of. */
+/** The agent of an agent span. */
 export interface AgentIdentity {
   readonly name?: string
   readonly id?: string
   readonly version?: string
 }
 
-/** Which model answered. */
+/** The model that answered. */
 export interface ModelIdentity {
-  /** The model that answered, else the one that was asked for. */
+  /** The model that answered, or else the requested one. */
   readonly model?: string
   readonly responseId?: string
   readonly finishReasons?: readonly string[]
 }
 
-/** Which tool was called. */
+/** The tool that was called. */
 export interface ToolIdentity {
   readonly name: string
-  /** The model's id of the call. */
+  /** The model's id for the call. */
   readonly id?: string
-  /** True where the model's provider executed it. */
+  /** Whether the model's provider executed it. */
   readonly providerExecuted?: boolean
-  /** The agent that the tool starts, where the call says whom: for agents whose own spans do not say their names. */
+  /** The name of the agent that the tool starts, if the call has it. Used for agents whose own spans have no name. */
   readonly agentName?: string
-  /** False where the span says that the tool did not run (unknown tool, refused arguments). */
+  /** False if the span says that the tool did not run (unknown tool, refused arguments). */
   readonly executed?: boolean
 }
 
-/** How the work of a span ended. */
+/** How a span's work ended. */
 export interface SpanOutcome {
   readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
   readonly error?: RunError
 }
 
-/** A fact that content capture may have left out. */
+/** A fact that may be missing if content capture is off. */
 export type ContentFact =
   | 'systemInstructions'
   | 'input'
@@ -61,7 +61,7 @@ export type ContentFact =
   | 'toolArguments'
   | 'toolResult'
 
-/** Why a fact is not there, and what would record it. */
+/** Why a fact is missing, and what would record it. */
 export interface Absence {
   readonly why: 'not-captured' | 'redacted' | 'truncated' | 'not-recorded' | 'limit'
   /** The exact setting of the instrumentation. */
@@ -69,120 +69,119 @@ export interface Absence {
 }
 
 /**
- * How one instrumentation writes spans. A dialect is an object of pure functions over one span: what its library writes,
- * nothing guessed, `undefined` for what the span does not hold.
+ * The way in which one instrumentation writes spans: an object of pure functions over one span. They return exactly what the library
+ * writes, guess nothing, and return `undefined` for what is missing.
  *
- * `recognises` and `roleOf` run on every span of the process, at its start with few attributes or none, and again at its
- * end: string and key comparisons only. All other functions run when a fact is asked for, at most once a span for the
- * content ones. They may throw on hostile input: `SpanFacts` turns that into `undefined`.
+ * `recognises` and `roleOf` run for every span of the process, at its start with few or no attributes and again at its end, so they only
+ * compare strings and keys. All other functions run when a fact is read; those for content run at most once per span. They may throw on
+ * hostile input, which `SpanFacts` turns into `undefined`.
  *
- * To add a dialect: a file in `dialects/`, a line in `dialects/all.ts`.
+ * To add a dialect, add a file in `dialects/` and a line in `dialects/all.ts`.
  */
 export interface Dialect {
-  /** `gen-ai`, `ai-sdk`, `openinference`, … as `AgentRun.dialect` shows it. */
+  /** `gen-ai`, `ai-sdk`, `openinference`, … as in `AgentRun.dialect`. */
   readonly name: string
   /**
-   * The beginnings of every attribute key that `recognises` looks at, with what separates them from the rest: `gen_ai.`,
-   * `genkit:`. A span of an unknown scope, none of whose keys begins so, is not asked about.
+   * The prefixes, including the separator, of all attribute keys that `recognises` reads: `gen_ai.`, `genkit:`. A span of an unknown scope
+   * is only passed to `recognises` if one of its keys has such a prefix.
    */
   readonly namespaces?: readonly string[]
-  /** The beginnings of the span names by which `recognises` knows a span of an unknown scope that has no attributes yet. */
+  /** Prefixes of span names by which `recognises` identifies a span of an unknown scope that has no attributes yet. */
   readonly names?: readonly string[]
-  /** The attributes that say what a span is, so that its role is final once one of them is there. */
+  /** The attributes that determine a span's role. The role is final once one of them is set. */
   readonly kindKeys?: readonly string[]
   /**
-   * Asked of an open span that has one of the `kindKeys`: true where the library may still write on it, at its end, that it is
-   * an agent.
+   * Whether an open span that has one of the `kindKeys` may still become an agent at its end.
    */
   mayBecomeAgent?(span: SourceSpan): boolean
-  /** True where the span is this library's, by its scope, its attributes or its name. */
+  /** Whether the span is this library's, by its scope, attributes or name. */
   recognises(scopeName: string, attributes: Readonly<Record<string, unknown>>, spanName: string): boolean
-  /** What the span is to its run. */
+  /** The role of the span in its run. */
   roleOf(span: SourceSpan): SpanRole
   /**
-   * For roles `agent` and `entry`: true where all agents directly below are one run, handing over to one another (a
-   * trace around them, a swarm, a graph). The run is then this span's, under the name of the first agent.
+   * For roles `agent` and `entry`: whether all agents directly below form one run and hand over to one another (an enclosing trace, a
+   * swarm, a graph). That run is this span's, under the name of the first agent.
    */
   holdsOneRun?(span: SourceSpan): boolean
   /**
-   * `always`: whatever tool runs in this library has a span, so that a call without one was never executed. `sometimes`
-   * (the default): calls without a span may have been executed. `unless-failed`: the span of a tool that throws is lost,
-   * so that an answer which reads as an error, and has no span, is one.
+   * `always`: every tool that runs has a span, so a call without one was not executed. `sometimes` (the default): calls without a span may
+   * have been executed. `unless-failed`: a tool that throws loses its span, so a call without a span whose result reads like an error
+   * failed.
    */
   readonly toolSpans?: 'always' | 'sometimes' | 'unless-failed'
 
   /**
-   * True where a model's client writes the spans itself, so that an instrumentation of the client may write each call once
-   * more, around it or beside it.
+   * Whether a model's client writes these spans itself. An instrumentation of the client may then record each call again, around or beside
+   * it.
    */
   readonly isOfClient?: boolean
 
-  /** Where the library can write each run in two forms at the same time, in traces of their own, which of them this is. */
+  /** Which of two formats this is, if the library can write each run in two at the same time, in separate traces. */
   readonly formOfTwo?: 'newer' | 'older'
 
   /**
-   * True for spans whose parents do not show where they belong, because the library writes the spans of a run side by side:
-   * the agents' `input` and `transcript`, the models' `input` and the tools' ids then do.
+   * Whether parents do not show where a span belongs, because the library writes the spans of a run side by side. Then the agents' `input`
+   * and `transcript`, the models' `input` and the tools' ids do.
    */
   isFlat?(span: SourceSpan): boolean
 
   /**
-   * Agent spans: true where the library writes an agent that a tool starts below the trace, beside the agent whose tool that is.
-   * The tool that was at work as long as the agent was, and that was given its question, is the one that started it.
+   * For agent spans: whether the library writes an agent that a tool starts as a sibling of the tool's agent. The tool that started it ran
+   * for as long as the agent and received its question.
    */
   startsBesideItsTool?(span: SourceSpan): boolean
 
-  /** The agent of an agent or entry span; of any other span the agent on whose behalf it ran, where it says so. */
+  /** The agent of an agent or entry span; for any other span the agent for which it ran, if known. */
   agent?(span: SourceSpan): AgentIdentity | undefined
-  /** The conversation or session, where the span names it. */
+  /** The conversation or session, if the span has it. */
   conversationId?(span: SourceSpan): string | undefined
-  /** The user on whose behalf the agent ran, where the span names them. */
+  /** The user for whom the agent ran, if the span has it. */
   userId?(span: SourceSpan): string | undefined
   /** Default: the span's status, then its exception event (see `outcomeOf`). */
   outcome?(span: SourceSpan): SpanOutcome
 
-  /** Agent and model spans: where they are apart from the messages. System messages of `input` are found without this. */
+  /** For agent and model spans: system instructions outside of the messages. System messages in `input` are found without this. */
   systemInstructions?(span: SourceSpan, logs: readonly SourceLog[]): string | undefined
-  /** Agent and model spans: what went in, history included. System messages may stay in; the run takes them out. */
+  /** For agent and model spans: the input with its history. System messages may be included; the run removes them. */
   input?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
-  /** Agent spans: the final answer. Model spans: what the model said, tool calls included. */
+  /** For agent spans: the final answer. For model spans: the model's output, including tool calls. */
   output?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
   /**
-   * Agent spans: true where `output` is the answer in the form that the library hands to its caller, which the words of the
-   * last model call are not. Otherwise those words come first.
+   * For agent spans: whether `output` is the form of the answer that the library returns to its caller, unlike the text of the last model
+   * call. Otherwise that text takes precedence.
    */
   hasFinalForm?(span: SourceSpan): boolean
-  /** Model spans: the tool calls of `output`, where they can be had without parsing all of it; `undefined` if not. */
+  /** For model spans: the tool calls of `output`, if they can be read without parsing all of it; otherwise `undefined`. */
   toolCalls?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolCallPart[] | undefined
-  /** Agent spans: all messages of the run in order, where the library lists them (input, calls, results, answer). */
+  /** For agent spans: all messages of the run in order, if the library lists them (input, calls, results, answer). */
   transcript?(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined
-  /** Agent and model spans: the tools that were offered. */
+  /** For agent and model spans: the tools that were offered. */
   toolDefinitions?(span: SourceSpan, logs: readonly SourceLog[]): readonly ToolDefinition[] | undefined
 
-  /** Model spans. */
+  /** For model spans. */
   model?(span: SourceSpan): ModelIdentity | undefined
   /**
-   * Given where an agent span carries the sum of the tokens whenever it came to its end: one without, that ended on tool calls
-   * whose tokens were counted, ended in a model call of which there is no span, and this is how.
+   * Set if an agent span has the sum of the tokens whenever it completes. Then an agent span without the sum, whose tool calls have token
+   * counts, ended like this in a model call without a span.
    */
   readonly endsWithoutSum?: 'error' | 'aborted'
-  /** Model spans, and agent spans that carry the sum. */
+  /** For model spans, and agent spans with the sum. */
   usage?(span: SourceSpan): Usage | undefined
 
-  /** Tool and hand-off spans. */
+  /** For tool and hand-off spans. */
   tool?(span: SourceSpan): ToolIdentity | undefined
-  /** Tool spans: the parsed JSON value, or the text as written. */
+  /** For tool spans: the parsed JSON value, or the text as written. */
   toolArguments?(span: SourceSpan, logs: readonly SourceLog[]): unknown
-  /** Tool spans: as the tool returned it, the library's envelope removed. `null` is a result, `undefined` is none. */
+  /** For tool spans: the tool's return value without the library's envelope. `null` is a result; `undefined` means none. */
   toolResult?(span: SourceSpan, logs: readonly SourceLog[]): unknown
 
   /**
-   * Asked when a content fact is `undefined`. Default: `not-recorded`, no switch. Of system instructions and tool
-   * definitions, which a run need not have, `undefined` says that there were none.
+   * Called if a content fact is `undefined`. Default: `not-recorded`, without a setting. For system instructions and tool definitions,
+   * which are optional in a run, `undefined` means that there were none.
    */
   absence?(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog[]): Absence | undefined
-  /** Attribute keys with message or tool content; a key ending in `*` means all that begin with what is before it. */
+  /** Attribute keys with message or tool content. A key that ends in `*` is a prefix. */
   readonly contentKeys?: readonly string[]
-  /** Keys that hold content on spans of this dialect, and are too common to be taken for it on others'. */
+  /** Keys with content on this dialect's spans that are too common to count as content on other spans. */
   readonly ownContentKeys?: readonly string[]
 }

@@ -16,7 +16,7 @@ import { withMovedContent } from './content/moved-content.ts'
 import { outcomeOf } from './outcome.ts'
 import type { SourceLog, SourceSpan } from './source-span.ts'
 
-/** Where each fact is kept once it is read: an array is several times faster than a map here. */
+/** The slot of each cached fact: an array is several times faster here than a map. */
 const SLOT = {
   agent: 0,
   outcome: 1,
@@ -37,16 +37,15 @@ const SLOT = {
 const NOTHING: unique symbol = Symbol('nothing')
 
 /**
- * The neutral facts of one span, read through its dialect when they are asked for, each once. Never throws: what a
- * dialect cannot read is `undefined`.
+ * The neutral facts of one span, read lazily through its dialect, each once. Never throws: a fact that cannot be read is `undefined`.
  */
 export class SpanFacts {
-  /** The span, with the content that was moved from it to log records. */
+  /** The span, with content restored from log records. */
   span: SourceSpan
   dialect: Dialect
   role: SpanRole
   logs: readonly SourceLog[]
-  /** By slot; `NOTHING` where a fact was read and is not there. */
+  /** By slot; `NOTHING` for a fact that was read and is missing. */
   readonly #read: unknown[] = []
 
   constructor(span: SourceSpan, dialect: Dialect, role: SpanRole, logs: readonly SourceLog[] = NO_LOGS) {
@@ -56,15 +55,15 @@ export class SpanFacts {
     this.logs = logs
   }
 
-  /** To be called when further log records of the span have come, with all of them in order of time. */
+  /** Must be called when more log records of the span have arrived, with all of them ordered by time. */
   takeLogs(logs: readonly SourceLog[]): void {
-    // Where there were some before, what they moved to the span is there already, and is written over.
+    // Content from earlier log records is already on the span, and is overwritten.
     this.span = withMovedContent(this.span, logs)
     this.logs = logs
     this.forget()
   }
 
-  /** To be called when the span says something else than before: what was read of it is read again. */
+  /** Must be called when the span has changed. Facts are then read again. */
   forget(): void {
     this.#read.length = 0
   }
@@ -89,7 +88,7 @@ export class SpanFacts {
     )
   }
 
-  /** From where the library keeps them apart, else the system messages of the input. */
+  /** The separate system instructions of the library, or else the system messages of the input. */
   get systemInstructions(): string | undefined {
     const own = this.#once(SLOT.systemInstructions, () => this.dialect.systemInstructions?.(this.span, this.logs))
     return own ?? this.#once(SLOT.systemMessages, () => systemTextOf(this.input))
@@ -103,7 +102,7 @@ export class SpanFacts {
     return this.#once(SLOT.output, () => unlessCut(this.dialect.output?.(this.span, this.logs)))
   }
 
-  /** The calls that the model asked for; empty where it asked for none, or where that is not recorded. */
+  /** The tool calls that the model requested; empty if there are none, or if they are not recorded. */
   get toolCalls(): readonly ToolCallPart[] {
     const calls = this.#once(
       SLOT.toolCalls,
@@ -140,12 +139,12 @@ export class SpanFacts {
     return this.#once(SLOT.toolResult, () => unlessLong(this.dialect.toolResult?.(this.span, this.logs)))
   }
 
-  /** Why a fact that ought to be there is not. */
+  /** Why a required fact is missing. */
   absence(fact: ContentFact): Absence {
     return guarded(() => this.dialect.absence?.(this.span, fact, this.logs)) ?? { why: 'not-recorded' }
   }
 
-  /** As `absence`, for facts that a run need not have: `undefined` if there were none. */
+  /** Like `absence`, for optional facts: `undefined` if there were none. */
   optionalAbsence(fact: ContentFact): Absence | undefined {
     return guarded(() => this.dialect.absence?.(this.span, fact, this.logs))
   }
@@ -160,7 +159,7 @@ export class SpanFacts {
 
   #once<T>(slot: number, read: () => T): T | undefined {
     const known = this.#read[slot]
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each slot is read by the getter of its name alone
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each slot is only read by the getter of its name
     if (known !== undefined) return known === NOTHING ? undefined : (known as T)
     const value = guarded(read)
     this.#read[slot] = value === undefined ? NOTHING : value
@@ -168,13 +167,13 @@ export class SpanFacts {
   }
 }
 
-/** A single text that begins as JSON and is none is the record of messages, cut off, and not what was said. */
+/** A single text that starts like JSON but is invalid is a cut-off record of messages, not their content. */
 function unlessCut(messages: readonly Message[] | undefined): readonly Message[] | undefined {
   const text = messages?.length === 1 ? messages[0]?.text : undefined
   return text !== undefined && isCutJson(text) ? undefined : messages
 }
 
-/** What is too long to be parsed and looks as if it had to be is no value. */
+/** Text that looks like JSON but is too long to parse is not used as a value. */
 function unlessLong(value: unknown): unknown {
   const isLong = typeof value === 'string' && value.length > MAX_PARSED_LENGTH
   return isLong && /^\s*[{[]/.test(value) ? undefined : value

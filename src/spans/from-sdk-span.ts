@@ -1,10 +1,10 @@
 import { timeMs } from './outside-number.ts'
 import type { SourceEvent, SourceSpan } from './source-span.ts'
 
-/** Seconds and nanoseconds, as OpenTelemetry JS writes times. */
+/** Seconds and nanoseconds, as in OpenTelemetry JS. */
 export type HighResolutionTime = readonly [number, number]
 
-/** An SDK's span object of line 1.30, 2.x or 3.x, as far as it is read here. */
+/** A span object of SDK 1.30, 2.x or 3.x, reduced to the properties that are read. */
 export interface SdkSpanLike {
   readonly name: string
   /** The API's `SpanKind`: 0 internal, 1 server, 2 client, 3 producer, 4 consumer. */
@@ -32,10 +32,10 @@ export interface SdkSpanLike {
 }
 
 /**
- * A view of an SDK's span in the form that everything above reads. Nothing is copied: attributes that the application or
- * a later processor still writes are seen. Works before the span has ended, its end time is then its start.
+ * A live view of an SDK's span in neutral form. Nothing is copied, so attributes written later by the application or a processor are
+ * visible. It works before the span has ended; the end time then equals the start time.
  *
- * @param startOrder How many spans had started before it, where that is known.
+ * @param startOrder how many spans had started before it, if known
  */
 export function toSourceSpan(span: SdkSpanLike, startOrder?: number): SourceSpan {
   return new SdkSourceSpan(span, startOrder)

@@ -1,18 +1,17 @@
 /**
- * Longest text that is parsed without a look at its nesting: at two characters a level it cannot overflow the stack of
- * those who walk or stringify the value later.
+ * Shorter text is parsed without checking its nesting: at two characters per level, it cannot overflow the stack of code that recurses.
  */
 const MAX_UNCHECKED_LENGTH = 4000
-/** Longer text is not parsed: nothing may hold the event loop for as long as that takes. */
+/** Longer text is not parsed, because that would block the event loop. */
 export const MAX_PARSED_LENGTH: number = 4 * 1024 * 1024
-/** Deeper values stay text: `JSON.stringify` recurses, and a run must always be printable. */
+/** Deeper values stay text: `JSON.stringify` recurses, and every run must be printable. */
 const MAX_DEPTH = 1000
-/** Text with more values than this stays text: reading, copying and freezing a value takes about half a microsecond. */
+/** Text with more values stays text: reading, copying and freezing a value takes about half a microsecond. */
 const MAX_VALUES = 50_000
 
 /**
- * Parses JSON text, and gives text that is not JSON (plain, cut off, nested too deep) back as it is. Values that are structured
- * already, as SDK 3.x writes them, belong to the application's span: what is given back is a copy.
+ * Parses JSON text. Returns text that is not JSON (plain, cut off, nested too deeply) unchanged. Structured values, as in SDK 3.x, belong
+ * to the application's span, so a copy is returned.
  */
 export function parseJson(value: unknown): unknown {
   if (typeof value !== 'string') return copyOf(value)
@@ -24,7 +23,7 @@ export function parseJson(value: unknown): unknown {
   }
 }
 
-/** Whether text that may be JSON is not parsed, because it is too long, holds too many values, or is nested too deep. */
+/** Whether text that may be JSON is not parsed because it is too long, has too many values, or is nested too deeply. */
 export function isTooLargeToParse(text: string): boolean {
   return text.length > MAX_PARSED_LENGTH || (text.length > MAX_UNCHECKED_LENGTH && isTooRich(text))
 }
@@ -33,8 +32,8 @@ export function isTooLargeToParse(text: string): boolean {
 const MAX_COPY_DEPTH = 100
 
 /**
- * A copy of a value that somebody else owns, as deep as lists and plain objects go: attributes and resources belong to the
- * application's spans, and what is written to a run must not be exported with them.
+ * Copies a value deeply, as far as arrays and plain objects go. Attributes and resources belong to the application's spans, and changes to
+ * a run must not be exported with them.
  */
 export function copyOf<T>(value: T, depth?: number): T
 export function copyOf(value: unknown, depth = 0): unknown {
@@ -48,7 +47,7 @@ export function copyOf(value: unknown, depth = 0): unknown {
   return copy
 }
 
-/** As `parseJson`, and once more where the value was a JSON string with a JSON object or array inside. */
+/** Like `parseJson`, but parses again if the value is a JSON string with a JSON object or array inside. */
 export function parseJsonTwice(value: unknown): unknown {
   const once = parseJson(value)
   if (typeof once !== 'string' || once === value) return once
@@ -56,12 +55,12 @@ export function parseJsonTwice(value: unknown): unknown {
   return first === OPEN_BRACE || first === OPEN_BRACKET ? parseJson(once) : once
 }
 
-/** True for text that begins as a JSON object (or a list of them) and is none: a length limit cut it off. */
+/** Whether text starts like a JSON object (or a list of them) but is invalid, because a length limit cut it off. */
 export function isCutJson(text: string): boolean {
   return /^\s*(\[\s*)?\{\s*"/.test(text) && typeof parseJson(text) === 'string'
 }
 
-/** JSON text of a value; text as it is; `undefined` for what has no JSON form. Never throws. */
+/** JSON text of a value; a string is returned unchanged; `undefined` if there is no JSON form. Never throws. */
 export function toJsonText(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   try {
@@ -72,29 +71,28 @@ export function toJsonText(value: unknown): string | undefined {
 }
 
 /**
- * JSON text with sorted keys, so that equal values give equal text whatever wrote them. Beyond 200 levels, where a
- * comparison has no use any more, it gives up.
+ * JSON text with sorted keys, so that equal values give equal text. It stops at 200 levels, because deeper values are not worth comparing.
  */
 export function canonicalJson(value: unknown): string {
   return toCanonical(value, 0, NO_BOUND)
 }
 
 /**
- * As `canonicalJson`, of no more of a value than takes as long as that many characters. Values that differ only beyond it give equal text
- * where as much of them follows: to compare everything that a run recorded would take seconds.
+ * Like `canonicalJson`, but bounded: it reads no more of a value than takes as long as that many characters. Longer values that differ only
+ * after the bound give the same text if equally much follows. Comparing everything that a run recorded would take seconds.
  */
 export function canonicalJsonWithin(maxCharacters: number, value: unknown): string {
   return toCanonical(value, 0, { charactersLeft: maxCharacters })
 }
 
-/** What is left of a bound. */
+/** The rest of a bound. */
 interface Bound {
   charactersLeft: number
 }
 
 const NO_BOUND: Bound = { charactersLeft: Number.POSITIVE_INFINITY }
 
-/** Writing a value takes as long as writing so many characters of a text. */
+/** Writing a value takes as long as writing this many characters of text. */
 const VALUE_CHARACTERS = 8
 
 function toCanonical(value: unknown, depth: number, bound: Bound): string {
@@ -131,12 +129,12 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value where it is a string that is not empty. */
+/** The value if it is a non-empty string. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** The value as a finite number; numbers in strings too, as protobuf's JSON writes 64-bit integers. */
+/** The value as a finite number; also parses strings, because protobuf's JSON writes 64-bit integers as strings. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   if (typeof value === 'bigint') return numberOf(Number(value))
@@ -147,11 +145,11 @@ export function numberOf(value: unknown): number | undefined {
 
 const QUOTE = 34
 const COMMA = 44
-// What closes them are the codes two further on.
+// The code of a closing bracket is that of the opening one plus two.
 const OPEN_BRACE = 123
 const OPEN_BRACKET = 91
 
-/** A look at both ends saves the thrown error for plain text, which most answers are, and for JSON that was cut. */
+/** Checking both ends avoids an exception for plain text, which most answers are, and for cut-off JSON. */
 function mayBeJson(text: string): boolean {
   let start = 0
   while (isSpace(text.charCodeAt(start))) start++
@@ -178,7 +176,7 @@ function isJsonWord(text: string): boolean {
   return word === 'true' || word === 'false' || word === 'null'
 }
 
-/** Whether JSON text is nested too deep, or holds too many values; each but the first of a list or object follows a comma. */
+/** Whether JSON text is nested too deeply or has too many values; each value except the first in its container follows a comma. */
 function isTooRich(text: string): boolean {
   let [depth, values] = [0, 0]
   for (let index = 0; index < text.length; index++) {
@@ -196,7 +194,7 @@ function isTooRich(text: string): boolean {
   return false
 }
 
-/** Index of the quote that ends the string which starts at `start`; the text's length where none does. */
+/** The index of the quote that ends the string starting at `start`; the text's length if there is none. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end !== -1) {

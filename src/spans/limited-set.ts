@@ -1,9 +1,9 @@
-/** A set that takes no more than so many values: for what comes from outside, where the first ones are enough. */
+/** A set with a maximum size, for values that come from outside if the first ones are enough. */
 export class LimitedSet<Value> implements Iterable<Value> {
   readonly #values = new Set<Value>()
   readonly #maxSize: number
 
-  /** @param maxSize Values that are taken. */
+  /** @param maxSize most values */
   constructor(maxSize: number) {
     this.#maxSize = maxSize
   }
@@ -16,7 +16,7 @@ export class LimitedSet<Value> implements Iterable<Value> {
     return this.#values.has(value)
   }
 
-  /** Adds a value; false where it is there already, or the set is full. */
+  /** Adds a value; false if it already exists, or the set is full. */
   add(value: Value): boolean {
     if (this.#values.size >= this.#maxSize || this.#values.has(value)) return false
     this.#values.add(value)

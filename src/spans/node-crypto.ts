@@ -2,7 +2,7 @@ type NodeCrypto = typeof import('node:crypto')
 
 let loaded: NodeCrypto | undefined
 
-/** `node:crypto`, loaded when something is first hashed or drawn: an `import` of it would cost every start of the application 3 MB. */
+/** `node:crypto`, loaded at first use: importing it would cost 3 MB at every application start. */
 export function nodeCrypto(): NodeCrypto {
   loaded ??= process.getBuiltinModule('node:crypto')
   return loaded

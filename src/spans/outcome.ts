@@ -4,8 +4,8 @@ import type { RunError } from '../model/message.ts'
 import type { SourceSpan } from './source-span.ts'
 
 /**
- * How the work of a span ended, as OpenTelemetry says it: an error status, or an exception event where the status is not
- * `error` but was set (LangSmith sets `ok` first, and `ok` is final in the SDK). `unknown` where the span does not show it.
+ * How a span's work ended by OpenTelemetry's rules: an error status, or an exception event if another status was set (LangSmith sets `ok`
+ * first, which is final in the SDK). `unknown` if the span does not show it.
  */
 export function outcomeOf(span: SourceSpan): SpanOutcome {
   const { code, message } = span.status
@@ -15,7 +15,7 @@ export function outcomeOf(span: SourceSpan): SpanOutcome {
   return { status: isAbort(error) ? 'aborted' : 'error', error }
 }
 
-/** As `outcomeOf`, and an exception event alone is an error too. */
+/** Like `outcomeOf`, but an exception event alone is also an error. */
 export function outcomeWithExceptions(span: SourceSpan): SpanOutcome {
   const outcome = outcomeOf(span)
   if (outcome.error !== undefined || exceptionOf(span) === undefined) return outcome
@@ -23,7 +23,7 @@ export function outcomeWithExceptions(span: SourceSpan): SpanOutcome {
   return { status: isAbort(error) ? 'aborted' : 'error', error }
 }
 
-/** True for the errors with which JavaScript says that the caller gave up. */
+/** Whether this is an error by which JavaScript reports that the caller aborted. */
 export function isAbort(error: RunError): boolean {
   return error.type === 'AbortError' || error.type === 'ABORT_ERR' || error.message === 'This operation was aborted'
 }
@@ -40,13 +40,13 @@ export function exceptionOf(span: SourceSpan): RunError | undefined {
 
 function errorOf(span: SourceSpan, attributeType: string | undefined, statusMessage: string | undefined): RunError {
   const exception = exceptionOf(span)
-  // The exception's own words first: some put the stack, or another's text, into the status message.
+  // The exception's own message comes first, because some libraries put the stack or another text into the status message.
   const type = exception?.type ?? attributeType
   const message = exception?.message ?? withWords(statusMessage) ?? textOf(span.attributes['error.message'])
   return { ...(type !== undefined && { type }), ...(message !== undefined && { message }) }
 }
 
-/** Python's SDK writes `ValueError: ` where an exception has no words of its own. */
+/** Python's SDK writes `ValueError: ` for an exception without a message. */
 function withWords(message: string | undefined): string | undefined {
   return message !== undefined && /^\w{1,200}: ?$/.test(message) ? undefined : message
 }

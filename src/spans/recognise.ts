@@ -3,9 +3,8 @@ import { allDialects } from './dialects/all.ts'
 import type { SourceSpan } from './source-span.ts'
 
 /**
- * Says which instrumentation wrote a span, by scope and attributes; `undefined` if none that is known did. Compares
- * strings and looks up keys, nothing more: it runs on every span of the process, at its start with the attributes that
- * are there by then, and again at its end.
+ * Returns the dialect that wrote a span, by scope and attributes; `undefined` if none recognises it. It runs for every span of the process,
+ * at its start with the attributes so far and again at its end, so it only compares strings and looks up keys.
  */
 export function recognise(
   scopeName: string,
@@ -18,7 +17,7 @@ export function recognise(
   return undefined
 }
 
-/** What the span is to a run; `none` where the dialect does not know. Never throws. */
+/** The role of a span; `none` if the dialect does not know. Never throws. */
 export function roleOf(dialect: Dialect, span: SourceSpan): SpanRole {
   try {
     return dialect.roleOf(span)

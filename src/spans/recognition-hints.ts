@@ -5,27 +5,27 @@ import { recognise } from './recognise.ts'
 import type { SourceSpan } from './source-span.ts'
 
 /**
- * What can be said of a span before any dialect is asked. Most spans of an application are of libraries that have nothing
- * to do with agents, and a dozen questions a span are more than they may cost.
+ * What the scope says about a span, before any dialect is asked. Most spans of an application have nothing to do with agents, and asking
+ * all dialects about each of them would cost too much.
  */
 export type ScopeKind =
   /** A library whose spans are never part of a run. */
   | 'ordinary'
-  /** A library that a dialect knows by its scope. */
+  /** A library that a dialect recognises by its scope. */
   | 'library'
-  /** A tracer of the application's own, or of a library that nobody knows: the attributes say. */
+  /** A tracer of the application, or of an unknown library: the attributes decide. */
   | 'unknown'
 
-/** Instrumentations of OpenTelemetry's own, save those that trace models, and of frameworks that do not. */
+/** OpenTelemetry's own instrumentations, except those of models, and of frameworks without agents. */
 const ORDINARY =
   /^(?:@opentelemetry\/instrumentation-(?!.*(?:openai|anthropic|bedrock|aws|google|vertex|cohere|mistral|ollama|gen|llm|lang|agent|mcp))|@prisma\/instrumentation|prisma$|next\.js$|@vercel\/otel\/fetch)/
 
-/** As many scopes as an application may reasonably have. */
+/** More scopes than an application has. */
 const MAX_SCOPES = 1000
 
 const kinds = new BoundedMap<string, ScopeKind>(MAX_SCOPES)
 
-/** What is known of all spans of an instrumentation scope. */
+/** The kind of an instrumentation scope. */
 export function scopeKindOf(scopeName: string): ScopeKind {
   return kinds.get(scopeName) ?? classify(scopeName)
 }
@@ -41,33 +41,32 @@ function classify(scopeName: string): ScopeKind {
 }
 
 /**
- * The namespaces of all dialects by the code of their first letter: most keys of ordinary spans (`http.…`, `url.…`, `db.…`) are
- * passed over after one look-up. Keys that begin with a character beyond ASCII are in no dialect's namespace.
+ * The namespaces of all dialects by the code of their first letter: one look-up excludes most keys of ordinary spans (`http.…`, `url.…`,
+ * `db.…`). Keys that start with a non-ASCII character are in no namespace.
  */
 const namespacesByLetter: readonly (readonly string[] | undefined)[] = byFirstLetter(
   allDialects.flatMap((dialect) => dialect.namespaces ?? []),
 )
 
-/** The names by which dialects recognise spans that have no attributes yet, in the same form. */
+/** The names by which dialects recognise spans without attributes, in the same form. */
 const namesByLetter: readonly (readonly string[] | undefined)[] = byFirstLetter(
   allDialects.flatMap((dialect) => dialect.names ?? []),
 )
 
-/** The attributes that say what a span is, in one dialect or another. */
+/** The attributes that determine a span's role in any dialect. */
 const kindKeys: readonly string[] = [...new Set(allDialects.flatMap((dialect) => dialect.kindKeys ?? []))]
 
 /**
- * Whether a dialect could recognise a span of an `unknown` scope: false is certain, true means that the dialects have to be
- * asked.
+ * Whether a dialect may recognise a span of an `unknown` scope. False is certain; if true, the dialects must be asked.
  */
 export function mayBeRecognised(attributes: Readonly<Record<string, unknown>>, spanName: string): boolean {
-  // Own keys and inherited ones alike: attributes are plain objects, and `for…in` costs no array.
+  // Attributes are plain objects, and `for in` needs no array of keys.
   // oxlint-disable-next-line eslint/guard-for-in
   for (const key in attributes) if (beginsWithOneOf(key, namespacesByLetter)) return true
   return beginsWithOneOf(spanName, namesByLetter)
 }
 
-/** Whether a recognised span says by now what it is, and will stay that; many say it only when they end. */
+/** Whether the role of a recognised span is already final. Many spans only reveal it when they end. */
 export function saysItsKind(dialect: Dialect, span: SourceSpan): boolean {
   const { attributes } = span
   return kindKeys.some((key) => attributes[key] !== undefined) && dialect.mayBecomeAgent?.(span) !== true
@@ -90,8 +89,7 @@ function beginsWithOneOf(text: string, table: readonly (readonly string[] | unde
 }
 
 /**
- * The same for bytes that are not decoded: whether an attribute's key, which starts at `start` and ends before `end`, is in the
- * namespace of a dialect.
+ * The same for undecoded bytes: whether an attribute's key, from `start` to before `end`, is in a dialect's namespace.
  */
 export function isKeyOfDialect(bytes: Uint8Array, start: number, end: number): boolean {
   return bytesBeginWithOneOf(bytes, start, end, namespacesByLetter)
@@ -115,7 +113,7 @@ function bytesBeginWithOneOf(
   return false
 }
 
-/** Namespaces are ASCII: one byte is one character. */
+/** Namespaces are ASCII, so one byte is one character. */
 function bytesBeginWith(bytes: Uint8Array, start: number, end: number, beginning: string): boolean {
   if (end - start < beginning.length) return false
   for (let index = 0; index < beginning.length; index++) {

@@ -3,8 +3,8 @@ import { numberOf, parseJson, textOf } from './json.ts'
 import type { Usage } from '../model/message.ts'
 
 /**
- * The GenAI conventions' own attributes, which most dialects write beside theirs. Names are spelled out because the npm
- * package of the conventions has them only as deprecated constants; old names are read where the new one is absent.
+ * The GenAI conventions' own attributes, which most dialects also write. Names are spelled out because the conventions' npm package only
+ * has them as deprecated constants. Old names are read if the new one is absent.
  */
 
 type Attributes = Readonly<Record<string, unknown>>
@@ -14,7 +14,7 @@ export function operationOf(attributes: Attributes): string | undefined {
   return textOf(attributes['gen_ai.operation.name'])
 }
 
-/** Tokens of one call, in the conventions' names of all ages. */
+/** Token counts of one call, by the names of all versions of the conventions. */
 export function semconvUsage(attributes: Attributes): Usage {
   return makeUsage(
     first(attributes, INPUT_TOKENS),
@@ -25,7 +25,7 @@ export function semconvUsage(attributes: Attributes): Usage {
   )
 }
 
-/** Usage of the counts that are there. */
+/** A usage with the given counts that are present. */
 export function makeUsage(
   inputTokens: number | undefined,
   outputTokens: number | undefined,
@@ -47,7 +47,7 @@ export function semconvModel(attributes: Attributes): ModelIdentity {
   const model = textOf(attributes['gen_ai.response.model']) ?? textOf(attributes['gen_ai.request.model'])
   const responseId = textOf(attributes['gen_ai.response.id'])
   const finishReasons = toFinishReasons(attributes['gen_ai.response.finish_reasons'])
-  // Property by property: conditional spreads cost several times as much.
+  // Built property by property: conditional spreads cost several times as much.
   const identity: { -readonly [Key in keyof ModelIdentity]: ModelIdentity[Key] } = {}
   if (model !== undefined) identity.model = model
   if (responseId !== undefined) identity.responseId = responseId
@@ -55,7 +55,7 @@ export function semconvModel(attributes: Attributes): ModelIdentity {
   return identity
 }
 
-/** An array, JSON text of one, a plain string, or names separated by commas. */
+/** Accepts an array, its JSON text, a plain string, or names separated by commas. */
 export function toFinishReasons(value: unknown): readonly string[] | undefined {
   const parsed = parseJson(value)
   if (Array.isArray(parsed)) return parsed.filter((item) => typeof item === 'string')
@@ -73,12 +73,12 @@ export function semconvTool(attributes: Attributes): ToolIdentity | undefined {
   return tool
 }
 
-/** The conversation, in the conventions' name and in those that vendors share. */
+/** The conversation, by the conventions' name and other common ones. */
 export function semconvConversationId(attributes: Attributes): string | undefined {
   return textOf(attributes['gen_ai.conversation.id']) ?? textOf(attributes['session.id'])
 }
 
-/** The user, as the general conventions name it. */
+/** The user, by the name of the general conventions. */
 export function semconvUserId(attributes: Attributes): string | undefined {
   return textOf(attributes['user.id']) ?? textOf(attributes['enduser.id'])
 }

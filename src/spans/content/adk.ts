@@ -1,14 +1,14 @@
 import { isRecord } from '../json.ts'
 
-/** What Google's Agent Development Kit puts around instructions and results, in the spans of every instrumentation. */
+/** Removes what Google's Agent Development Kit adds to instructions and results, in the spans of every instrumentation. */
 
 const IDENTITY = 'You are an agent. Your internal name is "'
 const DESCRIPTION = 'The description about you is "'
 const TRANSFERS = 'You have a list of other agents to transfer to:'
 
 /**
- * Instructions without what the library adds: before them who the agent is (in Python after them), and at the end to whom it may
- * transfer.
+ * Instructions without the text that the library adds: the agent's identity at the start (in Python at the end), and the possible transfer
+ * targets at the end.
  */
 export function withoutIdentity(text: string): string {
   const transfers = text.indexOf(TRANSFERS)
@@ -28,7 +28,7 @@ function withoutDescription(text: string): string {
   return text.slice(text[end + 1] === '.' ? end + 2 : end + 1).trimStart()
 }
 
-/** What is no object is wrapped: a list in `{ results }`, anything else in `{ result }`. */
+/** A result that is not an object is wrapped: a list in `{ results }`, anything else in `{ result }`. */
 export function unwrapResult(value: unknown): unknown {
   if (!isRecord(value) || Object.keys(value).length !== 1) return value
   if (Array.isArray(value.results)) return value.results

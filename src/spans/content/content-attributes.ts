@@ -3,10 +3,10 @@ import type { Dialect } from '../dialect.ts'
 import { allDialects } from '../dialects/all.ts'
 
 /**
- * True for attribute keys under which an instrumentation writes what was said: messages, arguments, results, tool
- * schemas. The dialects say which; code that needs spans or runs without content asks here.
+ * Whether an instrumentation writes content under an attribute key: messages, arguments, results or tool schemas. The dialects define these
+ * keys. Code that removes content uses this function.
  *
- * @param dialect The span's, where it has one: some keys are content on its spans alone.
+ * @param dialect the span's dialect, if any: some keys are content only on its spans
  */
 export function isContentAttribute(key: string, dialect?: Dialect): boolean {
   if (dialect?.ownContentKeys?.includes(key) === true) return true
@@ -18,7 +18,7 @@ export function isContentAttribute(key: string, dialect?: Dialect): boolean {
   return isContent
 }
 
-/** Bounded, because keys with indices have no end. */
+/** Bounded, because there are endlessly many keys with indices. */
 const KNOWN = new BoundedMap<string, boolean>(2000)
 
 let keys: { exact: ReadonlySet<string>; prefixes: readonly string[] } | undefined

@@ -3,10 +3,10 @@ import type { Message } from '../../model/message.ts'
 import { toMessage } from './messages.ts'
 
 /**
- * Messages from attributes with an index: `<prefix>N.role`, `<prefix>N.content`, `<prefix>N.tool_calls.M.name`, and blocks that
- * were flattened too, `<prefix>N.content.M.text`. Indices need not begin at 0 nor be in order.
+ * Reads messages from indexed attributes: `<prefix>N.role`, `<prefix>N.content`, `<prefix>N.tool_calls.M.name`, and flattened blocks,
+ * `<prefix>N.content.M.text`. Indices may start at any number and be in any order.
  *
- * @param role The role of messages that have none.
+ * @param role the role of messages without one
  */
 export function fromIndexed(
   attributes: Readonly<Record<string, unknown>>,
@@ -27,7 +27,7 @@ export function fromIndexed(
   })
 }
 
-/** The value whose members were written as attributes of their own, `<prefix>a.b.0`; `undefined` if there are none. */
+/** Rebuilds a value whose members were written as separate attributes, `<prefix>a.b.0`; `undefined` if there are none. */
 export function fromFlattened(attributes: Readonly<Record<string, unknown>>, prefix: string): unknown {
   const tree: Tree = new Map()
   for (const key in attributes) {
@@ -38,11 +38,11 @@ export function fromFlattened(attributes: Readonly<Record<string, unknown>>, pre
   return tree.size === 0 ? undefined : toValue(tree)
 }
 
-/** Deeper paths are not followed: arguments that were flattened end somewhere. */
+/** Deeper paths are ignored, to bound the work. */
 const MAX_DEPTH = 12
 const INDEX = /^\d{1,6}$/
 
-/** The fields of an indexed message; anything else, `__proto__` too, is not taken over. */
+/** The fields of an indexed message. All others, including `__proto__`, are ignored. */
 const FIELDS: ReadonlySet<string> = new Set([
   'role',
   'content',
@@ -67,7 +67,7 @@ function setAt(tree: Tree, path: readonly string[], value: unknown): void {
       return
     }
     const next = at.get(step)
-    // A value and something below it: the first of the two that came is kept.
+    // If both a value and something below it exist, the first one is kept.
     if (next !== undefined && !(next instanceof Map)) return
     const inner: Tree = next ?? new Map<string, unknown>()
     if (next === undefined) at.set(step, inner)
@@ -88,7 +88,7 @@ function byIndex(tree: Tree): readonly unknown[] {
   return [...tree].toSorted(([left], [right]) => Number(left) - Number(right)).map(([, value]) => value)
 }
 
-/** A block in the place of the message is its content, and one call in the place of several is a list of one. */
+/** A single block instead of a message is its content, and a single call instead of a list is a list of one. */
 function withContent(message: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { function_call: call, ...others } = message
   if (isRecord(call)) return withContent({ ...others, tool_calls: [{ type: 'function', function: call }] })

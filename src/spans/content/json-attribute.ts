@@ -2,8 +2,7 @@ import { parseJson } from '../json.ts'
 import type { SourceSpan } from '../source-span.ts'
 
 /**
- * The parsed value of an attribute that several facts are read from, parsed once as long as the attribute does not
- * change. Callers must not change the value.
+ * The parsed value of an attribute that several facts read. It is parsed once, unless the attribute changes. Callers must not modify it.
  */
 export function jsonAttribute(span: SourceSpan, key: string): unknown {
   const text = span.attributes[key]

@@ -3,13 +3,13 @@ import type { Message } from '../../model/message.ts'
 import { textMessage, toMessage } from './messages.ts'
 import { replyMessages } from './payloads.ts'
 
-/** What LangChain and LangGraph write as a run's value, in the shapes of their callbacks: states, tool messages, commands. */
+/** The values that LangChain and LangGraph record for a run, as in their callbacks: states, tool messages, commands. */
 
 /**
- * The answer in a graph's last state: the structured response, else the last message where the model said it.
+ * The answer in a graph's last state: the structured response, or else the last message if the model wrote it.
  *
- * @param state The parsed value.
- * @param text The value as it was written.
+ * @param state the parsed value
+ * @param text the value as written
  */
 export function finalAnswer(state: unknown, text: string | undefined): readonly Message[] | undefined {
   if (!isRecord(state)) return text === undefined ? undefined : [textMessage('assistant', text)]
@@ -24,8 +24,8 @@ export function finalAnswer(state: unknown, text: string | undefined): readonly 
 }
 
 /**
- * The fields of the `ToolMessage` that a tool gave back (`content`, `tool_call_id`, `name`, `status`): alone, under
- * `output`, or the last in the update of a `Command`.
+ * The fields of a tool's `ToolMessage` (`content`, `tool_call_id`, `name`, `status`), which may be the value itself, be under `output`, or
+ * be the last one in the update of a `Command`.
  */
 export function toolMessageFields(value: unknown): Readonly<Record<string, unknown>> | undefined {
   const parsed = parseJson(value)
@@ -39,15 +39,15 @@ export function toolMessageFields(value: unknown): Readonly<Record<string, unkno
   return 'tool_call_id' in fields ? fields : undefined
 }
 
-/** The agent on whose behalf a node of a graph runs: the last but one in `triage-agent:<id>|agent:<id>`. */
+/** The agent for which a node of a graph runs: the next to last part in `triage-agent:<id>|agent:<id>`. */
 export function agentOfNode(checkpointNamespace: unknown): string | undefined {
   const path = textOf(checkpointNamespace)?.split('|') ?? []
   const graph = path.at(-2)?.split(':')[0]
-  // A graph that a tool runs has no name in the path; the second that a node runs has a number.
+  // A graph that a tool runs has no name in the path. A node's second graph has a number.
   return graph === undefined || /^(?:tools|\d+)$/.test(graph) ? undefined : textOf(graph)
 }
 
-/** The name that an agent gave its messages, of the first message in a state, or in an update of one, that bears one. */
+/** The agent name on the first named message in a state, or in an update of one. */
 export function agentNameIn(value: unknown): string | undefined {
   const state = parseJson(value)
   if (!isRecord(state)) return undefined

@@ -3,11 +3,11 @@ import type { Message, Part, ToolCallPart } from '../../model/message.ts'
 import { toPart, toToolCallPart, toToolResponse } from './parts.ts'
 
 /**
- * Messages in any of the shapes that libraries write, as one: the GenAI conventions' `parts`, OpenAI chat (`content`,
- * `tool_calls`, `tool_call_id`) and Responses items (`function_call`, `function_call_output`), Anthropic blocks, Bedrock
- * blocks, Gemini and ADK contents, AI SDK model messages, LangChain messages (plain and serialised), Genkit.
+ * Converts messages of any library's format: the GenAI conventions' `parts`, OpenAI chat (`content`, `tool_calls`, `tool_call_id`) and
+ * Responses items (`function_call`, `function_call_output`), Anthropic blocks, Bedrock blocks, Gemini and ADK contents, AI SDK model
+ * messages, LangChain messages (plain and serialised), Genkit.
  *
- * Takes JSON text or the value; `undefined` if it holds no message.
+ * Accepts JSON text or the parsed value; returns `undefined` if it contains no message.
  */
 export function toMessages(value: unknown): readonly Message[] | undefined {
   const parsed = parseJson(value)
@@ -18,7 +18,7 @@ export function toMessages(value: unknown): readonly Message[] | undefined {
       : [parsed]
   const messages: Message[] = []
   for (const item of list) {
-    // LangChain wraps the batch: [[message, …]].
+    // LangChain wraps a batch in a list: [[message, …]].
     if (Array.isArray(item) && !isPair(item)) messages.push(...item.flatMap((inner) => toMessage(inner) ?? []))
     else {
       const message = toMessage(item)
@@ -28,13 +28,13 @@ export function toMessages(value: unknown): readonly Message[] | undefined {
   return messages.length === 0 ? undefined : messages
 }
 
-/** One message in any of the shapes that `toMessages` takes; `undefined` if the value is none. */
+/** Converts one message of any format that `toMessages` supports; `undefined` if the value is not a message. */
 export function toMessage(value: unknown): Message | undefined {
   if (isPair(value)) return makeMessage(toRole(value[0]), [{ type: 'text', content: value[1] }])
   if (!isRecord(value)) return undefined
   const plain = fromLangChain(value)
   if (plain !== undefined) return toMessage(plain)
-  // Items of the Responses API are in the list without a role.
+  // Items of the Responses API have no role.
   if (value.type === 'function_call_output' || value.type === 'function_call_result') {
     return makeMessage('tool', [toPart(value)])
   }
@@ -47,7 +47,7 @@ export function toMessage(value: unknown): Message | undefined {
   return makeMessage(role, parts, textOf(value.name))
 }
 
-/** Builds a message; its `text` is that of the text parts, one after the other. */
+/** Creates a message; its `text` is the concatenated text parts. */
 export function makeMessage(role: string, parts: readonly Part[], name?: string): Message {
   let text: string | undefined
   for (const part of parts) if (part.type === 'text') text = (text ?? '') + part.content
@@ -55,14 +55,14 @@ export function makeMessage(role: string, parts: readonly Part[], name?: string)
   return name === undefined ? { role, text, parts } : { role, name, text, parts }
 }
 
-/** A message of one text. */
+/** Creates a message with one text. */
 export function textMessage(role: string, text: string): Message {
   return { role, text, parts: [{ type: 'text', content: text }] }
 }
 
 /**
- * `model`, `ai`, `chatbot` → `assistant`; `human` → `user`; `developer` → `system`; `function` → `tool`, in any case of letters
- * (`User`, `ASSISTANT`); others as they are.
+ * Maps `model`, `ai` and `chatbot` to `assistant`, `human` to `user`, `developer` to `system`, and `function` to `tool`, in any case
+ * (`User`, `ASSISTANT`). Other roles stay as they are.
  */
 export function toRole(role: string): string {
   const name = role.toLowerCase()
@@ -96,19 +96,18 @@ export function toolCallsIn(messages: readonly Message[] | undefined): readonly 
   return calls
 }
 
-/** Text of the system messages, joined by line breaks; `undefined` if there is none. */
+/** The text of the system messages, joined by line breaks; `undefined` if there are none. */
 export function systemTextOf(messages: readonly Message[] | undefined): string | undefined {
   const texts = (messages ?? []).filter((message) => message.role === 'system').map((message) => message.text ?? '')
   return textOf(texts.join('\n'))
 }
 
 /**
- * System instructions in the shapes that libraries write: plain text, JSON text of a string, `[{ type, content }]`, one
- * such part.
+ * Reads system instructions of any library's format: plain text, JSON text of a string, `[{ type, content }]`, or one such part.
  */
 export function toInstructions(value: unknown): string | undefined {
   const parsed = typeof value === 'string' && !/^\s*[[{"]/.test(value) ? value : parseJson(value)
-  // JSON that was cut off is no instruction.
+  // JSON that was cut off is not an instruction.
   if (typeof parsed === 'string') return isCutJson(parsed) ? undefined : textOf(parsed)
   const items = Array.isArray(parsed) ? parsed : [parsed]
   const texts: string[] = []
@@ -145,7 +144,7 @@ const LANGCHAIN_ROLES: ReadonlyMap<string, string> = new Map([
   ['FunctionMessage', 'tool'],
 ])
 
-/** `{ lc: 1, id: […, 'AIMessage'], kwargs }`, `{ type: 'ai', data }` and `{ type: 'human', content }` as messages with a role. */
+/** Converts `{ lc: 1, id: […, 'AIMessage'], kwargs }`, `{ type: 'ai', data }` and `{ type: 'human', content }` to messages with a role. */
 function fromLangChain(value: Record<string, unknown>): Record<string, unknown> | undefined {
   if (value.lc === 1 && Array.isArray(value.id) && isRecord(value.kwargs)) {
     const className = String(value.id.at(-1))
@@ -166,7 +165,7 @@ function contentParts(value: Record<string, unknown>, role: string): Part[] {
     const isError = value.status === 'error' || value.is_error === true || value.isError === true
     return [toToolResponse(callId, content, isError)]
   }
-  // Content parts as JSON text, as some write them.
+  // Some libraries write content parts as JSON text.
   const parsed =
     typeof content === 'string' && /^\s*\[\s*\{\s*"(type|text)"/.test(content) ? parseJson(content) : content
   if (typeof parsed === 'string') return parsed === '' && hasToolCalls(value) ? [] : [{ type: 'text', content: parsed }]
@@ -183,13 +182,13 @@ function hasToolCalls(value: Record<string, unknown>): boolean {
   return Array.isArray(callListOf(value)) || isRecord(value.function_call)
 }
 
-/** The calls of LangChain's messages may be in the arguments that the model's own class took, and nowhere else. */
+/** LangChain's messages may only have calls in the arguments of the model provider's class. */
 function callListOf(value: Record<string, unknown>): unknown {
   const further = isRecord(value.additional_kwargs) ? value.additional_kwargs.tool_calls : undefined
   return value.tool_calls ?? value.toolCalls ?? further
 }
 
-/** The calls beside the content; those of LangChain are there twice, also in the content's blocks: once is enough. */
+/** The calls beside the content. LangChain repeats them in content blocks, which are then ignored. */
 function toolCallsOf(value: Record<string, unknown>): ToolCallPart[] {
   const list = parseJson(callListOf(value))
   const calls = Array.isArray(list) ? list.flatMap((call) => toToolCallPart(call) ?? []) : []

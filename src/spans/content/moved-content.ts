@@ -2,13 +2,12 @@ import { isRecord, parseJson } from '../json.ts'
 import type { SourceEvent, SourceLog, SourceSpan } from '../source-span.ts'
 
 /**
- * The span as its library wrote it, where the AWS distribution of OpenTelemetry (ADOT, and with it Bedrock AgentCore) took the
- * content off the span before it was exported. The distribution writes one log record for each such span, under the name of
- * the span's scope, with the body `{ input: { messages }, output: { messages } }`. Each message is the value of one attribute
- * (`content` is text) or all attributes of one event (`content` is an object); of several events with one name it keeps the
- * last. The name of the attribute is lost: what else is on the span shows which one it was.
+ * Restores content that the AWS distribution of OpenTelemetry (ADOT, used by Bedrock AgentCore) moved off the span before export. It writes
+ * one log record for each such span, named after the span's scope, with the body `{ input: { messages }, output: { messages } }`. Each
+ * message is the value of one attribute (`content` is text), or all attributes of one event (`content` is an object); of several events
+ * with the same name, only the last is kept. The attribute's name is lost, and is derived from what else is on the span.
  *
- * Returns the span itself where there is no such record.
+ * Returns the span itself if there is no such record.
  */
 export function withMovedContent(span: SourceSpan, logs: readonly SourceLog[]): SourceSpan {
   if (!logs.some(isMovedContent)) return span
@@ -37,7 +36,7 @@ export function withMovedContent(span: SourceSpan, logs: readonly SourceLog[]): 
   }
 }
 
-/** True for the log records into which content of a span was moved. */
+/** Whether this is a log record with content moved from a span. */
 export function isMovedContent({ eventName, scope, body }: SourceLog): boolean {
   if (eventName === undefined || eventName !== scope.name || !isRecord(body)) return false
   return messagesOf(body.input).length > 0 || messagesOf(body.output).length > 0
@@ -55,7 +54,7 @@ function messagesOf(side: unknown): readonly MovedMessage[] {
   )
 }
 
-/** The prefixes of attributes with an index whose `role` stays on the span when their `content` is taken off. */
+/** The prefixes of indexed attributes whose `role` stays on the span when their `content` is moved. */
 const INDEXED = {
   input: [
     ['gen_ai.prompt.', '.role', '.content'],
@@ -67,7 +66,7 @@ const INDEXED = {
   ],
 } as const
 
-/** Gives texts back to the attributes that they were taken from: plain ones come first, then those with an index. */
+/** Puts texts back into their attributes: plain ones first, then indexed ones. */
 function restoreTexts(
   attributes: Record<string, unknown>,
   side: 'input' | 'output',
@@ -96,7 +95,7 @@ interface Place {
   readonly key: string
 }
 
-/** The messages with an index that have a role and no content, nor calls in its place, in order. */
+/** The indexed messages with a role but without content or calls, in order. */
 function placesIn(
   attributes: Readonly<Record<string, unknown>>,
   prefix: string,
@@ -117,7 +116,7 @@ function placesIn(
   return places.filter(({ index }) => !withCalls.has(String(index))).toSorted((left, right) => left.index - right.index)
 }
 
-/** The attribute that a text was taken from. */
+/** The attribute that contained a text. */
 function keyOf(
   attributes: Readonly<Record<string, unknown>>,
   side: 'input' | 'output',
@@ -139,8 +138,8 @@ function isMessageList(content: unknown): boolean {
 }
 
 /**
- * The events that messages were, named by their roles. An assistant's message that is among the input is one that the model
- * had given before: behind the question where it asked for tools, else before it.
+ * Restores message events, named by their roles. An assistant message in the input is an earlier answer of the model: it comes after the
+ * question if it requested tools, and before it otherwise.
  */
 function toEvents(
   input: readonly MovedMessage[],

@@ -1,10 +1,10 @@
 import { isRecord, parseJson, parseJsonTwice, textOf } from '../json.ts'
 import type { Part, ToolCallPart, ToolCallResponsePart } from '../../model/message.ts'
 
-/** Built property by property: conditional spreads cost several times as much, and these are the most frequent objects. */
+/** Parts are built property by property: they are the most frequent objects, and conditional spreads cost several times as much. */
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
-/** One part of a message in any of the shapes that `toMessages` takes. What is unknown is kept as `unknown`. */
+/** Converts one part of a message of any format that `toMessages` supports. Unknown parts become `unknown`. */
 export function toPart(value: unknown): Part {
   if (typeof value === 'string') return { type: 'text', content: value }
   if (!isRecord(value)) return { type: 'unknown', value }
@@ -12,7 +12,9 @@ export function toPart(value: unknown): Part {
   return TYPED.get(type)?.(value) ?? toUntypedPart(value, type)
 }
 
-/** A tool call in any shape: the conventions', OpenAI's, Anthropic's, Bedrock's, Gemini's, the AI SDK's, LangChain's, Genkit's. */
+/**
+ * Converts a tool call of any format: the conventions', OpenAI's, Anthropic's, Bedrock's, Gemini's, the AI SDK's, LangChain's, Genkit's.
+ */
 export function toToolCallPart(value: unknown): ToolCallPart | undefined {
   if (!isRecord(value)) return undefined
   const inner = [value.function, value.toolUse, value.function_call, value.functionCall, value.toolRequest].find(
@@ -33,13 +35,13 @@ export function toToolCallPart(value: unknown): ToolCallPart | undefined {
   const given = source.arguments ?? source.args ?? source.input ?? source.parameters
   const call: Mutable<ToolCallPart> = { type: 'tool_call', name }
   if (id !== undefined) call.id = id
-  // An empty string is how streams write "no arguments".
+  // Streams write an empty string for "no arguments".
   if (given !== undefined && given !== null) call.arguments = given === '' ? {} : parseJsonTwice(given)
   if (value.providerExecuted === true) call.providerExecuted = true
   return call
 }
 
-/** A tool's response; envelopes of content blocks and of the AI SDK's `{ type, value }` are removed. */
+/** Creates a tool's response; removes envelopes of content blocks and of the AI SDK's `{ type, value }`. */
 export function toToolResponse(id: string | undefined, response: unknown, isError = false): ToolCallResponsePart {
   const output = unwrapOutput(response)
   const part: Mutable<ToolCallResponsePart> = { type: 'tool_call_response' }
@@ -50,8 +52,8 @@ export function toToolResponse(id: string | undefined, response: unknown, isErro
 }
 
 /**
- * The value in a list of content blocks (`{ type: 'text', text }`, `{ text }`, `{ json }`): that of the only block, or
- * the texts joined, parsed where they are JSON. Lists of anything else are given back.
+ * The value in a list of content blocks (`{ type: 'text', text }`, `{ text }`, `{ json }`): that of the only block, or the joined texts,
+ * parsed if they are JSON. Any other list is returned unchanged.
  */
 export function unwrapBlocks(value: unknown): unknown {
   if (typeof value === 'string') return parseJson(value)
@@ -126,7 +128,7 @@ const toResponse: ToPart = (value) =>
     value.is_error === true || value.isError === true || value.status === 'error' || value.type === 'tool-error',
   )
 
-/** A map, not an object: a part's type may be `constructor`. */
+/** A map instead of an object, because a part's type may be `constructor`. */
 const TYPED: ReadonlyMap<string, ToPart> = new Map(
   Object.entries<ToPart>({
     text: toText,
@@ -147,7 +149,7 @@ const TYPED: ReadonlyMap<string, ToPart> = new Map(
     tool_result: toResponse,
     toolResult: toResponse,
     function_call_output: toResponse,
-    // The OpenAI Agents SDK's own form of it.
+    // The OpenAI Agents SDK's own form.
     function_call_result: toResponse,
     server_tool_call: (value) => ({ type: 'server_tool_call', value }),
     server_tool_use: (value) => ({ type: 'server_tool_call', value }),
@@ -162,7 +164,7 @@ const TYPED: ReadonlyMap<string, ToPart> = new Map(
   }),
 )
 
-/** Bedrock, Gemini and Genkit distinguish their parts by the key alone. */
+/** Bedrock, Gemini and Genkit identify their parts only by a key. */
 function toUntypedPart(value: Record<string, unknown>, type: string): Part {
   if (
     isRecord(value.toolUse) ||

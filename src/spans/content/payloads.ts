@@ -5,14 +5,13 @@ import { messageOfChunks } from './stream-chunks.ts'
 import { toToolDefinitions } from './tool-definitions.ts'
 
 /**
- * Whole requests and replies of model APIs, as instrumentations that record raw payloads write them: OpenAI chat
- * completions and Responses, Anthropic messages, Gemini contents, LangChain's callback payloads.
+ * Whole requests and replies of model APIs, for instrumentations that record raw payloads: OpenAI chat completions and Responses, Anthropic
+ * messages, Gemini contents, LangChain's callback payloads.
  */
 
 /**
- * The messages of a request: a list of messages, or a request body with `messages`, `input`, `contents`, `prompt`. System text that
- * is beside them (`system`, `instructions`, `systemInstruction`) comes first, as a system message. `undefined` where
- * the value is no such payload.
+ * The messages of a request: a list of messages, or a request body with `messages`, `input`, `contents` or `prompt`. A separate system text
+ * (`system`, `instructions`, `systemInstruction`) becomes the first message. `undefined` if the value is not such a payload.
  */
 export function requestMessages(value: unknown): readonly Message[] | undefined {
   const parsed = parseJson(value)
@@ -27,7 +26,7 @@ export function requestMessages(value: unknown): readonly Message[] | undefined 
     : [textMessage('system', instructions), ...messages]
 }
 
-/** The system text of a request body, where it is beside the messages. */
+/** The system text of a request body, if it is separate from the messages. */
 export function requestInstructions(value: unknown): string | undefined {
   const parsed = parseJson(value)
   if (!isRecord(parsed)) return undefined
@@ -53,9 +52,8 @@ export function requestTools(value: unknown): readonly ToolDefinition[] | undefi
 }
 
 /**
- * What a model said, out of the body of a reply: `choices[0].message`, Responses `output` items, an Anthropic message,
- * Gemini `candidates` or `content`, LangChain `generations`, a message, a list of any of them, the chunks of a stream. `undefined` if the value
- * is none.
+ * The model's answer from a reply body: `choices[0].message`, Responses `output` items, an Anthropic message, Gemini `candidates` or
+ * `content`, LangChain `generations`, a message, a list of any of these, or the chunks of a stream. `undefined` for anything else.
  */
 export function replyMessages(value: unknown): readonly Message[] | undefined {
   const parsed = parseJson(value)
@@ -75,7 +73,7 @@ export function replyMessages(value: unknown): readonly Message[] | undefined {
   if (Array.isArray(parsed.output)) return toMessages(parsed.output)
   const message = toMessage(parsed) ?? toMessage(parsed.message) ?? toMessage(parsed.content)
   if (message !== undefined) return [message]
-  // Streams put together leave out the role.
+  // Reassembled streams have no role.
   return Array.isArray(parsed.tool_calls) || isRecord(parsed.function_call)
     ? toMessages([{ ...parsed, role: 'assistant' }])
     : undefined

@@ -1,9 +1,9 @@
-/** Deeper values are given up: code that reads the value later may recurse. */
+/** Deeper values are rejected: code that reads the value later may recurse. */
 const MAX_DEPTH = 100
 
 /**
- * A value that was written as Python prints it: dictionaries, lists, tuples, texts, numbers, `None`, `True`, `False`, and objects as
- * `Name(key=value)`, of which the keys are taken. `undefined` if the text is anything else, or does not end with the value.
+ * Parses a value as Python prints it: dictionaries, lists, tuples, strings, numbers, `None`, `True`, `False`, and objects as
+ * `Name(key=value)`, whose keys are used. `undefined` if the text is anything else, or has text after the value.
  */
 export function parsePythonLiteral(text: string): unknown {
   const first = text.trimStart().charAt(0)
@@ -26,7 +26,7 @@ const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 ])
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '0': '\0' }
 
-/** Goes over the text once, from left to right. */
+/** Reads the text in one pass. */
 class Reader {
   readonly #text: string
   #at = 0

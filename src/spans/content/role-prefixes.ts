@@ -3,12 +3,12 @@ import { textMessage, toRole } from './messages.ts'
 
 const ROLES: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
 
-/** The longest of the roles: what is longer need not be looked up. */
+/** The length of the longest role, to skip look-ups of longer prefixes. */
 const MAX_LENGTH = 'developer'.length
 
 /**
- * The messages of a conversation that was written as one text, `system: …\nuser: …`. `undefined` if the text does not begin with
- * a role. A line within a message that itself begins with a role cannot be distinguished from the next message.
+ * Parses a conversation written as one text, `system: …\nuser: …`. `undefined` if the text does not start with a role. A line within a
+ * message that itself starts with a role cannot be distinguished from the next message.
  */
 export function fromRolePrefixes(text: string): readonly Message[] | undefined {
   if (roleAt(text, 0) === undefined) return undefined
@@ -31,7 +31,7 @@ function nextLine(text: string, from: number): number {
   return end === -1 ? -1 : end + 1
 }
 
-/** The role with which a line begins, where one does. */
+/** The role at the start of a line, if any. */
 function roleAt(text: string, line: number): string | undefined {
   const head = text.slice(line, line + MAX_LENGTH + 1)
   const colon = head.indexOf(':')
@@ -41,7 +41,7 @@ function roleAt(text: string, line: number): string | undefined {
   return ROLES.has(role) && isEnded ? role : undefined
 }
 
-/** `None` is what Python writes of an answer without words; an empty one at the end asks for the answer. */
+/** Python writes `None` for an answer without text. An empty message at the end requests the answer. */
 function add(messages: Message[], role: string, written: string): void {
   const text = written.startsWith(' ') ? written.slice(1) : written
   if (text !== '' && text !== 'None') messages.push(textMessage(toRole(role), text))

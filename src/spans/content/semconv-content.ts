@@ -7,13 +7,13 @@ import type { SourceLog, SourceSpan } from '../source-span.ts'
 import { toToolDefinitions } from './tool-definitions.ts'
 
 /**
- * Content as the GenAI conventions write it, in all their ages: span attributes (JSON text or structured), attributes with
- * an index (`gen_ai.prompt.0.role`), span events, log records with the content in attributes or body.
+ * Content of the GenAI conventions, in all their versions: span attributes (JSON text or structured), indexed attributes
+ * (`gen_ai.prompt.0.role`), span events, and log records with content in attributes or body.
  */
 
 type Logs = readonly SourceLog[]
 
-/** What went into the model or agent; system messages stay in where the library writes them there. */
+/** The input of a model or agent. System messages stay in it if the library writes them there. */
 export function semconvInput(span: SourceSpan, logs: Logs = []): readonly Message[] | undefined {
   const { attributes } = span
   const written = attributes['gen_ai.input.messages'] ?? attributes['gen_ai.request.messages']
@@ -27,7 +27,7 @@ export function semconvInput(span: SourceSpan, logs: Logs = []): readonly Messag
   )
 }
 
-/** What came out. */
+/** The output of a model or agent. */
 export function semconvOutput(span: SourceSpan, logs: Logs = []): readonly Message[] | undefined {
   const { attributes } = span
   const written = attributes['gen_ai.output.messages']
@@ -45,7 +45,7 @@ export function semconvOutput(span: SourceSpan, logs: Logs = []): readonly Messa
   )
 }
 
-/** System instructions where they are apart from the input. */
+/** System instructions that are separate from the input. */
 export function semconvInstructions(span: SourceSpan, logs: Logs = []): string | undefined {
   const written = span.attributes['gen_ai.system_instructions'] ?? detail(span, logs, 'gen_ai.system_instructions')[0]
   return toInstructions(written)
@@ -62,7 +62,7 @@ export function semconvToolDefinitions(span: SourceSpan, logs: Logs = []): reado
 
 const DETAILS = 'gen_ai.client.inference.operation.details'
 
-/** Values of one attribute in the details events: one record may hold all, or each its own part. */
+/** The values of one attribute in the details events: one record may have all content, or each a part. */
 function detail(span: SourceSpan, logs: Logs, key: string): unknown[] {
   const values: unknown[] = []
   for (const event of span.events) if (event.name === DETAILS) values.push(event.attributes[key])
@@ -106,10 +106,10 @@ function fromMessageEvents(
   return messages.length === 0 ? undefined : messages
 }
 
-/** The messages of log records that were read ahead: a span may have tens of thousands. */
+/** The messages of log records that were read ahead, because a span may have tens of thousands. */
 const readAhead = new WeakMap<SourceLog, Message | undefined>()
 
-/** Reads the message of a log record, and keeps it for when the content of its span is asked for. */
+/** Reads the message of a log record, and caches it until the content of its span is read. */
 export function readLogMessage(log: SourceLog): Message | undefined {
   const role = INPUT_EVENTS.get(log.eventName ?? '') ?? OUTPUT_EVENTS.get(log.eventName ?? '')
   const message = role === undefined ? undefined : ofLog(log, role)
@@ -123,10 +123,10 @@ function ofLog({ body, attributes }: SourceLog, role: string): Message | undefin
   return toEventMessage(isRecord(written) ? written : attributes, role)
 }
 
-/** The payload of a message event: the message, or (`gen_ai.choice`) an envelope around it. */
+/** The payload of a message event: the message, or for `gen_ai.choice` an envelope around it. */
 function toEventMessage(written: unknown, role: string): Message | undefined {
   if (!isRecord(written)) return undefined
-  // Semantic Kernel for .NET has it as JSON text in an attribute; what completes text alone is given a plain text.
+  // Semantic Kernel for .NET writes it as JSON text in an attribute; models that only complete text receive plain text.
   const inner = parseJson(written['gen_ai.event.content'])
   const payload = isRecord(inner) ? inner : typeof inner === 'string' ? { ...written, content: inner } : written
   const message = parseJson(payload.message)
@@ -146,7 +146,7 @@ function eventValue(span: SourceSpan, eventName: string, key: string): unknown {
   return span.events.find((event) => event.name === eventName)?.attributes[key]
 }
 
-/** One attribute with everything: JSON text of messages, or the plain text of one. */
+/** Reads one attribute with all messages as JSON text, or with the plain text of one. */
 function fromPlain(value: unknown, role: string): readonly Message[] | undefined {
   if (value === undefined) return undefined
   const messages = toMessages(value) ?? fromBlocks(value, role)
@@ -155,7 +155,7 @@ function fromPlain(value: unknown, role: string): readonly Message[] | undefined
   return (role === 'user' ? fromRolePrefixes(value) : undefined) ?? [textMessage(role, value)]
 }
 
-/** The content of a message alone, as a list of blocks: `[{ "text": … }]`. */
+/** Reads the content of one message as a list of blocks: `[{ "text": … }]`. */
 function fromBlocks(value: unknown, role: string): readonly Message[] | undefined {
   const blocks = typeof value === 'string' && value.startsWith('[{') ? parseJson(value) : undefined
   if (!Array.isArray(blocks) || !blocks.every(isTextBlock)) return undefined
@@ -167,7 +167,7 @@ function isTextBlock(value: unknown): boolean {
   return isRecord(value) && typeof value.text === 'string' && value.role === undefined
 }
 
-/** Logfire keeps the message events of a span in one attribute: the answer is the one that has a `message` or an index. */
+/** Logfire keeps a span's message events in one attribute. The answer is the one with a `message` or an index. */
 function fromEventsAttribute(
   attributes: Readonly<Record<string, unknown>>,
   side: 'input' | 'output',
@@ -185,7 +185,7 @@ function fromEventsAttribute(
   return messages.length === 0 ? undefined : messages
 }
 
-/** `gen_ai.response.text` and `gen_ai.response.tool_calls`, as Sentry wrote them. */
+/** Reads Sentry's `gen_ai.response.text` and `gen_ai.response.tool_calls`. */
 function fromTextAndCalls(attributes: Readonly<Record<string, unknown>>): readonly Message[] | undefined {
   const text = attributes['gen_ai.response.text']
   const calls = parseJson(attributes['gen_ai.response.tool_calls'])

@@ -3,8 +3,8 @@ import type { Message } from '../../model/message.ts'
 import { toMessage } from './messages.ts'
 
 /**
- * The message that a stream of OpenAI's chat completions carried, from the list of its chunks (`choices[0].delta`), each as JSON text
- * or as the value. `undefined` if the list holds none.
+ * Reassembles the message of an OpenAI chat completions stream from its chunks (`choices[0].delta`), as JSON text or values. `undefined` if
+ * the list contains none.
  */
 export function messageOfChunks(list: readonly unknown[]): Message | undefined {
   let content = ''
@@ -28,7 +28,7 @@ function deltaOf(chunk: unknown): Record<string, unknown> | undefined {
   return isRecord(choice) && isRecord(choice.delta) ? choice.delta : undefined
 }
 
-/** The first part of a call has its id and its name, each further one a piece of its arguments. */
+/** The first chunk of a call has its id and name, and each further one a piece of its arguments. */
 function addCall(calls: Map<number, { id?: unknown; name: string; arguments: string }>, part: unknown): void {
   if (!isRecord(part) || !isRecord(part.function)) return
   const index = typeof part.index === 'number' ? part.index : calls.size

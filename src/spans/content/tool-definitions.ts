@@ -3,10 +3,9 @@ import { isCutJson, isRecord, parseJson, textOf } from '../json.ts'
 import type { ToolDefinition } from '../../model/message.ts'
 
 /**
- * The tools that a model was offered, in any of the shapes that libraries write: the conventions', OpenAI's
- * (`{ type, function }`), Anthropic's (`input_schema`), the AI SDK's (`inputSchema`), Bedrock's (`toolSpec`), Gemini's
- * (`function_declarations`), arrays of JSON texts, bare names. `undefined` if the value is no list of tools, or lost some
- * of their names to a length limit.
+ * Reads the tools that were offered to a model, in any library's format: the conventions', OpenAI's (`{ type, function }`), Anthropic's
+ * (`input_schema`), the AI SDK's (`inputSchema`), Bedrock's (`toolSpec`), Gemini's (`function_declarations`), arrays of JSON texts, or just
+ * names. `undefined` if the value is not a list of tools, or if a length limit cut off some names.
  */
 export function toToolDefinitions(value: unknown): readonly ToolDefinition[] | undefined {
   const parsed = parseJson(value)
@@ -23,7 +22,7 @@ export function toToolDefinitions(value: unknown): readonly ToolDefinition[] | u
   return tools
 }
 
-/** `{ name: definition }`, as some keep their tools; a single definition. */
+/** Accepts `{ name: definition }`, or a single definition. */
 function toList(value: Record<string, unknown>): unknown[] {
   if (isDefinition(value)) return [value]
   return Object.entries(value).map(([name, definition]) => (isRecord(definition) ? { name, ...definition } : name))
@@ -45,7 +44,7 @@ function toTools(value: unknown): readonly ToolDefinition[] {
   const declarations = value.function_declarations ?? value.functionDeclarations
   if (Array.isArray(declarations)) return declarations.flatMap((item) => toTools(parseJson(item)))
   const source = [value.function, value.toolSpec].find(isRecord) ?? value
-  // Provider tools may have no name: `{ type: 'web_search' }`.
+  // A provider's own tool may have no name: `{ type: 'web_search' }`.
   const name = textOf(source.name) ?? textOf(value.type)
   if (name === undefined) return []
   const description = textOf(source.description)

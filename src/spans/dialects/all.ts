@@ -38,8 +38,9 @@ import { strands } from './strands.ts'
 import { voltAgent } from './voltagent.ts'
 
 /**
- * Every dialect, in the order in which they are asked: a span that two could read goes to the first (OpenInference adds
- * its attributes to spans of the AI SDK and of Pydantic AI, whose own are complete). `gen-ai` is last: most others write some of its attributes.
+ * All dialects in order of precedence: the first that recognises a span reads it. OpenInference comes after the AI SDK and Pydantic AI,
+ * because it adds attributes to their spans, which are complete without them. `gen-ai` is last, because most others write some of its
+ * attributes.
  */
 export const allDialects: readonly Dialect[] = [
   aiSdk,

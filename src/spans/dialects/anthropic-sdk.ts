@@ -8,8 +8,8 @@ import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
- * The spans that the Anthropic SDK writes itself: the GenAI conventions, and results of tools under a name of its own. A
- * tool runner is the agent; from its second call on a request holds only what is new.
+ * Spans of the Anthropic SDK itself: the GenAI conventions, with tool results under a name of its own. A tool runner is the agent. From its
+ * second call on, a request only contains new messages.
  */
 export const anthropicSdk: Dialect = {
   ...genAi,
@@ -26,7 +26,7 @@ export const anthropicSdk: Dialect = {
 
   toolResult: (span) => unwrapBlocks(jsonAttribute(span, 'anthropic.tool_result.content')),
 
-  // The error's text is the tool's result; the status has none.
+  // The error text is the tool's result; the status has none.
   outcome(span) {
     const outcome = outcomeOf(span)
     const message = outcome.error?.message ?? errorTextOf(span)

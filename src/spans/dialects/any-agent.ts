@@ -8,8 +8,8 @@ import { operationOf } from '../semconv.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
- * any-agent's own tracer, which writes the same spans whatever framework runs the agent: the conventions' attributes, `call_llm` for
- * calls of a model, and what a model or a tool gave in `gen_ai.output`. Only the first call of a model holds its messages.
+ * any-agent's own tracer, which writes the same spans for every framework: the conventions' attributes, `call_llm` for model calls, and the
+ * outputs of models and tools in `gen_ai.output`. Only the first model call has its messages.
  */
 export const anyAgent: Dialect = {
   ...genAi,
@@ -46,10 +46,10 @@ export const anyAgent: Dialect = {
   contentKeys: [...(genAi.contentKeys ?? []), 'gen_ai.output'],
 }
 
-/** The tool of some frameworks through which the model answers. */
+/** In some frameworks, the tool through which the model answers. */
 const ANSWER = 'final_answer'
 
-/** What one framework writes above the question. */
+/** One framework adds this above the question. */
 const HEADING = 'New task:\n'
 
 function withoutHeading(message: Message): Message {

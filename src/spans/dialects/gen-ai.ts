@@ -13,8 +13,8 @@ import {
 import type { SourceLog, SourceSpan } from '../source-span.ts'
 
 /**
- * The GenAI semantic conventions in all their ages, from all that write them plainly: hand-written spans, the official
- * OpenTelemetry instrumentations, and libraries that no other dialect knows.
+ * The GenAI semantic conventions in all their versions: hand-written spans, the official OpenTelemetry instrumentations, and libraries
+ * without a dialect of their own.
  */
 export const genAi: Dialect = {
   name: 'gen-ai',
@@ -42,7 +42,7 @@ export const genAi: Dialect = {
     if (method !== undefined) return method === 'tools/call' ? 'tool' : 'step'
     if (attributes['gen_ai.operation.name'] !== undefined) return isModelCall(attributes) ? 'model' : 'step'
     if (attributes['gen_ai.tool.name'] !== undefined || attributes['gen_ai.tool.call.id'] !== undefined) return 'tool'
-    // Before operations had a name, or after a collector took it away.
+    // For conventions before operation names existed, or if a collector removed them.
     const byName = ROLES.get(span.name.split(' ', 1)[0] ?? '')
     if (byName !== undefined) return byName
     return attributes['gen_ai.request.model'] !== undefined && attributes['gen_ai.system'] !== undefined
@@ -78,7 +78,7 @@ export const genAi: Dialect = {
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
     if (outcome.error !== undefined) return outcome
-    // Rig (Rust) leaves the status of a tool that failed or declined unset.
+    // Rig (Rust) does not set the status of a tool that failed or was declined.
     const written = span.attributes[TOOL_OUTCOME]
     if (written === 'success') return { status: 'ok' }
     if (written !== 'error' && written !== 'denied') return outcome
@@ -100,7 +100,7 @@ export const genAi: Dialect = {
   toolArguments: (span) => parseJsonTwice(firstOf(span, ARGUMENT_KEYS)) ?? functionArguments(span.attributes),
   toolResult(span) {
     const written = firstOf(span, RESULT_KEYS)
-    // Who writes arguments as a value writes results so too: a text is a text then.
+    // If arguments are structured, results are too, so a text result is just text.
     const isText = isRecord(firstOf(span, ARGUMENT_KEYS)) || span.attributes['code.function.return.type'] === 'str'
     return isText ? written : parseJson(written)
   },
@@ -124,8 +124,8 @@ export const genAi: Dialect = {
 }
 
 /**
- * A name of nobody's list does not end the matter: a span with a model and its tokens or its words is a call of that model,
- * unless its name speaks of more than one call.
+ * Recognises a model call with an unknown operation name: the span has a model, and tokens or messages, unless its name suggests several
+ * calls.
  */
 function isModelCall(attributes: Readonly<Record<string, unknown>>): boolean {
   const isMore = /agent|task|workflow|chain|graph|step|loop|cycle|plan|run|tool|embed|rerank|retriev|guard|memory/i
@@ -142,7 +142,7 @@ const SAID_KEYS = [
   'gen_ai.usage.completion_tokens',
 ]
 
-/** Older versions of Python's instrumentation of google-genai write each parameter of a function apart. */
+/** Older versions of Python's google-genai instrumentation write each parameter of a function separately. */
 function functionArguments(attributes: Readonly<Record<string, unknown>>): unknown {
   const given: [string, unknown][] = []
   for (const key in attributes) {
@@ -158,11 +158,11 @@ function functionArguments(attributes: Readonly<Record<string, unknown>>): unkno
 
 const PARAMETER = 'code.function.parameters.'
 
-/** OpenTelemetry's own instrumentations, whose spans may have no attributes when they start. */
+/** OpenTelemetry's own instrumentations, whose spans may have no attributes at the start. */
 const OFFICIAL_SCOPE =
   /^(?:@opentelemetry\/instrumentation-openai$|opentelemetry\.(?:util\.genai\.|instrumentation\.(?:genai\.|openai_v2$|google_genai$)))/
 
-/** Those of Python that name the place where content goes. */
+/** Python instrumentations with a setting for the destination of content. */
 const PYTHON_SCOPE = /^opentelemetry\.(?:util\.genai\.|instrumentation\.genai\.)/
 
 const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
@@ -177,7 +177,7 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['completion', 'model'],
   ['generate', 'model'],
   ['responses', 'model'],
-  // Rig's names for calls that stream, and for Gemini's Interactions API.
+  // Rig's names for streaming calls and Gemini's Interactions API.
   ['chat_streaming', 'model'],
   ['interactions', 'model'],
   ['interactions_streaming', 'model'],
@@ -186,10 +186,10 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['evaluation', 'evaluator'],
 ])
 
-/** How a call of a tool ended, as Rig (Rust) writes it: `success`, `error`, `denied` or `skipped`. */
+/** The outcome of a tool call as Rig (Rust) writes it: `success`, `error`, `denied` or `skipped`. */
 const TOOL_OUTCOME = 'gen_ai.tool.call.outcome'
 
-/** Names before the conventions had one. */
+/** Names from before the conventions had one. */
 const ARGUMENT_KEYS = ['gen_ai.tool.call.arguments', 'gen_ai.tool.args', 'gen_ai.tool.input', 'tool_arguments'].concat([
   'input.value',
 ])
@@ -203,7 +203,7 @@ function firstOf(span: SourceSpan, keys: readonly string[]): unknown {
 }
 
 function absenceOf(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog[]): Absence | undefined {
-  // Where messages were recorded, there were no system instructions among them.
+  // If messages were recorded, there were no system instructions.
   const hasWords = fact === 'systemInstructions' && semconvInput(span, logs)?.some((item) => item.text !== undefined)
   if (hasWords === true) return undefined
   if (fact === 'toolDefinitions') return { why: 'not-recorded' }
@@ -213,7 +213,7 @@ function absenceOf(span: SourceSpan, fact: ContentFact, logs: readonly SourceLog
       switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_only',
     }
   }
-  // The AWS SDK's records no content, whatever is set.
+  // The AWS SDK's instrumentation never records content.
   const mayRecord = span.scope.name.includes('instrumentation') && !span.scope.name.endsWith('instrumentation-aws-sdk')
   if (!mayRecord) return { why: 'not-recorded' }
   return {

@@ -8,8 +8,8 @@ import { makeUsage, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 
 /**
- * Genkit: scope `genkit-tracer`, keys with colons. A flow, or the outermost `generate`, is the agent; each further turn of the
- * loop is a `generate` inside the one before. Tool spans have no call id.
+ * Genkit: scope `genkit-tracer`, keys with colons. A flow, or the outermost `generate`, is the agent. Each further turn of the loop is a
+ * `generate` inside the previous one. Tool spans have no call id.
  */
 export const genkit: Dialect = {
   name: 'genkit',
@@ -76,7 +76,7 @@ export const genkit: Dialect = {
   toolArguments: (span) => inputOf(span),
   toolResult: (span) => jsonAttribute(span, 'genkit:output'),
 
-  // The exporters for Google Cloud and Firebase can leave content out; Genkit itself always writes it.
+  // Genkit always writes content, but the exporters for Google Cloud and Firebase can remove it.
   absence(span, fact) {
     const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
     if (isOptional && inputOf(span) !== undefined) return undefined

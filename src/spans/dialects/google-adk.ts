@@ -12,9 +12,9 @@ import { genAi } from './gen-ai.ts'
 import { unwrapResult, withoutIdentity } from '../content/adk.ts'
 
 /**
- * Google's Agent Development Kit: scope `gcp.vertex.agent`. Requests and replies of the model are JSON on `call_llm`, arguments
- * and results on `execute_tool`. Attributes come after the work: a failed call has none, nor a status. Python's version 2 writes
- * the conventions' attributes or log records instead, where it is configured so.
+ * Google's Agent Development Kit: scope `gcp.vertex.agent`. The model's requests and replies are JSON on `call_llm`, arguments and results
+ * on `execute_tool`. Attributes are written after the work, so a failed call has none, and no status. Version 2 for Python can be
+ * configured to write the conventions' attributes or log records instead.
  */
 export const googleAdk: Dialect = {
   name: 'google-adk',
@@ -34,7 +34,7 @@ export const googleAdk: Dialect = {
   },
 
   agent: (span) => genAi.agent?.(span),
-  // Agents that hand over to one another are side by side in Python.
+  // In Python, agents that hand over to one another are siblings.
   holdsOneRun: (span) => span.name.startsWith('invoke_workflow'),
 
   conversationId: (span) =>
@@ -116,7 +116,7 @@ export const googleAdk: Dialect = {
         switch: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY',
       }
     }
-    // A failed call has no attributes at all.
+    // A failed call has no attributes.
     const isFailed = span.attributes[REQUEST] === undefined
     return isFailed
       ? { why: 'not-recorded' }
@@ -136,9 +136,9 @@ export const googleAdk: Dialect = {
 const REQUEST = 'gcp.vertex.agent.llm_request'
 const REPLY = 'gcp.vertex.agent.llm_response'
 
-/** What is written in the place of an id or of a result that is not there. */
+/** Placeholder for a missing id or result. */
 const UNKNOWN = '<not specified>'
-/** The content of log records that hold none. */
+/** The content of log records without content. */
 const ELIDED = '<elided>'
 
 function messagesIn(span: SourceSpan, logs: readonly SourceLog[]): readonly Message[] | undefined {
@@ -159,7 +159,7 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['invoke_workflow', 'entry'],
 ])
 
-/** True for the spans of Python's version 2, which leaves the attributes of `call_llm` out. */
+/** Whether this is a span of Python's version 2, which does not write the attributes of `call_llm`. */
 function isConventional(span: SourceSpan): boolean {
   const isModel = span.name.startsWith('generate_content')
   return (
@@ -168,18 +168,18 @@ function isConventional(span: SourceSpan): boolean {
   )
 }
 
-/** The text of a tool's answer that says that it threw. */
+/** The error text in the answer of a tool that threw. */
 function errorIn(value: unknown): string | undefined {
   return isRecord(value) && Object.keys(value).length === 1 ? textOf(value.error) : undefined
 }
 
-/** With content capture off every content is `{}`. A tool that takes or gives nothing is in the model's messages too. */
+/** Without content capture, every content is `{}`. The model's messages also show tools that take or return nothing. */
 function shown(span: SourceSpan, key: string): unknown {
   const value = span.attributes[key]
   return value === '{}' || value === 'N/A' ? undefined : jsonAttribute(span, key)
 }
 
-/** A tool that threw is answered with `{ error }`. */
+/** The answer of a tool that threw is `{ error }`. */
 function withErrors(message: Message): Message {
   const parts = message.parts.map((part): Part => {
     if (part.type !== 'tool_call_response' || !isRecord(part.response)) return part

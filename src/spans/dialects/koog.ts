@@ -7,9 +7,9 @@ import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
- * Koog (Kotlin). Up to 0.5 the conventions of old, with calls of tools as JSON text in the place of words: in requests a call has
- * the role of the tool that it calls, and the answer that follows it has no id. Later versions write `gen_ai.input.messages`.
- * Unless the feature is verbose, a placeholder is in the place of all content.
+ * Koog (Kotlin). Up to 0.5 it writes the old conventions, with tool calls as JSON text in place of the answer: in requests, a call has the
+ * role of its tool, and the following result has no id. Later versions write `gen_ai.input.messages`. Unless the feature is verbose, all
+ * content is replaced by a placeholder.
  */
 export const koog: Dialect = {
   ...genAi,
@@ -30,10 +30,10 @@ export const koog: Dialect = {
   ownContentKeys: [...(genAi.ownContentKeys ?? []), 'system_instructions', 'koog.node.input', 'koog.node.output'],
 }
 
-/** What is written in the place of content. */
+/** Placeholder for content. */
 const HIDDEN = 'HIDDEN:non-empty'
 
-/** The span without the attributes and events whose content is hidden; the span itself where nothing is. */
+/** Returns the span without attributes and events whose content is hidden, or the span itself if nothing is. */
 function shown(span: SourceSpan): SourceSpan {
   const attributes = Object.entries(span.attributes)
   const ofSpan = attributes.filter(([, value]) => value !== HIDDEN)
@@ -42,7 +42,7 @@ function shown(span: SourceSpan): SourceSpan {
   return { ...span, attributes: Object.fromEntries(ofSpan), events }
 }
 
-/** Makes calls of the texts that hold them, and gives the answers the ids of the calls that they follow. */
+/** Converts texts with calls into calls, and gives each result the id of the preceding call. */
 function withCalls(messages: readonly Message[] | undefined): readonly Message[] | undefined {
   const waiting: string[] = []
   return messages?.map((message) => {
@@ -59,7 +59,7 @@ function withCalls(messages: readonly Message[] | undefined): readonly Message[]
   })
 }
 
-/** What the model thought has a role of its own. */
+/** Reasoning has a role of its own. */
 function toReasoning(message: Message): Message {
   return makeMessage('assistant', [{ type: 'reasoning', content: message.text ?? '' }])
 }

@@ -7,8 +7,8 @@ import { replyMessages, requestMessages } from '../content/payloads.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
- * Laminar's own spans, which `observe` writes: `lmnr.span.type` where they are more than a function, input and output as text
- * or as JSON. Its model spans are those of the instrumentations that it brings.
+ * Laminar's own spans, written by `observe`: `lmnr.span.type` if they are more than a function, and input and output as text or JSON. Its
+ * model spans come from the instrumentations that it includes.
  */
 export const laminar: Dialect = {
   ...genAi,
@@ -26,7 +26,7 @@ export const laminar: Dialect = {
   conversationId: (span) => textOf(span.attributes['lmnr.association.properties.session_id']),
   userId: (span) => textOf(span.attributes['lmnr.association.properties.user_id']),
 
-  // What threw has an exception event, and no status.
+  // A function that threw has an exception event and no status.
   outcome: (span) => outcomeWithExceptions(span),
 
   input(span) {

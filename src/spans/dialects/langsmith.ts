@@ -10,10 +10,10 @@ import { makeUsage, semconvConversationId, semconvModel, semconvUsage, semconvUs
 import type { SourceSpan } from '../source-span.ts'
 
 /**
- * LangSmith's OpenTelemetry mode: `langsmith.span.kind`. `gen_ai.prompt` and `gen_ai.completion` hold the run's inputs and
- * outputs as JSON: a model's whole request and reply, a tool's arguments and result, a function's argument and value.
+ * LangSmith's OpenTelemetry mode: `langsmith.span.kind`. `gen_ai.prompt` and `gen_ai.completion` have the run's inputs and outputs as JSON:
+ * a model's whole request and reply, a tool's arguments and result, or a function's argument and value.
  *
- * Failed runs have the status OK (it is set first and final in the SDK) and an exception event.
+ * Failed runs have an exception event and the status OK, which is set first and final in the SDK.
  */
 export const langSmith: Dialect = {
   name: 'langsmith',
@@ -23,9 +23,9 @@ export const langSmith: Dialect = {
   recognises: (scopeName, attributes) => scopeName === 'langsmith' || attributes['langsmith.span.kind'] !== undefined,
 
   roleOf(span): SpanRole {
-    // A streamed model call has no span of its own: it writes over the function's that made it, the root's often.
+    // A streamed model call has no span of its own: it overwrites its calling function's span, often the root.
     if (isOverwritten(span)) return 'entry'
-    // A graph has one span in JavaScript, that of the function around it.
+    // In JavaScript, a graph has one span, that of the enclosing function.
     if (isOverwrittenByNode(span)) return 'agent'
     return ROLES.get(kindOf(span)) ?? (kindOf(span) === '' ? 'entry' : 'step')
   },
@@ -55,24 +55,24 @@ export const langSmith: Dialect = {
     const value = completionOf(span)
     if (kindOf(span) !== 'llm') {
       const said = fromValue(unwrap(value, span))
-      // What one node gave is the answer only where it asks for nothing more.
+      // The output of one node is only the answer if it requests nothing more.
       return isOverwrittenByNode(span) && (toolCallsIn(said).length > 0 || said?.[0]?.role !== 'assistant')
         ? undefined
         : said
     }
     const reply = replyMessages(value)
-    // Of the calls that wrote over a function's span only the first is there: its tool calls are no answer.
+    // Only the first of the calls that overwrote a function's span is recorded, so its tool calls are not an answer.
     return isOverwritten(span) && toolCallsIn(reply).length > 0 ? undefined : reply
   },
 
   transcript(span) {
     const reply = isOverwritten(span) ? replyMessages(completionOf(span)) : undefined
-    // Parallel calls of a stream are glued into one, whose arguments are no JSON.
+    // A stream's parallel calls are merged into one, whose arguments are not JSON.
     const isGlued = toolCallsIn(reply).some((call) => typeof call.arguments === 'string')
     return reply === undefined || isGlued ? undefined : [...(requestMessages(promptOf(span)) ?? []), ...reply]
   },
 
-  // In Python they are beside the prompt.
+  // In Python they are separate from the prompt.
   toolDefinitions: (span, logs) => requestTools(promptOf(span)) ?? semconvToolDefinitions(span, logs),
 
   model: (span) => semconvModel(span.attributes),
@@ -109,7 +109,7 @@ export const langSmith: Dialect = {
     if (isOverwrittenByNode(span)) return { why: 'not-recorded' }
     const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
     if (isOptional && promptOf(span) !== undefined) return undefined
-    // The calls after the first of a stream leave no trace.
+    // A stream's calls after the first leave no trace.
     return fact === 'output' && completionOf(span) !== undefined ? { why: 'not-recorded' } : absenceOf(fact)
   },
 
@@ -134,13 +134,13 @@ function kindOf(span: SourceSpan): string {
   return typeof kind === 'string' ? kind : ''
 }
 
-/** The span bears its function's name, the attributes that of the model call that wrote over them. */
+/** Whether a model call overwrote the span: it has the function's name and the call's attributes. */
 function isOverwritten(span: SourceSpan): boolean {
   const traceName = span.attributes['langsmith.trace.name']
   return kindOf(span) === 'llm' && typeof traceName === 'string' && traceName !== span.name
 }
 
-/** The same, where the first node of a graph of LangChain's wrote over it: what other nodes did is nowhere. */
+/** The same for the first node of a LangChain graph. What other nodes did is not recorded. */
 function isOverwrittenByNode(span: SourceSpan): boolean {
   const { attributes } = span
   const traceName = attributes['langsmith.trace.name']
@@ -158,7 +158,7 @@ function completionOf(span: SourceSpan): unknown {
   return shown(span, 'gen_ai.completion')
 }
 
-/** What the AI SDK calls a tool with, as its wrapper writes it: `{ args: [input, { toolCallId, messages }] }`. */
+/** The AI SDK's arguments of a tool, as written by LangSmith's wrapper: `{ args: [input, { toolCallId, messages }] }`. */
 function aiSdkCall(span: SourceSpan): { input: unknown; options: Record<string, unknown> } | undefined {
   const written = span.attributes['gen_ai.prompt']
   const value = typeof written === 'string' && written.includes('"toolCallId"') ? promptOf(span) : undefined
@@ -166,12 +166,12 @@ function aiSdkCall(span: SourceSpan): { input: unknown; options: Record<string, 
   return isRecord(options) && 'toolCallId' in options ? { input, options } : undefined
 }
 
-/** `{}` is how hidden content is written. A tool that takes or gives nothing is in the messages too. */
+/** Hidden content is written as `{}`. The messages also show tools that take or return nothing. */
 function shown(span: SourceSpan, key: string): unknown {
   return span.attributes[key] === '{}' ? undefined : jsonAttribute(span, key)
 }
 
-/** Values that are no objects are in `{ outputs }`, in Python in `{ output }`. */
+/** Values that are not objects are wrapped in `{ outputs }`, in Python in `{ output }`. */
 function unwrap(value: unknown, span: SourceSpan): unknown {
   if (!isRecord(value)) return value
   const keys = Object.keys(value)
@@ -181,7 +181,7 @@ function unwrap(value: unknown, span: SourceSpan): unknown {
   return keys[0] === 'output' && isPython ? value.output : value
 }
 
-/** The one text that a function was given. */
+/** The only text that a function received. */
 function fromArgument(value: unknown): readonly Message[] | undefined {
   if (!isRecord(value)) return undefined
   const values = Object.values(value)

@@ -9,9 +9,9 @@ import type { SourceSpan } from '../source-span.ts'
 import { toToolDefinitions } from '../content/tool-definitions.ts'
 
 /**
- * Mastra, through its OpenTelemetry exporter and its bridge, which name the same spans differently: `mastra.span.type`
- * says which span it is. A `model_step` is one call of the model, and holds what it said; the `model_inference` inside has its tokens; the
- * `model_generation` around all steps has the messages as they were sent.
+ * Mastra, through its OpenTelemetry exporter and its bridge, which name the same spans differently; `mastra.span.type` identifies them. A
+ * `model_step` is one model call with its output, the `model_inference` inside has its tokens, and the `model_generation` around all steps
+ * has the messages as sent.
  */
 export const mastra: Dialect = {
   name: 'mastra',
@@ -42,7 +42,7 @@ export const mastra: Dialect = {
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
     if (outcome.error !== undefined) return outcome
-    // Spans of aborted runs end well; only the output says so. Refused arguments are a result of the tool.
+    // Spans of aborted runs end successfully; only the output shows it. Refused arguments are a result of the tool.
     if (isAborted(span)) return { status: 'aborted' }
     const refusal = refusalOf(span)
     return refusal === undefined ? outcome : { status: 'error', error: { message: refusal } }
@@ -69,14 +69,14 @@ export const mastra: Dialect = {
     )
     if (!isRecord(written)) return toMessages(attributes['gen_ai.output.messages'])
     const parts: Part[] = []
-    // Where a schema was asked for, the object is the answer; the text is its source.
+    // If a schema was requested, the object is the answer, and the text is its source.
     const text = textOf(written.text) ?? (written.object === undefined ? undefined : toJsonText(written.object))
     if (text !== undefined) parts.push({ type: 'text', content: text })
     if (Array.isArray(written.toolCalls)) parts.push(...written.toolCalls.flatMap((call) => toToolCallPart(call) ?? []))
     return parts.length === 0 ? undefined : [makeMessage('assistant', parts)]
   },
 
-  // Names alone.
+  // Names only.
   toolDefinitions: (span) => toToolDefinitions(span.attributes['gen_ai.tool.definitions']),
 
   model: (span) => semconvModel(span.attributes),
@@ -101,7 +101,7 @@ export const mastra: Dialect = {
   toolResult: (span) => parseJson(span.attributes['gen_ai.tool.call.result']),
 
   absence(_span, fact) {
-    // System instructions and the names of tools are always recorded.
+    // System instructions and tool names are always recorded.
     if (fact === 'systemInstructions' || fact === 'toolDefinitions') return undefined
     const option = fact === 'input' || fact === 'toolArguments' ? 'hideInput' : 'hideOutput'
     return { why: 'not-captured', switch: `tracingOptions: { ${option}: false }` }
@@ -131,13 +131,13 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['scorer_run', 'evaluator'],
 ])
 
-/** What aborted runs have in place of an output. */
+/** Aborted runs have this instead of an output. */
 function isAborted(span: SourceSpan): boolean {
   const output = span.attributes['mastra.agent_run.output']
   return typeof output === 'string' && output.startsWith('{"status":"aborted"')
 }
 
-/** Mastra checks arguments inside the tool's span, which then ends well: the result says that no tool ran. */
+/** Mastra validates arguments inside the tool's span, which then ends successfully. The result says that no tool ran. */
 function refusalOf(span: SourceSpan): string | undefined {
   const result = span.attributes['gen_ai.tool.call.result']
   if (typeof result !== 'string' || !result.startsWith('{"error":true,"message":"Tool input validation failed')) {

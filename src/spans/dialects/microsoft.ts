@@ -3,8 +3,8 @@ import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
- * Microsoft's frameworks: Agent Framework (Python and .NET), Microsoft.Extensions.AI, Semantic Kernel. They write the GenAI
- * conventions; what differs is the setting for content, and the spans of workflows.
+ * Microsoft's frameworks: Agent Framework (Python and .NET), Microsoft.Extensions.AI, Semantic Kernel. They write the GenAI conventions.
+ * Only the content setting and the workflow spans differ.
  */
 export const microsoft: Dialect = {
   ...genAi,
@@ -17,10 +17,10 @@ export const microsoft: Dialect = {
     scopeName.startsWith('Microsoft.SemanticKernel') ||
     scopeName.startsWith('semantic_kernel.'),
 
-  // `orchestrate_tools` is around the calls of a client that calls tools by itself, where no agent is.
+  // `orchestrate_tools` encloses the calls of a client that calls tools by itself, if there is no agent.
   roleOf: (span) => (isWorkflow(span) || span.name === 'orchestrate_tools' ? 'entry' : genAi.roleOf(span)),
 
-  // Agents in a workflow work for one answer.
+  // The agents of a workflow work on one answer.
   holdsOneRun: (span) => isWorkflow(span) || genAi.holdsOneRun?.(span) === true,
 
   absence(span, fact) {
@@ -38,7 +38,7 @@ export const microsoft: Dialect = {
   },
 }
 
-/** `workflow.run` in Python and in older versions for .NET, `workflow_invoke` in newer ones. */
+/** `workflow.run` in Python and older .NET versions, `workflow_invoke` in newer ones. */
 function isWorkflow({ name }: SourceSpan): boolean {
   return name.startsWith('workflow.run') || name.startsWith('workflow_invoke')
 }

@@ -15,9 +15,9 @@ const INPUTS = 'mlflow.spanInputs'
 const OUTPUTS = 'mlflow.spanOutputs'
 
 /**
- * MLflow Tracing (Databricks), decorators and autologging alike: `mlflow.spanType` says what a span is, `mlflow.spanInputs` and
- * `mlflow.spanOutputs` hold what a function was given and what it returned, or the request and the reply of a model's client. All
- * values are JSON text, texts too.
+ * MLflow Tracing (Databricks), decorators and autologging: `mlflow.spanType` is the kind of span. `mlflow.spanInputs` and
+ * `mlflow.spanOutputs` have a function's arguments and return value, or the request and reply of a model's client. All values, also
+ * strings, are JSON text.
  */
 export const mlflow: Dialect = {
   name: 'mlflow',
@@ -31,7 +31,7 @@ export const mlflow: Dialect = {
 
   roleOf: (span): SpanRole => (isRunner(span) ? 'entry' : (ROLES.get(typeOf(span)) ?? 'step')),
 
-  // The agents in it hand over to one another.
+  // Its agents hand over to one another.
   holdsOneRun: (span) => isRunner(span) || span.name === 'Agent workflow',
 
   agent(span) {
@@ -46,7 +46,7 @@ export const mlflow: Dialect = {
   output(span) {
     const value = jsonAttribute(span, OUTPUTS)
     if (value === undefined || value === null || value === '') return undefined
-    // The OpenAI Agents SDK says of an agent's answer no more than its type.
+    // The OpenAI Agents SDK only records the type of an agent's answer.
     if (isRecord(value) && value.output_type !== undefined && Object.keys(value).length === 1) return undefined
     if (typeof value === 'string') return [textMessage('assistant', value)]
     if (isRecord(value) && Array.isArray(value.messages)) return finalAnswer(value, undefined)
@@ -99,7 +99,7 @@ export const mlflow: Dialect = {
   },
 
   contentKeys: [INPUTS, OUTPUTS, 'mlflow.chat.tools', 'mlflow.chat.messages', 'mlflow.trace.intermediate_outputs'],
-  // Autologging writes the parameters of a request as attributes of their own names.
+  // Autologging writes each request parameter as an attribute of the same name.
   ownContentKeys: [
     'invocation_params',
     'instructions',
@@ -124,12 +124,12 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['EVALUATOR', 'evaluator'],
 ])
 
-/** The span around a run of the OpenAI Agents SDK, an agent by its type, named after the method. */
+/** The span around a run of the OpenAI Agents SDK, which has the type agent and is named after the method. */
 function isRunner(span: SourceSpan): boolean {
   return span.name === 'AgentRunner.run'
 }
 
-/** Looked at on every span: the quotes are cut off, nothing is parsed. */
+/** Read for every span, so the quotes are removed without parsing. */
 function typeOf(span: SourceSpan): string {
   const type = span.attributes[TYPE]
   if (typeof type !== 'string') return ''
@@ -140,7 +140,7 @@ function quoted(span: SourceSpan, key: string): string | undefined {
   return textOf(jsonAttribute(span, key))
 }
 
-/** A decorated function's inputs are its parameters by name: the value of the only one is what it was given. */
+/** The inputs of a decorated function are its parameters by name. A single parameter's value is the input. */
 function innermost(value: unknown): unknown {
   let inner = value
   for (let depth = 0; depth < 3 && isRecord(inner); depth++) {
@@ -165,7 +165,7 @@ function toInput(written: unknown): readonly Message[] | undefined {
   return lists.length === 1 ? toMessages(lists[0]) : undefined
 }
 
-/** What parameters that take the question are called. */
+/** Common names of parameters with the question. */
 const QUESTION_KEYS = ['question', 'query', 'user_input', 'user_query', 'user_message', 'message', 'prompt', 'text']
 
 /** The text in `{ answer: '…' }`. */

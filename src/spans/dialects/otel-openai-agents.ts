@@ -8,9 +8,9 @@ import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
- * OpenTelemetry's own instrumentations of the OpenAI Agents SDK for Python. The SDK's trace is a workflow, in which agents are
- * side by side and hand over to one another. The older package (`…-openai-agents-v2`) gives every span the name of a
- * configured agent, says the true one on agents alone, and writes what a model said other than text as Python prints it.
+ * OpenTelemetry's own instrumentations of the OpenAI Agents SDK for Python. The SDK's trace is a workflow, in which agents are siblings and
+ * hand over to one another. The older package (`…-openai-agents-v2`) puts a configured agent name on every span, the true name only on
+ * agents, and writes model outputs other than text as Python print-outs.
  */
 export const otelOpenAiAgents: Dialect = {
   ...genAi,
@@ -45,7 +45,7 @@ export const otelOpenAiAgents: Dialect = {
     genAi.absence?.(span, fact, logs) ?? (isOlder(span) ? { why: 'not-recorded' } : undefined),
 }
 
-/** The SDK's own name for the tool through which an agent hands over, where the application gave it no other. */
+/** The SDK's default name for the tool of a hand-off. */
 export function handoffTool(attributes: Readonly<Record<string, unknown>>): string | undefined {
   const target = textOf(attributes['gen_ai.handoff.to_agent'])
   if (target === undefined || target === 'unknown') return undefined
@@ -58,7 +58,7 @@ function isOlder(span: SourceSpan): boolean {
 
 const OLDER = 'opentelemetry.instrumentation.openai_agents'
 
-/** The older package's outermost span, an `invoke_agent` of nobody. */
+/** The older package's outermost span, an `invoke_agent` without an agent. */
 function isTrace(span: SourceSpan): boolean {
   return (
     operationOf(span.attributes) === 'invoke_agent' &&
@@ -67,7 +67,7 @@ function isTrace(span: SourceSpan): boolean {
   )
 }
 
-/** What Python printed of objects is read: calls of tools and their answers; what else was printed is left out. */
+/** Parses tool calls and results from Python print-outs; other print-outs are dropped. */
 function spoken(messages: readonly Message[] | undefined): readonly Message[] | undefined {
   const left = messages?.flatMap((message) => {
     const { text = '' } = message
@@ -78,10 +78,10 @@ function spoken(messages: readonly Message[] | undefined): readonly Message[] | 
   return left?.length === 0 ? undefined : left
 }
 
-/** Items of the Responses API that are calls of tools or answers to them. */
+/** Items of the Responses API that are tool calls or results. */
 const ITEMS: ReadonlySet<unknown> = new Set(['function_call', 'function_call_output'])
 
-/** As a span has begun: some of this scope say what they are only at their end. */
+/** Some spans of this scope only reveal their kind at their end. */
 function hasNone(attributes: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(attributes).length === 0
 }

@@ -10,8 +10,8 @@ import { toToolDefinitions } from '../content/tool-definitions.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
- * Pydantic AI (Python): the GenAI conventions, the whole run's messages on the agent's span, and structured answers given
- * through an output tool, which is no call of the trajectory.
+ * Pydantic AI (Python): the GenAI conventions, with all messages of the run on the agent's span. Structured answers are calls of an output
+ * tool, which is not part of the trajectory.
  */
 export const pydanticAi: Dialect = {
   ...genAi,
@@ -30,7 +30,7 @@ export const pydanticAi: Dialect = {
   input(span, logs) {
     const all = allMessages(span)
     if (all === undefined) return genAi.input?.(span, logs)
-    // What came before this run is history.
+    // Messages before this run are history.
     const own = numberOf(span.attributes['pydantic_ai.new_message_index']) ?? 0
     const answer = all.findIndex((message, index) => index >= own && message.role === 'assistant')
     return answer === -1 ? all : all.slice(0, answer)
@@ -52,7 +52,7 @@ export const pydanticAi: Dialect = {
         name,
       ),
     )
-    // Without content the arguments are not there, and the call is the answer all the same.
+    // Without content, the arguments are missing, but the call is still the answer.
     const text = toJsonText(answer.arguments)
     return text === undefined ? said : [...said, textMessage('assistant', text)]
   },
@@ -70,7 +70,7 @@ export const pydanticAi: Dialect = {
     return inputTokens === undefined ? genAi.usage?.(span) : makeUsage(inputTokens, read('output_tokens'))
   },
 
-  // What goes wrong is an error status: a span that has none went well.
+  // Failures have an error status, so a span without one succeeded.
   outcome(span) {
     const outcome = outcomeOf(span)
     return outcome.status === 'unknown' ? { status: 'ok' } : outcome
@@ -78,7 +78,7 @@ export const pydanticAi: Dialect = {
 
   absence(span, fact) {
     const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
-    // Without content the messages keep their shape.
+    // Without content, the messages keep their structure.
     if (isOptional && genAi.input?.(span, [])?.some((message) => message.text !== undefined) === true) return undefined
     return { why: 'not-captured', switch: 'InstrumentationSettings(include_content=True)' }
   },
@@ -93,16 +93,16 @@ function allMessages(span: SourceSpan): readonly Message[] | undefined {
   return written === undefined ? undefined : toMessages(written)
 }
 
-/** The tools of a request, from before the conventions had a place for them. */
+/** The tools of a request, from before the conventions had an attribute for them. */
 function functionTools(span: SourceSpan): readonly ToolDefinition[] | undefined {
   const parameters = jsonAttribute(span, 'model_request_parameters')
   return isRecord(parameters) ? toToolDefinitions(parameters.function_tools) : undefined
 }
 
-/** The tools through which this model gives its answer, as its request says; else the name that they have by default. */
+/** Whether the model answers through this tool, by its request or else by the default name. */
 function isOutputTool(span: SourceSpan, name: string): boolean {
   const written = span.attributes.model_request_parameters
-  // Most agents have none, which a look at the text shows.
+  // Most agents have none, which the text shows without parsing.
   if (typeof written === 'string' && written.includes('"output_tools":[]')) return false
   const parameters = jsonAttribute(span, 'model_request_parameters')
   const tools: unknown = isRecord(parameters) ? parameters.output_tools : undefined

@@ -5,7 +5,7 @@ import { genAi } from './gen-ai.ts'
 const SERVICE = 'langchain4j.aiservices.'
 const TOOL = 'langchain4j.tools.'
 
-/** What records a fact. */
+/** The setting that records each fact. */
 const SETTINGS: ReadonlyMap<ContentFact, string> = new Map<ContentFact, string>([
   ['output', 'include-completion'],
   ['toolArguments', 'include-tool-arguments'],
@@ -13,9 +13,9 @@ const SETTINGS: ReadonlyMap<ContentFact, string> = new Map<ContentFact, string>(
 ])
 
 /**
- * LangChain4j in Quarkus (Java): a method of an AI service is the agent, with no attributes at all; calls of models and tools below it
- * write the GenAI conventions. The prompt is the texts of all messages in one, without their roles, so that neither question nor
- * instructions can be separated. A failure is an exception event; the status stays unset.
+ * LangChain4j in Quarkus (Java): a method of an AI service is the agent, without any attributes. Model and tool calls below it write the
+ * GenAI conventions. The prompt is the text of all messages without roles, so question and instructions cannot be separated. A failure is
+ * an exception event; the status stays unset.
  */
 export const quarkusLangChain4j: Dialect = {
   ...genAi,

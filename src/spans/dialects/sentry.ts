@@ -4,8 +4,8 @@ import type { SourceSpan } from '../source-span.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
- * Sentry's integrations for OpenAI, Anthropic, Google, LangChain and LangGraph (the Node SDK 10, which writes to
- * OpenTelemetry): the GenAI conventions, the answer in `gen_ai.response.text` and `gen_ai.response.tool_calls`.
+ * Sentry's integrations for OpenAI, Anthropic, Google, LangChain and LangGraph (Node SDK 10, which writes to OpenTelemetry): the GenAI
+ * conventions, with the answer in `gen_ai.response.text` and `gen_ai.response.tool_calls`.
  */
 export const sentry: Dialect = {
   ...genAi,
@@ -17,7 +17,7 @@ export const sentry: Dialect = {
     return typeof origin === 'string' && origin.startsWith('auto.ai.')
   },
 
-  // The status text is one of Sentry's own names of what went wrong, and not what was said.
+  // The status text is one of Sentry's own error names, not the error's message.
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
     const { message, type } = outcome.error ?? {}
@@ -29,13 +29,13 @@ export const sentry: Dialect = {
     if (span.attributes['gen_ai.input.messages'] === undefined && fact !== 'toolDefinitions') {
       return { why: 'not-captured', switch: 'Sentry.openAIIntegration({ recordInputs: true, recordOutputs: true })' }
     }
-    // Where they were not among what OpenAI's chat completions were asked, there were none.
+    // OpenAI chat completions without recorded ones had none.
     if (fact === 'systemInstructions' && !mayBeResponses(span)) return undefined
     return { why: 'not-recorded' }
   },
 }
 
-/** Over OpenAI's Responses API instructions are never recorded; a call that failed does not say which API it was. */
+/** Instructions of OpenAI's Responses API are never recorded. A failed call does not show which API it used. */
 function mayBeResponses({ attributes }: SourceSpan): boolean {
   const id = attributes['gen_ai.response.id']
   const isOpenAi = attributes['sentry.origin'] === 'auto.ai.openai'

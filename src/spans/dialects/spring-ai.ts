@@ -4,9 +4,9 @@ import { textMessage } from '../content/messages.ts'
 import { toToolDefinitions } from '../content/tool-definitions.ts'
 
 /**
- * Spring AI (Java), through Micrometer: a call of a `ChatClient` is the agent, without a name. Advisors are between it and the calls
- * of the model, which follow the conventions, and the calls of tools. Operation and provider of its own spans are `framework`
- * and `spring_ai`: `spring.ai.kind` says which is which.
+ * Spring AI (Java), through Micrometer: a call of a `ChatClient` is the agent, without a name. Advisors are between it and the model calls,
+ * which follow the conventions, and the tool calls. Its own spans have the operation `framework` and the provider `spring_ai`;
+ * `spring.ai.kind` distinguishes them.
  */
 export const springAi: Dialect = {
   name: 'spring-ai',
@@ -25,7 +25,7 @@ export const springAi: Dialect = {
     const text = textOf(span.attributes['spring.ai.chat.client.user.text'])
     return text === undefined ? undefined : [textMessage('user', text)]
   },
-  // Names alone.
+  // Names only.
   toolDefinitions: (span) =>
     toToolDefinitions(
       span.attributes['spring.ai.chat.client.tool.names'] ??

@@ -10,9 +10,9 @@ import { operationOf } from '../semconv.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
- * Strands Agents (TypeScript and Python): the conventions' attributes, and content in span events, by default those of old
- * (`gen_ai.user.message`, `gen_ai.choice`, …, with Bedrock blocks as JSON), with the newest conventions opted in
- * `gen_ai.client.inference.operation.details`, in some versions as attributes. There is no switch for content.
+ * Strands Agents (TypeScript and Python): the conventions' attributes, with content in span events. By default these are the old ones
+ * (`gen_ai.user.message`, `gen_ai.choice`, …, with Bedrock blocks as JSON); with the latest conventions enabled they are
+ * `gen_ai.client.inference.operation.details`, or attributes in some versions. There is no setting for content.
  */
 export const strands: Dialect = {
   ...genAi,
@@ -27,7 +27,7 @@ export const strands: Dialect = {
     attributes['gen_ai.provider.name'] === 'strands-agents',
 
   roleOf(span): SpanRole {
-    // Repeats the history in events, and is no call.
+    // Repeats the history in events; it is not a model call.
     if (/^execute_(agent|event)_loop_cycle\b/.test(span.name)) return 'step'
     return operationOf(span.attributes) === undefined ? roleByName(span) : genAi.roleOf(span)
   },
@@ -51,7 +51,7 @@ export const strands: Dialect = {
   output(span, logs) {
     const output = genAi.output?.(span, logs)
     const answer = toolCallsIn(output).findLast((call) => call.name === STRUCTURED_OUTPUT)?.arguments
-    // In a swarm the same tool hands over, and then names the agent.
+    // In a swarm, the same tool hands over, and then has the agent's name.
     if (!isRecord(answer) || answer.agentId !== undefined) return output
     const isMessage = typeof answer.message === 'string' && Object.keys(answer).length === 1
     const text = isMessage ? textOf(answer.message) : toJsonText(answer)
@@ -73,7 +73,7 @@ export const strands: Dialect = {
     const said = genAi.toolResult?.(span, logs) ?? parseJson(eventValue(span, 'gen_ai.choice', 'message'))
     const written = said ?? early(span, 'tool.result')
     const value = unwrapBlocks(written)
-    // Objects and lists are in `json` blocks: text that reads as one is a text.
+    // Objects and lists are in `json` blocks, so text that looks like JSON is just text.
     const [only] = Array.isArray(written) && written.length === 1 ? (written as readonly unknown[]) : []
     const isText = isRecord(only) && typeof only.text === 'string' && typeof value === 'object' && value !== null
     return isText ? only.text : value
@@ -81,14 +81,14 @@ export const strands: Dialect = {
 
   outcome(span): SpanOutcome {
     const outcome = outcomeOf(span)
-    // Python ends the span of a tool that caught its own error well, and says on it how the tool ended.
+    // If a tool caught its own error, Python ends its span successfully and writes the tool's status on it.
     const status = span.attributes['gen_ai.tool.status'] ?? span.attributes['tool.status']
     if (outcome.error !== undefined || status !== 'error') return outcome
     const message = textOf(toJsonText(strands.toolResult?.(span, [])))
     return { status: 'error', error: message === undefined ? {} : { message } }
   },
 
-  // Everything is always recorded: instructions and tools that are not there were not given.
+  // Everything is always recorded, so missing instructions and tools did not exist.
   absence: (_span, fact) =>
     fact === 'systemInstructions' || fact === 'toolDefinitions' ? undefined : { why: 'not-recorded' },
 
@@ -100,7 +100,7 @@ export const strands: Dialect = {
   ]),
 }
 
-/** Before operations had a name: `Model invoke`, `Tool: search`, `Cycle <id>`, and the agent under its own. */
+/** From before operation names: `Model invoke`, `Tool: search`, `Cycle <id>`, and the agent's own name. */
 function roleByName(span: SourceSpan): SpanRole {
   if (span.name === 'Model invoke') return 'model'
   if (span.name.startsWith('Tool: ')) return 'tool'
@@ -109,7 +109,7 @@ function roleByName(span: SourceSpan): SpanRole {
   return isAgent ? 'agent' : genAi.roleOf(span)
 }
 
-/** A value as the first versions wrote it, whole or with an attribute for each of its members. */
+/** A value as the first versions wrote it, whole or with an attribute for each member. */
 function early(span: SourceSpan, key: string): unknown {
   return parseJson(span.attributes[key]) ?? fromFlattened(span.attributes, `${key}.`)
 }

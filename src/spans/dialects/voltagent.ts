@@ -5,8 +5,8 @@ import { makeUsage, semconvConversationId, semconvUserId } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
 
 /**
- * VoltAgent: scope `@voltagent/core`, `entity.type` and `span.type`. One model span covers the whole loop and holds the
- * first prompt only; what happened between is in the tool spans. A sub-agent's `entity.name` is its parent's.
+ * VoltAgent: scope `@voltagent/core`, `entity.type` and `span.type`. One model span covers the whole loop and only has the first prompt;
+ * the tool spans have what happened in between. A sub-agent's `entity.name` is its parent's.
  */
 export const voltAgent: Dialect = {
   name: 'voltagent',
@@ -69,7 +69,7 @@ export const voltAgent: Dialect = {
     }
   },
 
-  // On the model's span are those of the last step only; the agent's has the sum.
+  // The model's span only has the last step's tokens; the agent's has the sum.
   usage(span) {
     const read = (name: string): number | undefined => numberOf(span.attributes[`usage.${name}`])
     return makeUsage(
@@ -89,7 +89,7 @@ export const voltAgent: Dialect = {
   toolArguments: (span) => parseJson(span.attributes.input),
   toolResult: (span) => parseJson(span.attributes.output),
 
-  // Everything is always recorded: instructions and tools that are not there were not given.
+  // Everything is always recorded, so missing instructions and tools did not exist.
   absence: (_span, fact) =>
     fact === 'systemInstructions' || fact === 'toolDefinitions' ? undefined : { why: 'not-recorded' },
 
@@ -115,7 +115,7 @@ function messagesOf(span: SourceSpan): ReturnType<typeof toMessages> {
   return toMessages(span.attributes['agent.messages'] ?? span.attributes['llm.messages'])
 }
 
-/** A supervisor's own instructions are within a frame of VoltAgent's. */
+/** VoltAgent wraps a supervisor's own instructions. */
 function withoutEnvelope(text: string | undefined): string | undefined {
   if (text?.startsWith('You are a supervisor agent that coordinates') !== true) return text
   return /<instructions>\n([\s\S]*?)\n<\/instructions>/.exec(text)?.[1] ?? text

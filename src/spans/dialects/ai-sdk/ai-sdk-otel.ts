@@ -16,9 +16,8 @@ import { toToolDefinitions } from '../../content/tool-definitions.ts'
 import { aiSdk } from './ai-sdk.ts'
 
 /**
- * Vercel AI SDK 7 through `@ai-sdk/otel`: scope `gen_ai`, the GenAI conventions with peculiarities. Every call of
- * `generateText` and its kin is an `invoke_agent`, agentic or not; steps are between it and its `chat` and
- * `execute_tool` spans.
+ * Vercel AI SDK 7 through `@ai-sdk/otel`: scope `gen_ai`, the GenAI conventions with differences. Every call of `generateText` and similar
+ * functions is an `invoke_agent`, agentic or not; steps are between it and its `chat` and `execute_tool` spans.
  */
 export const aiSdkOtel: Dialect = {
   name: 'ai-sdk',
@@ -55,23 +54,23 @@ export const aiSdkOtel: Dialect = {
     if (operationOf(span.attributes) === 'execute_tool') {
       return span.attributes['gen_ai.tool.call.result'] === undefined ? outcome : { status: 'ok' }
     }
-    // A call that went to its end names its finish reasons, with content capture off too; an aborted one does not.
-    // OpenInference's processor raises a tool's error to the spans around it: the finish reasons are a better sign.
+    // A completed call has its finish reasons, also without content capture; an aborted one does not. They are more reliable than the
+    // status, because OpenInference's processor copies a tool's error to the enclosing spans.
     if (span.attributes['gen_ai.response.finish_reasons'] !== undefined) return { status: 'ok' }
     return outcome.error === undefined ? { status: 'aborted' } : outcome
   },
 
   systemInstructions: (span) => toInstructions(span.attributes['gen_ai.system_instructions']),
   input: (span) => toMessages(span.attributes['gen_ai.input.messages']),
-  /** On the agent span one message that lumps the run: its text parts are the answer. */
+  /** On the agent span, one message combines the whole run: its text parts are the answer. */
   output: (span) => toMessages(span.attributes['gen_ai.output.messages']),
-  // Of messages that were cut, names and ids still show the order.
+  // Names and ids in cut-off messages still show the order.
   toolCalls(span) {
     const written = span.attributes['gen_ai.output.messages']
     if (typeof written !== 'string' || written.endsWith(']')) return undefined
     return toolCallsIn(toMessages(parseCutJson(written, 4)))
   },
-  // The model wraps arrays and choices in an object, which the agent's span does not have.
+  // The model wraps arrays and choices in an object; the agent's span does not.
   hasFinalForm: (span) => span.attributes['gen_ai.output.type'] === 'json',
   toolDefinitions: (span) => toToolDefinitions(span.attributes['gen_ai.tool.definitions']),
 
@@ -86,10 +85,10 @@ export const aiSdkOtel: Dialect = {
 }
 
 function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {
-  // Where the messages were recorded, there were no tools and no system instructions.
+  // If messages were recorded, there were no tools and no system instructions.
   const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
   if (isOptional && span.attributes['gen_ai.input.messages'] !== undefined) return undefined
-  // Arguments are inputs of the tool here, unlike in the older form.
+  // Here, arguments count as inputs of the tool, unlike in the legacy format.
   const outputs = fact === 'output' || fact === 'toolCalls' || fact === 'toolResult'
   return {
     why: 'not-captured',

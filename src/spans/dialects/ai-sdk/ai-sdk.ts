@@ -12,14 +12,14 @@ import type { SourceSpan } from '../../source-span.ts'
 import { toToolDefinitions } from '../../content/tool-definitions.ts'
 
 /**
- * Vercel AI SDK 4 to 6, and the form that AI SDK 7 keeps as `LegacyOpenTelemetry`: scope `ai`, `ai.operationId`. A call of
- * `generateText` and its kin is the agent, `….doGenerate` and `….doStream` are the model calls, `ai.toolCall` the tools.
+ * Vercel AI SDK 4 to 6, and `LegacyOpenTelemetry` of AI SDK 7: scope `ai`, `ai.operationId`. A call of `generateText` and similar functions
+ * is the agent, `….doGenerate` and `….doStream` are the model calls, `ai.toolCall` the tools.
  */
 export const aiSdk: Dialect = {
   name: 'ai-sdk',
   formOfTwo: 'older',
   toolSpans: 'always',
-  // The span of a step that failed is there; that of a stream that was aborted never ends.
+  // A failed step has a span. The span of an aborted stream never ends.
   endsWithoutSum: 'aborted',
 
   namespaces: ['ai.'],
@@ -47,7 +47,7 @@ export const aiSdk: Dialect = {
     const outcome = outcomeOf(span)
     const isTool = span.attributes['ai.operationId'] === 'ai.toolCall'
     const isFinished = isTool ? span.attributes['ai.toolCall.result'] !== undefined : wentToItsEnd(span)
-    // OpenInference's processor raises a tool's error to the spans around and beside it: the SDK always adds an exception.
+    // OpenInference's processor copies a tool's error to spans around and beside it. The SDK itself always adds an exception.
     const isRaised = outcome.error !== undefined && exceptionOf(span) === undefined
     if (outcome.error !== undefined && !(isFinished && isRaised)) {
       return isTool && isRaised && span.attributes['openinference.span.kind'] !== undefined
@@ -59,7 +59,7 @@ export const aiSdk: Dialect = {
   },
 
   systemInstructions(span) {
-    // Sentry takes them, and names and ids of tools, to where the conventions have them.
+    // Sentry moves them, and tools' names and ids, to the conventions' attributes.
     return toInstructions(promptOf(span)?.system) ?? semconvInstructions(span)
   },
 
@@ -77,13 +77,13 @@ export const aiSdk: Dialect = {
     const calls = callsOf(span)
     const text = textOf(attributes['ai.response.text']) ?? textOf(attributes['ai.response.object'])
     if (text !== undefined) parts.push({ type: 'text', content: text })
-    // Beside calls an empty text says nothing; alone it is the answer.
+    // An empty text beside calls means nothing; alone, it is the answer.
     else if (attributes['ai.response.text'] === '' && calls.length === 0) parts.push({ type: 'text', content: '' })
     parts.push(...calls)
     return parts.length === 0 ? undefined : [makeMessage('assistant', parts)]
   },
 
-  // The model wraps arrays and choices in an object, which the agent's span does not have.
+  // The model wraps arrays and choices in an object; the agent's span does not.
   hasFinalForm: (span) => /^ai\.(?:generate|stream)Object$/.test(String(span.attributes['ai.operationId'])),
 
   toolCalls: (span) => callsOf(span),
@@ -134,7 +134,7 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['ai.toolCall', 'tool'],
 ])
 
-/** Whether a call was not aborted: at its end it names a finish reason or counts tokens, with content capture off too. */
+/** Whether a call completed: then it has a finish reason or token counts, also without content capture. */
 function wentToItsEnd({ attributes }: SourceSpan): boolean {
   return ENDINGS.some((key) => attributes[key] !== undefined)
 }
@@ -142,7 +142,7 @@ function wentToItsEnd({ attributes }: SourceSpan): boolean {
 /** The agent span of `streamObject` has no finish reason. */
 const ENDINGS = ['ai.response.finishReason', 'ai.response.object', 'ai.usage.outputTokens', 'ai.usage.completionTokens']
 
-/** Keys under which users put the conversation into the telemetry metadata; there is no fixed one. */
+/** Common keys for the conversation in telemetry metadata; there is no standard one. */
 const CONVERSATION_KEYS = metadataKeys('sessionId', 'threadId', 'conversationId', 'chatId', 'session_id', 'thread_id')
 const USER_KEYS = metadataKeys('userId', 'user_id')
 
@@ -158,7 +158,7 @@ function metadata({ attributes }: SourceSpan, keys: readonly string[]): string |
   return undefined
 }
 
-/** "ai.toolCall weather-agent" → "ai.toolCall", for spans at their start or without attributes. */
+/** "ai.toolCall weather-agent" → "ai.toolCall", for spans that have no attributes yet. */
 function firstWord(name: string): string {
   const space = name.indexOf(' ')
   return space === -1 ? name : name.slice(0, space)
@@ -178,7 +178,7 @@ function messagesOf(span: SourceSpan, prompt: Record<string, unknown> | undefine
 function callsOf(span: SourceSpan): ToolCallPart[] {
   const written = span.attributes['ai.response.toolCalls']
   const parsed = parseJson(written)
-  // Of a list that was cut, names and ids still show the order.
+  // Names and ids in a cut-off list still show the order.
   const list = typeof parsed === 'string' ? parseCutJson(parsed, 2) : parsed
   if (!Array.isArray(list)) return []
   const calls = list.flatMap((call) => toToolCallPart(call) ?? [])
@@ -187,7 +187,7 @@ function callsOf(span: SourceSpan): ToolCallPart[] {
   return calls.map((call) => (providerTools.has(call.name) ? { ...call, providerExecuted: true } : call))
 }
 
-/** Tools that were offered as the provider's own: `generateText` does not mark their calls. */
+/** The provider's own tools that were offered: `generateText` does not mark their calls. */
 function providerToolsOf(span: SourceSpan): ReadonlySet<string> {
   const tools = span.attributes['ai.prompt.tools']
   if (!Array.isArray(tools)) return NO_NAMES
@@ -215,13 +215,13 @@ function usageOf({ attributes }: SourceSpan): Usage {
 }
 
 function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {
-  // Arguments are outputs of the model, and that setting covers them here.
+  // Here, arguments count as outputs of the model, so that setting applies.
   const inputs = fact === 'input' || fact === 'systemInstructions' || fact === 'toolDefinitions'
   const setting = inputs ? 'recordInputs' : 'recordOutputs'
   const messages = span.attributes['ai.prompt.messages']
   const prompt = span.attributes['ai.prompt'] ?? messages
   if (fact === 'toolDefinitions' && prompt !== undefined && messages === undefined) return { why: 'not-recorded' }
-  // Where the prompt was recorded, there were no tools and no system instructions.
+  // If the prompt was recorded, there were no tools and no system instructions.
   if (inputs && fact !== 'input' && prompt !== undefined) return undefined
   const option = isSeven(span) ? 'telemetry' : 'experimental_telemetry'
   return { why: 'not-captured', switch: `${option}: { isEnabled: true, ${setting}: true }` }

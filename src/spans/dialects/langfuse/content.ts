@@ -5,9 +5,9 @@ import { makeUsage } from '../../semconv.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { withToolRoles } from './langchain.ts'
 
-/** What observations hold: whatever the application passed, as text or as JSON. */
+/** Content of observations: anything that the application passed, as text or JSON. */
 
-/** A plain span whose output is an assistant's message was around a call of a model; where the call failed, the input shows it. */
+/** A plain span is a model call if its output is an assistant message; if it failed, its input decides. */
 export function isModelCall({ attributes }: SourceSpan): boolean {
   const output = attributes['langfuse.observation.output']
   if (typeof output === 'string' && output.startsWith('{"role":"assistant"')) return true
@@ -16,10 +16,10 @@ export function isModelCall({ attributes }: SourceSpan): boolean {
   return typeof input === 'string' && REQUEST_STARTS.some((start) => input.startsWith(start))
 }
 
-/** System messages and names of models are given to models, not to agents. */
+/** Only models, not agents, receive system messages and model names. */
 const REQUEST_STARTS = ['{"messages":[{"role":"system"', '[{"role":"system"', '{"model":"']
 
-/** Text, messages, `{ messages }`, the arguments of an observed function, or an object with one text or list in it. */
+/** Accepts text, messages, `{ messages }`, the arguments of an observed function, or an object with one text or list. */
 export function toInput(written: unknown): readonly Message[] | undefined {
   if (written === undefined) return undefined
   const value = parseJson(written)
@@ -36,7 +36,7 @@ export function toInput(written: unknown): readonly Message[] | undefined {
     if (typeof inner === 'string' || Array.isArray(inner)) return toInput(inner)
     return undefined
   }
-  // A number, or `true`: the text that was asked.
+  // A number or `true` is the question as text.
   return typeof value === 'number' || typeof value === 'boolean' ? [textMessage('user', String(value))] : undefined
 }
 
@@ -47,7 +47,7 @@ export function onlyText(value: unknown): string | undefined {
   return values.length === 1 ? textOf(values[0]) : undefined
 }
 
-/** Counts that may leave the cached ones out of `input`, and the reasoning out of `output`: the total shows it. */
+/** `input` may exclude cached tokens and `output` reasoning tokens; the total shows it. */
 export function langfuseUsage(details: unknown): Usage {
   const counts = parseJson(details)
   if (!isRecord(counts)) return {}

@@ -4,22 +4,22 @@ import { toolMessageFields } from '../../content/langchain.ts'
 import { toMessage } from '../../content/messages.ts'
 import type { SourceSpan } from '../../source-span.ts'
 
-/** What Langfuse's handlers for LangChain write, in JavaScript and in Python. */
+/** What Langfuse's LangChain handlers write in JavaScript and Python. */
 
-/** What LangChain's handler knows of a span. */
+/** What LangChain's handler knows about a span. */
 export const AGENT_NAME = 'langfuse.observation.metadata.lc_agent_name'
 export const GRAPH_NODE = 'langfuse.observation.metadata.langgraph_node'
 export const CHECKPOINT = 'langfuse.observation.metadata.langgraph_checkpoint_ns'
 export const INTEGRATION = 'langfuse.observation.metadata.ls_integration'
 
-/** LangChain's handler writes the message that a tool gave back. */
+/** LangChain's handler writes the message that a tool returned. */
 export function toolMessageOf(span: SourceSpan): Readonly<Record<string, unknown>> | undefined {
   const output = span.attributes['langfuse.observation.output']
   if (typeof output !== 'string' || !output.includes('"tool_call_id"')) return undefined
   return toolMessageFields(jsonAttribute(span, 'langfuse.observation.output'))
 }
 
-/** LangChain's handler for Python puts the tools that were offered behind the messages, as a tool's. */
+/** LangChain's handler for Python appends the offered tools to the messages, with a tool's role. */
 function isTool(item: unknown): item is { readonly content: unknown } {
   return isRecord(item) && item.role === 'tool' && isRecord(item.content) && isRecord(item.content.function)
 }
@@ -35,7 +35,7 @@ export function withoutTools(value: unknown): unknown {
 
 const USUAL_ROLES: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
 
-/** LangChain's handler writes the name of the tool as the role of its answer, and leaves out which call it answers. */
+/** LangChain's handler writes the tool's name as the role of its result, and omits the call id. */
 export function withToolRoles(value: unknown): unknown {
   const list = isRecord(value) ? value.messages : value
   if (!Array.isArray(list) || !list.some((item) => isRecord(item) && !USUAL_ROLES.has(item.role))) return value

@@ -22,9 +22,9 @@ import {
 } from './langchain.ts'
 
 /**
- * Langfuse's own tracing: `langfuse.observation.type` says what an observation is, its input and output are whatever the
- * application passed, as text or as JSON. A plain `span` may be anything: it is the agent where nothing else is, and a tool
- * where a model asked for one of its name.
+ * Langfuse's own tracing: `langfuse.observation.type` is the kind of an observation; input and output are anything that the application
+ * passed, as text or JSON. A plain `span` may be anything: it is the agent if nothing else is, and a tool if a model requested one of its
+ * name.
  */
 export const langfuse: Dialect = {
   name: 'langfuse',
@@ -38,19 +38,19 @@ export const langfuse: Dialect = {
     const type = span.attributes['langfuse.observation.type']
     const role = typeof type === 'string' ? (ROLES.get(type) ?? 'step') : 'entry'
     if (role !== 'entry') return role
-    // LangChain's handler says which span is an agent's graph, and which a node of one.
+    // LangChain's handler marks the spans of agents' graphs and of nodes.
     if (span.attributes[AGENT_NAME] === span.name) return 'agent'
     if (span.attributes[GRAPH_NODE] === span.name) return 'step'
     return isModelCall(span) ? 'model' : role
   },
 
-  // A graph of agents: they hand over to one another.
+  // A graph whose agents hand over to one another.
   holdsOneRun: (span) => span.attributes[INTEGRATION] === 'langgraph',
 
   agent(span) {
     const role = langfuse.roleOf(span)
     if (role === 'agent' || role === 'entry') return { name: span.name }
-    // `lc_agent_name` may be that of the agent whose tool started this one.
+    // `lc_agent_name` may name the agent whose tool started this one.
     const name = role === 'step' ? agentOfNode(span.attributes[CHECKPOINT]) : undefined
     return name === undefined ? undefined : { name }
   },
@@ -58,10 +58,10 @@ export const langfuse: Dialect = {
   userId: (span) => semconvUserId(span.attributes),
 
   outcome(span): SpanOutcome {
-    // The status of the span stays unset; the level says how it ended.
+    // The span's status stays unset; the level shows how it ended.
     if (span.attributes['langfuse.observation.level'] !== 'ERROR') return outcomeOf(span)
     const message = textOf(span.attributes['langfuse.observation.status_message'])
-    // How LangGraph leaves a graph for its parent, and how it pauses: thrown, but no failures.
+    // LangGraph throws to return to a parent graph and to pause; neither is a failure.
     if (message?.startsWith('ParentCommand') === true) return { status: 'ok' }
     if (message?.startsWith('GraphInterrupt') === true) return { status: 'unknown' }
     const aborted = message === 'This operation was aborted' || message === 'Request was aborted.'
@@ -77,7 +77,7 @@ export const langfuse: Dialect = {
 
   output(span): readonly Message[] | undefined {
     const written = span.attributes['langfuse.observation.output']
-    // A failed observation's output repeats the error.
+    // The output of a failed observation repeats the error.
     if (written === undefined || span.attributes['langfuse.observation.level'] === 'ERROR') return undefined
     const value = parseJson(written)
     const messages = toMessages(value)
@@ -98,7 +98,7 @@ export const langfuse: Dialect = {
 
   systemInstructions(span) {
     const input = jsonAttribute(span, 'langfuse.observation.input')
-    // The Responses API's instructions, and Anthropic's.
+    // The instructions of the Responses API and of Anthropic.
     return isRecord(input) ? (textOf(input.instructions) ?? textOf(input.system)) : undefined
   },
 

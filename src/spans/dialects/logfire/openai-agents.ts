@@ -8,8 +8,8 @@ import { replyMessages, requestInstructions, requestMessages, requestTools } fro
 import { semconvConversationId, semconvModel, semconvUsage, semconvUserId } from '../../semconv.ts'
 
 /**
- * The OpenAI Agents SDK for Python through Logfire. Spans are named by templates (`Agent run: {name!r}`), and hold the SDK's own
- * data: requests and responses of the API as they are. The agents of a trace are side by side and hand over to one another.
+ * The OpenAI Agents SDK for Python through Logfire. Span names are templates (`Agent run: {name!r}`), and content is the SDK's own: the
+ * API's unchanged requests and responses. The agents of a trace are siblings and hand over to one another.
  */
 export const logfireOpenAiAgents: Dialect = {
   name: 'logfire-openai-agents',
@@ -49,14 +49,14 @@ export const logfireOpenAiAgents: Dialect = {
   usage: (span) => semconvUsage(span.attributes),
 
   tool(span) {
-    // Of a hand-off the agents are known, and not the name of the call.
+    // A hand-off has the agents, but not the name of the call.
     const name = textOf(span.attributes.name) ?? textOf(span.attributes['logfire.msg'])
     return name === undefined ? undefined : { name }
   },
   toolArguments: (span) => given(jsonAttribute(span, 'input')),
   toolResult: (span) => (span.attributes.error === undefined ? given(jsonAttribute(span, 'output')) : undefined),
 
-  // The status has no text; what the SDK says of the error is an attribute.
+  // The status has no text; the SDK's error is an attribute.
   outcome(span) {
     const outcome = outcomeOf(span)
     const error = jsonAttribute(span, 'error')
@@ -72,12 +72,13 @@ export const logfireOpenAiAgents: Dialect = {
     return { why: 'not-captured', switch: 'RunConfig(trace_include_sensitive_data=True)' }
   },
 
-  // Not `response`, `events` and `error`, which any library's spans may have: these spans come out of Python, where nothing strips them.
+  // `response`, `events` and `error` are left out, because any library's spans may have them. These spans come from Python, where nothing
+  // strips them.
   contentKeys: ['input', 'output', 'raw_input', 'request_data', 'logfire.msg'],
   ownContentKeys: ['response', 'events', 'error'],
 }
 
-/** By how the templates begin. */
+/** The beginnings of the templates. */
 const ROLES: readonly (readonly [string, SpanRole])[] = [
   ['OpenAI Agents trace', 'entry'],
   ['Agent run', 'agent'],
@@ -87,13 +88,13 @@ const ROLES: readonly (readonly [string, SpanRole])[] = [
   ['Handoff', 'handoff'],
 ]
 
-/** A list of messages; of a stream of chat completions a list with one response in the form of the other API. */
+/** Reads a list of messages; for a chat completions stream, a list with one response in the Responses API's format. */
 function fromChoices(value: unknown): readonly Message[] | undefined {
   const only = Array.isArray(value) && value.length === 1 ? (value as readonly unknown[])[0] : undefined
   return isRecord(only) && Array.isArray(only.output) ? replyMessages(only) : toMessages(value)
 }
 
-/** With sensitive data left out, what would be there is `null`. */
+/** Without sensitive data, the value is `null`. */
 function given(value: unknown): unknown {
   return value === null ? undefined : value
 }

@@ -2,7 +2,7 @@ import type { Dialect } from '../../dialect.ts'
 import { textOf } from '../../json.ts'
 import { kindOf, openInference } from './openinference.ts'
 
-/** Agno through OpenInference. The value of an agent that failed is the text of the error, which is no answer. */
+/** Agno through OpenInference. The value of a failed agent is the error text, not an answer. */
 export const openInferenceAgno: Dialect = {
   ...openInference,
 

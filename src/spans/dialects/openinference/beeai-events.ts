@@ -6,9 +6,9 @@ import type { SourceSpan } from '../../source-span.ts'
 import { kindOf, openInference } from './openinference.ts'
 
 /**
- * BeeAI through OpenInference, in its first form: below the agent a span for each event, named by the event and its number, as
- * `tool.search.wikipedia.success-2`. Of a tool the last event holds arguments and result, of a model the answer and the tokens. Later
- * versions write a span for each call.
+ * BeeAI through OpenInference, in its first format: a span below the agent for each event, named by the event and its number, such as
+ * `tool.search.wikipedia.success-2`. A tool's last event has arguments and result, a model's has the answer and the tokens. Later versions
+ * write a span for each call.
  */
 export const openInferenceBeeAiEvents: Dialect = {
   ...openInference,
@@ -25,19 +25,19 @@ export const openInferenceBeeAiEvents: Dialect = {
     return role === 'agent' ? 'step' : role
   },
 
-  // Spans are named `beeai-framework-main` and by their events. Of the agent there is the name of its class.
+  // Spans are named `beeai-framework-main` and after their events. Of the agent, only its class name is known.
   agent(span) {
     const name = textOf(span.attributes['source'])
     return name === undefined ? undefined : { name }
   },
 
-  // The status is `ok` whatever happened; an agent that failed has no answer.
+  // The status is always `ok`. A failed agent has no answer.
   outcome(span) {
     const hasFailed = isAgent(span) && span.attributes['output.value'] === undefined
     return hasFailed ? { status: 'error', error: {} } : (openInference.outcome?.(span) ?? { status: 'unknown' })
   },
 
-  // On the agent's span as Python prints it: `{'role': 'assistant', 'text': …}`. The models' words may have a plan around it.
+  // The agent's span has it as printed by Python: `{'role': 'assistant', 'text': …}`. The model's text may have a plan around it.
   output(span, logs) {
     const written = textOf(span.attributes['output.value'])
     const printed = written?.startsWith("{'role': ") === true ? parsePythonLiteral(written) : undefined
@@ -52,7 +52,7 @@ export const openInferenceBeeAiEvents: Dialect = {
     return event === undefined ? openInference.tool?.(span) : { name: event.subject }
   },
 
-  // The messages of the run, what tools were given, and what agents planned.
+  // The messages of the run, the tools' arguments, and the agents' plans.
   ownContentKeys: ['history', 'metadata', 'thought'],
 }
 
@@ -61,7 +61,7 @@ function isAgent(span: SourceSpan): boolean {
   return kindOf(span) === 'AGENT' && eventOf(span) === undefined
 }
 
-/** `tool.search.wikipedia.success`: what it happened to, and whether nothing comes after it. */
+/** `tool.search.wikipedia.success`: the subject of the event, and whether it is the last. */
 function eventOf({ attributes }: SourceSpan): { readonly subject: string; readonly isLast: boolean } | undefined {
   const path = textOf(attributes['target'])?.split('.')
   const event = path?.pop()

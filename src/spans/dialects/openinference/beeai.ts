@@ -6,8 +6,8 @@ import { flattenedTools } from './content.ts'
 import { kindOf, openInference } from './openinference.ts'
 
 /**
- * BeeAI through OpenInference. The model answers by calling a tool of the library's own, which is no tool call of the run; what
- * agents and tools were given is below `input`.
+ * BeeAI through OpenInference. The model answers by calling a tool of the library, which is not a tool call of the run. The arguments of
+ * agents and tools are below `input`.
  */
 export const openInferenceBeeAi: Dialect = {
   ...openInference,
@@ -26,7 +26,7 @@ export const openInferenceBeeAi: Dialect = {
   },
 
   output(span, logs) {
-    // The value of what failed is the error.
+    // The value of a failed span is the error.
     if (span.status.code === 'error') return undefined
     const output = openInference.output?.(span, logs)
     const answer = toolCallsIn(output).find((call) => call.name === ANSWER)?.arguments

@@ -4,9 +4,8 @@ import { shownJson } from './content.ts'
 import { openInference } from './openinference.ts'
 
 /**
- * The Claude Agent SDK through OpenInference. The agent's span holds the question, the answer and every call that the model made; a
- * sub-agent's span is named after the tool that starts it, and says nothing else: who it is and what it was asked is among that
- * tool's arguments.
+ * The Claude Agent SDK through OpenInference. The agent's span has the question, the answer and every tool call of the model. A sub-agent's
+ * span is named after the tool that starts it and has nothing else: its name and question are in that tool's arguments.
  */
 export const openInferenceClaudeAgentSdk: Dialect = {
   ...openInference,
@@ -30,5 +29,5 @@ export const openInferenceClaudeAgentSdk: Dialect = {
   },
 }
 
-/** The tools that start sub-agents, in newer and in older versions of the SDK. */
+/** The tools that start sub-agents, in newer and older SDK versions. */
 const STARTERS: ReadonlySet<string> = new Set(['Agent', 'Task'])

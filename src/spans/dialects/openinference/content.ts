@@ -9,7 +9,7 @@ import { toToolDefinitions } from '../../content/tool-definitions.ts'
 type Attributes = Readonly<Record<string, unknown>>
 type Fields = Record<string, unknown>
 
-/** What OpenInference's privacy switches write in place of a value. */
+/** OpenInference's privacy settings write this in place of a value. */
 const REDACTED = '__REDACTED__'
 
 /** An attribute's text; `undefined` if it is absent, empty or hidden. */
@@ -18,18 +18,18 @@ export function shownText(value: unknown): string | undefined {
   return text === REDACTED ? undefined : text
 }
 
-/** An attribute's value, parsed once however many facts are read from it; `undefined` if it is absent, empty or hidden. */
+/** An attribute's value, parsed once for all facts; `undefined` if it is absent, empty or hidden. */
 export function shownJson(span: SourceSpan, key: string): unknown {
   return shownText(span.attributes[key]) === undefined ? undefined : jsonAttribute(span, key)
 }
 
-/** True where a privacy switch of OpenInference hid the value. */
+/** Whether an OpenInference privacy setting hid the value. */
 export function isHidden(value: unknown): boolean {
   return value === REDACTED
 }
 
 /**
- * Messages from OpenInference's flattened attributes: `<prefix>N.message.role`, `….contents.M.message_content.text`,
+ * Reads messages from OpenInference's flattened attributes: `<prefix>N.message.role`, `….contents.M.message_content.text`,
  * `….tool_calls.K.tool_call.function.name`, …
  */
 export function flattenedMessages(attributes: Attributes, prefix: string): readonly Message[] | undefined {
@@ -43,7 +43,7 @@ export function flattenedMessages(attributes: Attributes, prefix: string): reado
   return list.length === 0 ? undefined : list
 }
 
-/** What models that only complete text were given: `llm.prompts.N.prompt.text`, or `llm.prompts` as a list. */
+/** Reads the input of models that only complete text: `llm.prompts.N.prompt.text`, or `llm.prompts` as a list. */
 export function flattenedPrompts(attributes: Attributes): readonly Message[] | undefined {
   const prompts = new Map<number, string>()
   for (const key in attributes) {
@@ -57,7 +57,7 @@ export function flattenedPrompts(attributes: Attributes): readonly Message[] | u
   return texts.flatMap((text: string) => fromRolePrefixes(text) ?? [textMessage('user', text)])
 }
 
-/** `llm.tools.N.tool.json_schema`, each JSON text. */
+/** Reads `llm.tools.N.tool.json_schema`, each of which is JSON text. */
 export function flattenedTools(attributes: Attributes): readonly ToolDefinition[] | undefined {
   const schemas = new Map<number, unknown>()
   for (const key in attributes) {
@@ -91,7 +91,7 @@ function addField(messages: Map<number, FlatMessage>, match: RegExpExecArray, va
   }
 }
 
-/** Where an attribute's last part goes in the message, content part or call. Others are not taken over. */
+/** Maps an attribute's last part to the field of a message, content part or call. Others are ignored. */
 const FIELDS: ReadonlyMap<string, string> = new Map([
   ['role', 'role'],
   ['content', 'content'],
@@ -122,7 +122,7 @@ function toFlatMessage(message: FlatMessage): Message | undefined {
     name,
     tool_call_id,
     content: content ?? contents.flatMap((part) => toContent(part) ?? []),
-    // Anthropic's calls are in both lists: the contents' come in where the other is empty.
+    // Anthropic's calls are in both lists, so those of the contents only count if the other list is empty.
     tool_calls: (calls.length > 0 ? calls : contents).flatMap((call) => toCall(call) ?? []),
   })
 }
@@ -132,7 +132,7 @@ function toContent(part: Fields): unknown {
   return part.image === undefined ? undefined : { type: 'image', image: part.image }
 }
 
-/** A call without a name is a leftover of empty attributes. */
+/** A call without a name is left over from empty attributes. */
 function toCall(call: Fields): unknown {
   const name = textOf(call.callName)
   return name === undefined ? undefined : { id: call.id, name, arguments: call.arguments }

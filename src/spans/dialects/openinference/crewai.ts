@@ -8,9 +8,8 @@ import type { SourceSpan } from '../../source-span.ts'
 import { kindOf, openInference } from './openinference.ts'
 
 /**
- * CrewAI for Python through OpenInference. An agent's span is one task of a crew, named after a method: the agent's role is its
- * node's id, what it was asked the task's description, and its answer is under `raw`. The models' spans come from what
- * instruments the client below.
+ * CrewAI for Python through OpenInference. An agent's span is one task of a crew, named after a method: the node id is the agent's role,
+ * the task's description is the question, and the answer is under `raw`. Model spans come from an instrumentation of the client below.
  */
 export const openInferenceCrewAi: Dialect = {
   ...openInference,
@@ -18,7 +17,7 @@ export const openInferenceCrewAi: Dialect = {
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.crewai',
 
   agent(span) {
-    // Older versions name the agent in the task's output, and in the crew.
+    // Older versions name the agent in the task's output and in the crew.
     const name =
       kindOf(span) === 'AGENT'
         ? (textOf(span.attributes['graph.node.id']) ?? outputOf(span, 'agent')?.trim())
@@ -26,10 +25,10 @@ export const openInferenceCrewAi: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
-  // A failed task has no output: what the model was sent is read then.
+  // A failed task has no output, so the model's input is used.
   input: (span) => (kindOf(span) === 'AGENT' ? fromField('user', outputOf(span, 'description')) : undefined),
   output: (span) => fromField('assistant', outputOf(span, 'raw')),
-  // The models' words may have a form of the library's own around the answer: `Thought: …\nFinal Answer: …`.
+  // The model's text may wrap the answer in the library's own form: `Thought: …\nFinal Answer: …`.
   hasFinalForm: (span) => kindOf(span) === 'AGENT',
   systemInstructions: () => undefined,
 
@@ -51,13 +50,13 @@ function argumentsIn(calling: string): unknown {
 
 const ARGUMENTS = ' arguments='
 
-/** A field of the task's output, or of the crew's. */
+/** A field of the output of the task or the crew. */
 function outputOf(span: SourceSpan, field: string): string | undefined {
   const output = jsonAttribute(span, 'output.value')
   return isRecord(output) ? textOf(output[field]) : undefined
 }
 
-/** The role of the agent of a crew that has one. */
+/** The agent's role, if the crew has only one. */
 function onlyRole(agents: unknown): string | undefined {
   const [only] = Array.isArray(agents) && agents.length === 1 ? (agents as readonly unknown[]) : []
   return isRecord(only) ? textOf(only.role)?.trim() : undefined

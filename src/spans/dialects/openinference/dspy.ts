@@ -4,15 +4,15 @@ import { shownJson } from './content.ts'
 import { kindOf, openInference } from './openinference.ts'
 
 /**
- * DSPy through OpenInference. Modules take and give objects with named fields, and are spans under the name of their method
- * (`ChainOfThought.forward`); what the model says is the same fields in a text form of the library's own.
+ * DSPy through OpenInference. Modules take and return objects with named fields; their spans are named after the method
+ * (`ChainOfThought.forward`). The model's output has the same fields in DSPy's own text format.
  */
 export const openInferenceDspy: Dialect = {
   ...openInference,
 
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.dspy',
 
-  // The tool with which the model says that it is done.
+  // The tool by which the model says that it is done.
   roleOf: (span): SpanRole => (span.name === 'finish.__call__' ? 'step' : openInference.roleOf(span)),
 
   hasFinalForm: (span) => kindOf(span) !== 'LLM',

@@ -7,20 +7,20 @@ import { shownJson } from './content.ts'
 import { kindOf, openInference } from './openinference.ts'
 
 /**
- * Google's Agent Development Kit for Python through OpenInference. Spans are named after what they do, with the name in brackets
- * (`agent_run [weather]`); what a tool gave back is the whole `FunctionResponse`.
+ * Google's Agent Development Kit for Python through OpenInference. Spans are named after their operation, with a name in brackets
+ * (`agent_run [weather]`). A tool's result is the whole `FunctionResponse`.
  */
 export const openInferenceGoogleAdk: Dialect = {
   ...openInference,
 
-  // The spans of models are the library's own, to which OpenInference adds its attributes.
+  // Model spans are the library's own. OpenInference adds its attributes to them.
   recognises: (scopeName, attributes) =>
     scopeName === 'openinference.instrumentation.google_adk' ||
     (scopeName === 'gcp.vertex.agent' && attributes['openinference.span.kind'] !== undefined),
 
   roleOf: (span): SpanRole => (span.name.includes('(merged') ? 'none' : openInference.roleOf(span)),
 
-  // The call of the runner holds question and answer; the agents in it hand over to one another.
+  // The runner's span has question and answer. The agents in it hand over to one another.
   holdsOneRun: (span) => kindOf(span) === 'CHAIN',
 
   agent(span) {
@@ -35,7 +35,7 @@ export const openInferenceGoogleAdk: Dialect = {
     return text === undefined ? undefined : textOf(withoutIdentity(text))
   },
 
-  // A root's value is the call of the runner, with the question as its new message.
+  // A root's value is the runner's call, with the question as its new message.
   input(span) {
     const value = kindOf(span) === 'LLM' ? undefined : shownJson(span, 'input.value')
     const asked = isRecord(value) ? value.new_message : undefined
@@ -43,7 +43,7 @@ export const openInferenceGoogleAdk: Dialect = {
     return message === undefined ? openInference.input?.(span, []) : [message]
   },
 
-  // The last event of a run that failed holds the error.
+  // The last event of a failed run has the error.
   output(span, logs) {
     const value = shownJson(span, 'output.value')
     const isError = isRecord(value) && value.content === undefined && value.error_code !== undefined

@@ -7,8 +7,8 @@ import { shownJson } from './content.ts'
 import { kindOf, openInference } from './openinference.ts'
 
 /**
- * Google's client for Gemini through OpenInference. The client may call Python functions by itself: one span is several calls of the
- * model then, and the reply lists what was called in between.
+ * Google's Gemini client through OpenInference. The client may call Python functions itself. One span is then several model calls, and the
+ * reply lists the calls in between.
  */
 export const openInferenceGoogleGenAi: Dialect = {
   ...openInference,
@@ -21,13 +21,13 @@ export const openInferenceGoogleGenAi: Dialect = {
   },
 }
 
-/** Looked at before anything is parsed. */
+/** A cheap check before parsing. */
 function listsCalls(span: SourceSpan): boolean {
   const value = span.attributes['output.value']
   return typeof value === 'string' && /"automatic_function_calling_history": ?\[/.test(value)
 }
 
-/** The client wraps what a function returns in `{ result }`, and what it throws in `{ error }`. */
+/** The client wraps a function's return value in `{ result }`, and its error in `{ error }`. */
 function withResults(message: Message): Message {
   if (!message.parts.some((part) => part.type === 'tool_call_response')) return message
   const parts = message.parts.map((part): Part => {

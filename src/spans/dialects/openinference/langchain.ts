@@ -11,9 +11,9 @@ import type { SourceSpan } from '../../source-span.ts'
 import { kindOf, openInference } from './openinference.ts'
 
 /**
- * LangChain and LangGraph through OpenInference: everything but models and tools is a CHAIN, the agent too. The graph's
- * metadata says which chain is an agent, which a node of a graph, and on whose behalf a node runs. Payloads are LangChain's
- * serialised objects, which hold more than the flattened attributes.
+ * LangChain and LangGraph through OpenInference: everything except models and tools is a CHAIN, including agents. The graph's metadata
+ * shows which chain is an agent or a node, and for which agent a node runs. Payloads are LangChain's serialised objects, which have more
+ * content than the flattened attributes.
  */
 export const openInferenceLangChain: Dialect = {
   ...openInference,
@@ -30,10 +30,10 @@ export const openInferenceLangChain: Dialect = {
     return metadata.includes(`"langgraph_node":${name}`) ? 'step' : 'entry'
   },
 
-  // The metadata, which distinguishes an agent from other chains, is written when the span ends.
+  // The metadata, which distinguishes agents from other chains, is written when the span ends.
   mayBecomeAgent: (span) => kindOf(span) === 'CHAIN' && span.attributes.metadata === undefined,
 
-  // A graph of agents: they hand over to one another.
+  // A graph whose agents hand over to one another.
   holdsOneRun: (span) => {
     const { metadata } = span.attributes
     return typeof metadata === 'string' && metadata.includes('"ls_integration":"langgraph"')
@@ -73,7 +73,7 @@ export const openInferenceLangChain: Dialect = {
     return tool === undefined || id === undefined ? tool : { ...tool, id }
   },
 
-  // A single text argument is written without its name: `Tokyo` for `{ city: 'Tokyo' }`. Only the model's call knows the name.
+  // A single text argument is written without its name: `Tokyo` for `{ city: 'Tokyo' }`. Only the model's call has the name.
   toolArguments(span) {
     if (span.attributes['input.mime_type'] === 'text/plain') return undefined
     const given = parseJsonTwice(shownText(span.attributes['input.value']))
@@ -89,7 +89,7 @@ export const openInferenceLangChain: Dialect = {
 
   outcome(span): SpanOutcome {
     const outcome = openInference.outcome?.(span) ?? { status: 'unknown' }
-    // How LangGraph leaves a graph for its parent, and how it pauses: thrown, but no failures.
+    // LangGraph throws to return to a parent graph and to pause; neither is a failure.
     if (outcome.error?.message?.startsWith('ParentCommand') === true) return { status: 'ok' }
     return outcome.error?.message?.startsWith('GraphInterrupt') === true ? { status: 'unknown' } : outcome
   },

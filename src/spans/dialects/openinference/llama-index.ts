@@ -7,8 +7,8 @@ import { unwrapBlocks } from '../../content/parts.ts'
 import { kindOf, openInference } from './openinference.ts'
 
 /**
- * LlamaIndex for Python through OpenInference: spans are named after methods, and most values are what Python prints of objects.
- * What models are sent and answer is in the flattened attributes; who the agent is, in the event that sets it up.
+ * LlamaIndex for Python through OpenInference. Spans are named after methods, and most values are Python's print-outs of objects. The
+ * flattened attributes have the models' inputs and outputs; the event that sets up the agent has its name.
  */
 export const openInferenceLlamaIndex: Dialect = {
   ...openInference,
@@ -16,7 +16,7 @@ export const openInferenceLlamaIndex: Dialect = {
   recognises: (scopeName) => scopeName === 'openinference.instrumentation.llama_index',
 
   roleOf(span): SpanRole {
-    // Builds the request of the call beside it.
+    // Builds the request of the next call.
     if (span.name.includes('._prepare_chat')) return 'step'
     const role = openInference.roleOf(span)
     return role === 'entry' && !span.name.endsWith('.run') ? 'step' : role

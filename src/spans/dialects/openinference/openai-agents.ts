@@ -4,8 +4,8 @@ import { isHidden } from './content.ts'
 import { isPython, kindOf, openInference } from './openinference.ts'
 
 /**
- * The OpenAI Agents SDK through OpenInference. The SDK's trace is the outermost AGENT and holds input and answer; the agents
- * in it are side by side, without content, and hand over to one another.
+ * The OpenAI Agents SDK through OpenInference. The SDK's trace is the outermost AGENT, with input and answer. The agents in it are siblings
+ * without content, and hand over to one another.
  */
 export const openInferenceOpenAiAgents: Dialect = {
   ...openInference,
@@ -17,9 +17,9 @@ export const openInferenceOpenAiAgents: Dialect = {
     if (kind === 'AGENT') return span.attributes['graph.node.id'] === undefined ? 'entry' : 'agent'
     if (kind === 'CHAIN') return span.name === 'turn' ? 'step' : 'entry'
     const toolName = span.attributes['tool.name']
-    // An MCP server was asked for its tools.
+    // Lists the tools of an MCP server.
     if (toolName === undefined && span.name === 'mcp_tools') return 'step'
-    // Python's have the name of the span alone.
+    // In Python, only the span's name shows it.
     const isHandoff =
       typeof toolName === 'string' ? toolName.startsWith('handoff_to_') : span.name.startsWith('handoff to ')
     return kind === 'TOOL' && isHandoff ? 'handoff' : openInference.roleOf(span)
@@ -32,7 +32,7 @@ export const openInferenceOpenAiAgents: Dialect = {
     return name === undefined ? undefined : { name }
   },
 
-  // The trace around the agents ends well whatever became of them.
+  // The trace around the agents always ends successfully.
   outcome(span): SpanOutcome {
     const outcome = openInference.outcome?.(span) ?? { status: 'unknown' }
     return outcome.status === 'ok' && openInferenceOpenAiAgents.roleOf(span) === 'entry'
@@ -40,7 +40,7 @@ export const openInferenceOpenAiAgents: Dialect = {
       : outcome
   },
 
-  // With sensitive data left out, the result is written as an empty text and the arguments are not written.
+  // Without sensitive data, the result is an empty text and the arguments are missing.
   toolResult: (span) =>
     span.attributes['output.value'] === '' && span.attributes['input.value'] === undefined
       ? undefined

@@ -9,9 +9,8 @@ import { makeUsage, semconvConversationId, semconvUserId } from '../../semconv.t
 import type { SourceSpan } from '../../source-span.ts'
 
 /**
- * OpenInference (Arize), whatever library it instruments: `openinference.span.kind`. OpenAI and Anthropic are read here, and
- * spans made by hand with openinference-core; LangChain and the OpenAI Agents SDK, which shape their trees otherwise, build
- * on it.
+ * OpenInference (Arize), for any library: `openinference.span.kind`. This reads OpenAI, Anthropic, and hand-written spans of
+ * openinference-core. Dialects of libraries with other trees, such as LangChain and the OpenAI Agents SDK, build on it.
  */
 export const openInference: Dialect = {
   name: 'openinference',
@@ -39,9 +38,9 @@ export const openInference: Dialect = {
       requestInstructions(shownJson(span, 'input.value')) ??
       systemTextOf(openInference.input?.(span, [])) ??
       systemTextOf(flattenedMessages(span.attributes, 'llm.input_messages.')) ??
-      // Anthropic's system prompt is also among the parameters, where hidden inputs leave it.
+      // Anthropic's system prompt is also among the parameters, where it stays if inputs are hidden.
       requestInstructions(shownJson(span, 'llm.invocation_parameters')) ??
-      // The Responses API gives the instructions back.
+      // The Responses API returns the instructions.
       (kindOf(span) === 'LLM' ? requestInstructions(shownJson(span, 'output.value')) : undefined)
     )
   },
@@ -58,7 +57,7 @@ export const openInference: Dialect = {
   output(span) {
     const reply = isText(span, 'output') ? undefined : replyMessages(shownJson(span, 'output.value'))
     if (reply !== undefined) return reply
-    // Streams: the text alone as value, the calls among the attributes.
+    // For streams, the value is only the text, and the calls are attributes.
     const flat = kindOf(span) === 'LLM' ? flattenedMessages(span.attributes, 'llm.output_messages.') : undefined
     return flat ?? asText('assistant', shownText(span.attributes['output.value']))
   },
@@ -73,7 +72,7 @@ export const openInference: Dialect = {
       textOf(span.attributes['llm.response.model_name']) ??
       textOf(span.attributes['llm.model_name']) ??
       textOf(span.attributes['llm.request.model_name'])
-    // Of chains, whose value is a whole state, only the model's name is asked.
+    // The value of a chain is a whole state, so only the name of a model is read from it.
     const reply = kindOf(span) === 'LLM' ? shownJson(span, 'output.value') : undefined
     const responseId = responseIdOf(Array.isArray(reply) ? reply[0] : reply)
     const finishReason = textOf(span.attributes['llm.finish_reason'])
@@ -126,18 +125,18 @@ export const openInference: Dialect = {
     .concat(['tool.json_schema', 'tool.description', 'retrieval.documents.*', 'reranker.*', 'embedding.embeddings.*']),
 }
 
-/** The span's OpenInference kind, `LLM`, `TOOL`, …; empty where there is none yet. */
+/** The span's OpenInference kind, `LLM`, `TOOL`, …; empty if it is not set yet. */
 export function kindOf(span: SourceSpan): string {
   const kind = span.attributes['openinference.span.kind']
   return typeof kind === 'string' ? kind.toUpperCase() : ''
 }
 
-/** True for spans of OpenInference's instrumentations for Python. */
+/** Whether this is a span of OpenInference's Python instrumentations. */
 export function isPython(span: SourceSpan): boolean {
   return span.scope.name.startsWith('openinference.instrumentation.')
 }
 
-/** True for the scopes of OpenInference's own packages, in JavaScript and in Python. */
+/** Whether this is a scope of OpenInference's own packages, in JavaScript or Python. */
 function isScope(scopeName: string): boolean {
   return (
     scopeName.startsWith('@arizeai/openinference-instrumentation-') ||
@@ -154,7 +153,7 @@ const ROLES: ReadonlyMap<string, SpanRole> = new Map<string, SpanRole>([
   ['EVALUATOR', 'evaluator'],
 ])
 
-/** An agent's span bears its name; that of a chain may be any function's. */
+/** An agent's span has its name; a chain's may have any function's. */
 function isNamed(span: SourceSpan): boolean {
   const kind = kindOf(span)
   return kind === 'AGENT' || kind === 'CHAIN'
@@ -185,7 +184,7 @@ function outcomeWithoutStack(span: SourceSpan): SpanOutcome {
   return { ...outcome, error: { ...(type !== undefined && { type }), ...outcome.error, message: text } }
 }
 
-/** Where the first line that reads `    at …` begins, with the blank lines before it; -1 where there is none. */
+/** The index of the first line that starts with `    at …`, including blank lines before it; -1 if there is none. */
 function stackStart(message: string): number {
   let blank = -1
   for (let end = message.indexOf('\n'); end !== -1;) {
@@ -200,7 +199,7 @@ function stackStart(message: string): number {
   return -1
 }
 
-/** As far as a line is looked at. */
+/** How far into a line to look. */
 const MAX_INDENT = 100
 
 const SWITCHES: Readonly<Record<ContentFact, string>> = {
@@ -213,7 +212,7 @@ const SWITCHES: Readonly<Record<ContentFact, string>> = {
   toolResult: 'traceConfig: { hideOutputs: false }',
 }
 
-/** Python's instrumentations read the environment too. */
+/** Python's instrumentations also read the environment. */
 function pythonSwitch(isInput: boolean): string {
   return isInput
     ? 'OPENINFERENCE_HIDE_INPUTS=false (TraceConfig(hide_inputs=False))'
@@ -226,9 +225,9 @@ function absenceOf(span: SourceSpan, fact: ContentFact): Absence | undefined {
   if (isHidden(span.attributes[isInput ? 'input.value' : 'output.value'])) {
     return { why: 'redacted', switch: isPython(span) ? pythonSwitch(isInput) : SWITCHES[fact] }
   }
-  // The SDK's limit of 128 attributes: what was set last is gone.
+  // The SDK's limit of 128 attributes drops the ones set last.
   if (span.droppedAttributesCount > 0) return { why: 'truncated', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT' }
-  // A request that is there whole, and names no instructions and no tools, had none.
+  // A complete request without instructions and tools had none.
   const isOptional = fact === 'systemInstructions' || fact === 'toolDefinitions'
   return isOptional && requestMessages(shownJson(span, 'input.value')) !== undefined
     ? undefined

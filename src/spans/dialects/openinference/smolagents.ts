@@ -7,8 +7,8 @@ import type { SourceSpan } from '../../source-span.ts'
 import { kindOf, openInference } from './openinference.ts'
 
 /**
- * smolagents through OpenInference. The model answers by calling a tool of the library's own, which is no tool call of the
- * run; requests are written as Python prints them, and as they were in the flattened attributes.
+ * smolagents through OpenInference. The model answers by calling a tool of the library, which is not a tool call of the run. Requests are
+ * Python print-outs, and unchanged in the flattened attributes.
  */
 export const openInferenceSmolagents: Dialect = {
   ...openInference,

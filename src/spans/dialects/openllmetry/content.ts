@@ -5,9 +5,9 @@ import { requestMessages } from '../../content/payloads.ts'
 import type { SourceSpan } from '../../source-span.ts'
 import { toToolDefinitions } from '../../content/tool-definitions.ts'
 
-/** What decorated functions were given, and what requests hold beside the conventions' attributes. */
+/** Inputs of decorated functions, and what requests have besides the conventions' attributes. */
 
-/** What a function was given: `{ args, kwargs }` of decorated functions, the state of a graph. */
+/** The input of a function: `{ args, kwargs }` of decorated functions, or the state of a graph. */
 export function fromEntityInput(value: unknown): readonly Message[] | undefined {
   if (!isRecord(value)) return typeof value === 'string' ? [textMessage('user', value)] : requestMessages(value)
   if (!Array.isArray(value.args)) return requestMessages(value) ?? fromOnlyText(Object.values(value))
@@ -32,7 +32,7 @@ export function fromResponsesInput(messages: readonly Message[]): readonly Messa
   return toMessages(only.text) ?? messages
 }
 
-/** `llm.request.functions.N.name`, and the schema as `parameters` (Python) or `arguments` (JavaScript). */
+/** Reads `llm.request.functions.N.name`, with the schema as `parameters` (Python) or `arguments` (JavaScript). */
 export function indexedFunctions(span: SourceSpan): readonly ToolDefinition[] | undefined {
   const functions = new Map<number, Record<string, unknown>>()
   for (const key in span.attributes) {

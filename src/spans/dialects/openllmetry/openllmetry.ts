@@ -13,14 +13,14 @@ import { fromLangChain, isFlatSpan, isGraph, isHandoffBack, isLangChain } from '
 import { isAgentsSdk, isInTool, isPythonGraph, PYTHON_SCOPE, withIdsOfItems } from './python.ts'
 
 /**
- * OpenLLMetry (Traceloop), in all its forms: decorated functions (`traceloop.span.kind`, `traceloop.entity.*`), providers with
- * the conventions' attributes, old (`gen_ai.prompt.N`) and new, and LangChain's callbacks, which in JavaScript write a flat
- * list of spans: there the state of the graph, in its own span, is the only place that has the model's tool calls.
+ * OpenLLMetry (Traceloop) in all its forms: decorated functions (`traceloop.span.kind`, `traceloop.entity.*`), providers with old
+ * (`gen_ai.prompt.N`) and new conventions, and LangChain's callbacks. In JavaScript, these write a flat list of spans, where only the state
+ * on the graph's own span has the model's tool calls.
  */
 export const openLlmetry: Dialect = {
   ...genAi,
   name: 'openllmetry',
-  // A decorated function that throws never ends its span.
+  // The span of a decorated function that throws never ends.
   toolSpans: 'unless-failed',
 
   namespaces: ['traceloop.', 'llm.request.'],
@@ -35,7 +35,7 @@ export const openLlmetry: Dialect = {
     const operation = operationOf(span.attributes)
     if (operation === 'execute_tool') return 'tool'
     if (isPythonGraph(span)) return 'agent'
-    // LangGraph's own call in Python, which may be beside its work, with nothing below it.
+    // LangGraph's own call in Python, which may be a sibling of its work, with nothing below it.
     if (isLangChain(span) && span.attributes['gen_ai.workflow.nodes'] !== undefined) return 'entry'
     if (isInTool(span)) return 'entry'
     if (isFlatSpan(span) && operation === 'workflow') return isGraph(span) ? 'agent' : 'step'
@@ -61,7 +61,7 @@ export const openLlmetry: Dialect = {
       : isFlatSpan(span)
         ? agentNameIn(jsonAttribute(span, 'traceloop.entity.output'))
         : undefined
-    // The outermost span of Python's LangChain says no other name.
+    // The outermost span of Python's LangChain has no other name.
     const fallback =
       kind === 'workflow' && !isFlatSpan(span) ? textOf(span.attributes['traceloop.workflow.name']) : undefined
     return name === undefined && fallback === undefined ? undefined : { name: name ?? fallback ?? '' }
@@ -107,7 +107,7 @@ export const openLlmetry: Dialect = {
     const name =
       textOf(span.attributes['gen_ai.tool.name']) ??
       textOf(message?.name) ??
-      // LangChain in JavaScript names the class, not the tool.
+      // LangChain in JavaScript writes the class instead of the tool's name.
       (entityName !== undefined && /^(Dynamic)?(Structured)?Tool$/.test(entityName) ? undefined : entityName)
     const id = textOf(span.attributes['gen_ai.tool.call.id']) ?? textOf(message?.tool_call_id)
     return name === undefined ? undefined : { name, ...(id !== undefined && { id }) }
@@ -132,7 +132,7 @@ export const openLlmetry: Dialect = {
 
   absence(span, fact) {
     const input = span.attributes['gen_ai.input.messages'] ?? span.attributes['gen_ai.prompt.0.role']
-    // Over the Responses API, and from LangChain, instructions and tools are never recorded.
+    // With the Responses API and LangChain, instructions and tools are never recorded.
     if (input !== undefined && fact === 'toolDefinitions') return { why: 'not-recorded' }
     if (input !== undefined && fact === 'systemInstructions') {
       return typeof input === 'string' && /"content":\s*"\[\{/.test(input) ? { why: 'not-recorded' } : undefined
@@ -144,7 +144,7 @@ export const openLlmetry: Dialect = {
   contentKeys: [...(genAi.contentKeys ?? []), 'traceloop.entity.input', 'traceloop.entity.output'].concat([
     'llm.request.functions.*',
     'traceloop.prompt.*',
-    // LiteLLM's spans of requests as they are sent, with the name of the provider.
+    // LiteLLM's spans of raw requests, with the name of the provider.
     ...['openai', 'azure', 'anthropic', 'bedrock', 'gemini', 'vertex_ai', 'mistral', 'groq', 'cohere', 'ollama'].map(
       (provider) => `llm.${provider}.*`,
     ),

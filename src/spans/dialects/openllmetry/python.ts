@@ -2,24 +2,24 @@ import type { Message, Part } from '../../../model/message.ts'
 import { makeMessage } from '../../content/messages.ts'
 import type { SourceSpan } from '../../source-span.ts'
 
-/** What OpenLLMetry's packages for Python write otherwise than those for JavaScript. */
+/** Differences of OpenLLMetry's Python packages from those for JavaScript. */
 
-/** Python's decorators, and those of its packages whose spans no other dialect knows better. */
+/** Python's decorators, and packages whose spans have no dialect of their own. */
 export const PYTHON_SCOPE: RegExp = /^(?:traceloop\.tracer|opentelemetry\.instrumentation\.(?:openai\.v\d|langchain))$/
 
-/** Of the OpenAI Agents SDK: a workflow for the whole trace, and all its agents side by side below that. */
+/** Whether this is the OpenAI Agents SDK: a workflow for the whole trace, with all agents as siblings below it. */
 export function isAgentsSdk({ scope }: SourceSpan): boolean {
   return scope.name === 'opentelemetry.instrumentation.openai_agents'
 }
 
-/** In Python a graph that a tool runs is written as a task, under the name that its metadata gives the agent. */
+/** In Python, a graph that a tool runs is written as a task, under the agent's name from its metadata. */
 export function isPythonGraph(span: SourceSpan): boolean {
   const name = span.attributes['traceloop.association.properties.lc_agent_name']
   const isTask = span.attributes['traceloop.span.kind'] === 'task'
   return isTask && name !== undefined && name === span.attributes['traceloop.entity.name']
 }
 
-/** What a tool of a graph runs in Python: a graph, if models are below it; of `create_react_agent` nothing else says so. */
+/** Whether this runs inside a tool of a graph in Python. It is a graph if models are below it; `create_react_agent` gives no other sign. */
 export function isInTool(span: SourceSpan): boolean {
   const { attributes } = span
   return (
@@ -30,8 +30,8 @@ export function isInTool(span: SourceSpan): boolean {
 }
 
 /**
- * Over the Responses API Python names calls by the ids of their items (`fc_…`), and answers by those of the calls
- * (`call_…`): an answer whose call is not there answers the first call that has no answer yet.
+ * With the Responses API, Python identifies calls by item ids (`fc_…`) and results by call ids (`call_…`): a result without a matching call
+ * belongs to the first call without a result.
  */
 export function withIdsOfItems(messages: readonly Message[]): readonly Message[] {
   const parts = messages.flatMap((message) => message.parts)
