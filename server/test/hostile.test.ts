@@ -6,24 +6,21 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { credentials, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { startServer } from '../src/start.ts'
 import type { RunningServer } from '../src/start.ts'
 import { grpcExport } from './grpc-export.ts'
-import { serverOptions } from './server-options.ts'
-import { createSink } from './sink.ts'
 import type { Sink } from './sink.ts'
+import { startTestedServer } from './tested-server.ts'
+import type { TestedServer } from './tested-server.ts'
 import { makeRun, post } from './traces.ts'
 
+let tested: TestedServer
 let sink: Sink
 let server: RunningServer
 beforeAll(async () => {
-  sink = await createSink()
-  server = await startServer(serverOptions(sink.url))
+  tested = await startTestedServer()
+  ;({ sink, server } = tested)
 })
-afterAll(async () => {
-  await server.stop()
-  await sink[Symbol.asyncDispose]()
-})
+afterAll(() => tested[Symbol.asyncDispose]())
 
 const HEAD = 'POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
 const EXPORT = {

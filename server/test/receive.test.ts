@@ -12,20 +12,19 @@ import { startServer } from '../src/start.ts'
 import type { RunningServer } from '../src/start.ts'
 import { grpcExport } from './grpc-export.ts'
 import { serverOptions } from './server-options.ts'
-import { createSink } from './sink.ts'
 import type { Sink } from './sink.ts'
+import { startTestedServer } from './tested-server.ts'
+import type { TestedServer } from './tested-server.ts'
 import { makeRun, post, toRequest } from './traces.ts'
 
+let tested: TestedServer
 let sink: Sink
 let server: RunningServer
 beforeAll(async () => {
-  sink = await createSink()
-  server = await startServer(serverOptions(sink.url))
+  tested = await startTestedServer()
+  ;({ sink, server } = tested)
 })
-afterAll(async () => {
-  await server.stop()
-  await sink[Symbol.asyncDispose]()
-})
+afterAll(() => tested[Symbol.asyncDispose]())
 
 /** Spans as the official exporter writes them in protobuf. */
 function protobufRequest(count = 3): Buffer {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 
+import { createRandom } from '../../../test/fuzz/random.ts'
 import { EMITTED } from '../log/record-states.ts'
 import type { DecodedRecord } from '../log/span-log.ts'
 import { CARRIED_HEADER, SEEN_HEADER } from './assigned-partition.ts'
@@ -22,17 +23,6 @@ interface Message {
   readonly seenMs?: number
 }
 
-/** Repeatable numbers (mulberry32), 0 to 1. */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 /** A partition with its messages, and what its owners do to it until they are killed. */
 class Partition {
   readonly messages: Message[] = []
@@ -43,7 +33,8 @@ class Partition {
   #nowMs = 1_000_000
 
   constructor(seed: number) {
-    this.next = random(seed)
+    const random = createRandom(seed)
+    this.next = () => random.next()
   }
 
   get nowMs(): number {

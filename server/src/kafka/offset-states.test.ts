@@ -1,24 +1,15 @@
 import { expect, it } from 'vitest'
 
+import { createRandom } from '../../../test/fuzz/random.ts'
 import { OffsetStates, readCommit } from './offset-states.ts'
 import type { RecordState } from './offset-states.ts'
 
 const ALL: readonly RecordState[] = ['open', 'emitted', 'finished']
 
-/** Repeatable numbers (mulberry32), 0 to 1. */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 it('gives back the state of every offset from what was committed', () => {
   for (let seed = 1; seed <= 200; seed++) {
-    const next = random(seed)
+    const random = createRandom(seed)
+    const next = () => random.next()
     const first = Math.floor(next() * 1e12)
     const states = new OffsetStates({ offset: first, metadata: '' })
     const expected = new Map<number, RecordState>()

@@ -1,22 +1,17 @@
 /** The clocks of senders, and runs that are open for longer than anything else. */
 import { buildRuns, readOtlpJson } from 'spanscore/engine'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 
 import { startWorker } from '../../src/start-worker.ts'
 import { createSink } from '../sink.ts'
 import type { Sink } from '../sink.ts'
 import { makeRun, toRequest, until } from '../traces.ts'
 import type { MadeRun } from '../traces.ts'
-import { startKafka } from './kafka-cluster.ts'
-import type { KafkaCluster } from './kafka-cluster.ts'
 import { Sender } from './sender.ts'
+import { sharedKafka } from './shared-broker.ts'
 import { APPEND_TIME, topicsOf, workerOptions } from './worker-options.ts'
 
-let kafka: KafkaCluster
-
-beforeAll(async () => {
-  kafka = await startKafka(1)
-})
+const kafka = sharedKafka()
 
 afterAll(async () => {
   await kafka.close()

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import { createScriptedOpenAIServer, judgeReply } from 'spanscore/testing'
 import type { ScriptedOpenAIServer, ScriptedReply, ScriptedRequest } from 'spanscore/testing'
+import { afterAll, beforeAll } from 'vitest'
 
 import type { JudgeServerOptions } from '../../src/start-judge-worker.ts'
 import { startWorker } from '../../src/start-worker.ts'
@@ -12,38 +13,38 @@ import type { RunningWorker } from '../../src/worker-process.ts'
 import type { Sink } from '../sink.ts'
 import { makeRun, until } from '../traces.ts'
 import type { MadeRun } from '../traces.ts'
-import { startKafka } from './kafka-cluster.ts'
-import type { KafkaCluster } from './kafka-cluster.ts'
+import type { KafkaBrokers } from './kafka-brokers.ts'
 import { Sender } from './sender.ts'
+import { sharedKafka } from './shared-broker.ts'
 import { APPEND_TIME, topicsOf, workerOptions } from './worker-options.ts'
 
 /** Of the configuration of `configure`. A judge worker has at most twice as many in flight. */
 export const CONCURRENCY = 8
 
 /** Brokers, and a judge that answers as a test says. */
-export class JudgeBench {
-  readonly kafka: KafkaCluster
+class JudgeBench {
+  #kafka: KafkaBrokers | undefined
   /** Holds the configurations. */
   readonly folder: string = mkdtempSync(join(tmpdir(), 'spanscore-judges-'))
   /** What the judge answers: a test may set another one. */
   answer: (request: ScriptedRequest) => ScriptedReply = polite
   #judge: ScriptedOpenAIServer | undefined
 
-  private constructor(kafka: KafkaCluster) {
-    this.kafka = kafka
+  async start(kafka: KafkaBrokers): Promise<void> {
+    this.#kafka = kafka
+    this.#judge = await createScriptedOpenAIServer((request) => this.answer(request))
+    process.env['OPENAI_API_KEY'] = 'scripted'
+    process.env['OPENAI_BASE_URL'] = this.#judge.url
   }
 
-  static async start(kafka?: KafkaCluster): Promise<JudgeBench> {
-    const bench = new JudgeBench(kafka ?? (await startKafka(1)))
-    bench.#judge = await createScriptedOpenAIServer((request) => bench.answer(request))
-    process.env['OPENAI_API_KEY'] = 'scripted'
-    process.env['OPENAI_BASE_URL'] = bench.#judge.url
-    return bench
+  get kafka(): KafkaBrokers {
+    if (this.#kafka === undefined) throw new Error('Expected a bench that has been started.')
+    return this.#kafka
   }
 
   async close(): Promise<void> {
     await this.#judge?.close()
-    await this.kafka.close()
+    await this.#kafka?.close()
     rmSync(this.folder, { recursive: true, force: true })
   }
 
@@ -127,6 +128,14 @@ budget: { callsPerMinute: 100000, usdPerDay: ${usdPerDay} }
     await untilScoredByCode(sink, runs)
     return worker
   }
+}
+
+/** A bench for the tests of a file. @param brokers Left out, they are those that all files share. */
+export function useJudgeBench(brokers: () => Promise<KafkaBrokers> = async () => sharedKafka()): JudgeBench {
+  const bench = new JudgeBench()
+  beforeAll(async () => bench.start(await brokers()))
+  afterAll(() => bench.close())
+  return bench
 }
 
 export function jobsTopic(name: string): string {

@@ -3,31 +3,23 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { Consumer, Producer } from '@platformatic/kafka'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { startJudgeWorker } from '../../src/start-judge-worker.ts'
 import { createSink } from '../sink.ts'
 import { makeRun, until } from '../traces.ts'
 import {
   countsOf,
-  JudgeBench,
   judgedIn,
   jobsTopic,
   lateSpansIn,
   makeRuns,
   polite,
   untilScoredByCode,
+  useJudgeBench,
 } from './judge-bench.ts'
 
-let bench: JudgeBench
-
-beforeAll(async () => {
-  bench = await JudgeBench.start()
-})
-
-afterAll(async () => {
-  await bench.close()
-})
+const bench = useJudgeBench()
 
 describe('judge workers', () => {
   it('say of each job that they do not ask why, and put aside what is none', async () => {

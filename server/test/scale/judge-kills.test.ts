@@ -1,5 +1,5 @@
 /** Judge workers on a real broker: what is asked and spent stays so, through kills and hand-overs. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { startJudgeWorker } from '../../src/start-judge-worker.ts'
 import { createSink } from '../sink.ts'
@@ -7,12 +7,12 @@ import { until } from '../traces.ts'
 import {
   CONCURRENCY,
   countsOf,
-  JudgeBench,
   judgedIn,
   makeRuns,
   polite,
   townsOf,
   untilScoredByCode,
+  useJudgeBench,
 } from './judge-bench.ts'
 import { emptyPanels, isOnJudges, startPrometheus } from './prometheus.ts'
 import { Sender } from './sender.ts'
@@ -21,15 +21,7 @@ import { startWorkerProcess } from './worker-process.ts'
 const JOBS = Number(process.env['JOBS'] ?? 1000)
 const JOBS_PER_SECOND = Number(process.env['JOBS_PER_SECOND'] ?? 50)
 
-let bench: JudgeBench
-
-beforeAll(async () => {
-  bench = await JudgeBench.start()
-})
-
-afterAll(async () => {
-  await bench.close()
-})
+const bench = useJudgeBench()
 
 describe('judge workers', () => {
   it(`ask about each of ${JOBS} runs once, while one of them is killed, one joins, and one is asked to end`, async () => {

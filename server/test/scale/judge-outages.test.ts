@@ -1,20 +1,24 @@
 /** Judge workers whose broker or whose provider is away. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { startJudgeWorker } from '../../src/start-judge-worker.ts'
 import { createSink } from '../sink.ts'
 import { until } from '../traces.ts'
-import { CONCURRENCY, countsOf, JudgeBench, judgedIn, lateSpansIn, makeRuns, polite, townsOf } from './judge-bench.ts'
+import {
+  CONCURRENCY,
+  countsOf,
+  judgedIn,
+  lateSpansIn,
+  makeRuns,
+  polite,
+  townsOf,
+  useJudgeBench,
+} from './judge-bench.ts'
+import { startKafka } from './kafka-cluster.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
 
-let bench: JudgeBench
-
-beforeAll(async () => {
-  bench = await JudgeBench.start()
-})
-
-afterAll(async () => {
-  await bench.close()
-})
+let kafka: KafkaCluster
+const bench = useJudgeBench(async () => (kafka = await startKafka(1)))
 
 describe('judge workers', () => {
   it('go on by themselves when the broker was away, and so does the worker that writes jobs', async () => {
@@ -28,10 +32,10 @@ describe('judge workers', () => {
     const asking = await startJudgeWorker(bench.options('broker', sink.url, config))
     await until(() => judgedIn(sink).length > 20, 'the first scores', 30_000)
     const sending = bench.send('broker', runs.slice(150))
-    await bench.kafka.kill(0)
+    await kafka.kill(0)
     await new Promise((resolve) => setTimeout(resolve, 6000))
     expect((await fetch(`http://127.0.0.1:${asking.httpPort}/health`)).status).toBe(200)
-    await bench.kafka.start(0)
+    await kafka.start(0)
     const keys = () => new Set(judgedIn(sink).map(({ traceId }) => traceId))
     await until(() => keys().size === 300, 'all scores', 120_000)
     await sending

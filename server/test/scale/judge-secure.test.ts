@@ -2,11 +2,12 @@
  * Workers and judge workers with three brokers that are reached over TLS and ask for a password. Their users have the rights that
  * docs/scale.md names, and no others. A broker is killed while judges are asked.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 
 import { createSink } from '../sink.ts'
 import { until } from '../traces.ts'
-import { CONCURRENCY, JudgeBench, judgedIn, makeRuns, polite, townsOf } from './judge-bench.ts'
+import { CONCURRENCY, judgedIn, makeRuns, polite, townsOf, useJudgeBench } from './judge-bench.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
 import { allow } from './rights.ts'
 import { SecureKafka } from './secure-kafka.ts'
 import { startWorkerProcess } from './worker-process.ts'
@@ -14,19 +15,14 @@ import { startWorkerProcess } from './worker-process.ts'
 const RUNS = 240
 
 const secure = new SecureKafka()
-let bench: JudgeBench
+let kafka: KafkaCluster
+const bench = useJudgeBench(
+  async () => (kafka = await secure.withPasswords(3, ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'], false)),
+)
 
-beforeAll(async () => {
-  bench = await JudgeBench.start(await secure.withPasswords(3, ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'], false))
-})
-
-afterAll(async () => {
-  await bench.close()
-  secure.remove()
-})
+afterAll(() => secure.remove())
 
 it('judge each run, with the rights that are documented, while a broker is killed', async () => {
-  const { kafka } = bench
   await bench.createTopics('spanscore', 3)
   for (const topic of ['spanscore.spans', 'spanscore.logs']) {
     await allow(kafka, 'worker', ['TOPIC', topic], ['READ', 'WRITE', 'DESCRIBE_CONFIGS'])

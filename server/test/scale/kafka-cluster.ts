@@ -7,10 +7,10 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { Admin } from '@platformatic/kafka'
 import type { BaseOptions } from '@platformatic/kafka'
 
-import { clientOptions, KafkaClient } from '../../src/kafka/kafka-client.ts'
+import { connectKafka } from './kafka-brokers.ts'
+import type { KafkaBrokers } from './kafka-brokers.ts'
 
 const run = promisify(execFile)
 
@@ -42,30 +42,15 @@ async function jars(): Promise<string> {
 }
 
 /** Brokers that run on this machine. */
-export interface KafkaCluster {
-  /** `host:port` of each broker. */
-  readonly brokers: readonly string[]
-  readonly admin: Admin
-  /** How the test itself reaches the brokers. */
-  readonly access: Pick<BaseOptions, 'tls' | 'sasl'>
+export interface KafkaCluster extends KafkaBrokers {
   /** Process ids of the brokers that run. */
   pids(): readonly number[]
-  createTopics(topics: Readonly<Record<string, Readonly<Record<string, string>>>>, partitions: number): Promise<void>
   /** Ends a broker without a warning. @param index From 0 on. */
   kill(index: number): Promise<void>
   start(index: number): Promise<void>
   /** Stops a broker where it is, its connections open, until it is thawed. */
   freeze(index: number): void
   thaw(index: number): void
-  /** The broker that coordinates a group. */
-  coordinatorOf(groupId: string): Promise<number>
-  /** Committed and last offset of each partition. */
-  lagOf(groupId: string, topic: string): Promise<string>
-  /** The offset after the last message of partition 0. */
-  endOf(topic: string): Promise<number>
-  /** The broker that leads a partition. */
-  leaderOf(topic: string, partition: number): Promise<number>
-  close(): Promise<void>
 }
 
 /** What brokers differ in from those of plain text. */
@@ -153,8 +138,8 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
   }
   await Promise.all(clientPorts.map((_, index) => start(index)))
   const brokers = clientPorts.map((port) => `127.0.0.1:${port}`)
-  const admin = new Admin({ ...access, clientId: 'test', bootstrapBrokers: brokers, retries: 60, retryDelay: 1000 })
-  await admin.metadata({ topics: [], forceUpdate: true })
+  const connected = connectKafka(brokers, access)
+  await connected.admin.metadata({ topics: [], forceUpdate: true })
   const kill = async (index: number): Promise<void> => {
     const child = children[index]
     if (child === undefined) return
@@ -164,65 +149,14 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
     children[index] = undefined
   }
   return {
-    brokers,
-    admin,
-    access,
+    ...connected,
     pids: () => children.flatMap((child) => child?.pid ?? []),
-    createTopics: async (topics, partitions) => {
-      for (const [topic, config] of Object.entries(topics)) {
-        await admin.createTopics({
-          topics: [topic],
-          partitions,
-          replicas: count,
-          configs: Object.entries(config).map(([name, value]) => ({ name, value })),
-        })
-      }
-      // Every broker hears of them a little later.
-      for (const broker of brokers) {
-        const each = new Admin({ ...access, clientId: 'test', bootstrapBrokers: [broker] })
-        const areThere = (existing: readonly string[]) => Object.keys(topics).every((topic) => existing.includes(topic))
-        while (!areThere(await each.listTopics())) await pause(100)
-        await each.close()
-      }
-    },
     kill,
     start,
     freeze: (index) => void children[index]?.kill('SIGSTOP'),
     thaw: (index) => void children[index]?.kill('SIGCONT'),
-    coordinatorOf: async (groupId) => {
-      const client = new KafkaClient({ ...(await clientOptions({ brokers, clientId: 'test' })), ...access })
-      const node = await client.findCoordinator(groupId)
-      await client.close()
-      return node - 1
-    },
-    lagOf: async (groupId, topic) => {
-      const { topics } = await admin.metadata({ topics: [topic], forceUpdate: true })
-      const partitionCount = topics.get(topic)?.partitionsCount ?? 0
-      const partitions = Array.from({ length: partitionCount }, (_, partitionIndex) => ({
-        partitionIndex,
-        timestamp: -1n,
-      }))
-      const [ends] = await admin.listOffsets({ topics: [{ name: topic, partitions }] })
-      const [group] = await admin.listConsumerGroupOffsets({ groups: [groupId] })
-      const committed = group?.topics.find(({ name }) => name === topic)?.partitions ?? []
-      return (ends?.partitions ?? [])
-        .map(({ partitionIndex, offset }) => {
-          const known = committed.find((each) => each.partitionIndex === partitionIndex)
-          return `${partitionIndex}: ${known?.committedOffset} of ${offset}`
-        })
-        .join(', ')
-    },
-    endOf: async (name) => {
-      const partitions = [{ partitionIndex: 0, timestamp: -1n }]
-      const [ends] = await admin.listOffsets({ topics: [{ name, partitions }] })
-      return Number(ends?.partitions[0]?.offset)
-    },
-    leaderOf: async (topic, partition) => {
-      const { topics } = await admin.metadata({ topics: [topic], forceUpdate: true })
-      return (topics.get(topic)?.partitions[partition]?.leader ?? 1) - 1
-    },
     close: async () => {
-      await admin.close().catch(() => undefined)
+      await connected.close()
       await Promise.all(children.map((_, index) => kill(index)))
       rmSync(directory, { recursive: true, force: true })
     },
@@ -244,8 +178,4 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   )
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
   return ports
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

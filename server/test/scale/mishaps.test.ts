@@ -1,23 +1,18 @@
 /** What operators do to topics and groups while workers run, and what other programs write there. */
 import { randomBytes } from 'node:crypto'
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 
 import { startWorker } from '../../src/start-worker.ts'
 import type { RunningWorker } from '../../src/worker-process.ts'
 import { toRequest, until } from '../traces.ts'
-import { startKafka } from './kafka-cluster.ts'
-import type { KafkaCluster } from './kafka-cluster.ts'
 import { Sender } from './sender.ts'
+import { sharedKafka } from './shared-broker.ts'
 import { makeRuns, WorkerBench } from './worker-bench.ts'
 import { APPEND_TIME, topicsOf } from './worker-options.ts'
 import { startWorkerProcess } from './worker-process.ts'
 
-let kafka: KafkaCluster
-
-beforeAll(async () => {
-  kafka = await startKafka(1)
-})
+const kafka = sharedKafka()
 
 afterAll(async () => {
   await kafka.close()

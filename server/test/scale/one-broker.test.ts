@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 
 import { startWorker } from '../../src/start-worker.ts'
 import { createSink } from '../sink.ts'
 import type { Sink } from '../sink.ts'
 import { until } from '../traces.ts'
 import type { MadeRun } from '../traces.ts'
-import { startKafka } from './kafka-cluster.ts'
-import type { KafkaCluster } from './kafka-cluster.ts'
 import { Sender } from './sender.ts'
+import { sharedKafka } from './shared-broker.ts'
 import { makeRuns, WorkerBench } from './worker-bench.ts'
 import { APPEND_TIME, topicsOf, workerOptions } from './worker-options.ts'
 import { startWorkerProcess } from './worker-process.ts'
 
-let kafka: KafkaCluster
+const kafka = sharedKafka()
 let sender: Sender
-
-beforeAll(async () => {
-  kafka = await startKafka(1)
-})
 
 afterAll(async () => {
   await sender.close()

@@ -6,26 +6,22 @@ import { startWorker } from '../../src/start-worker.ts'
 import type { RunningWorker } from '../../src/worker-process.ts'
 import { createSink } from '../sink.ts'
 import { until } from '../traces.ts'
-import { countsOf, JudgeBench, judgedIn, jobsTopic, makeRuns as makeJudged, polite } from './judge-bench.ts'
-import type { KafkaCluster } from './kafka-cluster.ts'
+import { countsOf, judgedIn, jobsTopic, makeRuns as makeJudged, polite, useJudgeBench } from './judge-bench.ts'
+import type { KafkaBrokers } from './kafka-brokers.ts'
 import { deny } from './rights.ts'
 import { SecureKafka } from './secure-kafka.ts'
 import { makeRuns, WorkerBench } from './worker-bench.ts'
 import { topicsOf } from './worker-options.ts'
 
 const secure = new SecureKafka()
-let judges: JudgeBench
-let kafka: KafkaCluster
+const judges = useJudgeBench(() => secure.withPasswords(1, ['PLAIN'], true))
+let kafka: KafkaBrokers
 
-beforeAll(async () => {
-  judges = await JudgeBench.start(await secure.withPasswords(1, ['PLAIN'], true))
+beforeAll(() => {
   kafka = judges.kafka
 })
 
-afterAll(async () => {
-  await judges.close()
-  secure.remove()
-})
+afterAll(() => secure.remove())
 
 const access = () => ({
   kafka: {

@@ -1,7 +1,7 @@
 import { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
 import type { Acl } from '@platformatic/kafka'
 
-import type { KafkaCluster } from './kafka-cluster.ts'
+import type { KafkaBrokers } from './kafka-brokers.ts'
 
 /** What rights are about: a topic or a group, by its name. */
 export type Resource = readonly [kind: 'TOPIC' | 'GROUP', name: string]
@@ -25,7 +25,7 @@ function rule(
 
 /** Lets a user do this, and nothing else. */
 export async function allow(
-  { admin }: KafkaCluster,
+  { admin }: KafkaBrokers,
   user: string,
   resource: Resource,
   operations: readonly (keyof typeof AclOperations)[],
@@ -35,7 +35,7 @@ export async function allow(
 
 /** Takes a right from a user that may do everything else. @returns Gives it back */
 export async function deny(
-  { admin }: KafkaCluster,
+  { admin }: KafkaBrokers,
   user: string,
   resource: Resource,
   operation: keyof typeof AclOperations,

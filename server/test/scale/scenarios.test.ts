@@ -1,20 +1,15 @@
 /** What holds for a service on one machine holds for a worker on Kafka. */
 import { readOtlpJson } from 'spanscore/engine'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll } from 'vitest'
 
 import { startWorker } from '../../src/start-worker.ts'
 import { describeScenarios } from '../scenarios.ts'
-import { startKafka } from './kafka-cluster.ts'
-import type { KafkaCluster } from './kafka-cluster.ts'
 import { Sender } from './sender.ts'
+import { sharedKafka } from './shared-broker.ts'
 import { APPEND_TIME, topicsOf, workerOptions } from './worker-options.ts'
 
-let kafka: KafkaCluster
+const kafka = sharedKafka()
 let count = 0
-
-beforeAll(async () => {
-  kafka = await startKafka(1)
-})
 
 afterAll(async () => {
   await kafka.close()

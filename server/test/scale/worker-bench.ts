@@ -3,7 +3,7 @@ import { createSink } from '../sink.ts'
 import type { Sink } from '../sink.ts'
 import { makeRun } from '../traces.ts'
 import type { MadeRun } from '../traces.ts'
-import type { KafkaCluster } from './kafka-cluster.ts'
+import type { KafkaBrokers } from './kafka-brokers.ts'
 import { Sender } from './sender.ts'
 import { APPEND_TIME, topicsOf, workerOptions } from './worker-options.ts'
 import type { WorkerServerOptions } from '../../src/start-worker.ts'
@@ -14,9 +14,9 @@ export class WorkerBench implements AsyncDisposable {
   readonly sink: Sink
   readonly sender: Sender
   readonly lines: string[] = []
-  readonly #kafka: KafkaCluster
+  readonly #kafka: KafkaBrokers
 
-  private constructor(kafka: KafkaCluster, name: string, sink: Sink) {
+  private constructor(kafka: KafkaBrokers, name: string, sink: Sink) {
     this.#kafka = kafka
     this.name = name
     this.sink = sink
@@ -24,7 +24,7 @@ export class WorkerBench implements AsyncDisposable {
   }
 
   /** @param name Of the group, and before the names of the topics. */
-  static async create(kafka: KafkaCluster, name: string, partitions = 1): Promise<WorkerBench> {
+  static async create(kafka: KafkaBrokers, name: string, partitions = 1): Promise<WorkerBench> {
     const bench = new WorkerBench(kafka, name, await createSink())
     await bench.createTopics(partitions)
     return bench

@@ -1,0 +1,86 @@
+import { Admin } from '@platformatic/kafka'
+import type { BaseOptions } from '@platformatic/kafka'
+
+import { clientOptions, KafkaClient } from '../../src/kafka/kafka-client.ts'
+
+/** Brokers as a test reaches them. */
+export interface KafkaBrokers {
+  /** `host:port` of each broker. */
+  readonly brokers: readonly string[]
+  readonly admin: Admin
+  /** How the test itself reaches the brokers. */
+  readonly access: Pick<BaseOptions, 'tls' | 'sasl'>
+  /** @param topics The settings of each, by its name. */
+  createTopics(topics: Readonly<Record<string, Readonly<Record<string, string>>>>, partitions: number): Promise<void>
+  /** The broker that coordinates a group, from 0 on. */
+  coordinatorOf(groupId: string): Promise<number>
+  /** Committed and last offset of each partition. */
+  lagOf(groupId: string, topic: string): Promise<string>
+  /** The offset after the last message of partition 0. */
+  endOf(topic: string): Promise<number>
+  /** The broker that leads a partition, from 0 on. */
+  leaderOf(topic: string, partition: number): Promise<number>
+  close(): Promise<void>
+}
+
+export function connectKafka(brokers: readonly string[], access: Pick<BaseOptions, 'tls' | 'sasl'> = {}): KafkaBrokers {
+  const options = { ...access, clientId: 'test' }
+  const admin = new Admin({ ...options, bootstrapBrokers: [...brokers], retries: 60, retryDelay: 1000 })
+  return {
+    brokers,
+    admin,
+    access,
+    createTopics: async (topics, partitions) => {
+      for (const [topic, config] of Object.entries(topics)) {
+        await admin.createTopics({
+          topics: [topic],
+          partitions,
+          replicas: brokers.length,
+          configs: Object.entries(config).map(([name, value]) => ({ name, value })),
+        })
+      }
+      // Every broker hears of them a little later.
+      for (const broker of brokers) {
+        const each = new Admin({ ...options, bootstrapBrokers: [broker] })
+        const areThere = (existing: readonly string[]) => Object.keys(topics).every((topic) => existing.includes(topic))
+        while (!areThere(await each.listTopics())) await new Promise((resolve) => setTimeout(resolve, 100))
+        await each.close()
+      }
+    },
+    coordinatorOf: async (groupId) => {
+      const client = new KafkaClient({ ...(await clientOptions({ brokers, clientId: 'test' })), ...access })
+      const node = await client.findCoordinator(groupId)
+      await client.close()
+      return node - 1
+    },
+    lagOf: async (groupId, topic) => {
+      const { topics } = await admin.metadata({ topics: [topic], forceUpdate: true })
+      const partitionCount = topics.get(topic)?.partitionsCount ?? 0
+      const partitions = Array.from({ length: partitionCount }, (_, partitionIndex) => ({
+        partitionIndex,
+        timestamp: -1n,
+      }))
+      const [ends] = await admin.listOffsets({ topics: [{ name: topic, partitions }] })
+      const [group] = await admin.listConsumerGroupOffsets({ groups: [groupId] })
+      const committed = group?.topics.find(({ name }) => name === topic)?.partitions ?? []
+      return (ends?.partitions ?? [])
+        .map(({ partitionIndex, offset }) => {
+          const known = committed.find((each) => each.partitionIndex === partitionIndex)
+          return `${partitionIndex}: ${known?.committedOffset} of ${offset}`
+        })
+        .join(', ')
+    },
+    endOf: async (name) => {
+      const partitions = [{ partitionIndex: 0, timestamp: -1n }]
+      const [ends] = await admin.listOffsets({ topics: [{ name, partitions }] })
+      return Number(ends?.partitions[0]?.offset)
+    },
+    leaderOf: async (topic, partition) => {
+      const { topics } = await admin.metadata({ topics: [topic], forceUpdate: true })
+      return (topics.get(topic)?.partitions[partition]?.leader ?? 1) - 1
+    },
+    close: async () => {
+      await admin.close().catch(() => undefined)
+    },
+  }
+}
