@@ -9,6 +9,8 @@ interface LongTurn {
   readonly beginMs: number
   readonly endMs: number
   readonly cpuMs: number
+  /** What ran in it, where that was sampled. */
+  ran?: string
 }
 
 /**
@@ -45,19 +47,27 @@ export class LongTurns {
     }
   }
 
+  /** Names what ran in the turns that took long and are not named yet. */
+  explain(whatRan: (beginMs: number, endMs: number) => string): void {
+    for (const turn of this.#long) turn.ran ??= whatRan(turn.beginMs, turn.endMs)
+  }
+
   /** The turns that took longer than the limit without their collections of garbage, and those that only did with them. */
   report(): { readonly own: readonly string[]; readonly withGarbage: number } {
     this.#observer.disconnect()
-    const all = this.#long.map(({ what, beginMs, endMs, cpuMs }) => {
+    const all = this.#long.map(({ what, beginMs, endMs, cpuMs, ran }) => {
       const collectionsMs = this.#collections.reduce(
         (sum, one) => sum + Math.max(0, Math.min(endMs, one.endMs) - Math.max(beginMs, one.beginMs)),
         0,
       )
-      return { what, ownMs: cpuMs - collectionsMs, cpuMs }
+      return { what, ownMs: cpuMs - collectionsMs, cpuMs, ran }
     })
     const own = all.filter(({ ownMs }) => ownMs > this.#limitMs)
     return {
-      own: own.map(({ what, ownMs, cpuMs }) => `${what}: ${ownMs.toFixed(0)} of ${cpuMs.toFixed(0)} ms`),
+      own: own.map(({ what, ownMs, cpuMs, ran }) => {
+        const took = `${what}: ${ownMs.toFixed(0)} of ${cpuMs.toFixed(0)} ms`
+        return ran === undefined ? took : `${took}; ${ran}`
+      }),
       withGarbage: all.length - own.length,
     }
   }

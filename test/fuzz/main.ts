@@ -19,6 +19,7 @@ import { faultyOptions } from './faults.ts'
 import { LongTurns } from './long-turns.ts'
 import { playMutated } from './play.ts'
 import { createRandom } from './random.ts'
+import { TurnProfiler } from './turn-profiler.ts'
 
 const { values } = parseArgs({
   options: {
@@ -51,6 +52,7 @@ process.on('uncaughtException', unhandled)
 diag.setLogger({ error() {}, warn() {}, info() {}, debug() {}, verbose() {} })
 
 const turns = new LongTurns(LONGEST_TURN_MS)
+const profiler = new TurnProfiler()
 let seed = firstSeed
 
 function timed(what: string, hook: () => void): void {
@@ -132,7 +134,9 @@ let [spans, pipelines] = [0, 0]
 console.log(`fuzz: seeds from ${firstSeed}`)
 while (performance.now() - beganMs < seconds * 1000 && spans < maxSpans && violations.length < 20) {
   seed = firstSeed + pipelines
+  profiler.start()
   spans += await playPipeline()
+  turns.explain(profiler.stop())
   pipelines += 1
   if (pipelines % 20 !== 0) continue
   globalThis.gc?.()
