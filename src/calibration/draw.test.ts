@@ -8,8 +8,10 @@ const drawable: fc.Arbitrary<Drawable> = fc.record({
   weight: fc.constantFrom(1, 2, 20, 1000),
 })
 
+const failsOf = (drawn: readonly { readonly of: Drawable }[]) => drawn.filter(({ of }) => of.label === 'fail').length
+
 describe('a draw', () => {
-  it('gives as many as were asked for, each once, half of each verdict where there are so many', () => {
+  it('gives as many as were asked for, each once, and both verdicts where there are two', () => {
     fc.assert(
       fc.property(
         fc.array(drawable, { maxLength: 60 }),
@@ -20,7 +22,8 @@ describe('a draw', () => {
           expect(drawn).toHaveLength(Math.min(n, all.length))
           expect(new Set(drawn.map(({ of }) => of)).size).toBe(drawn.length)
           const failed = all.filter(({ label }) => label === 'fail').length
-          expect(drawn.filter(({ of }) => of.label === 'fail').length).toBeGreaterThanOrEqual(Math.min(failed, n >> 1))
+          const verdicts = new Set(drawn.map(({ of }) => of.label)).size
+          expect(verdicts).toBe(failed > 0 && failed < all.length ? Math.min(2, n) : Math.min(1, n, all.length))
           for (const { drawProbability } of drawn) {
             expect(drawProbability).toBeGreaterThan(0)
             expect(drawProbability).toBeLessThanOrEqual(1)
@@ -39,18 +42,38 @@ describe('a draw', () => {
       index,
     }))
     const random = createSeededRandom(5)
-    const times = all.map(() => 0)
-    const recorded = all.map(() => 0)
+    const counted = all.map(() => 0)
+    const ratios: number[] = []
     const draws = 20_000
     for (let round = 0; round < draws; round++) {
-      for (const { of, drawProbability } of draw(all, 4, random)) {
-        times[of.index] = (times[of.index] ?? 0) + 1
-        recorded[of.index] = drawProbability
+      const drawn = draw(all, 4, random)
+      for (const { of, drawProbability } of drawn) {
+        counted[of.index] = (counted[of.index] ?? 0) + 1 / drawProbability / draws
       }
+      const probabilityOf = (index: number) => drawn.find(({ of }) => of.index === index)?.drawProbability
+      // A score that represents more runs is drawn more often; one that is too heavy for its share is always drawn.
+      expect(probabilityOf(4)).toBe(1)
+      const [light, twice] = [probabilityOf(0), probabilityOf(2)]
+      if (light !== undefined && twice !== undefined && twice < 1) ratios.push(twice / light)
     }
-    for (const [index, count] of times.entries()) expect(count / draws).toBeCloseTo(recorded[index] ?? 0, 1.8)
-    // A score that represents more runs is drawn more often; one that is too heavy for its share is always drawn.
-    expect(recorded[4]).toBe(1)
-    expect((recorded[2] ?? 0) / (recorded[0] ?? 0)).toBeCloseTo(2, 9)
+    expect(ratios.length).toBeGreaterThan(100)
+    for (const ratio of ratios) expect(ratio).toBeCloseTo(2, 9)
+    // Counted by its weight, each score is there once on average.
+    for (const count of counted) expect(count).toBeCloseTo(1, 1)
+  })
+
+  it('has no fixed number of fails, so that the verdict of the last score does not follow from those before', () => {
+    const all = Array.from({ length: 200 }, (_, index) => ({
+      label: index % 2 ? ('pass' as const) : ('fail' as const),
+      weight: 1,
+    }))
+    const random = createSeededRandom(8)
+    const draws = Array.from({ length: 4000 }, () => draw(all, 20, random))
+    const fails = draws.map(failsOf)
+    const mean = fails.reduce((sum, each) => sum + each, 0) / draws.length
+    expect(mean).toBeCloseTo(10, 0)
+    expect(fails.reduce((sum, each) => sum + (each - mean) ** 2, 0) / draws.length).toBeCloseTo(20 / 4, 0)
+    const balanced = draws.filter((drawn) => failsOf(drawn.slice(0, 19)) === 10)
+    expect(failsOf(balanced.flatMap((drawn) => drawn.slice(19))) / balanced.length).toBeCloseTo(0.5, 1)
   })
 })

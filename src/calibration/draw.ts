@@ -13,11 +13,13 @@ export interface Drawn<T> {
 }
 
 /**
- * Draws scores to label. As far as there are enough, half of them have the verdict `pass` and half `fail`, so that rare failures
- * are labelled, too. Among scores with one verdict, the probability is proportional to the number of runs that a score represents,
- * so that all labels count alike. It draws exactly `count` scores, or all if there are fewer.
+ * Draws scores to label. As far as there are enough, about half of them have the verdict `pass` and half `fail`, so that rare failures
+ * are labelled, too. A coin for each score decides how many have which verdict: with a fixed number, the verdicts of the last scores
+ * would follow from those before. Among scores with one verdict, the probability is proportional to the number of runs that a score
+ * represents, so that all labels count alike. It draws exactly `count` scores, or all if there are fewer.
  *
- * The probabilities are exact: the scores are put in random order, and systematic sampling takes the one at each step of the
+ * The probabilities are exact for the numbers that the coins gave. Estimates are made for each verdict by itself, so that they are
+ * unbiased for each of these numbers. The scores are put in random order, and systematic sampling takes the one at each step of the
  * summed probabilities (Madow 1949; Särndal, Swensson, Wretman, "Model Assisted Survey Sampling", 3.6).
  *
  * @param random Gives numbers from 0 to 1, 1 excluded.
@@ -26,9 +28,20 @@ export interface Drawn<T> {
 export function draw<T extends Drawable>(scores: readonly T[], count: number, random: () => number): Drawn<T>[] {
   const passed = scores.filter(({ label }) => label === 'pass')
   const failed = scores.filter(({ label }) => label === 'fail')
-  const ofFailed = Math.min(failed.length, Math.max(Math.ceil(count / 2), count - passed.length))
-  const ofPassed = Math.min(passed.length, count - ofFailed)
-  return shuffled([...drawFrom(failed, ofFailed, random), ...drawFrom(passed, ofPassed, random)], random)
+  const drawn = Math.min(count, scores.length)
+  const ofFailed = countOfFailed(drawn, passed.length, failed.length, random)
+  return shuffled([...drawFrom(failed, ofFailed, random), ...drawFrom(passed, drawn - ofFailed, random)], random)
+}
+
+/** How many of the drawn scores have the verdict `fail`: as many as coins show heads, within what there is. */
+function countOfFailed(drawn: number, passed: number, failed: number, random: () => number): number {
+  let heads = 0
+  for (let coin = 0; coin < drawn; coin++) if (random() < 0.5) heads++
+  // With two scores or more, both verdicts are represented: one that is never drawn would be taken for one that does not exist.
+  const least = drawn < 2 ? 0 : 1
+  const fewest = Math.max(drawn - passed, Math.min(least, failed))
+  const most = Math.min(failed, drawn - Math.min(least, passed))
+  return Math.min(most, Math.max(fewest, heads))
 }
 
 function drawFrom<T extends Drawable>(scores: readonly T[], count: number, random: () => number): Drawn<T>[] {

@@ -47,7 +47,7 @@ export const calibrateCommand: CliCommand = {
       .command('draw')
       .summary('draw runs for people to label')
       .description(
-        'Draws runs that a scorer has scored into a new file for people to label: half of them passed and half failed, as far ' +
+        'Draws runs that a scorer has scored into a new file for people to label: about half of them passed and half failed, as far ' +
           'as there are so many. The verdict is not in the file; the content of the runs is.',
       )
       .argument('<files...>', FILES)
