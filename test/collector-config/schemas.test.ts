@@ -1,0 +1,112 @@
+/** Files that no container engine and no cluster runs here are valid by the schemas of what reads them, without a key that is not known. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+
+import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1'
+import { Ajv } from 'ajv'
+import { Deployment } from 'kubernetes-models/apps/v1'
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
+import { describe, expect, it } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+
+const require = createRequire(import.meta.url)
+const root = resolve(import.meta.dirname, '../..')
+const read = (name: string) => readFileSync(join(root, 'collector-config', name), 'utf8')
+
+describe('Compose', () => {
+  // Of dclint, which has the schema of the Compose specification.
+  const path = join(require.resolve('dclint/package.json'), '../schemas/compose.schema.json')
+  const { $schema: _draft, ...schema }: Record<string, unknown> = JSON.parse(readFileSync(path, 'utf8'))
+  const validate = new Ajv({ allErrors: true, strict: false, validateFormats: false }).compile(schema)
+  const errorsOf = (file: unknown) => (validate(file) ? [] : validate.errors)
+
+  it.each(['docker-compose.yml', 'kafka/docker-compose.yml'])('takes %s', (name) => {
+    expect(errorsOf(parse(read(name)))).toEqual([])
+  })
+
+  it.each([
+    ['a key that it does not know', { services: { worker: { image: 'worker', restarts: 'always' } } }],
+    ['a value of another type', { services: { worker: { image: 'worker', ports: '8080' } } }],
+  ])('refuses %s', (_what, file) => {
+    expect(errorsOf(file)).not.toEqual([])
+  })
+})
+
+/** What Kubernetes and KEDA know, by kind: where its type is, and what checks the values. */
+const KINDS = {
+  Deployment: { from: 'kubernetes-models/apps/v1', toModel: (data: never) => new Deployment(data) },
+  PodDisruptionBudget: { from: 'kubernetes-models/policy/v1', toModel: (data: never) => new PodDisruptionBudget(data) },
+  ScaledObject: {
+    from: '@kubernetes-models/keda/keda.sh/v1alpha1',
+    toModel: (data: never) => new ScaledObject(data),
+  },
+}
+
+interface Manifest {
+  readonly kind: keyof typeof KINDS
+}
+
+/** What the compiler says of manifests as values of their types: it knows every key. @returns A line for each error */
+function unknownKeys(manifests: readonly Manifest[]): readonly string[] {
+  const folder = mkdtempSync(join(root, 'node_modules', '.manifests-'))
+  const file = join(folder, 'manifests.ts')
+  const imports = Object.entries(KINDS).map(([kind, { from }]) => `import type { I${kind} } from '${from}'`)
+  const values = manifests.map((each, index) => `export const m${index}: I${each.kind} = ${JSON.stringify(each)}`)
+  writeFileSync(file, [...imports, ...values].join('\n'))
+  const compiler = require.resolve('typescript/package.json')
+  const options = '--noEmit --strict --skipLibCheck --ignoreConfig --pretty false --types --module nodenext'.split(' ')
+  try {
+    execFileSync(process.execPath, [join(compiler, '../bin/tsc'), ...options, file], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    })
+    return []
+  } catch (error) {
+    return String(Reflect.get(Object(error), 'stdout'))
+      .trim()
+      .split('\n')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+describe('Kubernetes and KEDA', () => {
+  const manifests = parseAllDocuments(read('kafka/kubernetes.yaml')).map((each): Manifest => each.toJS())
+
+  it('take kubernetes.yaml', () => {
+    expect(manifests.map(({ kind }) => kind)).toEqual([
+      'Deployment',
+      'PodDisruptionBudget',
+      'ScaledObject',
+      'Deployment',
+      'PodDisruptionBudget',
+      'ScaledObject',
+    ])
+    expect(unknownKeys(manifests)).toEqual([])
+    for (const each of manifests) KINDS[each.kind].toModel(each as never).validate()
+  })
+
+  it('refuse keys that they do not know, wherever they are', () => {
+    const text = read('kafka/kubernetes.yaml')
+    const mistakes = [
+      ['periodSeconds: 5', 'periodSecond: 5'],
+      ['maxUnavailable: 1', 'maxUnavailability: 1'],
+      ['cooldownPeriod: 600', 'coolDownPeriod: 600'],
+      ['readOnly: true', 'readonly: true'],
+    ] as const
+    for (const [right, wrong] of mistakes) {
+      expect(text).toContain(right)
+      const [changed] = parseAllDocuments(text.replaceAll(right, wrong))
+        .map((each): Manifest => each.toJS())
+        .filter((each) => JSON.stringify(each).includes(wrong.split(':')[0] ?? ''))
+      expect(unknownKeys([changed!]).join('\n')).toContain(wrong.split(':')[0])
+    }
+  })
+
+  it('refuse values of another kind', () => {
+    const data = { apiVersion: 'apps/v1', kind: 'Deployment', spec: { replicas: 'three' } } as never
+    expect(() => new Deployment(data).validate()).toThrow(/replicas must be integer/)
+  })
+})
