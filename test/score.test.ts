@@ -332,7 +332,7 @@ describe('spanscore score', () => {
         ['--config', standard, '--baseline', traces],
         `--baseline: expected a report as spanscore score --json writes it, got no evaluation in ${traces}`,
       ],
-      [['--config', standard, '--out', traces], `--out: expected a file that is not read, got ${traces}`],
+      [['--config', standard, '--out', traces], `--out: expected a file other than the inputs, got ${traces}`],
       [['--config', standard, '--judge-limit', 'many'], /judge-limit.*Expected a whole number, 0 or more/],
       [['--config', standard, '--out', join(directory, 'no', 'such.jsonl')], /^--out: cannot write .*ENOENT/],
     ]

@@ -1,65 +1,65 @@
 import type { Message, RunError, ToolDefinition, Usage } from './message.ts'
 
 /**
- * One run of an agent, put together from its spans.
+ * One run of an agent, reconstructed from its spans.
  *
- * Absent means absent: never `null`, never invented. What the spans do not hold is named in `missing`. Content is parsed
- * when it is asked for; `JSON.stringify` of a run gives all of it.
+ * A missing fact is absent: never `null`, never invented, and named in `missing`. Content is parsed when it is first read; `JSON.stringify`
+ * of a run includes all of it.
  */
 export interface AgentRun {
   /** `${traceId}:${spanId}` of the agent span. */
   readonly id: string
   /** 32 lower-case hex digits. */
   readonly traceId: string
-  /** Of the agent's span: 16 lower-case hex digits. */
+  /** The agent span's id: 16 lower-case hex digits. */
   readonly spanId: string
-  /** Who wrote the agent span: `gen-ai`, `ai-sdk`, `openinference`, `openllmetry`, `mastra`, … */
+  /** The instrumentation of the agent span: `gen-ai`, `ai-sdk`, `openinference`, `openllmetry`, `mastra`, … */
   readonly dialect: string
-  /** Who ran, as far as the spans name it. */
+  /** The agent, as far as the spans name it. */
   readonly agent: { readonly name?: string; readonly id?: string; readonly version?: string }
   /** The conversation or session that the run is part of. */
   readonly conversationId?: string | undefined
-  /** The user on whose behalf the agent ran. */
+  /** The user for whom the agent ran. */
   readonly userId?: string | undefined
   /** The text of all system messages. */
   readonly systemInstructions?: string | undefined
-  /** What the run was given: history included, system instructions excluded. */
+  /** The input of the run, including history, without system instructions. */
   readonly input: readonly Message[]
   /** Text of the last user message of `input`. */
   readonly userInput?: string | undefined
-  /** The final answer's text; JSON text for structured output. */
+  /** Text of the final answer; JSON text for structured output. */
   readonly output?: string | undefined
-  /** In the model's order, not by time: parallel calls tie. */
+  /** In the model's order, not by time, because parallel calls have no order in time. */
   readonly toolCalls: readonly ToolCall[]
-  /** The tools that the model was offered; `undefined` if that is not recorded. */
+  /** The tools that were offered to the model; `undefined` if they were not recorded. */
   readonly availableTools?: readonly ToolDefinition[] | undefined
-  /** The calls of models, in their order. */
+  /** The model calls, in order. */
   readonly steps: readonly ModelCall[]
-  /** Where another agent's run started this one. */
+  /** Set if another agent's run started this one. */
   readonly parent?: { readonly runId: string; readonly toolCallId?: string } | undefined
-  /** Runs of agents that this run's tool calls started. */
+  /** Agent runs that this run's tool calls started. */
   readonly children: readonly AgentRun[]
-  /** The models that answered, as the spans name them, each once. */
+  /** The models that answered, each once. */
   readonly models: readonly string[]
   /** The tokens of all model calls together. */
   readonly usage: Usage
-  /** `ok`; `error`: it failed; `aborted`: it was ended from outside; `unknown`: the spans do not show how it ended. */
+  /** `ok`; `error`: it failed; `aborted`: it was stopped from outside; `unknown`: the spans do not show how it ended. */
   readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
-  /** What went wrong, where the run failed. */
+  /** The error, if the run failed. */
   readonly error?: RunError | undefined
   /** Milliseconds since the epoch. */
   readonly startTimeMs: number
   /** Milliseconds since the epoch. */
   readonly endTimeMs: number
-  /** How much of messages, arguments and results the spans hold: `full`, all of it; `partial`, some of it; `none`. */
+  /** How much content (messages, arguments and results) the spans have: `full`, `partial` or `none`. */
   readonly content: 'full' | 'partial' | 'none'
-  /** The facts that the spans do not hold. */
+  /** The facts that are missing from the spans. */
   readonly missing: readonly Missing[]
-  /** False where spans of the run were still open, or lost. Speaks of the spans that this process (or file) saw. */
+  /** False if spans of the run were still open, or lost, as far as this process (or file) can know. */
   readonly complete: boolean
-  /** 1, or 2 where spans came after the run was first closed. */
+  /** 1, or 2 if spans arrived after the run was first closed. */
   readonly revision: number
-  /** Attributes of the agent span, content excluded. */
+  /** Attributes of the agent span, without content. */
   readonly attributes: Readonly<Record<string, unknown>>
   /** Resource attributes of the process that wrote the agent span. */
   readonly resource: Readonly<Record<string, unknown>>
@@ -67,69 +67,69 @@ export interface AgentRun {
   readonly scope: { readonly name: string; readonly version?: string }
 }
 
-/** One call of a tool, as the model asked for it and as it was executed. */
+/** One tool call, as requested by the model and as executed. */
 export interface ToolCall {
-  /** The model's id of the call. */
+  /** The model's id for the call. */
   readonly id?: string | undefined
   /** The name of the tool. */
   readonly name: string
-  /** Parsed where it was JSON, else the text as written. */
+  /** Parsed if it was JSON, otherwise the text as written. */
   readonly arguments?: unknown
-  /** Parsed where it was JSON, else the text as written. */
+  /** Parsed if it was JSON, otherwise the text as written. */
   readonly result?: unknown
-  /** What went wrong, where the call failed. */
+  /** The error, if the call failed. */
   readonly error?: RunError | undefined
   /**
-   * `ok`: the tool returned; `error`: it failed; `not-executed`: the model asked and no tool ran (an unknown tool, refused
-   * arguments, a client's tool); `unknown`: the spans do not show it.
+   * `ok`: the tool returned; `error`: it failed; `not-executed`: the model requested it and no tool ran (an unknown tool, refused
+   * arguments, a client-side tool); `unknown`: the spans do not show it.
    */
   readonly status: 'ok' | 'error' | 'not-executed' | 'unknown'
-  /** Index of the model call that asked for it, from 0. Calls of one step are parallel. */
+  /** Index of the model call that requested it, from 0. Calls of one step are parallel. */
   readonly step: number
-  /** 16 lower-case hex digits; absent where the call has no span. */
+  /** 16 lower-case hex digits; absent if the call has no span. */
   readonly spanId?: string | undefined
-  /** The agent that made the call, where a hand-off changed it. */
+  /** The agent that made the call, if a hand-off changed it. */
   readonly agentName?: string | undefined
-  /** True where the model's provider ran the tool. */
+  /** Whether the model's provider ran the tool. */
   readonly providerExecuted: boolean
-  /** The run that this call started, where the tool is an agent. */
+  /** The run that this call started, if the tool is an agent. */
   readonly childRunId?: string | undefined
 }
 
-/** One call of a model. */
+/** One model call. */
 export interface ModelCall {
-  /** 16 lower-case hex digits; absent where the call has no span of its own. */
+  /** 16 lower-case hex digits; absent if the call has no span of its own. */
   readonly spanId?: string | undefined
-  /** The model that answered, else the one that was asked. */
+  /** The model that answered, or else the requested one. */
   readonly model?: string | undefined
   /** The provider's id of the response. */
   readonly responseId?: string | undefined
   /** Kept for the first and the latest call of the run; the others repeat the history. */
   readonly input?: readonly Message[] | undefined
-  /** What the model answered. */
+  /** The model's output. */
   readonly output?: readonly Message[] | undefined
-  /** Ids of the tool calls that the model asked for. */
+  /** Ids of the tool calls that the model requested. */
   readonly toolCallIds: readonly string[]
   /** Tokens of this call. */
   readonly usage: Usage
-  /** Why the model stopped, in the provider's words: `stop`, `tool_calls`, `length`. */
+  /** The provider's reasons why the model stopped: `stop`, `tool_calls`, `length`. */
   readonly finishReasons: readonly string[]
-  /** `ok`; `error`: it failed; `aborted`: it was ended from outside; `unknown`: the span does not show it. */
+  /** `ok`; `error`: it failed; `aborted`: it was stopped from outside; `unknown`: the span does not show it. */
   readonly status: 'ok' | 'error' | 'aborted' | 'unknown'
-  /** What went wrong, where the call failed. */
+  /** The error, if the call failed. */
   readonly error?: RunError | undefined
 }
 
-/** A fact that the spans do not hold, and why. */
+/** A fact that is missing from the spans, and why. */
 export interface Missing {
   /** `input`, `output`, `systemInstructions`, `toolCalls[2].arguments`, … */
   readonly what: string
   /**
-   * `not-captured`: the instrumentation does not record content as it is set up; `redacted`: the value was replaced before it was
-   * exported; `truncated`: a limit cut it; `not-recorded`: the instrumentation never records it; `span-lost`: its span is not
-   * there; `limit`: spanscore read no further.
+   * `not-captured`: the instrumentation is configured not to record content; `redacted`: the value was replaced before export; `truncated`:
+   * a limit cut it; `not-recorded`: the instrumentation never records it; `span-lost`: its span is missing; `limit`: spanscore stopped
+   * reading at a limit.
    */
   readonly why: 'not-captured' | 'redacted' | 'truncated' | 'not-recorded' | 'span-lost' | 'limit'
-  /** The setting of the instrumentation that records it, where there is one. */
+  /** The instrumentation's setting that records it, if there is one. */
   readonly switch?: string
 }

@@ -1,20 +1,20 @@
 /**
- * A text in two forms: whole, and without what the run's content put into it. Explanations and messages are written with
- * `explain`, so that `stripContent` need not guess which of their words came out of messages, arguments or results.
+ * A text in two forms: complete, and without content of the run. Explanations and messages are written with `explain`, so that
+ * `stripContent` need not guess which words came from messages, arguments or results.
  */
 export interface Explanation {
-  /** All of it. */
+  /** The complete text. */
   readonly text: string
-  /** The same with every part that may quote content left out. */
+  /** The text without any part that may quote content. */
   readonly withoutContent: string
 }
 
-/** Replaces content that is stripped. */
+/** Replaces removed content. */
 const REMOVED = '[removed]'
 
 /**
- * Writes an explanation. What the template says itself, numbers, and other explanations are kept when content is stripped;
- * every text that is put in counts as content, unless `contentFree` vouches for it.
+ * Writes an explanation. The template's own text, numbers and other explanations are kept when content is removed. Every other value counts
+ * as content, unless it is marked with `contentFree`.
  *
  * @example
  * explain`${failed} of ${total} calls failed; the first: ${call.name}.`
@@ -40,17 +40,17 @@ export function explain(
   return { text, withoutContent }
 }
 
-/** Vouches for a text that holds no content of a run: a configured name, a word of spanscore, the name of a setting. */
+/** Marks a text that has no content of a run, such as a configured name, a word of spanscore, or the name of a setting. */
 export function contentFree(text: string): Explanation {
   return { text, withoutContent: text }
 }
 
-/** A text that is left out without a trace where content is stripped: the reasoning of a judge, for example. */
+/** Marks a text that is removed without a placeholder, such as a judge's reasoning. */
 export function contentOnly(text: string): Explanation {
   return { text, withoutContent: '' }
 }
 
-/** Joins explanations as `Array.join` joins texts. */
+/** Joins explanations like `Array.join`. */
 export function joinExplanations(parts: readonly Explanation[], separator: string): Explanation {
   return {
     text: parts.map(({ text }) => text).join(separator),

@@ -1,54 +1,55 @@
 import type { Usage } from './message.ts'
 
-/** Never asked, or nothing to ask about. */
+/** Why a scorer was not asked, or had nothing to score. */
 export type SkipReason =
-  /** The scorer's `agent` or `when` left the run out. */
+  /** The scorer's `agent` or `when` excluded the run. */
   | 'filtered'
-  /** There is nothing in this run that the scorer could score, such as no tool call. */
+  /** The run has nothing that the scorer could score, such as no tool call. */
   | 'not-applicable'
-  /** The spans do not hold the messages, arguments or results that the scorer reads. The message names the setting. */
+  /** The spans lack the messages, arguments or results that the scorer reads. The message names the setting. */
   | 'no-content'
   /** The run ended without an answer. */
   | 'no-output'
   /** The run failed before there was anything to score. An outage is not a bad score. */
   | 'run-failed'
-  /** The run waits for something outside of it, such as an approval or a tool of the client. */
+  /** The run waits for something external, such as an approval or a client-side tool. */
   | 'not-finished'
-  /** The run was given up at a limit, or the spans that were kept do not make a run. */
+  /** The run was evicted at a limit, or the kept spans do not form a run. */
   | 'incomplete'
-  /** The run is not among those that `sample` keeps. */
+  /** `sample` did not keep the run. */
   | 'sampled-out'
-  /** The budget lowers the rate of judges, and the run is not among those that the lower rate keeps. Weights make up for it. */
+  /** The budget lowers the rate of judges, and the lower rate did not keep the run. Weights compensate for it. */
   | 'thinned'
   /**
-   * The run was chosen, and the budget had no room for it, it would have counted for more than 1,000 runs, or it is too large to be
+   * The run was chosen, but the budget had no room for it, it would have counted for more than 1,000 runs, or it is too large for a judge
+   * worker.
    * handed to a judge worker.
    */
   | 'refused'
   /** The judge failed repeatedly, or cannot answer, and is not asked for a while. */
   | 'circuit-open'
-  /** The key or the package of the judge is missing, or no judge worker has this version of it. */
+  /** The judge's key or package is missing, or no judge worker has this version of it. */
   | 'judge-unavailable'
-  /** The span is recorded but not sampled. `scoreUnsampled` has it judged. */
+  /** The span is recorded but not sampled. Set `scoreUnsampled` to ask judges about it. */
   | 'unsampled'
-  /** The span carries this score already: two scoring processors see the same spans. */
+  /** The span already has this score, because two scoring processors see the same spans. */
   | 'already-scored'
   /** More scores waited than `queueSize` allows. */
   | 'queue-full'
-  /** The score waited for so long that its run is no longer of interest. */
+  /** The score waited in the queue for too long. */
   | 'expired'
   /** The process was shut down before the score was in. */
   | 'shutdown'
 
-/** Asked, and no valid score. */
+/** Why a scorer that was asked gave no valid score. */
 export type FailureCode =
   /** The scorer, its `when` or its `sample` threw or rejected. */
   | 'scorer-threw'
   /** The scorer took longer than `timeoutMs`. */
   | 'scorer-timeout'
-  /** What the scorer gave is not a number within the scorer's range. */
+  /** The scorer returned something other than a number within its range. */
   | 'invalid-score'
-  /** `redact` threw or gave no run. Nothing was sent to the judge. */
+  /** `redact` threw or did not return a run. Nothing was sent to the judge. */
   | 'redact-failed'
   /** The judge did not answer within `timeoutMs`. */
   | 'judge-timeout'
@@ -60,71 +61,71 @@ export type FailureCode =
   | 'judge-quota'
   /** The judge, or its provider's content filter, refused to answer. */
   | 'judge-refused'
-  /** The reply of the judge does not have the shape that was asked for, also after a repair. */
+  /** The judge's reply is invalid, even after a repair. */
   | 'judge-invalid-reply'
-  /** The judge left questions open, also when it was asked again. */
+  /** The judge left questions unanswered, even when asked again. */
   | 'judge-unanswered'
-  /** The judge answered a control question wrongly: it was talked into something. */
+  /** The judge answered a control question wrongly, so the judged text manipulated it. */
   | 'judge-compromised'
 
 /** A number within the scorer's range, in the scorer's own units. */
 export interface Scored {
-  /** Which of the three kinds of scores it is. */
+  /** The kind of score. */
   readonly status: 'scored'
   /** Within the scorer's range, in the scorer's own units. */
   readonly value: number
   /** Whether the value reaches the scorer's pass mark. */
   readonly label: 'pass' | 'fail'
-  /** A word for where the value lies, in scorers that name bands. */
+  /** The name of the value's band, for scorers with bands. */
   readonly band?: string
-  /** Why the score is what it is, in a sentence or a few. */
+  /** The reason for the score, in one or a few sentences. */
   readonly explanation?: string
-  /** The explanation without what came out of the run's content; absent where no part of it is known to be free of content. */
+  /** The explanation without content of the run; absent if no part of it is known to be free of content. */
   readonly explanationWithoutContent?: string
-  /** What the scorer found, in a shape of its own. */
+  /** What the scorer found, in a format of its own. */
   readonly details?: unknown
 }
 
-/** No score, because there was nothing to ask, or it was decided not to. The message says what to do. */
+/** No score, because there was nothing to score, or by decision. The message says what to do. */
 export interface Skipped {
-  /** Which of the three kinds of scores it is. */
+  /** The kind of score. */
   readonly status: 'skipped'
   /** Why the scorer was not asked. */
   readonly reason: SkipReason
-  /** One sentence for people; it says what to do where something can be done. */
+  /** One sentence for people. It says what to do, if anything can be done. */
   readonly message: string
-  /** The message without what came out of the run's content; absent where no part of it is known to be free of content. */
+  /** The message without content of the run; absent if no part of it is known to be free of content. */
   readonly messageWithoutContent?: string
 }
 
-/** No score, because asking went wrong. The message says what to do. */
+/** No score, because of an error. The message says what to do. */
 export interface Failed {
-  /** Which of the three kinds of scores it is. */
+  /** The kind of score. */
   readonly status: 'failed'
   /** What went wrong. */
   readonly code: FailureCode
-  /** One sentence for people; it says what to do where something can be done. */
+  /** One sentence for people. It says what to do, if anything can be done. */
   readonly message: string
-  /** The message without what came out of the run's content; absent where no part of it is known to be free of content. */
+  /** The message without content of the run; absent if no part of it is known to be free of content. */
   readonly messageWithoutContent?: string
 }
 
-/** What a scorer says of a run. Never null, NaN, or a number in place of a score that could not be had. */
+/** A scorer's result for a run. It is never null, NaN, or a number in place of a missing score. */
 export type Score = Scored | Skipped | Failed
 
-/** What the judge calls of one score took, all tries counted. */
+/** Usage and cost of one score's judge calls, including retries. */
 export interface JudgeReport {
-  /** The model that answered, as the provider names it, `mixed` where several did; else the one that was asked. */
+  /** The model that answered, as the provider names it, or `mixed` if there were several; otherwise the requested model. */
   readonly model: string
-  /** How often a model was asked, repeated tries included. */
+  /** How many calls were made, including retries. */
   readonly calls: number
   /** Tokens of all calls. */
   readonly usage: Usage
-  /** US dollars; absent where the model's price is unknown. */
+  /** US dollars; absent if the model's price is unknown. */
   readonly costUsd?: number
 }
 
-/** One scorer's result for one revision of one run, with what is needed to weigh and to explain it. */
+/** One scorer's result for one revision of one run, with the data to weigh and explain it. */
 export interface Evaluation {
   /** The scorer with its range, its better end and its pass mark. */
   readonly scorer: {
@@ -137,20 +138,20 @@ export interface Evaluation {
   }
   /** `AgentRun.id`. */
   readonly runId: string
-  /** 1 for the first state of the run that was scored; higher where spans came later. */
+  /** 1 for the first scored state of the run; higher if spans arrived later. */
   readonly revision: number
   /** Whether the run was complete when it was scored. */
   readonly complete: boolean
   /**
-   * Probability with which this run was chosen for this scorer, .001 to 1: its rate times the budget's factor. Absent where
-   * the run was not chosen.
+   * The probability with which this run was chosen for this scorer, .001 to 1: its rate times the budget's factor. Absent if the run was
+   * not chosen.
    */
   readonly probability?: number
-  /** Probability with which the tracer kept the run, where the application says so or lets tracestate say it. */
+  /** The probability with which the tracer kept the run, if the application configures it or trusts tracestate. */
   readonly upstreamProbability?: number
   /** How long the scorer took, in milliseconds. */
   readonly durationMs: number
-  /** What asking the judge took. Absent where no judge was asked. */
+  /** Usage and cost of the judge. Absent if no judge was asked. */
   readonly judge?: JudgeReport
   /** The score, or why there is none. */
   readonly score: Score

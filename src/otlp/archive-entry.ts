@@ -1,10 +1,10 @@
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 
-/** How a span or log record goes into the archive. */
+/** A span or log record as stored in the archive. */
 export interface ArchiveEntry {
   readonly span?: SourceSpan
   readonly log?: SourceLog
-  /** True where a trace is of interest because of it. Traces without such an entry are not given back. */
+  /** Whether it makes its trace relevant. Traces without such an entry are not returned. */
   readonly isRecognised: boolean
 }
 

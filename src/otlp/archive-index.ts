@@ -1,9 +1,9 @@
 import type { ArchiveEntry, Position } from './archive-entry.ts'
 
-/** The position of each entry, by trace, in typed arrays that take 29 bytes an entry. */
+/** The position of each entry, by trace, in typed arrays of 29 bytes per entry. */
 export class ArchiveIndex {
   #count = 0
-  /** The last 52 bits of the trace id. Traces that share them are separated when they are read. */
+  /** The last 52 bits of the trace id. Traces that share them are separated on reading. */
   #traceKeys = new Float64Array(1024)
   #startTimesMs = new Float64Array(1024)
   #offsets = new Float64Array(1024)
@@ -21,7 +21,7 @@ export class ArchiveIndex {
     this.#count++
   }
 
-  /** The positions of each trace with a recognised span, the earliest trace first, in the order in which they came. */
+  /** The positions of each trace with a recognised span, earliest trace first, in order of arrival. */
   *groups(): Generator<Position[]> {
     const order = new Uint32Array(this.#count).map((_, index) => index)
     const keys = this.#traceKeys

@@ -1,23 +1,22 @@
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 
-/** What one OTLP export request, or one entry of it, holds for spanscore: spans and log records, no metrics. */
+/** The spans and log records of one OTLP export request, or of one entry of it; metrics are ignored. */
 export interface OtlpBatch {
-  /** The spans, in the order in which they were written. */
+  /** The spans, in the order of the request. */
   readonly spans: SourceSpan[]
-  /** The log records, in the order in which they were written. */
+  /** The log records, in the order of the request. */
   readonly logs: SourceLog[]
-  /** Spans and log records that were left out because they carry no valid trace and span id. */
+  /** How many spans and log records were dropped for lack of a valid trace and span id. */
   invalid: number
 }
 
-/** An empty batch. */
+/** Creates an empty batch. */
 export function createBatch(): OtlpBatch {
   return { spans: [], logs: [], invalid: 0 }
 }
 
 /**
- * Writes one attribute of a record. `__proto__` becomes an own key like any other, so that no key in a file changes what
- * the record inherits.
+ * Sets one attribute of a record. `__proto__` becomes an own property, so that no key in a file can change a prototype.
  */
 export function setAttribute(record: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') {
@@ -27,19 +26,19 @@ export function setAttribute(record: Record<string, unknown>, key: string, value
   }
 }
 
-/** OTLP status code, by number or by name, as this project names it. */
+/** Converts an OTLP status code, by number or name. */
 export function toStatusCode(code: unknown): 'unset' | 'ok' | 'error' {
   if (code === 2 || code === 'STATUS_CODE_ERROR') return 'error'
   if (code === 1 || code === 'STATUS_CODE_OK') return 'ok'
   return 'unset'
 }
 
-/** Bits 8 and 9 of OTLP span flags: whether it is known that the parent is remote, and whether it is. */
+/** Bits 8 and 9 of OTLP span flags: whether it is known if the parent is remote, and whether it is. */
 export function isParentRemote(flags: number): boolean {
   return (flags & 0x300) === 0x300
 }
 
-/** Hex digits, as OTLP/JSON says, or base64, as plain protobuf JSON printers write bytes; all zeros is none. */
+/** Reads an id as hex digits (OTLP/JSON) or base64 (plain protobuf JSON). All zeros means no id. */
 export function toId(value: unknown, digits: 16 | 32): string | undefined {
   if (typeof value !== 'string') return undefined
   if (value.length === digits && /^[0-9a-fA-F]+$/.test(value))
@@ -49,7 +48,7 @@ export function toId(value: unknown, digits: 16 | 32): string | undefined {
   return bytes.length === digits / 2 ? toId(bytes.toString('hex'), digits) : undefined
 }
 
-/** The value where it is a list, else an empty one. */
+/** The value if it is an array, otherwise an empty array. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }

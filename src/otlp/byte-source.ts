@@ -1,9 +1,9 @@
-/** A single record must not be longer: a JavaScript string cannot be. */
+/** The largest record: longer ones do not fit into a JavaScript string. */
 export const MAX_RECORD_BYTES: number = 512 * 1024 * 1024 - 24
 
 const LINE_BREAK = 10
 
-/** Bytes of a stream, looked at and taken in the lengths that the reader wants; holds no more than it must. */
+/** Reads a stream of bytes in the lengths that its user needs, with minimal buffering. */
 export class ByteSource {
   readonly #chunks: AsyncIterator<Uint8Array>
   #parts: Buffer[] = []
@@ -14,12 +14,12 @@ export class ByteSource {
     this.#chunks = chunks[Symbol.asyncIterator]()
   }
 
-  /** Bytes taken so far. */
+  /** Bytes consumed so far. */
   get offset(): number {
     return this.#offset
   }
 
-  /** Waits until `length` bytes are there; false where the stream ends before. */
+  /** Waits until `length` bytes are available; false if the stream ends first. */
   async fill(length: number): Promise<boolean> {
     while (this.#length < length) {
       const next = await this.#chunks.next()
@@ -32,7 +32,7 @@ export class ByteSource {
     return true
   }
 
-  /** Up to `length` of the bytes that are there. */
+  /** Up to `length` of the available bytes, without consuming them. */
   peek(length: number): Buffer {
     return this.#joined().subarray(0, length)
   }
@@ -49,12 +49,12 @@ export class ByteSource {
     return joined.subarray(0, length)
   }
 
-  /** All bytes that have not been taken, piece by piece. */
+  /** All bytes that were not consumed, in pieces. */
   async *rest(): AsyncGenerator<Buffer> {
     while (await this.fill(1)) yield this.take(this.#length)
   }
 
-  /** The lines, without their breaks; `undefined` for one that is longer than a record may be. */
+  /** The lines, without line breaks; `undefined` for a line that exceeds the record limit. */
   async *lines(): AsyncGenerator<Buffer | undefined> {
     let line: Buffer[] = []
     let length = 0
@@ -69,7 +69,7 @@ export class ByteSource {
         rest = rest.subarray(end + 1)
       }
       length += rest.length
-      // Of a line that is too long nothing is kept, but its end is looked for.
+      // A line that is too long is skipped to its end.
       if (length > MAX_RECORD_BYTES) line = []
       else if (rest.length > 0) line.push(rest)
     }

@@ -1,34 +1,33 @@
 import { Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress, zstdDecompressSync } from 'node:zlib'
 
-/** Compressions that are undone while reading. */
+/** Supported compressions. */
 export type Compression = 'gzip' | 'zstd'
 
-/** Compressed bytes that cannot be unpacked, in words for people. */
+/** Compressed data that cannot be unpacked. The message is for users. */
 export class DecompressionError extends Error {
   override readonly name = 'DecompressionError'
 }
 
 /**
- * Output up to this size is always unpacked. Beyond it, input that grows by more than `MAX_GROWTH` is taken for an attack on
- * the disk to which spans are spilled: real traces shrink to between a fifth and a fiftieth.
+ * Up to this size, output is always unpacked. Above it, input that grows by more than `MAX_GROWTH` is treated as an attack on the disk to
+ * which spans are spilled. Real traces shrink to between a fifth and a fiftieth.
  */
 const FREE_BYTES = 256 * 1024 * 1024
 const MAX_GROWTH = 250
 
 const ZSTD_MAGIC = 0xfd2fb528
 
-/** The compression of a stream, by its first bytes. */
+/** Detects the compression of a stream by its first bytes. */
 export function compressionOf(start: Buffer): Compression | undefined {
   if (start[0] === 0x1f && start[1] === 0x8b) return 'gzip'
   return start.length >= 4 && start.readUInt32LE(0) === ZSTD_MAGIC ? 'zstd' : undefined
 }
 
 /**
- * Unpacks a stream piece by piece; several members or frames one after the other are one stream.
+ * Unpacks a stream in pieces. Consecutive members or frames form one stream.
  *
- * @throws DecompressionError after the last byte that could be unpacked: where the stream is damaged, cut off, or grows
- * beyond all reason.
+ * @throws DecompressionError after the last byte that could be unpacked, if the stream is damaged, cut off, or grows too much
  */
 export async function* decompress(chunks: AsyncIterable<Uint8Array>, compression: Compression): AsyncGenerator<Buffer> {
   const input = new FrameInput(chunks[Symbol.asyncIterator]())
@@ -41,17 +40,17 @@ export async function* decompress(chunks: AsyncIterable<Uint8Array>, compression
       }
       yield chunk
     }
-    // Node reads on behind a member of gzip, but not behind a frame of zstd.
+    // Node.js continues after a gzip member by itself, but not after a zstd frame.
   } while (compressionOf(await input.peek()) === compression)
   if ((await input.peek()).length > 0) {
-    throw new DecompressionError(`something else follows the ${compression} data; it is not read`)
+    throw new DecompressionError(`other data follows the ${compression} data, and is not read`)
   }
 }
 
 async function* unpackFrame(input: FrameInput, compression: Compression): AsyncGenerator<Buffer> {
   const unpacked = compression === 'gzip' ? createGunzip() : createZstdDecompress()
   const feed = Readable.from(input.chunks())
-  // The error of the input is the caller's own, and goes through as it is.
+  // An error of the input belongs to the caller, and is passed on unchanged.
   feed.on('error', (error) => unpacked.destroy(error))
   try {
     for await (const chunk of feed.pipe(unpacked)) {
@@ -67,11 +66,11 @@ async function* unpackFrame(input: FrameInput, compression: Compression): AsyncG
   }
 }
 
-/** Compressed input, of which what was handed out is kept until it is known to be consumed: a frame may end within it. */
+/** Compressed input. It keeps what it has returned until that is known to be consumed, because a frame may end within it. */
 class FrameInput {
   readonly #source: AsyncIterator<Uint8Array>
   #kept: Uint8Array[] = []
-  /** Chunks and bytes before the first that is kept. */
+  /** The number of chunks and bytes that were dropped. */
   #droppedChunks = 0
   #droppedBytes = 0
   #frameStart = 0
@@ -94,7 +93,7 @@ class FrameInput {
     }
   }
 
-  /** Drops the chunks that lie within the first `length` bytes of the frame. */
+  /** Drops the chunks within the first `length` bytes of the frame. */
   consumed(length: number): void {
     const end = this.#frameStart + length
     for (let first = this.#kept[0]; first !== undefined; first = this.#kept[0]) {
@@ -105,7 +104,7 @@ class FrameInput {
     }
   }
 
-  /** The frame was `length` bytes long; the next one begins there. */
+  /** The frame was `length` bytes long, and the next one starts there. */
   endFrame(length: number): void {
     this.consumed(length)
     this.#frameStart += length
@@ -115,7 +114,7 @@ class FrameInput {
     this.#droppedBytes = this.#frameStart
   }
 
-  /** The next bytes, at least four where the input has them. */
+  /** The next bytes, at least four if the input has them. */
   async peek(): Promise<Buffer> {
     while (this.#kept.reduce((sum, chunk) => sum + chunk.length, 0) < 4 && (await this.#read()));
     return Buffer.concat(this.#kept)
@@ -131,9 +130,9 @@ class FrameInput {
 }
 
 /**
- * Unpacks one record of a file in which the Collector compresses each record for itself (`compression: zstd`).
+ * Unpacks one record of a file whose records the Collector compresses separately (`compression: zstd`).
  *
- * @throws DecompressionError if it is damaged, or larger than `maxBytes`.
+ * @throws DecompressionError if it is damaged or larger than `maxBytes`
  */
 export function decompressRecord(bytes: Uint8Array, maxBytes: number): Buffer {
   try {

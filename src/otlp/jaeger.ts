@@ -6,7 +6,7 @@ import type { OtlpBatch } from './batch.ts'
 
 type Attributes = Record<string, unknown>
 
-/** Tags in which Jaeger keeps what OTLP has fields for. */
+/** Tags by which Jaeger represents OTLP's own fields. */
 const FIELD_TAGS: ReadonlySet<string> = new Set([
   'span.kind',
   'otel.scope.name',
@@ -19,16 +19,16 @@ const FIELD_TAGS: ReadonlySet<string> = new Set([
   'internal.span.format',
 ])
 
-/** Positions are OTLP's numbers of span kinds. */
+/** Span kinds, by OTLP's numbers. */
 const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer']
 
-/** A trace of Jaeger's JSON model, as far as it has been looked at. */
+/** A trace of Jaeger's JSON model, as far as it is checked. */
 interface JaegerTrace {
   readonly spans: readonly unknown[]
   readonly processes?: unknown
 }
 
-/** Whether a JSON value is a trace as Jaeger's query API and the download button of its page give it. */
+/** Whether a JSON value is a trace of Jaeger's query API or of its page's download. */
 export function isJaegerTrace(value: unknown): value is JaegerTrace {
   return (
     isRecord(value) && Array.isArray(value.spans) && (isRecord(value.processes) || typeof value.traceID === 'string')
@@ -36,8 +36,8 @@ export function isJaegerTrace(value: unknown): value is JaegerTrace {
 }
 
 /**
- * Reads one trace of Jaeger's own JSON model (`{ traceID, spans, processes }`) as Jaeger translates it from OTLP: scope,
- * status and kind are tags, resources are processes, times are microseconds.
+ * Reads one trace of Jaeger's own JSON model (`{ traceID, spans, processes }`) as Jaeger converts it from OTLP: scope, status and kind are
+ * tags, resources are processes, times are microseconds.
  */
 export function readJaegerTrace(trace: JaegerTrace, batch: OtlpBatch): void {
   const processes = isRecord(trace.processes) ? trace.processes : {}
@@ -80,7 +80,7 @@ function toSpan(value: unknown, resources: ReadonlyMap<string, Attributes>): Sou
   }
 }
 
-/** The first parent in the same trace; older clients name it in a field of its own. */
+/** The first parent in the same trace. Older clients write it in a separate field. */
 function parentOf(span: Readonly<Record<string, unknown>>, traceId: string): string | undefined {
   for (const reference of listOf(span.references)) {
     if (!isRecord(reference) || reference.refType !== 'CHILD_OF') continue
@@ -89,7 +89,7 @@ function parentOf(span: Readonly<Record<string, unknown>>, traceId: string): str
   return toJaegerId(span.parentSpanID, 16)
 }
 
-/** Jaeger writes ids in hex, and older ones without leading zeros. */
+/** Reads an id in hex. Older versions of Jaeger omit leading zeros. */
 function toJaegerId(value: unknown, digits: 16 | 32): string | undefined {
   return typeof value === 'string'
     ? toId(value.length < digits ? value.padStart(digits, '0') : value, digits)
@@ -101,7 +101,7 @@ function toStatusCode(tags: Readonly<Attributes>): 'unset' | 'ok' | 'error' {
   return tags['otel.status_code'] === 'OK' ? 'ok' : 'unset'
 }
 
-/** `error` is added by Jaeger to spans of status ERROR. */
+/** Removes tags of OTLP's fields, and the `error` tag that Jaeger adds to spans with status ERROR. */
 function withoutFields(tags: Readonly<Attributes>, isError: boolean): Attributes {
   const attributes: Attributes = {}
   for (const [key, value] of Object.entries(tags)) {
@@ -131,7 +131,7 @@ function toTags(list: unknown): Attributes {
   return tags
 }
 
-/** Numbers and booleans may be written as text. Lists have no type in Jaeger: they are JSON text of it. */
+/** Numbers and booleans may be written as text. Jaeger has no list type, so lists are JSON text. */
 function toTagValue(type: unknown, value: unknown): unknown {
   if (typeof value !== 'string') return value
   if (type === 'bool') return value === 'true'
@@ -140,8 +140,8 @@ function toTagValue(type: unknown, value: unknown): unknown {
 }
 
 /**
- * A list of texts, numbers or booleans, which is all that OTLP's lists may hold. Messages and tool definitions, which are
- * JSON text in OTLP too, are lists of objects and stay text.
+ * Parses a list of strings, numbers or booleans, the only items that OTLP's lists may have. Messages and tool definitions, which are JSON
+ * text in OTLP too, are lists of objects and stay text.
  */
 function toList(text: string): unknown {
   if (/^\[\s*[{[]/.test(text)) return text

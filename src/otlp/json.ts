@@ -9,7 +9,7 @@ type Scope = SourceSpan['scope']
 
 /**
  * Reads one OTLP/JSON export request of traces, logs, or both (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
- * `undefined` if the value is none: neither `resourceSpans` nor `resourceLogs` nor `resourceMetrics` is there.
+ * `undefined` for any other value, without `resourceSpans`, `resourceLogs` or `resourceMetrics`.
  */
 export function readOtlpJson(value: unknown): OtlpBatch | undefined {
   if (!isRecord(value) || !isOtlpRequest(value)) return undefined
@@ -23,7 +23,7 @@ export function isOtlpRequest(value: object): boolean {
   return 'resourceSpans' in value || 'resourceLogs' in value || 'resourceMetrics' in value
 }
 
-/** Adds what an OTLP/JSON export request holds to a batch. */
+/** Adds the contents of an OTLP/JSON export request to a batch. */
 export function addOtlpRequest(request: Readonly<Record<string, unknown>>, batch: OtlpBatch): void {
   for (const entry of listOf(request.resourceSpans)) readResourceSpans(entry, batch)
   for (const entry of listOf(request.resourceLogs)) readResourceLogs(entry, batch)
@@ -32,7 +32,7 @@ export function addOtlpRequest(request: Readonly<Record<string, unknown>>, batch
 function readResourceSpans(entry: unknown, batch: OtlpBatch): void {
   if (!isRecord(entry)) return
   const resource = toResource(entry.resource)
-  // Before OTLP 0.15 scopes were called instrumentation libraries; older versions of Tempo still write them.
+  // Before OTLP 0.15, scopes were called instrumentation libraries. Older versions of Tempo still write that.
   for (const scopeSpans of listOf(entry.scopeSpans ?? entry.instrumentationLibrarySpans)) {
     if (!isRecord(scopeSpans)) continue
     const scope = toScope(scopeSpans.scope ?? scopeSpans.instrumentationLibrary)
@@ -115,19 +115,19 @@ function toScope(value: unknown): Scope {
   return { name: textOf(value.name) ?? '', ...(version !== undefined && { version }) }
 }
 
-/** An OTLP/JSON attribute list as a record of plain values. */
+/** Converts an OTLP/JSON attribute list to an object of plain values. */
 export function toAttributes(list: unknown): Attributes {
   const attributes: Attributes = {}
   for (const item of listOf(list)) {
     if (!isRecord(item) || typeof item.key !== 'string') continue
     const value = toValue(item.value)
-    // JavaScript SDKs write attributes that were set to undefined as an empty value: not there.
+    // JavaScript SDKs write undefined attributes as an empty value.
     if (value !== undefined) setAttribute(attributes, item.key, value)
   }
   return attributes
 }
 
-/** An `AnyValue` as a JavaScript value; 64-bit integers that a number cannot hold stay decimal text, bytes stay base64. */
+/** Converts an `AnyValue` to a JavaScript value. 64-bit integers that do not fit a number stay decimal text; bytes stay base64. */
 function toValue(value: unknown, depth = 0): unknown {
   if (!isRecord(value) || depth > 200) return undefined
   if (value.stringValue !== undefined) return value.stringValue
@@ -155,7 +155,7 @@ function toInteger(value: unknown): unknown {
   return number !== undefined && Number.isSafeInteger(number) ? number : value
 }
 
-/** Proto3's JSON writes the numbers that JSON lacks as `"NaN"`, `"Infinity"` and `"-Infinity"`. */
+/** Proto3's JSON writes numbers that JSON lacks as `"NaN"`, `"Infinity"` and `"-Infinity"`. */
 function toDouble(value: unknown): unknown {
   return typeof value === 'string' ? Number(value) : value
 }

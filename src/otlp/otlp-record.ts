@@ -1,6 +1,6 @@
 /**
- * One record of an OTLP stream: a JSON text, the bytes of a protobuf message, or a place that could not be read as either.
- * `place` is `line N` in JSON and `byte N` in protobuf.
+ * One record of an OTLP stream: a JSON value, the bytes of a protobuf message, or a place that is neither. `place` is `line N` in JSON and
+ * `byte N` in protobuf.
  */
 export type OtlpRecord =
   | { readonly kind: 'json'; readonly value: unknown; readonly place: string }

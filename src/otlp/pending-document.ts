@@ -1,7 +1,7 @@
 import { MAX_RECORD_BYTES } from './byte-source.ts'
 import type { OtlpRecord } from './otlp-record.ts'
 
-/** Lines of a document whose brackets are not closed yet. */
+/** The lines of a document whose brackets are still open. */
 export class PendingDocument {
   #lines: string[] = []
   #bytes = 0
@@ -16,13 +16,13 @@ export class PendingDocument {
     return this.#lines[0]?.trimStart().startsWith('[') === true
   }
 
-  /** `closed` when the document is at its end, or cannot be one. */
+  /** Returns `closed` when the document has ended or turned out to be invalid. */
   add(line: string, lineNumber: number): 'open' | 'closed' {
     if (this.isEmpty) this.#firstLine = lineNumber
     this.#lines.push(line)
     this.#bytes += line.length + 1
     this.#depth += depthChange(line)
-    // NaN: a line that ends inside a string.
+    // NaN means that a line ends inside a string.
     return this.#depth > 0 && !this.#isTooLong ? 'open' : 'closed'
   }
 
@@ -54,7 +54,7 @@ export class PendingDocument {
   }
 }
 
-/** How many brackets a line opens more than it closes; NaN where it ends inside a string. */
+/** How many more brackets a line opens than it closes; NaN if it ends inside a string. */
 function depthChange(line: string): number {
   let depth = 0
   let inString = false
@@ -70,7 +70,7 @@ function depthChange(line: string): number {
   return inString ? Number.NaN : depth
 }
 
-/** The value of a JSON text; `undefined` if it is none. */
+/** The value of a JSON text; `undefined` if it is invalid. */
 export function tryParse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
@@ -79,7 +79,7 @@ export function tryParse(text: string): unknown {
   }
 }
 
-/** The parser's message without its excerpt, because the content of the file may be secret. */
+/** The parser's message without its excerpt, because the file's content may be confidential. */
 function reasonOf(text: string): string {
   try {
     JSON.parse(text)

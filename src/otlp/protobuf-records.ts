@@ -9,7 +9,7 @@ type Scope = SourceSpan['scope']
 /**
  * Reads a span; `undefined` if it has no ids.
  *
- * @param isOrdinary Whether attributes and events are left out.
+ * @param isOrdinary whether to skip attributes and events
  */
 export function readSpan(
   reader: Reader,

@@ -3,20 +3,20 @@ import { setAttribute } from './batch.ts'
 
 type Attributes = Record<string, unknown>
 
-/** The wire reader of protobuf with the bytes that it reads: what is read for every span is read from them without a copy. */
+/** Protobuf's wire reader with its bytes: values that every span has are read from them without a copy. */
 export type Reader = BinaryReader & { readonly source: Buffer }
 
-/** Deeper values are cut: they come from damaged or hostile bytes only. */
+/** Deeper values are dropped. They only occur in damaged or hostile data. */
 const MAX_DEPTH = 200
 
-/** Wire types of protobuf's encoding. */
+/** Wire types of the protobuf encoding. */
 export const VARINT = 0
 export const FIXED_64 = 1
-/** Texts, bytes and messages. */
+/** Strings, bytes and messages. */
 export const LENGTH_DELIMITED = 2
 export const FIXED_32 = 5
 
-/** The attributes of a message that holds them in a list of this field number, up to `end`. */
+/** Reads the attributes of a message up to `end`. They are a list with this field number. */
 export function readAttributeList(reader: Reader, end: number, listField: number): Attributes {
   const attributes: Attributes = {}
   eachField(reader, end, (field, wireType) => {
@@ -27,11 +27,11 @@ export function readAttributeList(reader: Reader, end: number, listField: number
   return attributes
 }
 
-/** In attributes an empty value is none; inside a structured value it is null. */
+/** An empty value is no attribute; inside a structured value it is null. */
 export function readKeyValue(reader: Reader, end: number, into: Attributes, keepsNull: boolean, depth: number): void {
   let key = ''
   let value: unknown
-  // A loop and no callback: this runs for each attribute of each span, and a closure for each would be half of what it allocates.
+  // A loop instead of a callback: this runs for every attribute of every span, and closures would be half of all allocations.
   while (reader.pos < end) {
     const tag = readTag(reader)
     const field = tag >>> 3
@@ -44,7 +44,7 @@ export function readKeyValue(reader: Reader, end: number, into: Attributes, keep
   else if (keepsNull) setAttribute(into, key, null)
 }
 
-/** An `AnyValue`, up to `end`. */
+/** Reads an `AnyValue` up to `end`. */
 export function readValue(reader: Reader, end: number, depth: number): unknown {
   let value: unknown
   while (reader.pos < end) {
@@ -85,7 +85,7 @@ function readObject(reader: Reader, end: number, depth: number): Attributes {
   return object
 }
 
-/** Calls `visit` for each field up to `end`; what it does not read (false) is skipped. */
+/** Calls `visit` for each field up to `end`. A field for which it returns false is skipped. */
 export function eachField(reader: Reader, end: number, visit: (field: number, wireType: number) => boolean): void {
   while (reader.pos < end) {
     const tag = readTag(reader)
@@ -98,14 +98,14 @@ function checkEnd(reader: Reader, end: number): void {
   if (reader.pos !== end) throw new RangeError(`a field runs past the end of its message at byte ${end}`)
 }
 
-/** Reads the number of a field, times eight, and its wire type. */
+/** Reads a field number, times eight, plus its wire type. */
 export function readTag(reader: Reader): number {
   const tag = readLength(reader)
   if (tag < 8 || (tag & 7) > FIXED_32) throw new RangeError(`expected a field at byte ${reader.pos}`)
   return tag
 }
 
-/** Passes over the value of a field. The library's own way makes a view of what it skips. */
+/** Skips the value of a field. The library's own method would allocate a view of it. */
 export function skipField(reader: Reader, tag: number): void {
   const wireType = tag & 7
   if (wireType === LENGTH_DELIMITED) reader.pos = endOf(reader)
@@ -116,7 +116,7 @@ export function skipField(reader: Reader, tag: number): void {
   if (reader.pos > reader.len) throw new RangeError(`a field runs past the end at byte ${reader.len}`)
 }
 
-/** Reads the length of a message and says where it ends. */
+/** Reads the length of a message and returns its end. */
 export function endOf(reader: Reader): number {
   const length = readLength(reader)
   const end = reader.pos + length
@@ -124,7 +124,7 @@ export function endOf(reader: Reader): number {
   return end
 }
 
-/** A text. Bytes that are no UTF-8 become U+FFFD. */
+/** Reads a string. Bytes that are not UTF-8 become U+FFFD. */
 export function readString(reader: Reader): string {
   const end = endOf(reader)
   const text = reader.source.toString('utf8', reader.pos, end)
@@ -132,7 +132,7 @@ export function readString(reader: Reader): string {
   return text
 }
 
-/** Most keys of attributes are a few hundred: each is made once, and looked up by its bytes. */
+/** There are usually a few hundred attribute keys. Each string is created once and looked up by its bytes. */
 const KEPT_KEYS = 4096
 const MAX_KEPT_LENGTH = 64
 
@@ -150,7 +150,7 @@ function readKey(reader: Reader): string {
   const kept = keptKeys[slot]
   if (kept !== undefined && isTextAt(kept, source, start, end)) return kept
   const key = source.toString('utf8', start, end)
-  // Only of ASCII is a byte a character.
+  // Only in ASCII is a byte a character.
   if (key.length === end - start) keptKeys[slot] = key
   return key
 }
@@ -172,7 +172,7 @@ function readInteger(reader: Reader): number | string {
   return Number.isSafeInteger(number) ? number : String(value)
 }
 
-/** A length or a tag. Most take one byte. */
+/** Reads a length or a tag, usually one byte. */
 function readLength(reader: Reader): number {
   const first = reader.source[reader.pos]
   if (first === undefined || first >= 0x80) return reader.uint32()
@@ -180,7 +180,7 @@ function readLength(reader: Reader): number {
   return first
 }
 
-/** An id in hex digits; empty where its length is wrong, or it is all zeros. */
+/** Reads an id as hex digits; empty if its length is wrong or it is all zeros. */
 export function readId(reader: Reader, byteLength: 8 | 16): string {
   const end = endOf(reader)
   const start = reader.pos
@@ -192,12 +192,12 @@ export function readId(reader: Reader, byteLength: 8 | 16): string {
 
 const ZEROS = { 8: '0'.repeat(16), 16: '0'.repeat(32) } as const
 
-/** Milliseconds since the epoch. */
+/** Reads a time in milliseconds since the epoch. */
 export function readTime(reader: Reader, wireType: number): number {
   if (wireType !== FIXED_64) throw new RangeError(`expected a 64-bit time at byte ${reader.pos}`)
   const at = reader.pos
   if (at + 8 > reader.len) throw new RangeError(`a time runs past the end at byte ${at}`)
   reader.pos = at + 8
-  // The sum is rounded once, as the conversion of a 64-bit integer would be.
+  // The sum is rounded once, like the conversion of a 64-bit integer.
   return (reader.source.readUInt32LE(at + 4) * 2 ** 32 + reader.source.readUInt32LE(at)) / 1e6
 }

@@ -20,55 +20,55 @@ import type { Reader } from './protobuf-values.ts'
 type Attributes = Record<string, unknown>
 type Scope = SourceSpan['scope']
 
-/** Field 1 of a `KeyValue`, its key: a text. */
+/** Field 1 of a `KeyValue`, its key: a string. */
 const KEY_TAG = 0x0a
 
-/** Fields, by wire type and number, that only spans or only log records have. */
+/** Fields that only spans or only log records have, by wire type and number. */
 const KIND_OF_FIELD: Readonly<Record<number, Readonly<Record<number, 'span' | 'log'>>>> = {
   [VARINT]: { 2: 'log', 6: 'span', 7: 'log', 10: 'span', 12: 'span', 14: 'span' },
   [FIXED_64]: { 1: 'log', 7: 'span', 8: 'span', 11: 'log' },
   [FIXED_32]: { 8: 'log', 16: 'span' },
 }
 
-/** How requests are decoded. */
+/** Options of the decoder. */
 export interface ProtobufDecoderOptions {
   /**
-   * Leaves out attributes and events of spans that no dialect can recognise: most spans of an application are of libraries that
-   * have nothing to do with agents, and only their place in the trace is needed. @default false
+   * Skips attributes and events of spans that no dialect can recognise. Most spans of an application have nothing to do with agents, and
+   * only their place in the trace is needed. @default false
    */
   readonly skipsOrdinary?: boolean
 }
 
-/** What a request holds, and where each span and log record is in its bytes. */
+/** The contents of a request, and the position of each span and log record in its bytes. */
 export interface ProtobufBatch extends OtlpBatch {
-  /** For each span where its message starts and where it ends. */
+  /** The start and end of each span's message. */
   readonly spanPlaces: number[]
-  /** The same for each log record. */
+  /** The start and end of each log record's message. */
   readonly logPlaces: number[]
 }
 
-/** Decodes requests, and single spans and log records of them once more. */
+/** Decodes requests, and single spans and log records of a decoded request again. */
 export interface ProtobufDecoder {
   (bytes: Uint8Array): ProtobufBatch
-  /** The span between two places of a request that was decoded. */
+  /** Decodes the span between two positions of a decoded request. */
   span(
     bytes: Uint8Array,
     start: number,
     end: number,
     of: Pick<SourceSpan, 'resource' | 'scope'>,
   ): SourceSpan | undefined
-  /** The log record between two places of a request that was decoded. */
+  /** Decodes the log record between two positions of a decoded request. */
   log(bytes: Uint8Array, start: number, end: number, of: Pick<SourceLog, 'scope'>): SourceLog
 }
 
-/** Attributes of resources by the bytes that they were read from, each byte a character. */
+/** Attributes of resources, by the bytes they were read from (one character per byte). */
 type KnownResources = BoundedMap<string, Attributes>
 
-/** As many senders as one process may reasonably hear of, and as much as they may reasonably say of themselves. */
+/** More senders, and longer descriptions of them, than a process normally receives. */
 const MAX_RESOURCES = 1000
 const MAX_RESOURCE_BYTES = 4096
 
-/** What is decoded, and where to. */
+/** What to decode, and where to put it. */
 interface Target {
   readonly batch: ProtobufBatch
   readonly resources: KnownResources
@@ -76,10 +76,10 @@ interface Target {
 }
 
 /**
- * Loads the protobuf wire reader. It is loaded when protobuf is first met, not with the package.
+ * Creates the decoder. It loads the protobuf wire reader when protobuf is first met, not with the package.
  *
- * The decoder below knows the field numbers of `opentelemetry/proto` v1 (trace, logs, common, resource) and reads straight
- * into the flat form, so that neither generated code nor a descriptor is needed.
+ * The decoder knows the field numbers of `opentelemetry/proto` v1 (trace, logs, common, resource) and reads directly into the flat form,
+ * without generated code or a descriptor.
  */
 export async function createProtobufDecoder({
   skipsOrdinary = false,
@@ -107,7 +107,7 @@ export async function createProtobufDecoder({
   return Object.assign(decode, { span, log })
 }
 
-/** `ExportTraceServiceRequest` and `ExportLogsServiceRequest`: both are field 1, repeated, of entries with a resource. */
+/** Reads `ExportTraceServiceRequest` or `ExportLogsServiceRequest`: field 1 is a repeated entry with a resource. */
 function readRequest(reader: Reader, target: Target): ProtobufBatch {
   eachField(reader, reader.len, (field, wireType) => {
     if (field !== 1 || wireType !== LENGTH_DELIMITED) return false
@@ -117,7 +117,7 @@ function readRequest(reader: Reader, target: Target): ProtobufBatch {
   return target.batch
 }
 
-/** `ResourceSpans` and `ResourceLogs`: 1 resource, 2 the entries of each scope. */
+/** Reads `ResourceSpans` or `ResourceLogs`: 1 is the resource, 2 the entries of each scope. */
 function readResourceEntry(reader: Reader, end: number, target: Target): void {
   let resource: Attributes = {}
   const scopes: { start: number; end: number }[] = []
@@ -136,7 +136,7 @@ function readResourceEntry(reader: Reader, end: number, target: Target): void {
   reader.pos = end
 }
 
-/** A sender describes itself in each request in the same bytes: the attributes of equal ones are one object, which nobody changes. */
+/** A sender's resource has the same bytes in each request, so equal ones share one object, which must not be modified. */
 function readResource(reader: Reader, end: number, resources: KnownResources): Attributes {
   if (end - reader.pos > MAX_RESOURCE_BYTES) return readAttributeList(reader, end, 1)
   const bytes = reader.source.toString('latin1', reader.pos, end)
@@ -147,7 +147,7 @@ function readResource(reader: Reader, end: number, resources: KnownResources): A
   return resource
 }
 
-/** `ScopeSpans` and `ScopeLogs`: 1 scope, 2 the spans or log records. */
+/** Reads `ScopeSpans` or `ScopeLogs`: 1 is the scope, 2 the spans or log records. */
 function readScopeEntry(reader: Reader, end: number, resource: Attributes, target: Target): void {
   let scope: Scope = { name: '' }
   const records: { start: number; end: number }[] = []
@@ -168,9 +168,9 @@ function readScopeEntry(reader: Reader, end: number, resource: Attributes, targe
 }
 
 /**
- * Spans, log records and metrics have the same place in their requests. Writers choose the order of the fields (the Collector
- * writes the highest number first), so the record's kind is known from any field whose number and wire type only one of them
- * has. What is left without such a field is a metric where it has a field 1 (its name), else a log record without times.
+ * Spans, log records and metrics have the same position in their requests. Writers choose the order of the fields (the Collector writes the
+ * highest number first), so the record's kind is determined by any field with a number and wire type that only one of them has. Without
+ * such a field, it is a metric if it has a field 1 (its name), and otherwise a log record without times.
  */
 function readRecord(reader: Reader, end: number, resource: Attributes, scope: Scope, target: Target): void {
   const { batch } = target
@@ -191,7 +191,7 @@ function readRecord(reader: Reader, end: number, resource: Attributes, scope: Sc
   reader.pos = end
 }
 
-/** Looks at the fields of a record, as far as needed. */
+/** Reads as many fields of a record as needed to determine its kind. */
 function kindOf(
   reader: Reader,
   end: number,
@@ -218,8 +218,8 @@ function kindOf(
 }
 
 /**
- * Whether the key of an attribute is in a dialect's namespace. A key that does not come first in its message, or is long, is taken
- * for one. The bytes may be those of another field, where the record turns out to be none of a span.
+ * Whether an attribute's key is in a dialect's namespace. A key that is not first in its message, or is long, counts as one. The bytes may
+ * be those of another field if the record is not a span.
  */
 function hasKeyOfDialect(bytes: Uint8Array, start: number, end: number): boolean {
   const length = bytes[start + 1] ?? 0

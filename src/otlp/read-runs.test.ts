@@ -96,7 +96,7 @@ describe('reading runs from OTLP', () => {
     expect(summary).toEqual({ spans: 1, recognisedSpans: 1, logRecords: 0, metricRequests: 0, damagedRecords: 2 })
     expect(damages).toEqual([
       'test line 2: 1 spans or log records without a valid trace and span id',
-      'test line 3: JSON, but no form of traces that is read: expected OTLP (resourceSpans), Jaeger (data) or Tempo (batches)',
+      'test line 3: JSON in an unsupported format: expected OTLP (resourceSpans), Jaeger (data) or Tempo (batches)',
     ])
   })
 

@@ -14,56 +14,56 @@ import type { ArchiveEntry } from './archive-entry.ts'
 import { isLateScoreSpan } from './stored-scores.ts'
 import { readTraceJson } from './trace-json.ts'
 
-/** Where OTLP comes from: the path of a file, or its bytes. */
+/** An OTLP input: the path of a file, or a stream of bytes. */
 export type OtlpInput = string | { readonly name: string; readonly bytes: AsyncIterable<Uint8Array> }
 
-/** A record, or some spans of it, that could not be read. Everything around it was. */
+/** A record, or some spans of it, that could not be read. Everything else was read. */
 export interface OtlpDamage {
   /** Path or name of the input. */
   readonly input: string
   /** `line 12`, `lines 12-40` or `byte 4096`. */
   readonly place: string
-  /** What was expected and what came. */
+  /** What was expected and what was found. */
   readonly reason: string
 }
 
-/** What all inputs together held. */
+/** The contents of all inputs together. */
 export interface OtlpSummary {
   /** Spans that were read. */
   readonly spans: number
-  /** Spans whose instrumentation is known. */
+  /** Spans of known instrumentations. */
   readonly recognisedSpans: number
   /** Log records that were read. */
   readonly logRecords: number
-  /** Requests of metrics, in JSON: they hold nothing for runs. */
+  /** Metrics requests in JSON, which are ignored. */
   readonly metricRequests: number
   /** Records that could not be read. */
   readonly damagedRecords: number
 }
 
-/** Settings of `readRuns`. */
+/** Options of `readRuns`. */
 export interface ReadRunsOptions {
   /** Called with each record that could not be read. @default none */
   readonly onDamage?: (damage: OtlpDamage) => void
   /** Called after each piece of input with the number of bytes read so far. @default none */
   readonly onProgress?: (bytesRead: number) => void
-  /** Called once, when all input has been read and before the first run is given. @default none */
+  /** Called once when all input has been read, before the first run is returned. @default none */
   readonly onRead?: (summary: OtlpSummary) => void
   /**
-   * Bytes of input whose spans are held in memory. Beyond it they wait in a temporary file, removed when the reading ends,
-   * and memory grows by some 30 bytes a span.
+   * Most bytes of input whose spans are held in memory. Further spans go to a temporary file, which is removed at the end, and take about
+   * 30 bytes of memory each.
    * @default 67108864 (64 MiB)
    */
   readonly maxHeldBytes?: number
 }
 
 /**
- * Reads the agent runs in trace files: OTLP as JSON, as JSON lines (the Collector's file exporter writes them) and as protobuf
- * (one request, or requests behind the Collector's four bytes of length); what the APIs and pages of Jaeger and Tempo give; lists
- * of these; plain, or compressed by gzip or zstd. Traces and logs are read together, in any order.
+ * Reads the agent runs in trace files: OTLP as JSON, as JSON lines (from the Collector's file exporter) and as protobuf (one request, or
+ * requests with the Collector's four-byte length prefix); exports of Jaeger's and Tempo's APIs and pages; and lists of these. Files may be
+ * compressed with gzip or zstd. Traces and logs are read together, in any order.
  *
- * Top-level runs come by start time, each with its children. The spans of a trace may be anywhere in the inputs. A damaged
- * record is reported to `onDamage`, and the rest is read. Rejects where an input cannot be opened or read.
+ * Top-level runs are ordered by start time, each with its children. The spans of a trace may be anywhere in the inputs. A damaged record is
+ * reported to `onDamage`, and reading continues. Rejects if an input cannot be opened or read.
  *
  * @example
  * for await (const run of readRuns(['traces.json', 'logs.json'])) console.log(run.agent.name, run.output)
@@ -75,7 +75,7 @@ export async function* readRuns(
   for await (const { run } of readStoredRuns(inputs, options)) yield run
 }
 
-/** As `readRuns`, each run with the scores that its traces already hold. */
+/** Like `readRuns`, but each run comes with the scores that its traces already have. */
 export async function* readStoredRuns(
   inputs: OtlpInput | readonly OtlpInput[],
   options: ReadRunsOptions = {},
@@ -95,7 +95,7 @@ function isList(inputs: OtlpInput | readonly OtlpInput[]): inputs is readonly Ot
   return Array.isArray(inputs)
 }
 
-/** Puts what the inputs hold into the archive, and counts. */
+/** Adds the inputs' contents to the archive, and counts them. */
 class OtlpReader {
   readonly #archive: SpanArchive
   readonly #options: ReadRunsOptions
@@ -175,12 +175,12 @@ class OtlpReader {
   }
 }
 
-/** Of a span that no dialect knows only its place in the trace is of use. */
+/** Only the place in the trace is needed of a span that no dialect recognises. */
 function toLink(span: SourceSpan): SourceSpan {
   return { ...span, attributes: {}, events: [], resource: {} }
 }
 
-/** Log records with messages of a model call; the application's other ones are left out. */
+/** Whether a log record has messages of a model call. The application's other log records are ignored. */
 function isContentLog(log: SourceLog): boolean {
   return log.traceId !== '' && (log.eventName?.startsWith('gen_ai.') === true || isMovedContent(log))
 }

@@ -4,14 +4,14 @@ import type { Compression } from './decompress.ts'
 import type { OtlpRecord } from './otlp-record.ts'
 import { PendingDocument, tryParse } from './pending-document.ts'
 
-/** Enough of the beginning to distinguish JSON from protobuf. */
+/** Enough bytes to distinguish JSON from protobuf. */
 const SNIFF_BYTES = 256
 
 /**
- * Cuts a stream of bytes into records, one at a time: JSON (a single document, pretty or not; one document a line, as the
- * Collector's file exporter writes them), or protobuf (one request; requests each behind four bytes of length, as the
- * Collector writes them). All of it may be compressed by gzip or zstd; with the Collector's `compression: zstd` each record
- * is, behind its length. Damage costs the record in which it is, and is reported.
+ * Splits a stream of bytes into records: JSON (one document, in any format, or one document per line, as the Collector's file exporter
+ * writes them) or protobuf (one request, or requests that each follow a four-byte length, as the Collector writes them). The whole stream
+ * may be compressed with gzip or zstd; with the Collector's `compression: zstd`, each record is compressed after its length. Damage is
+ * reported, and only loses the damaged record.
  */
 export async function* readOtlpRecords(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<OtlpRecord> {
   const source = new ByteSource(chunks)
@@ -28,7 +28,7 @@ async function* readPlainRecords(source: ByteSource): AsyncGenerator<OtlpRecord>
   else yield* readProtobufRecords(source, start[0] === 0x0a)
 }
 
-/** Where the data cannot be unpacked to its end, what was unpacked is read before the damage is reported. */
+/** If data cannot be unpacked completely, everything before the damage is read first. */
 async function* readCompressedRecords(source: ByteSource, compression: Compression): AsyncGenerator<OtlpRecord> {
   let damage: string | undefined
   async function* unpack(): AsyncGenerator<Buffer> {
@@ -45,18 +45,18 @@ async function* readCompressedRecords(source: ByteSource, compression: Compressi
     yield { kind: 'damaged', reason: damage, place: `byte ${unpacked.offset} of the unpacked data` }
 }
 
-/** Begins as a JSON object or list does, or at least holds no control characters, which every protobuf request has. */
+/** Whether data starts like a JSON object or array, or at least has no control characters, which every protobuf request has. */
 function isJson(start: Buffer): boolean {
   if (/^[\s\uFEFF]*(\{\s*("\w|\})|\[\s*(\{\s*"\w|\]))/.test(start.toString('utf8'))) return true
   return !start.some((byte) => byte < 9 || byte === 11 || byte === 12 || (byte > 13 && byte < 32))
 }
 
-/** The start of a request: seen inside a document that never ended, it is the next record. */
+/** The start of a request. Inside a document that never ended, it is the next record. */
 const REQUEST_START = /^\s*\{\s*"resource(Spans|Logs|Metrics)"/
 
 /**
- * A line that is a document of its own is a record. Others are put together until their brackets close; JSON has no line
- * break inside strings, so each line can be looked at for itself.
+ * A line that is a complete document is a record. Other lines are joined until their brackets close. JSON has no line breaks inside
+ * strings, so each line can be checked by itself.
  */
 async function* readJsonRecords(source: ByteSource): AsyncGenerator<OtlpRecord> {
   const pending = new PendingDocument()
@@ -93,8 +93,8 @@ async function* readJsonRecords(source: ByteSource): AsyncGenerator<OtlpRecord> 
 }
 
 /**
- * A single request is field 1, again and again: each entry is given out as a request of its own, so that a large one is
- * read piece by piece. Behind lengths, each request is given out as it is.
+ * A single request consists of field 1, repeated. Each entry is returned as a separate request, so that a large one is read in pieces.
+ * Requests after a length are returned as they are.
  */
 async function* readProtobufRecords(source: ByteSource, isSingleRequest: boolean): AsyncGenerator<OtlpRecord> {
   while (await source.fill(1)) {
@@ -119,7 +119,7 @@ async function* readProtobufRecords(source: ByteSource, isSingleRequest: boolean
   }
 }
 
-/** A record that the Collector compressed for itself: JSON or protobuf. */
+/** Reads a record that the Collector compressed separately: JSON or protobuf. */
 function unpackRecord(compressed: Uint8Array, place: string): OtlpRecord {
   try {
     const bytes = decompressRecord(compressed, MAX_RECORD_BYTES)
@@ -133,14 +133,14 @@ function unpackRecord(compressed: Uint8Array, place: string): OtlpRecord {
 }
 
 interface RecordHeader {
-  /** Bytes of the header that are no part of the record. */
+  /** Bytes of the header that are not part of the record. */
   readonly skip: number
-  /** Bytes of the header that are. */
+  /** Bytes of the header that are part of the record. */
   readonly keep: number
   readonly length: number
 }
 
-/** Tag 0x0a and a varint of at most five bytes; both belong to the entry. */
+/** Reads tag 0x0a and a varint of at most five bytes; both are part of the entry. */
 function readEntryHeader(bytes: Buffer): RecordHeader | undefined {
   if (bytes[0] !== 0x0a) return undefined
   let length = 0
@@ -152,7 +152,7 @@ function readEntryHeader(bytes: Buffer): RecordHeader | undefined {
   return undefined
 }
 
-/** Four bytes, big endian, then a request, which begins with 0x0a where it is not empty, or as compressed data does. */
+/** Reads four bytes, big endian, before a request, which starts with 0x0a if it is not empty, or like compressed data. */
 function readLengthHeader(bytes: Buffer): RecordHeader | undefined {
   if (bytes.length < 4) return undefined
   const length = bytes.readUInt32BE(0)

@@ -4,17 +4,17 @@ import type { ArchivedTrace, SpanArchive } from './span-archive.ts'
 import { StoredScores } from './stored-scores.ts'
 import type { StoredScore } from './stored-scores.ts'
 
-/** A run, and the scores that its traces already hold. */
+/** A run, and the scores that its traces already have. */
 export interface StoredRun {
   readonly run: AgentRun
-  /** The stored scores of the run, or of a run nested in it: attributes of its span, late spans, and evaluation events. */
+  /** The stored scores of the run or of a nested run: from attributes of its span, late spans, and evaluation events. */
   readonly scoresOf: (run: AgentRun) => readonly StoredScore[]
 }
 
 /**
- * Gives the runs of an archive by start time. A run may be spread over traces, or be recorded twice, in two of them, so traces
- * are looked at together: all of them where they are held in memory, else some thousand spans at a time. A run that starts
- * after the first trace of the next batch waits for that batch.
+ * Returns the runs of an archive ordered by start time. A run may be split over several traces or recorded in two, so traces are read
+ * together: all of them if they are in memory, or else some thousand spans at a time. A run that starts after the first trace of the next
+ * batch waits for that batch.
  */
 export function* runsByStart(archive: SpanArchive): Generator<StoredRun> {
   let waiting: readonly StoredRun[] = []
@@ -31,16 +31,16 @@ export function* runsByStart(archive: SpanArchive): Generator<StoredRun> {
 function storedRuns(traces: readonly ArchivedTrace[]): StoredRun[] {
   const spans = traces.flatMap((trace) => trace.spans)
   const logs = traces.flatMap((trace) => trace.logs)
-  // The index is made when scores are first asked for.
+  // The index is built at first use.
   let scores: StoredScores | undefined
   const scoresOf = (run: AgentRun): readonly StoredScore[] => (scores ??= new StoredScores(spans, logs)).of(run)
   return buildRuns(spans, { logs }).map((run) => ({ run, scoresOf }))
 }
 
-/** Spans that are looked at together where not all fit into memory. */
+/** Spans per batch if not all fit into memory. */
 const BATCH_SPANS = 5000
 
-/** Traces in batches of some `maxSpans` spans, cut where the pause between two starts is the longest of the later half. */
+/** Splits traces into batches of about `maxSpans` spans, at the longest pause between two starts in the second half. */
 function* inBatches(traces: Iterable<ArchivedTrace>, maxSpans: number): Generator<readonly ArchivedTrace[]> {
   let batch: ArchivedTrace[] = []
   let count = 0

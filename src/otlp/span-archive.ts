@@ -3,23 +3,23 @@ import type { ArchiveEntry } from './archive-entry.ts'
 import { ArchiveIndex } from './archive-index.ts'
 import { SpillFile } from './spill-file.ts'
 
-/** All that a file holds of one trace. */
+/** The contents of a file for one trace. */
 export interface ArchivedTrace {
   readonly spans: readonly SourceSpan[]
   readonly logs: readonly SourceLog[]
-  /** Of the earliest span. */
+  /** The start of the earliest span. */
   readonly startTimeMs: number
 }
 
-/** @internal Settings of a `SpanArchive`. */
+/** @internal Options of a `SpanArchive`. */
 export interface SpanArchiveOptions {
-  /** Bytes of input whose spans are held in memory; from then on they go to a temporary file. */
+  /** Most bytes of input whose spans are held in memory; further spans go to a temporary file. */
   readonly maxHeldBytes: number
 }
 
 /**
- * Spans of a file in the order in which they come, given back trace by trace, earliest first, wherever in the file the spans
- * of a trace are. Beyond `maxHeldBytes` they are kept in a temporary file, and in memory only an index of 29 bytes each.
+ * Stores a file's spans in order of arrival, and returns them trace by trace, earliest first, wherever their spans are in the file. Above
+ * `maxHeldBytes` they are in a temporary file, with an in-memory index of 29 bytes each.
  */
 export class SpanArchive {
   readonly #maxHeldBytes: number
@@ -32,12 +32,12 @@ export class SpanArchive {
     this.#maxHeldBytes = options.maxHeldBytes
   }
 
-  /** True where the spans are in the temporary file. */
+  /** Whether the spans are in the temporary file. */
   get isSpilled(): boolean {
     return this.#spill !== undefined
   }
 
-  /** Adds what one record of `byteLength` bytes held. */
+  /** Adds the contents of one record of `byteLength` bytes. */
   add(entries: readonly ArchiveEntry[], byteLength: number): void {
     for (const entry of entries) this.#held.push(entry)
     this.#heldBytes += byteLength

@@ -5,7 +5,7 @@ import { deserialize, serialize } from 'node:v8'
 import type { SourceSpan } from '../spans/source-span.ts'
 import type { ArchiveEntry, Position } from './archive-entry.ts'
 
-/** Resources and scopes beyond this number are written with their span instead of being shared. */
+/** Above this number, resources and scopes are written with their span instead of being shared. */
 const MAX_SHARED = 1000
 
 const WRITE_BYTES = 4 * 1024 * 1024
@@ -13,14 +13,14 @@ const WRITE_BYTES = 4 * 1024 * 1024
 type Resource = SourceSpan['resource']
 type Scope = SourceSpan['scope']
 
-/** An entry as it is written to the file: resource and scope are numbers. */
+/** An entry as written to the file: resource and scope are numbers. */
 interface SpilledEntry extends Omit<ArchiveEntry, 'span'> {
   readonly span?: Omit<SourceSpan, 'resource' | 'scope'>
   readonly resource?: Resource | number
   readonly scope?: Scope | number
 }
 
-/** Entries in a temporary file that only this process can read, gone from the directory as soon as it is open. */
+/** Entries in a temporary file that only this process can read. It is unlinked as soon as it is open. */
 export class SpillFile {
   readonly #directory = mkdtempSync(join(tmpdir(), 'spanscore-'))
   readonly #descriptor = openSync(join(this.#directory, 'spans'), 'w+', 0o600)
@@ -34,7 +34,7 @@ export class SpillFile {
     try {
       rmSync(this.#directory, { recursive: true })
     } catch {
-      // Where open files cannot be removed, `close` does it.
+      // On systems that cannot remove an open file, `close` removes it.
     }
   }
 
@@ -48,7 +48,7 @@ export class SpillFile {
     return position
   }
 
-  /** Writes out what is waiting; `read` needs it. */
+  /** Writes out pending entries; required before `read`. */
   flush(): void {
     const bytes = Buffer.concat(this.#waiting)
     for (let written = 0; written < bytes.length;) written += writeSync(this.#descriptor, bytes, written)
@@ -79,7 +79,7 @@ export class SpillFile {
   }
 }
 
-/** Values that thousands of spans have in common, kept once and known by number. */
+/** Values shared by thousands of spans, stored once and referenced by number. */
 class SharedValues<T extends object> {
   readonly #values: T[] = []
   readonly #byText = new Map<string, number>()

@@ -1,47 +1,47 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 
-/** A score, or the reason for its absence, that the traces already hold. */
+/** A score that the traces already have, or the reason why there is none. */
 export interface StoredScore {
   readonly scorerId: string
   readonly value?: number
-  /** `pass` or `fail`; other tools that write `gen_ai.evaluation.result` use words of their own. */
+  /** `pass` or `fail`; other tools that write `gen_ai.evaluation.result` use other labels. */
   readonly label?: string
   readonly explanation?: string
-  /** `skipped` or `failed`, where there is no value. */
+  /** `skipped` or `failed`, if there is no value. */
   readonly status?: string
   /** Why there is no value, as a code such as `no-content` or `judge-timeout`. */
   readonly reason?: string
   readonly message?: string
-  /** How the score came about, where an event or a late span of spanscore says so. */
+  /** The origin of the score, if a spanscore event or late span has it. */
   readonly about?: ScoreAbout
 }
 
-/** What is needed to weigh a stored score, and to compare it only with scores of the same scorer and judge. */
+/** What is needed to weigh a stored score, and to compare it with scores of the same scorer and judge only. */
 export interface ScoreAbout {
   readonly revision: number
-  /** Of the scorer: 8 characters. */
+  /** The scorer's version: 8 characters. */
   readonly version: string
-  /** The model that answered, where one was asked. */
+  /** The model that answered, if a judge was asked. */
   readonly judgeModel?: string
   readonly range: readonly [number, number]
   readonly better: 'higher' | 'lower'
-  /** Probability with which the run was chosen to be scored, where it is known. */
+  /** The probability with which the run was chosen, if known. */
   readonly probability?: number
-  /** Probability with which the tracer kept it, where it is known. */
+  /** The probability with which the tracer kept the run, if known. */
   readonly upstreamProbability?: number
 }
 
-/** Where a score was found. What is on the agent's own span comes first, then late spans, then events. */
+/** Where a score was found, in order of precedence: the agent's own span, late spans, events. */
 type Origin = 'span' | 'late-span' | 'event'
 
 interface Found {
   readonly score: StoredScore
   readonly origin: Origin
   readonly revision: number
-  /** Of the scorer, where the span or the event says it. */
+  /** The scorer's version, if the span or event has it. */
   readonly version: string | undefined
-  /** Milliseconds between the end of the run and the verdict: of two scores of a run, the larger is the later. */
+  /** Milliseconds between the end of the run and the score. Of two scores of a run, the larger is the later one. */
   readonly delayMs: number
 }
 
@@ -56,7 +56,7 @@ export function isLateScoreSpan(span: Pick<SourceSpan, 'name' | 'scope'>): boole
   return span.scope.name === 'spanscore' && span.name.startsWith('evaluate ')
 }
 
-/** Scores by the span that they belong to, however they were written: on the span, as a late span, or as an event. */
+/** Scores by their span, however they were written: on the span, as a late span, or as an event. */
 export class StoredScores {
   readonly #bySpan = new Map<string, Map<string, Found>>()
 
@@ -67,7 +67,7 @@ export class StoredScores {
     }
   }
 
-  /** The scores of one run, nested runs apart. Those of its agent span come before those of its model calls. */
+  /** The scores of one run, without nested runs. Those of its agent span precede those of its model calls. */
   of(run: AgentRun): readonly StoredScore[] {
     if (this.#bySpan.size === 0) return []
     const keys = [run.id, ...run.steps.map((step) => `${run.traceId}:${step.spanId}`)]
@@ -100,9 +100,9 @@ export class StoredScores {
 }
 
 /**
- * The latest revision counts; of one revision, a value more than the reason of its absence. A run that was scored again by another
- * version of the scorer has two scores of one revision: the later verdict counts. Else the nearest origin counts, and what only the
- * event of the same score knows, how it came about, is added.
+ * The latest revision wins; within a revision, a value wins over a reason. A run that was scored again by another version of the scorer has
+ * two scores of one revision, and the later one wins. Otherwise the origin decides, and details that only the event of the same score has
+ * are added.
  */
 function chosen(known: Found, found: Found): Found {
   const [better, other] = rankOf(found) > rankOf(known) ? [found, known] : [known, found]
@@ -120,7 +120,7 @@ function chosen(known: Found, found: Found): Found {
   }
 }
 
-/** By revision, then by whether there is a value, then by origin. */
+/** Ranks by revision, then by whether there is a value, then by origin. */
 function rankOf({ revision, score, origin }: Found): number {
   return revision * 10 + (score.value === undefined ? 0 : 5) + ORIGINS.indexOf(origin)
 }
@@ -171,12 +171,12 @@ function fromEvent(attributes: Attributes): Found | undefined {
   return { score, origin: 'event', revision, version: about?.version, delayMs: delayIn(attributes) }
 }
 
-/** What is on the agent's own span was written before anything else. */
+/** A score on the agent's own span was written before any other. */
 function delayIn(attributes: Attributes): number {
   return numberIn(attributes, 'spanscore.verdict_delay_ms') ?? -1
 }
 
-/** `undefined` if another tool has written the event. */
+/** `undefined` if another tool wrote the event. */
 function aboutIn(attributes: Attributes, revision: number): ScoreAbout | undefined {
   const version = textIn(attributes, 'spanscore.scorer.version')
   if (version === undefined) return undefined

@@ -121,21 +121,21 @@ describe('JSON documents of traces', () => {
 
   it('names a form that it does not read, and reads what is beside it', () => {
     expect(unread([{ traceId: 'a', id: 'b', name: 'get', timestamp: 1, duration: 2 }])).toBe(
-      'looks like Zipkin v2, which is not read',
+      'looks like Zipkin v2, which is not supported',
     )
     const span = { traceId: 'a', id: 'b', name: 'get', timestamp: 1, instrumentationScope: { name: 'x' } }
-    expect(unread(span)).toBe('looks like the console output of OpenTelemetry for JavaScript, which is not read')
+    expect(unread(span)).toBe('looks like the console output of OpenTelemetry for JavaScript, which is not supported')
     const phoenix = { name: 'x', context: { span_id: 'a' }, span_kind: 'LLM', parent_id: null, start_time: 'now' }
-    expect(unread(phoenix)).toBe('looks like Phoenix, which is not read')
-    expect(unread({ info: { trace_id: 'tr-1' }, data: { spans: [] } })).toBe('looks like MLflow, which is not read')
-    expect(unread({ hits: { hits: [] } })).toBe('looks like Elasticsearch, which is not read')
+    expect(unread(phoenix)).toBe('looks like Phoenix, which is not supported')
+    expect(unread({ info: { trace_id: 'tr-1' }, data: { spans: [] } })).toBe('looks like MLflow, which is not supported')
+    expect(unread({ hits: { hits: [] } })).toBe('looks like Elasticsearch, which is not supported')
     expect(unread({ log: '{}', stream: 'stdout', time: 'now' })).toMatch(/^looks like a log of containers/)
-    expect(unread({ traceEvents: [] })).toBe('looks like a Chrome trace, which is not read')
-    expect(unread([{ ph: 'X', ts: 1, pid: 1 }])).toBe('looks like a Chrome trace, which is not read')
-    expect(unread({ trace: { id: 'x' }, observations: [] })).toBe("looks like Langfuse's API, which is not read")
-    expect(unread({ data: [{ id: 'x', observations: [] }] })).toBe("looks like Langfuse's API, which is not read")
+    expect(unread({ traceEvents: [] })).toBe('looks like a Chrome trace, which is not supported')
+    expect(unread([{ ph: 'X', ts: 1, pid: 1 }])).toBe('looks like a Chrome trace, which is not supported')
+    expect(unread({ trace: { id: 'x' }, observations: [] })).toBe("looks like Langfuse's API, which is not supported")
+    expect(unread({ data: [{ id: 'x', observations: [] }] })).toBe("looks like Langfuse's API, which is not supported")
     expect(unread({ resource_spans: [] })).toContain('snake_case')
-    expect(unread({ what: 1 })).toMatch(/^JSON, but no form of traces that is read/)
+    expect(unread({ what: 1 })).toMatch(/^JSON in an unsupported format/)
     expect(unread('text')).toMatch(/^JSON, but no form/)
     const mixed = readTraceJson([{ what: 1 }, request])
     expect(mixed.unread).toBeDefined()

@@ -4,18 +4,18 @@ import type { OtlpBatch } from './batch.ts'
 import { isJaegerTrace, readJaegerTrace } from './jaeger.ts'
 import { addOtlpRequest, isOtlpRequest } from './json.ts'
 
-/** What a JSON document of traces held. */
+/** The contents of a JSON document of traces. */
 export interface TraceJson {
   readonly batch: OtlpBatch
-  /** What the first part looks like that was not read, such as `looks like Zipkin v2, which is not read`. */
+  /** The format of the first part that was not read, such as `looks like Zipkin v2, which is not supported`. */
   readonly unread?: string
-  /** True where it is an OTLP request of metrics. */
+  /** Set if it is an OTLP metrics request. */
   readonly isMetrics?: true
 }
 
 /**
- * Reads a JSON document of traces or logs: OTLP requests, Jaeger's query API (also version 3) and the download of its page,
- * Tempo's API (also version 2) and Grafana's download, and lists of all these.
+ * Reads a JSON document of traces or logs: OTLP requests, Jaeger's query API (also version 3) and its page's download, Tempo's API (also
+ * version 2), Grafana's download, and lists of these.
  */
 export function readTraceJson(value: unknown): TraceJson {
   const batch = createBatch()
@@ -24,12 +24,12 @@ export function readTraceJson(value: unknown): TraceJson {
   return isRecord(value) && 'resourceMetrics' in value ? { batch, isMetrics: true } : { batch }
 }
 
-/** @returns What the value looks like where it is none of the forms above. */
+/** @returns what the value looks like if it has none of these formats */
 function readInto(value: unknown, batch: OtlpBatch): string | undefined {
   if (Array.isArray(value)) return readList(value, batch)
   if (!isRecord(value)) return describeUnread(value)
   if (isOtlpRequest(value)) addOtlpRequest(value, batch)
-  // A list of them, as `jq .resourceSpans[]` gives it.
+  // A list of entries, as from `jq .resourceSpans[]`.
   else if (Array.isArray(value.scopeSpans)) addOtlpRequest({ resourceSpans: [value] }, batch)
   else if (Array.isArray(value.batches)) addOtlpRequest({ resourceSpans: value.batches }, batch)
   else if (isJaegerTrace(value)) readJaegerTrace(value, batch)
@@ -37,13 +37,13 @@ function readInto(value: unknown, batch: OtlpBatch): string | undefined {
   else if (isRecord(value.result)) return readJaegerResult(value.result, batch)
   // Tempo's API version 2.
   else if (isRecord(value.trace) && !has(value, 'observations')) return readInto(value.trace, batch)
-  // Jaeger's API wraps its traces in a list, which is empty where it found none.
+  // Jaeger's API wraps its traces in a list, which is empty if it found none.
   else if (Array.isArray(value.data) && value.data.every(isJaegerTrace)) return readList(value.data, batch)
   else return describeUnread(value)
   return undefined
 }
 
-/** Jaeger gives the events of a span by name. */
+/** Jaeger returns the events of a span by name. */
 function readJaegerResult(result: Readonly<Record<string, unknown>>, batch: OtlpBatch): string | undefined {
   const inOrder = createBatch()
   const unread = readInto(result, inOrder)
@@ -64,7 +64,7 @@ function readList(values: readonly unknown[], batch: OtlpBatch): string | undefi
   return unread
 }
 
-/** Forms that are known by a key or two of theirs, and not read. */
+/** Formats that are recognised by their keys, but not supported. */
 const UNREAD_FORMS: readonly (readonly [name: string, matches: (value: Record<string, unknown>) => boolean])[] = [
   ['the console output of OpenTelemetry for JavaScript', (value) => has(value, 'traceId', 'instrumentationScope')],
   ['Zipkin v2', (value) => has(value, 'traceId', 'id') && (has(value, 'localEndpoint') || has(value, 'timestamp'))],
@@ -94,8 +94,8 @@ function describeUnread(value: unknown): string {
   const first = Array.isArray(value) ? value[0] : value
   const sample = isRecord(first) && Array.isArray(first.data) ? first.data[0] : first
   const form = isRecord(sample) ? UNREAD_FORMS.find(([, matches]) => matches(sample)) : undefined
-  if (form !== undefined) return `looks like ${form[0]}, which is not read`
-  return 'JSON, but no form of traces that is read: expected OTLP (resourceSpans), Jaeger (data) or Tempo (batches)'
+  if (form !== undefined) return `looks like ${form[0]}, which is not supported`
+  return 'JSON in an unsupported format: expected OTLP (resourceSpans), Jaeger (data) or Tempo (batches)'
 }
 
 function has(value: Readonly<Record<string, unknown>>, ...keys: readonly string[]): boolean {

@@ -170,7 +170,7 @@ function checkPaths(files: readonly string[], { baseline, out, junit, config }: 
   ] as const
   for (const [option, file] of outputs) {
     if (file === undefined) continue
-    if (inputs.has(resolve(file))) throw new UsageError(`${option}: expected a file that is not read, got ${file}`)
+    if (inputs.has(resolve(file))) throw new UsageError(`${option}: expected a file other than the inputs, got ${file}`)
     inputs.add(resolve(file))
   }
 }
