@@ -133,10 +133,7 @@ describe('cutting a stream into records', () => {
   it('reports what follows compressed data and is none', async () => {
     const line = `${JSON.stringify(request('a'))}\n`
     const records = await read(Buffer.concat([zstdCompressSync(line), Buffer.from('plain text')]))
-    expect(records).toMatchObject([
-      { value: request('a') },
-      { reason: expect.stringContaining('other data follows') },
-    ])
+    expect(records).toMatchObject([{ value: request('a') }, { reason: expect.stringContaining('other data follows') }])
   })
 
   it('does not unpack without end what was made to grow', { timeout: 60_000 }, async () => {

@@ -127,7 +127,9 @@ describe('JSON documents of traces', () => {
     expect(unread(span)).toBe('looks like the console output of OpenTelemetry for JavaScript, which is not supported')
     const phoenix = { name: 'x', context: { span_id: 'a' }, span_kind: 'LLM', parent_id: null, start_time: 'now' }
     expect(unread(phoenix)).toBe('looks like Phoenix, which is not supported')
-    expect(unread({ info: { trace_id: 'tr-1' }, data: { spans: [] } })).toBe('looks like MLflow, which is not supported')
+    expect(unread({ info: { trace_id: 'tr-1' }, data: { spans: [] } })).toBe(
+      'looks like MLflow, which is not supported',
+    )
     expect(unread({ hits: { hits: [] } })).toBe('looks like Elasticsearch, which is not supported')
     expect(unread({ log: '{}', stream: 'stdout', time: 'now' })).toMatch(/^looks like a log of containers/)
     expect(unread({ traceEvents: [] })).toBe('looks like a Chrome trace, which is not supported')
@@ -136,7 +138,7 @@ describe('JSON documents of traces', () => {
     expect(unread({ data: [{ id: 'x', observations: [] }] })).toBe("looks like Langfuse's API, which is not supported")
     expect(unread({ resource_spans: [] })).toContain('snake_case')
     expect(unread({ what: 1 })).toMatch(/^JSON in an unsupported format/)
-    expect(unread('text')).toMatch(/^JSON, but no form/)
+    expect(unread('text')).toMatch(/^JSON in an unsupported format/)
     const mixed = readTraceJson([{ what: 1 }, request])
     expect(mixed.unread).toBeDefined()
     expect(mixed.batch.spans.length).toBeGreaterThan(0)
