@@ -1,26 +1,14 @@
 import { expect, it } from 'vitest'
-import { sourceSpan } from '../../../test/fixtures/source-span.ts'
+import { treeSpan } from '../../../test/fixtures/source-span.ts'
 import { buildRuns } from '../../runs/build-runs.ts'
 import type { SourceLog, SourceSpan } from '../source-span.ts'
 
 const scope = { name: 'gcp.vertex.agent' }
 
-function span(spanId: string, parentSpanId: string | undefined, fields: Partial<SourceSpan>): SourceSpan {
-  const startTimeMs = spanId.charCodeAt(0)
-  return sourceSpan({
-    spanId,
-    parentSpanId,
-    startTimeMs,
-    endTimeMs: startTimeMs + 0.5,
-    scope,
-    ...fields,
-  })
-}
-
 function log(spanId: string, eventName: string, content: unknown): SourceLog {
   const timeMs = spanId.charCodeAt(0)
   return {
-    traceId: sourceSpan().traceId,
+    traceId: treeSpan('a', undefined).traceId,
     spanId,
     eventName,
     timeMs,
@@ -41,15 +29,17 @@ function spans(): SourceSpan[] {
     'gen_ai.tool.name': 'add',
   }
   return [
-    span('a', undefined, {
+    treeSpan('a', undefined, {
+      scope,
       name: 'invoke_agent helper',
       attributes: {
         'gen_ai.operation.name': 'invoke_agent',
         'gen_ai.agent.name': 'helper',
       },
     }),
-    span('b', 'a', { name: 'generate_content m', attributes: model }),
-    span('c', 'a', {
+    treeSpan('b', 'a', { scope, name: 'generate_content m', attributes: model }),
+    treeSpan('c', 'a', {
+      scope,
       name: 'execute_tool add',
       attributes: {
         ...tool,
@@ -59,7 +49,8 @@ function spans(): SourceSpan[] {
       },
       status: { code: 'error', message: 'boom' },
     }),
-    span('d', 'a', {
+    treeSpan('d', 'a', {
+      scope,
       name: 'execute_tool add',
       attributes: {
         ...tool,
@@ -68,7 +59,8 @@ function spans(): SourceSpan[] {
         'gcp.vertex.agent.tool_response': '{"result":"<not specified>"}',
       },
     }),
-    span('e', 'a', {
+    treeSpan('e', 'a', {
+      scope,
       name: 'execute_tool (merged)',
       attributes: {
         ...tool,
@@ -76,7 +68,7 @@ function spans(): SourceSpan[] {
         'gcp.vertex.agent.tool_response': '{"x":1}',
       },
     }),
-    span('f', 'a', { name: 'generate_content m', attributes: model }),
+    treeSpan('f', 'a', { scope, name: 'generate_content m', attributes: model }),
   ]
 }
 

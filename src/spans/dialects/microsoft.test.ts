@@ -1,19 +1,7 @@
 import { expect, it } from 'vitest'
-import { sourceSpan } from '../../../test/fixtures/source-span.ts'
+import { treeSpan } from '../../../test/fixtures/source-span.ts'
 import { buildRuns } from '../../runs/build-runs.ts'
-import type { SourceLog, SourceSpan } from '../source-span.ts'
-
-function span(spanId: string, parentSpanId: string | undefined, name: string, fields: Partial<SourceSpan>): SourceSpan {
-  const startTimeMs = spanId.charCodeAt(0)
-  return sourceSpan({
-    spanId,
-    parentSpanId,
-    name,
-    startTimeMs,
-    endTimeMs: startTimeMs + 0.5,
-    ...fields,
-  })
-}
+import type { SourceLog } from '../source-span.ts'
 
 const chat = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' }
 const tool = {
@@ -37,14 +25,16 @@ it('reads the events of Semantic Kernel for .NET, each of which has its message 
   const scope = { name: 'Microsoft.SemanticKernel.Diagnostics' }
   const asked = { role: 'assistant', content: null, tool_calls: [call] }
   const [run, ...others] = buildRuns([
-    span('a', undefined, 'invoke_agent Helper', {
+    treeSpan('a', undefined, {
+      name: 'invoke_agent Helper',
       scope,
       attributes: {
         'gen_ai.operation.name': 'invoke_agent',
         'gen_ai.agent.name': 'Helper',
       },
     }),
-    span('b', 'a', 'chat m', {
+    treeSpan('b', 'a', {
+      name: 'chat m',
       scope,
       attributes: chat,
       events: [
@@ -62,7 +52,8 @@ it('reads the events of Semantic Kernel for .NET, each of which has its message 
         }),
       ],
     }),
-    span('c', 'a', 'execute_tool add', {
+    treeSpan('c', 'a', {
+      name: 'execute_tool add',
       scope: { name: 'Microsoft.SemanticKernel' },
       attributes: {
         ...tool,
@@ -70,7 +61,8 @@ it('reads the events of Semantic Kernel for .NET, each of which has its message 
         'gen_ai.tool.call.result': '3',
       },
     }),
-    span('d', 'a', 'chat m', {
+    treeSpan('d', 'a', {
+      name: 'chat m',
       scope,
       attributes: chat,
       events: [
@@ -101,7 +93,7 @@ it('reads the log records of Semantic Kernel for Python, whose bodies are JSON t
     name: 'semantic_kernel.utils.telemetry.model_diagnostics.decorators',
   }
   const log = (spanId: string, eventName: string, body: unknown): SourceLog => ({
-    traceId: sourceSpan().traceId,
+    traceId: treeSpan('a', undefined).traceId,
     spanId,
     eventName,
     timeMs: 1,
@@ -109,7 +101,7 @@ it('reads the log records of Semantic Kernel for Python, whose bodies are JSON t
     body: JSON.stringify(body),
     scope,
   })
-  const [run] = buildRuns([span('a', undefined, 'chat m', { scope, attributes: chat })], {
+  const [run] = buildRuns([treeSpan('a', undefined, { name: 'chat m', scope, attributes: chat })], {
     logs: [
       log('a', 'gen_ai.user.message', user),
       log('a', 'gen_ai.choice', {
@@ -124,19 +116,10 @@ it('reads the log records of Semantic Kernel for Python, whose bodies are JSON t
 it('takes a client of Microsoft.Extensions.AI that calls tools by itself for one run, without content too', () => {
   const scope = { name: 'Experimental.Microsoft.Extensions.AI' }
   const runs = buildRuns([
-    span('a', undefined, 'orchestrate_tools', { scope }),
-    span('b', 'a', 'chat m', {
-      scope,
-      attributes: { ...chat, 'gen_ai.usage.input_tokens': 3 },
-    }),
-    span('c', 'a', 'execute_tool add', {
-      scope,
-      attributes: { ...tool, 'gen_ai.tool.call.id': 'k' },
-    }),
-    span('d', 'a', 'chat m', {
-      scope,
-      attributes: { ...chat, 'gen_ai.usage.input_tokens': 4 },
-    }),
+    treeSpan('a', undefined, { name: 'orchestrate_tools', scope }),
+    treeSpan('b', 'a', { name: 'chat m', scope, attributes: { ...chat, 'gen_ai.usage.input_tokens': 3 } }),
+    treeSpan('c', 'a', { name: 'execute_tool add', scope, attributes: { ...tool, 'gen_ai.tool.call.id': 'k' } }),
+    treeSpan('d', 'a', { name: 'chat m', scope, attributes: { ...chat, 'gen_ai.usage.input_tokens': 4 } }),
   ])
   expect(runs.length, 'runs').toBe(1)
   expect(runs[0]?.usage).toEqual({ inputTokens: 7 })
@@ -156,14 +139,14 @@ const agent = (name: string) => ({
 it('takes the agents of a workflow for .NET for one run', () => {
   const scope = { name: 'Microsoft.Agents.AI.Workflows' }
   const runs = buildRuns([
-    span('a', undefined, 'workflow.session', { scope }),
-    span('b', 'a', 'workflow_invoke', { scope }),
-    span('c', 'b', 'executor.process writer', { scope }),
-    span('d', 'c', 'invoke_agent Writer(1)', agent('Writer')),
-    span('d2', 'd', 'chat m', { scope, attributes: chat }),
-    span('e', 'b', 'executor.process editor', { scope }),
-    span('f', 'e', 'invoke_agent Editor(2)', agent('Editor')),
-    span('f2', 'f', 'chat m', { scope, attributes: chat }),
+    treeSpan('a', undefined, { name: 'workflow.session', scope }),
+    treeSpan('b', 'a', { name: 'workflow_invoke', scope }),
+    treeSpan('c', 'b', { name: 'executor.process writer', scope }),
+    treeSpan('d', 'c', { name: 'invoke_agent Writer(1)', ...agent('Writer') }),
+    treeSpan('d2', 'd', { name: 'chat m', scope, attributes: chat }),
+    treeSpan('e', 'b', { name: 'executor.process editor', scope }),
+    treeSpan('f', 'e', { name: 'invoke_agent Editor(2)', ...agent('Editor') }),
+    treeSpan('f2', 'f', { name: 'chat m', scope, attributes: chat }),
   ])
   expect(runs.length, 'runs').toBe(1)
   expect(runs[0]).toMatchObject({

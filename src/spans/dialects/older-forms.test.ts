@@ -1,20 +1,18 @@
 import { expect, it } from 'vitest'
-import { sourceSpan } from '../../../test/fixtures/source-span.ts'
+import { treeSpan } from '../../../test/fixtures/source-span.ts'
 import { buildRuns } from '../../runs/build-runs.ts'
-import type { SourceSpan } from '../source-span.ts'
 
 /** Shapes that libraries wrote in versions which can no longer be run, or that something in between made of them. */
-function span(spanId: string, parentSpanId: string | undefined, fields: Partial<SourceSpan>): SourceSpan {
-  const startTimeMs = spanId.charCodeAt(0)
-  return sourceSpan({ spanId, parentSpanId, startTimeMs, endTimeMs: startTimeMs + 0.5, ...fields })
-}
-
 it("reads Strands' first spans, which have names in place of operations, flattened too", () => {
   const scope = { name: 'strands-agents' }
   const [run] = buildRuns([
-    span('a', undefined, { scope, name: 'Helper', attributes: { 'agent.name': 'Helper', 'gen_ai.prompt': 'Sum?' } }),
-    span('b', 'a', { scope, name: 'Cycle 1', attributes: { 'event_loop.cycle_id': '1' } }),
-    span('c', 'b', {
+    treeSpan('a', undefined, {
+      scope,
+      name: 'Helper',
+      attributes: { 'agent.name': 'Helper', 'gen_ai.prompt': 'Sum?' },
+    }),
+    treeSpan('b', 'a', { scope, name: 'Cycle 1', attributes: { 'event_loop.cycle_id': '1' } }),
+    treeSpan('c', 'b', {
       scope,
       name: 'Model invoke',
       attributes: {
@@ -26,7 +24,7 @@ it("reads Strands' first spans, which have names in place of operations, flatten
         'gen_ai.completion.0.toolUse.input.a': 1,
       },
     }),
-    span('d', 'b', {
+    treeSpan('d', 'b', {
       scope,
       name: 'Tool: add',
       attributes: {
@@ -36,7 +34,7 @@ it("reads Strands' first spans, which have names in place of operations, flatten
         'tool.result': '[{"text":"3"}]',
       },
     }),
-    span('e', 'b', {
+    treeSpan('e', 'b', {
       scope,
       name: 'Model invoke',
       attributes: {
@@ -61,8 +59,8 @@ it("reads the answer that any-agent's frameworks have a tool for, and the questi
   ]
   const asked = [{ 'tool.name': 'final_answer', 'tool.args': '{"answer":"It is 3."}' }]
   const [run] = buildRuns([
-    span('a', undefined, { scope, attributes: { 'gen_ai.operation.name': 'invoke_agent' } }),
-    span('b', 'a', {
+    treeSpan('a', undefined, { scope, attributes: { 'gen_ai.operation.name': 'invoke_agent' } }),
+    treeSpan('b', 'a', {
       scope,
       attributes: {
         ...llm,
@@ -70,7 +68,7 @@ it("reads the answer that any-agent's frameworks have a tool for, and the questi
         'gen_ai.output': JSON.stringify([{ 'tool.name': 'add', 'tool.args': '{}' }]),
       },
     }),
-    span('c', 'a', {
+    treeSpan('c', 'a', {
       scope,
       attributes: {
         'gen_ai.operation.name': 'execute_tool',
@@ -79,8 +77,8 @@ it("reads the answer that any-agent's frameworks have a tool for, and the questi
         'gen_ai.output': '3',
       },
     }),
-    span('d', 'a', { scope, attributes: { ...llm, 'gen_ai.output': JSON.stringify(asked) } }),
-    span('e', 'a', {
+    treeSpan('d', 'a', { scope, attributes: { ...llm, 'gen_ai.output': JSON.stringify(asked) } }),
+    treeSpan('e', 'a', {
       scope,
       attributes: {
         'gen_ai.operation.name': 'execute_tool',
@@ -110,7 +108,7 @@ it('takes conversations apart that were written as one text', () => {
     ],
   }
   for (const fields of [{ attributes: langfuse }, openLit]) {
-    const [run] = buildRuns([span('a', undefined, fields)])
+    const [run] = buildRuns([treeSpan('a', undefined, fields)])
     expect(run).toMatchObject({ userInput: 'Sum?', systemInstructions: 'Be brief.', output: 'It is 3.' })
   }
 })
@@ -121,14 +119,14 @@ it("reads Logfire's list of a span's events", () => {
     { content: 'Sum?', role: 'user' },
     { index: 0, message: { role: 'assistant', content: ['It is 3.'] } },
   ])
-  const [run] = buildRuns([span('a', undefined, { attributes: { 'gen_ai.operation.name': 'chat', events } })])
+  const [run] = buildRuns([treeSpan('a', undefined, { attributes: { 'gen_ai.operation.name': 'chat', events } })])
   expect(run).toMatchObject({ userInput: 'Sum?', systemInstructions: 'Be brief.', output: 'It is 3.' })
 })
 
 it('reads what models were given that only complete text', () => {
   const attributes = { 'openinference.span.kind': 'LLM', 'output.value': 'It is 3.' }
   for (const prompt of [{ 'llm.prompts.0.prompt.text': 'Sum?' }, { 'llm.prompts': ['Sum?'] }]) {
-    const [run] = buildRuns([span('a', undefined, { attributes: { ...attributes, ...prompt } })])
+    const [run] = buildRuns([treeSpan('a', undefined, { attributes: { ...attributes, ...prompt } })])
     expect(run).toMatchObject({ userInput: 'Sum?', output: 'It is 3.' })
   }
 })
@@ -139,9 +137,13 @@ it("names a sub-agent of Claude's after the call that started it", () => {
   const result = JSON.stringify({ status: 'completed', prompt: 'Sum?', content: [{ type: 'text', text: 'It is 3.' }] })
   const tool = { 'openinference.span.kind': 'TOOL', 'tool.name': 'Agent', 'input.value': given, 'output.value': result }
   const [run] = buildRuns([
-    span('a', undefined, { scope, name: 'ClaudeAgentSDK.query', attributes: { 'openinference.span.kind': 'AGENT' } }),
-    span('b', 'a', { scope, name: 'Agent', attributes: tool }),
-    span('c', 'b', {
+    treeSpan('a', undefined, {
+      scope,
+      name: 'ClaudeAgentSDK.query',
+      attributes: { 'openinference.span.kind': 'AGENT' },
+    }),
+    treeSpan('b', 'a', { scope, name: 'Agent', attributes: tool }),
+    treeSpan('c', 'b', {
       scope,
       name: 'ClaudeAgentSDK.Agent',
       attributes: { 'openinference.span.kind': 'AGENT', 'agent.name': 'Agent' },
@@ -158,7 +160,7 @@ it("reads the arguments of CrewAI's tools, which older versions print as Python 
     calling: "tool_name='add' arguments={'a': 1, 'b': 'it\\'s'}",
   }
   const [run] = buildRuns([
-    span('a', undefined, {
+    treeSpan('a', undefined, {
       scope,
       name: 'Task._execute_core',
       attributes: {
@@ -166,7 +168,7 @@ it("reads the arguments of CrewAI's tools, which older versions print as Python 
         'output.value': JSON.stringify({ description: 'Sum?', raw: 'It is 3.', agent: 'Adder' }),
       },
     }),
-    span('b', 'a', {
+    treeSpan('b', 'a', {
       scope,
       name: 'ToolUsage._use',
       attributes: {
@@ -186,7 +188,7 @@ it("reads the arguments of CrewAI's tools, which older versions print as Python 
 it("keeps of LangChain's agents what LangSmith leaves of them in JavaScript", () => {
   const messages = JSON.stringify({ messages: [{ role: 'user', content: 'Sum?' }] })
   const [run] = buildRuns([
-    span('a', undefined, {
+    treeSpan('a', undefined, {
       scope: { name: 'langsmith' },
       name: 'adder',
       status: { code: 'ok' },

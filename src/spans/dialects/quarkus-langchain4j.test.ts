@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { sourceSpan } from '../../../test/fixtures/source-span.ts'
+import { treeSpan } from '../../../test/fixtures/source-span.ts'
 import { buildRuns } from '../../runs/build-runs.ts'
-import type { SourceSpan } from '../source-span.ts'
 
 const scope = { name: 'io.quarkus.opentelemetry' }
 const failure = {
@@ -13,18 +12,6 @@ const failure = {
   },
 }
 
-function span(spanId: string, parentSpanId: string | undefined, fields: Partial<SourceSpan>): SourceSpan {
-  const startTimeMs = spanId.charCodeAt(0)
-  return sourceSpan({
-    spanId,
-    parentSpanId,
-    startTimeMs,
-    endTimeMs: startTimeMs + 0.5,
-    scope,
-    ...fields,
-  })
-}
-
 it('reads a method of an AI service as one run, with failures that are events alone', () => {
   const chat = {
     'gen_ai.operation.name': 'chat',
@@ -32,12 +19,10 @@ it('reads a method of an AI service as one run, with failures that are events al
     'gen_ai.usage.input_tokens': 5,
   }
   const runs = buildRuns([
-    span('a', undefined, { name: 'langchain4j.aiservices.Assistant.chat' }),
-    span('b', 'a', {
-      name: 'completion m',
-      attributes: { ...chat, 'gen_ai.prompt': 'Be brief.\nSum?' },
-    }),
-    span('c', 'a', {
+    treeSpan('a', undefined, { scope, name: 'langchain4j.aiservices.Assistant.chat' }),
+    treeSpan('b', 'a', { scope, name: 'completion m', attributes: { ...chat, 'gen_ai.prompt': 'Be brief.\nSum?' } }),
+    treeSpan('c', 'a', {
+      scope,
       name: 'langchain4j.tools.add',
       attributes: {
         'gen_ai.operation.name': 'execute_tool',
@@ -47,7 +32,8 @@ it('reads a method of an AI service as one run, with failures that are events al
       },
       events: [failure],
     }),
-    span('d', 'a', {
+    treeSpan('d', 'a', {
+      scope,
       name: 'completion m',
       attributes: {
         ...chat,
@@ -74,11 +60,9 @@ it('reads a method of an AI service as one run, with failures that are events al
 
 it('names the settings that record content, and the error of a service that threw', () => {
   const [run] = buildRuns([
-    span('a', undefined, {
-      name: 'langchain4j.aiservices.Assistant.chat',
-      events: [failure],
-    }),
-    span('b', 'a', {
+    treeSpan('a', undefined, { scope, name: 'langchain4j.aiservices.Assistant.chat', events: [failure] }),
+    treeSpan('b', 'a', {
+      scope,
       attributes: {
         'gen_ai.operation.name': 'execute_tool',
         'gen_ai.tool.name': 'add',

@@ -1,19 +1,12 @@
 import { expect, it } from 'vitest'
-import { sourceSpan } from '../../../test/fixtures/source-span.ts'
+import { treeSpan } from '../../../test/fixtures/source-span.ts'
 import { buildRuns } from '../../runs/build-runs.ts'
-import type { SourceSpan } from '../source-span.ts'
 
-function span(spanId: string, name: string, attributes: object): SourceSpan {
-  const startTimeMs = spanId.charCodeAt(0)
-  return sourceSpan({
-    spanId,
-    parentSpanId: spanId === 'a' ? undefined : 'a',
-    name,
-    startTimeMs,
-    endTimeMs: startTimeMs + 0.5,
-    attributes: { 'gen_ai.operation.name': name, ...attributes },
-  })
-}
+/** What Rig calls an operation is the name of its span. */
+const operation = (name: string, attributes: object) => ({
+  name,
+  attributes: { 'gen_ai.operation.name': name, ...attributes },
+})
 
 it('reads how tools of Rig (Rust) ended, and its streamed calls', () => {
   const asked = ['k1', 'k2', 'k3', 'k4'].map((id) => ({
@@ -23,27 +16,39 @@ it('reads how tools of Rig (Rust) ended, and its streamed calls', () => {
     arguments: {},
   }))
   const tool = (spanId: string, id: string, outcome: string, more: object = {}) =>
-    span(spanId, 'execute_tool', {
-      'gen_ai.tool.name': 'add',
-      'gen_ai.tool.call.id': id,
-      'gen_ai.tool.call.outcome': outcome,
-      ...more,
-    })
+    treeSpan(
+      spanId,
+      'a',
+      operation('execute_tool', {
+        'gen_ai.tool.name': 'add',
+        'gen_ai.tool.call.id': id,
+        'gen_ai.tool.call.outcome': outcome,
+        ...more,
+      }),
+    )
   const [run] = buildRuns([
-    span('a', 'invoke_agent', {
-      'gen_ai.agent.name': 'helper',
-      'gen_ai.prompt': 'Sum?',
-      'gen_ai.completion': 'It is 3.',
-    }),
-    span('b', 'chat_streaming', {
-      'gen_ai.request.model': 'm',
-      'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts: asked }]),
-    }),
+    treeSpan(
+      'a',
+      undefined,
+      operation('invoke_agent', {
+        'gen_ai.agent.name': 'helper',
+        'gen_ai.prompt': 'Sum?',
+        'gen_ai.completion': 'It is 3.',
+      }),
+    ),
+    treeSpan(
+      'b',
+      'a',
+      operation('chat_streaming', {
+        'gen_ai.request.model': 'm',
+        'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts: asked }]),
+      }),
+    ),
     tool('c', 'k1', 'success', { 'gen_ai.tool.call.result': '3' }),
     tool('d', 'k2', 'error', { 'gen_ai.tool.error.type': 'timeout' }),
     tool('e', 'k3', 'denied'),
     tool('f', 'k4', 'skipped'),
-    span('g', 'chat_streaming', { 'gen_ai.request.model': 'm' }),
+    treeSpan('g', 'a', operation('chat_streaming', { 'gen_ai.request.model': 'm' })),
   ])
   expect(run).toMatchObject({
     agent: { name: 'helper' },
