@@ -10,6 +10,10 @@ it.each([
     `Call(arguments='{}', name='search', caller=None, of=Inner(x=[]))`,
     { arguments: '{}', name: 'search', caller: null, of: { x: [] } },
   ],
+  [
+    `[Message(role=<Role.USER: 'user'>, call=<function T.<locals>.<lambda> at 0x7f47>, of=None)]`,
+    [{ role: 'user', call: null, of: null }],
+  ],
   [`{'__proto__': 1, 'a': 2}`, { a: 2 }],
 ])('reads %s', (text, value) => {
   expect(parsePythonLiteral(text)).toEqual(value)

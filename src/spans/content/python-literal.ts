@@ -1,9 +1,13 @@
+import { parseJson } from '../json.ts'
+
 /** Deeper values are rejected: code that reads the value later may recurse. */
 const MAX_DEPTH = 100
 
 /**
  * Parses a value as Python prints it: dictionaries, lists, tuples, strings, numbers, `None`, `True`, `False`, and objects as
- * `Name(key=value)`, whose keys are used. `undefined` if the text is anything else, or has text after the value.
+ * `Name(key=value)`, whose keys are used. A member of an enumeration, `<Name.MEMBER: value>`, is read as its value, and within a
+ * structure `<function name at 0x…>`, which has no value, as null. `undefined` if the text is anything else, or has text after the
+ * value.
  */
 export function parsePythonLiteral(text: string): unknown {
   const first = text.trimStart().charAt(0)
@@ -17,8 +21,16 @@ export function parsePythonLiteral(text: string): unknown {
   }
 }
 
+/** The value of a text that is JSON or what Python prints of a value; any other text as it is. */
+export function asWritten(value: unknown): unknown {
+  const parsed = parseJson(value)
+  return typeof parsed === 'string' ? (parsePythonLiteral(parsed) ?? parsed) : parsed
+}
+
 const NUMBER = /[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?/iy
 const NAME = /[A-Za-z_][\w.]*/y
+const MEMBER = /<[A-Za-z_][\w.]{0,100}: /y
+const ADDRESS = /<[^'"\n]{1,200}? at 0x[0-9a-f]{1,16}>{1,2}/iy
 const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['None', null],
   ['True', true],
@@ -48,6 +60,12 @@ class Reader {
     if (next === "'" || next === '"') return this.#string(next)
     const number = this.#match(NUMBER)
     if (number !== undefined) return Number(number)
+    if (this.#match(MEMBER) !== undefined) {
+      const value = this.value(depth + 1)
+      this.#expect('>')
+      return value
+    }
+    if (this.#match(ADDRESS) !== undefined) return null
     const name = this.#match(NAME)
     if (name === undefined) throw new Error(`expected a value at ${this.#at}`)
     if (WORDS.has(name)) return WORDS.get(name)

@@ -3,9 +3,11 @@ import { aiSdkOtel } from './ai-sdk/ai-sdk-otel.ts'
 import { aiSdk } from './ai-sdk/ai-sdk.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
 import { anyAgent } from './any-agent.ts'
+import { crewAi } from './crewai.ts'
 import { genAi } from './gen-ai.ts'
 import { genkit } from './genkit.ts'
 import { googleAdk } from './google-adk.ts'
+import { haystack } from './haystack.ts'
 import { koog } from './koog.ts'
 import { laminar } from './laminar.ts'
 import { langSmith } from './langsmith.ts'
@@ -23,11 +25,13 @@ import { openInferenceCrewAi } from './openinference/crewai.ts'
 import { openInferenceDspy } from './openinference/dspy.ts'
 import { openInferenceGoogleAdk } from './openinference/google-adk.ts'
 import { openInferenceGoogleGenAi } from './openinference/google-genai.ts'
+import { openInferenceHaystack } from './openinference/haystack.ts'
 import { openInferenceLangChain } from './openinference/langchain.ts'
 import { openInferenceLlamaIndex } from './openinference/llama-index.ts'
 import { openInferenceOpenAiAgents } from './openinference/openai-agents.ts'
 import { openInferenceSmolagents } from './openinference/smolagents.ts'
 import { openInference } from './openinference/openinference.ts'
+import { openLlmetryCrewAi } from './openllmetry/crewai.ts'
 import { openLlmetry } from './openllmetry/openllmetry.ts'
 import { otelOpenAiAgents } from './otel-openai-agents.ts'
 import { pydanticAi } from './pydantic-ai.ts'
@@ -57,6 +61,7 @@ export const allDialects: readonly Dialect[] = [
   openInferenceDspy,
   openInferenceGoogleAdk,
   openInferenceGoogleGenAi,
+  openInferenceHaystack,
   openInferenceLlamaIndex,
   openInferenceSmolagents,
   openInferenceOpenAiAgents,
@@ -66,6 +71,7 @@ export const allDialects: readonly Dialect[] = [
   googleAdk,
   genkit,
   voltAgent,
+  openLlmetryCrewAi,
   openLlmetry,
   springAi,
   quarkusLangChain4j,
@@ -78,6 +84,8 @@ export const allDialects: readonly Dialect[] = [
   laminar,
   mlflow,
   koog,
+  haystack,
+  crewAi,
   anyAgent,
   genAi,
 ]

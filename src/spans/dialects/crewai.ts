@@ -1,0 +1,52 @@
+import type { Dialect, SpanRole } from '../dialect.ts'
+import { withTasks } from '../content/crewai.ts'
+import { asWritten } from '../content/python-literal.ts'
+import { textOf } from '../json.ts'
+import { genAi } from './gen-ai.ts'
+
+/**
+ * CrewAI's own tracing (1.15): the conventions' attributes, in a tree of crew, task, agent. A task is a run, as its agent may hand
+ * it to others. The name of an agent is a hash: its role is beside it. What a tool returned is what Python prints of it.
+ */
+export const crewAi: Dialect = {
+  ...genAi,
+  name: 'crewai',
+
+  namespaces: ['crewai.'],
+  recognises: (_, attributes) => attributes['crewai.execution_uuid'] !== undefined,
+
+  roleOf(span): SpanRole {
+    // A failed call of a tool has a second span, which says what becomes of the failure.
+    if (span.name === 'tool failure') return 'step'
+    return TASK.test(span.name) ? 'agent' : genAi.roleOf(span)
+  },
+  holdsOneRun: (span) => TASK.test(span.name),
+
+  agent(span) {
+    const name = textOf(span.attributes['crewai.agent.role'])?.trim()
+    const id = textOf(span.attributes['gen_ai.agent.id'])
+    if (name === undefined && id === undefined) return undefined
+    return { ...(name !== undefined && { name }), ...(id !== undefined && { id }) }
+  },
+  conversationId(span) {
+    const id = genAi.conversationId?.(span)
+    return id === span.attributes['crewai.task.id'] ? undefined : id
+  },
+
+  // An agent's span has no more than its backstory: what the model was sent is whole.
+  systemInstructions: () => undefined,
+  input: (span, logs) => withTasks(genAi.input?.(span, logs)),
+
+  toolArguments: (span) => asWritten(span.attributes['gen_ai.tool.call.arguments']),
+  toolResult: (span) => asWritten(span.attributes['gen_ai.tool.call.result']),
+
+  contentKeys: [...(genAi.contentKeys ?? []), 'crewai.crew.inputs', 'crewai.crew.output', 'crewai.task.description'].concat([
+    'crewai.task.expected_output',
+    'crewai.task.name',
+    'crewai.task.output',
+    'crewai.tool.failure.message',
+    'gen_ai.agent.description',
+  ]),
+}
+
+const TASK = /^execute task$/
