@@ -31,6 +31,7 @@ import { openInferenceLlamaIndex } from './openinference/llama-index.ts'
 import { openInferenceOpenAiAgents } from './openinference/openai-agents.ts'
 import { openInferenceSmolagents } from './openinference/smolagents.ts'
 import { openInference } from './openinference/openinference.ts'
+import { openLit } from './openlit.ts'
 import { openLlmetryCrewAi } from './openllmetry/crewai.ts'
 import { openLlmetry } from './openllmetry/openllmetry.ts'
 import { otelOpenAiAgents } from './otel-openai-agents.ts'
@@ -71,6 +72,7 @@ export const allDialects: readonly Dialect[] = [
   googleAdk,
   genkit,
   voltAgent,
+  openLit,
   openLlmetryCrewAi,
   openLlmetry,
   springAi,

@@ -1,0 +1,62 @@
+import type { Dialect, SpanRole } from '../dialect.ts'
+import { requestMessages } from '../content/payloads.ts'
+import { asWritten, parsePythonLiteral } from '../content/python-literal.ts'
+import { parseJson } from '../json.ts'
+import { operationOf } from '../semconv.ts'
+import type { SourceSpan } from '../source-span.ts'
+import { genAi } from './gen-ai.ts'
+
+/**
+ * OpenLIT for Python: the conventions' attributes for many libraries. What it calls an agent may also be a node of a graph, a method
+ * of a flow or a turn. What tools were given and returned is what Python prints of it, LangChain's messages included.
+ */
+export const openLit: Dialect = {
+  ...genAi,
+  name: 'openlit',
+
+  recognises: (scopeName) => scopeName.startsWith(SCOPE),
+
+  roleOf(span): SpanRole {
+    const role = genAi.roleOf(span)
+    return role === 'agent' && !isAgent(span) ? 'step' : role
+  },
+  // The agents in it hand over to one another.
+  holdsOneRun: (span) => isOf(span, 'openai_agents') && operationOf(span.attributes) === 'invoke_workflow',
+
+  // Of CrewAI an agent's span has no more than its backstory.
+  systemInstructions: (span, logs) => (isOf(span, 'crewai') ? undefined : genAi.systemInstructions?.(span, logs)),
+  input: (span, logs) => genAi.input?.(span, logs) ?? requestMessages(span.attributes['gen_ai.workflow.input']),
+
+  toolArguments: (span) => asWritten(span.attributes['gen_ai.tool.call.arguments'] ?? span.attributes['gen_ai.tool.args']),
+  toolResult(span) {
+    const written = span.attributes['gen_ai.tool.call.result']
+    return typeof written === 'string' ? (contentOfMessage(written) ?? asWritten(written)) : written
+  },
+
+  contentKeys: [...(genAi.contentKeys ?? []), 'gen_ai.workflow.input', 'gen_ai.workflow.output'].concat([
+    'gen_ai.agent.description',
+    'gen_ai.crewai.*',
+  ]),
+}
+
+const SCOPE = 'openlit.'
+
+function isOf(span: SourceSpan, library: string): boolean {
+  return span.scope.name === `${SCOPE}instrumentation.${library}`
+}
+
+/** A node of LangGraph is none, nor is a method of a flow of CrewAI or a turn of the OpenAI Agents SDK, which have no names. */
+function isAgent(span: SourceSpan): boolean {
+  if (isOf(span, 'langgraph')) return false
+  const isNamed = span.attributes['gen_ai.agent.name'] !== undefined
+  return isNamed || !(isOf(span, 'crewai') || isOf(span, 'openai_agents'))
+}
+
+/** LangChain's message as Python prints it, `content='…' name='…' tool_call_id='…'`: its content. */
+function contentOfMessage(text: string): unknown {
+  const literal = MESSAGE.exec(text)?.[1]
+  const list = literal === undefined ? undefined : parsePythonLiteral(`[${literal}]`)
+  return Array.isArray(list) ? parseJson(list[0]) : undefined
+}
+
+const MESSAGE = /^content=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*") (?:name|tool_call_id)=/s
