@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialect.ts'
+import { ag2 } from './ag2.ts'
 import { aiSdkOtel } from './ai-sdk/ai-sdk-otel.ts'
 import { aiSdk } from './ai-sdk/ai-sdk.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
@@ -86,6 +87,7 @@ export const allDialects: readonly Dialect[] = [
   laminar,
   mlflow,
   koog,
+  ag2,
   haystack,
   crewAi,
   anyAgent,
