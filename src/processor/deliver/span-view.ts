@@ -23,10 +23,8 @@ export interface ViewChanges {
  */
 export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): EndedSpan {
   if (!stripContent && (scores === undefined || Object.keys(scores).length === 0)) return span
-  const attributes = read(
-    () => (stripContent ? withoutContent(span.attributes, dialectOf(span)) : { ...span.attributes }),
-    {},
-  )
+  const dialect = stripContent ? read(() => dialectOf(span), undefined) : undefined
+  const attributes = read(() => (stripContent ? withoutContent(span.attributes, dialect) : { ...span.attributes }), {})
   if (scores !== undefined) replaceScoreAttributes(attributes, scores)
   const context = read(() => span.spanContext(), undefined)
   const values: Record<keyof EndedSpan | 'isRecording', unknown> = {
@@ -41,7 +39,10 @@ export function viewOf(span: EndedSpan, { scores, stripContent }: ViewChanges): 
     status: read(() => (stripContent ? withoutMessage(span.status) : span.status), { code: 0 }),
     attributes,
     links: read(() => (stripContent ? span.links.map(linkWithoutContent) : span.links), []),
-    events: read(() => (stripContent ? span.events.map(eventWithoutContent) : span.events), []),
+    events: read(
+      () => (stripContent ? span.events.map((event) => eventWithoutContent(event, dialect)) : span.events),
+      [],
+    ),
     duration: read(() => span.duration, undefined),
     ended: read(() => span.ended, undefined),
     resource: read(() => span.resource, undefined),

@@ -18,10 +18,13 @@ export function isStripped(key: string, dialect?: Dialect): boolean {
 
 type SpanEvent = EndedSpan['events'][number]
 
-export function eventWithoutContent(event: SpanEvent): SpanEvent {
+export function eventWithoutContent(event: SpanEvent, dialect: Dialect | undefined): SpanEvent {
   const { attributes } = event
   if (attributes === undefined) return event
-  return { ...event, attributes: CONTENT_EVENT.test(event.name) ? onlyNames(attributes) : withoutContent(attributes) }
+  return {
+    ...event,
+    attributes: CONTENT_EVENT.test(event.name) ? onlyNames(attributes) : withoutContent(attributes, dialect),
+  }
 }
 
 type SpanLink = EndedSpan['links'][number]

@@ -19,10 +19,11 @@ export function haystackMessages(value: unknown): readonly Message[] | undefined
 export function haystackMessage(value: unknown): Message | undefined {
   const message = asWritten(value)
   if (!isRecord(message)) return undefined
-  const role = textOf(message.role) ?? textOf(message._role)
-  const content = message.content ?? message._content
+  const { _role: printedRole, _content: printedContent, _name: printedName } = message
+  const role = textOf(message.role) ?? textOf(printedRole)
+  const content = message.content ?? printedContent
   if (role === undefined || !Array.isArray(content)) return undefined
-  const name = textOf(message.name) ?? textOf(message._name)
+  const name = textOf(message.name) ?? textOf(printedName)
   return makeMessage(toRole(role), content.map(toHaystackPart), name)
 }
 
@@ -44,7 +45,7 @@ function toHaystackPart(value: unknown): Part {
   }
   const result = isRecord(value.tool_call_result) ? value.tool_call_result : value
   if (isRecord(result.origin)) {
-    return toToolResponse(textOf(result.origin.id), result.result, result.error === true)
+    return toToolResponse(textOf(result.origin.id), asWritten(result.result), result.error === true)
   }
   return typeof value.text === 'string' ? { type: 'text', content: value.text } : { type: 'unknown', value }
 }

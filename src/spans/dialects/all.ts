@@ -13,6 +13,7 @@ import { koog } from './koog.ts'
 import { laminar } from './laminar.ts'
 import { langSmith } from './langsmith.ts'
 import { langfuse } from './langfuse/langfuse.ts'
+import { llamaIndex } from './llama-index.ts'
 import { logfireOpenAiAgents } from './logfire/openai-agents.ts'
 import { logfire } from './logfire/logfire.ts'
 import { mastra } from './mastra.ts'
@@ -34,6 +35,7 @@ import { openInferenceSmolagents } from './openinference/smolagents.ts'
 import { openInference } from './openinference/openinference.ts'
 import { openLit } from './openlit.ts'
 import { openLlmetryCrewAi } from './openllmetry/crewai.ts'
+import { openLlmetryLlamaIndex } from './openllmetry/llama-index.ts'
 import { openLlmetry } from './openllmetry/openllmetry.ts'
 import { otelOpenAiAgents } from './otel-openai-agents.ts'
 import { pydanticAi } from './pydantic-ai.ts'
@@ -75,6 +77,7 @@ export const allDialects: readonly Dialect[] = [
   voltAgent,
   openLit,
   openLlmetryCrewAi,
+  openLlmetryLlamaIndex,
   openLlmetry,
   springAi,
   quarkusLangChain4j,
@@ -89,6 +92,7 @@ export const allDialects: readonly Dialect[] = [
   koog,
   ag2,
   haystack,
+  llamaIndex,
   crewAi,
   anyAgent,
   genAi,

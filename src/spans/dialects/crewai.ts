@@ -1,7 +1,8 @@
 import type { Dialect, SpanRole } from '../dialect.ts'
-import { withTasks } from '../content/crewai.ts'
+import { textMessage } from '../content/messages.ts'
 import { asWritten } from '../content/python-literal.ts'
 import { textOf } from '../json.ts'
+import type { Message } from '../../model/message.ts'
 import { genAi } from './gen-ai.ts'
 
 /**
@@ -13,7 +14,7 @@ export const crewAi: Dialect = {
   name: 'crewai',
 
   namespaces: ['crewai.'],
-  recognises: (_, attributes) => attributes['crewai.execution_uuid'] !== undefined,
+  recognises: (scopeName, attributes) => scopeName === 'crewai' || attributes['crewai.execution_uuid'] !== undefined,
 
   roleOf(span): SpanRole {
     // A failed call of a tool has a second span, which says what becomes of the failure.
@@ -40,7 +41,12 @@ export const crewAi: Dialect = {
   toolArguments: (span) => asWritten(span.attributes['gen_ai.tool.call.arguments']),
   toolResult: (span) => asWritten(span.attributes['gen_ai.tool.call.result']),
 
-  contentKeys: [...(genAi.contentKeys ?? []), 'crewai.crew.inputs', 'crewai.crew.output', 'crewai.task.description'].concat([
+  contentKeys: [
+    ...(genAi.contentKeys ?? []),
+    'crewai.crew.inputs',
+    'crewai.crew.output',
+    'crewai.task.description',
+  ].concat([
     'crewai.task.expected_output',
     'crewai.task.name',
     'crewai.task.output',
@@ -50,3 +56,24 @@ export const crewAi: Dialect = {
 }
 
 const TASK = /^execute task$/
+
+const BEFORE = 'Current Task: '
+const AFTER = '\n\nThis is the expected criteria for your final answer:'
+
+/** What a task of CrewAI says, out of the prompt that the library builds from it; the text itself where it is no such prompt. */
+function taskIn(prompt: string): string {
+  const end = prompt.indexOf(AFTER)
+  if (end === -1) return prompt
+  const text = prompt.slice(0, end).trim()
+  return text.startsWith(BEFORE) ? text.slice(BEFORE.length) : text
+}
+
+/** The messages, with tasks in place of the prompts that were built from them. */
+function withTasks(messages: readonly Message[] | undefined): readonly Message[] | undefined {
+  return messages?.map((message) => {
+    const { role, text } = message
+    if (role !== 'user' || text === undefined || message.parts.length !== 1) return message
+    const task = taskIn(text)
+    return task === text ? message : textMessage(role, task)
+  })
+}

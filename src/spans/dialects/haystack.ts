@@ -51,7 +51,9 @@ export const haystack: Dialect = {
     if (last !== undefined) return [last]
     if (!Array.isArray(output.replies)) return lastAnswer(haystackMessages(output.messages))
     const [first] = output.replies as readonly unknown[]
-    return haystackMessages(output.replies) ?? (typeof first === 'string' ? [textMessage('assistant', first)] : undefined)
+    return (
+      haystackMessages(output.replies) ?? (typeof first === 'string' ? [textMessage('assistant', first)] : undefined)
+    )
   },
   transcript(span) {
     const output = outputOf(span)
@@ -100,7 +102,12 @@ export const haystack: Dialect = {
 
   absence: (): Absence => ({ why: 'not-captured', switch: 'HAYSTACK_CONTENT_TRACING_ENABLED=true' }),
 
-  contentKeys: ['haystack.agent.input', 'haystack.agent.output', 'haystack.agent.tools', 'haystack.tool.description'].concat([
+  contentKeys: [
+    'haystack.agent.input',
+    'haystack.agent.output',
+    'haystack.agent.tools',
+    'haystack.tool.description',
+  ].concat([
     'haystack.agent.step.*',
     'haystack.component.input',
     'haystack.component.output',
@@ -124,12 +131,15 @@ function isToolError(output: unknown): output is { readonly error: string } {
   return isRecord(output) && typeof output.error === 'string' && Object.keys(output).length === 1
 }
 
+/** Within an agent, what models are given is written as Python prints it. */
 function inputOf(span: SourceSpan): unknown {
-  const written = ['haystack.agent.input', 'haystack.component.input'].find((key) => span.attributes[key] !== undefined)
-  // A model call of an agent is written as Python prints it.
-  if (written === undefined) return asWritten(span.attributes['haystack.agent.step.llm.input'])
-  return jsonAttribute(span, written)
+  const written = INPUT_KEYS.find((key) => span.attributes[key] !== undefined)
+  if (written === undefined) return undefined
+  const value = jsonAttribute(span, written)
+  return typeof value === 'string' ? asWritten(value) : value
 }
+
+const INPUT_KEYS = ['haystack.agent.input', 'haystack.component.input', 'haystack.agent.step.llm.input']
 
 function outputOf(span: SourceSpan): unknown {
   const written = OUTPUT_KEYS.find((key) => span.attributes[key] !== undefined)
@@ -144,7 +154,7 @@ function metaOf(span: SourceSpan): Readonly<Record<string, unknown>> | undefined
   if (!isRecord(output)) return undefined
   const [reply] = Array.isArray(output.replies) ? (output.replies as readonly unknown[]) : []
   const [further] = Array.isArray(output.meta) ? (output.meta as readonly unknown[]) : []
-  const meta = isRecord(reply) ? (reply.meta ?? reply._meta) : further
+  const meta = isRecord(reply) ? reply.meta : further
   return isRecord(meta) ? meta : undefined
 }
 

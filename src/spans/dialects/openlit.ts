@@ -1,4 +1,4 @@
-import type { Dialect, SpanRole } from '../dialect.ts'
+import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { requestMessages } from '../content/payloads.ts'
 import { asWritten, parsePythonLiteral } from '../content/python-literal.ts'
 import { parseJson } from '../json.ts'
@@ -27,16 +27,26 @@ export const openLit: Dialect = {
   systemInstructions: (span, logs) => (isOf(span, 'crewai') ? undefined : genAi.systemInstructions?.(span, logs)),
   input: (span, logs) => genAi.input?.(span, logs) ?? requestMessages(span.attributes['gen_ai.workflow.input']),
 
-  toolArguments: (span) => asWritten(span.attributes['gen_ai.tool.call.arguments'] ?? span.attributes['gen_ai.tool.args']),
+  toolArguments: (span) =>
+    asWritten(span.attributes['gen_ai.tool.call.arguments'] ?? span.attributes['gen_ai.tool.args']),
   toolResult(span) {
     const written = span.attributes['gen_ai.tool.call.result']
     return typeof written === 'string' ? (contentOfMessage(written) ?? asWritten(written)) : written
   },
 
+  outcome(span): SpanOutcome {
+    const outcome = genAi.outcome?.(span) ?? { status: 'unknown' }
+    // The type of an error may be all that it said.
+    const type = outcome.error?.type
+    return type?.includes(' ') === true ? { ...outcome, error: { message: type } } : outcome
+  },
+
   contentKeys: [...(genAi.contentKeys ?? []), 'gen_ai.workflow.input', 'gen_ai.workflow.output'].concat([
     'gen_ai.agent.description',
     'gen_ai.crewai.*',
+    'gen_ai.framework.error.message',
   ]),
+  ownContentKeys: ['error.type'],
 }
 
 const SCOPE = 'openlit.'

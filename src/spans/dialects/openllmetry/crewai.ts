@@ -38,7 +38,8 @@ export const openLlmetryCrewAi: Dialect = {
   // The models' words may have a form of the library's own around the answer.
   hasFinalForm: isTask,
   toolDefinitions: (span) =>
-    toToolDefinitions(jsonAttribute(span, 'crewai.task.tools')) ?? toToolDefinitions(jsonAttribute(span, 'crewai.agent.tools')),
+    toToolDefinitions(jsonAttribute(span, 'crewai.task.tools')) ??
+    toToolDefinitions(jsonAttribute(span, 'crewai.agent.tools')),
 
   contentKeys: [...(openLlmetry.contentKeys ?? []), 'crewai.*'],
 }
