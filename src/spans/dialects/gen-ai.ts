@@ -160,7 +160,7 @@ const PARAMETER = 'code.function.parameters.'
 
 /** OpenTelemetry's own instrumentations, whose spans may have no attributes at the start. */
 const OFFICIAL_SCOPE =
-  /^(?:@opentelemetry\/instrumentation-openai$|opentelemetry\.(?:util\.genai\.|instrumentation\.(?:genai\.|openai_v2$|google_genai$)))/
+  /^(?:@opentelemetry\/instrumentation-openai$|opentelemetry\.(?:util\.genai\.|instrumentation\.(?:genai\.|openai_v2$|google_genai$|botocore\.bedrock-runtime$)))/
 
 /** Python instrumentations with a setting for the destination of content. */
 const PYTHON_SCOPE = /^opentelemetry\.(?:util\.genai\.|instrumentation\.genai\.)/
