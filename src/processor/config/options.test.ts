@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 
+import { NoopSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { describe, expect, test } from 'vitest'
 
 import { createLoopScorer } from '../../scorers/code/loop.ts'
@@ -145,6 +146,16 @@ describe('what is wrong is refused by its path, with what was expected and what 
       'one metric attribute without its list',
       { scorers: [scorer], metricAttributes: 'tenant' },
       /options\.metricAttributes: expected a list of names, got "tenant"/,
+    ],
+    [
+      'a metric attribute that holds content, where content is stripped',
+      {
+        scorers: [scorer],
+        next: new NoopSpanProcessor(),
+        stripContent: true,
+        metricAttributes: ['tenant', 'gen_ai.output.messages'],
+      },
+      /options\.metricAttributes: expected names without content, because of stripContent, got "gen_ai\.output\.messages"/,
     ],
     [
       'no agent at all',

@@ -4,6 +4,7 @@ import type { BudgetLimits } from '../../sampling/budget.ts'
 import type { Evaluation } from '../../model/score.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 import { isRecord } from '../../spans/json.ts'
+import { isStripped } from '../deliver/strip-content.ts'
 import { readTable, wrong } from './option-checks.ts'
 import { budgetTable, emitTable, optionTable, scorerEntryTable } from './option-table.ts'
 import type { Sample, Scope, ScorerEntry, ScoringOptions } from './scoring-options.ts'
@@ -60,6 +61,10 @@ export function resolveOptions(given: ScoringOptions, attaching = false): Resolv
       'next, or attachScoring: content can only be taken from spans that go through here',
       'stripContent without next',
     )
+  }
+  const content = options.stripContent ? options.metricAttributes.find((name) => isStripped(name)) : undefined
+  if (content !== undefined) {
+    throw wrong('options.metricAttributes', 'names without content, because of stripContent', content)
   }
   if (options.strict) requireJudges(scorers)
   const { scope: _scope, sample: _sample, ...rest } = options

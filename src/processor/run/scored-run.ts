@@ -239,4 +239,10 @@ export class ScoringTask {
     if (second.status !== 'scored' || first.status !== 'scored') return false
     return second.value !== first.value || second.label !== first.label
   }
+
+  /** Whether to write a result. An earlier score stays if its scorer could not be asked again. */
+  isWorthWriting(evaluation: Evaluation, wasAsked: boolean): boolean {
+    if (this.#evaluated === undefined) return true
+    return wasAsked && (!this.isInline || this.isNews(evaluation))
+  }
 }

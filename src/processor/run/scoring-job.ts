@@ -43,6 +43,12 @@ export class ScoringJob implements QueueJob {
     return this.parts.priority
   }
 
+  /** Whether the job continues during a shutdown. A judge continues only if a held span waits for its score. */
+  get outlastsShutdown(): boolean {
+    const { scored, scorer } = this.parts.task
+    return scorer.scorer.kind === 'code' || scored.outlet.isHeld
+  }
+
   async start(): Promise<void> {
     // A separate turn of the event loop: a long computation then delays neither the span's end nor other work of the same turn.
     await this.parts.scheduler.turns.next()

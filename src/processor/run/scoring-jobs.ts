@@ -52,7 +52,7 @@ export class ScoringJobs {
   readonly #jobs = new Set<ScoringJob>()
   /** The lowest rate that each scorer's `sample` function has returned. Runs kept at a higher rate are rare, and take precedence. */
   readonly #lowestRates = new Map<string, number>()
-  readonly #pending = new PendingRuns()
+  readonly #pending = new PendingRuns<ScoredRun>()
   #contentBytes = 0
   #isAdmitting = false
   #isStopping = false
@@ -81,8 +81,9 @@ export class ScoringJobs {
   }
 
   /** Announces a score that is requested later, so that a flush waits for it. */
-  expect({ scored }: ScoringTask): void {
-    this.#pending.add(scored)
+  expect(task: ScoringTask): void {
+    this.#pending.add(task.scored)
+    if (this.#isStopped) this.#giveUpWaiting(task)
   }
 
   /** Adds a task whose run is settled. */
@@ -110,7 +111,7 @@ export class ScoringJobs {
   /** Drops scores of judges that no held span waits for, now and from now on. Called synchronously by `shutdown`. */
   beginShutdown(): void {
     this.#isStopping = true
-    for (const job of this.#jobs) if (!isWorthwhile(job)) job.abandon()
+    for (const job of this.#jobs) if (!job.outlastsShutdown) job.abandon()
   }
 
   /**
@@ -134,6 +135,8 @@ export class ScoringJobs {
     this.#isStopped = true
     for (const task of this.#intake.splice(0)) this.#giveUp(task)
     for (const job of this.#jobs) job.abandon()
+    // A shutdown within a callback of a run comes before that run is settled.
+    for (const scored of this.#pending.runs()) for (const task of scored.tasks) this.#giveUpWaiting(task)
   }
 
   #lineUp(task: ScoringTask): void {
@@ -185,11 +188,15 @@ export class ScoringJobs {
       }
       const queue = scorer.scorer.kind === 'judge' ? this.#judges : this.#code
       const job = this.#createJob(task, admission)
-      if (!this.#isStopping || (queue === this.#judges && isWorthwhile(job))) queue.add(job)
+      if (!this.#isStopping || (queue === this.#judges && job.outlastsShutdown)) queue.add(job)
       else if (queue === this.#code) job.startNow()
       else job.abandon()
       this.#parts.scheduler.changed(queue)
     }
+  }
+
+  #giveUpWaiting(task: ScoringTask): void {
+    if (task.state === 'waiting' && task.advance('queued')) this.#giveUp(task)
   }
 
   #giveUp(task: ScoringTask): void {
@@ -271,7 +278,7 @@ export class ScoringJobs {
   #conclude(task: ScoringTask, evaluation: Evaluation, run: AgentRun | undefined, wasAsked: boolean): void {
     const { reporter, writer, options } = this.#parts
     const { scored } = task
-    if (isWorthWriting(task, evaluation, wasAsked)) {
+    if (task.isWorthWriting(evaluation, wasAsked)) {
       // A large run is not read for what says nothing of it.
       const known = run === undefined && isSmall(scored, options) ? scored.read(reporter) : run
       writer.write(scored, evaluation, known, task.evaluation === undefined)
@@ -286,15 +293,4 @@ export class ScoringJobs {
     this.#parts.reporter.guard('Handing on a held span', () => scored.allIn())
     this.#pending.delete(scored)
   }
-}
-
-/** Whether a job continues during a shutdown. A judge continues only if a held span waits for its score. */
-function isWorthwhile({ parts: { task } }: ScoringJob): boolean {
-  return task.scorer.scorer.kind === 'code' || task.scored.outlet.isHeld
-}
-
-/** Whether to write a result. An earlier score stays if its scorer could not be asked again. */
-function isWorthWriting(task: ScoringTask, evaluation: Evaluation, wasAsked: boolean): boolean {
-  if (task.evaluation === undefined) return true
-  return wasAsked && (!task.isInline || task.isNews(evaluation))
 }

@@ -175,13 +175,12 @@ export class AgentlessRuns {
   /** Reads the spans one by one first, so that the layout itself is fast. */
   #readFirst(groups: readonly LiveGroup[], layOut: () => void): void {
     const unread = groups.flatMap((group) => (group.wanted ? group.spans.filter((span) => !span.isRead) : []))
+    const steps = readAll(unread)
     const readOn = (): void => {
-      const span = unread.pop()
-      if (span !== undefined) read(span)
-      // Earlier work is finished first.
-      this.#due.unshift(unread.length > 0 ? readOn : layOut)
+      // What waits in line comes later.
+      this.#due.unshift(steps.next().done === true ? layOut : readOn)
     }
-    if (unread.length <= 1) layOut()
+    if (unread.length === 0) layOut()
     else this.#due.unshift(readOn)
   }
 
@@ -269,14 +268,18 @@ function isWaiting(group: LiveGroup): boolean {
 /** A larger span is read completely before its run is put together. */
 const LARGE_BYTES = 16 * 1024
 
-/** Reads ahead what the layout reads of a span, and for a large span also what the run reads. */
-function read(span: LiveSpan): void {
-  span.isRead = true
-  span.sortLogs()
-  if (span.contentBytes > LARGE_BYTES) readWhole(span)
-  if (span.role !== 'model') return
-  void span.input
-  void span.toolCalls
+/** Reads ahead, in steps, what the layout reads of spans, and of large spans also what the run reads. */
+function* readAll(spans: readonly LiveSpan[]): Generator<undefined, void> {
+  for (const span of spans) {
+    span.isRead = true
+    span.sortLogs()
+    if (span.contentBytes > LARGE_BYTES) yield* readWhole(span)
+    if (span.role === 'model') {
+      void span.input
+      void span.toolCalls
+    }
+    yield
+  }
 }
 
 /** The span of the last model call, which receives the score of an agentless run. */

@@ -1,93 +1,105 @@
 import { readComparisonKey } from '../comparison-key.ts'
-import { frozen } from '../view/frozen.ts'
+import { frozenInSteps } from '../view/frozen.ts'
 import { readHoldsUnparsed } from '../view/unparsed.ts'
 import { readLogMessage } from '../../spans/content/semconv-content.ts'
-import type { SourceLog } from '../../spans/source-span.ts'
 import type { LiveSpan } from './live-span.ts'
 
-/** More log records of a span are read with pauses. */
-const MANY_LOGS = 200
+/** Most tool calls of a span that are read per step. */
+const CALLS_OF_A_STEP = 100
+
+/** Most log records of a span that are read per step. */
+const LOGS_OF_A_STEP = 20
+
+/** Work that is done step by step. */
+type Steps = Generator<undefined, void>
 
 /**
- * Reads the content of a large run's spans before the run is put together, one span at a time. Each span caches its facts. A model's input
- * is only read if the run needs it: few scorers do, but it may be the only place with the results of tool calls.
+ * Reads the content of a large run's spans before the run is put together, in steps. Each span caches its facts. A model's input is only
+ * read if the run needs it: few scorers do, but it may be the only place with the results of tool calls.
  */
 export class ReadAhead {
-  readonly #unread: LiveSpan[]
-  /** Log records of a span with many of them, which are read before the span. */
-  #logs: SourceLog[] = []
-  readonly #withLogs = new Set<LiveSpan>()
-  /** Model spans whose input was not read. */
-  readonly #models: LiveSpan[] = []
-  #asked = 0
-  #answered = 0
-  /** Models without tool calls; the next model's input may contain their calls. */
-  #silent = 0
+  readonly #steps: Steps
 
   constructor(spans: readonly LiveSpan[]) {
-    this.#unread = [...spans]
+    this.#steps = readAll(spans)
   }
 
   /** Reads until the time is up. Returns whether everything was read. */
   readOn(isTimeUp: () => boolean): boolean {
-    for (;;) {
-      const log = this.#logs.pop()
-      const span = log === undefined ? this.#unread.pop() : undefined
-      if (log !== undefined) guarded(log, (each) => frozen(readLogMessage(each)))
-      else if (span === undefined) break
-      else if (!span.isOpen) this.#readSpan(span)
-      if (isTimeUp()) return false
-    }
-    if (this.#asked <= this.#answered && this.#silent <= 1) return true
-    for (let span = this.#models.pop(); span !== undefined; span = this.#models.pop()) {
-      guarded(span, ({ input }) => frozen(input))
-      if (isTimeUp()) return this.#models.length === 0
-    }
+    while (this.#steps.next().done !== true) if (isTimeUp()) return false
     return true
   }
+}
 
-  #readSpan(span: LiveSpan): void {
-    guarded(span, (each) => each.sortLogs())
-    if (span.logs.length <= MANY_LOGS || this.#withLogs.has(span)) {
-      guarded(span, (each) => this.#read(each))
-      return
+function* readAll(spans: readonly LiveSpan[]): Steps {
+  const models: LiveSpan[] = []
+  let [asked, answered] = [0, 0]
+  /** Models without tool calls; the next model's input may contain their calls. */
+  let silent = 0
+  for (const span of spans.toReversed()) {
+    if (span.isOpen) continue
+    yield* quietly(readContent(span))
+    const calls = countOf(() => span.toolCalls)
+    answered += countOf(() => (span.toolResult === undefined ? [] : [span.toolResult]))
+    if (span.role === 'model') {
+      models.push(span)
+      asked += calls
+      if (calls === 0) silent += 1
     }
-    this.#withLogs.add(span)
-    this.#unread.push(span)
-    this.#logs = [...span.logs]
+    yield
   }
-
-  #read(span: LiveSpan): void {
-    readContent(span)
-    if (span.toolResult !== undefined) this.#answered += 1
-    if (span.role !== 'model') return
-    this.#models.push(span)
-    this.#asked += span.toolCalls.length
-    if (span.toolCalls.length === 0) this.#silent += 1
+  if (asked <= answered && silent <= 1) return
+  for (const span of models.toReversed()) {
+    yield* quietly(readInput(span))
+    yield
   }
 }
 
-/** Reads everything in a large span. Never throws. */
-export function readWhole(span: LiveSpan): void {
-  guarded(span, (each) => {
-    each.sortLogs()
-    readContent(each)
-    frozen(each.input)
-  })
+/** Reads everything in a large span, in steps. Never throws. */
+export function* readWhole(span: LiveSpan): Steps {
+  yield* quietly(readContent(span))
+  yield* quietly(readInput(span))
 }
 
-function readContent(span: LiveSpan): void {
+function* readContent(span: LiveSpan): Steps {
+  span.sortLogs()
+  for (const [index, log] of span.logs.entries()) {
+    yield* quietly(freezeAll(readLogMessage(log)))
+    if (index % LOGS_OF_A_STEP === LOGS_OF_A_STEP - 1) yield
+  }
   readHoldsUnparsed(span.span)
-  frozen(span.output)
-  for (const call of frozen(span.toolCalls)) readComparisonKey(call.arguments)
-  readComparisonKey(frozen(span.toolArguments))
-  frozen(span.toolResult)
+  yield* freezeAll(span.output)
+  const calls = yield* frozenInSteps(span.toolCalls)
+  for (const [index, call] of calls.entries()) {
+    readComparisonKey(call.arguments)
+    if (index % CALLS_OF_A_STEP === CALLS_OF_A_STEP - 1) yield
+  }
+  readComparisonKey(yield* frozenInSteps(span.toolArguments))
+  yield* freezeAll(span.toolResult)
 }
 
-function guarded<T>(value: T, read: (value: T) => void): void {
+/** How many there are; 0 if they cannot be read. */
+function countOf(read: () => readonly unknown[]): number {
   try {
-    read(value)
+    return read().length
   } catch {
-    // The value cannot be read. Whoever reads it from the run gets the error.
+    return 0
+  }
+}
+
+function* readInput(span: LiveSpan): Steps {
+  yield* freezeAll(span.input)
+}
+
+function* freezeAll(value: unknown): Steps {
+  yield* frozenInSteps(value)
+}
+
+/** Ends the steps if one throws: the value cannot be read, and whoever reads it from the run gets the error. */
+function* quietly(steps: Steps): Steps {
+  try {
+    yield* steps
+  } catch {
+    // Other values can still be read.
   }
 }

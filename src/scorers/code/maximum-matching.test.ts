@@ -1,7 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
+import { withoutPause } from '../../scoring/in-slices.ts'
 import { maximumMatching } from './maximum-matching.ts'
+
+const matched = (...args: Parameters<typeof maximumMatching>): readonly (number | undefined)[] =>
+  withoutPause(maximumMatching(...args))
 
 /** All ways, tried one after the other. */
 function bruteForce(
@@ -24,7 +28,7 @@ describe('maximum matching', () => {
   it('finds as many pairs as trying all ways does, each one allowed and none twice', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }), { maxLength: 6 }), (fits) => {
-        const partners = maximumMatching(fits.length, 5, (left, right) => fits[left]?.[right] ?? false)
+        const partners = matched(fits.length, 5, (left, right) => fits[left]?.[right] ?? false)
         const pairs = partners.flatMap((right, left) => (right === undefined ? [] : [{ left, right }]))
         expect(pairs.every(({ left, right }) => fits[left]?.[right] ?? false)).toBe(true)
         expect(new Set(pairs.map(({ right }) => right)).size).toBe(pairs.length)
@@ -39,11 +43,19 @@ describe('maximum matching', () => {
       [true, true],
       [true, false],
     ]
-    expect(maximumMatching(2, 2, (left, right) => fits[left]?.[right] ?? false)).toEqual([1, 0])
+    expect(matched(2, 2, (left, right) => fits[left]?.[right] ?? false)).toEqual([1, 0])
   })
 
   it('pairs a thousand with a thousand where each fits its neighbours only', () => {
-    const partners = maximumMatching(1000, 1000, (left, right) => right === left || right === left - 1)
+    const partners = matched(1000, 1000, (left, right) => right === left || right === left - 1)
     expect(partners.every((partner) => partner !== undefined)).toBe(true)
+  })
+
+  it('pauses where there is much to look at, and not where there is little', () => {
+    expect(maximumMatching(100, 100, () => true).next().done).toBe(true)
+    const steps = maximumMatching(300, 8000, () => true)
+    let pauses = 0
+    while (steps.next().done !== true) pauses += 1
+    expect(pauses).toBeGreaterThanOrEqual((300 * 8000) / 20_000)
   })
 })

@@ -1,35 +1,47 @@
+/** Pairs that are looked at per step. */
+const PAIRS_OF_A_STEP = 20_000
+
 /**
  * A largest set of pairs between two lists in which nothing is used twice (maximum bipartite matching by augmenting paths,
- * Kuhn 1955). Taking the first that fits would miss pairs wherever one thing fits several others.
+ * Kuhn 1955), in steps. Taking the first that fits would miss pairs wherever one thing fits several others.
  *
  * @param fits whether two may be paired, by their indices
  * @returns for each on the left the index of its partner on the right, or `undefined`
  */
-export function maximumMatching(
+export function* maximumMatching(
   leftCount: number,
   rightCount: number,
   fits: (left: number, right: number) => boolean,
-): readonly (number | undefined)[] {
-  const candidates = Array.from({ length: leftCount }, (_left, left) =>
-    Array.from({ length: rightCount }, (_right, right) => right).filter((right) => fits(left, right)),
-  )
+): Generator<undefined, readonly (number | undefined)[]> {
+  const pauses = pausesAfter(PAIRS_OF_A_STEP)
+  const candidates: number[][] = []
+  for (let left = 0; left < leftCount; left++) {
+    const fitting: number[] = []
+    for (let right = 0; right < rightCount; right++) {
+      if (fits(left, right)) fitting.push(right)
+      if (pauses()) yield
+    }
+    candidates.push(fitting)
+  }
   const leftOf: (number | undefined)[] = Array.from({ length: rightCount })
   const rightOf: (number | undefined)[] = Array.from({ length: leftCount })
-  for (let left = 0; left < leftCount; left++) augment(left, candidates, leftOf, rightOf)
+  for (let left = 0; left < leftCount; left++) yield* augment(left, candidates, leftOf, rightOf, pauses)
   return rightOf
 }
 
 /** Looks breadth-first for a path from a free one on the left to a free one on the right, and turns its pairs over. */
-function augment(
+function* augment(
   start: number,
   candidates: readonly (readonly number[])[],
   leftOf: (number | undefined)[],
   rightOf: (number | undefined)[],
-): void {
+  pauses: () => boolean,
+): Generator<undefined, void> {
   const cameFrom = new Map<number, number>()
   const queue = [start]
   for (const left of queue) {
     for (const right of candidates[left] ?? []) {
+      if (pauses()) yield
       if (cameFrom.has(right)) continue
       cameFrom.set(right, left)
       const next = leftOf[right]
@@ -39,6 +51,17 @@ function augment(
       }
       queue.push(next)
     }
+  }
+}
+
+/** Creates a counter that returns true at each n-th call. */
+function pausesAfter(calls: number): () => boolean {
+  let left = calls
+  return () => {
+    left -= 1
+    if (left > 0) return false
+    left = calls
+    return true
   }
 }
 

@@ -24,10 +24,14 @@ const OTHER_TOOL = 0xffff
  * so that the application is not held up.
  */
 export function pairCalls<Made>(compares: readonly Compare<Made>[], made: readonly Made[]): Pairing | Promise<Pairing> {
+  return inSlices(pairInSteps(compares, made))
+}
+
+function* pairInSteps<Made>(compares: readonly Compare<Made>[], made: readonly Made[]): Generator<undefined, Pairing> {
   const counts = compares.map(() => new Uint16Array(made.length))
-  const counted = inSlices(countFaults(compares, made, counts))
-  if (counted instanceof Promise) return counted.then(() => toPairing(compares, made, counts))
-  return toPairing(compares, made, counts)
+  yield* countFaults(compares, made, counts)
+  const partners = yield* maximumMatching(compares.length, made.length, (left, right) => counts[left]?.[right] === 0)
+  return toPairing(compares, made, counts, partners)
 }
 
 /** Compares every expected call with every one that was made: many pairs in the first step, then one in each. Only how much differs is kept. */
@@ -50,8 +54,8 @@ function toPairing<Made>(
   compares: readonly Compare<Made>[],
   made: readonly Made[],
   counts: readonly Uint16Array[],
+  partners: readonly (number | undefined)[],
 ): Pairing {
-  const partners = maximumMatching(compares.length, made.length, (left, right) => counts[left]?.[right] === 0)
   const paired = new Set(partners)
   const all = [...compares.keys()]
   const open = all.filter((left) => partners[left] === undefined)
