@@ -104,6 +104,14 @@ export function toRequest(spans: readonly unknown[], serviceName = 'weather-app'
   }
 }
 
+/** The same span as a sender writes it whose clock is wrong by so much. */
+export function shifted(span: unknown, byMs: number): unknown {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a span of `makeRun`
+  const { startTimeUnixNano, endTimeUnixNano, ...rest } = span as { startTimeUnixNano: string; endTimeUnixNano: string }
+  const move = (time: string) => String(BigInt(time) + BigInt(byMs) * 1_000_000n)
+  return { ...rest, startTimeUnixNano: move(startTimeUnixNano), endTimeUnixNano: move(endTimeUnixNano) }
+}
+
 /** Posts an OTLP/JSON request. @returns The status of the answer. */
 export async function post(
   port: number,

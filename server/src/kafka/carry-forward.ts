@@ -42,10 +42,9 @@ export class CarryForward {
   /** @returns How many messages were appended */
   async run(partition: number, log: PartitionLog, nowMs: number): Promise<number> {
     let carried = 0
-    for (const [topic, commit] of log.commits()) {
-      const { held, behind } = log.sizeOf(topic)
-      const isMuch =
-        commit.metadata.length > CARRY_FROM || behind > Math.max(FEW_MESSAGES, held * MESSAGES_FOR_EACH_NEEDED)
+    for (const topic of log.topics) {
+      const { held, behind, metadataLength } = log.sizeOf(topic)
+      const isMuch = metadataLength > CARRY_FROM || behind > Math.max(FEW_MESSAGES, held * MESSAGES_FOR_EACH_NEEDED)
       const oldMs = nowMs - this.#parts.carryAfterMs
       const messages = log.oldest(topic, CARRY_TOGETHER).filter(({ timeMs }) => isMuch || timeMs < oldMs)
       for (const together of batchesOf(messages)) carried += await this.#append(partition, log, together)

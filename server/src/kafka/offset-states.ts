@@ -27,6 +27,7 @@ export class OffsetStates {
   readonly #before: CommittedStates
   #next: number
   #lowest: number
+  #latestLength = 0
 
   constructor(committed: Commit) {
     this.#before = readCommit(committed)
@@ -84,9 +85,8 @@ export class OffsetStates {
   commit(): Commit {
     const { lowest } = this
     const runs = new StateRuns(lowest)
-    for (const offset of [...this.#states.keys()].toSorted((left, right) => left - right)) {
-      const state = this.#states.get(offset)
-      if (state === undefined || offset < lowest || offset >= this.#next) continue
+    for (const [offset, state] of this.#inOrder()) {
+      if (offset < lowest || offset >= this.#next) continue
       runs.add(offset, 'finished')
       runs.add(offset + 1, state)
     }
@@ -97,7 +97,24 @@ export class OffsetStates {
       runs.add(end, state)
     }
     runs.add(this.#end, 'finished')
-    return { offset: lowest, metadata: runs.metadata() }
+    const metadata = runs.metadata()
+    this.#latestLength = metadata.length
+    return { offset: lowest, metadata }
+  }
+
+  /** Characters of the metadata of the latest commit. */
+  get latestLength(): number {
+    return this.#latestLength
+  }
+
+  /** Records are added in the order of their offsets, as they are read, so that they are rarely to be sorted. */
+  #inOrder(): Iterable<readonly [number, 'open' | 'emitted']> {
+    let before = -1
+    for (const offset of this.#states.keys()) {
+      if (offset < before) return [...this.#states].toSorted(([left], [right]) => left - right)
+      before = offset
+    }
+    return this.#states
   }
 
   /** The first offset of which nothing is known. */

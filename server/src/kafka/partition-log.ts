@@ -16,8 +16,8 @@ export class PartitionLog implements SpanLog {
   readonly #nowMs: () => number
   /** By the offset that the service knows, which stays the same when a message is appended again. */
   readonly #held = new Map<number, HeldMessage>()
-  /** In the order of the positions. */
-  readonly #byPosition = new Map<string, number>()
+  /** By topic and position, in the order of the positions. */
+  readonly #byPosition: ReadonlyMap<string, Map<number, number>>
   readonly #byTrace = new Map<string, Set<number>>()
   #onRecords: ((records: readonly LogRecord[]) => void) | undefined
   #nextOffset = 1
@@ -29,6 +29,7 @@ export class PartitionLog implements SpanLog {
    */
   constructor(commits: ReadonlyMap<string, Commit>, nowMs: () => number) {
     this.#states = new Map([...commits].map(([topic, commit]) => [topic, new OffsetStates(commit)]))
+    this.#byPosition = new Map([...commits.keys()].map((topic) => [topic, new Map<number, number>()]))
     this.#nowMs = nowMs
   }
 
@@ -69,7 +70,7 @@ export class PartitionLog implements SpanLog {
   ): void {
     const states = this.#states.get(topic)
     if (states === undefined) return
-    const known = from === undefined ? undefined : this.#byPosition.get(key(topic, from))
+    const known = from === undefined ? undefined : this.#byPosition.get(topic)?.get(from)
     if (known !== undefined) {
       this.#move(known, position)
       return
@@ -86,10 +87,15 @@ export class PartitionLog implements SpanLog {
     this.#hold(topic, position, record, traceIds, state, seenMs)
   }
 
-  /** Messages of a topic that are still needed, and how many a new owner would have to read again. */
-  sizeOf(topic: string): { readonly held: number; readonly behind: number } {
+  get topics(): Iterable<string> {
+    return this.#states.keys()
+  }
+
+  /** Messages of a topic that are still needed, how many a new owner would have to read again, and what the latest commit took. */
+  sizeOf(topic: string): { readonly held: number; readonly behind: number; readonly metadataLength: number } {
     const states = this.#states.get(topic)
-    return states === undefined ? { held: 0, behind: 0 } : { held: states.size, behind: states.next - states.lowest }
+    if (states === undefined) return { held: 0, behind: 0, metadataLength: 0 }
+    return { held: states.size, behind: states.next - states.lowest, metadataLength: states.latestLength }
   }
 
   /** A message of which nothing can be read: nothing is committed past it before `pass`. */
@@ -114,10 +120,10 @@ export class PartitionLog implements SpanLog {
   /** The messages of a topic that hold back its commit, the oldest first. */
   oldest(topic: string, limit: number): readonly Carried[] {
     const oldest: Carried[] = []
-    for (const offset of this.#byPosition.values()) {
+    for (const offset of this.#byPosition.get(topic)?.values() ?? []) {
       if (oldest.length === limit) break
       const held = this.#held.get(offset)
-      if (held?.topic !== topic || held.isUnderWay) continue
+      if (held === undefined || held.isUnderWay) continue
       const { record, position, traceIds } = held
       oldest.push({ topic, position, traceId: traceIds[0] ?? '', body: record.body, timeMs: record.timeMs })
     }
@@ -127,7 +133,7 @@ export class PartitionLog implements SpanLog {
   /** Messages are appended again, or could not be: those that are under way are not given as the oldest. */
   setUnderWay(messages: readonly Carried[], isUnderWay: boolean): void {
     for (const { topic, position } of messages) {
-      const held = this.#held.get(this.#byPosition.get(key(topic, position)) ?? 0)
+      const held = this.#held.get(this.#byPosition.get(topic)?.get(position) ?? 0)
       if (held !== undefined) held.isUnderWay = isUnderWay
     }
   }
@@ -215,7 +221,7 @@ export class PartitionLog implements SpanLog {
       isUnderWay: false,
       isDone: false,
     })
-    this.#byPosition.set(key(topic, position), offset)
+    this.#byPosition.get(topic)?.set(position, offset)
     this.#heldBytes += record.body.byteLength
     for (const traceId of traceIds) {
       const ofTrace = this.#byTrace.get(traceId)
@@ -251,7 +257,7 @@ export class PartitionLog implements SpanLog {
 
   #drop(offset: number, { record, traceIds, topic, position }: HeldMessage): void {
     this.#held.delete(offset)
-    this.#byPosition.delete(key(topic, position))
+    this.#byPosition.get(topic)?.delete(position)
     this.#heldBytes -= record.body.byteLength
     this.#states.get(topic)?.set(position, 'finished')
     for (const traceId of traceIds) {
@@ -266,14 +272,10 @@ export class PartitionLog implements SpanLog {
     if (held === undefined) return
     const { topic } = held
     this.#states.get(topic)?.set(held.position, 'finished')
-    this.#byPosition.delete(key(topic, held.position))
+    this.#byPosition.get(topic)?.delete(held.position)
     held.position = position
     held.isUnderWay = false
     this.#states.get(topic)?.add(position, held.state)
-    this.#byPosition.set(key(topic, position), offset)
+    this.#byPosition.get(topic)?.set(position, offset)
   }
-}
-
-function key(topic: string, position: number): string {
-  return `${topic}\n${position}`
 }

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { startWorker } from '../../src/start-worker.ts'
 import { createSink } from '../sink.ts'
 import type { Sink } from '../sink.ts'
-import { makeRun, toRequest, until } from '../traces.ts'
+import { makeRun, shifted, toRequest, until } from '../traces.ts'
 import type { MadeRun } from '../traces.ts'
 import { Sender } from './sender.ts'
 import { sharedKafka } from './shared-broker.ts'
@@ -21,14 +21,6 @@ async function createTopics(name: string): Promise<Sender> {
   const { spans, logs, dead } = topicsOf(name)
   await kafka.createTopics({ [spans]: APPEND_TIME, [logs]: APPEND_TIME, [dead]: {} }, 1)
   return new Sender(kafka.brokers, spans)
-}
-
-/** The same span as a sender writes it whose clock is wrong by so much. */
-function shifted(span: unknown, byMs: number): unknown {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a span of `makeRun`
-  const { startTimeUnixNano, endTimeUnixNano, ...rest } = span as { startTimeUnixNano: string; endTimeUnixNano: string }
-  const move = (time: string) => String(BigInt(time) + BigInt(byMs) * 1_000_000n)
-  return { ...rest, startTimeUnixNano: move(startTimeUnixNano), endTimeUnixNano: move(endTimeUnixNano) }
 }
 
 const MINUTES_5 = 300_000

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 import { libraryNames, loadLibrary } from '../../../test/corpus/load.ts'
-import { makeRun, toRequest } from '../traces.ts'
+import { makeRun, shifted, toRequest } from '../traces.ts'
 import type { MadeRun } from '../traces.ts'
 import type { KafkaCollector } from './collector.ts'
 import type { Truth } from './truth.ts'
@@ -10,6 +10,8 @@ import type { Truth } from './truth.ts'
 export class ServiceTraffic {
   readonly #service: string
   readonly #truth: Truth
+  /** How wrong the clock is with which spans are written. */
+  clockOffsetMs = 0
   #isOver = false
   #running: Promise<void> | undefined
 
@@ -66,7 +68,7 @@ export class ServiceTraffic {
     for (const place of places) {
       await collector.send(
         toRequest(
-          runs.map((run) => run.spans[place]),
+          runs.map((run) => shifted(run.spans[place], this.clockOffsetMs)),
           this.#service,
         ),
       )
