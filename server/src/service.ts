@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { buildRuns } from 'spanscore/engine'
-import type { AgentRun, SourceLog, SourceSpan } from 'spanscore/engine'
+import type { SourceLog, SourceSpan } from 'spanscore/engine'
 
 import { RecordContents } from './log/record-contents.ts'
 import { EMITTED, FINISHED, RecordStates } from './log/record-states.ts'
@@ -10,7 +10,7 @@ import type { RequestReader } from './receive/read-request.ts'
 import { membersOf } from './score/run-spans.ts'
 import type { OfferedRun, RunScorer } from './score/run-scorer.ts'
 import type { Outbox } from './send/outbox.ts'
-import type { GatheredRecords } from './send/gathered-signals.ts'
+import type { GatheredRecords } from './send/gathered-scores.ts'
 import type { HeldLog, HeldSpan, SpanPlace } from './traces/held-span.ts'
 import type { FinishedSpans } from './traces/held-units.ts'
 import { bareSpan } from './traces/span-content.ts'
@@ -25,8 +25,8 @@ export interface ServiceParts {
   readonly buffer: TraceBuffer
   readonly scorer: RunScorer
   readonly outbox: Outbox
-  /** What was written for a run since the last call, by the resource of its service. */
-  readonly take: (run: AgentRun) => GatheredRecords
+  /** What was written since the last call. */
+  readonly take: () => GatheredRecords
   readonly report: (message: string) => void
   /** Milliseconds since the epoch: the time of the log. */
   readonly nowMs: () => number
@@ -216,12 +216,8 @@ export class Service {
       buffer.scored(settled)
       observer?.settled(settled, offers)
       await Promise.all(offers.map((offered) => scorer.offer(offered)))
-      const gathered = offers.map(({ run }) => take(run))
-      outbox.add({
-        logRecords: gathered.flatMap(({ logRecords }) => logRecords),
-        spans: gathered.flatMap(({ spans }) => spans),
-        onDelivered: () => this.#delivered(settled),
-      })
+      // What was written of another run that is with the scorers goes with it: it is delivered before that run's own parcel.
+      outbox.add({ ...take(), onDelivered: () => this.#delivered(settled) })
     } catch (error) {
       this.#failed(error)
       // The same error would come again: the spans are treated as if they had been scored, and counted.
@@ -252,7 +248,9 @@ export class Service {
   #sourceOf(traceId: string, span: HeldSpan): SourceSpan | undefined {
     if (!span.isRecognised) return bareSpan(traceId, span)
     const body = span.body ?? this.#contents.of(span.offset)
-    return body === undefined ? undefined : this.#parts.reader.span(body, span)
+    if (body === undefined) return undefined
+    const { spanId, parentSpanId, resource, scope } = span
+    return this.#parts.reader.span(body, span, { resource, scope, ids: { traceId, spanId, parentSpanId } })
   }
 
   #logOf(log: HeldLog): SourceLog | undefined {

@@ -34,7 +34,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
     reader: await RequestReader.create(options.limits),
     report,
     configuration: JSON.stringify([scorer.scorers, config.text, options.traces]),
-    take: (run) => scorer.take(run),
+    take: () => scorer.take(),
   })
   const metrics = new WorkerMetrics(worker, outbox, meters, jobs)
   const http = await serveWorkerHealth(options, outbox, {

@@ -121,7 +121,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     buffer,
     scorer,
     outbox,
-    take: (run) => scorer.take(run),
+    take: () => scorer.take(),
     report,
     nowMs: epochMs,
     retentionMs: options.limits.retentionMs,

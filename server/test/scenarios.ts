@@ -74,6 +74,29 @@ export function describeScenarios(where: string, start: StartSystem): void {
       expect(system.counts()).toMatchObject({ outbox: { waiting: 0, refused: 0 } })
     })
 
+    it('sends the scores of an agent of another service with those of the agent that called it', async () => {
+      await using sink = await createSink()
+      const configPath = configFile('every-agent.yaml', 'scorers: [{ name: answer_present, scope: every-agent }]')
+      const system = await start(sink.url, configPath)
+      const outer = makeRun()
+      const inner = makeRun({ traceId: outer.traceId, text: 'How cold is it?' })
+      const named: readonly object[] = JSON.parse(JSON.stringify(inner.spans).replaceAll('weather-agent', 'helper'))
+      const [, tool] = outer.spans as readonly { readonly spanId: string }[]
+      const innerSpans = named.map((span) => ({ parentSpanId: tool?.spanId, ...span }))
+      await system.send(toRequest(innerSpans, 'helper-app'))
+      await system.send(toRequest(outer.spans))
+      await until(() => sink.logs.length >= 2 && sink.spans.length >= 2, 'the scores of both agents', 15_000)
+      await system.stop()
+      expect(new Set(sink.logs.map(({ spanId }) => spanId))).toEqual(new Set([outer.agentSpanId, inner.agentSpanId]))
+      const services = sink.spans.map(({ parentSpanId, resource }) => [parentSpanId, resource['service.name']])
+      expect(new Map(services as [string, string][])).toEqual(
+        new Map([
+          [outer.agentSpanId, 'weather-app'],
+          [inner.agentSpanId, 'helper-app'],
+        ]),
+      )
+    })
+
     it('scores every run of thousands that are complete at the same moment, also with a scorer that takes its time', async () => {
       await using sink = await createSink()
       const configPath = configFile(

@@ -2,6 +2,7 @@ import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
 import { explanationOf, MAX_NAME_LENGTH, shortened } from './score-attributes.ts'
 import type { ExplanationRules, ScoreAttributes } from './score-attributes.ts'
+import { NO_ATTRIBUTES } from './score-sums.ts'
 
 /** What an event's attributes depend on besides the evaluation and its run. */
 export interface EventDetails {
@@ -10,6 +11,8 @@ export interface EventDetails {
   readonly verdictTimeMs: number
   /** Attributes that `metricAttributes` copies from the resource or the agent span. */
   readonly extra: Readonly<ScoreAttributes>
+  /** Attributes that identify the score. They take precedence over those that are copied. */
+  readonly identity?: Readonly<ScoreAttributes> | undefined
 }
 
 /**
@@ -64,8 +67,13 @@ export function eventAttributes(
     if (outputTokens !== undefined) attributes['spanscore.judge.output_tokens'] = outputTokens
     if (judge.costUsd !== undefined) attributes['spanscore.judge.cost_usd'] = judge.costUsd
   }
-  for (const name in details.extra) attributes[name] ??= details.extra[name] ?? ''
+  addMissing(attributes, details.identity)
+  addMissing(attributes, details.extra)
   return attributes
+}
+
+function addMissing(attributes: ScoreAttributes, more: Readonly<ScoreAttributes> = NO_ATTRIBUTES): void {
+  for (const name in more) attributes[name] ??= more[name] ?? ''
 }
 
 function lastResponseId({ steps }: AgentRun): string | undefined {

@@ -34,9 +34,17 @@ export function isSilent({ score }: Evaluation): boolean {
 /** The `spanscore.<id>.*` attributes of an evaluation, for the agent's span or the late span; empty if `isSilent`. */
 export function scoreAttributes(evaluation: Evaluation, rules: ExplanationRules): ScoreAttributes {
   if (isSilent(evaluation)) return {}
+  return addScore({}, evaluation, rules)
+}
+
+/** Attributes of the late span beside those of the event. */
+export function lateSpanAttributes(evaluation: Evaluation, rules: ExplanationRules): ScoreAttributes {
+  return addScore({ 'gen_ai.operation.name': 'evaluation' }, evaluation, rules)
+}
+
+function addScore(attributes: ScoreAttributes, evaluation: Evaluation, rules: ExplanationRules): ScoreAttributes {
   const { score, scorer, complete, revision } = evaluation
   const names = namesOf(scorer.id)
-  const attributes: ScoreAttributes = {}
   if (score.status === 'scored') {
     attributes[names.score] = score.value
     attributes[names.label] = score.label

@@ -8,7 +8,13 @@ export type { AgentRun } from '../model/agent-run.ts'
 export type { OtlpBatch } from '../otlp/batch.ts'
 export { readOtlpJson } from '../otlp/json.ts'
 export { createProtobufDecoder } from '../otlp/protobuf.ts'
-export type { ProtobufBatch, ProtobufDecoder, ProtobufDecoderOptions } from '../otlp/protobuf.ts'
+export type {
+  DecodedAgain,
+  KnownSpan,
+  ProtobufBatch,
+  ProtobufDecoder,
+  ProtobufDecoderOptions,
+} from '../otlp/protobuf.ts'
 export { buildRuns } from '../runs/build-runs.ts'
 export type { BuildRunsOptions } from '../runs/build-runs.ts'
 export type { Dialect, SpanRole } from '../spans/dialect.ts'
@@ -16,6 +22,8 @@ export { recognise, roleOf } from '../spans/recognise.ts'
 export type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 export { CopiedAttributes } from '../emit/copied-attributes.ts'
 export { Emitter } from '../emit/emitter.ts'
+export type { Emission, ScoreSink, PreparedScore } from '../emit/emitter.ts'
+export { SCOPE_NAME, SCOPE_VERSION } from '../emit/signal-providers.ts'
 export { ScoreMetrics } from '../emit/score-metrics.ts'
 export { OfferedRuns } from '../processor/offered-runs.ts'
 export type { HandOver, OfferedRun, OfferedRunsParts, WriteEvaluation } from '../processor/offered-runs.ts'

@@ -1,10 +1,38 @@
 import type { SourceEvent, SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { isParentRemote, toStatusCode } from './batch.ts'
-import { eachField, endOf, readId, readKeyValue, readString, readTime, readValue } from './protobuf-values.ts'
+import {
+  checkEnd,
+  eachField,
+  endOf,
+  readId,
+  readKeyValue,
+  readString,
+  readTag,
+  readTime,
+  readValue,
+  skipField,
+} from './protobuf-values.ts'
 import type { Reader } from './protobuf-values.ts'
 
 type Attributes = Record<string, unknown>
 type Scope = SourceSpan['scope']
+
+/** What is known of a span before it is read. */
+export interface SpanOrigin {
+  readonly resource: Attributes
+  readonly scope: Scope
+  /** Its ids, where it was read before: they are not read again. */
+  readonly ids?: IdsOfSpan | undefined
+}
+
+/** The ids of a span. */
+export type IdsOfSpan = Pick<SourceSpan, 'traceId' | 'spanId' | 'parentSpanId'>
+
+/** Shared by all spans without events. */
+const NO_EVENTS: readonly SourceEvent[] = []
+
+/** Shared by all spans whose status is not set. */
+const UNSET: SourceSpan['status'] = { code: 'unset' }
 
 /**
  * Reads a span; `undefined` if it has no ids.
@@ -14,43 +42,53 @@ type Scope = SourceSpan['scope']
 export function readSpan(
   reader: Reader,
   end: number,
-  resource: Attributes,
-  scope: Scope,
+  { resource, scope, ids }: SpanOrigin,
   isOrdinary: boolean,
 ): SourceSpan | undefined {
   const attributes: Attributes = {}
-  const events: SourceEvent[] = []
-  const span = { traceId: '', spanId: '', parentSpanId: '', name: '', kind: 0, startTimeMs: 0, endTimeMs: 0 }
-  let status: SourceSpan['status'] = { code: 'unset' }
+  let events: SourceEvent[] | undefined
+  let traceId = ids?.traceId ?? ''
+  let spanId = ids?.spanId ?? ''
+  let parentSpanId = ids?.parentSpanId ?? ''
+  let name = ''
+  let kind = 0
+  let startTimeMs = 0
+  let endTimeMs = 0
+  let status = UNSET
   let droppedAttributesCount = 0
   let flags = 0
-  eachField(reader, end, (field, wireType) => {
-    if (field === 1) span.traceId = readId(reader, 16)
-    else if (field === 2) span.spanId = readId(reader, 8)
-    else if (field === 4) span.parentSpanId = readId(reader, 8)
-    else if (field === 5) span.name = readString(reader)
-    else if (isOrdinary && (field === 9 || field === 11)) return false
-    else if (field === 6) span.kind = reader.uint32()
-    else if (field === 7) span.startTimeMs = readTime(reader, wireType)
-    else if (field === 8) span.endTimeMs = readTime(reader, wireType)
-    else if (field === 9) readKeyValue(reader, endOf(reader), attributes, false, 0)
+  // A loop and no callback, and one literal at the end: this runs twice for each span of each request.
+  while (reader.pos < end) {
+    const tag = readTag(reader)
+    const field = tag >>> 3
+    if (field === 9 && !isOrdinary) readKeyValue(reader, endOf(reader), attributes, false, 0)
+    else if (field === 1 && ids === undefined) traceId = readId(reader, 16)
+    else if (field === 2 && ids === undefined) spanId = readId(reader, 8)
+    else if (field === 4 && ids === undefined) parentSpanId = readId(reader, 8)
+    else if (field === 5) name = readString(reader)
+    else if (field === 6) kind = reader.uint32()
+    else if (field === 7) startTimeMs = readTime(reader, tag & 7)
+    else if (field === 8) endTimeMs = readTime(reader, tag & 7)
     else if (field === 10) droppedAttributesCount = reader.uint32()
-    else if (field === 11) events.push(readEvent(reader, endOf(reader)))
+    else if (field === 11 && !isOrdinary) (events ??= []).push(readEvent(reader, endOf(reader)))
     else if (field === 15) status = readStatus(reader, endOf(reader))
     else if (field === 16) flags = reader.fixed32()
-    else return false
-    return true
-  })
-  if (span.traceId === '' || span.spanId === '') return undefined
-  const { parentSpanId, ...rest } = span
+    else skipField(reader, tag)
+  }
+  checkEnd(reader, end)
+  if (traceId === '' || spanId === '') return undefined
   return {
-    ...rest,
-    ...(parentSpanId !== '' && { parentSpanId }),
-    ...(isParentRemote(flags) && { parentIsRemote: true }),
-    endTimeMs: span.endTimeMs || span.startTimeMs,
+    traceId,
+    spanId,
+    parentSpanId: parentSpanId === '' ? undefined : parentSpanId,
+    parentIsRemote: isParentRemote(flags) ? true : undefined,
+    name,
+    kind,
+    startTimeMs,
+    endTimeMs: endTimeMs || startTimeMs,
     scope,
     attributes,
-    events,
+    events: events ?? NO_EVENTS,
     status,
     resource,
     droppedAttributesCount,

@@ -94,7 +94,8 @@ export function eachField(reader: Reader, end: number, visit: (field: number, wi
   checkEnd(reader, end)
 }
 
-function checkEnd(reader: Reader, end: number): void {
+/** @throws RangeError where a field ran past the end of its message */
+export function checkEnd(reader: Reader, end: number): void {
   if (reader.pos !== end) throw new RangeError(`a field runs past the end of its message at byte ${end}`)
 }
 

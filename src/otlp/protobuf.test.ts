@@ -199,8 +199,10 @@ describe('OTLP in protobuf', () => {
     expect(batch).toEqual(expected)
     // A span can be decoded again from its place alone.
     const [first] = batch.spans
-    const [start, end] = spanPlaces
-    expect(decode.span(protobuf, start ?? 0, end ?? 0, first ?? { resource: {}, scope: { name: '' } })).toEqual(first)
+    const [start = 0, end = 0] = spanPlaces
+    if (first === undefined) throw new Error('expected a span')
+    const known = { resource: first.resource, scope: first.scope, ids: first }
+    expect(decode.again(protobuf).span(start, end, known)).toEqual(first)
   })
 
   it('reads structured values, and log records beside spans', async () => {

@@ -1,9 +1,11 @@
 import { BoundedMap } from '../spans/bounded-map.ts'
+import { shareResource } from '../spans/shared-resource.ts'
 import { isKeyOfDialect, isNameOfDialect, scopeKindOf } from '../spans/recognition-hints.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
 import { createBatch } from './batch.ts'
 import type { OtlpBatch } from './batch.ts'
 import { readLog, readScope, readSpan } from './protobuf-records.ts'
+import type { IdsOfSpan } from './protobuf-records.ts'
 import {
   eachField,
   endOf,
@@ -50,28 +52,35 @@ export interface ProtobufBatch extends OtlpBatch {
 /** Decodes requests, and single spans and log records of a decoded request again. */
 export interface ProtobufDecoder {
   (bytes: Uint8Array): ProtobufBatch
-  /** Decodes the span between two positions of a decoded request. */
-  span(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    of: Pick<SourceSpan, 'resource' | 'scope'>,
-  ): SourceSpan | undefined
-  /** Decodes the log record between two positions of a decoded request. */
-  log(bytes: Uint8Array, start: number, end: number, of: Pick<SourceLog, 'scope'>): SourceLog
+  /** Decodes single spans and log records of a decoded request again. */
+  again(bytes: Uint8Array): DecodedAgain
 }
 
-/** Attributes of resources, by the bytes they were read from (one character per byte). */
-type KnownResources = BoundedMap<string, Attributes>
+/** A decoded request whose spans and log records can be decoded again. */
+export interface DecodedAgain {
+  /** Decodes the span between two positions, without its ids. */
+  span(start: number, end: number, of: KnownSpan): SourceSpan | undefined
+  /** Decodes the log record between two positions. */
+  log(start: number, end: number, of: Pick<SourceLog, 'scope'>): SourceLog
+}
 
-/** More senders, and longer descriptions of them, than a process normally receives. */
-const MAX_RESOURCES = 1000
-const MAX_RESOURCE_BYTES = 4096
+/** What is already known of a span that is decoded again. */
+export type KnownSpan = Pick<SourceSpan, 'resource' | 'scope'> & { readonly ids: IdsOfSpan }
+
+/** Resources and scopes, by the bytes they were read from (one character per byte). */
+interface Known {
+  readonly resources: BoundedMap<string, Attributes>
+  readonly scopes: BoundedMap<string, Scope>
+}
+
+/** More senders and scopes, and longer descriptions of them, than a process normally receives. */
+const MAX_KNOWN = 1000
+const MAX_KNOWN_BYTES = 4096
 
 /** What to decode, and where to put it. */
 interface Target {
   readonly batch: ProtobufBatch
-  readonly resources: KnownResources
+  readonly known: Known
   readonly skipsOrdinary: boolean
 }
 
@@ -89,22 +98,25 @@ export async function createProtobufDecoder({
     const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     return Object.assign(new BinaryReader(source), { source })
   }
-  const resources: KnownResources = new BoundedMap(MAX_RESOURCES)
+  const known: Known = { resources: new BoundedMap(MAX_KNOWN), scopes: new BoundedMap(MAX_KNOWN) }
   const decode = (bytes: Uint8Array): ProtobufBatch => {
     const batch = { ...createBatch(), spanPlaces: [], logPlaces: [] }
-    return readRequest(readerOf(bytes), { batch, resources, skipsOrdinary })
+    return readRequest(readerOf(bytes), { batch, known, skipsOrdinary })
   }
-  const span: ProtobufDecoder['span'] = (bytes, start, end, { resource, scope }) => {
+  const again = (bytes: Uint8Array): DecodedAgain => {
     const reader = readerOf(bytes)
-    reader.pos = start
-    return readSpan(reader, end, resource, scope, false)
+    return {
+      span: (start, end, of) => {
+        reader.pos = start
+        return readSpan(reader, end, of, false)
+      },
+      log: (start, end, { scope }) => {
+        reader.pos = start
+        return readLog(reader, end, scope)
+      },
+    }
   }
-  const log: ProtobufDecoder['log'] = (bytes, start, end, { scope }) => {
-    const reader = readerOf(bytes)
-    reader.pos = start
-    return readLog(reader, end, scope)
-  }
-  return Object.assign(decode, { span, log })
+  return Object.assign(decode, { again })
 }
 
 /** Reads `ExportTraceServiceRequest` or `ExportLogsServiceRequest`: field 1 is a repeated entry with a resource. */
@@ -124,7 +136,7 @@ function readResourceEntry(reader: Reader, end: number, target: Target): void {
   eachField(reader, end, (field, wireType) => {
     if (wireType !== LENGTH_DELIMITED || field > 2) return false
     const entryEnd = endOf(reader)
-    if (field === 1) resource = readResource(reader, entryEnd, target.resources)
+    if (field === 1) resource = knownAt(reader, entryEnd, target.known.resources, readResource)
     else scopes.push({ start: reader.pos, end: entryEnd })
     reader.pos = entryEnd
     return true
@@ -136,15 +148,25 @@ function readResourceEntry(reader: Reader, end: number, target: Target): void {
   reader.pos = end
 }
 
-/** A sender's resource has the same bytes in each request, so equal ones share one object, which must not be modified. */
-function readResource(reader: Reader, end: number, resources: KnownResources): Attributes {
-  if (end - reader.pos > MAX_RESOURCE_BYTES) return readAttributeList(reader, end, 1)
+/** Reads the attributes of a resource: field 1, repeated. */
+function readResource(reader: Reader, end: number): Attributes {
+  return shareResource(readAttributeList(reader, end, 1))
+}
+
+/** A sender's resource and scopes have the same bytes in each request, so equal ones share one object, which must not be modified. */
+function knownAt<T>(
+  reader: Reader,
+  end: number,
+  known: BoundedMap<string, T>,
+  read: (reader: Reader, end: number) => T,
+): T {
+  if (end - reader.pos > MAX_KNOWN_BYTES) return read(reader, end)
   const bytes = reader.source.toString('latin1', reader.pos, end)
-  const known = resources.get(bytes)
-  if (known !== undefined) return known
-  const resource = readAttributeList(reader, end, 1)
-  resources.set(bytes, resource)
-  return resource
+  const found = known.get(bytes)
+  if (found !== undefined) return found
+  const value = read(reader, end)
+  known.set(bytes, value)
+  return value
 }
 
 /** Reads `ScopeSpans` or `ScopeLogs`: 1 is the scope, 2 the spans or log records. */
@@ -154,7 +176,7 @@ function readScopeEntry(reader: Reader, end: number, resource: Attributes, targe
   eachField(reader, end, (field, wireType) => {
     if (wireType !== LENGTH_DELIMITED || field > 2) return false
     const entryEnd = endOf(reader)
-    if (field === 1) scope = readScope(reader, entryEnd)
+    if (field === 1) scope = knownAt(reader, entryEnd, target.known.scopes, readScope)
     else records.push({ start: reader.pos, end: entryEnd })
     reader.pos = entryEnd
     return true
@@ -178,7 +200,7 @@ function readRecord(reader: Reader, end: number, resource: Attributes, scope: Sc
   const { kind, isOrdinary } = kindOf(reader, end, target.skipsOrdinary)
   reader.pos = start
   if (kind === 'span') {
-    const span = readSpan(reader, end, resource, scope, isOrdinary)
+    const span = readSpan(reader, end, { resource, scope }, isOrdinary)
     if (span === undefined) batch.invalid++
     else {
       batch.spans.push(span)

@@ -1,4 +1,5 @@
 import { Emitter } from '../emit/emitter.ts'
+import { ProviderSink } from '../emit/provider-sink.ts'
 import { ScoreMetrics } from '../emit/score-metrics.ts'
 import type { LiveRun } from '../runs/live/live-run.ts'
 import { TraceStore } from '../runs/live/trace-store.ts'
@@ -93,10 +94,9 @@ export class ScoringPipeline {
       reporter,
       emitter: new Emitter({
         options: options.emit,
-        providers: this.#providers,
+        sink: new ProviderSink(this.#providers, (what, error) => reporter.threw(what, error)),
         metrics: this.#metrics,
         nowMs: () => Date.now(),
-        onError: (what, error) => reporter.threw(what, error),
       }),
       providers: this.#providers,
     })

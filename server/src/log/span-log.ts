@@ -1,4 +1,4 @@
-import type { SourceLog, SourceSpan } from 'spanscore/engine'
+import type { DecodedAgain, SourceLog, SourceSpan } from 'spanscore/engine'
 
 /** What a record of the log holds. */
 export type Signal = 'traces' | 'logs'
@@ -23,6 +23,8 @@ export interface RecordBody {
   readonly bytes: Uint8Array
   /** How many spans and log records hold it. */
   holders: number
+  /** Decodes them, once it has been asked for. */
+  again?: DecodedAgain
 }
 
 /** The body of a record, and where its spans and log records are in it: for each index where it starts and where it ends. */

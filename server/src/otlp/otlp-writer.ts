@@ -10,6 +10,8 @@ const SHORT_TEXT = 40
 /** Where lengths are longer than one byte, what follows is moved by so many. */
 const MAX_ONE_BYTE = 0x7f
 
+const NONE: Readonly<Record<string, unknown>> = {}
+
 /** From here on numbers are no integers of 64 bits. */
 const MAX_INTEGER = 2 ** 63
 
@@ -29,6 +31,11 @@ export class OtlpWriter {
     const taken = Buffer.from(this.#buffer.subarray(0, this.#at))
     this.#at = 0
     return taken
+  }
+
+  /** Bytes that were written since the last copy was taken. */
+  get length(): number {
+    return this.#at
   }
 
   /** Opens a message in a field. @returns What `end` needs */
@@ -116,13 +123,39 @@ export class OtlpWriter {
     this.#at = this.#buffer.writeUInt32LE(Math.floor(nanoseconds / 0x100000000), this.#at)
   }
 
-  /** One `KeyValue` for each attribute that has a value. */
-  attributes(field: number, attributes: Readonly<Record<string, unknown>>): void {
+  /**
+   * One `KeyValue` for each attribute that has a value.
+   *
+   * @param except Attributes with these names are left out.
+   */
+  attributes(
+    field: number,
+    attributes: Readonly<Record<string, unknown>>,
+    except: Readonly<Record<string, unknown>> = NONE,
+  ): void {
     // oxlint-disable-next-line eslint/guard-for-in -- attributes are plain objects, and this loop makes no array
     for (const name in attributes) {
       const value = attributes[name]
       if (value === undefined || value === null) continue
+      if (except !== NONE && Object.hasOwn(except, name)) continue
       this.#keyValue(field, name, value)
+    }
+  }
+
+  /** Messages once more that were written in another field. Both numbers are below 16, so that what precedes a message is one byte. */
+  again(field: number, messages: Uint8Array): void {
+    this.#reserve(messages.byteLength)
+    this.#buffer.set(messages, this.#at)
+    const end = this.#at + messages.byteLength
+    while (this.#at < end) {
+      this.#buffer[this.#at++] = field * 8 + LENGTH_DELIMITED
+      let length = 0
+      for (let shift = 1, more = true; more; shift *= 0x80) {
+        const byte = this.#buffer[this.#at++] ?? 0
+        length += (byte & MAX_ONE_BYTE) * shift
+        more = byte > MAX_ONE_BYTE
+      }
+      this.#at += length
     }
   }
 

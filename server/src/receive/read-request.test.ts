@@ -56,7 +56,7 @@ describe.each(['json', 'protobuf'] as const)('a request in %s', (encoding) => {
       for (const from of [decoded.bytes.body, again]) {
         for (const [index, span] of decoded.spans.entries()) {
           const { resource, scope } = span!
-          expect(reader.span(from, { ...placeIn(decoded.bytes, index), resource, scope })).toEqual(span)
+          expect(reader.span(from, placeIn(decoded.bytes, index), { resource, scope, ids: span! })).toEqual(span)
           count += 1
         }
         for (const [index, log] of decoded.logs.entries()) {

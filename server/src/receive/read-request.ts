@@ -1,5 +1,13 @@
 import { createProtobufDecoder } from 'spanscore/engine'
-import type { OtlpBatch, ProtobufBatch, ProtobufDecoder, SourceLog, SourceSpan } from 'spanscore/engine'
+import type {
+  DecodedAgain,
+  KnownSpan,
+  OtlpBatch,
+  ProtobufBatch,
+  ProtobufDecoder,
+  SourceLog,
+  SourceSpan,
+} from 'spanscore/engine'
 
 import type { DecodedRecord, NewRecord, RecordBody, RecordBytes } from '../log/span-log.ts'
 import { decompressAgain } from './decompress.ts'
@@ -104,11 +112,8 @@ export class RequestReader {
    *
    * @throws Error if it does not decode
    */
-  span(
-    { bytes }: RecordBody,
-    { start, end, resource, scope }: Pick<SourceSpan, 'resource' | 'scope'> & Place,
-  ): SourceSpan | undefined {
-    return this.#decode.span(bytes, start, end, { resource, scope })
+  span(body: RecordBody, { start, end }: Place, of: KnownSpan): SourceSpan | undefined {
+    return this.#again(body).span(start, end, of)
   }
 
   /**
@@ -116,8 +121,12 @@ export class RequestReader {
    *
    * @throws Error if it does not decode
    */
-  log({ bytes }: RecordBody, { start, end, scope }: Pick<SourceLog, 'scope'> & Place): SourceLog {
-    return this.#decode.log(bytes, start, end, { scope })
+  log(body: RecordBody, { start, end, scope }: Pick<SourceLog, 'scope'> & Place): SourceLog {
+    return this.#again(body).log(start, end, { scope })
+  }
+
+  #again(body: RecordBody): DecodedAgain {
+    return (body.again ??= this.#decode.again(body.bytes))
   }
 
   /** In a request that is smaller than one record may be, none is too large. */

@@ -3,7 +3,7 @@ import type { SpanContext } from '@opentelemetry/api'
 import { HandedRuns } from 'spanscore/engine'
 import type { Budget, BudgetHistory, Evaluation, HandedQuestion, ScoringOptions, Skipped } from 'spanscore/engine'
 
-import type { GatheredRecords } from '../send/gathered-signals.ts'
+import type { GatheredRecords } from '../send/gathered-scores.ts'
 import type { ServiceMeters } from '../send/service-meters.ts'
 import type { JudgeJob } from './judge-job.ts'
 import { ScoreOutputs } from './score-outputs.ts'
@@ -69,7 +69,7 @@ export class JudgeScorer {
       counted: isCounted,
       extra,
     })
-    return this.#outputs.take(resource)
+    return this.#outputs.take()
   }
 
   /** What became of the jobs of each judge. */

@@ -2,23 +2,14 @@ import { expect, it } from 'vitest'
 
 import { LatestUsed } from './latest-used.ts'
 
-it('keeps what was used last, and what is not idle', () => {
-  const busy = new Set<string>()
+it('keeps what was used last', () => {
   const dropped: string[] = []
-  const values = new LatestUsed<string>({
-    limit: 2,
-    isIdle: (value) => !busy.has(value),
-    onDropped: (value) => dropped.push(value),
-  })
-  const use = (key: string) => values.get(key, () => key)
-  for (const key of ['a', 'b', 'a', 'c']) expect(use(key)).toBe(key)
+  const values = new LatestUsed<string>(2, (value) => dropped.push(value))
+  for (const key of ['a', 'b', 'a', 'c']) expect(values.get(key, () => key)).toBe(key)
   expect(dropped).toEqual(['b'])
-  busy.add('a')
-  busy.add('c')
-  use('d')
-  expect([...values.values()]).toEqual(['a', 'c', 'd'])
-  busy.clear()
-  use('e')
-  expect(dropped).toEqual(['b', 'a', 'c'])
-  expect([...values.values()]).toEqual(['d', 'e'])
+  expect([...values.values()]).toEqual(['a', 'c'])
+  values.get('a', () => 'another')
+  values.get('d', () => 'd')
+  expect(dropped).toEqual(['b', 'c'])
+  expect([...values.values()]).toEqual(['a', 'd'])
 })

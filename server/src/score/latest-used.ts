@@ -1,22 +1,16 @@
-/** How entries are let go of. */
-export interface LatestUsedOptions<Value> {
-  /** Entries beyond this give way, the one that was not used for longest first. */
-  readonly limit: number
-  /** Whether nothing would be lost with an entry now. */
-  readonly isIdle: (value: Value) => boolean
-  readonly onDropped?: (value: Value) => void
-}
-
 /** Values by key, each made when it is first asked for. Those that were used last are kept. */
 export class LatestUsed<Value> {
-  readonly #options: LatestUsedOptions<Value>
+  readonly #limit: number
+  readonly #onDropped: (value: Value) => void
   /** The order of the map is the order of the latest use. */
   readonly #values = new Map<string, Value>()
   /** What is asked for is most often what was asked for last. */
   #latest: { readonly key: string; readonly value: Value } | undefined
 
-  constructor(options: LatestUsedOptions<Value>) {
-    this.#options = options
+  /** @param limit Values beyond it give way, the one that was not used for longest first. */
+  constructor(limit: number, onDropped: (value: Value) => void = () => undefined) {
+    this.#limit = limit
+    this.#onDropped = onDropped
   }
 
   values(): Iterable<Value> {
@@ -30,17 +24,15 @@ export class LatestUsed<Value> {
     this.#latest = { key, value }
     if (known !== undefined) this.#values.delete(key)
     this.#values.set(key, value)
-    if (known === undefined) this.#giveWay(key)
+    if (this.#values.size > this.#limit) this.#dropOldest()
     return value
   }
 
-  #giveWay(used: string): void {
-    const { limit, isIdle, onDropped } = this.#options
+  #dropOldest(): void {
     for (const [key, value] of this.#values) {
-      if (this.#values.size <= limit) return
-      if (key === used || !isIdle(value)) continue
       this.#values.delete(key)
-      onDropped?.(value)
+      this.#onDropped(value)
+      return
     }
   }
 }

@@ -1,10 +1,9 @@
-import { diag } from '@opentelemetry/api'
 import type { SpanContext } from '@opentelemetry/api'
 import { Emitter, ScoreMetrics } from 'spanscore/engine'
 import type { AgentRun, CopiedAttributes, Evaluation, OfferedRuns } from 'spanscore/engine'
 
-import { GatheredSignals } from '../send/gathered-signals.ts'
-import type { GatheredRecords } from '../send/gathered-signals.ts'
+import { GatheredScores, originOf } from '../send/gathered-scores.ts'
+import type { GatheredRecords } from '../send/gathered-scores.ts'
 import { attributesOfService } from '../send/service-meters.ts'
 import type { MeterOutput, ServiceMeters } from '../send/service-meters.ts'
 import { toResource } from '../send/to-resource.ts'
@@ -38,26 +37,18 @@ export interface WrittenScore {
   readonly extra: ExtraAttributes
 }
 
-/** Log records and late spans with one resource: that of one process of a service. */
-interface ResourceOutput {
-  readonly records: GatheredSignals
-  readonly emitter: Emitter
-}
-
 /** What is written for a service. All of its processes are counted together. */
 interface ServiceOutput {
   readonly meters: MeterOutput
   readonly metrics: ScoreMetrics
-  readonly resources: LatestUsed<ResourceOutput>
+  /** Each writes with the resource of one process of the service. */
+  readonly emitters: LatestUsed<Emitter>
 }
 
 /** Where scores are written: with the resource of the run's own service, so that they are found where its traces are. */
 export class ScoreOutputs {
-  readonly #outputs = new LatestUsed<ServiceOutput>({
-    limit: MAX_SERVICES,
-    isIdle: ({ resources }) => [...resources.values()].every(({ records }) => records.isEmpty),
-    onDropped: (output) => void shutDown(output),
-  })
+  readonly #scores = new GatheredScores()
+  readonly #outputs = new LatestUsed<ServiceOutput>(MAX_SERVICES, (output) => void shutDown(output))
   readonly #rules: EmitRules
   readonly #meters: ServiceMeters
   readonly #queued: () => number
@@ -78,44 +69,39 @@ export class ScoreOutputs {
   }
 
   write(resource: ServiceResource, { ids, endTimeMs, ...emission }: WrittenScore): void {
-    const { emitter, records } = this.#recordsOf(resource)
-    records.nextSpanId(ids.spanId)
-    emitter.emit({
+    this.#emitterOf(resource).emit({
       ...emission,
       endTime: toSeconds(endTimeMs),
       isOnSpan: false,
-      identity: { 'spanscore.score.key': ids.key, 'spanscore.score.id': ids.id },
+      identity: {
+        attributes: { 'spanscore.score.key': ids.key, 'spanscore.score.id': ids.id },
+        spanId: ids.spanId,
+      },
     })
   }
 
-  /** What was written with a resource since the last call. */
-  take(resource: ServiceResource): GatheredRecords {
-    return this.#recordsOf(resource).records.take()
+  /** What was written since the last call, whatever it was written with. */
+  take(): GatheredRecords {
+    return this.#scores.take()
   }
 
   async shutdown(): Promise<void> {
     await Promise.all([...this.#outputs.values()].map((output) => shutDown(output)))
   }
 
-  #recordsOf(resource: ServiceResource): ResourceOutput {
-    const output = this.#outputOf(resource)
-    return output.resources.get(keyOf(resource), () => this.#createResourceOutput(resource, output))
+  #emitterOf(resource: ServiceResource): Emitter {
+    const { emitters, metrics } = this.#outputOf(resource)
+    return emitters.get(keyOf(resource), () => this.#createEmitter(resource, metrics))
   }
 
-  #createResourceOutput(resource: ServiceResource, { meters, metrics }: ServiceOutput): ResourceOutput {
-    const records = new GatheredSignals(toResource(resource))
-    const emitter = new Emitter({
+  #createEmitter(resource: ServiceResource, metrics: ScoreMetrics): Emitter {
+    const origin = originOf(toResource(resource))
+    return new Emitter({
       options: this.#rules,
-      providers: {
-        tracerProvider: () => records.tracerProvider,
-        meterProvider: () => meters.meterProvider,
-        loggerProvider: () => records.loggerProvider,
-      },
+      sink: { takesEvents: () => true, write: (score) => this.#scores.add(origin, score) },
       metrics,
       nowMs: () => Date.now(),
-      onError: (what) => diag.error(`${what} of the service threw; the signal was not written.`),
     })
-    return { records, emitter }
   }
 
   #outputOf(resource: ServiceResource): ServiceOutput {
@@ -136,15 +122,11 @@ export class ScoreOutputs {
       guard: (_what, run) => run(),
       later: (run, ms) => void setTimeout(run, ms).unref(),
     })
-    const resources = new LatestUsed<ResourceOutput>({
-      limit: MAX_SERVICES,
-      isIdle: ({ records }) => records.isEmpty,
-    })
-    return { meters, metrics, resources }
+    return { meters, metrics, emitters: new LatestUsed<Emitter>(MAX_SERVICES) }
   }
 }
 
-/** The spans of a request share the object of their resource. */
+/** Most spans of a process share the object of their resource. */
 const keys = new WeakMap<object, string>()
 const serviceKeys = new WeakMap<object, string>()
 

@@ -3,7 +3,7 @@ import type { SpanContext } from '@opentelemetry/api'
 import { CopiedAttributes, OfferedRuns } from 'spanscore/engine'
 import type { AgentRun, Evaluation, OfferedRun as ScoredOffer, ScoringOptions } from 'spanscore/engine'
 
-import type { GatheredRecords } from '../send/gathered-signals.ts'
+import type { GatheredRecords } from '../send/gathered-scores.ts'
 import type { ServiceMeters } from '../send/service-meters.ts'
 import type { JudgeJobs } from './judge-job.ts'
 import type { OfferedRun, RunScorer } from './run-scorer.ts'
@@ -91,9 +91,9 @@ export class ServiceScorer implements RunScorer {
     await this.#runs.offer(offer)
   }
 
-  /** What was written for the service of a run since the last call. */
-  take(run: AgentRun): GatheredRecords {
-    return this.#outputs.take(run.resource)
+  /** What was written since the last call. */
+  take(): GatheredRecords {
+    return this.#outputs.take()
   }
 
   async shutdown(): Promise<void> {

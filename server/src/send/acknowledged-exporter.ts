@@ -3,8 +3,8 @@ import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from '@opentel
 import { ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import type { ISerializer } from '@opentelemetry/otlp-transformer'
 
-import { encodeRequest } from './gathered-signals.ts'
-import type { EncodedRecord } from './gathered-signals.ts'
+import { encodeRequest } from './gathered-scores.ts'
+import type { EncodedRecord } from './gathered-scores.ts'
 
 /** Where scores go. */
 export interface Destination {

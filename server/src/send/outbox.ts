@@ -1,5 +1,5 @@
 import type { AcknowledgedExporter } from './acknowledged-exporter.ts'
-import type { EncodedRecord, GatheredRecords } from './gathered-signals.ts'
+import type { EncodedRecord, GatheredRecords } from './gathered-scores.ts'
 
 /** What the scores of some runs are written as. */
 export interface Parcel extends GatheredRecords {

@@ -1,19 +1,24 @@
 /** Times that are closer to each other than this count as the same, in milliseconds. */
 const GRAIN_MS = 100
 
+/** Something that is due at a time. */
+export interface DueItem {
+  /** The number of the interval in which it is due; `undefined` while it is not in `DueTimes`, which alone writes it. */
+  dueSlot: number | undefined
+}
+
 /** Things that are due at a time: each has one time, which may be changed. Setting and taking cost the same however many there are. */
-export class DueTimes<T extends object> {
+export class DueTimes<T extends DueItem> {
   readonly #slots = new Map<number, Set<T>>()
-  readonly #slotOf = new Map<T, number>()
   #nextSlot = Number.POSITIVE_INFINITY
 
   /** Sets, or changes, when something is due. */
   set(item: T, dueMs: number): void {
     const slot = Math.ceil(dueMs / GRAIN_MS)
-    const known = this.#slotOf.get(item)
-    if (known === slot) return
-    if (known !== undefined) this.#slots.get(known)?.delete(item)
-    this.#slotOf.set(item, slot)
+    // This is called for each span, and most come together with another one of their run.
+    if (item.dueSlot === slot) return
+    this.delete(item)
+    item.dueSlot = slot
     const items = this.#slots.get(slot)
     if (items === undefined) this.#slots.set(slot, new Set([item]))
     else items.add(item)
@@ -21,10 +26,9 @@ export class DueTimes<T extends object> {
   }
 
   delete(item: T): void {
-    const slot = this.#slotOf.get(item)
-    if (slot === undefined) return
-    this.#slotOf.delete(item)
-    this.#slots.get(slot)?.delete(item)
+    if (item.dueSlot === undefined) return
+    this.#slots.get(item.dueSlot)?.delete(item)
+    item.dueSlot = undefined
   }
 
   /** Takes out what is due by now, the earliest first. */
@@ -36,7 +40,7 @@ export class DueTimes<T extends object> {
     for (const slot of slots) {
       for (const item of this.#slots.get(slot) ?? []) {
         taken.push(item)
-        this.#slotOf.delete(item)
+        item.dueSlot = undefined
       }
       this.#slots.delete(slot)
     }

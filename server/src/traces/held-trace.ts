@@ -1,10 +1,11 @@
+import type { DueItem } from './due-times.ts'
 import { childrenOf } from './held-span.ts'
 import type { HeldLog, HeldSpan } from './held-span.ts'
 import type { RunUnit } from './run-unit.ts'
 import { heldSize } from './span-content.ts'
 
 /** The spans of one trace that are not finished. */
-export interface HeldTrace {
+export interface HeldTrace extends DueItem {
   readonly traceId: string
   readonly spans: Map<string, HeldSpan>
   /** Spans whose parent has not arrived, by its id. */
@@ -23,6 +24,7 @@ export interface HeldTrace {
 /** A trace with no span yet. */
 export function createTrace(traceId: string): HeldTrace {
   return {
+    dueSlot: undefined,
     traceId,
     spans: new Map(),
     waiting: new Map(),

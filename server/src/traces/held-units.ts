@@ -104,8 +104,10 @@ export class HeldUnits {
   /** A span of the unit arrived: it is open, and waits from now on. */
   reopen(unit: RunUnit, nowMs: number): void {
     unit.lastSeenMs = Math.max(unit.lastSeenMs, nowMs)
-    if (unit.state !== 'settling') unit.state = 'open'
-    this.#lingering.delete(unit)
+    if (unit.state === 'emitted') {
+      unit.state = 'open'
+      this.#lingering.delete(unit)
+    }
     this.lookAt(unit, unit.lastSeenMs + this.#options.settleMs)
   }
 

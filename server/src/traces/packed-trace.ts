@@ -1,3 +1,4 @@
+import type { DueItem } from './due-times.ts'
 import type { HeldLog, HeldSpan, SpanPlace } from './held-span.ts'
 import { connect, createTrace } from './held-trace.ts'
 import type { HeldTrace } from './held-trace.ts'
@@ -11,7 +12,7 @@ type Source = Pick<HeldSpan, 'sender' | 'resource' | 'scope'>
  * A trace whose runs were all scored, while it waits for late spans. Most of what the service holds waits like this, and an object for
  * each span, which the garbage collector goes through again and again, would cost more than scoring does. A late span unpacks it.
  */
-export interface PackedTrace {
+export interface PackedTrace extends DueItem {
   readonly traceId: string
   /** Each span's id and its parent's, `ID_LENGTH` characters each; a parent that is not there is spaces. */
   readonly ids: string
@@ -70,7 +71,18 @@ export function packTrace(trace: HeldTrace): PackedTrace {
   }
   const { traceId, isFlat, lacksSpans } = trace
   // A copy has no room for more than it holds.
-  return { traceId, ids: ids.join(''), spans: spans.slice(), units, sources, logs, isFlat, lacksSpans, lingersUntilMs }
+  return {
+    dueSlot: undefined,
+    traceId,
+    ids: ids.join(''),
+    spans: spans.slice(),
+    units,
+    sources,
+    logs,
+    isFlat,
+    lacksSpans,
+    lingersUntilMs,
+  }
 }
 
 /** The trace as it was before it was packed. */

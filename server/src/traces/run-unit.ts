@@ -1,10 +1,11 @@
+import type { DueItem } from './due-times.ts'
 import type { HeldSpan } from './held-span.ts'
 
 /**
  * The spans that are settled together: an outermost agent with all that is below it, or, where there is no agent, spans that
  * are connected by their parents.
  */
-export interface RunUnit {
+export interface RunUnit extends DueItem {
   readonly traceId: string
   /** The outermost span that has arrived. */
   top: HeldSpan
@@ -26,6 +27,7 @@ export interface RunUnit {
 /** A unit with no span yet. */
 export function createUnit(traceId: string, top: HeldSpan, nowMs: number, state: 'open' | 'emitted'): RunUnit {
   return {
+    dueSlot: undefined,
     traceId,
     top,
     spans: [],

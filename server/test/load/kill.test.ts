@@ -1,9 +1,11 @@
+import { randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { expect, it } from 'vitest'
 
+import { createRandom } from '../../../test/fuzz/random.ts'
 import { createSink } from '../sink.ts'
 import { makeRun, post, until } from '../traces.ts'
 import type { MadeRun } from '../traces.ts'
@@ -11,6 +13,12 @@ import { startProcess } from './server-process.ts'
 import type { ServerProcess } from './server-process.ts'
 
 const KILLS = Number(process.env.KILLS ?? 20)
+
+/** Decides when the service is killed and what is sent. What fails is tried again with `KILL_SEED`, which is printed. */
+const SEED = Number(process.env.KILL_SEED ?? randomInt(2 ** 31))
+
+/** Longest time from the moment when the service is ready to its end, in milliseconds: also while it reads back what is on the log. */
+const MAX_LIFE_MS = 1000
 
 /** A sender keeps what was not answered, and sends it again: what was answered may be gone at the sender. */
 async function sendUntilAnswered(port: () => number, request: unknown): Promise<void> {
@@ -22,6 +30,7 @@ async function sendUntilAnswered(port: () => number, request: unknown): Promise<
 }
 
 it(`loses nothing and makes no false run through ${KILLS} kills under load`, async () => {
+  console.info(`KILL_SEED=${SEED}`)
   const folder = mkdtempSync(join(tmpdir(), 'spanscore-kill-'))
   await using sink = await createSink()
   const args = ['--to', sink.url, '--data', folder, '--settle', '1', '--orphans', '30']
@@ -29,19 +38,22 @@ it(`loses nothing and makes no false run through ${KILLS} kills under load`, asy
   const ports = { http: server.httpPort, grpc: server.grpcPort }
   const sent: MadeRun[] = []
   const load = { isOn: true }
-  const sender = async (): Promise<void> => {
+  const sender = async (_: unknown, number: number): Promise<void> => {
+    // Each sender makes its own choices, however they take turns.
+    const random = createRandom(SEED + number + 1)
     while (load.isOn) {
-      const run = makeRun({ toolFails: Math.random() < 0.3 })
+      const run = makeRun({ toolFails: random.chance(0.3) })
       for (const request of run.requests) {
         await sendUntilAnswered(() => ports.http, request)
-        if (Math.random() < 0.2) await new Promise((resolve) => setTimeout(resolve, Math.random() * 300))
+        if (random.chance(0.2)) await new Promise((resolve) => setTimeout(resolve, random.integer(300)))
       }
       sent.push(run)
     }
   }
   const senders = Array.from({ length: 8 }, sender)
+  const random = createRandom(SEED)
   for (let kill = 0; kill < KILLS; kill++) {
-    await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 800))
+    await new Promise((resolve) => setTimeout(resolve, random.integer(MAX_LIFE_MS)))
     await server.kill()
     server = await startProcess(args, ports)
   }

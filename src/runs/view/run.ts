@@ -6,6 +6,7 @@ import { runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { printAsJson } from './print-as-json.ts'
 import { copyOf } from '../../spans/json.ts'
+import { isShared } from '../../spans/shared-resource.ts'
 import { frozen } from './frozen.ts'
 import { Memo } from './memo.ts'
 import { RunFacts } from './run-facts.ts'
@@ -170,8 +171,10 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get resource(): Readonly<Record<string, unknown>> {
+    const { resource } = this.#plan.root.span
+    if (isShared(resource)) return resource
     // The SDK's own object describes every span of the process, so scorers get a copy.
-    return this.#shared(SLOT.resource, () => copyOf(this.#plan.root.span.resource))
+    return this.#shared(SLOT.resource, () => copyOf(resource))
   }
 
   get scope(): AgentRun['scope'] {

@@ -1,4 +1,4 @@
-import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
+import { SpanKind } from '@opentelemetry/api'
 import type { HrTime } from '@opentelemetry/api'
 import { ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
@@ -6,7 +6,8 @@ import { array, assert, boolean, dictionary, double, integer, oneof, property, s
 import { createProtobufDecoder } from 'spanscore/engine'
 import { describe, expect, it } from 'vitest'
 
-import { encodeRequest, GatheredSignals } from './gathered-signals.ts'
+import { encodeRequest, GatheredScores, originOf } from './gathered-scores.ts'
+import type { GatheredRecords } from './gathered-scores.ts'
 
 const resource = resourceFromAttributes({ 'service.name': 'größte', 'process.command_args': ['node', 'main'] })
 const target = {
@@ -15,7 +16,6 @@ const target = {
   traceFlags: 1,
   isRemote: true,
 }
-const context = trace.setSpanContext(ROOT_CONTEXT, target)
 const scope = { name: 'spanscore', version: '0.1.0' }
 const nothingDropped = { droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 }
 
@@ -23,26 +23,29 @@ const text = oneof(string({ unit: 'binary' }), string({ minLength: 100, maxLengt
 const value = oneof(text, integer(), double({ noNaN: true }), boolean(), array(string()), array(integer()))
 const attributesOf = dictionary(text, value, { maxKeys: 30, noNullPrototype: true })
 
-/** What goes out for one event and one late span with these attributes. */
-function written(attributes: Record<string, never>, time: HrTime, observedMs: number) {
-  const signals = new GatheredSignals(resource)
-  signals.loggerProvider.getLogger(scope.name, scope.version).emit({
-    eventName: 'gen_ai.evaluation.result',
-    severityNumber: 9,
-    severityText: 'INFO',
-    timestamp: time,
-    observedTimestamp: observedMs,
-    context,
-    attributes,
-  })
-  signals.nextSpanId('00f067aa0ba902b7')
-  const tracer = signals.tracerProvider.getTracer(scope.name, scope.version)
-  tracer.startSpan('evaluate tool_errors', { attributes }, context).end(time)
-  return signals.take()
+type Attributes = Record<string, never>
+
+/** What goes out for the event and the late span of one score. */
+function written(attributes: Attributes, ofLateSpan: Attributes, time: HrTime, observedMs: number): GatheredRecords {
+  const scores = new GatheredScores()
+  const scorer = { id: 'tool_errors', version: '1', kind: 'code', range: [0, 1], better: 'higher', passAt: 1 } as const
+  const score = { status: 'scored', value: 1, label: 'pass' } as const
+  const evaluation = { scorer, runId: '', revision: 1, complete: true, durationMs: 1, score }
+  const identity = { attributes: {}, spanId: '00f067aa0ba902b7' }
+  const emission = { evaluation, run: undefined, target, endTime: time, isOnSpan: false, counted: true, extra: {} }
+  const prepared = { attributes, ofLateSpan, verdictTimeMs: observedMs, emission: { ...emission, identity } }
+  scores.add(originOf(resource), { ...prepared, isEvent: true, isLateSpan: true })
+  const both = scores.take()
+  scores.add(originOf(resource), { ...prepared, isEvent: true, isLateSpan: false })
+  scores.add(originOf(resource), { ...prepared, isEvent: false, isLateSpan: true })
+  // Each alone is what it is beside the other one.
+  expect(scores.take()).toEqual(both)
+  expect(scores.take()).toEqual({ logRecords: [], spans: [] })
+  return both
 }
 
 /** The same by the SDK's own serializers. */
-function official(attributes: Record<string, never>, time: HrTime, observedMs: number) {
+function official(attributes: Attributes, ofLateSpan: Attributes, time: HrTime, observedMs: number) {
   const logs = ProtobufLogsSerializer.serializeRequest([
     {
       hrTime: time,
@@ -66,7 +69,7 @@ function official(attributes: Record<string, never>, time: HrTime, observedMs: n
       startTime: time,
       endTime: time,
       status: { code: 0 },
-      attributes,
+      attributes: { ...ofLateSpan, ...attributes },
       links: [],
       events: [],
       duration: [0, 0],
@@ -86,21 +89,40 @@ describe('what is written for a run', () => {
     const nanoseconds = integer({ min: 0, max: 999_999_999 })
     const seconds = integer({ min: 0, max: 4_000_000_000 })
     assert(
-      property(attributesOf, seconds, nanoseconds, integer({ min: 0, max: 4e12 }), (made, ...times) => {
-        const [second, nanosecond, observedMs] = times
-        const attributes = made as Record<string, never>
-        const ours = written(attributes, [second, nanosecond], observedMs)
-        const theirs = official(attributes, [second, nanosecond], observedMs)
-        expect(read(encodeRequest(ours.logRecords))).toEqual(read(theirs.logs))
-        expect(read(encodeRequest(ours.spans))).toEqual(read(theirs.spans))
-      }),
+      property(
+        attributesOf,
+        attributesOf,
+        seconds,
+        nanoseconds,
+        integer({ min: 0, max: 4e12 }),
+        (made, more, ...times) => {
+          const [second, nanosecond, observedMs] = times
+          // Some names are in both: those of the event take precedence.
+          const of = [
+            made,
+            {
+              ...more,
+              ...Object.fromEntries(
+                Object.keys(made)
+                  .slice(0, 3)
+                  .map((name) => [name, 1]),
+              ),
+            },
+          ]
+          const [attributes, ofLateSpan] = of as [Attributes, Attributes]
+          const ours = written(attributes, ofLateSpan, [second, nanosecond], observedMs)
+          const theirs = official(attributes, ofLateSpan, [second, nanosecond], observedMs)
+          expect(read(encodeRequest(ours.logRecords))).toEqual(read(theirs.logs))
+          expect(read(encodeRequest(ours.spans))).toEqual(read(theirs.spans))
+        },
+      ),
       { numRuns: 200 },
     )
   })
 
   it('is as exact as 64 bits are, and flags that the parent is remote', () => {
     const time: HrTime = [1_700_000_000, 123_456_789]
-    const { logRecords, spans } = written({}, time, 1_700_000_000_123)
+    const { logRecords, spans } = written({}, {}, time, 1_700_000_000_123)
     const nanoseconds = Buffer.alloc(8)
     nanoseconds.writeBigUInt64LE(1_700_000_000_123_456_789n)
     expect(Buffer.from(logRecords[0]?.bytes ?? []).indexOf(nanoseconds)).toBe(1)
@@ -110,8 +132,8 @@ describe('what is written for a run', () => {
 
   it('is grouped by resource and scope, in its order', async () => {
     const decode = await createProtobufDecoder()
-    const one = written({}, [1, 0], 1).spans
-    const two = written({}, [2, 0], 1).spans
+    const one = written({}, {}, [1, 0], 1).spans
+    const two = written({}, {}, [2, 0], 1).spans
     const { spans } = decode(encodeRequest([...one, ...one, ...two, ...one]))
     expect(spans.map(({ startTimeMs }) => startTimeMs)).toEqual([1000, 1000, 2000, 1000])
     expect(new Set(spans.map(({ scope: { name, version } }) => `${name} ${version}`))).toEqual(

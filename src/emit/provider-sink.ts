@@ -1,0 +1,93 @@
+import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import type { Context, SpanContext } from '@opentelemetry/api'
+
+import { detached } from '../scoring/isolation.ts'
+import { callForeign, runForeign } from '../scoring/run-foreign.ts'
+import { notAPromise } from '../scoring/thenable.ts'
+import type { ScoreSink, PreparedScore } from './emitter.ts'
+import { SCOPE_NAME, SCOPE_VERSION } from './signal-providers.ts'
+import type { EmissionProviders, LoggerLike, LoggerProviderLike } from './signal-providers.ts'
+
+const LOGGER_PROVIDER = 'The logger provider'
+const INFO = 9
+const WARN = 13
+
+/** Writes events and late spans to the providers of the application. */
+export class ProviderSink implements ScoreSink {
+  readonly #providers: EmissionProviders
+  readonly #onError: (what: string, error: unknown) => void
+  #known: { readonly provider: LoggerProviderLike; readonly logger: LoggerLike } | undefined
+  #latest: { readonly target: SpanContext; readonly context: Context } | undefined
+
+  /** @param onError Called if a provider throws; `what` names it. */
+  constructor(providers: EmissionProviders, onError: (what: string, error: unknown) => void) {
+    this.#providers = providers
+    this.#onError = onError
+  }
+
+  /** Looks up the logger of the provider that is there by now, before anything is written for it. */
+  takesEvents(): boolean {
+    const found = runForeign(() => {
+      const provider = this.#providers.loggerProvider()
+      if (provider === undefined) return false
+      // `getLogger` may be expensive, so the logger is kept as long as the provider is the same.
+      if (this.#known?.provider !== provider) {
+        this.#known = { provider, logger: notAPromise(provider.getLogger(SCOPE_NAME, SCOPE_VERSION)) }
+      }
+      return true
+    })
+    if (found.ok) return found.value
+    this.#onError(LOGGER_PROVIDER, found.error)
+    return false
+  }
+
+  write(score: PreparedScore): void {
+    const logger = this.#known?.logger
+    if (score.isEvent && logger !== undefined) {
+      callForeign(
+        () => this.#writeEvent(logger, score),
+        (error) => this.#onError(LOGGER_PROVIDER, error),
+      )
+    }
+    if (!score.isLateSpan) return
+    try {
+      // This may run while scorers are isolated, but the span must reach the application's processors.
+      detached(() => this.#writeLateSpan(score))
+    } catch (error) {
+      this.#onError('The tracer provider', error)
+    }
+  }
+
+  #writeEvent(logger: LoggerLike, { emission, attributes, isLateSpan, verdictTimeMs }: PreparedScore): unknown {
+    const failed = emission.evaluation.score.status === 'failed'
+    return logger.emit({
+      eventName: 'gen_ai.evaluation.result',
+      severityNumber: failed ? WARN : INFO,
+      severityText: failed ? 'WARN' : 'INFO',
+      timestamp: [...emission.endTime],
+      observedTimestamp: verdictTimeMs,
+      context: this.#contextOf(emission.target),
+      // The application's log processors may write to what they get.
+      attributes: isLateSpan ? { ...attributes } : attributes,
+    })
+  }
+
+  /** The context of the run's span. The latest is kept, because the scores of one run follow one another. */
+  #contextOf(target: SpanContext): Context {
+    if (this.#latest?.target !== target) {
+      this.#latest = { target, context: trace.setSpanContext(ROOT_CONTEXT, target) }
+    }
+    return this.#latest.context
+  }
+
+  /** Writes a child of the run's span. It starts and ends when the run ended, so that the trace does not become longer. */
+  #writeLateSpan({ emission: { evaluation, target, endTime }, attributes, ofLateSpan }: PreparedScore): void {
+    const tracer = this.#providers.tracerProvider()?.getTracer(SCOPE_NAME, SCOPE_VERSION)
+    const span = tracer?.startSpan(
+      `evaluate ${evaluation.scorer.id}`,
+      { startTime: [...endTime], attributes: { ...ofLateSpan, ...attributes } },
+      this.#contextOf(target),
+    )
+    span?.end([...endTime])
+  }
+}
