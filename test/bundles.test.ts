@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -40,8 +40,8 @@ function install(at: string, packages: readonly string[]): void {
   }
 }
 
-const createsRequire =
-  "import { createRequire as creating } from 'node:module'; const require = creating(import.meta.url);"
+/** The banner as the docs give it. */
+const createsRequire = /--banner:js="([^"]*)"/.exec(readFileSync('docs/production.md', 'utf8'))?.[1] ?? ''
 
 const formats = [
   { format: 'cjs', extension: 'cjs', banner: {} },

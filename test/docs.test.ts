@@ -57,6 +57,14 @@ describe('the documentation', () => {
     }
   })
 
+  it('installs the API of OpenTelemetry beside its SDK, since another package may ask for an older one', () => {
+    const commands = globSync(['README.md', 'docs/**/*.md']).flatMap(
+      (page) => readFileSync(page, 'utf8').match(/^npm install .*@opentelemetry\/sdk-.*$/gm) ?? [],
+    )
+    expect(commands.length).toBeGreaterThan(5)
+    expect(commands.filter((command) => !command.includes(' @opentelemetry/api '))).toEqual([])
+  })
+
   it('links only to files that exist', () => {
     const pages = globSync(['*.md', 'docs/**/*.md', 'collector-config/README.md'])
     const broken = pages.flatMap((page) =>
