@@ -67,8 +67,13 @@ function alignment({ page: pageAt, ticket: ticketAt }: Table): RuleGroup {
   }
 }
 
-const OF_FAILED = 'spanscore_evaluations_total{spanscore_outcome="failed"}[15m]'
-const OF_ASKED = 'spanscore_evaluations_total{spanscore_outcome=~"scored|failed"}[15m]'
+/**
+ * Evaluations that failed, or were skipped because their judge cannot be asked. An open circuit asks only a few times an hour, so
+ * that failures alone would end the alert while the judge is still away. Series made from late spans have no reason.
+ */
+const OF_FAILED =
+  'spanscore_evaluations_total{spanscore_outcome=~"failed|skipped", spanscore_reason=~"|judge-.+|scorer-.+|invalid-score|redact-failed|circuit-open"}[15m]'
+const OF_SCORED = 'spanscore_evaluations_total{spanscore_outcome="scored"}[15m]'
 
 /** @param range With its offset: `[1d] offset 30m`. */
 const closed = (range: string) =>
@@ -87,7 +92,7 @@ function scoring({ page: pageAt }: Table): RuleGroup {
         [
           'max by (job) (',
           `  sum by (job, gen_ai_evaluation_name) (increase(${OF_FAILED}))`,
-          `    / sum by (job, gen_ai_evaluation_name) (increase(${OF_ASKED}))`,
+          `    / sum by (job, gen_ai_evaluation_name) (increase(${OF_FAILED}) or increase(${OF_SCORED}))`,
           `  and sum by (job, gen_ai_evaluation_name) (increase(${OF_FAILED})) >= 5`,
           ') > 0.1',
         ].join('\n'),
@@ -95,7 +100,7 @@ function scoring({ page: pageAt }: Table): RuleGroup {
         {
           summary: 'Scorers of {{ $labels.job }} fail to score',
           description:
-            'Of one scorer, {{ $value | humanizePercentage }} of the evaluations of the last 15 minutes failed; the attribute spanscore.reason says how.',
+            'Of one scorer, {{ $value | humanizePercentage }} of the evaluations of the last 15 minutes failed, or its judge could not be asked; the attribute spanscore.reason says why.',
         },
         { for: '5m', keep_firing_for: '15m' },
       ),
