@@ -18,6 +18,11 @@ const columns = {
 }
 const byScorer = 'job=~"$job", gen_ai_evaluation_name=~"$scorer"'
 
+/** The OTLP translation of Prometheus adds the unit to the name; the Prometheus exporter of the JavaScript SDK does not. */
+const judgeDurations = ['spanscore_judge_duration_seconds_bucket', 'spanscore_judge_duration_bucket']
+  .map((name) => `rate(${name}{${byScorer}}[1h])`)
+  .join(' or ')
+
 /** As people would see it where the judge is calibrated, else as the scorer does. */
 const PASSED = [
   `label_replace(spanscore:corrected_passed:1d{${of}}, "which", "corrected", "", "")`,
@@ -216,11 +221,11 @@ export function overview(): dashboard.Dashboard {
         },
         [
           [
-            `histogram_quantile(0.5, sum by (le, gen_ai_evaluation_name) (rate(spanscore_judge_duration_seconds_bucket{${byScorer}}[1h])))`,
+            `histogram_quantile(0.5, sum by (le, gen_ai_evaluation_name) (${judgeDurations}))`,
             '{{gen_ai_evaluation_name}} p50',
           ],
           [
-            `histogram_quantile(0.95, sum by (le, gen_ai_evaluation_name) (rate(spanscore_judge_duration_seconds_bucket{${byScorer}}[1h])))`,
+            `histogram_quantile(0.95, sum by (le, gen_ai_evaluation_name) (${judgeDurations}))`,
             '{{gen_ai_evaluation_name}} p95',
           ],
         ],

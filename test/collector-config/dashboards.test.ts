@@ -31,4 +31,19 @@ describe('the dashboards', () => {
       )
     expect(bare.map((panel) => panel.title)).toEqual([])
   })
+
+  it.each(Object.keys(dashboardFiles))(
+    '%s: reads the metrics of the Prometheus exporter too, without units',
+    (name) => {
+      const { panels }: { panels: Panel[] } = JSON.parse(read(name))
+      const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+      const withUnit = expressions.flatMap((expression) =>
+        [...expression.matchAll(/\bspanscore_(\w+)_seconds(_\w+)?\b/g)].map(([, metric, part = '']) => ({
+          expression,
+          bare: `spanscore_${metric}${part}`,
+        })),
+      )
+      expect(withUnit.filter(({ expression, bare }) => !new RegExp(`\\b${bare}\\b`).test(expression))).toEqual([])
+    },
+  )
 })
