@@ -6,6 +6,6 @@ sdk.start()
 export const scoring = attachScoring({
   scorers: [createToolCallAccuracyScorerCode({ expectedTool: 'get_weather' })],
   onScore: ({ scorer, score }, run) => {
-    console.log(`${run.agent.name}: ${scorer.id} is ${score.status === 'scored' ? score.value : score.message}`)
+    console.log(`${run.agent.name}:`, score.status === 'scored' ? `${scorer.id} is ${score.value}` : score.message)
   },
 })

@@ -10,15 +10,15 @@ export function skip(reason: SkipReason, message: Explanation): Skipped {
 }
 
 /**
- * `skipped: run-failed` where the run failed before its model could choose what to do next: an outage is no wrong choice. A
- * run that failed after its last model call, in a tool for example, has made its choices.
+ * `skipped: run-failed` if the run failed before its model could choose what to do next: an outage is not a wrong choice. A run
+ * that failed after its last model call, for example in a tool, has made its choices.
  */
 export function skipWithoutChoices(run: AgentRun, id: string): Skipped | undefined {
   if (run.status !== 'error' && run.status !== 'aborted') return undefined
   const last = run.steps.at(-1)
   const hasChosen = last === undefined ? run.toolCalls.length > 0 : last.status !== 'error' && last.status !== 'aborted'
   if (hasChosen) return undefined
-  return skip('run-failed', contentFree(`${id}: the run ended as ${run.status} before its model could choose.`))
+  return skip('run-failed', contentFree(`${id}: the run ${run.status === 'error' ? 'failed' : 'was aborted'} before its model could choose what to do.`))
 }
 
 /**

@@ -43,7 +43,7 @@ test.each([
     expect(attributes).toMatchObject({
       [`spanscore.${id}.status`]: 'skipped',
       [`spanscore.${id}.status_reason`]: 'run-failed',
-      [`spanscore.${id}.status_message`]: `${id}: the run ended as error before its model could choose.`,
+      [`spanscore.${id}.status_message`]: `${id}: the run failed before its model could choose what to do.`,
     })
     expect(attributes).not.toHaveProperty(`spanscore.${id}.score`)
   }
@@ -76,7 +76,7 @@ test('a message of which nothing is content leaves where content may not', async
   const attributes = receiver.spans.flatMap((span) => Object.entries(span.attributes))
   expect(attributes).toContainEqual([
     'spanscore.trajectory.status_message',
-    'trajectory: the run ended as error before its model could choose.',
+    'trajectory: the run failed before its model could choose what to do.',
   ])
   expect(attributes).toContainEqual(['spanscore.throwing.status_reason', 'scorer-threw'])
   expect(JSON.stringify(attributes)).not.toContain('a-secret')

@@ -27,7 +27,7 @@ export function answerOf(run: AgentRun, id: string): string | Skipped {
   if (run.status === 'error' || run.status === 'aborted') {
     return skip(
       'run-failed',
-      explain`${contentFree(id)}: the run ended as ${contentFree(run.status)}: there is no answer to look at.`,
+      explain`${contentFree(id)}: the run ${contentFree(run.status === 'error' ? 'failed' : 'was aborted')}, so it has no answer.`,
     )
   }
   const asked = run.steps.at(-1)?.toolCallIds ?? []

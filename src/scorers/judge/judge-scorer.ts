@@ -122,7 +122,7 @@ export function skipUnfinished(run: AgentRun, context: ScoringContext, id: strin
     const why = run.error?.message === undefined ? '' : ` (${run.error.message.slice(0, 200)})`
     return skip(
       'run-failed',
-      explain`${contentFree(id)}: the run ended as ${contentFree(run.status)}${contentOnly(why)}: there is no answer to judge.`,
+      explain`${contentFree(id)}: the run ${contentFree(run.status === 'error' ? 'failed' : 'was aborted')}${contentOnly(why)}, so it has no answer to judge.`,
     )
   }
   const asked = run.steps.at(-1)?.toolCallIds ?? []
