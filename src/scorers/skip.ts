@@ -18,7 +18,12 @@ export function skipWithoutChoices(run: AgentRun, id: string): Skipped | undefin
   const last = run.steps.at(-1)
   const hasChosen = last === undefined ? run.toolCalls.length > 0 : last.status !== 'error' && last.status !== 'aborted'
   if (hasChosen) return undefined
-  return skip('run-failed', contentFree(`${id}: the run ${run.status === 'error' ? 'failed' : 'was aborted'} before its model could choose what to do.`))
+  return skip(
+    'run-failed',
+    contentFree(
+      `${id}: the run ${run.status === 'error' ? 'failed' : 'was aborted'} before its model could choose what to do.`,
+    ),
+  )
 }
 
 /**
