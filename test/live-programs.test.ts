@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createRandom } from './fuzz/random.ts'
 import { factsOf, outlineOf, runProgram, said } from './live-programs/program.ts'
 import type { Program, ProgramSpan } from './live-programs/program.ts'
-import { randomProgram } from './live-programs/random-program.ts'
+import { inSequence, randomProgram, withoutLoss, withPlainLoss } from './live-programs/random-program.ts'
 import type { ProgramTraits } from './live-programs/random-program.ts'
 
 const SEEDS = 200
@@ -21,6 +21,11 @@ const TRAITS: Readonly<Record<string, ProgramTraits>> = {
     isTalkative: true,
     maxTraces: 2,
   },
+  'parents that were never seen': {
+    kinds: ['agent', 'tool', 'chat', 'ordinary', 'entry', 'unseen', 'unseen'],
+    isTalkative: true,
+    maxTraces: 2,
+  },
 }
 
 describe.each(Object.entries(TRAITS))('Programs with %s', (_, traits) => {
@@ -32,6 +37,34 @@ describe.each(Object.entries(TRAITS))('Programs with %s', (_, traits) => {
     }
     expect(different).toEqual([])
   })
+})
+
+it('Spans below parents that were lost are of the run that was at work, where one thing happens after the other', async () => {
+  const kinds: ProgramTraits['kinds'] = [
+    'agent',
+    'agent',
+    'tool',
+    'tool',
+    'chat',
+    'chat',
+    'ordinary',
+    'unseen',
+    'unseen',
+  ]
+  const different: number[] = []
+  let lost = 0
+  for (let seed = 1; seed <= 2 * SEEDS; seed += 1) {
+    const any = randomProgram(createRandom(seed), { kinds, isTalkative: true, maxTraces: 1 })
+    const given = withPlainLoss(inSequence(any))
+    if (!given.spans.some(({ kind }) => kind === 'unseen')) continue
+    lost += 1
+    const { live, file } = await runProgram(given)
+    const { file: truth } = await runProgram(withoutLoss(given))
+    const isTrue = JSON.stringify(outlineOf(file)) === JSON.stringify(outlineOf(truth))
+    if (!isTrue || JSON.stringify(factsOf(live)) !== JSON.stringify(factsOf(file))) different.push(seed)
+  }
+  expect(different).toEqual([])
+  expect(lost).toBeGreaterThan(SEEDS / 4)
 })
 
 const agent = (name: string, more: Partial<ProgramSpan> = {}): ProgramSpan => ({
@@ -97,5 +130,48 @@ describe('What a program did is what is scored, and what its file says', () => {
     expect(outlineOf(file)).toEqual(runs)
     expect(outlineOf(live)).toEqual(runs)
     expect(ledger.runs).toMatchObject({ seen: live.length, closed: live.length, open: 0, late: 0, duplicates: 0 })
+  })
+})
+
+describe('A parent that was never seen', () => {
+  const lost: ProgramSpan = { kind: 'unseen' }
+
+  it('is below the agent that was at work, whose run lacks it', async () => {
+    const { live, file } = await runProgram(
+      program([agent('Ann'), { ...lost, parent: 0 }, chat('Rain', { parent: 1 }), tool('search', { parent: 1 })]),
+    )
+    expect(outlineOf(file)).toEqual([['Ann', 'search']])
+    expect(factsOf(live)).toEqual(factsOf(file))
+    expect([live[0]?.complete, file[0]?.complete]).toEqual([false, false])
+  })
+
+  it('leaves the runs of all agents incomplete that were at work, and what is below it to none of them', async () => {
+    const { live, file } = await runProgram(
+      program([agent('Ann'), agent('Bob'), { ...lost, parent: 0 }, chat('Rain', { parent: 2 })]),
+    )
+    expect(outlineOf(file)).toEqual([['Ann'], ['Bob'], ['Rain']])
+    expect(factsOf(live)).toEqual(factsOf(file))
+    expect([...live, ...file].map(({ complete }) => complete)).toEqual(Array.from({ length: 6 }, () => false))
+  })
+
+  it('is in no run where two tools of one agent were at work', async () => {
+    const { live, file } = await runProgram(
+      program([
+        agent('Ann'),
+        tool('search', { parent: 0 }),
+        tool('ask', { parent: 0 }),
+        { ...lost, parent: 2 },
+        chat('Rain', { parent: 3 }),
+      ]),
+    )
+    expect(outlineOf(file)).toEqual([['Ann', 'search', 'ask']])
+    expect(factsOf(live)).toEqual(factsOf(file))
+    expect([live[0]?.complete, file[0]?.complete]).toEqual([false, false])
+  })
+
+  it('is above an agent and beside what else it started, where both name it', async () => {
+    const { live, file } = await runProgram(program([lost, agent('Ann', { parent: 0 }), chat('Rain', { parent: 0 })]))
+    expect(outlineOf(file)).toEqual([['Ann'], ['Rain']])
+    expect(factsOf(live)).toEqual(factsOf(file))
   })
 })

@@ -75,6 +75,11 @@ export function aboveChildrenOf({ role }: Pick<Placed, 'role'>, above: Above, pl
   return placement === 'part' ? above : IN_RUN
 }
 
+/** The ancestors of a span that is somewhere below another one, possibly below a tool. */
+export function aboveAmbiguous(above: Above): Above {
+  return aboveChildrenOf({ role: 'tool' }, above, 'part')
+}
+
 /** The ancestors for the children of an open span whose kind may still change. */
 export function aboveChildrenOfOpen(
   span: Placed & { readonly saysItsKind: boolean; readonly below: Below },

@@ -10,6 +10,12 @@ export class TraceSpan extends SpanFacts {
   parent: TraceSpan | undefined
   /** Whether an ancestor is named but was never seen. */
   isOrphan = false
+  /** Whether a layout looks for the place of an orphan. For spans of this process, that was decided when they began. */
+  readonly isPlacedByLayout: boolean = true
+  /** True for an orphan that any of several active runs could own. */
+  isAmbiguous = false
+  /** True for an agent whose run may lack spans, because another active run could own them as well. */
+  lacksSpans = false
   /** The id of the topmost known or named ancestor. Siblings with a lost parent share it. */
   topId = ''
   /** What was below it in this process and has been dropped with a finished run. */
@@ -34,6 +40,7 @@ export class TraceSpan extends SpanFacts {
     this.parent = parent
     this.topId = topId
     this.isOrphan = isOrphan
+    this.isAmbiguous = false
     this.inner = NONE
     this.#inner = undefined
     this.firstChild = undefined
@@ -66,6 +73,6 @@ export function isBesideItsTool({ dialect, role, span }: TraceSpan): boolean {
 }
 
 /** Whether the library writes the spans of a run side by side, so that parents do not show where this span belongs. */
-export function isFlat({ dialect, span }: TraceSpan): boolean {
+export function isFlat({ dialect, span }: Pick<TraceSpan, 'dialect' | 'span'>): boolean {
   return dialect.isFlat?.(span) === true
 }

@@ -68,6 +68,48 @@ function randomChat(random: Random, at: number, conversations: Conversation[]): 
   }
 }
 
+/** The same spans, one after the other: each ends when all that is below it has. A parent that was lost is known by its ids. */
+export function inSequence({ spans }: Program): Program {
+  const hooks: ['start' | 'end', number][] = []
+  const run = (at: number): void => {
+    hooks.push(['start', at])
+    for (const [below, { parent }] of spans.entries()) if (parent === at) run(below)
+    hooks.push(['end', at])
+  }
+  for (const [at, { parent }] of spans.entries()) if (parent === undefined) run(at)
+  return { spans: spans.map((span) => ({ ...span, by: 'ids' })), hooks }
+}
+
+/** The same program, where each lost span was seen. */
+export function withoutLoss({ spans, hooks }: Program): Program {
+  return { spans: spans.map((span) => (span.kind === 'unseen' ? { ...span, kind: 'ordinary' } : span)), hooks }
+}
+
+/**
+ * The same program with losses of which it can be known where they are: below an agent or a tool of one, and not directly above an
+ * agent, which may be a run of its own.
+ */
+export function withPlainLoss({ spans, hooks }: Program): Program {
+  const parentOf = (at: number): number => spans[at]?.parent ?? -1
+  const isPassed = (at: number): boolean => ['ordinary', 'unseen', 'entry'].includes(spans[at]?.kind ?? '')
+  const isInAgent = (at: number): boolean => at >= 0 && (spans[at]!.kind === 'agent' || isInAgent(parentOf(at)))
+  const isPlain = (at: number): boolean => {
+    let above = parentOf(at)
+    while (isPassed(above)) above = parentOf(above)
+    return above >= 0 && spans[above]!.kind !== 'chat' && isInAgent(above)
+  }
+  const isAboveAgent = (at: number): boolean =>
+    spans.some(
+      ({ kind, parent }, below) => parent === at && (kind === 'agent' || (isPassed(below) && isAboveAgent(below))),
+    )
+  return {
+    spans: spans.map((span, at) =>
+      span.kind === 'unseen' && (!isPlain(at) || isAboveAgent(at)) ? { ...span, kind: 'ordinary' } : span,
+    ),
+    hooks,
+  }
+}
+
 function randomHooks(random: Random, spans: readonly ProgramSpan[]): Program['hooks'] {
   const hooks: ['start' | 'end', number][] = []
   const waiting = new Set(spans.keys())

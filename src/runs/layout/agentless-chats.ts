@@ -23,24 +23,18 @@ interface Chain {
 /** Most recent runs in one place whose messages are compared. Comparisons by id have no limit. */
 const MAX_COMPARED = 32
 
-/** After this many comparisons in a trace, orphans are no longer assigned to a run by time alone. */
-const MAX_GUESSES = 1_000_000
-
 /**
  * Builds runs from model calls without an agent. A call that continues an earlier one belongs to the same run: it answers that call's tool
  * calls by id, or else repeats its messages and adds no new question. Any other call starts a run. Tool spans join the run that requested
- * them; orphans, whose parent is missing, may also join an existing run. Returns the new top-level runs; runs below a tool become children.
+ * them; those whose parent was lost may also join a run that
+ * asked for their id. Returns the new top-level runs; runs below a tool become children.
  */
 export function chainAgentlessSpans(bare: readonly AgentlessSpan[], plans: readonly RunPlan[]): readonly RunPlan[] {
   if (bare.length === 0) return []
   const models = sorted(bare, 'model')
   const tools = sorted(bare, 'tool')
-  const orphans = bare.filter((item) => item.span.isOrphan).length
-  const adopters = orphans * plans.length > MAX_GUESSES ? [] : plans
-  const touched = new Set<RunPlan>()
-  const chains = chainModels(models, adopters, touched)
-  const owners = attachTools(tools, chains, plans, adopters, touched)
-  for (const plan of touched) sortByStart(plan)
+  const chains = chainModels(models)
+  const owners = attachTools(tools, chains, plans)
   const tops: RunPlan[] = []
   for (const { plan, place } of chains) {
     const owner = place && owners.get(place)
@@ -51,8 +45,7 @@ export function chainAgentlessSpans(bare: readonly AgentlessSpan[], plans: reado
   return tops
 }
 
-function sortByStart(plan: RunPlan): void {
-  plan.models.sort((left, right) => compareSpans(left.span, right.span))
+function sortTools(plan: RunPlan): void {
   plan.tools.sort((left, right) => compareSpans(left.span, right.span))
 }
 
@@ -62,21 +55,11 @@ function sorted(bare: readonly AgentlessSpan[], kind: AgentlessSpan['kind']): re
     .toSorted((left, right) => compareSpans(left.span.span, right.span.span))
 }
 
-function chainModels(
-  models: readonly AgentlessSpan[],
-  adopters: readonly RunPlan[],
-  touched: Set<RunPlan>,
-): readonly Chain[] {
+function chainModels(models: readonly AgentlessSpan[]): readonly Chain[] {
   const chains: Chain[] = []
   const byPlace = new Map<TraceSpan | undefined, Chain[]>()
   const byCallId = new Map<string, Chain>()
-  for (const item of models) {
-    const { span: node, plan, tool } = item
-    const adopter = node.isOrphan && plan === undefined ? enclosing(node, adopters) : undefined
-    if (adopter !== undefined) {
-      adopt(adopter, item, touched)
-      continue
-    }
+  for (const { span: node, plan, tool } of models) {
     if (node.isOpen) continue
     const latest = byPlace.get(tool) ?? []
     byPlace.set(tool, latest)
@@ -97,13 +80,6 @@ function chainModels(
     }
   }
   return chains
-}
-
-function adopt(plan: RunPlan, { span: node, kind }: AgentlessSpan, touched: Set<RunPlan>): void {
-  const list = kind === 'model' ? plan.models : plan.tools
-  if (!node.isOpen) list.push(node)
-  plan.isComplete = false
-  touched.add(plan)
 }
 
 function findChain(
@@ -135,34 +111,16 @@ function continuesUnseen(last: TraceSpan, node: TraceSpan): boolean {
   )
 }
 
-/** The only run whose agent was active when the span began; of several, the one with the same agent name; otherwise unknown. */
-function enclosing(node: TraceSpan, plans: readonly RunPlan[]): RunPlan | undefined {
-  const { startTimeMs, traceId } = node.span
-  const found = plans.filter(
-    ({ root }) =>
-      root.role !== 'model' &&
-      root.dialect.name === node.dialect.name &&
-      root.span.traceId === traceId &&
-      root.span.startTimeMs <= startTimeMs &&
-      root.span.endTimeMs + 1 >= startTimeMs,
-  )
-  if (found.length <= 1) return found[0]
-  const name = node.agent?.name
-  const sameName = found.filter((plan) => name !== undefined && plan.root.agent?.name === name)
-  return sameName.length === 1 ? sameName[0] : undefined
-}
-
 function attachTools(
   tools: readonly AgentlessSpan[],
   chains: readonly Chain[],
   plans: readonly RunPlan[],
-  adopters: readonly RunPlan[],
-  touched: Set<RunPlan>,
 ): ReadonlyMap<TraceSpan, RunPlan> {
   const owners = new Map<TraceSpan, RunPlan>()
   const places = Map.groupBy(chains, (chain) => chain.place)
   const indices = new Map<TraceSpan | undefined, CallIndex>()
   const ofTrace = tools.some((item) => item.span.isOrphan) ? new CallIndex(plans) : undefined
+  const touched = new Set<RunPlan>()
   for (const item of tools) {
     const { span: node, tool: place } = item
     let index = indices.get(place)
@@ -177,11 +135,14 @@ function attachTools(
       continue
     }
     if (!node.isOrphan || place !== undefined) continue
-    const adopter = ofTrace?.askedBy(node) ?? enclosing(node, adopters)
-    if (adopter === undefined) continue
-    adopt(adopter, item, touched)
-    owners.set(node, adopter)
+    const asking = ofTrace?.askedById(node)
+    if (asking === undefined) continue
+    asking.tools.push(node)
+    asking.isComplete = false
+    touched.add(asking)
+    owners.set(node, asking)
   }
+  for (const plan of touched) sortTools(plan)
   return owners
 }
 
@@ -214,8 +175,12 @@ class CallIndex {
   /** The run that requested this call: by id, or else the only one that requested a tool of this name. */
   askedBy(node: TraceSpan): RunPlan | undefined {
     const { tool } = node
-    if (tool === undefined) return undefined
-    return (tool.id === undefined ? undefined : this.#byId.get(tool.id)) ?? this.#byName.get(tool.name)
+    return tool === undefined ? undefined : (this.askedById(node) ?? this.#byName.get(tool.name))
+  }
+
+  /** The run that asked for this call by its id. */
+  askedById({ tool }: TraceSpan): RunPlan | undefined {
+    return tool?.id === undefined ? undefined : this.#byId.get(tool.id)
   }
 
   /** The run of the model call that the tool ran inside; else the run with the latest preceding call under the same parent. */

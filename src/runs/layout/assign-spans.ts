@@ -1,9 +1,9 @@
-import { aboveChildrenOf, OUTSIDE, placementOf } from '../placement.ts'
+import { aboveAmbiguous, aboveChildrenOf, OUTSIDE, placementOf } from '../placement.ts'
 import type { Above, Below } from '../placement.ts'
 import { isFlat } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { chainAgentlessSpans, type AgentlessSpan } from './agentless-chats.ts'
-import { newPlan, type RunPlan } from './run-layout.ts'
+import { markIncomplete, newPlan, type RunPlan } from './run-layout.ts'
 
 /** The ancestors of a span that matter. */
 interface Place {
@@ -13,6 +13,8 @@ interface Place {
   readonly tool?: TraceSpan
   /** A tool outside of any run. */
   readonly outerTool?: TraceSpan
+  /** True if it is unknown which run below the plan's agent owns the span. */
+  readonly isAmbiguous?: boolean
 }
 
 /** The runs of a trace. */
@@ -61,8 +63,12 @@ class Planner {
   }
 
   /** Assigns a span to its run, and returns the place of its children. */
-  place(span: TraceSpan, place: Place): Place {
-    if (span.isOpen && place.plan !== undefined) place.plan.isComplete = false
+  place(span: TraceSpan, around: Place): Place {
+    const { plan } = around
+    if ((span.isOpen || span.isOrphan) && plan !== undefined) plan.isComplete = false
+    const place = span.isAmbiguous && span.parent !== undefined ? ambiguousIn(around) : around
+    if (place.isAmbiguous === true && span.role !== 'agent' && span.role !== 'entry' && span.role !== 'evaluator')
+      return place
     switch (span.role) {
       case 'agent':
       case 'entry':
@@ -90,7 +96,7 @@ class Planner {
         // ADK starts the agent of a hand-off inside the model's span.
         return withoutModel(place)
       }
-      if (place.plan === undefined || place.tool !== undefined) return place
+      if (place.plan === undefined || place.tool !== undefined || place.isAmbiguous === true) return place
       const name = span.dialect.tool === undefined ? undefined : span.tool?.name
       return name !== undefined && wasAskedFor(name, place.plan) ? this.#placeTool(span, place) : placeStep(span, place)
     }
@@ -160,6 +166,13 @@ class Planner {
     if (!span.isOpen) this.agentless.push({ span, kind: 'tool', plan: place.plan, tool: outer })
     return place.tool === undefined ? { ...withoutModel(place), above, outerTool: outer ?? span } : place
   }
+}
+
+/** Spans here belong to one of several runs. No run gets them, and all of these runs are incomplete. */
+function ambiguousIn({ above, plan }: Place): Place {
+  if (plan === undefined) return { above: aboveAmbiguous(above), isAmbiguous: true }
+  markIncomplete(plan)
+  return { above: aboveAmbiguous(above), plan, isAmbiguous: true }
 }
 
 function placeStep(span: TraceSpan, place: Place): Place {

@@ -19,7 +19,15 @@ export interface RunPlan {
 
 /** Creates an empty plan. */
 export function newPlan(root: TraceSpan, parent?: RunPlan['parent']): RunPlan {
-  return { root, models: [], tools: [], inside: [], children: [], parent, isComplete: !root.isOpen }
+  return {
+    root,
+    models: [],
+    tools: [],
+    inside: [],
+    children: [],
+    parent,
+    isComplete: !root.isOpen && !root.lacksSpans && !root.isAmbiguous,
+  }
 }
 
 /** Marks a run, and all runs that its tools started, as incomplete. */

@@ -1,6 +1,7 @@
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { nestDuplicateCalls } from './duplicates.ts'
+import { nestLost } from './lost-parents.ts'
 import { nestBelowTools } from './nest-below-tools.ts'
 import { regroupFlat } from './regroup-flat.ts'
 
@@ -12,8 +13,9 @@ export function arrange(linked: readonly TraceSpan[]): readonly TraceSpan[] {
   const spans = sorted(linked)
   regroupFlat(spans)
   nestBelowTools(spans)
-  nestDuplicateCalls(spans)
   cutCycles(spans)
+  nestLost(spans)
+  nestDuplicateCalls(spans)
   return inOrder(spans)
 }
 

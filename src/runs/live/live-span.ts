@@ -5,7 +5,8 @@ import { saysItsKind } from '../../spans/recognition-hints.ts'
 import { recognise, roleOf } from '../../spans/recognise.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
 import { addBelow } from '../layout/assign-spans.ts'
-import { aboveChildrenOf, aboveChildrenOfOpen, OUTSIDE, placementOf } from '../placement.ts'
+import { mayBeNested } from '../layout/lost-parents.ts'
+import { aboveAmbiguous, aboveChildrenOf, aboveChildrenOfOpen, OUTSIDE, placementOf } from '../placement.ts'
 import type { Above, Placement } from '../placement.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { isFlat, TraceSpan } from '../trace-span.ts'
@@ -21,10 +22,13 @@ export interface WayUp {
   readonly topId: string
   /** Whether that ancestor is only named and never started here, although it belongs to this process. */
   readonly isLost: boolean
+  /** Whether any of several active runs could own it. */
+  readonly isAmbiguous: boolean
 }
 
 /** A recognised span of this process, from its start until its run is closed. */
 export class LiveSpan extends TraceSpan {
+  override readonly isPlacedByLayout = false
   readonly sdkSpan: SdkSpanLike
   readonly wayUp: WayUp
   group: LiveGroup
@@ -78,6 +82,11 @@ export class LiveSpan extends TraceSpan {
   /** Whether its run is closed. Spans that start below it, or end, are then late. */
   get closed(): boolean {
     return this.group.closed
+  }
+
+  /** Whether a parent was lost between it and its nearest recognised ancestor, which was found by its start time. */
+  get isBelowLost(): boolean {
+    return this.above !== undefined && this.wayUp.isLost && this.wayUp.topId !== this.above.wayUp.topId
   }
 
   /** Whether its kind is known by now. Many spans only reveal it when they end. */
@@ -220,13 +229,21 @@ export class LiveSpan extends TraceSpan {
     let isFinal = true
     for (const around of path.toReversed()) {
       around.lookAgain()
+      above = around.#seenFrom(above)
       isFinal &&= around.saidItsKind && around.role !== 'entry'
       above = around.isOpen
         ? aboveChildrenOfOpen(around, above)
         : aboveChildrenOf(around, above, placementOf(around, above, around.below))
       if (isFinal) around.#aboveChildren = above
     }
-    return above
+    return this.#seenFrom(above)
+  }
+
+  /** Its ancestors, as far as a lost parent lets them be known. */
+  #seenFrom(above: Above): Above {
+    if (!this.isBelowLost) return above
+    if (!mayBeNested(this)) return OUTSIDE
+    return this.wayUp.isAmbiguous ? aboveAmbiguous(above) : above
   }
 
   #recogniseAgain(): void {

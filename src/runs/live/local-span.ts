@@ -38,6 +38,8 @@ export class LocalSpan implements WayUp {
   readonly topId: string
   /** Whether that ancestor is only named and never started here, although it belongs to this process. */
   readonly isLost: boolean
+  /** Whether any of several active runs could own it. */
+  isAmbiguous: boolean
 
   constructor(
     context: SpanIds,
@@ -46,6 +48,7 @@ export class LocalSpan implements WayUp {
     topPosition: number,
     isLost: boolean,
     open: boolean,
+    isAmbiguous = false,
   ) {
     this.context = context
     this.above = above
@@ -53,6 +56,16 @@ export class LocalSpan implements WayUp {
     this.topPosition = topPosition
     this.isLost = isLost
     this.open = open
+    this.isAmbiguous = isAmbiguous
+  }
+
+  /**
+   * Makes the record of a span that is named as a parent but never started here.
+   *
+   * @param above The agent or tool that it belongs to, if that is known.
+   */
+  static lost(context: SpanIds, above: LocalSpan | undefined, isAmbiguous: boolean): LocalSpan {
+    return new LocalSpan(context, above, context.spanId, 0, true, false, isAmbiguous)
   }
 
   /** Creates the record of a span that starts. `parent` is its parent in this process, ended or not. */
@@ -65,7 +78,8 @@ export class LocalSpan implements WayUp {
     }
     const topId = parent.topId === '' ? parent.context.spanId : parent.topId
     const topPosition = parent.topPosition === 0 ? parent.position : parent.topPosition
-    return new LocalSpan(context, isPassed(parent) ? parent.above : parent, topId, topPosition, parent.isLost, true)
+    const above = isPassed(parent) ? parent.above : parent
+    return new LocalSpan(context, above, topId, topPosition, parent.isLost, true, parent.isAmbiguous)
   }
 
   /** Must be called when it has ended unrecognised. Removes ended, unrecognised spans from its chain of ancestors. */

@@ -1,3 +1,4 @@
+import { mayBeNested } from '../layout/lost-parents.ts'
 import { planTraces } from '../layout/plan-traces.ts'
 import { markIncomplete } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
@@ -22,11 +23,11 @@ export function planLive(spans: readonly LiveSpan[], lacksSpans: boolean): reado
 function linkLive(span: LiveSpan, known: ReadonlySet<LiveSpan>): void {
   let { above } = span
   while (above !== undefined && !known.has(above)) above = above.above
-  if (above !== undefined) {
-    span.link(above, above.span.spanId, false)
-    return
-  }
-  span.link(undefined, span.wayUp.topId, span.wayUp.isLost)
+  const { topId, isLost, isAmbiguous } = span.wayUp
+  const { isBelowLost } = span
+  if (above !== undefined && !(isBelowLost && !mayBeNested(span))) span.link(above, above.span.spanId, isBelowLost)
+  else span.link(undefined, topId, isLost)
+  span.isAmbiguous = isAmbiguous && span.isOrphan && mayBeNested(span)
 }
 
 /** The plan of an agent's run, among these and all runs that their tools started; `undefined` if the span is not a run's agent. */

@@ -36,9 +36,10 @@ export class RecentSpans {
 
   /** Must be called with a recognised span when it starts, or when it is recognised later. */
   addRecognised(span: LocalSpan, startedAt: number): void {
-    const { position, topPosition, topId, isLost } = span
+    const { position, topPosition, topId, isLost, isAmbiguous } = span
     span.position = -this.#recognised.add(span, startedAt)
-    if (position > 0) this.#ordinary.release(position, { above: span, isOver: false, topPosition, topId, isLost })
+    if (position <= 0) return
+    this.#ordinary.release(position, { above: span, isOver: false, topPosition, topId, isLost, isAmbiguous })
   }
 
   /** Must be called when a span is final: it has ended, and its run, if any, is closed. */
@@ -62,7 +63,7 @@ export class RecentSpans {
     if (past === undefined) return undefined
     const { above, isBelowOver } = this.#wayUp(past.above)
     const topId = past.top === 0 ? past.namedAbove : this.#topIdAt(past.top)
-    const found = new LocalSpan({ traceId, spanId }, above, topId, past.top, past.isLost, false)
+    const found = new LocalSpan({ traceId, spanId }, above, topId, past.top, past.isLost, false, past.isAmbiguous)
     found.isOver = past.isOver || isBelowOver
     found.position = position
     return found

@@ -41,6 +41,11 @@ export class SpanGroups implements Iterable<LiveGroup> {
     return [...(this.#byTrace.get(traceId) ?? [])]
   }
 
+  /** Those of a trace, to be looked at as they are. */
+  inTrace(traceId: string): Iterable<LiveGroup> {
+    return this.#byTrace.get(traceId) ?? []
+  }
+
   open(traceId: string, wanted: boolean, sinceMs: number): LiveGroup {
     const group = new SpanGroup<LiveSpan>(traceId, wanted, sinceMs)
     group.older = this.#newest

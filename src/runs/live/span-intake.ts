@@ -8,6 +8,7 @@ import { LiveSpan } from './live-span.ts'
 import type { LiveGroup } from './live-span.ts'
 import { isBelowOver, passes } from './local-span.ts'
 import type { LocalSpan } from './local-span.ts'
+import { LostParents } from './lost-parents.ts'
 import type { SpanGroups } from './span-groups.ts'
 import type { ParentSpan, SpanLinks } from './span-links.ts'
 import type { TraceStoreOptions } from './trace-store-options.ts'
@@ -31,6 +32,7 @@ export class SpanIntake {
   readonly #groups: SpanGroups
   readonly #options: TraceStoreOptions
   readonly #events: IntakeEvents
+  readonly #lostParents: LostParents
   #started = 0
 
   constructor(links: SpanLinks, groups: SpanGroups, options: TraceStoreOptions, events: IntakeEvents) {
@@ -38,6 +40,7 @@ export class SpanIntake {
     this.#groups = groups
     this.#options = options
     this.#events = events
+    this.#lostParents = new LostParents(links, groups)
   }
 
   /** How many spans have started. */
@@ -62,7 +65,7 @@ export class SpanIntake {
     const local = this.#links.add(span, parentSpan, isRecognised)
     if (dialect === undefined) local.askAgain = this.#started
     if (!isRecognised) return above !== undefined
-    const live = this.#begin(span, dialect, local, above)
+    const live = this.#begin(span, dialect, local, this.#pastLost(span, dialect, local, above, this.#started))
     if (
       parent !== undefined &&
       parentSpan === undefined &&
@@ -115,6 +118,19 @@ export class SpanIntake {
     return local
   }
 
+  /** The nearest recognised ancestor of a span, also past a lost parent. */
+  #pastLost(
+    span: SdkSpanLike,
+    dialect: Dialect,
+    local: LocalSpan,
+    above: LiveSpan | undefined,
+    startOrder: number,
+  ): LiveSpan | undefined {
+    if (!local.isLost || above?.wayUp.topId === local.topId) return above
+    this.#lostParents.connect(local, span, dialect, startOrder)
+    return this.#links.nearestRecognised(local.above)
+  }
+
   #openGroup(traceId: string): LiveGroup {
     return this.#groups.open(traceId, this.#options.isWanted(traceId), this.#options.now())
   }
@@ -150,7 +166,8 @@ export class SpanIntake {
     local.askAgain = 0
     const dialect = recogniseSpan(span)
     if (dialect === undefined || dialect === 'ordinary') return undefined
-    const above = this.#links.nearestRecognised(local.above)
+    const known = this.#links.nearestRecognised(local.above)
+    const above = this.#pastLost(span, dialect, local, known, startOrder)
     // A span below a closed run was counted as late when it started.
     if (above === undefined && isBelowOver(local.above)) return undefined
     const group = above?.group ?? this.#openGroup(local.context.traceId)

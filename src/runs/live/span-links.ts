@@ -43,6 +43,32 @@ export class SpanLinks {
     return local
   }
 
+  /**
+   * Adds a record for a span that is named as a parent but never started here, so that its other children find it.
+   *
+   * @param above The agent or tool that it belongs to, if that is known.
+   * @param startSeconds When its first child began, in seconds since the epoch.
+   */
+  addLost(context: SpanIds, above: LocalSpan | undefined, isAmbiguous: boolean, startSeconds: number): LocalSpan {
+    const lost = LocalSpan.lost(context, above, isAmbiguous)
+    this.#recent.addOrdinary(lost, startSeconds)
+    this.#recent.release(lost)
+    return lost
+  }
+
+  /** Connects the topmost known ancestor of a span to the record of its lost parent. */
+  connect(span: LocalSpan, lost: LocalSpan): void {
+    let top = span
+    top.isAmbiguous = lost.isAmbiguous
+    if (lost.above === undefined && !lost.isOver) return
+    while (top.above !== undefined) {
+      top = top.above
+      top.isAmbiguous = lost.isAmbiguous
+    }
+    top.above = lost.isOver ? lost : lost.above
+    this.#changes += 1
+  }
+
   /** Must be called when a span is recognised after its start. From now on it is stored among the recognised spans. */
   recognised(local: LocalSpan, span: SdkSpanLike): void {
     this.#changes += 1

@@ -26,15 +26,19 @@ const PASSED = 1
 const OVER = 2
 /** Added to the state if an ancestor of the span is lost. */
 const LOST = 4
+/** Added to the state if any of several active runs could own the span. */
+const AMBIGUOUS = 8
 
 /** What a table copies from a record that it drops. */
-type SpanPlace = Pick<LocalSpan, 'isOver' | 'above' | 'topPosition' | 'topId' | 'isLost'>
+type SpanPlace = Pick<LocalSpan, 'isOver' | 'above' | 'topPosition' | 'topId' | 'isLost' | 'isAmbiguous'>
 
 /** What a table keeps of a span whose record was dropped. */
 export interface PastSpan {
   readonly isOver: boolean
   /** Whether its topmost ancestor is only named and never started here. */
   readonly isLost: boolean
+  /** Whether any of several active runs could own it. */
+  readonly isAmbiguous: boolean
   /** The position of the next record above it; 0 if there is none. */
   readonly above: number
   /** The position of its topmost ancestor; 0 if none is known. */
@@ -105,12 +109,12 @@ export class SpanTable {
   }
 
   /** Drops the record of a span, and keeps the positions of its ancestors. */
-  release(position: number, { isOver, above, topPosition, topId, isLost }: SpanPlace): void {
+  release(position: number, { isOver, above, topPosition, topId, isLost, isAmbiguous }: SpanPlace): void {
     if (!this.#has(position)) return
     const slot = (position - 1) & this.#mask
     const row = slot * COLUMNS
     this.#records[slot] = undefined
-    this.#rows[row + STATE] = (isOver ? OVER : PASSED) + (isLost ? LOST : 0)
+    this.#rows[row + STATE] = (isOver ? OVER : PASSED) + (isLost ? LOST : 0) + (isAmbiguous ? AMBIGUOUS : 0)
     this.#ways[slot * 2] = above?.position ?? 0
     this.#ways[slot * 2 + 1] = topPosition
     const isNamed = topPosition === 0 && topId !== ''
@@ -155,6 +159,7 @@ export class SpanTable {
     return {
       isOver: (state & OVER) !== 0,
       isLost: (state & LOST) !== 0,
+      isAmbiguous: (state & AMBIGUOUS) !== 0,
       above: this.#ways[slot * 2] ?? 0,
       top: this.#ways[slot * 2 + 1] ?? 0,
       namedAbove: toHex(this.#rows[row + NAMED_HIGH] ?? 0, this.#rows[row + NAMED_LOW] ?? 0),
