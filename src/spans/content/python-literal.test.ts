@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parsePythonLiteral } from './python-literal.ts'
+import { parsePythonFields, parsePythonLiteral } from './python-literal.ts'
 
 it.each([
   [`{'city': 'Paris', 'n': -1.5e3, 'ok': True, 'no': None}`, { city: 'Paris', n: -1500, ok: true, no: null }],
@@ -34,10 +34,22 @@ it.each([
   expect(parsePythonLiteral(text)).toBeUndefined()
 })
 
+it('reads the fields of an object that is printed without its name', () => {
+  expect(parsePythonFields(`content='a "b"' name=None calls=[{'x': 1}]`)).toEqual({
+    content: 'a "b"',
+    name: null,
+    calls: [{ x: 1 }],
+  })
+  for (const text of ['', 'plain words', 'a=1 b', 'a=', `a='x`, 'a=1 and more']) {
+    expect(parsePythonFields(text)).toBeUndefined()
+  }
+})
+
 it('never throws, and takes time that grows with the length alone', { timeout: 60_000 }, () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       parsePythonLiteral(text)
+      parsePythonFields(`a=${text}`)
       parsePythonLiteral(`{${text}`)
     }),
   )

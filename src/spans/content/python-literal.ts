@@ -21,6 +21,19 @@ export function parsePythonLiteral(text: string): unknown {
   }
 }
 
+/**
+ * Parses the fields of an object as Python prints them without its name, `content='…' name=None`. `undefined` if the text is anything
+ * else, or has text after the last value.
+ */
+export function parsePythonFields(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (!/^\w{1,80}=/.test(text)) return undefined
+  try {
+    return new Reader(text).fields()
+  } catch {
+    return undefined
+  }
+}
+
 /** The value of a text that is JSON or what Python prints of a value; any other text as it is. */
 export function asWritten(value: unknown): unknown {
   const parsed = parseJson(value)
@@ -72,6 +85,13 @@ class Reader {
     return this.#object(depth)
   }
 
+  /** All that is left, as `name=value` with spaces between. */
+  fields(): Record<string, unknown> {
+    const entries: [string, unknown][] = []
+    while (!this.isAtEnd()) entries.push(...this.#field(0))
+    return Object.fromEntries(entries)
+  }
+
   #dictionary(depth: number): Record<string, unknown> {
     const entries: [string, unknown][] = []
     this.#items('{', '}', () => {
@@ -85,14 +105,17 @@ class Reader {
 
   #object(depth: number): Record<string, unknown> {
     const entries: [string, unknown][] = []
-    this.#items('(', ')', () => {
-      const key = this.#match(NAME)
-      if (key === undefined) throw new Error(`expected a name at ${this.#at}`)
-      this.#expect('=')
-      if (key !== '__proto__') entries.push([key, this.value(depth + 1)])
-      else this.value(depth + 1)
-    })
+    this.#items('(', ')', () => entries.push(...this.#field(depth)))
     return Object.fromEntries(entries)
+  }
+
+  /** One `name=value`; none where the name is one that an object may not have. */
+  #field(depth: number): readonly [string, unknown][] {
+    const key = this.#match(NAME)
+    if (key === undefined) throw new Error(`expected a name at ${this.#at}`)
+    this.#expect('=')
+    const value = this.value(depth + 1)
+    return key === '__proto__' ? [] : [[key, value]]
   }
 
   #list(close: string, depth: number): unknown[] {

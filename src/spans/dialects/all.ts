@@ -34,6 +34,7 @@ import { openInferenceOpenAiAgents } from './openinference/openai-agents.ts'
 import { openInferenceSmolagents } from './openinference/smolagents.ts'
 import { openInference } from './openinference/openinference.ts'
 import { openLit } from './openlit.ts'
+import { openLlmetryAgno } from './openllmetry/agno.ts'
 import { openLlmetryCrewAi } from './openllmetry/crewai.ts'
 import { openLlmetryLlamaIndex } from './openllmetry/llama-index.ts'
 import { openLlmetry } from './openllmetry/openllmetry.ts'
@@ -76,6 +77,7 @@ export const allDialects: readonly Dialect[] = [
   genkit,
   voltAgent,
   openLit,
+  openLlmetryAgno,
   openLlmetryCrewAi,
   openLlmetryLlamaIndex,
   openLlmetry,

@@ -1,6 +1,6 @@
 import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
 import { requestMessages } from '../content/payloads.ts'
-import { asWritten, parsePythonLiteral } from '../content/python-literal.ts'
+import { asWritten, parsePythonFields } from '../content/python-literal.ts'
 import { parseJson } from '../json.ts'
 import { operationOf } from '../semconv.ts'
 import type { SourceSpan } from '../source-span.ts'
@@ -64,9 +64,8 @@ function isAgent(span: SourceSpan): boolean {
 
 /** LangChain's message as Python prints it, `content='…' name='…' tool_call_id='…'`: its content. */
 function contentOfMessage(text: string): unknown {
-  const literal = MESSAGE.exec(text)?.[1]
-  const list = literal === undefined ? undefined : parsePythonLiteral(`[${literal}]`)
-  return Array.isArray(list) ? parseJson(list[0]) : undefined
+  const message = parsePythonFields(text)
+  return message !== undefined && 'content' in message && 'tool_call_id' in message
+    ? parseJson(message.content)
+    : undefined
 }
-
-const MESSAGE = /^content=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*") (?:name|tool_call_id)=/s
