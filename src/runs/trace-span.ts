@@ -1,3 +1,4 @@
+import type { Message, ToolCallPart } from '../model/message.ts'
 import { SpanFacts } from '../spans/facts.ts'
 import type { Below } from './placement.ts'
 
@@ -75,4 +76,32 @@ export function isBesideItsTool({ dialect, role, span }: TraceSpan): boolean {
 /** Whether the library writes the spans of a run side by side, so that parents do not show where this span belongs. */
 export function isFlat({ dialect, span }: Pick<TraceSpan, 'dialect' | 'span'>): boolean {
   return dialect.isFlat?.(span) === true
+}
+
+/** A fact of a model call: from its span, or else from another instrumentation's span of the same call. */
+export function pick<T>(model: TraceSpan, read: (facts: SpanFacts) => T | undefined): T | undefined {
+  const own = read(model)
+  if (own !== undefined || model.inner.length === 0) return own
+  for (const node of model.inner) {
+    const value = read(node)
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+/** What a model was sent, history included. */
+export function inputOf(model: TraceSpan): readonly Message[] | undefined {
+  return pick(model, (facts) => facts.input)
+}
+
+/** What a model said. */
+export function outputOf(model: TraceSpan): readonly Message[] | undefined {
+  return pick(model, (facts) => facts.output)
+}
+
+/** The tool calls that a model asked for. */
+export function callsOf(model: TraceSpan): readonly ToolCallPart[] {
+  const own = model.toolCalls
+  if (own.length > 0 || model.inner.length === 0) return own
+  return model.inner.map((node) => node.toolCalls).find((calls) => calls.length > 0) ?? own
 }

@@ -1,5 +1,6 @@
 import { answeredIds, isQuestion, repeats } from './continuity.ts'
 import { newPlan, type RunPlan } from './run-layout.ts'
+import { callsOf, inputOf } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { compareSpans } from './tree.ts'
 
@@ -73,7 +74,7 @@ function chainModels(models: readonly AgentlessSpan[]): readonly Chain[] {
     }
     chain.plan.models.push(node)
     chain.last = node
-    for (const call of node.toolCalls) {
+    for (const call of callsOf(node)) {
       if (call.id === undefined) continue
       byCallId.set(call.id, chain)
       chain.hasCallIds = true
@@ -88,7 +89,7 @@ function findChain(
   latest: readonly Chain[],
   byCallId: ReadonlyMap<string, Chain>,
 ): Chain | undefined {
-  const { input } = node
+  const input = inputOf(node)
   if (input === undefined) return latest.findLast((chain) => continuesUnseen(chain.last, node))
   const answered = answeredIds(input)
   for (const id of answered.toReversed()) {
@@ -158,7 +159,7 @@ class CallIndex {
     for (const plan of plans) {
       for (const node of plan.models) {
         this.#byModel.set(node, plan)
-        for (const call of node.toolCalls) {
+        for (const call of callsOf(node)) {
           if (call.id !== undefined) this.#byId.set(call.id, plan)
           const other = this.#byName.has(call.name) ? this.#byName.get(call.name) : plan
           this.#byName.set(call.name, other === plan ? plan : undefined)

@@ -1,5 +1,6 @@
 import type { Message } from '../../model/message.ts'
 import { comparisonKey } from '../comparison-key.ts'
+import { inputOf, outputOf } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /** The ids of the tool calls that messages answer since the last question, in order. Earlier messages are history. */
@@ -23,8 +24,8 @@ export function isQuestion(message: Message | undefined): boolean {
  * enough: some recorded streams merge the parallel calls of an answer, or omit them.
  */
 export function repeats(input: readonly Message[], earlier: TraceSpan): boolean {
-  const said = earlier.output?.at(-1)
-  const given = earlier.input ?? []
+  const said = outputOf(earlier)?.at(-1)
+  const given = inputOf(earlier) ?? []
   const next = input[given.length]
   const lastGiven = given.at(-1)
   const saidCalls = said === undefined || isSilent(said) ? earlier.outcome.error === undefined : hasCalls(said)

@@ -1,5 +1,5 @@
 import { toolCallsIn } from '../../spans/content/messages.ts'
-import { isFlat } from '../trace-span.ts'
+import { callsOf, inputOf, isFlat } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { answeredIds, isQuestion, repeats } from './continuity.ts'
 import type { RunPlan } from './run-layout.ts'
@@ -28,7 +28,7 @@ export function mergeSplitTraces(all: readonly RunPlan[], loose: readonly TraceS
     latest.push(target ?? plan)
     if (latest.length > MAX_COMPARED) latest.shift()
     for (const model of plan.models) {
-      for (const call of model.toolCalls) if (call.id !== undefined) byCallId.set(call.id, target ?? plan)
+      for (const call of callsOf(model)) if (call.id !== undefined) byCallId.set(call.id, target ?? plan)
     }
     if (target === undefined) continue
     take(target, plan)
@@ -87,7 +87,7 @@ function earlierPart(
   byCallId: ReadonlyMap<string, RunPlan>,
   latest: readonly RunPlan[],
 ): RunPlan | undefined {
-  const { input } = plan.root
+  const input = inputOf(plan.root)
   if (input === undefined) return undefined
   const answered = answeredIds(input)
   const byId = answered.map((id) => byCallId.get(id)).find((found) => found !== undefined)

@@ -3,7 +3,7 @@ import type { Message, ToolCallPart } from '../../model/message.ts'
 import { askedCalls, transcriptCalls } from '../view/asked-calls.ts'
 import { responsesIn } from '../view/join-tool-calls.ts'
 import type { RunPlan } from './run-layout.ts'
-import { isFlat } from '../trace-span.ts'
+import { inputOf, isFlat, outputOf } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /**
@@ -78,7 +78,7 @@ function answeredCalls(plan: RunPlan): readonly AnsweredCall[] {
     const next = models[step + 1]
     const calls = asked[step] ?? []
     if (next === undefined || calls.length === 0) return []
-    return answered(calls, next.input, node.span.startTimeMs, next.span.startTimeMs)
+    return answered(calls, inputOf(next), node.span.startTimeMs, next.span.startTimeMs)
   })
 }
 
@@ -96,7 +96,8 @@ function questionOf({ root }: RunPlan): string | undefined {
 }
 
 function answerOf({ models }: RunPlan): string | undefined {
-  return models.at(-1)?.output?.findLast(isWords)?.text
+  const last = models.at(-1)
+  return (last && outputOf(last))?.findLast(isWords)?.text
 }
 
 function isWords(message: Message): boolean {

@@ -1,6 +1,7 @@
 import { isRecord } from '../../spans/json.ts'
 import type { Message, ToolCallPart } from '../../model/message.ts'
 import { toolCallsIn } from '../../spans/content/messages.ts'
+import { callsOf, inputOf } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /**
@@ -30,13 +31,6 @@ export function askedCalls(
   })
 }
 
-/** From the outer span, or else from an inner span of the same call. */
-function callsOf(model: TraceSpan): readonly ToolCallPart[] {
-  const own = model.toolCalls
-  if (own.length > 0 || model.inner.length === 0) return own
-  return model.inner.map((node) => node.toolCalls).find((calls) => calls.length > 0) ?? own
-}
-
 /** Whether arguments start like JSON but are not valid. */
 function isBroken(call: ToolCallPart): boolean {
   return typeof call.arguments === 'string' && /^\s*[{[]/.test(call.arguments)
@@ -49,8 +43,9 @@ function hasNoArguments({ id, arguments: given }: ToolCallPart): boolean {
 
 /** The calls that the next model's input adds to this one's, if it continues it. */
 function repeatedCalls(models: readonly TraceSpan[], step: number): readonly ToolCallPart[] {
-  const before = models[step]?.input ?? []
-  const after = models[step + 1]?.input ?? []
+  const [call, next] = [models[step], models[step + 1]]
+  const before = (call && inputOf(call)) ?? []
+  const after = (next && inputOf(next)) ?? []
   const last = before.at(-1)
   const same = after[before.length - 1]
   const goesOn = last !== undefined && last.role === same?.role && last.text === same.text

@@ -1,6 +1,7 @@
 import type { SpanFacts } from '../../spans/facts.ts'
 import type { Message, RunError, Usage } from '../../model/message.ts'
 import type { ModelCall } from '../../model/agent-run.ts'
+import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { frozen } from './frozen.ts'
 import { printAsJson } from './print-as-json.ts'
@@ -39,11 +40,11 @@ export class ReconstructedModelCall implements ModelCall {
   }
 
   get input(): readonly Message[] | undefined {
-    return this.#keepsInput ? frozen(pick(this.#model, (facts) => facts.input)) : undefined
+    return this.#keepsInput ? frozen(inputOf(this.#model)) : undefined
   }
 
   get output(): readonly Message[] | undefined {
-    return frozen(pick(this.#model, (facts) => facts.output))
+    return frozen(outputOf(this.#model))
   }
 
   get usage(): Usage {
@@ -74,17 +75,6 @@ export class ReconstructedModelCall implements ModelCall {
       error,
     }
   }
-}
-
-/** A fact of a model call: from its span, or else from another instrumentation's span of the same call. */
-export function pick<T>(model: TraceSpan, read: (facts: SpanFacts) => T | undefined): T | undefined {
-  const own = read(model)
-  if (own !== undefined || model.inner.length === 0) return own
-  for (const node of model.inner) {
-    const value = read(node)
-    if (value !== undefined) return value
-  }
-  return undefined
 }
 
 /** The tokens of one call, counted once however many spans record it. */

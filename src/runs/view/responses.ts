@@ -1,6 +1,7 @@
 import type { Message, ToolCallResponsePart } from '../../model/message.ts'
 import { ownTurns } from './asked-calls.ts'
 import { responsesIn, type JoinedCall } from './join-tool-calls.ts'
+import { inputOf, outputOf } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 
 /**
@@ -37,8 +38,9 @@ export class Responses {
     if (this.#byId === undefined) {
       this.#byId = new Map()
       this.#add(this.#transcript())
-      this.#add(this.#models.at(-1)?.input)
-      for (const node of this.#models) this.#add(node.output)
+      const last = this.#models.at(-1)
+      this.#add(last && inputOf(last))
+      for (const node of this.#models) this.#add(outputOf(node))
     }
     return this.#byId
   }
@@ -48,7 +50,7 @@ export class Responses {
     const next = this.#models[step + 1]
     if (next === undefined || this.#readInputs.has(next)) return undefined
     this.#readInputs.add(next)
-    this.#add(next.input)
+    this.#add(inputOf(next))
     return this.#byId?.get(id)
   }
 
@@ -61,9 +63,11 @@ export class Responses {
   /** The results of this run, without those in the history that it was given. */
   #withoutIds(): readonly ToolCallResponsePart[] {
     if (this.#inOrder === undefined) {
-      const first = this.#models[0]?.input
-      const last = this.#models.at(-1)?.input ?? this.#transcript()
-      const latest = responsesIn(last?.slice(first?.length ?? 0))
+      const [first] = this.#models
+      const latestCall = this.#models.at(-1)
+      const before = first && inputOf(first)
+      const last = (latestCall && inputOf(latestCall)) ?? this.#transcript()
+      const latest = responsesIn(last?.slice(before?.length ?? 0))
       const own = latest.length > 0 ? latest : responsesIn(ownTurns(this.#transcript()))
       this.#inOrder = own.filter((response) => response.id === undefined)
     }

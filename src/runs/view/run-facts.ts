@@ -7,12 +7,13 @@ import { joinToolCalls } from './join-tool-calls.ts'
 import type { JoinedCall } from './join-tool-calls.ts'
 import { agentOf, runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
-import { firstOf, pick, ReconstructedModelCall, usageOfAll } from './model-call.ts'
+import { firstOf, ReconstructedModelCall, usageOfAll } from './model-call.ts'
 import { endingOf, endsInAbortedTool, isFailed, wasCutOff } from './run-ending.ts'
 import { starterOf } from './starter.ts'
 import type { Starter } from './starter.ts'
 import { ReconstructedToolCall } from './tool-call.ts'
 import { Responses } from './responses.ts'
+import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { assistantText, emptyText, isAround, lastUserText, textAfterCalls, withoutSystem } from './message-text.ts'
 import { Memo } from './memo.ts'
@@ -110,7 +111,7 @@ export class RunFacts {
       if (final !== undefined) return final
       const last = this.#plan.models.at(-1)
       if (last !== undefined && !isFailed(last.outcome)) {
-        const answer = pick(last, (facts) => facts.output)
+        const answer = outputOf(last)
         if (answer !== undefined) {
           const asks = pick(last, callsOrNone) !== undefined
           const text = asks ? textAfterCalls(answer) : assistantText(answer)
@@ -131,7 +132,7 @@ export class RunFacts {
     if (last === undefined) return emptyText(this.#root.output)
     const asksForMore = pick(last, callsOrNone) !== undefined || tools.some((node) => node.index > last.index)
     if (asksForMore || isFailed(last.outcome)) return undefined
-    return emptyText(pick(last, (facts) => facts.output) ?? this.#root.output)
+    return emptyText(outputOf(last) ?? this.#root.output)
   }
 
   get toolCalls(): readonly ToolCall[] {
@@ -230,7 +231,7 @@ export class RunFacts {
       const [first] = this.#plan.models
       if (first === undefined) return undefined
       const { inside } = this.#plan
-      return withoutSystem(pick(first, (facts) => facts.input) ?? firstOf(inside, (facts) => facts.input))
+      return withoutSystem(inputOf(first) ?? firstOf(inside, (facts) => facts.input))
     })
   }
 

@@ -36,6 +36,7 @@ import { openInference } from './openinference/openinference.ts'
 import { openLit } from './openlit.ts'
 import { openLlmetryAgno } from './openllmetry/agno.ts'
 import { openLlmetryCrewAi } from './openllmetry/crewai.ts'
+import { openLlmetryHaystack } from './openllmetry/haystack.ts'
 import { openLlmetryLlamaIndex } from './openllmetry/llama-index.ts'
 import { openLlmetry } from './openllmetry/openllmetry.ts'
 import { otelOpenAiAgents } from './otel-openai-agents.ts'
@@ -79,6 +80,7 @@ export const allDialects: readonly Dialect[] = [
   openLit,
   openLlmetryAgno,
   openLlmetryCrewAi,
+  openLlmetryHaystack,
   openLlmetryLlamaIndex,
   openLlmetry,
   springAi,

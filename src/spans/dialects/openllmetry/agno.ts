@@ -29,7 +29,7 @@ export const openLlmetryAgno: Dialect = {
 }
 
 function recordOf(span: SourceSpan): Readonly<Record<string, unknown>> | undefined {
-  if (span.attributes['traceloop.span.kind'] !== 'tool') return undefined
+  if (!span.name.endsWith('.tool')) return undefined
   const record = parsePythonFields(textOf(span.attributes['traceloop.entity.output']) ?? '')
   return record !== undefined && 'status' in record && 'result' in record ? record : undefined
 }
