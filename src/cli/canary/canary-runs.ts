@@ -6,7 +6,7 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import { tryParse } from '../../otlp/pending-document.ts'
 import { isRecord } from '../../spans/json.ts'
 import { sizeOf } from '../read-files.ts'
-import { safeLine } from '../text.ts'
+import { safeJson, safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** A labelled run that is to be judged again. It holds the run's content. */
@@ -22,7 +22,7 @@ export function canaryLine(
   label: CanaryRun['label'],
   run: AgentRun,
 ): string {
-  return `${JSON.stringify({ scorer, version, judgeModel, label, run } satisfies CanaryRun)}\n`
+  return `${safeJson(JSON.stringify({ scorer, version, judgeModel, label, run } satisfies CanaryRun))}\n`
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { GateResult } from './gates.ts'
+import { safeText } from '../text.ts'
 import { numberText } from './number-text.ts'
 import type { Tally, TallyRow } from './tally.ts'
 
@@ -54,9 +55,12 @@ function absence(tally: Tally): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** XML knows no control characters, escaped or not, and no half of a surrogate pair. */
+/**
+ * XML knows no control characters, escaped or not, and no half of a surrogate pair. Escape sequences and direction marks are left out
+ * too: CI systems show reports in logs.
+ */
 function escape(text: string): string {
-  return text
+  return safeText(text)
     .toWellFormed()
     .replaceAll(/[^\t\n\r\u0020-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
     .replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character)

@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import { scoresAsOtlp } from '../../emit/otlp-json.ts'
 import type { ExplanationPolicy } from '../../emit/score-attributes.ts'
 import { write } from '../output.ts'
-import { safeLine } from '../text.ts'
+import { safeJson, safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 import type { EvaluatedRun } from './run-scorers.ts'
 
@@ -42,7 +42,7 @@ export class OtlpLogFile {
     const { explanations, now } = this.#options
     const place = { traceId, spanId, endTimeMs, resource, run }
     const request = scoresAsOtlp(place, evaluations, { explanations, nowMs: now() })
-    if (request !== undefined) await write(this.#stream, `${JSON.stringify(request)}\n`)
+    if (request !== undefined) await write(this.#stream, `${safeJson(JSON.stringify(request))}\n`)
   }
 
   /** @throws UsageError if not everything could be written. */
