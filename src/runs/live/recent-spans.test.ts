@@ -19,10 +19,13 @@ describe('RecentSpans', () => {
     const traces = fc.constantFrom('1'.padStart(32, '0'), '2'.padStart(32, '0'))
     const ids = fc.array(fc.tuple(traces, fc.integer({ min: 0, max: 5000 })), { maxLength: 5000 })
     fc.assert(
-      fc.property(ids, (added) => {
+      fc.property(ids, fc.constantFrom(1, 7, 1000, 3000, 10_000), (added, lookUpEvery) => {
         const recent = new RecentSpans(LIMITS)
         const spans = added.map(([traceId, number]) => spanOf(traceId, id(number)))
-        for (const span of spans) recent.addOrdinary(span, 0)
+        for (const [index, span] of spans.entries()) {
+          recent.addOrdinary(span, 0)
+          if (index % lookUpEvery === 0) expect(recent.find(span.context, 0)).toBe(span)
+        }
         const expected = new Map(spans.slice(-2048).map((span) => [span.context.traceId + span.context.spanId, span]))
         for (const { context } of spans) {
           expect(recent.find(context, 0)).toBe(expected.get(context.traceId + context.spanId))

@@ -67,6 +67,8 @@ export class SpanTable {
   /** The slot of the latest span of each hash, counted from 1; 0 if there is none. It is small enough to stay in the CPU cache. */
   #latest = new Uint16Array()
   #added = 0
+  /** How many rows are linked by hash. The others are linked at the next look-up, which most applications never need. */
+  #linked = 0
   /** Consecutive spans often have the same trace. */
   #latestTraceId = ''
   #latestTrace = 0
@@ -104,7 +106,7 @@ export class SpanTable {
     rows[row + TRACE] = this.#latestTrace
     rows[row + STARTED_AT] = startedAt
     rows[row + STATE] = HELD
-    this.#chain(row)
+    this.#added += 1
     return this.#added
   }
 
@@ -132,6 +134,7 @@ export class SpanTable {
     const low = hexAt(spanId, 8)
     const trace = hexAt(traceId, 24)
     const rows = this.#rows
+    this.#linkAdded()
     let position = this.#latestOf(this.#hash(high, low))
     for (let step = 0; this.#has(position) && step < MAX_STEPS; step++) {
       const row = ((position - 1) & this.#mask) * COLUMNS
@@ -176,33 +179,38 @@ export class SpanTable {
     return (mixed ^ (mixed >>> 15)) & this.#mask
   }
 
-  /** Links the next row in front of the others with its hash. */
-  #chain(row: number): void {
-    const hash = this.#hash(this.#rows[row + ID_HIGH] ?? 0, this.#rows[row + ID_LOW] ?? 0)
-    const latest = this.#latestOf(hash)
-    this.#added += 1
-    this.#rows[row + EARLIER] = this.#has(latest) ? this.#added - latest : 0
-    this.#latest[hash] = row / COLUMNS + 1
+  /** Links the rows that were added since the last look-up in front of the others with their hash. */
+  #linkAdded(): void {
+    // Rows that were overwritten in the meantime need no link.
+    this.#linked = Math.max(this.#linked, this.#added - this.#mask - 1)
+    while (this.#linked < this.#added) {
+      const slot = this.#linked & this.#mask
+      const row = slot * COLUMNS
+      const hash = this.#hash(this.#rows[row + ID_HIGH] ?? 0, this.#rows[row + ID_LOW] ?? 0)
+      const latest = this.#latestOf(hash)
+      this.#linked += 1
+      this.#rows[row + EARLIER] = this.#has(latest) ? this.#linked - latest : 0
+      this.#latest[hash] = slot + 1
+    }
   }
 
   /** The position of the latest span with a hash. If it was overwritten, another span's position, which the id comparison rejects. */
   #latestOf(hash: number): number {
     const slot = this.#latest[hash] ?? 0
-    return slot === 0 ? 0 : this.#added - ((this.#added - slot) & this.#mask)
+    return slot === 0 ? 0 : this.#linked - ((this.#linked - slot) & this.#mask)
   }
 
   /** The table grows as needed, so that an application with few spans uses little memory. */
   #resize(capacity: number): void {
-    const [rows, ways, added] = [this.#rows, this.#ways, this.#added]
+    const [rows, ways] = [this.#rows, this.#ways]
     this.#mask = capacity - 1
     this.#rows = new Int32Array(capacity * COLUMNS)
     this.#rows.set(rows)
     this.#ways = new Float64Array(capacity * 2)
     this.#ways.set(ways)
     this.#latest = new Uint16Array(capacity)
-    // Nothing is overwritten before the table reaches its full size, so positions are slots.
-    this.#added = 0
-    while (this.#added < added) this.#chain(this.#added * COLUMNS)
+    // Nothing is overwritten before the table reaches its full size, so positions are slots. All rows are linked again.
+    this.#linked = 0
   }
 }
 
