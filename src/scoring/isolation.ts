@@ -24,10 +24,26 @@ const mark = globalSlot('isolation', () => new AsyncLocalStorage<true>(), isStor
 
 const inCleanContext = AsyncLocalStorage.snapshot()
 
+/** Goes into the async context of isolated work, and out of it again. */
+let inIsolation: typeof inCleanContext | undefined
+
 /** Runs a scorer or a judge call apart from the application: untraced, marked, in a clean async context. Nested calls stay isolated. */
 export function isolated<T>(run: () => T): T {
   if (isIsolated()) return run()
-  return inCleanContext(() => mark.run(true, () => context.with(SUPPRESSED, run)))
+  inIsolation ??= isolatedContext()
+  return inIsolation(() => {
+    if (context.active() === SUPPRESSED) return run()
+    return context.with(SUPPRESSED, () => {
+      // The context manager was registered after the context was made. Where there is none, nothing is active here either.
+      if (context.active() === SUPPRESSED) inIsolation = undefined
+      return run()
+    })
+  })
+}
+
+/** Each `AsyncLocalStorage` that is entered copies all of them, which costs more than a scorer: what was entered once is kept. */
+function isolatedContext(): typeof inCleanContext {
+  return inCleanContext(() => mark.run(true, () => context.with(SUPPRESSED, () => AsyncLocalStorage.snapshot())))
 }
 
 /** Runs code in a clean async context, so that the timers and promises it starts keep no request of the application alive. */

@@ -200,6 +200,18 @@ function rejected(score: Skipped | Failed, run?: AgentRun, probability?: number)
   return { status: 'rejected', score, run, probability }
 }
 
+const claims = new WeakMap<ResolvedScorer['about'], string>()
+
+/** The claim of a scorer: one text for all of its runs, because it is kept with the span. */
+function claimOf(about: ResolvedScorer['about']): string {
+  let known = claims.get(about)
+  if (known === undefined) {
+    known = `${about.id}@${about.version}`
+    claims.set(about, known)
+  }
+  return known
+}
+
 /** Claims a span for a version of a scorer; false if another processor has claimed it, or the span already has that score. */
 function claim(
   span: { readonly attributes: Readonly<Record<string, unknown>> },
@@ -207,7 +219,7 @@ function claim(
 ): boolean {
   const claimable: Claimable = span
   const known = claimable[CLAIMS]
-  const claimed = `${about.id}@${about.version}`
+  const claimed = claimOf(about)
   if (Array.isArray(known)) {
     if (known.includes(claimed)) return false
     known.push(claimed)

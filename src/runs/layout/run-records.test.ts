@@ -66,9 +66,15 @@ it('finds a record among many that have the same response, as those of a server 
   expect(records.find({ ...older, agentName: 'Agent 70' })).toBe('70')
 })
 
-it('lets go of what was added first', () => {
-  const records = new RunRecords<string>(2)
-  for (let at = 0; at < 5; at += 1) records.add({ ...newer, startMs: at * 10_000, responseIds: [`r${at}`] }, `${at}`)
-  const found = [0, 1, 2, 3, 4].map((at) => records.find({ ...older, startMs: at * 10_000, responseIds: [`r${at}`] }))
-  expect(found).toEqual([undefined, undefined, undefined, '3', '4'])
+it.each([
+  ['over time', 10_000],
+  ['within a second', 100],
+])('lets go of what was added first, %s', (_, apartMs) => {
+  const records = new RunRecords<string>(4)
+  const signs = (at: number): RunSigns => ({ ...newer, startMs: at * apartMs, responseIds: [`r${at}`] })
+  for (let at = 0; at < 8; at += 1) records.add(signs(at), `${at}`)
+  const find = (at: number) => records.find({ ...signs(at), form: 'older' })
+  expect([0, 1, 2, 3, 4, 5, 6, 7].map(find)).toEqual([...Array(4).fill(undefined), '4', '5', '6', '7'])
+  records.add(signs(8), '8')
+  expect([4, 5, 6, 7, 8].map(find)).toEqual([undefined, undefined, '6', '7', '8'])
 })

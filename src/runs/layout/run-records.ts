@@ -51,8 +51,12 @@ export function signsOf(
   readsQuestion: boolean = !isOpen,
 ): RunSigns {
   const { dialect, span } = root
-  const responseIds = models.flatMap((model) => model.model?.responseId ?? [])
-  const callIds = dialect.formOfTwo === undefined ? [] : tools.flatMap(({ tool }) => tool?.id ?? [])
+  const responseIds: string[] = []
+  for (const { model } of models) if (model?.responseId !== undefined) responseIds.push(model.responseId)
+  const callIds: string[] = []
+  if (dialect.formOfTwo !== undefined) {
+    for (const { tool } of tools) if (tool?.id !== undefined) callIds.push(tool.id)
+  }
   const isDecided = responseIds.length > 0 && callIds.length === 0
   return {
     library: dialect.name,
@@ -108,56 +112,66 @@ function isAmong(ids: readonly string[], { responseIds }: RunSigns): boolean {
   return ids.every((id) => responseIds.includes(id))
 }
 
+/** Records by the second in which their runs began. */
+type Seconds<Run> = Map<number, Second<Run>>
+
 /** Ended runs, among which other records of a run are searched. */
 export class RunRecords<Run> {
-  readonly #bySecond = new Map<number, Second<Run>>()
-  readonly #maxSize: number
-  #size = 0
+  readonly #maxLatest: number
+  #latest: Seconds<Run> = new Map()
+  /** The records that were added before the latest, and are dropped together. Thousands of runs may begin within one second. */
+  #before: Seconds<Run> = new Map()
+  #latestSize = 0
 
-  /** @param maxSize most runs that are kept; above it, the earliest are dropped */
+  /** @param maxSize most runs that are kept; at least the latest half of them are */
   constructor(maxSize: number = Number.POSITIVE_INFINITY) {
-    this.#maxSize = maxSize
+    this.#maxLatest = maxSize / 2
   }
 
   add(signs: RunSigns, run: Run): void {
+    if (this.#latestSize >= this.#maxLatest) {
+      this.#before = this.#latest
+      this.#latest = new Map()
+      this.#latestSize = 0
+    }
+    this.#latestSize += 1
     const second = secondOf(signs)
-    let ofSecond = this.#bySecond.get(second)
+    let ofSecond = this.#latest.get(second)
     if (ofSecond === undefined) {
       ofSecond = { all: [], byId: new Map(), unanswered: [] }
-      this.#bySecond.set(second, ofSecond)
+      this.#latest.set(second, ofSecond)
     }
     const entry = { signs, run }
-    if (signs.responseIds.length === 0) ofSecond.unanswered.push(entry)
-    for (const id of [...signs.responseIds, ...signs.callIds]) {
-      const sameId = ofSecond.byId.get(id)
-      if (sameId === undefined) ofSecond.byId.set(id, [entry])
-      else sameId.push(entry)
-    }
-    ofSecond.all.push(entry)
-    this.#size += 1
-    this.#keepSize(second)
+    const { all, byId, unanswered } = ofSecond
+    all.push(entry)
+    for (const id of signs.responseIds) addTo(byId, id, entry)
+    for (const id of signs.callIds) addTo(byId, id, entry)
+    if (signs.responseIds.length === 0) unanswered.push(entry)
   }
 
   /** Another record of the same run, if there is one. */
   find(signs: RunSigns): Run | undefined {
-    for (const offset of [0, -1, 1, -2, 2]) {
-      const ofSecond = this.#bySecond.get(secondOf(signs) + offset)
-      if (ofSecond === undefined) continue
-      for (const entries of candidatesFor(signs, ofSecond)) {
-        const found = entries.slice(0, MAX_COMPARED).find((entry) => isSameRun(signs, entry.signs))
-        if (found !== undefined) return found.run
-      }
-    }
-    return undefined
+    return findIn(this.#latest, signs) ?? findIn(this.#before, signs)
   }
+}
 
-  #keepSize(latest: number): void {
-    for (const [second, { all }] of this.#bySecond) {
-      if (this.#size <= this.#maxSize || second === latest) return
-      this.#bySecond.delete(second)
-      this.#size -= all.length
+function findIn<Run>(seconds: Seconds<Run>, signs: RunSigns): Run | undefined {
+  if (seconds.size === 0) return undefined
+  for (const offset of [0, -1, 1, -2, 2]) {
+    const ofSecond = seconds.get(secondOf(signs) + offset)
+    if (ofSecond === undefined) continue
+    for (const entries of candidatesFor(signs, ofSecond)) {
+      const found = entries.slice(0, MAX_COMPARED).find((entry) => isSameRun(signs, entry.signs))
+      if (found !== undefined) return found.run
     }
   }
+  return undefined
+}
+
+function addTo<Run>(byId: Map<string, Entry<Run>[]>, id: string, entry: Entry<Run>): void {
+  const sameId = byId.get(id)
+  if (sameId === undefined) byId.set(id, [entry])
+  else sameId.push(entry)
 }
 
 interface Entry<Run> {
