@@ -64,6 +64,8 @@ export class ScoreSums {
   /** The cells of runs that the fixed rate of a scorer left out. With sampling, these are most runs. */
   readonly #leftOut = new WeakMap<Evaluation['scorer'], Cell>()
   readonly #others = new Map<string, Cell>()
+  /** The cell in which the latest run was counted. */
+  #latestRun: { readonly outcome: string; readonly agent: string | undefined; readonly cell: Cell } | undefined
   /** By agent and scorer. Versions and models share these cells, because a failed run may not know its judge model. */
   readonly #chosen = new Map<string, ChosenCells>()
   readonly #agents = new BoundedNames(MAX_NAMES)
@@ -72,7 +74,11 @@ export class ScoreSums {
 
   countRun(outcome: 'closed' | 'evicted', agentName: string | undefined): void {
     const agent = agentName === undefined ? undefined : this.#agents.of(agentName)
-    this.#add('runs', 1, `${outcome}\n${agent}`, () => ({ 'spanscore.outcome': outcome, ...agentAttribute(agent) }))
+    if (this.#latestRun?.outcome !== outcome || this.#latestRun.agent !== agent) {
+      const attributes = () => ({ 'spanscore.outcome': outcome, ...agentAttribute(agent) })
+      this.#latestRun = { outcome, agent, cell: this.#other('runs', `${outcome}\n${agent}`, attributes) }
+    }
+    this.gathered.add(this.#latestRun.cell, 1)
   }
 
   countLeftOut(scorer: Evaluation['scorer']): void {
@@ -134,8 +140,12 @@ export class ScoreSums {
     return known.of(model)
   }
 
-  /** @param attributes Called for the first value of a key. */
   #add(counter: CounterName, value: number, key: string, attributes: () => ScoreAttributes): void {
+    this.gathered.add(this.#other(counter, key, attributes), value)
+  }
+
+  /** @param attributes Called for the first value of a key. */
+  #other(counter: CounterName, key: string, attributes: () => ScoreAttributes): Cell {
     const full = `${counter}\n${key}`
     let cell = this.#others.get(full)
     if (cell === undefined) {
@@ -143,7 +153,7 @@ export class ScoreSums {
       cell = this.gathered.cell(counter, isFull ? OVERFLOW : attributes())
       if (!isFull) this.#others.set(full, cell)
     }
-    this.gathered.add(cell, value)
+    return cell
   }
 
   #group(

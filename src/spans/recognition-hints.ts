@@ -69,7 +69,15 @@ export function mayBeRecognised(attributes: Readonly<Record<string, unknown>>, s
 /** Whether the role of a recognised span is already final. Many spans only reveal it when they end. */
 export function saysItsKind(dialect: Dialect, span: SourceSpan): boolean {
   const { attributes } = span
-  return kindKeys.some((key) => attributes[key] !== undefined) && dialect.mayBecomeAgent?.(span) !== true
+  // Its own dialect's keys are looked at first, because one of them nearly always decides.
+  const isSaid =
+    (dialect.kindKeys !== undefined && hasOneOf(attributes, dialect.kindKeys)) || hasOneOf(attributes, kindKeys)
+  return isSaid && dialect.mayBecomeAgent?.(span) !== true
+}
+
+function hasOneOf(attributes: SourceSpan['attributes'], keys: readonly string[]): boolean {
+  for (const key of keys) if (attributes[key] !== undefined) return true
+  return false
 }
 
 function byFirstLetter(beginnings: readonly string[]): (readonly string[] | undefined)[] {

@@ -113,6 +113,8 @@ export class DuplicateRuns {
   }
 }
 
+const NONE: readonly LiveSpan[] = []
+
 function otherForm(form: 'newer' | 'older'): 'newer' | 'older' {
   return form === 'newer' ? 'older' : 'newer'
 }
@@ -127,7 +129,7 @@ function recordOf(agent: LiveSpan): RunRecord {
       continue
     }
     if (span.role === 'model' && !span.isOpen) models.push(span)
-    if (span.spansBelow !== undefined) waiting.push(...span.spansBelow)
+    for (const below of span.spansBelow ?? NONE) waiting.push(below)
   }
   return { root: agent, models, tools }
 }

@@ -22,10 +22,11 @@ describe('RecentSpans', () => {
       fc.property(ids, fc.constantFrom(1, 7, 1000, 3000, 10_000), (added, lookUpEvery) => {
         const recent = new RecentSpans(LIMITS)
         const spans = added.map(([traceId, number]) => spanOf(traceId, id(number)))
-        for (const [index, span] of spans.entries()) {
+        const latest = spans.map((span, index) => {
           recent.addOrdinary(span, 0)
-          if (index % lookUpEvery === 0) expect(recent.find(span.context, 0)).toBe(span)
-        }
+          return index % lookUpEvery === 0 ? recent.find(span.context, 0) : span
+        })
+        expect(latest).toEqual(spans)
         const expected = new Map(spans.slice(-2048).map((span) => [span.context.traceId + span.context.spanId, span]))
         for (const { context } of spans) {
           expect(recent.find(context, 0)).toBe(expected.get(context.traceId + context.spanId))

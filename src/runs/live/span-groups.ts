@@ -9,7 +9,8 @@ export class SpanGroups implements Iterable<LiveGroup> {
   /** A linked list of groups in the order in which they began; a set would hash each of them. */
   #oldest: LiveGroup | undefined
   #newest: LiveGroup | undefined
-  readonly #byTrace = new Map<string, Set<LiveGroup>>()
+  /** The groups by trace. Most traces have one group, which needs no set. */
+  readonly #byTrace = new Map<string, LiveGroup | Set<LiveGroup>>()
   #size = 0
   #heldBytes = 0
 
@@ -38,7 +39,8 @@ export class SpanGroups implements Iterable<LiveGroup> {
   }
 
   ofTrace(traceId: string): readonly LiveGroup[] {
-    return [...(this.#byTrace.get(traceId) ?? [])]
+    const found = this.#byTrace.get(traceId)
+    return found === undefined ? [] : found instanceof Set ? [...found] : [found]
   }
 
   /** Those of a trace, to be looked at as they are. */
@@ -53,9 +55,9 @@ export class SpanGroups implements Iterable<LiveGroup> {
     else this.#newest.newer = group
     this.#newest = group
     this.#size += 1
-    const ofTrace = this.#byTrace.get(traceId)
-    if (ofTrace) ofTrace.add(group)
-    else this.#byTrace.set(traceId, new Set([group]))
+    const others = this.#byTrace.get(traceId)
+    if (others instanceof Set) others.add(group)
+    else this.#byTrace.set(traceId, others === undefined ? group : new Set([others, group]))
     return group
   }
 
@@ -114,8 +116,8 @@ export class SpanGroups implements Iterable<LiveGroup> {
     this.#onRemoved(group)
     const ofTrace = this.#byTrace.get(group.traceId)
     // It was evicted, or merged into another group.
-    if (ofTrace?.delete(group) !== true) return
-    if (ofTrace.size === 0) this.#byTrace.delete(group.traceId)
+    if (ofTrace instanceof Set ? !ofTrace.delete(group) : ofTrace !== group) return
+    if (!(ofTrace instanceof Set) || ofTrace.size === 0) this.#byTrace.delete(group.traceId)
     if (group.older === undefined) this.#oldest = group.newer
     else group.older.newer = group.newer
     if (group.newer === undefined) this.#newest = group.older
