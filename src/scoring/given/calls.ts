@@ -57,6 +57,11 @@ export class GivenCalls {
     return this.#ids.has(id)
   }
 
+  /** May be called before so many calls are added: they are then found faster. */
+  expect(count: number): void {
+    this.#ids.expect(count)
+  }
+
   /** Adds a call, perhaps with its result: AI SDK `tool-call`, UI part or invocation, OpenAI `tool_calls`, Anthropic `tool_use`. */
   add(source: Source, place: Place): void {
     const invocationIndex = place.invocations++

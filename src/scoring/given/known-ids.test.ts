@@ -14,15 +14,21 @@ const id = fc.oneof(
 describe('KnownIds', () => {
   it('knows what a set knows, however many ids there are and however they end', () => {
     fc.assert(
-      fc.property(fc.array(id, { maxLength: 400, size: 'max' }), (ids) => {
-        const [known, set] = [new KnownIds(), new Set<string>()]
-        for (const next of ids) {
-          expect(known.has(next)).toBe(set.has(next))
-          expect(known.add(next)).toBe(!set.has(next))
-          set.add(next)
-        }
-        for (const added of set) expect(known.has(added)).toBe(true)
-      }),
+      fc.property(
+        fc.array(id, { maxLength: 400, size: 'max' }),
+        fc.nat(5000),
+        fc.nat(400),
+        (ids, count, expectedAt) => {
+          const [known, set] = [new KnownIds(), new Set<string>()]
+          for (const [index, next] of ids.entries()) {
+            if (index === expectedAt) known.expect(count)
+            expect(known.has(next)).toBe(set.has(next))
+            expect(known.add(next)).toBe(!set.has(next))
+            set.add(next)
+          }
+          for (const added of set) expect(known.has(added)).toBe(true)
+        },
+      ),
     )
   })
 })

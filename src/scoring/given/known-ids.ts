@@ -13,6 +13,11 @@ export class KnownIds {
   #set = new Set<string>()
   #slots: (string | undefined)[] | undefined
 
+  /** May be called before so many ids are added: the first of many then need not move from the set to slots. */
+  expect(count: number): void {
+    if (count > MAX_IN_SET && this.#slots === undefined) this.#openSlots()
+  }
+
   has(id: string): boolean {
     return this.#slots?.[slotOf(id)] === id || this.#set.has(id)
   }

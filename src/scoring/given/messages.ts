@@ -47,6 +47,7 @@ export function readCalls(given: readonly unknown[], calls: GivenCalls): void {
       for (const key of INVOCATIONS) {
         const invocations = body[key] ?? message[key]
         if (!Array.isArray(invocations)) continue
+        calls.expect(invocations.length)
         for (const invocation of invocations) calls.add(unwrapped(toCallSource(invocation, key)), place)
       }
     } else {
