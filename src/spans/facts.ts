@@ -16,25 +16,40 @@ import { withMovedContent } from './content/moved-content.ts'
 import { outcomeOf } from './outcome.ts'
 import type { SourceLog, SourceSpan } from './source-span.ts'
 
-/** The slot of each cached fact: an array is several times faster here than a map. */
-const SLOT = {
-  agent: 0,
-  outcome: 1,
-  systemInstructions: 2,
-  systemMessages: 3,
-  input: 4,
-  output: 5,
-  toolCalls: 6,
-  transcript: 7,
-  toolDefinitions: 8,
-  model: 9,
-  usage: 10,
-  tool: 11,
-  toolArguments: 12,
-  toolResult: 13,
+/** One fact: the slot in which it is cached, and how it is read. */
+interface Fact<T> {
+  readonly slot: number
+  readonly read: (facts: SpanFacts) => T | undefined
+}
+
+/** All facts. They are defined once, because a function for each span and fact would cost more than most readings. */
+const FACT = {
+  agent: defineFact(0, ({ dialect, span }) => dialect.agent?.(span)),
+  outcome: defineFact(1, ({ dialect, span }) =>
+    dialect.outcome === undefined ? outcomeOf(span) : dialect.outcome(span),
+  ),
+  systemInstructions: defineFact(2, ({ dialect, span, logs }) => dialect.systemInstructions?.(span, logs)),
+  systemMessages: defineFact(3, ({ input }) => systemTextOf(input)),
+  input: defineFact(4, ({ dialect, span, logs }) => unlessCut(dialect.input?.(span, logs))),
+  output: defineFact(5, ({ dialect, span, logs }) => unlessCut(dialect.output?.(span, logs))),
+  toolCalls: defineFact(6, (facts) => facts.dialect.toolCalls?.(facts.span, facts.logs) ?? toolCallsIn(facts.output)),
+  transcript: defineFact(7, ({ dialect, span, logs }) => dialect.transcript?.(span, logs)),
+  toolDefinitions: defineFact(8, ({ dialect, span, logs }) => dialect.toolDefinitions?.(span, logs)),
+  model: defineFact(9, ({ dialect, span }) => dialect.model?.(span)),
+  usage: defineFact(10, ({ dialect, span }) => plausibleUsage(dialect.usage?.(span) ?? NO_USAGE)),
+  tool: defineFact(11, ({ dialect, span }) => dialect.tool?.(span)),
+  toolArguments: defineFact(12, ({ dialect, span, logs }) => unlessLong(dialect.toolArguments?.(span, logs))),
+  toolResult: defineFact(13, ({ dialect, span, logs }) => unlessLong(dialect.toolResult?.(span, logs))),
 } as const
 
+function defineFact<T>(slot: number, read: (facts: SpanFacts) => T | undefined): Fact<T> {
+  return { slot, read }
+}
+
 const NOTHING: unique symbol = Symbol('nothing')
+
+/** A list that grows by itself gets three times as many slots as there are facts. */
+const NOTHING_READ: readonly unknown[] = Object.keys(FACT).map(() => undefined)
 
 /**
  * The neutral facts of one span, read lazily through its dialect, each once. Never throws: a fact that cannot be read is `undefined`.
@@ -45,8 +60,8 @@ export class SpanFacts {
   dialect: Dialect
   role: SpanRole
   logs: readonly SourceLog[]
-  /** By slot; `NOTHING` for a fact that was read and is missing. */
-  readonly #read: unknown[] = []
+  /** By slot; `NOTHING` for a fact that was read and is missing. An array is several times faster here than a map. */
+  #read: unknown[] | undefined
 
   constructor(span: SourceSpan, dialect: Dialect, role: SpanRole, logs: readonly SourceLog[] = NO_LOGS) {
     this.span = logs.length === 0 ? span : withMovedContent(span, logs)
@@ -65,11 +80,11 @@ export class SpanFacts {
 
   /** Must be called when the span has changed. Facts are then read again. */
   forget(): void {
-    this.#read.length = 0
+    this.#read = undefined
   }
 
   get agent(): AgentIdentity | undefined {
-    return this.#once(SLOT.agent, () => this.dialect.agent?.(this.span))
+    return this.#once(FACT.agent)
   }
 
   get conversationId(): string | undefined {
@@ -81,62 +96,53 @@ export class SpanFacts {
   }
 
   get outcome(): SpanOutcome {
-    return (
-      this.#once(SLOT.outcome, () =>
-        this.dialect.outcome === undefined ? outcomeOf(this.span) : this.dialect.outcome(this.span),
-      ) ?? { status: 'unknown' }
-    )
+    return this.#once(FACT.outcome) ?? { status: 'unknown' }
   }
 
   /** The separate system instructions of the library, or else the system messages of the input. */
   get systemInstructions(): string | undefined {
-    const own = this.#once(SLOT.systemInstructions, () => this.dialect.systemInstructions?.(this.span, this.logs))
-    return own ?? this.#once(SLOT.systemMessages, () => systemTextOf(this.input))
+    return this.#once(FACT.systemInstructions) ?? this.#once(FACT.systemMessages)
   }
 
   get input(): readonly Message[] | undefined {
-    return this.#once(SLOT.input, () => unlessCut(this.dialect.input?.(this.span, this.logs)))
+    return this.#once(FACT.input)
   }
 
   get output(): readonly Message[] | undefined {
-    return this.#once(SLOT.output, () => unlessCut(this.dialect.output?.(this.span, this.logs)))
+    return this.#once(FACT.output)
   }
 
   /** The tool calls that the model requested; empty if there are none, or if they are not recorded. */
   get toolCalls(): readonly ToolCallPart[] {
-    const calls = this.#once(
-      SLOT.toolCalls,
-      () => this.dialect.toolCalls?.(this.span, this.logs) ?? toolCallsIn(this.output),
-    )
-    return calls ?? NO_CALLS
+    return this.#once(FACT.toolCalls) ?? NO_CALLS
   }
 
   get transcript(): readonly Message[] | undefined {
-    return this.#once(SLOT.transcript, () => this.dialect.transcript?.(this.span, this.logs))
+    return this.#once(FACT.transcript)
   }
 
   get toolDefinitions(): readonly ToolDefinition[] | undefined {
-    return this.#once(SLOT.toolDefinitions, () => this.dialect.toolDefinitions?.(this.span, this.logs))
+    return this.#once(FACT.toolDefinitions)
   }
 
   get model(): ModelIdentity | undefined {
-    return this.#once(SLOT.model, () => this.dialect.model?.(this.span))
+    return this.#once(FACT.model)
   }
 
   get usage(): Usage {
-    return this.#once(SLOT.usage, () => plausibleUsage(this.dialect.usage?.(this.span) ?? NO_USAGE)) ?? NO_USAGE
+    return this.#once(FACT.usage) ?? NO_USAGE
   }
 
   get tool(): ToolIdentity | undefined {
-    return this.#once(SLOT.tool, () => this.dialect.tool?.(this.span))
+    return this.#once(FACT.tool)
   }
 
   get toolArguments(): unknown {
-    return this.#once(SLOT.toolArguments, () => unlessLong(this.dialect.toolArguments?.(this.span, this.logs)))
+    return this.#once(FACT.toolArguments)
   }
 
   get toolResult(): unknown {
-    return this.#once(SLOT.toolResult, () => unlessLong(this.dialect.toolResult?.(this.span, this.logs)))
+    return this.#once(FACT.toolResult)
   }
 
   /** Why a required fact is missing. */
@@ -157,13 +163,22 @@ export class SpanFacts {
     return guarded(() => this.dialect.hasFinalForm?.(this.span)) ?? false
   }
 
-  #once<T>(slot: number, read: () => T): T | undefined {
-    const known = this.#read[slot]
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each slot is only read by the getter of its name
+  #once<T>({ slot, read }: Fact<T>): T | undefined {
+    const all = (this.#read ??= NOTHING_READ.slice())
+    const known = all[slot]
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each slot only holds the fact of its number
     if (known !== undefined) return known === NOTHING ? undefined : (known as T)
-    const value = guarded(read)
-    this.#read[slot] = value === undefined ? NOTHING : value
+    const value = factOrNone(this, read)
+    all[slot] = value === undefined ? NOTHING : value
     return value
+  }
+}
+
+function factOrNone<T>(facts: SpanFacts, read: (facts: SpanFacts) => T | undefined): T | undefined {
+  try {
+    return read(facts)
+  } catch {
+    return undefined
   }
 }
 

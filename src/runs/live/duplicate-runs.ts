@@ -113,8 +113,6 @@ export class DuplicateRuns {
   }
 }
 
-const NONE: readonly LiveSpan[] = []
-
 function otherForm(form: 'newer' | 'older'): 'newer' | 'older' {
   return form === 'newer' ? 'older' : 'newer'
 }
@@ -129,7 +127,7 @@ function recordOf(agent: LiveSpan): RunRecord {
       continue
     }
     if (span.role === 'model' && !span.isOpen) models.push(span)
-    for (const below of span.spansBelow ?? NONE) waiting.push(below)
+    span.spansBelow?.forEach((below) => waiting.push(below))
   }
   return { root: agent, models, tools }
 }

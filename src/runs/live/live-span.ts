@@ -219,6 +219,8 @@ export class LiveSpan extends TraceSpan {
 
   /** Its ancestors; open ones as far as their kind is known. */
   #placeAbove(): Above {
+    const known = this.above === undefined ? OUTSIDE : this.above.#aboveChildren
+    if (known !== undefined) return known
     const path: LiveSpan[] = []
     let span = this.above
     while (span !== undefined && span.#aboveChildren === undefined) {

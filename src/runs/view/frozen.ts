@@ -29,7 +29,9 @@ export function* frozenInSteps<T>(value: T): Generator<undefined, T> {
 }
 
 function freeze(value: unknown, depth: number): void {
-  for (const inner of freezeOne(value, depth)) freeze(inner, depth + 1)
+  const inner = freezeOne(value, depth)
+  // What is frozen already gives an empty list, and an iterator for it would cost more than the rest.
+  for (let index = 0; index < inner.length; index++) freeze(inner[index], depth + 1)
 }
 
 const NOTHING: readonly unknown[] = []

@@ -1,9 +1,17 @@
 const NOTHING: unique symbol = Symbol('nothing')
 
+/** A list that grows by itself gets room for twice as many values as are needed. */
+const NO_VALUES: readonly unknown[] = Array.from({ length: 32 }, () => undefined)
+
 /** Values that are read at first access and cached, by slot number. */
 export class Memo {
   /** An array is several times faster here than a map. `NOTHING` marks a value that was read and is absent. */
-  readonly #known: unknown[] = []
+  readonly #known: unknown[]
+
+  /** @param slots number of values, 32 at most */
+  constructor(slots: number) {
+    this.#known = NO_VALUES.slice(0, slots)
+  }
 
   once<T>(slot: number, read: () => T): T {
     const known = this.#known[slot]

@@ -40,6 +40,8 @@ const SLOT = {
   agentNames: 17,
 } as const
 
+const SLOTS = Object.keys(SLOT).length
+
 /** Replaces the id of a call without one. */
 const NOBODY = ''
 
@@ -50,7 +52,7 @@ const NOBODY = ''
 export class RunFacts {
   readonly #plan: RunPlan
   readonly #root: SpanFacts
-  readonly #memo = new Memo()
+  readonly #memo = new Memo(SLOTS)
 
   constructor(plan: RunPlan) {
     this.#plan = plan

@@ -21,6 +21,8 @@ const SLOT = {
   resource: 5,
 } as const
 
+const SLOTS = Object.keys(SLOT).length
+
 /** Deeper nested agents are omitted, because `JSON.stringify` recurses. */
 const MAX_DEPTH = 200
 const CHILDREN_CUT: Missing = { what: 'children', why: 'limit' }
@@ -41,7 +43,7 @@ export class ReconstructedRun implements AgentRun {
   readonly #plan: RunPlan
   readonly #facts: RunFacts
   readonly #depth: number
-  readonly #memo = new Memo()
+  readonly #memo = new Memo(SLOTS)
 
   constructor(plan: RunPlan, revision: number, depth = 0) {
     this.#plan = plan
