@@ -186,16 +186,10 @@ export class RunFacts {
 
   get models(): readonly string[] {
     return this.#memo.once(SLOT.models, () => {
-      const names: string[] = []
-      const known = new Set<string>()
-      const add = (name: string | undefined): void => {
-        if (name === undefined || known.has(name)) return
-        known.add(name)
-        names.push(name)
-      }
-      for (const model of this.#plan.models) add(pick(model, nameOfModel))
-      if (names.length === 0) add(firstOf(this.#plan.inside, nameOfModel))
-      return names
+      const names = new Set(this.#plan.models.map((model) => pick(model, (facts) => facts.model?.model)))
+      names.delete(undefined)
+      if (names.size === 0) names.add(firstOf(this.#plan.inside, (facts) => facts.model?.model))
+      return [...names].filter((name) => name !== undefined)
     })
   }
 
@@ -295,10 +289,6 @@ export class RunFacts {
     }
     return undefined
   }
-}
-
-function nameOfModel({ model }: SpanFacts): string | undefined {
-  return model?.model
 }
 
 function isEmpty(value: object): boolean {
