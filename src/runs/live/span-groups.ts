@@ -39,13 +39,13 @@ export class SpanGroups implements Iterable<LiveGroup> {
   }
 
   ofTrace(traceId: string): readonly LiveGroup[] {
-    const found = this.#byTrace.get(traceId)
-    return found === undefined ? [] : found instanceof Set ? [...found] : [found]
+    return [...this.inTrace(traceId)]
   }
 
   /** Those of a trace, to be looked at as they are. */
   inTrace(traceId: string): Iterable<LiveGroup> {
-    return this.#byTrace.get(traceId) ?? []
+    const found = this.#byTrace.get(traceId)
+    return found === undefined ? [] : found instanceof Set ? found : [found]
   }
 
   open(traceId: string, wanted: boolean, sinceMs: number): LiveGroup {
