@@ -71,7 +71,7 @@ class Owner {
     this.#carryForward = new CarryForward({
       producer,
       carryAfterMs: 0,
-      refusals: new Refusals(),
+      refusals: new Refusals(() => 0),
       report: () => undefined,
     })
   }

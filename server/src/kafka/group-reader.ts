@@ -33,7 +33,7 @@ export class GroupReader {
   readonly ends: EndOffsets
   readonly producer: BytesProducer
   readonly deadLetters: DeadLetters
-  readonly refusals: Refusals = new Refusals()
+  readonly refusals: Refusals = new Refusals(() => performance.now())
   readonly #parts: GroupReaderParts
   readonly #clients: readonly [KafkaClient, KafkaClient]
   readonly #fetcher: TopicFetcher

@@ -4,6 +4,9 @@ import { describeError } from './kafka-client.ts'
 /** What is done with a topic, and the right that it takes. */
 const VERBS = { READ: 'read', WRITE: 'write to' } as const
 
+/** What is refused is tried again more often than that, unless nobody wants it any more: its partition has moved, say. */
+const REMEMBERED_MS = 30_000
+
 /** What was tried when brokers refused. */
 export interface Tried {
   readonly right: keyof typeof VERBS
@@ -16,17 +19,28 @@ export interface Tried {
  * change that, so it is reported in words that say what to do, and shows at readiness.
  */
 export class Refusals {
-  readonly #reasons = new Map<string, string>()
+  readonly #now: () => number
+  readonly #reasons = new Map<string, { readonly reason: string; readonly atMs: number }>()
 
-  /** What is refused now; `undefined` where nothing is. */
+  /** @param now Milliseconds of a monotonic clock. */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** What is refused now; `undefined` if nothing is. */
   get reason(): string | undefined {
-    return this.#reasons.values().next().value
+    const sinceMs = this.#now() - REMEMBERED_MS
+    for (const [key, { reason, atMs }] of this.#reasons) {
+      if (atMs >= sinceMs) return reason
+      this.#reasons.delete(key)
+    }
+    return undefined
   }
 
   /** Something with topics did not work. @returns The reason, for a report */
   failed(tried: Tried, error: unknown): string {
     const found = refusedTopics(tried, error)
-    for (const { topic, reason } of found) this.#reasons.set(keyOf(tried.right, topic), reason)
+    for (const { topic, reason } of found) this.#note(keyOf(tried.right, topic), reason)
     return found.length === 0 ? describeError(error) : found.map(({ reason }) => reason).join(' ')
   }
 
@@ -39,12 +53,16 @@ export class Refusals {
   groupFailed(groupId: string, error: unknown): string {
     if (!answersIn(error).some(({ id }) => id === 'GROUP_AUTHORIZATION_FAILED')) return describeError(error)
     const reason = `The brokers do not let this user be a member of the group ${groupId}: give it READ on that group`
-    this.#reasons.set(groupId, reason)
+    this.#note(groupId, reason)
     return reason
   }
 
   groupSucceeded(groupId: string): void {
     this.#reasons.delete(groupId)
+  }
+
+  #note(key: string, reason: string): void {
+    this.#reasons.set(key, { reason, atMs: this.#now() })
   }
 }
 

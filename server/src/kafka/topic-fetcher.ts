@@ -80,12 +80,10 @@ export class TopicFetcher {
 
   /** Reads until `stop`. */
   async run(): Promise<void> {
-    const { report, sources } = this.#parts
+    const { report } = this.#parts
     while (!this.#isStopped) {
       try {
         await this.#look()
-        const isIdle = sources().length === 0
-        if (isIdle) this.#succeeded(this.#topics())
       } catch (error) {
         this.#metadata = undefined
         report(`The brokers could not be asked where to read: ${this.#failed(error)}.`)

@@ -59,7 +59,7 @@ export class JobWriter implements JudgeJobs {
   readonly #producer: BytesProducer
   readonly #maxMessageBytes: number
   readonly counts: JobWriterCounts = { written: 0, tooLarge: 0, failures: 0 }
-  readonly #refusals = new Refusals()
+  readonly #refusals = new Refusals(() => performance.now())
   readonly #tried: Tried
   #waiting: Waiting[] = []
   #waitingBytes = 0
