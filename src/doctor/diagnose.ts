@@ -239,11 +239,17 @@ function reasonsOf(scoring: readonly ScoringFacts[]): string {
     : `${counts.join(' ')} docs/reference/reasons.md explains each; onScore and the span give the message.`
 }
 
-/** Scorers whose `agent` none of the runs has, although one has a similar name. */
+/** Scorers whose `agent` none of the runs has, although one has a similar name, or none has a name. */
 function agentFindings({ scorers }: ScoringFacts, runs: readonly SeenRun[]): readonly Finding[] {
   const seen = runs.flatMap(({ agent }) => agent ?? [])
   return scorers.flatMap(({ id, agents = [] }) => {
     if (agents.some((name) => seen.includes(name))) return []
+    if (seen.length === 0 && agents.length > 0 && runs.length > 0) {
+      return bad(
+        `Scorer ${id} is for the agent ${agents.join(', ')}, and no agent has a name.`,
+        'Record a name (functionId in the AI SDK, gen_ai.agent.name in spans of your own), or remove agent from the scorer.',
+      )
+    }
     return agents.flatMap((name) => {
       const meant = closestName(name, seen)
       return meant === undefined

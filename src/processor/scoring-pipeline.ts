@@ -167,6 +167,7 @@ export class ScoringPipeline {
       this.#notices.ordinarySpanEnded(span)
       return undefined
     }
+    if (recognised.role === 'step') this.#notices.stepEnded(span)
     // For SDKs and wrappers that do not call `onEnding`, such as SDK 1.30 and before 2.3.
     const live = this.#store.ending(recognised)
     const scored = live && this.#runs.runEnded(live, 'ended')

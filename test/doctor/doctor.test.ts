@@ -89,6 +89,13 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
       ],
     ],
     [
+      'unnamed-agent',
+      [],
+      [
+        /✗ Scorer tool_call_accuracy is for the agent weather-agent, and no agent has a name\.\n {2}Record a name \(functionId/,
+      ],
+    ],
+    [
       'never-registered',
       [],
       [

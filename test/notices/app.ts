@@ -44,6 +44,14 @@ function runAgent(name: string, more: Attributes = {}): void {
   trace.getTracer('agents').startSpan(`invoke_agent ${name}`, { attributes }).end()
 }
 
+/** Writes one span by hand, under a name of the application's own, and ends. */
+async function endSpan(attributes: Attributes): Promise<void> {
+  const provider = startProvider()
+  attachScoring({ scorers: [answer] })
+  trace.getTracer('loop').startSpan('handle question', { attributes }).end()
+  await provider.shutdown()
+}
+
 /** Starts as most applications do. Loaded only where it is needed: it takes a second. */
 async function createSdk(): Promise<{ start(): void }> {
   const { NodeSDK } = await import('@opentelemetry/sdk-node')
@@ -134,6 +142,18 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     runAgent('weather-agent')
     await provider.shutdown()
   },
+  'a filter where no agent has a name': async () => {
+    const provider = startProvider()
+    attachScoring({ scorers: [{ scorer: answer, agent: 'weather-agent' }] })
+    runAgent('', { 'gen_ai.agent.name': undefined })
+    await provider.shutdown()
+  },
+  'a misspelt attribute of spans written by hand': () =>
+    endSpan({ 'gen_ai.operation_name': 'invoke_agent', 'gen_ai.agent.name': 'weather' }),
+  'a misspelt operation of spans written by hand': () => endSpan({ 'gen_ai.operation.name': 'invoke-agent' }),
+  'spans written by hand without an operation': () => endSpan({ 'gen_ai.agent.name': SECRET }),
+  'spans of embeddings alone': () =>
+    endSpan({ 'gen_ai.operation.name': 'embeddings', 'gen_ai.request.model': 'text-embedding-3-small' }),
   'model calls without runs': () => {
     startProvider()
     attachScoring({ scorers: [answer] })

@@ -54,6 +54,26 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
       'SPANSCORE_NO_SUCH_AGENT',
       /No agent named wether-agent was among 1 run; seen: weather-agent/,
     ],
+    [
+      'a filter where no agent has a name',
+      'SPANSCORE_NO_SUCH_AGENT',
+      /A run has an agent without a name, and scorer answer is for weather-agent\. Record a name/,
+    ],
+    [
+      'a misspelt attribute of spans written by hand',
+      'SPANSCORE_NO_RUNS',
+      /expected gen_ai\.operation\.name to be invoke_agent, chat or execute_tool, got gen_ai\.operation_name\. Write/,
+    ],
+    [
+      'a misspelt operation of spans written by hand',
+      'SPANSCORE_NO_RUNS',
+      /to be invoke_agent, chat or execute_tool, got invoke-agent\. Did you mean invoke_agent\?/,
+    ],
+    [
+      'spans written by hand without an operation',
+      'SPANSCORE_NO_RUNS',
+      /to be invoke_agent, chat or execute_tool, got gen_ai\.agent\.name without it/,
+    ],
     ['model calls without runs', 'SPANSCORE_NO_RUNS', /HTTP calls to api\.openai\.com are among the spans/],
     [
       'a forgotten registerTelemetry',
@@ -134,6 +154,7 @@ test('Variables that only register reads are reported by an application that att
 
 describe('A process is not warned', { timeout: 60_000 }, () => {
   test.each<[name: string, environment: Record<string, string>, flags: readonly string[]]>([
+    ['spans of embeddings alone', {}, []],
     ['attached', {}, []],
     ['an SDK that is not registered before the process ends', {}, []],
     ['runs without content that nobody needs', {}, []],

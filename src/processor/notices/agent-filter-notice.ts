@@ -14,7 +14,11 @@ const MOST_NAMES = 50
 /** Most characters of a name that are shown. */
 const LONGEST_NAME = 80
 
-/** Reports a scorer whose `agent` matches no run, if the runs have an agent with a similar name. */
+/** How agents get a name. */
+const NO_NAME_CURE =
+  'Record a name (functionId in the AI SDK, gen_ai.agent.name in spans of your own), or remove agent from the scorer.'
+
+/** Reports a scorer whose `agent` matches no run, if an agent has a similar name, or no run has a named agent at all. */
 export class AgentFilterNotice {
   readonly #reporter: Reporter
   readonly #seen = new LimitedSet<string>(MOST_NAMES)
@@ -44,6 +48,11 @@ export class AgentFilterNotice {
   }
 
   #report({ id, agents }: ResolvedScorer): boolean {
+    if (this.#runs > 0 && [...this.#seen].length === 0) {
+      const message = `${this.#runs === 1 ? 'A run has' : `All ${this.#runs} runs have`} an agent without a name, and scorer ${id} is for ${shown([...(agents ?? [])].join(', '))}.`
+      this.#reporter.notify('SPANSCORE_NO_SUCH_AGENT', `${message} ${NO_NAME_CURE}`, { subject: id })
+      return true
+    }
     for (const name of agents ?? []) {
       const meant = closestName(name, this.#seen)
       if (meant === undefined) continue

@@ -1,5 +1,6 @@
 import { SpanKind } from '@opentelemetry/api'
 
+import { closestName } from '../../scoring/closest-name.ts'
 import type { EndedSpan } from '../sdk-types.ts'
 import type { Reporter } from '../run/reporter.ts'
 import type { Scheduler } from '../scheduler.ts'
@@ -46,6 +47,10 @@ const NO_SPAN_CURE =
 const NO_MODEL_SPAN_CURE =
   'Add an instrumentation that records them (docs/instrumentations.md); HTTP spans alone cannot be scored.'
 
+/** The attribute that says what a span of the GenAI conventions is, and its values that make up a run. */
+const OPERATION = 'gen_ai.operation.name'
+const OPERATIONS = ['invoke_agent', 'chat', 'execute_tool'] as const
+
 /** What the notice needs. */
 export interface NoRunsNoticeParts {
   /** Whether there is any run, open or closed. */
@@ -57,14 +62,18 @@ export interface NoRunsNoticeParts {
 }
 
 /**
- * Reports that the application calls models and there is no run: telemetry is switched off, or an instrumentation is missing. It
- * sees the calls as HTTP spans, or, if nothing traces them, as requests.
+ * Reports that the application calls models and there is no run: telemetry is switched off, an instrumentation is missing, or
+ * spans written by hand do not say what they are. It sees the calls as HTTP spans, as spans with attributes of the GenAI
+ * conventions, or, if nothing traces them, as requests.
  */
 export class NoRunsNotice {
   readonly #parts: NoRunsNoticeParts
   readonly #stopWatching: () => void
   #looks = 0
   #host: string | undefined
+  /** What is wrong with a span that has attributes of the GenAI conventions and is no part of a run. */
+  #unsaid: string | undefined
+  #isWaiting = false
   #hasSpans = false
   #hasHttpSpans = false
   #isDone = false
@@ -86,6 +95,15 @@ export class NoRunsNotice {
     this.#called(host)
   }
 
+  /** Must be called with each ended span that a dialect recognises as a step: as neither agent, nor model call, nor tool. */
+  lookAtStep({ attributes }: EndedSpan): void {
+    if (this.#isDone || this.#unsaid !== undefined) return
+    this.#looks += 1
+    if (this.#looks > SPANS_LOOKED_AT) this.stop()
+    this.#unsaid = operationProblem(attributes)
+    if (this.#unsaid !== undefined) this.#wait()
+  }
+
   /** Stops watching. Must be called at the first run. */
   stop(): void {
     this.#isDone = true
@@ -97,14 +115,21 @@ export class NoRunsNotice {
     const isDone = this.#isDone
     this.stop()
     const host = this.#host
-    if (host === undefined || isDone || this.#parts.hasRuns()) return
-    this.#parts.reporter.notify('SPANSCORE_NO_RUNS', this.#message(host))
+    if (isDone || this.#parts.hasRuns()) return
+    const message = this.#unsaid ?? (host === undefined ? undefined : this.#message(host))
+    if (message !== undefined) this.#parts.reporter.notify('SPANSCORE_NO_RUNS', message)
   }
 
   #called(host: string): void {
     if (this.#isDone || this.#host !== undefined) return
     this.#host = host
     this.#stopWatching()
+    this.#wait()
+  }
+
+  #wait(): void {
+    if (this.#isWaiting) return
+    this.#isWaiting = true
     this.#parts.scheduler.after(PATIENCE_MS, () => this.conclude())
   }
 
@@ -115,6 +140,29 @@ export class NoRunsNotice {
       ? `HTTP calls to ${host} are among the spans, but no agent run or model call is. ${NO_MODEL_SPAN_CURE}`
       : `A model was called (${host}), and among the spans is no agent run or model call. ${NO_MODEL_SPAN_CURE}`
   }
+}
+
+/**
+ * Says why a span with attributes of the GenAI conventions is no agent, model call or tool; `undefined` if it has none, or is of
+ * another kind on purpose, such as an embedding. Names attributes, and of their values only one that is nearly a known operation.
+ */
+function operationProblem(attributes: Readonly<Record<string, unknown>>): string | undefined {
+  const operation = attributes[OPERATION]
+  const expected = `expected ${OPERATION} to be ${OPERATIONS.slice(0, -1).join(', ')} or ${OPERATIONS.at(-1)}`
+  const of = `Spans have attributes of the GenAI conventions, and no agent run or model call is among them: ${expected}`
+  const see = 'docs/instrumentations.md shows spans of your own.'
+  if (typeof operation === 'string') {
+    const meant = closestName(operation, OPERATIONS)
+    return meant === undefined || meant === operation
+      ? undefined
+      : `${of}, got ${operation.slice(0, 50)}. Did you mean ${meant}? ${see}`
+  }
+  const name = Object.keys(attributes).find((key) => key.startsWith('gen_ai.'))
+  if (name === undefined) return undefined
+  const meant = closestName(OPERATION, Object.keys(attributes))
+  return meant === undefined
+    ? `${of}, got ${name.slice(0, 100)} without it. ${see}`
+    : `${of}, got ${meant.slice(0, 100)}. Write ${OPERATION}. ${see}`
 }
 
 /** Names the tracer's sampler, which may be the reason for missing spans. */

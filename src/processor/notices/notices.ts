@@ -95,13 +95,13 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
   },
   SPANSCORE_NO_SUCH_AGENT: {
     level: 'warn',
-    when: "No run was of an agent that a scorer's `agent` names, while an agent with a similar name was among them: after 100 runs, and at the shutdown.",
-    cure: 'Correct the name.',
+    when: "No run was of an agent that a scorer's `agent` names, while an agent with a similar name was among them, or no agent had a name: after 100 runs, and at the shutdown.",
+    cure: 'Correct the name, or record one.',
   },
   SPANSCORE_NO_RUNS: {
     level: 'warn',
-    when: 'The application calls models, which HTTP spans or its requests show, and 30 seconds later, or at the end, there is no agent run.',
-    cure: 'Switch on the telemetry of the AI SDK (`registerTelemetry`), or add an instrumentation that records agents or model calls: see ../instrumentations.md.',
+    when: 'The application calls models, which HTTP spans, its requests or `gen_ai.*` attributes show, and 30 seconds later, or at the end, there is no agent run.',
+    cure: 'Switch on the telemetry of the AI SDK (`registerTelemetry`), add an instrumentation that records agents or model calls, or correct `gen_ai.operation.name` of spans that you write yourself: see ../instrumentations.md.',
   },
   SPANSCORE_SCORER: {
     level: 'warn',

@@ -64,6 +64,11 @@ export class SetupNotices {
     this.#noRuns.look(span)
   }
 
+  /** Must be called with each ended span that a dialect recognises as a step of no particular kind. */
+  stepEnded(span: EndedSpan): void {
+    this.#noRuns.lookAtStep(span)
+  }
+
   /**
    * Must be called when the process exits.
    *
