@@ -110,16 +110,16 @@ const program = new Command('spanscore-server')
   })
 
 await program.parseAsync().catch((error: unknown) => {
-  // Help and version are thrown, too; commander has written what is wrong with the arguments.
+  // Help and version are thrown too. Commander has already printed what is wrong with the arguments.
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
   process.stderr.write(`spanscore-server: ${error instanceof Error ? error.message : String(error)}\n`)
-  // Parts that have been started keep the process alive.
+  // Parts that were started keep the process alive.
   process.exit(2)
 })
 
 async function run(given: Given): Promise<void> {
   if (given.role === 'worker') {
-    // Loaded where it is used: a service on one machine needs no Kafka client.
+    // Loaded lazily: a service on one machine needs no Kafka client.
     const { startWorker } = await import('./start-worker.ts')
     const worker = await startWorker(toWorkerOptions(given, say))
     say(

@@ -5,7 +5,7 @@ import type { JudgeServerOptions } from './start-judge-worker.ts'
 import type { WorkerServerOptions } from './start-worker.ts'
 import type { ServerOptions } from './start.ts'
 
-/** What the command line was given, with its defaults. */
+/** The arguments of the command line, with defaults. */
 export interface Given {
   readonly to?: string
   readonly header: readonly string[]
@@ -60,12 +60,12 @@ export interface Given {
   readonly maxJobAge: number
 }
 
-/** Gets a line for the operator. */
+/** Receives a line for the operator. */
 type Report = ServerOptions['report']
 
 const MEBIBYTE = 1024 * 1024
 
-/** @throws an error with what was expected and what came */
+/** @throws Error with what was expected and what came */
 export function toWorkerOptions(given: Given, report: Report): WorkerServerOptions {
   const { to, configPath, limits, traces } = toOptions(given, report)
   return {
@@ -86,7 +86,7 @@ export function toWorkerOptions(given: Given, report: Report): WorkerServerOptio
   }
 }
 
-/** @throws an error with what was expected and what came */
+/** @throws Error with what was expected and what came */
 export function toJudgeOptions(given: Given, report: Report): JudgeServerOptions {
   const { to, configPath } = toOptions(given, report)
   return {
@@ -105,7 +105,7 @@ function required(to: ServerOptions['to'], { role }: Given): Destination {
   return to
 }
 
-/** What workers and judge workers have in common. */
+/** Options that workers and judge workers share. */
 function toGroupOptions(
   given: Given,
 ): Pick<WorkerServerOptions, 'kafka' | 'host' | 'httpPort' | 'sessionTimeoutMs' | 'commitMs'> {
@@ -140,7 +140,7 @@ function toGroupOptions(
   }
 }
 
-/** @throws an error with what was expected and what came */
+/** @throws Error with what was expected and what came */
 export function toOptions(given: Given, report: Report): ServerOptions {
   const token =
     given.tokenFile === undefined ? process.env['SPANSCORE_SERVER_TOKEN'] : read('--token-file', given.tokenFile).trim()

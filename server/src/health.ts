@@ -2,27 +2,27 @@
 export interface Condition {
   /** Milliseconds since the main loop last ran. */
   readonly idleMs: number
-  /** For how long scores could not be delivered, in milliseconds. */
+  /** For how many milliseconds scores could not be delivered. */
   readonly undeliveredMs: number
   readonly isOutboxFull: boolean
-  /** Why nothing can be taken; `undefined` if it can. */
+  /** Why nothing can be accepted; `undefined` if it can. */
   readonly unavailable: string | undefined
 }
 
-/** A main loop that did not run for this long is stuck. */
+/** A main loop that has not run for this long is stuck. */
 const STUCK_MS = 30_000
 
-/** Scores that could not be delivered for this long show at readiness. */
+/** Readiness fails if scores could not be delivered for this long. */
 const UNDELIVERED_MS = 10_000
 
-/** Whether the process itself works: an orchestrator restarts it where not. A destination that is away is no reason. */
+/** Whether the process itself works. If not, an orchestrator restarts it. An unreachable destination does not count. */
 export function healthOf({ idleMs }: Condition): { readonly status: number; readonly body: unknown } {
   return idleMs < STUCK_MS
     ? { status: 200, body: { status: 'ok' } }
     : { status: 503, body: { status: 'stuck', idleMs } }
 }
 
-/** Whether it takes spans and delivers scores. */
+/** Whether it accepts spans and delivers scores. */
 export function readinessOf(condition: Condition): { readonly status: number; readonly body: unknown } {
   const reasons = [
     ...(condition.unavailable === undefined ? [] : [condition.unavailable]),

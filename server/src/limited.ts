@@ -1,4 +1,4 @@
-/** The same trouble again says nothing new: each line is reported once in ten seconds. */
+/** Reports each line at most once in ten seconds. */
 export function limited(report: (line: string) => void): (line: string) => void {
   const latest = new Map<string, number>()
   return (line) => {

@@ -9,7 +9,7 @@ const needed = manifest.engines.node.replace('>=', '')
 if (needed.localeCompare(process.versions.node, 'en', { numeric: true }) <= 0) {
   await import('./command-line.ts')
 } else {
-  // What follows would fail to load, with an error that names neither version.
+  // The following import would fail on an older version, with an error that names no version.
   process.stderr.write(
     `spanscore-server: Expected Node.js ${needed} or later, got ${process.version}. Start with a newer Node.js.\n`,
   )

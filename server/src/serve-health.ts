@@ -7,7 +7,7 @@ export interface HealthAnswer {
   readonly body: unknown
 }
 
-/** Where health and readiness are answered. */
+/** The server for health and readiness. */
 export interface HealthServer {
   readonly port: number
   close(): void
@@ -16,7 +16,7 @@ export interface HealthServer {
 /**
  * Answers `/health` and `/ready` in JSON.
  *
- * @param port 0 takes any free port.
+ * @param port 0 means any free port
  */
 export async function serveHealth(
   host: string,

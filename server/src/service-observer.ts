@@ -6,16 +6,16 @@ import type { ScoreIds } from './score/score-ids.ts'
 import type { SettledSpans } from './traces/trace-buffer.ts'
 
 /**
- * Sees what the service does while it does it. It is called between two steps of the work: it must neither wait nor throw, and
- * leaves everything that takes time to another thread.
+ * Observes the service's work. It is called between two steps, so it must neither block nor throw, and leaves anything slow to another
+ * thread.
  */
 export interface ServiceObserver {
-  /** Records of which something is held: spans of runs that are in progress, or of runs that are scored again. */
+  /** Records with spans that are held: of runs in progress, or of runs that are scored again. */
   arrived(records: readonly LogRecord[]): void
-  /** Spans were settled; these runs in them are put before the scorers now. None, where they were scored before. */
+  /** Spans were settled, and these of their runs are scored now; none if they were scored before. */
   settled(settled: SettledSpans, offers: readonly OfferedRun[]): void
-  /** One scorer's result for a run, or for a run that it started. */
+  /** One scorer's result for a run or a nested run. */
   scored(runId: string, ids: ScoreIds, evaluation: Evaluation): void
-  /** These spans of a trace are not needed any more. */
+  /** These spans of a trace are no longer needed. */
   finished(traceId: string, spanIds: readonly string[]): void
 }

@@ -18,53 +18,53 @@ import type { SettledSpans, TraceBuffer } from './traces/trace-buffer.ts'
 import type { ServiceObserver } from './service-observer.ts'
 import { within } from './within.ts'
 
-/** What a scoring service is made of. */
+/** The parts of a scoring service. */
 export interface ServiceParts {
   readonly log: SpanLog
   readonly reader: RequestReader
   readonly buffer: TraceBuffer
   readonly scorer: RunScorer
   readonly outbox: Outbox
-  /** What was written since the last call. */
+  /** Records written since the last call. */
   readonly take: () => GatheredRecords
   readonly report: (message: string) => void
-  /** Milliseconds since the epoch: the time of the log. */
+  /** Milliseconds since the epoch, in the time of the log. */
   readonly nowMs: () => number
-  /** How long anything is kept at most, in milliseconds, whether its scores could be delivered or not. */
+  /** Most milliseconds that anything is kept, whether its scores were delivered or not. */
   readonly retentionMs: number
-  /** Sees what happens to runs; the page is one. */
+  /** Observes what happens to runs; the page is one. */
   readonly observer?: ServiceObserver | undefined
 }
 
-/** What the service counts beside its parts. */
+/** The service's own counts, besides those of its parts. */
 export interface ServiceCounts {
-  /** Records that could not be decoded when they were read back. */
+  /** Records of the log that could not be decoded. */
   undecodable: number
-  /** Runs that were put before the scorers. */
+  /** Runs that were scored. */
   runs: number
   /** Revisions of runs that had been scored. */
   revisions: number
-  /** Units that could not be scored because of an error of ours. */
+  /** Units that could not be scored because of an internal error. */
   errors: number
-  /** Requests that were given up before they could be passed on, because they were kept for as long as they may be. */
+  /** Requests that were dropped before they could be forwarded, because they were too old. */
   expiredRequests: number
 }
 
-/** How long a service that stops waits for a destination that was away by then, in milliseconds. */
+/** How many milliseconds a stopping service waits for a destination that was already unavailable. */
 const FAILING_MS = 1000
 
-/** How often the buffer is asked for what is due. */
+/** How often the buffer is checked for due units. */
 const SWEEP_MS = 100
-/** How often it is looked for what was kept for too long. */
+/** How often old data is deleted. */
 const EXPIRE_EVERY_MS = 600_000
 
-/** How long runs wait while the scorers have enough to do, or nothing may be put before them, in milliseconds. */
+/** How many milliseconds runs wait while scorers are busy or scoring is paused. */
 const BUSY_MS = 5
 
-/** Milliseconds of work in one turn of the event loop. */
+/** Most milliseconds of work in one turn of the event loop. */
 const SLICE_MS = 20
 
-/** From records of the log to scores that were acknowledged. */
+/** Turns records of the log into acknowledged scores. */
 export class Service {
   readonly #parts: ServiceParts
   readonly #states: RecordStates
@@ -85,19 +85,19 @@ export class Service {
     this.#latestSweepMs = parts.nowMs()
   }
 
-  /** When the service last looked for what is due: milliseconds since the epoch. */
+  /** When due units were last checked, in milliseconds since the epoch. */
   get latestSweepMs(): number {
     return this.#latestSweepMs
   }
 
-  /** Runs that are with the scorers. */
+  /** Runs that are being scored. */
   get scoring(): number {
     return this.#scoring.size
   }
 
-  /** Reads what is on the log, and from then on what comes. */
+  /** Reads the log, then new records. */
   start(): void {
-    // Senders keep what they could not send while the service was away: what was read back is as quiet as if it came now.
+    // Senders resend what they could not send while the service was down, so records from the log start waiting now.
     this.#parts.log.read((records) => this.#take(records))
     this.#timer = setInterval(() => void this.sweep(), SWEEP_MS)
   }
@@ -122,7 +122,7 @@ export class Service {
     this.#isSweeping = false
   }
 
-  /** Puts nothing more before the scorers until `resume`. */
+  /** Pauses scoring until `resume`. */
   pause(): void {
     this.#isPaused = true
   }
@@ -131,7 +131,7 @@ export class Service {
     this.#isPaused = false
   }
 
-  /** Lets go of the log: what is not scored is for another process to score. */
+  /** Releases the log: another process scores what is not scored. */
   release(): void {
     this.#isStopping = true
     clearInterval(this.#timer)
@@ -139,14 +139,14 @@ export class Service {
     this.#parts.log.close()
   }
 
-  /** Ends the work: what is complete is scored; what is not stays on the log. */
+  /** Ends the work: complete runs are scored, the rest stays on the log. */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true
     clearInterval(this.#timer)
     this.#timer = undefined
     const { log, nowMs, outbox, report } = this.#parts
     const endMs = nowMs() + timeoutMs
-    // A destination that is away is not waited for: what it did not get is on the log.
+    // An unavailable destination is not waited for, because undelivered scores can be computed again from the log.
     const leftMs = (): number =>
       Math.max(0, Math.min(endMs - nowMs(), outbox.failingForMs > 0 ? FAILING_MS : timeoutMs))
     await within(leftMs(), Promise.all(this.#scoring))
@@ -165,12 +165,12 @@ export class Service {
     let startMs = performance.now()
     for (const each of settled) {
       if (this.#parts.outbox.isFull) await this.#parts.outbox.room()
-      // After an outage many runs are complete together: they wait here, where nothing is refused.
+      // After an outage many runs are complete together. They wait here, where nothing is refused.
       while ((this.#isPaused || this.#parts.scorer.isBusy) && !this.#isStopping) await sleep(BUSY_MS)
       if (this.#isStopping) return
       const scoring = this.#score(each).finally(() => this.#scoring.delete(scoring))
       this.#scoring.add(scoring)
-      // What is left of a run once it is scored goes before the next one comes.
+      // Follow-up work of a scored run precedes the next run.
       await Promise.resolve()
       if (performance.now() - startMs < SLICE_MS) continue
       await new Promise((resolve) => setImmediate(resolve))
@@ -185,7 +185,7 @@ export class Service {
     observer?.arrived(held)
   }
 
-  /** @returns Whether anything of it is held. */
+  /** @returns whether anything of it is held */
   #takeOne(record: LogRecord): boolean {
     const { buffer, nowMs } = this.#parts
     const { offset, states, timeMs, isReadAgain } = record
@@ -212,15 +212,15 @@ export class Service {
     const { buffer, nowMs, observer, outbox, scorer, take } = this.#parts
     try {
       const offers = this.#offersOf(settled)
-      // The runs hold what they need of it.
+      // The runs hold what they need.
       buffer.scored(settled)
       observer?.settled(settled, offers)
       await Promise.all(offers.map((offered) => scorer.offer(offered)))
-      // What was written of another run that is with the scorers goes with it: it is delivered before that run's own parcel.
+      // Records of other runs that are being scored may be included: they are delivered before those runs' own parcels.
       outbox.add({ ...take(), onDelivered: () => this.#delivered(settled) })
     } catch (error) {
       this.#failed(error)
-      // The same error would come again: the spans are treated as if they had been scored, and counted.
+      // The same error would occur again, so the spans are treated as scored, and counted.
       buffer.emitted(settled, nowMs())
     }
   }
@@ -231,7 +231,7 @@ export class Service {
     this.#parts.buffer.emitted(settled, this.#parts.nowMs())
   }
 
-  /** The runs in what was settled that have not been scored as they are now. */
+  /** The settled runs that have not been scored in their current state. */
   #offersOf(settled: SettledSpans): OfferedRun[] {
     const sources = settled.spans.flatMap((span) => this.#sourceOf(settled.traceId, span) ?? [])
     const logs = settled.spans.flatMap((span) => span.logs?.flatMap((log) => this.#logOf(log) ?? []) ?? [])
@@ -244,7 +244,7 @@ export class Service {
     })
   }
 
-  /** What is not in memory is read from the log again. */
+  /** Reads the log again if a span is not in memory. */
   #sourceOf(traceId: string, span: HeldSpan): SourceSpan | undefined {
     if (!span.isRecognised) return bareSpan(traceId, span)
     const body = span.body ?? this.#contents.of(span.offset)
@@ -258,7 +258,7 @@ export class Service {
     return body === undefined ? undefined : this.#parts.reader.log(body, log)
   }
 
-  /** Nothing of these spans is needed any more. */
+  /** These spans are no longer needed. */
   #finish(finished: readonly FinishedSpans[]): void {
     const { observer } = this.#parts
     for (const { spans, traceId } of finished) {
@@ -271,7 +271,7 @@ export class Service {
     this.#states.write()
   }
 
-  /** Content is deleted after a time, even where its scores could never be delivered. */
+  /** Content is deleted after a time, even if its scores could never be delivered. */
   #expire(): void {
     const { buffer, log, nowMs, retentionMs } = this.#parts
     this.#nextExpiryMs = nowMs() + EXPIRE_EVERY_MS
@@ -280,7 +280,7 @@ export class Service {
     this.counts.expiredRequests += log.dropForwardedBefore(beforeMs)
   }
 
-  /** Notes the state of spans and of their log records. */
+  /** Sets the state of spans and of their log records. */
   #mark(places: Iterable<SpanPlace & { readonly logs?: readonly SpanPlace[] | undefined }>, state: number): void {
     for (const { offset, index, logs } of places) {
       this.#states.set(offset, index, state)
@@ -290,7 +290,7 @@ export class Service {
 
   #failed(error: unknown): void {
     this.counts.errors += 1
-    // The message of an error may quote what it was about.
+    // An error message may quote its subject.
     this.#parts.report(
       `A run could not be scored because of an error in the service: ${error instanceof Error ? error.name : 'unknown'}.`,
     )

@@ -6,18 +6,18 @@ import { JudgeMetrics } from './send/judge-metrics.ts'
 import { openWorkerProcess, serveWorkerHealth } from './worker-process.ts'
 import type { RunningWorker, WorkerProcessOptions } from './worker-process.ts'
 
-/** How a judge worker is set up. */
+/** Options of a judge worker's process. */
 export interface JudgeServerOptions extends JudgeWorkerOptions, WorkerProcessOptions {}
 
-/** Beyond what a score may take, for its delivery. */
+/** Added to the timeout of a score, for its delivery. */
 const DELIVERY_MS = 5000
 /** An orchestrator gives a process thirty seconds to end. */
 const LONGEST_STOP_MS = 25_000
 
 /**
- * Starts a judge worker: it asks judges about the runs that workers have chosen, and sends the scores on.
+ * Starts a judge worker, which asks judges about runs that workers have chosen, and sends the scores.
  *
- * @throws Error if it cannot: what was expected, what came, and what to do
+ * @throws Error if it cannot start: what was expected, what came, and what to do
  */
 export async function startJudgeWorker(options: JudgeServerOptions): Promise<RunningWorker> {
   const { report, config, meters, outbox } = openWorkerProcess(options)

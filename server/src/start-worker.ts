@@ -10,9 +10,9 @@ import { WorkerMetrics } from './send/worker-metrics.ts'
 import { openWorkerProcess, serveWorkerHealth } from './worker-process.ts'
 import type { RunningWorker, WorkerProcessOptions } from './worker-process.ts'
 
-/** How a worker on Kafka is set up. */
+/** Options of a Kafka worker's process. */
 export interface WorkerServerOptions extends WorkerOptions, WorkerProcessOptions {
-  /** Where jobs for judge workers go; `undefined` if judges are asked here. */
+  /** The topic of judge jobs; `undefined` if judges are asked here. */
   readonly jobsTopic: string | undefined
   readonly limits: RecordLimits
 }
@@ -20,9 +20,9 @@ export interface WorkerServerOptions extends WorkerOptions, WorkerProcessOptions
 const STOP_TIMEOUT_MS = 10_000
 
 /**
- * Starts a worker: it reads spans from Kafka, scores whole runs, and sends the scores on.
+ * Starts a worker, which reads spans from Kafka, scores whole runs, and sends the scores.
  *
- * @throws Error if it cannot: what was expected, what came, and what to do
+ * @throws Error if it cannot start: what was expected, what came, and what to do
  */
 export async function startWorker(options: WorkerServerOptions): Promise<RunningWorker> {
   const { report, config, meters, outbox } = openWorkerProcess(options)
@@ -67,7 +67,7 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
   }
 }
 
-/** Where judges are configured, and are to be asked by judge workers. */
+/** Set if judges are configured, and judge workers should ask them. */
 async function openJobs(
   { kafka, jobsTopic, report }: WorkerServerOptions,
   { options, text }: LoadedConfig,

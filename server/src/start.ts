@@ -34,50 +34,50 @@ import { within } from './within.ts'
 import { TraceBuffer } from './traces/trace-buffer.ts'
 import type { TraceBufferOptions } from './traces/buffer-options.ts'
 
-/** How a service is set up. */
+/** Options of a service. */
 export interface ServerOptions {
   readonly host: string
-  /** 0 takes any free port. */
+  /** 0 means any free port. */
   readonly httpPort: number
   readonly grpcPort: number
-  /** Where scores go; `undefined` if the page alone shows them. */
+  /** The destination of scores; `undefined` if only the page shows them. */
   readonly to: Destination | undefined
-  /** Whether requests are passed on to the destination as they came. */
+  /** Whether requests are forwarded to the destination unchanged. */
   readonly forwards: boolean
-  /** Folder of the log; `undefined` keeps it in memory. */
+  /** The folder of the log; `undefined` keeps it in memory. */
   readonly dataFolder: string | undefined
   readonly configPath: string | undefined
   readonly access: AccessOptions
   readonly tls: TlsOptions | undefined
   readonly limits: HttpLimits &
     RecordLimits & {
-      /** Bytes that the log may hold before it takes no more. */
+      /** Most bytes of the log before it accepts no more. */
       readonly maxLogBytes: number
-      /** How long anything is kept at most, in milliseconds. */
+      /** Most milliseconds that anything is kept. */
       readonly retentionMs: number
     }
   readonly traces: TraceBufferOptions
   readonly report: (line: string) => void
-  /** The page that shows runs; needs a data folder. @default none */
+  /** The page that shows runs; it needs a data folder. @default none */
   readonly page?: PageOptions | undefined
-  /** Runs whose scores may wait for the destination before no more are scored. @default 2000 */
+  /** Most runs with undelivered scores before scoring pauses. @default 2000 */
   readonly maxWaitingScores?: number
 }
 
-/** A service that runs. */
+/** A running service. */
 export interface RunningServer {
   readonly httpPort: number
   readonly grpcPort: number
-  /** Address of the page, with its token; `undefined` if there is no page. */
+  /** The address of the page, with its token; `undefined` if there is no page. */
   readonly pageUrl: string | undefined
   readonly counts: () => unknown
-  /** Takes no more requests, delivers what is scored, and ends. What is not complete stays on the log. */
+  /** Accepts no more requests, delivers finished scores, and ends. Incomplete runs stay on the log. */
   stop(timeoutMs?: number): Promise<void>
 }
 
 const STOP_TIMEOUT_MS = 10_000
 
-/** How long requests that are open when the service stops may take. */
+/** How long open requests may take when the service stops. */
 const CLOSE_MS = 1000
 
 /** How long the last metrics may take. */
@@ -86,7 +86,7 @@ const METRICS_MS = 2000
 /**
  * Starts the service.
  *
- * @throws Error if it cannot: what was expected, what came, and what to do
+ * @throws Error if it cannot start: what was expected, what came, and what to do
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const report = limited(options.report)
@@ -182,7 +182,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         await Promise.all([closeHttp(http), grpc.close(Math.min(CLOSE_MS, leftMs()))])
         forwarder?.stop()
         await service.stop(leftMs())
-        // Nothing waits long for a destination that may be away: metrics are small, and the next process counts on.
+        // A possibly unavailable destination delays nothing for long: metrics are small, and the next process continues counting.
         await within(Math.min(METRICS_MS, leftMs()), Promise.all([metrics.shutdown(), scorer.shutdown()]))
         await page?.stop(leftMs())
       },
@@ -196,7 +196,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-/** Runs that are to be looked at are kept in the data folder: without one there is no page. */
+/** The page stores runs in the data folder, so there is no page without one. */
 async function openPage(options: ServerOptions, report: (line: string) => void): Promise<Page | undefined> {
   const { page, dataFolder, limits, configPath } = options
   if (page === undefined) return undefined
@@ -223,7 +223,7 @@ function openLog(folder: string | undefined, reader: RequestReader): SpanLog {
   return new SqliteLog(openDataFolder(folder, spanIdsOf), epochMs)
 }
 
-/** Beyond this machine, senders must show who they are. */
+/** On an address other than loopback, senders must authenticate. */
 function checkAddress({ host, access }: ServerOptions): void {
   if (isLoopback(host) || access.token !== undefined || access.hasClientCertificates) return
   throw new Error(
@@ -231,7 +231,7 @@ function checkAddress({ host, access }: ServerOptions): void {
   )
 }
 
-/** A single request must fit into what all of them may hold, or it would never be taken. */
+/** A single request must fit into the total limit, or it would never be accepted. */
 function checkLimits({ limits: { maxBodyBytes, maxDecompressedBytes, maxReceivingBytes } }: ServerOptions): void {
   const needed = maxBodyBytes + maxDecompressedBytes
   if (maxReceivingBytes >= needed) return
@@ -240,7 +240,7 @@ function checkLimits({ limits: { maxBodyBytes, maxDecompressedBytes, maxReceivin
   )
 }
 
-/** Scores that are sent here would be taken in again. */
+/** Refuses to send scores to itself, because they would be received again. */
 function refuseSelf({ to, host }: ServerOptions, ports: readonly number[]): void {
   if (to === undefined) return
   const url = new URL(to.url)

@@ -1,4 +1,4 @@
-/** Waits for some work, and no longer than a time in milliseconds. What the work throws after that is nobody's. */
+/** Waits for some work, but at most that many milliseconds. Later errors of the work are ignored. */
 export async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const over = new Promise<void>((resolve) => {

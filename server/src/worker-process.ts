@@ -11,35 +11,35 @@ import { ServiceMeters } from './send/service-meters.ts'
 import { serveHealth } from './serve-health.ts'
 import type { HealthServer } from './serve-health.ts'
 
-/** How the process of a worker or a judge worker is set up. */
+/** Options of the process of a worker or a judge worker. */
 export interface WorkerProcessOptions {
   readonly to: Destination
-  /** Workers and judge workers have the same. */
+  /** Workers and judge workers use the same file. */
   readonly configPath: string | undefined
-  /** Where health and readiness are answered. */
+  /** The address for health and readiness. */
   readonly host: string
-  /** 0 takes any free port. */
+  /** 0 means any free port. */
   readonly httpPort: number
   readonly report: (line: string) => void
 }
 
-/** A worker, or a judge worker, that runs. */
+/** A running worker or judge worker. */
 export interface RunningWorker {
   readonly httpPort: number
   readonly counts: () => unknown
-  /** Delivers what is scored, commits it, and leaves the group. */
+  /** Delivers finished scores, commits, and leaves the group. */
   stop(timeoutMs?: number): Promise<void>
 }
 
-/** What a worker says of itself. */
+/** The state of a worker. */
 export interface WorkerState {
-  /** Why it ought to be restarted; `undefined` if it works. */
+  /** Why it should be restarted; `undefined` if it works. */
   readonly stuck: string | undefined
   /** Why it does nothing now; `undefined` if it does. */
   readonly unavailable: string | undefined
 }
 
-/** What both kinds of workers begin with. */
+/** The parts that both kinds of workers start with. */
 export interface WorkerProcessParts {
   readonly report: (line: string) => void
   readonly config: LoadedConfig
@@ -47,7 +47,7 @@ export interface WorkerProcessParts {
   readonly outbox: Outbox
 }
 
-/** @throws Error if the configuration is none: what was expected, and what came */
+/** @throws Error if the configuration is invalid: what was expected, and what came */
 export function openWorkerProcess({ to, configPath, report: say }: WorkerProcessOptions): WorkerProcessParts {
   const report = limited(say)
   return {

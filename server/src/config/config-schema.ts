@@ -77,7 +77,7 @@ export const configSchema = z
   })
   .describe('Configuration of the spanscore service.')
 
-/** A configuration that was checked. */
+/** A validated configuration. */
 export type ServiceConfig = z.infer<typeof configSchema>
 
 /** The JSON schema of the configuration, for editors. */

@@ -11,7 +11,7 @@ import { configSchema } from './config-schema.ts'
 import type { ServiceConfig } from './config-schema.ts'
 import { createPrebuilt, DEFAULT_SCORERS, PREBUILT_NAMES } from './prebuilt.ts'
 
-/** Options of the processor that mean nothing to a service. */
+/** Options of the processor that have no meaning in a service. */
 const MEANINGLESS = [
   'next',
   'holdMs',
@@ -31,17 +31,17 @@ const MEANINGLESS = [
   'loggerProvider',
 ]
 
-/** Scoring options, and in which words to say where they came from. */
+/** Scoring options, and a description of their source. */
 export interface LoadedConfig {
   readonly options: ScoringOptions
   readonly source: string
-  /** The file as it is; empty where there is none. */
+  /** The unchanged text of the file; empty if there is none. */
   readonly text: string
 }
 
 /**
- * Reads the configuration: YAML or JSON for prebuilt scorers, a module for scorers of one's own. Without a path, the scorers by
- * code that need no expectation.
+ * Reads the configuration: YAML or JSON for prebuilt scorers, a module for custom ones. Without a path, it returns the code scorers that
+ * need no expectation.
  *
  * @throws Error what was expected, what came, and what to do
  */
@@ -95,7 +95,7 @@ function toOptions(file: string, { scorers, ...rest }: ServiceConfig): ScoringOp
   return { ...rest, scorers: entries } as ScoringOptions
 }
 
-/** In the module `spanscore` is the service's own copy, wherever the file lies. */
+/** In the module, `spanscore` is the service's own copy, wherever the file is. */
 function fromModule(file: string): ScoringOptions {
   const hooks = registerHooks({
     resolve: (specifier, context, nextResolve) =>
@@ -129,7 +129,7 @@ function defaultOf(loaded: unknown): unknown {
   return typeof loaded === 'object' && loaded !== null && 'default' in loaded ? loaded.default : loaded
 }
 
-/** The schema would say of a misspelt name that it fits none of the forms of an entry. */
+/** For a misspelt name, the schema would only say that it matches no form of an entry. */
 function refuseUnknownNames(file: string, value: unknown): void {
   const scorers: unknown = typeof value === 'object' && value !== null && 'scorers' in value ? value.scorers : undefined
   if (!Array.isArray(scorers)) return

@@ -4,10 +4,10 @@ import type { ScoringOptions } from 'spanscore/engine'
 
 type Scorer = Exclude<ScoringOptions['scorers'][number], { readonly scorer: unknown }>
 
-/** Makes a scorer of options that were read from a file. The factory checks them, and says what is wrong with them. */
+/** Creates a scorer from options of a file. The factory validates them. */
 type Factory = (options: never) => unknown
 
-/** Scorers by the name that a configuration in YAML or JSON gives them: the scorer's default id. */
+/** Scorers by their name in a YAML or JSON configuration, which is the scorer's default id. */
 const FACTORIES = {
   answer_present: prebuilt.createAnswerPresentScorer,
   answer_relevancy: prebuilt.createAnswerRelevancyScorer,
@@ -36,7 +36,7 @@ export type PrebuiltName = keyof typeof FACTORIES
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the table above
 export const PREBUILT_NAMES: readonly PrebuiltName[] = Object.keys(FACTORIES) as PrebuiltName[]
 
-/** Scorers by code that need nothing but a recorded run: what the service scores with where nobody configured anything. */
+/** Code scorers that only need a recorded run. The service uses them if nothing is configured. */
 export const DEFAULT_SCORERS: readonly PrebuiltName[] = [
   'answer_present',
   'hallucinated_tool',
@@ -46,9 +46,9 @@ export const DEFAULT_SCORERS: readonly PrebuiltName[] = [
 ]
 
 /**
- * Makes a prebuilt scorer.
+ * Creates a prebuilt scorer.
  *
- * @throws TypeError what is wrong with the options, in the words of the scorer
+ * @throws TypeError if the options are invalid
  */
 export function createPrebuilt(name: PrebuiltName, options: Readonly<Record<string, unknown>>): Scorer {
   const factory: unknown = FACTORIES[name]

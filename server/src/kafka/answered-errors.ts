@@ -1,25 +1,25 @@
 import { UserError } from '@platformatic/kafka'
 import { z } from 'zod'
 
-/** Whether an error is what a broker has answered: it is there. */
+/** Whether an error is a broker's response, which shows that the broker is up. */
 export function isAnswer(error: unknown): boolean {
   return answersIn(error).length > 0
 }
 
-/** Whether an error, or one that it was caused by, is this error of the protocol, such as `NOT_COORDINATOR`. */
+/** Whether an error or one of its causes is this protocol error, such as `NOT_COORDINATOR`. */
 export function isProtocolError(error: unknown, ...ids: readonly string[]): boolean {
   return answersIn(error).some(({ id }) => ids.includes(id))
 }
 
-/** An error of Kafka's protocol that a broker has answered with. */
+/** An error of Kafka's protocol in a broker's response. */
 export interface AnsweredError {
   /** Its name in the protocol, such as `NOT_COORDINATOR`. */
   readonly id: string
-  /** Name or id of the topic that it is about, where the answer says so. */
+  /** The name or id of its topic, if the response has it. */
   readonly topic: string | undefined
 }
 
-/** The errors of the protocol in an error: itself, those that it was caused by, and those that it gathers. */
+/** The protocol errors in an error: itself, its causes, and those that it aggregates. */
 export function answersIn(error: unknown, response?: unknown): readonly AnsweredError[] {
   if (typeof error !== 'object' || error === null) return []
   const answer = 'response' in error ? error.response : response
@@ -28,7 +28,7 @@ export function answersIn(error: unknown, response?: unknown): readonly Answered
     ...('cause' in error ? [error.cause] : []),
   ].flatMap((each: unknown) => answersIn(each, answer))
   const unknownTopic = error instanceof UserError ? /^Unknown topic (.+)\.$/.exec(error.message)?.[1] : undefined
-  // The library keeps no more than this of the answer about a topic that is not there.
+  // The library keeps nothing else of the response about a missing topic.
   if (unknownTopic !== undefined) return [{ id: 'UNKNOWN_TOPIC_OR_PARTITION', topic: unknownTopic }, ...inner]
   if (!('apiId' in error) || typeof error.apiId !== 'string') return inner
   return [{ id: error.apiId, topic: topicAt('path' in error ? error.path : undefined, answer) }, ...inner]
@@ -37,7 +37,7 @@ export function answersIn(error: unknown, response?: unknown): readonly Answered
 const topicsSchema = z.array(z.object({ name: z.string().nullish(), topicId: z.string().nullish() }))
 const answerSchema = z.object({ topics: topicsSchema.optional(), responses: topicsSchema.optional() })
 
-/** @param path Such as `/topics/0` or `/responses/0/partitions/1`. */
+/** @param path such as `/topics/0` or `/responses/0/partitions/1` */
 function topicAt(path: unknown, response: unknown): string | undefined {
   const index = /^\/(?:topics|responses)\/(\d+)/.exec(String(path))?.[1]
   const { success, data } = answerSchema.safeParse(response)

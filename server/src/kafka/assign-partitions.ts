@@ -1,14 +1,14 @@
-/** A member of the group, and the partitions that it has. */
+/** A member of the group and its partitions. */
 export interface Member {
   readonly id: string
   readonly owned: readonly number[]
 }
 
 /**
- * Shares partitions out evenly, and leaves as many as it can where they are: what moves has to be read again. A partition
- * means that of the spans and that of the log records with the same number.
+ * Distributes partitions evenly and moves as few as possible, because a moved partition has to be read again. A partition here means that
+ * of the spans and that of the log records with the same number.
  *
- * @returns The partitions of each member, by its id
+ * @returns the partitions of each member, by its id
  */
 export function assignPartitions(
   members: readonly Member[],
@@ -19,7 +19,7 @@ export function assignPartitions(
   const fewest = Math.floor(partitionCount / Math.max(sorted.length, 1))
   let withOneMore = partitionCount - fewest * sorted.length
   const assigned = new Map<string, number[]>()
-  // Who has most keeps one more, where there is one more to keep.
+  // Members with the most partitions keep one more, as far as there are any.
   for (const { id, owned } of sorted.toSorted((left, right) => right.owned.length - left.owned.length)) {
     const own = owned.filter((partition) => free.has(partition))
     const quota = own.length > fewest && withOneMore > 0 ? fewest + 1 : fewest

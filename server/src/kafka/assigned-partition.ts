@@ -9,9 +9,9 @@ import type { PartitionLog } from './partition-log.ts'
 import type { FetchedRecord, FetchSource } from './topic-fetcher.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
-/** Header of a message that was appended again: its offset before that. */
+/** Header of a message that was appended again: its earlier offset. */
 export const CARRIED_HEADER = 'spanscore-carried'
-/** Header of a message that was appended again: when it was read first, in milliseconds of the broker's time. */
+/** Header of a message that was appended again: when it was first read, in milliseconds of the broker's time. */
 export const SEEN_HEADER = 'spanscore-seen'
 
 /** A message that cannot be read. */
@@ -32,13 +32,13 @@ export interface AssignedPartitionParts {
   readonly service: Service
   readonly reader: RequestReader
   readonly counts: WorkerCounts
-  /** Whether messages can be taken now. */
+  /** Whether messages can be accepted now. */
   readonly isReady: () => boolean
-  /** Whether this is still the partition that the worker has under this number. */
+  /** Whether the worker still has this partition. */
   readonly isOurs: () => boolean
   readonly monotonicMs: () => number
   readonly onUnreadable: (unreadable: Unreadable) => void
-  /** A topic does not have the offsets any more that were read: its first offset. */
+  /** A topic no longer has the offsets that were read. Called with its first offset. */
   readonly onBegunAnew: (topic: string, first: number) => void
   readonly report: (message: string) => void
 }
@@ -46,9 +46,9 @@ export interface AssignedPartitionParts {
 /** One partition of the spans and the one of the log records with the same number, while a worker has them. */
 export class AssignedPartition {
   readonly #parts: AssignedPartitionParts
-  /** The end of each topic when it was looked at last. */
+  /** The last known end of each topic. */
   readonly #ends = new Map<string, number>()
-  /** When something of each topic was read last, or there was nothing more, or it was not to be read. */
+  /** When each topic was last read, had nothing to read, or was not meant to be read. */
   readonly #progressMs: Map<string, number>
 
   constructor(parts: AssignedPartitionParts) {
@@ -78,23 +78,23 @@ export class AssignedPartition {
     return this.#parts.service
   }
 
-  /** Messages that were not read yet. */
+  /** Unread messages. */
   get lag(): number {
     return [...this.#ends.keys()].reduce((lag, topic) => lag + this.#lagOf(topic), 0)
   }
 
-  /** For how long messages have waited of which none was read, in milliseconds. */
+  /** For how many milliseconds messages have waited without any being read. */
   idleMs(nowMs: number): number {
     const waiting = [...this.#progressMs].filter(([topic]) => this.#lagOf(topic) > 0)
     return Math.max(0, ...waiting.map(([, atMs]) => nowMs - atMs))
   }
 
-  /** The broker says where a topic ends. */
+  /** Called with the end of a topic, as the broker reports it. */
   endsAt(topic: string, end: number): void {
     this.#ends.set(topic, end)
   }
 
-  /** Where the two topics are read from. */
+  /** The positions from which the two topics are read. */
   sources(): readonly FetchSource[] {
     const { spans, logs } = this.#parts.topics
     return [this.#source(spans, 'traces'), this.#source(logs, 'logs')]
@@ -107,7 +107,7 @@ export class AssignedPartition {
   #source(topic: string, signal: Signal): FetchSource {
     const { number, log, buffer, clock, isReady, isOurs, monotonicMs, counts, report, onBegunAnew } = this.#parts
     if (!isReady()) this.#progressMs.set(topic, monotonicMs())
-    // What a full buffer waits for may be among what is not read: time goes on, so that it is not waited for without end.
+    // A full buffer may wait for unread messages. Time must go on, or it would wait forever.
     if (buffer.isFull) clock.advance(topic, undefined, true)
     return {
       topic,
@@ -181,7 +181,7 @@ function hasSeveralTraces({ spans, logs }: DecodedRecord): boolean {
   return false
 }
 
-/** The Collector writes `otlp_proto` or `otlp_json`; only the latter begins with a brace. */
+/** The Collector writes `otlp_proto` or `otlp_json`. Only the latter starts with a brace. */
 function encodingOf(value: Uint8Array): 'protobuf' | 'json' {
   return value[0] === 0x7b ? 'json' : 'protobuf'
 }

@@ -15,22 +15,22 @@ export interface CarryForwardParts {
   readonly report: (message: string) => void
 }
 
-/** Messages that are appended again together, and their bytes: the broker takes a batch or refuses all of it. */
+/** Most messages, and bytes, that are appended together: the broker accepts or refuses a whole batch. */
 const CARRY_TOGETHER = 500
 const CARRY_BYTES = 512 * 1024
 
-/** Characters of a commit's metadata from which on the oldest messages are appended again. The broker takes 4,096. */
+/** If a commit's metadata has this many characters, the oldest messages are appended again. The broker accepts 4,096. */
 const CARRY_FROM = 3000
 
-/** Messages behind a commit that a new owner may have to read again in any case. */
+/** A new owner may always have to read this many messages after a commit again. */
 const FEW_MESSAGES = 20_000
 
-/** How many messages may be behind a commit for each that is still needed. Appending again then adds a twentieth to the traffic. */
+/** Most messages after a commit for each one that is still needed. Appending then adds a twentieth to the traffic. */
 const MESSAGES_FOR_EACH_NEEDED = 20
 
 /**
- * Appends messages again that hold back the commit: those that are old, that keep much behind them that nobody needs, or behind
- * which the states no longer fit into the commit.
+ * Appends messages again that hold back the commit: old ones, those with many unneeded messages after them, and those whose following
+ * states no longer fit into the commit.
  */
 export class CarryForward {
   readonly #parts: CarryForwardParts
@@ -39,7 +39,7 @@ export class CarryForward {
     this.#parts = parts
   }
 
-  /** @returns How many messages were appended */
+  /** @returns how many messages were appended */
   async run(partition: number, log: PartitionLog, nowMs: number): Promise<number> {
     let carried = 0
     for (const topic of log.topics) {
@@ -70,7 +70,7 @@ export class CarryForward {
       refusals.succeeded({ right: 'WRITE', topics })
       return messages.length
     } catch (error) {
-      // They may be on the partition all the same: what comes back twice is recognised.
+      // They may be on the partition nevertheless. A message that comes back twice is recognised.
       log.setUnderWay(messages, false)
       report(`Old messages could not be appended again: ${refusals.failed({ right: 'WRITE', topics }, error)}.`)
       return 0
@@ -78,7 +78,7 @@ export class CarryForward {
   }
 }
 
-/** Messages in batches that are not too large; one that is large by itself is a batch of its own. */
+/** Splits messages into batches of limited size. A message that is large by itself is a batch of its own. */
 function* batchesOf(messages: readonly Carried[]): Generator<readonly Carried[]> {
   let batch: Carried[] = []
   let bytes = 0

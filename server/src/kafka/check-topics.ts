@@ -10,15 +10,15 @@ const WAIT_FOR_BROKERS_MS = 15_000
 export interface Topics {
   readonly spans: string
   readonly logs: string
-  /** Where messages are put that cannot be read. */
+  /** The topic for unreadable messages. */
   readonly dead: string
 }
 
 /**
- * Checks that the topics are as a worker needs them.
+ * Checks that the topics are configured as a worker needs them.
  *
- * @returns The number of partitions of the topics of spans and of log records
- * @throws Error if they are not: what was expected, what is, and what to do
+ * @returns the number of partitions of the topics of spans and log records
+ * @throws Error if they are not: what was expected, what was found, and what to do
  */
 export async function checkTopics(kafka: KafkaOptions, base: BaseOptions, topics: Topics): Promise<number> {
   const admin = new Admin({ ...base, retries: 3, retryDelay: 1000 })
@@ -60,7 +60,7 @@ export async function checkTopics(kafka: KafkaOptions, base: BaseOptions, topics
   }
 }
 
-/** The topics that there are. Brokers that do not answer yet are waited for; those that refuse are not. */
+/** The existing topics. Waits for brokers that do not answer yet, but not for those that refuse. */
 export async function topicsOf(kafka: KafkaOptions, base: BaseOptions): Promise<readonly string[]> {
   const endMs = performance.now() + WAIT_FOR_BROKERS_MS
   for (;;) {

@@ -11,16 +11,16 @@ export interface CommitsParts {
   readonly partitions: ReadonlyMap<number, AssignedPartition>
   readonly counts: WorkerCounts
   readonly report: (message: string) => void
-  /** Milliseconds of a monotonic clock. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
 
-/** Characters of a commit's metadata. The broker takes 4,096. */
+/** Most characters of a commit's metadata. The broker accepts 4,096. */
 const MAX_METADATA = 4000
 
 const AGAIN_MS = 200
 
-/** Writes down at the group's coordinator how far the partitions of a worker are done. */
+/** Commits the progress of a worker's partitions to the group's coordinator. */
 export class Commits {
   readonly #parts: CommitsParts
   #underWay: Promise<boolean> | undefined
@@ -32,7 +32,7 @@ export class Commits {
     this.#takenMs = parts.now()
   }
 
-  /** For how long nothing that was done has been written down, in milliseconds. */
+  /** For how many milliseconds progress has not been committed. */
   get ageMs(): number {
     return this.#parts.now() - this.#takenMs
   }
@@ -42,12 +42,12 @@ export class Commits {
     return this.#isUnanswered
   }
 
-  /** Partitions were read from what was committed: nothing is done that is not written down. */
+  /** Called when partitions are read from their committed positions. All progress is committed then. */
   begin(): void {
     this.#takenMs = this.#parts.now()
   }
 
-  /** @returns Whether the broker has taken it */
+  /** @returns whether the broker accepted it */
   commit(): Promise<boolean> {
     this.#underWay ??= this.#commitNow().finally(() => {
       this.#underWay = undefined
@@ -55,9 +55,9 @@ export class Commits {
     return this.#underWay
   }
 
-  /** Commits what is done by now. While the group shares partitions out, or its coordinator moves, it is tried again. */
+  /** Commits the current progress. Retries while the group rebalances or its coordinator moves. */
   async commitUntil(endMs: number): Promise<void> {
-    // One that is under way may have been made before the latest scores were delivered.
+    // A commit in progress may be older than the latest delivered scores.
     await this.#underWay
     while (!(await this.commit()) && this.#parts.now() < endMs) {
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
@@ -90,7 +90,7 @@ function positionsOf(
   const all = [...partitions].flatMap(([partition, { log }]) =>
     [...log.commits()].map(([topic, commit]) => ({ topic, partition, ...commit })),
   )
-  // Where the states do not fit, what was committed before is still true, and what is carried forward makes room.
+  // If the states do not fit, the earlier commit is still valid, and carrying messages forward makes room.
   return Map.groupBy(
     all.filter(({ metadata }) => metadata.length <= MAX_METADATA),
     ({ topic }) => topic,

@@ -1,7 +1,7 @@
 import { Producer } from '@platformatic/kafka'
 import type { BaseOptions } from '@platformatic/kafka'
 
-/** Writes messages with texts as keys and headers, and bytes as values. */
+/** A producer of messages with strings as keys and headers, and bytes as values. */
 export type BytesProducer = Producer<string, Buffer, string, string>
 
 const RETRIES = 5
@@ -12,7 +12,7 @@ export function createProducer(options: BaseOptions): BytesProducer {
   return new Producer({
     ...options,
     retries: RETRIES,
-    // What is appended again was compressed before, and must be no larger than it was.
+    // A message that is appended again was compressed before, and must not become larger.
     compression: 'zstd',
     serializers: {
       key: bytesOf,

@@ -21,14 +21,14 @@ interface Waiting {
 
 const RETRY_MS = 1000
 
-/** Messages in one request, and their bytes. */
+/** Most messages, and bytes, in one request. */
 const TOGETHER = 100
 const TOGETHER_BYTES = 512 * 1024
 
-/** Messages that may wait before nothing more is read. */
+/** Most waiting messages before reading pauses. */
 const MAX_WAITING = 1000
 
-/** Messages that cannot be read, kept on a topic of their own where a person can look at them. */
+/** Keeps unreadable messages on a separate topic, where people can look at them. */
 export class DeadLetters {
   readonly #parts: DeadLettersParts
   readonly #waiting: Waiting[] = []
@@ -39,15 +39,15 @@ export class DeadLetters {
     this.#parts = parts
   }
 
-  /** Whether so many wait that nothing more should be read: a sender with a wrong encoding writes nothing else. */
+  /** Whether reading should pause. A sender with a wrong encoding writes only unreadable messages. */
   get isFull(): boolean {
     return this.#waiting.length >= MAX_WAITING
   }
 
   /**
-   * Resolves when the message is on the topic, or when it is not wanted any more.
+   * Resolves when the message is on the topic, or no longer wanted.
    *
-   * @returns Whether it is on the topic
+   * @returns whether it is on the topic
    */
   put(unreadable: Unreadable, isWanted: () => boolean): Promise<boolean> {
     return new Promise((resolve) => {
@@ -58,7 +58,7 @@ export class DeadLetters {
 
   async #sendAll(): Promise<void> {
     this.#isSending = true
-    // Messages of the same moment go together.
+    // Messages of the same moment share a request.
     await new Promise((resolve) => setImmediate(resolve))
     while (this.#waiting.length > 0) {
       const batch = this.#batch()
@@ -70,7 +70,7 @@ export class DeadLetters {
     this.#isSending = false
   }
 
-  /** The first ones that are wanted; those that are not wanted any more leave. */
+  /** The first wanted messages; others are dropped. */
   #batch(): readonly Waiting[] {
     while (this.#waiting[0]?.isWanted() === false) this.#waiting.shift()?.settle(false)
     let bytes = 0
@@ -83,7 +83,7 @@ export class DeadLetters {
     return this.#waiting.slice(0, count)
   }
 
-  /** @returns `smaller` where the next batch has to be smaller than this one */
+  /** @returns `smaller` if the next batch must be smaller than this one */
   async #send(batch: readonly Waiting[]): Promise<'put' | 'failed' | 'smaller'> {
     try {
       await this.#produce(batch, (value) => value)
@@ -93,7 +93,7 @@ export class DeadLetters {
         this.#together = 1
         return 'smaller'
       }
-      // The place and the reason are kept in any case: the message itself is on its own topic still.
+      // Place and reason are kept in any case; the message itself is still on its own topic.
       try {
         await this.#produce(batch, () => new Uint8Array())
       } catch (again) {

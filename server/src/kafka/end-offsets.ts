@@ -4,7 +4,7 @@ import type { KafkaClient } from './kafka-client.ts'
 
 const LIST_OFFSETS = [listOffsetsV7.api, listOffsetsV8.api, listOffsetsV9.api]
 
-/** The isolation level of requests: the Collector writes no transactions. */
+/** The isolation level of requests: the Collector does not use transactions. */
 const READ_UNCOMMITTED = 0
 
 /** Special times of Kafka's protocol. */
@@ -17,7 +17,7 @@ export interface PartitionOffset {
   readonly offset: number
 }
 
-/** The first offset that is on each of these partitions, or the offset after the last one. @throws where a broker is away */
+/** The first offset of each of these partitions, or the offset after the last one. @throws if a broker is unavailable */
 export async function listOffsets(
   client: KafkaClient,
   which: keyof typeof TIMES,
@@ -54,12 +54,12 @@ export async function listOffsets(
   return found.flat()
 }
 
-/** How often it is looked where partitions end. */
+/** How often the ends of partitions are checked. */
 const LOOK_EVERY_MS = 5000
 
 /** A partition, or those of several topics with one number. */
 export interface Ending {
-  /** The broker says where it ends. */
+  /** Called with its end, as the broker reports it. */
   endsAt(topic: string, end: number): void
 }
 
@@ -69,13 +69,13 @@ export interface EndOffsetsParts {
   /** The partitions of this process. */
   readonly partitions: ReadonlyMap<number, Ending>
   readonly topics: readonly string[]
-  /** The partitions that each topic had at the start. */
+  /** The number of partitions of each topic at the start. */
   readonly partitionCount: number
-  /** Milliseconds of a monotonic clock. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
 
-/** Looks where partitions end, and how many there are, without reading them: reading may be what does not work. */
+/** Checks where partitions end, and how many there are, without reading them, because reading may be what fails. */
 export class EndOffsets {
   readonly #parts: EndOffsetsParts
   #latestMs = Number.NEGATIVE_INFINITY
@@ -85,17 +85,17 @@ export class EndOffsets {
     this.#parts = parts
   }
 
-  /** Why the process ought to be restarted: a topic has other partitions than those that the group shares out. `undefined` if none has. */
+  /** Why the process should be restarted: a topic has other partitions than those that the group assigns. `undefined` if none does. */
   get outgrown(): string | undefined {
     return this.#outgrown
   }
 
-  /** Does not wait for the brokers: nothing else is to wait for one that is away. */
+  /** Does not wait for the brokers: an unavailable one must not delay anything else. */
   look(): void {
     const { now } = this.#parts
     if (now() - this.#latestMs < LOOK_EVERY_MS) return
     this.#latestMs = now()
-    // The fetcher and the member of the group reach the same brokers, and report what is wrong.
+    // The fetcher and the group member use the same brokers, and report errors.
     void this.#look().catch(() => undefined)
   }
 

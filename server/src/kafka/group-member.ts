@@ -29,17 +29,17 @@ export interface GroupMemberParts {
   readonly topics: readonly string[]
   readonly partitionCount: number
   readonly sessionTimeoutMs: number
-  /** A hash of what all members ought to have in common. */
+  /** A hash of everything that all members should have in common. */
   readonly configHash: string
-  /** The group is about to share the partitions out anew: what is done is to be committed, nothing new to be begun. */
+  /** The group is about to rebalance: commit progress, and start nothing new. */
   readonly onRebalance: () => Promise<void>
-  /** The partitions that this member has from now on. */
+  /** Called with the partitions that this member has from now on. */
   readonly onAssigned: (partitions: readonly number[]) => Promise<void>
   readonly refusals: Refusals
   readonly report: (message: string) => void
 }
 
-/** The way in which workers share partitions out: the name by which brokers know them from other consumers. */
+/** How workers assign partitions: the name by which brokers distinguish them from other consumers. */
 export const PROTOCOL = 'spanscore-sticky'
 
 const JOIN = [joinGroupV7.api, joinGroupV8.api, joinGroupV9.api]
@@ -50,12 +50,12 @@ const FETCH_OFFSETS = [offsetFetchV8.api, offsetFetchV9.api]
 
 const RETRY_MS = 500
 const HEARTBEATS_IN_A_SESSION = 5
-/** For how long the group waits, at least, until all of its members have joined again. */
+/** How long the group waits, at least, until all members have joined again. */
 const LEAST_REBALANCE_MS = 15_000
 
 /**
- * A member of a consumer group by the classic protocol (https://kafka.apache.org/protocol): joins, shares partitions out when
- * it leads, sends heartbeats, and commits offsets with metadata. A coordinator that moves, or is away, is looked for again.
+ * A member of a consumer group in the classic protocol (https://kafka.apache.org/protocol): joins, assigns partitions as leader, sends
+ * heartbeats, and commits offsets with metadata. If the coordinator moves or is unavailable, it is looked up again.
  */
 export class GroupMember {
   readonly #parts: GroupMemberParts
@@ -72,17 +72,17 @@ export class GroupMember {
     this.#parts = parts
   }
 
-  /** Whether the member has partitions that no other has, as far as is known. */
+  /** Whether, as far as is known, no other member has the same partitions. */
   get isJoined(): boolean {
     return this.#isJoined
   }
 
-  /** Joins, and stays a member until `leave`. */
+  /** Joins, and remains a member until `leave`. */
   start(): void {
     this.#loop ??= this.#run()
   }
 
-  /** Commits positions of partitions, by topic. @throws where the broker does not take them: somebody else may own them */
+  /** Commits positions of partitions, by topic. @throws if the broker refuses them, for example because another member owns them */
   async commit(positions: ReadonlyMap<string, readonly (Commit & { readonly partition: number })[]>): Promise<void> {
     await this.#ask((coordinator) =>
       this.#parts.client.send(
@@ -105,7 +105,7 @@ export class GroupMember {
     )
   }
 
-  /** What was committed for a partition of a topic; `undefined` if nothing was. */
+  /** The commit of a topic's partition; `undefined` if there is none. */
   async committed(topic: string, partition: number): Promise<Commit | undefined> {
     const { groups } = await this.#ask((coordinator) =>
       this.#parts.client.send(
@@ -127,7 +127,7 @@ export class GroupMember {
     return { offset: Number(found.committedOffset), metadata: found.metadata ?? '' }
   }
 
-  /** Leaves the group, so that others take over without waiting for a time-out. */
+  /** Leaves the group, so that others take over without waiting for the session timeout. */
   async leave(): Promise<void> {
     this.#isStopped = true
     this.#wake()
@@ -197,7 +197,7 @@ export class GroupMember {
     } catch (error) {
       const memberId = assignedMemberId(error)
       if (memberId === undefined) throw error
-      // A new member is first given its id, and joins with it (KIP-394).
+      // A new member first receives its id, then joins with it (KIP-394).
       this.#memberId = memberId
       return await this.#join()
     }
@@ -245,7 +245,7 @@ export class GroupMember {
     )
   }
 
-  /** Asks the coordinator; where it is another one now, or away, it is looked for at the next call. */
+  /** Asks the coordinator. If it has moved or is unavailable, the next call looks it up again. */
   async #ask<Answer>(ask: (coordinator: number) => Promise<Answer>): Promise<Answer> {
     this.#coordinator ??= await this.#parts.client.findCoordinator(this.#parts.groupId)
     try {
@@ -266,7 +266,7 @@ export class GroupMember {
   }
 }
 
-/** Answers of a coordinator that is the right one. */
+/** Errors of the right coordinator. */
 const STAY = [
   'REBALANCE_IN_PROGRESS',
   'UNKNOWN_MEMBER_ID',

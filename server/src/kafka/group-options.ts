@@ -1,11 +1,11 @@
 import type { KafkaOptions } from './kafka-client.ts'
 
-/** How a member of a consumer group is set up, whatever it reads. */
+/** Options of a consumer group member, whatever it reads. */
 export interface GroupOptions {
   readonly kafka: KafkaOptions
   readonly groupId: string
-  /** Without heartbeats for so long, others take the partitions over. */
+  /** Without heartbeats for this long, other members take over the partitions. */
   readonly sessionTimeoutMs: number
-  /** How often it is written down what is done. */
+  /** How often progress is committed. */
   readonly commitMs: number
 }

@@ -21,13 +21,13 @@ export interface GroupReaderParts
     Pick<TopicFetcherParts, 'sources' | 'report'> {
   readonly options: Pick<GroupOptions, 'groupId' | 'sessionTimeoutMs'>
   readonly base: BaseOptions
-  /** Where messages are put that cannot be read. */
+  /** The topic for unreadable messages. */
   readonly deadTopic: string
   /** The partitions of this process. */
   readonly partitions: ReadonlyMap<number, Ending>
 }
 
-/** What workers and judge workers read their topics with, as members of a consumer group. */
+/** Reads the topics of workers and judge workers, as a member of a consumer group. */
 export class GroupReader {
   readonly member: GroupMember
   readonly ends: EndOffsets
@@ -42,7 +42,7 @@ export class GroupReader {
   constructor(parts: GroupReaderParts) {
     this.#parts = parts
     const { base, options, deadTopic, report } = parts
-    // A fetch waits at the broker, and whatever is sent after it on the same connection waits with it.
+    // A fetch waits at the broker, and blocks later requests on the same connection.
     const control = new KafkaClient(base)
     const reading = new KafkaClient(base)
     this.#clients = [control, reading]
@@ -54,11 +54,11 @@ export class GroupReader {
     this.#fetcher = new TopicFetcher({ ...parts, client: reading, refusals })
   }
 
-  /** Joins the group, and reads what it is given. */
+  /** Joins the group, and reads its assigned partitions. */
   start(): void {
     this.member.start()
     this.#fetching = this.#fetcher.run()
-    // A user who may not look at groups is not warned, and reads all the same.
+    // A user without permission to look at groups is not warned, and reads anyway.
     void this.#warn().catch(() => undefined)
   }
 
@@ -66,7 +66,7 @@ export class GroupReader {
     this.#fetcher.stop()
   }
 
-  /** Resolves when nothing is read any more and all connections are closed. */
+  /** Resolves when reading has stopped and all connections are closed. */
   async close(): Promise<void> {
     await this.#fetching
     await this.producer.close()

@@ -1,6 +1,6 @@
 import type { DecodedRecord, LogRecord } from '../log/span-log.ts'
 
-/** A message whose spans are not all finished. */
+/** A message with unfinished spans. */
 export interface HeldMessage {
   readonly record: LogRecord
   readonly traceIds: readonly string[]
@@ -8,25 +8,25 @@ export interface HeldMessage {
   /** Its offset on Kafka. */
   position: number
   state: 'open' | 'emitted'
-  /** Whether some of its spans are finished and others are not. */
+  /** Whether only some of its spans are finished. */
   isPartly: boolean
-  /** Whether it was appended again, and has not come back. */
+  /** Whether it was appended again and has not come back yet. */
   isUnderWay: boolean
   /** Whether all of its spans are finished, and it only waits for other messages of its traces. */
   isDone: boolean
 }
 
-/** A message that has to be appended again, so that what comes before the rest can be committed. */
+/** A message to be appended again, so that everything before it can be committed. */
 export interface Carried {
   readonly topic: string
   readonly position: number
   readonly traceId: string
   readonly body: Uint8Array
-  /** When it was read, by the time of the partition. */
+  /** When it was read, in the partition's time. */
   readonly timeMs: number
 }
 
-/** The traces of which a message holds spans or log records. */
+/** The traces of a message's spans and log records. */
 export function tracesOf({ spans, logs }: DecodedRecord): readonly string[] {
   const traceIds = new Set<string>()
   for (const each of [...spans, ...logs]) if (each !== undefined) traceIds.add(each.traceId)

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { AuthenticationError, Base, findCoordinatorV4, findCoordinatorV5, findCoordinatorV6 } from '@platformatic/kafka'
 import type { BaseOptions, ClusterMetadata, Connection } from '@platformatic/kafka'
 
-/** How brokers are reached. */
+/** How to reach the brokers. */
 export interface KafkaOptions {
   /** `host:port` of at least one broker. */
   readonly brokers: readonly string[]
@@ -26,7 +26,7 @@ export interface Request<Arguments extends unknown[], Answer> {
   async(connection: Connection, ...given: Arguments): Promise<Answer>
 }
 
-/** The options that every client of the library takes. */
+/** The options of every client of the library. */
 export async function clientOptions({ brokers, clientId, tls, sasl }: KafkaOptions): Promise<BaseOptions> {
   return {
     clientId,
@@ -47,8 +47,8 @@ export async function clientOptions({ brokers, clientId, tls, sasl }: KafkaOptio
 }
 
 /**
- * Connections to the brokers of a cluster, and requests over them. The client library does the wire: connections, TLS, SASL,
- * encoding, compression. Its own consumer is not used, for it can neither commit metadata nor follow a coordinator that moves.
+ * Connections to the brokers of a cluster, and requests over them. The client library handles connections, TLS, SASL, encoding and
+ * compression. Its own consumer is not used, because it can neither commit metadata nor follow a coordinator that moves.
  */
 export class KafkaClient {
   readonly #base: Base
@@ -64,9 +64,9 @@ export class KafkaClient {
   }
 
   /**
-   * Sends a request to a broker, in the latest version that both sides know.
+   * Sends a request to a broker, in the latest version that both sides support.
    *
-   * @param versions The versions that the library knows.
+   * @param versions the versions that the library supports
    */
   async send<Arguments extends unknown[], Answer>(
     node: number,
@@ -79,7 +79,7 @@ export class KafkaClient {
     return await request.async(connection, ...given)
   }
 
-  /** The broker that coordinates a consumer group now. */
+  /** The broker that currently coordinates a consumer group. */
   async findCoordinator(groupId: string): Promise<number> {
     const { brokers } = await this.metadata([], true)
     let failure: unknown = new Error('Expected brokers in the metadata of the cluster, got none.')
@@ -141,7 +141,7 @@ async function textOf(option: string, path: string | undefined): Promise<string 
   }
 }
 
-/** An error of the first connection, in words that say what was expected and what to do. */
+/** An error of the first connection, with what was expected and what to do. */
 export function explained(error: unknown, { brokers, tls, sasl }: KafkaOptions): Error {
   if (sasl !== undefined && isRefusal(error)) {
     return new Error(
@@ -155,7 +155,7 @@ export function explained(error: unknown, { brokers, tls, sasl }: KafkaOptions):
   )
 }
 
-/** Whether brokers answered, and did not let the user in. A connection that ends meanwhile is no answer. */
+/** Whether brokers answered and refused the user. A connection that closes early is not an answer. */
 export function isRefusal(error: unknown): boolean {
   return isCausedBy(error, AuthenticationError) && !/closed|ECONN|timed out/i.test(describeError(error))
 }
@@ -168,7 +168,7 @@ function isCausedBy(error: unknown, kind: typeof AuthenticationError): boolean {
   return 'cause' in error && isCausedBy(error.cause, kind)
 }
 
-/** What went wrong, in a line. */
+/** The error in one line. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error.cause

@@ -1,29 +1,28 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 
-/** What is known of a record: its runs are not scored, scored and waiting for late spans, or done with. */
+/** The state of a record: its runs are not scored, scored and waiting for late spans, or finished. */
 export type RecordState = 'open' | 'emitted' | 'finished'
 
 const CODES = { open: 0, emitted: 1, finished: 2 } as const
 const STATES: readonly RecordState[] = ['open', 'emitted', 'finished']
 
-/** What a commit holds for a partition of a topic. */
+/** The commit of a topic's partition. */
 export interface Commit {
-  /** The lowest offset that is not finished: where a new owner begins to read. */
+  /** The lowest unfinished offset, at which a new owner starts reading. */
   readonly offset: number
-  /** The states from that offset on, for the metadata of the commit. */
+  /** The states from that offset on, as the commit's metadata. */
   readonly metadata: string
 }
 
-/** Version of the metadata, its first character: another one is not understood, and everything is read as open. */
+/** The metadata's version, its first character. With another version, all records are read as open. */
 const VERSION = '1'
 
 /**
- * The states of the records of one partition of a topic, from the lowest one that is not finished. Offsets that the broker
- * left out, such as those of compacted records, count as finished.
+ * The states of a partition's records, from the lowest unfinished one. Offsets without a record, such as compacted ones, count as finished.
  */
 export class OffsetStates {
   readonly #states = new Map<number, 'open' | 'emitted'>()
-  /** What the last owner committed: true of everything that was not read again. */
+  /** The last owner's commit, which is valid for all records that were not read again. */
   readonly #before: CommittedStates
   #next: number
   #lowest: number
@@ -35,24 +34,24 @@ export class OffsetStates {
     this.#lowest = committed.offset
   }
 
-  /** What was committed before. */
+  /** The earlier commit. */
   get before(): CommittedStates {
     return this.#before
   }
 
-  /** The offset after the last one that was read. */
+  /** The offset after the last read one. */
   get next(): number {
     return this.#next
   }
 
-  /** The lowest offset that is not finished, or the first of which nothing is known. */
+  /** The lowest unfinished offset, or the first unknown one. */
   get lowest(): number {
     const end = this.#end
     while (this.#lowest < end && this.stateOf(this.#lowest) === 'finished') this.#lowest += 1
     return this.#lowest
   }
 
-  /** Records that are not finished. */
+  /** Unfinished records. */
   get size(): number {
     return this.#states.size
   }
@@ -62,13 +61,13 @@ export class OffsetStates {
     return this.#states.get(offset) ?? 'finished'
   }
 
-  /** Notes a record that was read, and all offsets before it. */
+  /** Adds a record that was read, and all offsets before it. */
   add(offset: number, state: RecordState): void {
     this.#next = Math.max(this.#next, offset + 1)
     this.set(offset, state)
   }
 
-  /** Everything up to an offset was read or is gone. */
+  /** Everything before an offset was read or is gone. */
   skipTo(offset: number): void {
     this.#next = Math.max(this.#next, offset)
     for (const known of this.#states.keys()) if (known < offset) this.#states.delete(known)
@@ -81,7 +80,7 @@ export class OffsetStates {
     if (state !== 'finished' && offset < this.#lowest) this.#lowest = offset
   }
 
-  /** What to commit now. Costs what is not finished, however many messages there are between. */
+  /** What to commit now. The cost depends on unfinished records, however many messages are between them. */
   commit(): Commit {
     const { lowest } = this
     const runs = new StateRuns(lowest)
@@ -90,7 +89,7 @@ export class OffsetStates {
       runs.add(offset, 'finished')
       runs.add(offset + 1, state)
     }
-    // What was committed before is true of everything that was not read again.
+    // The earlier commit is valid for all records that were not read again.
     for (const { end, state } of this.#before.runs) {
       if (end <= this.#next) continue
       runs.add(Math.max(this.#next, lowest), 'finished')
@@ -102,12 +101,12 @@ export class OffsetStates {
     return { offset: lowest, metadata }
   }
 
-  /** Characters of the metadata of the latest commit. */
+  /** Characters of the latest commit's metadata. */
   get latestLength(): number {
     return this.#latestLength
   }
 
-  /** Records are added in the order of their offsets, as they are read, so that they are rarely to be sorted. */
+  /** Records are added by offset, as they are read, so they rarely need sorting. */
   #inOrder(): Iterable<readonly [number, 'open' | 'emitted']> {
     let before = -1
     for (const offset of this.#states.keys()) {
@@ -117,14 +116,14 @@ export class OffsetStates {
     return this.#states
   }
 
-  /** The first offset of which nothing is known. */
+  /** The first unknown offset. */
   get #end(): number {
     const { end } = this.#before
     return Number.isFinite(end) ? Math.max(this.#next, end) : this.#next
   }
 }
 
-/** States of offsets one after the other, written as lengths. */
+/** States of consecutive offsets, written as lengths. */
 class StateRuns {
   readonly #lengths: number[] = []
   #end: number
@@ -135,7 +134,7 @@ class StateRuns {
     this.#end = first
   }
 
-  /** All offsets from the end of what was added to this one have a state. */
+  /** Sets the state of all offsets from the last end up to this one. */
   add(end: number, state: RecordState): void {
     if (end <= this.#end) return
     if (state !== this.#state) this.#write()
@@ -156,17 +155,17 @@ class StateRuns {
   }
 }
 
-/** What a commit says of offsets. */
+/** The states in a commit. */
 export interface CommittedStates {
-  /** The states in the order of the offsets, each up to an offset. */
+  /** The states in offset order, each up to an offset. */
   readonly runs: readonly { readonly end: number; readonly state: RecordState }[]
-  /** The first offset that the commit says nothing of. Infinite where its metadata cannot be read: then nothing is known. */
+  /** The first offset that the commit does not cover. Infinite if its metadata cannot be read: then nothing is known. */
   readonly end: number
-  /** What was noted for an offset; `open` where nothing was. */
+  /** The state of an offset; `open` if it has none. */
   readonly stateOf: (offset: number) => RecordState
 }
 
-/** Reads the states of a commit. Metadata of another program is taken for none: reading everything again loses nothing. */
+/** Reads the states of a commit. Metadata of another program is ignored: reading everything again loses nothing. */
 export function readCommit({ offset: lowest, metadata }: Commit): CommittedStates {
   const runs: { readonly end: number; readonly state: RecordState }[] = []
   let end = lowest

@@ -5,9 +5,9 @@ import { PROTOCOL } from './group-member.ts'
 import type { KafkaClient } from './kafka-client.ts'
 
 /**
- * Other groups of workers that read one of these topics now: whatever they have in common with this one is scored by both.
+ * Other groups of workers that currently read one of these topics, and would score the same runs.
  *
- * @throws where a broker is away, or does not let groups be looked at
+ * @throws if a broker is unavailable, or does not allow looking at groups
  */
 export async function otherGroups(
   client: KafkaClient,
@@ -22,7 +22,7 @@ export async function otherGroups(
       .filter((group) => group.protocolType === 'consumer' && group.groupId !== groupId)
       .map((group) => group.groupId)
     if (ids.length === 0) continue
-    // A broker lists the groups that it coordinates, and knows their members.
+    // A broker lists the groups that it coordinates, with their members.
     const { groups } = await client.send(node, [describeGroupsV5.api], ids, false)
     const others = groups.filter(
       ({ protocolData, members }) =>

@@ -1,6 +1,6 @@
 /**
- * How far time goes on beyond the moment at which it was seen last that everything has been read, in milliseconds. A process that
- * was stopped, and one whose brokers do not answer, has not read what came meanwhile.
+ * How many milliseconds time goes on after the last moment when everything was known to be read. A process that was stopped, or whose
+ * brokers do not answer, has not read what arrived since then.
  */
 const AHEAD_MS = 1000
 
@@ -8,22 +8,21 @@ interface TopicTime {
   /** When the latest record that was read was appended. */
   readonly latestMs: number
   readonly isCaughtUp: boolean
-  /** When it was seen last that all of it has been read, on the monotonic clock. */
+  /** When everything was last known to be read, on the monotonic clock. */
   seenMs: number
 }
 
 /**
- * The time of a partition: how far its topics have been read, by the times at which the broker appended their records. Where
- * one topic lags behind, its time counts; once everything has been read, time goes on by a monotonic clock, as long as the broker
- * says again and again that there is nothing more. A worker that was away thus takes no spans for late that it has not read yet.
- * The time never goes back.
+ * The time of a partition: how far its topics were read, by the broker's append times. If one topic lags behind, its time counts. Once
+ * everything is read, time follows a monotonic clock, as long as the broker keeps reporting that there is nothing more. So a worker that
+ * was stopped does not treat unread spans as late. The time never goes back.
  */
 export class PartitionClock {
   readonly #monotonicMs: () => number
   readonly #topics: Map<string, TopicTime>
   #floorMs = 0
   #hasBegun = false
-  /** Since when everything has been read, on the monotonic clock. */
+  /** Since when everything was read, on the monotonic clock. */
   #sinceMs: number | undefined
 
   constructor(topics: readonly string[], monotonicMs: () => number) {
@@ -31,7 +30,7 @@ export class PartitionClock {
     this.#monotonicMs = monotonicMs
   }
 
-  /** Milliseconds since the epoch, of the broker. 0 before anything is known. */
+  /** The broker's time in milliseconds since the epoch; 0 before anything is known. */
   get nowMs(): number {
     if (this.#sinceMs === undefined) return this.#floorMs
     let untilMs = this.#monotonicMs()
@@ -40,10 +39,10 @@ export class PartitionClock {
   }
 
   /**
-   * A topic was read.
+   * Called when a topic was read.
    *
-   * @param appendMs When the broker appended the latest record; `undefined` if there was none.
-   * @param isCaughtUp Whether all of it has been read.
+   * @param appendMs when the broker appended the latest record; `undefined` if there was none
+   * @param isCaughtUp whether everything was read
    */
   advance(topic: string, appendMs: number | undefined, isCaughtUp: boolean): void {
     const known = this.#topics.get(topic)
@@ -51,7 +50,7 @@ export class PartitionClock {
     if (isCaughtUp) known.seenMs = this.#monotonicMs()
     const latestMs = Math.max(known.latestMs, appendMs ?? 0)
     if (latestMs === known.latestMs && isCaughtUp === known.isCaughtUp) return
-    // The time begins with the first record, whichever topic it is on: what is held must not be taken for old at the second one.
+    // Time starts with the first record of any topic; otherwise held records would look old at the second one.
     if (!this.#hasBegun && appendMs !== undefined) {
       this.#hasBegun = true
       this.#floorMs = appendMs

@@ -6,15 +6,15 @@ import { OffsetStates } from './offset-states.ts'
 import type { Commit, RecordState } from './offset-states.ts'
 
 /**
- * One partition of the spans and the one of the log records with the same number, as a log. The messages stay on Kafka; the
- * state of each is committed with the offset. What is not finished is kept in memory, as it came.
+ * One partition of the spans and the one of the log records with the same number, as a log. The messages stay on Kafka, and their states
+ * are committed with the offset. Unfinished messages are kept in memory, unchanged.
  */
 export class PartitionLog implements SpanLog {
   readonly isDurable = true
   readonly waitingToForward = 0
   readonly #states: ReadonlyMap<string, OffsetStates>
   readonly #nowMs: () => number
-  /** By the offset that the service knows, which stays the same when a message is appended again. */
+  /** By the offset that the service uses, which stays the same when a message is appended again. */
   readonly #held = new Map<number, HeldMessage>()
   /** By topic and position, in the order of the positions. */
   readonly #byPosition: ReadonlyMap<string, Map<number, number>>
@@ -24,8 +24,8 @@ export class PartitionLog implements SpanLog {
   #heldBytes = 0
 
   /**
-   * @param commits What was committed for each topic.
-   * @param nowMs The time of the partition.
+   * @param commits the commit of each topic
+   * @param nowMs the time of the partition
    */
   constructor(commits: ReadonlyMap<string, Commit>, nowMs: () => number) {
     this.#states = new Map([...commits].map(([topic, commit]) => [topic, new OffsetStates(commit)]))
@@ -37,7 +37,7 @@ export class PartitionLog implements SpanLog {
     return this.#heldBytes
   }
 
-  /** Messages that are not finished. */
+  /** Unfinished messages. */
   get held(): number {
     return this.#held.size
   }
@@ -47,7 +47,7 @@ export class PartitionLog implements SpanLog {
     return this.#states.get(topic)?.next ?? 0
   }
 
-  /** What the last owner committed for an offset. */
+  /** The last owner's state of an offset. */
   stateBefore(topic: string, position: number): RecordState {
     return this.#states.get(topic)?.before.stateOf(position) ?? 'open'
   }
@@ -58,9 +58,9 @@ export class PartitionLog implements SpanLog {
   }
 
   /**
-   * Takes in a message.
+   * Adds a message.
    *
-   * @param earlier Where the message was before it was appended again, and when it was read first; `undefined` for a new one.
+   * @param earlier the message's earlier position and first reading time if it was appended again; `undefined` for a new one
    */
   receive(
     topic: string,
@@ -76,7 +76,7 @@ export class PartitionLog implements SpanLog {
       return
     }
     const state = this.stateBefore(topic, position)
-    // What was appended again and is not held any more was finished before it came back.
+    // An appended message that is no longer held was finished before it came back.
     const isOver = from !== undefined && position >= states.before.end
     const traceIds = tracesOf(record.decoded)
     if (isOver || state === 'finished' || traceIds.length === 0) {
@@ -91,24 +91,24 @@ export class PartitionLog implements SpanLog {
     return this.#states.keys()
   }
 
-  /** Messages of a topic that are still needed, how many a new owner would have to read again, and what the latest commit took. */
+  /** A topic's needed messages, how many a new owner would have to read again, and the size of the latest commit. */
   sizeOf(topic: string): { readonly held: number; readonly behind: number; readonly metadataLength: number } {
     const states = this.#states.get(topic)
     if (states === undefined) return { held: 0, behind: 0, metadataLength: 0 }
     return { held: states.size, behind: states.next - states.lowest, metadataLength: states.latestLength }
   }
 
-  /** A message of which nothing can be read: nothing is committed past it before `pass`. */
+  /** An unreadable message: nothing after it is committed before `pass`. */
   keep(topic: string, position: number): void {
     this.#states.get(topic)?.add(position, 'open')
   }
 
-  /** A message is done with. */
+  /** A message is finished. */
   pass(topic: string, position: number): void {
     this.#states.get(topic)?.add(position, 'finished')
   }
 
-  /** The broker has dropped what comes before an offset. @returns How many messages that were not read are gone */
+  /** The broker dropped everything before an offset. @returns how many unread messages are lost */
   skipTo(topic: string, first: number): number {
     const states = this.#states.get(topic)
     if (states === undefined) return 0
@@ -117,7 +117,7 @@ export class PartitionLog implements SpanLog {
     return gone
   }
 
-  /** The messages of a topic that hold back its commit, the oldest first. */
+  /** The messages that hold back a topic's commit, oldest first. */
   oldest(topic: string, limit: number): readonly Carried[] {
     const oldest: Carried[] = []
     for (const offset of this.#byPosition.get(topic)?.values() ?? []) {
@@ -130,7 +130,7 @@ export class PartitionLog implements SpanLog {
     return oldest
   }
 
-  /** Messages are appended again, or could not be: those that are under way are not given as the oldest. */
+  /** Messages are being appended again, or could not be. Those in progress are not among the oldest. */
   setUnderWay(messages: readonly Carried[], isUnderWay: boolean): void {
     for (const { topic, position } of messages) {
       const held = this.#held.get(this.#byPosition.get(topic)?.get(position) ?? 0)
@@ -176,7 +176,7 @@ export class PartitionLog implements SpanLog {
   }
 
   forwarded(): void {
-    // Nothing is passed on: the Collector that wrote to Kafka does that.
+    // Nothing is forwarded: the Collector that wrote to Kafka does that.
   }
 
   latestOffsetBefore(timeMs: number): number {
@@ -237,8 +237,8 @@ export class PartitionLog implements SpanLog {
   }
 
   /**
-   * Lets go of the messages of a trace that are done with. As long as a message is needed for one run and not for another, all
-   * of the trace stays: read again without the rest, its spans would look like half a run.
+   * Releases the finished messages of a trace. While any run still needs a message, the whole trace stays: read again without the rest, its
+   * spans would look like half a run.
    */
   #release(traceId: string): void {
     const ofTrace = [...(this.#byTrace.get(traceId) ?? [])]

@@ -1,7 +1,7 @@
 import { answersIn } from './answered-errors.ts'
 import { describeError } from './kafka-client.ts'
 
-/** What is done with a topic, and the right that it takes. */
+/** The operation on a topic, and the permission that it needs. */
 const VERBS = { READ: 'read', WRITE: 'write to' } as const
 
 /** What is refused is tried again more often than that, unless nobody wants it any more: its partition has moved, say. */
@@ -10,13 +10,13 @@ const REMEMBERED_MS = 30_000
 /** What was tried when brokers refused. */
 export interface Tried {
   readonly right: keyof typeof VERBS
-  /** The topics, by their ids where they are known. */
+  /** The topics, with their ids if known. */
   readonly topics: readonly { readonly name: string; readonly id?: string | undefined }[]
 }
 
 /**
- * What the brokers refuse this process, until they let it: rights that were taken away, and topics that are gone. Only a person can
- * change that, so it is reported in words that say what to do, and shows at readiness.
+ * What the brokers currently refuse this process: revoked permissions and deleted topics. Only a person can fix that, so it is reported
+ * with what to do, and readiness fails.
  */
 export class Refusals {
   readonly #now: () => number
@@ -37,19 +37,19 @@ export class Refusals {
     return undefined
   }
 
-  /** Something with topics did not work. @returns The reason, for a report */
+  /** An operation on topics failed. @returns the reason, for a report */
   failed(tried: Tried, error: unknown): string {
     const found = refusedTopics(tried, error)
     for (const { topic, reason } of found) this.#note(keyOf(tried.right, topic), reason)
     return found.length === 0 ? describeError(error) : found.map(({ reason }) => reason).join(' ')
   }
 
-  /** Something with topics has worked. */
+  /** An operation on topics succeeded. */
   succeeded({ right, topics }: Tried): void {
     for (const { name } of topics) this.#reasons.delete(keyOf(right, name))
   }
 
-  /** A request about the group did not work. @returns The reason, for a report */
+  /** A group request failed. @returns the reason, for a report */
   groupFailed(groupId: string, error: unknown): string {
     if (!answersIn(error).some(({ id }) => id === 'GROUP_AUTHORIZATION_FAILED')) return describeError(error)
     const reason = `The brokers do not let this user be a member of the group ${groupId}: give it READ on that group`

@@ -6,33 +6,33 @@ import type { PartitionOffset } from './end-offsets.ts'
 import type { KafkaClient } from './kafka-client.ts'
 import type { Refusals, Tried } from './refusals.ts'
 
-/** A record as it is on a partition. */
+/** A record of a partition. */
 export interface FetchedRecord {
   readonly offset: number
-  /** When the broker appended it: milliseconds since the epoch. */
+  /** When the broker appended it, in milliseconds since the epoch. */
   readonly appendMs: number
-  /** Empty where it has none. */
+  /** Empty if it has none. */
   readonly key: string
   readonly value: Uint8Array
   readonly headers: ReadonlyMap<string, string>
 }
 
-/** Where one partition of a topic is read from, and who takes what was read. */
+/** A partition of a topic to read, and the receiver of its records. */
 export interface FetchSource {
   readonly topic: string
   readonly partition: number
   /** The offset to read next. */
   readonly next: number
-  /** Whether more can be taken now. */
+  /** Whether more can be accepted now. */
   readonly isReady: boolean
   /**
-   * @param next The offset to read next: beyond the records where the broker left some out.
-   * @param end The offset after the last record that is on the partition.
+   * @param next the offset to read next, after any that the broker left out
+   * @param end the offset after the partition's last record
    */
   take(records: readonly FetchedRecord[], next: number, end: number): void
-  /** The offset to read next is not on the partition any more: the first that is. */
+  /** The offset to read next is no longer on the partition. Called with the first one that is. */
   lost(first: number): void
-  /** The partition is another one, of a topic that was deleted and created again, or ends before the offset to read next: its first offset. */
+  /** The topic was deleted and created again, or ends before the offset to read next. Called with its first offset. */
   begunAnew(first: number): void
 }
 
@@ -47,7 +47,7 @@ export interface TopicFetcherParts {
 
 const FETCH = [fetchV13.api, fetchV14.api, fetchV15.api, fetchV16.api, fetchV17.api]
 
-/** How long a broker may wait until there is enough to answer with. Many small answers cost both sides more than the records. */
+/** How long a broker may wait to fill its response. Many small responses cost both sides more than the records. */
 const MAX_WAIT_MS = 250
 const ENOUGH_BYTES = 64 * 1024
 const MAX_BYTES = 8 * 1024 * 1024
@@ -55,21 +55,21 @@ const MAX_PARTITION_BYTES = 1024 * 1024
 const PAUSE_MS = 100
 const RETRY_MS = 500
 
-/** Bit of a batch's attributes: markers of transactions, not records. */
+/** Bit of a batch's attributes: transaction markers instead of records. */
 const IS_CONTROL = 1 << 5
-/** Bit of a batch's attributes: the timestamp is that of appending. */
+/** Bit of a batch's attributes: the timestamp is the append time. */
 const IS_APPEND_TIME = 1 << 3
 
 const OFFSET_OUT_OF_RANGE = 1
 
-/** The isolation level of requests: the Collector writes no transactions. */
+/** The isolation level of requests: the Collector does not use transactions. */
 const READ_UNCOMMITTED = 0
 
-/** Reads the records of partitions from their leaders, one request to each broker at a time, until it is stopped. */
+/** Reads the records of partitions from their leaders, with one request per broker at a time, until it is stopped. */
 export class TopicFetcher {
   readonly #parts: TopicFetcherParts
   readonly #loops = new Map<number, Promise<void>>()
-  /** The id by which the brokers know each topic. */
+  /** The brokers' id of each topic. */
   readonly #ids = new Map<string, string>()
   #metadata: ClusterMetadata | undefined
   #isStopped = false
@@ -97,7 +97,7 @@ export class TopicFetcher {
     this.#isStopped = true
   }
 
-  /** Looks which brokers there are, and reads from each of them. */
+  /** Finds the brokers, and reads from each of them. */
   async #look(): Promise<void> {
     const { client, topics } = this.#parts
     const metadata = await client.metadata(topics, this.#metadata === undefined)
@@ -112,7 +112,7 @@ export class TopicFetcher {
     }
   }
 
-  /** A topic that was deleted and created again has another id: offsets of before say nothing about it. */
+  /** A topic that was deleted and created again has another id; earlier offsets mean nothing in it. */
   async #beginAnew({ topics }: ClusterMetadata): Promise<void> {
     const { client, sources } = this.#parts
     const anew = [...topics].filter(([topic, { id }]) => (this.#ids.get(topic) ?? id) !== id).map(([topic]) => topic)
@@ -153,7 +153,7 @@ export class TopicFetcher {
     this.#parts.refusals.succeeded({ right: 'READ', topics })
   }
 
-  /** @returns What to report */
+  /** @returns what to report */
   #failed(error: unknown): string {
     return this.#parts.refusals.failed({ right: 'READ', topics: this.#topics() }, error)
   }
@@ -203,7 +203,7 @@ export class TopicFetcher {
         )
         if (source === undefined) continue
         const from = asked.get(source)
-        // Meanwhile the partition may have been given to another worker and back.
+        // Meanwhile another worker may have had the partition.
         if (from !== source.next) continue
         const { read, next } = recordsOf(records ?? [], from)
         source.take(read, next, Number(highWatermark))
@@ -237,7 +237,7 @@ function recordsOf(
     if ((batch.attributes & IS_CONTROL) !== 0) continue
     for (const { offsetDelta, timestampDelta, key, value, headers } of batch.records) {
       const offset = first + offsetDelta
-      // A compressed batch is given whole, from its first record on.
+      // A compressed batch is returned whole, from its first record on.
       if (offset < from) continue
       const isAppendTime = (batch.attributes & IS_APPEND_TIME) !== 0
       read.push({
@@ -252,7 +252,7 @@ function recordsOf(
   return { read, next }
 }
 
-/** Paths of the partitions of an answer that carry this code. */
+/** The paths of a response's partitions with this error code. */
 function partitionsWithError(error: unknown, code: number): readonly string[] {
   if (typeof error !== 'object' || error === null || !('errors' in error) || !Array.isArray(error.errors)) return []
   return error.errors.flatMap((each: unknown) =>

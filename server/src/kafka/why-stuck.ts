@@ -1,21 +1,21 @@
-/** What is looked at of a partition. */
+/** The facts about a partition. */
 export interface WatchedPartition {
   readonly number: number
-  /** Messages that were not read yet. */
+  /** Unread messages. */
   readonly lag: number
-  /** For how long messages have waited of which none was read, in milliseconds. */
+  /** For how many milliseconds messages have waited without any being read. */
   idleMs(nowMs: number): number
   readonly buffer: { readonly isFull: boolean }
 }
 
-/** Messages that wait for so long while nothing is read are no mere waiting. */
+/** If nothing is read for this long while messages wait, the worker is stuck. */
 const STUCK_MS = 30_000
 
 /**
- * Why a worker ought to be restarted, although it is a member of its group and its scores get out; `undefined` if it works.
+ * Why a worker should be restarted although it is a group member and its scores are delivered; `undefined` if it works.
  *
- * @param orphanMs How long spans wait for their parent: as long as that a full buffer may wait for a run that is not whole.
- * @param refusal What the brokers refuse, if anything.
+ * @param orphanMs how long spans wait for their parent: a full buffer may wait this long for an incomplete run
+ * @param refusal what the brokers refuse, if anything
  */
 export function whyStuck(
   partitions: Iterable<WatchedPartition>,

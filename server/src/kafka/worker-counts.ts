@@ -1,28 +1,28 @@
-/** What a worker counts. */
+/** The counts of a worker. */
 export interface WorkerCounts {
   messages: number
   spans: number
   /** Spans and log records without valid ids. */
   invalid: number
-  /** Spans and log records that were larger than one may be. */
+  /** Spans and log records above the size limit. */
   tooLarge: number
-  /** Of partitions that were given away: runs and revisions that were put before the scorers. */
+  /** For partitions that were given away: runs and revisions that were scored. */
   runs: number
   revisions: number
-  /** Of partitions that were given away: spans that came after their run was finished, and spans over the limit of their trace. */
+  /** For partitions that were given away: spans that arrived after their run was finished, and spans above their trace's limit. */
   late: number
   overLimit: number
-  /** Messages that could not be read and were put aside. */
+  /** Unreadable messages that were moved to the dead-letter topic. */
   dead: number
   /** Messages that the broker dropped before they were read. */
   lostToRetention: number
-  /** Messages that were appended again so that the commit could move on. */
+  /** Messages that were appended again so that the commit could advance. */
   carried: number
   commits: number
   failedCommits: number
 }
 
-/** The counts of a worker that has done nothing. */
+/** Counts of zero. */
 export function noCounts(): WorkerCounts {
   return {
     messages: 0,

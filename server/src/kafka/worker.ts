@@ -20,32 +20,32 @@ import { PartitionLog } from './partition-log.ts'
 import { whyStuck } from './why-stuck.ts'
 import { noCounts } from './worker-counts.ts'
 
-/** How a worker is set up. */
+/** Options of a worker. */
 export interface WorkerOptions extends GroupOptions {
   readonly topics: Topics
-  /** Limits of what is held are those of all partitions together. */
+  /** The limits apply to all partitions together. */
   readonly traces: TraceBufferOptions
   /** The age at which a message that holds back the commit is appended again. */
   readonly carryAfterMs: number
 }
 
-/** What a worker shares with a service on one machine. */
+/** The parts that a worker shares with a service on one machine. */
 export type WorkerParts = Pick<ServiceParts, 'scorer' | 'outbox' | 'take' | 'report'> & {
   readonly reader: RequestReader
-  /** What all workers ought to have in common: scorers, their versions and settings, and how long runs are waited for. */
+  /** What all workers should share: scorers, their versions and settings, and how long to wait for runs. */
   readonly configuration: string
 }
 
-/** Commit intervals that may pass since the last commit before no more runs are scored: with what is under way then, it is two. */
+/** Scoring pauses after this many commit intervals without a commit. With the work in progress, that makes two. */
 const COMMITS_BEHIND = 1.5
-/** How often it is looked whether that is so, for each commit. */
+/** How often this is checked per commit interval. */
 const LOOKS_FOR_A_COMMIT = 4
-/** Commits that are missing for so long show at readiness. */
+/** Readiness fails if commits are missing for this long. */
 const UNCOMMITTED_MS = 10_000
 
 /**
- * Scores the runs on the partitions that a consumer group gives it. Each partition is a log of its own, with its own clock and
- * its own traces; scorers and the way out are shared.
+ * Scores the runs on its assigned partitions of a consumer group. Each partition is a log with its own clock and traces; scorers and
+ * delivery are shared.
  */
 export class Worker {
   readonly #options: WorkerOptions
@@ -96,9 +96,9 @@ export class Worker {
   }
 
   /**
-   * Checks the topics, joins the group, and begins to read.
+   * Checks the topics, joins the group, and starts reading.
    *
-   * @throws Error if the topics are not as they have to be: what was expected, what is, and what to do
+   * @throws Error if the topics are not configured correctly: what was expected, what was found, and what to do
    */
   static async start(options: WorkerOptions, parts: WorkerParts): Promise<Worker> {
     const base = await clientOptions(options.kafka)
@@ -113,14 +113,14 @@ export class Worker {
     return [...this.#partitions.keys()]
   }
 
-  /** Messages on the partitions that were not read yet. */
+  /** Unread messages on the partitions. */
   get lag(): number {
     return [...this.#partitions.values()].reduce((lag, partition) => lag + partition.lag, 0)
   }
 
   /**
-   * Why the worker ought to be restarted: nothing was read although there is something to read and scores get out. Brokers that are
-   * away are no reason: a restart does not bring them back.
+   * Why the worker should be restarted: nothing is read although there is something to read and scores are delivered. Unavailable brokers
+   * are not a reason, because a restart does not help.
    */
   get stuck(): string | undefined {
     const isWaiting = this.#parts.outbox.isFull || this.#commits.isUnanswered
@@ -147,7 +147,7 @@ export class Worker {
       : `Nothing could be committed for ${Math.round(ageMs / 1000)} s: runs wait for the group's coordinator.`
   }
 
-  /** Runs and revisions that were put before the scorers, what is held, and what was left out of runs. */
+  /** Scored runs and revisions, what is held, and what was left out of runs. */
   traces() {
     const all = [...this.#partitions.values()]
     const sum = (of: (partition: AssignedPartition) => number) => all.reduce((total, each) => total + of(each), 0)
@@ -161,7 +161,7 @@ export class Worker {
     }
   }
 
-  /** Delivers what is scored, commits, and leaves the group. */
+  /** Delivers finished scores, commits, and leaves the group. */
   async stop(timeoutMs: number): Promise<void> {
     const endMs = performance.now() + timeoutMs
     this.#isStopping = true
@@ -176,7 +176,7 @@ export class Worker {
     await this.#reader.close()
   }
 
-  /** What is with the scorers is scored and delivered. */
+  /** Runs that are being scored are finished and delivered. */
   async #settleDown(timeoutMs: number): Promise<void> {
     const endMs = performance.now() + timeoutMs
     for (const { service } of this.#partitions.values()) service.pause()
@@ -197,7 +197,7 @@ export class Worker {
     for (const [number, partition] of this.#partitions) if (!assigned.includes(number)) this.#letGo(partition)
     if (this.#partitions.size === 0) this.#commits.begin()
     for (const number of assigned) {
-      // A worker that ends reads nothing more; the next one to have the partition does.
+      // A stopping worker reads nothing more; the partition's next owner does.
       if (this.#isStopping && !this.#partitions.has(number)) continue
       const known = this.#partitions.get(number)
       if (known === undefined) this.#open(number, await this.#committed(number))
@@ -206,7 +206,7 @@ export class Worker {
     this.#isPaused = this.#isStopping
   }
 
-  /** What was committed of a partition, by topic. */
+  /** The commits of a partition, by topic. */
   async #committed(number: number): Promise<ReadonlyMap<string, Commit>> {
     const { spans, logs } = this.#options.topics
     const commits = new Map<string, Commit>()
@@ -237,7 +237,7 @@ export class Worker {
       maxContentBytes: share(traces.maxContentBytes),
     })
     const { scorer, outbox, take, report, reader } = this.#parts
-    // How long messages are kept is the topics' setting.
+    // The topics' own settings limit how long messages are kept.
     const service = new Service({ log, reader, buffer, scorer, outbox, take, report, nowMs, retentionMs: Infinity })
     service.start()
     const assigned: AssignedPartition = new AssignedPartition({
@@ -259,7 +259,7 @@ export class Worker {
     this.#partitions.set(number, assigned)
   }
 
-  /** What was read of the topic is not there any more: what is there now is read from its beginning. */
+  /** The messages that were read are gone. The topic is read from its beginning. */
   #beginAnew(partition: AssignedPartition, topic: string, first: number): void {
     const { number, log } = partition
     this.#parts.report(
@@ -270,7 +270,7 @@ export class Worker {
     this.#open(number, commits)
   }
 
-  /** A message that cannot be read is kept where a person can look at it, and passed. */
+  /** Moves an unreadable message to the dead-letter topic, and skips it. */
   async #putAside(unreadable: Unreadable, log: PartitionLog): Promise<void> {
     this.counts.dead += 1
     const isWanted = () => [...this.#partitions.values()].some((each) => each.log === log)
@@ -279,7 +279,7 @@ export class Worker {
 
   async #tick(): Promise<void> {
     if (this.#isPaused) return
-    // What is scored and not committed is scored again by the worker that takes over, so no more is added to it.
+    // Uncommitted scores are computed again by the next owner, so scoring pauses instead of adding more.
     this.#pauseWhere(this.#commits.ageMs > COMMITS_BEHIND * this.#options.commitMs)
     this.#looks += 1
     if (this.#looks % LOOKS_FOR_A_COMMIT !== 0) return

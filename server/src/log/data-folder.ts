@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { migrate } from './migrations.ts'
 import type { SpanIdsOf } from './migrations.ts'
 
-/** The data of agents and their users is for the owner of the folder alone. */
+/** The data of agents and their users is only readable by the folder's owner. */
 const OWNER_ONLY = 0o700
 
 /** An open database in a folder that no other process uses. */
@@ -14,17 +14,17 @@ export interface DataFolder {
   close(): void
 }
 
-/** Bytes of a page of the database: requests are large, and each page of one costs a step when it is deleted. */
+/** Bytes per page of the database. Requests are large, and deletion takes one step per page. */
 const PAGE_BYTES = 16_384
 
-/** Pages of the write-ahead log after which it is written back: about 32 MiB. */
+/** Pages in the write-ahead log before a checkpoint: about 32 MiB. */
 const CHECKPOINT_PAGES = 2000
 
 /**
- * Opens the data folder of the service, and makes it where there is none.
+ * Opens the service's data folder, and creates it if needed.
  *
- * @param spanIdsOf Reads the records of an older schema.
- * @throws Error if another process uses the folder, or where a newer version of the service wrote it.
+ * @param spanIdsOf reads the records of an older schema
+ * @throws Error if another process uses the folder, or a newer version of the service wrote it
  */
 export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder {
   const path = resolve(folder)
@@ -33,11 +33,11 @@ export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder
   const lock = lockFolder(path)
   const database = new DatabaseSync(join(path, 'spans.db'))
   try {
-    // A database that exists keeps the page size that it was made with.
+    // An existing database keeps its page size.
     database.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
     database.exec('PRAGMA journal_mode = WAL')
     database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
-    // What was answered is on the disk: a commit waits for it.
+    // A commit waits for the disk, so that everything acknowledged is on it.
     database.exec('PRAGMA synchronous = FULL')
     migrate(database, path, spanIdsOf)
   } catch (error) {
@@ -54,7 +54,7 @@ export function openDataFolder(folder: string, spanIdsOf: SpanIdsOf): DataFolder
   }
 }
 
-/** An exclusive transaction on a database of its own: the operating system releases it when the process ends, however it ends. */
+/** An exclusive transaction on a separate database: the operating system releases it however the process ends. */
 function lockFolder(path: string): DatabaseSync {
   const lock = new DatabaseSync(join(path, 'lock.db'))
   try {

@@ -1,6 +1,6 @@
 import type { Append, ForwardedRequest, LogRecord, SpanLog } from './span-log.ts'
 
-/** A log that lives as long as the process. What it holds is lost when the process ends. */
+/** A log in memory. Its contents are lost when the process ends. */
 export class MemoryLog implements SpanLog {
   readonly isDurable = false
   readonly #nowMs: () => number
@@ -11,7 +11,7 @@ export class MemoryLog implements SpanLog {
   #nextForwardId = 1
   #heldBytes = 0
 
-  /** @param nowMs Milliseconds since the epoch. */
+  /** @param nowMs milliseconds since the epoch */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
   }

@@ -3,10 +3,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { EMITTED, FINISHED } from './record-states.ts'
 import type { NewRecord } from './span-log.ts'
 
-/** The ids of the spans and log records of a record, by index: `undefined` if one is left out. */
+/** The ids of a record's spans and log records, by index; `undefined` for those that are left out. */
 export type SpanIdsOf = (record: NewRecord) => readonly (string | undefined)[]
 
-/** Each entry takes the schema from the version of its index to the next one. Entries are never changed, only added. */
+/** Each entry migrates the schema from the version of its index to the next one. Entries are only added, never changed. */
 const MIGRATIONS: readonly (string | ((database: DatabaseSync, spanIdsOf: SpanIdsOf) => void))[] = [
   `
   CREATE TABLE records (
@@ -40,7 +40,7 @@ const MIGRATIONS: readonly (string | ((database: DatabaseSync, spanIdsOf: SpanId
   );
   `,
   keepRequestsAsReceived,
-  // When a request was received that is to be passed on. What waits already counts from now on.
+  // The time when a forwarded request was received. Waiting requests count from now on.
   `
   ALTER TABLE forward ADD COLUMN time_ms REAL NOT NULL DEFAULT 0;
   UPDATE forward SET time_ms = unixepoch() * 1000.0;
@@ -48,9 +48,8 @@ const MIGRATIONS: readonly (string | ((database: DatabaseSync, spanIdsOf: SpanId
 ]
 
 /**
- * From the spans of one trace in each record to requests as they were received, with a state for each span in place of two
- * tables. A run that had been scored is known by the span that its scores belong to; should it be scored again, its scores have
- * the ids that they had before.
+ * Migrates records with one trace's spans each to unchanged requests, with a state per span instead of two tables. A scored run is known by
+ * the span of its scores; if it is scored again, its scores have the same ids as before.
  */
 function keepRequestsAsReceived(database: DatabaseSync, spanIdsOf: SpanIdsOf): void {
   database.exec(`
@@ -96,9 +95,9 @@ function keepRequestsAsReceived(database: DatabaseSync, spanIdsOf: SpanIdsOf): v
 export const SCHEMA_VERSION: number = MIGRATIONS.length
 
 /**
- * Brings a database to the schema of this program.
+ * Migrates a database to this program's schema.
  *
- * @throws Error if the database is newer than the program: an older program would damage it.
+ * @throws Error if the database is newer than the program, which would damage it
  */
 export function migrate(database: DatabaseSync, path: string, spanIdsOf: SpanIdsOf): void {
   const row = database.prepare('PRAGMA user_version').get()

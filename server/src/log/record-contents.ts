@@ -1,13 +1,13 @@
 import type { LogRecord, RecordBody, SpanLog } from './span-log.ts'
 
-/** Bytes that are kept when they were read again: runs that are due together came in the same requests. */
+/** Most bytes to cache: runs that are due together often came in the same requests. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024
 
-/** Reads the bodies of records again that are not in memory any more. */
+/** Reads bodies of records from the log that are no longer in memory. */
 export class RecordContents {
   readonly #log: Pick<SpanLog, 'readRecord'>
   readonly #bodyOf: (record: LogRecord) => RecordBody
-  /** In the order in which they were read. */
+  /** In reading order. */
   readonly #kept = new Map<number, RecordBody>()
   #keptBytes = 0
 
@@ -17,7 +17,7 @@ export class RecordContents {
   }
 
   /**
-   * The body of a record; `undefined` if the log does not hold it any more.
+   * The body of a record; `undefined` if it is no longer on the log.
    *
    * @throws Error if it cannot be read
    */
@@ -37,7 +37,7 @@ export class RecordContents {
     return body
   }
 
-  /** Nothing is read again for now. */
+  /** Clears the cache. */
   forget(): void {
     this.#kept.clear()
     this.#keptBytes = 0

@@ -4,9 +4,9 @@ import type { SpanLog } from './span-log.ts'
  * A span begins with state 0: it waits for its run to be complete, or for the run's scores to be acknowledged.
  */
 
-/** The scores of its run were acknowledged. It is kept, because later spans of the run make a revision of them. */
+/** The scores of its run were acknowledged. It is kept, because later spans of the run create a revision. */
 export const EMITTED = 1
-/** It is not needed any more. */
+/** It is no longer needed. */
 export const FINISHED = 2
 
 interface States {
@@ -15,8 +15,8 @@ interface States {
 }
 
 /**
- * The state of every span and log record on the log. A record leaves the log when all of it is finished. What of a record is
- * finished is written down before that, or after a crash the rest of it would look like runs that have lost spans.
+ * The state of every span and log record on the log. A record leaves the log when all of it is finished. Finished parts of a record are
+ * saved before that; otherwise, after a crash, the rest would look like incomplete runs.
  */
 export class RecordStates {
   readonly #log: Pick<SpanLog, 'update'>
@@ -28,10 +28,10 @@ export class RecordStates {
   }
 
   /**
-   * A record was read.
+   * Adds a record that was read.
    *
-   * @param count How many spans and log records it holds.
-   * @param known Their states where they were written down before.
+   * @param count the number of its spans and log records
+   * @param known their saved states, if any
    */
   begin(offset: number, count: number, known: Uint8Array | undefined): void {
     const ofIndex = new Uint8Array(count)
@@ -43,12 +43,12 @@ export class RecordStates {
     if (unfinished === 0) this.#changed.set(offset, states)
   }
 
-  /** The state of one span or log record of a record. */
+  /** The state of one span or log record. */
   get(offset: number, index: number): number {
     return this.#records.get(offset)?.ofIndex[index] ?? FINISHED
   }
 
-  /** Changes a state. States only go up. */
+  /** Changes a state. States only increase. */
   set(offset: number, index: number, state: number): void {
     const states = this.#records.get(offset)
     const before = states?.ofIndex[index]
@@ -58,7 +58,7 @@ export class RecordStates {
     this.#changed.set(offset, states)
   }
 
-  /** Hands what has changed to the log. */
+  /** Writes the changes to the log. */
   write(): void {
     if (this.#changed.size === 0) return
     const finished: number[] = []

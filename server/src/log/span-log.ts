@@ -1,11 +1,11 @@
 import type { DecodedAgain, SourceLog, SourceSpan } from 'spanscore/engine'
 
-/** What a record of the log holds. */
+/** The contents of a log's record. */
 export type Signal = 'traces' | 'logs'
 
 /**
- * The spans and log records of one record, in their order in the body: their index identifies them. `undefined` is left out: it
- * is too large, or spanscore itself wrote it.
+ * A record's spans and log records in body order, identified by their index. `undefined` for one that is left out because it is too large,
+ * or was written by spanscore itself.
  */
 export interface DecodedRecord {
   readonly spans: readonly (SourceSpan | undefined)[]
@@ -15,93 +15,93 @@ export interface DecodedRecord {
 }
 
 /**
- * What the spans and log records of one request are decoded from, once more, when their run is complete. In memory for as long as
- * one of them holds it: bytes cost the garbage collector nothing while they wait.
+ * The body from which a request's spans and log records are decoded again when their run is complete. It stays in memory while any of them
+ * holds it: bytes cost the garbage collector nothing while they wait.
  */
 export interface RecordBody {
-  /** In protobuf, decompressed. */
+  /** Protobuf, decompressed. */
   readonly bytes: Uint8Array
   /** How many spans and log records hold it. */
   holders: number
-  /** Decodes them, once it has been asked for. */
+  /** Decodes them, once that was requested. */
   again?: DecodedAgain
 }
 
-/** The body of a record, and where its spans and log records are in it: for each index where it starts and where it ends. */
+/** The body of a record, with the start and end of each span and log record in it, by index. */
 export interface RecordBytes {
   readonly body: RecordBody
   readonly places: readonly number[]
 }
 
-/** The body of one OTLP export request, as it was received. */
+/** The body of an OTLP export request, as received. */
 export interface NewRecord {
   readonly signal: Signal
   readonly encoding: 'protobuf' | 'json'
-  /** How the body is compressed, in the terms of HTTP; empty where it is not. */
+  /** The compression of the body, as in HTTP; empty if there is none. */
   readonly contentEncoding: string
   readonly body: Uint8Array
-  /** What was read of it, where it has just been received, so that it is decoded once. */
+  /** The decoded contents of a request that was just received, to avoid decoding it twice. */
   readonly decoded?: DecodedRecord
 }
 
-/** A record that is on the log. */
+/** A record on the log. */
 export interface LogRecord extends NewRecord {
-  /** Increases with every record. */
+  /** Increases with each record. */
   readonly offset: number
-  /** When it was appended: milliseconds since the epoch. This is the time of the log, whatever the clocks of the senders show. */
+  /** When it was appended, in milliseconds since the epoch. This is the time of the log, whatever the senders' clocks show. */
   readonly timeMs: number
-  /** Whether its spans have waited since that time, because it was taken over from another process, and not since now. */
+  /** Whether its spans have waited since then, because it was taken over from another process. */
   readonly isReadAgain?: boolean
-  /** The state of each span and log record in it, by index; absent where all are open. See `record-states.ts`. */
+  /** The state of each of its spans and log records, by index; absent if all are open. See `record-states.ts`. */
   readonly states?: Uint8Array
 }
 
-/** A request that is to be passed on as it came. */
+/** A request to forward unchanged. */
 export interface ForwardedRequest {
   readonly id: number
   readonly signal: Signal
   readonly contentType: string
-  /** Of HTTP; empty for none. */
+  /** As in HTTP; empty for none. */
   readonly contentEncoding: string
   readonly body: Uint8Array
 }
 
-/** What one request appends: all of it or nothing. */
+/** What one request appends, atomically. */
 export interface Append {
-  /** Absent where the request holds nothing that can be part of a run. */
+  /** Absent if the request has nothing that can be part of a run. */
   readonly record?: NewRecord | undefined
   readonly forward?: Omit<ForwardedRequest, 'id'> | undefined
 }
 
 /**
- * Where spans wait until their run is complete and its scores have been acknowledged. What `append` has answered survives a
- * crash, if the log is durable at all: the memory log is not.
+ * Stores spans until their run is complete and its scores were acknowledged. Everything that `append` has acknowledged survives a crash if
+ * the log is durable; the memory log is not.
  */
 export interface SpanLog {
-  /** Whether what was appended is still there after a crash. */
+  /** Whether appended records survive a crash. */
   readonly isDurable: boolean
-  /** Resolves when the record is on the log. It is given to the reader afterwards, in the order of the offsets. */
+  /** Resolves when the record is on the log. The reader receives it afterwards, in offset order. */
   append(append: Append): Promise<void>
-  /** Gives the reader all records that are not finished, oldest first, and from then on every new one. Called once. */
+  /** Passes all unfinished records to the reader, oldest first, then each new one. Called once. */
   read(onRecords: (records: readonly LogRecord[]) => void): void
-  /** One record that is not finished; `undefined` if the log does not hold it any more. */
+  /** One unfinished record; `undefined` if it is no longer on the log. */
   readRecord(offset: number): LogRecord | undefined
   /**
-   * Nothing of some records is needed any more, and the states of others have changed: all of it survives a crash, or nothing.
-   * It may be written later, for after a crash the same changes are made again.
+   * Removes finished records and saves changed states, atomically. It may be written later, because after a crash the same changes are made
+   * again.
    */
   update(changes: { readonly finished: readonly number[]; readonly states: ReadonlyMap<number, Uint8Array> }): void
-  /** Requests that wait to be passed on, oldest first. */
+  /** Requests that wait to be forwarded, oldest first. */
   nextToForward(limit: number): readonly ForwardedRequest[]
-  /** These requests were acknowledged where they were passed on to. */
+  /** These requests were forwarded and acknowledged. */
   forwarded(ids: readonly number[]): void
-  /** The offset of the latest record that was appended before a time; 0 where there is none. */
+  /** The offset of the latest record that was appended before a time; 0 if there is none. */
   latestOffsetBefore(timeMs: number): number
-  /** Gives up requests that have waited since before a time. @returns How many. */
+  /** Drops requests that have waited since before a time. @returns how many */
   dropForwardedBefore(timeMs: number): number
-  /** Bytes of bodies that are held. */
+  /** Bytes of stored bodies. */
   readonly heldBytes: number
-  /** Requests that wait to be passed on. */
+  /** How many requests wait to be forwarded. */
   readonly waitingToForward: number
   close(): void
 }

@@ -4,15 +4,15 @@ import { constants, zstdCompressSync } from 'node:zlib'
 import type { DataFolder } from './data-folder.ts'
 import type { Append, ForwardedRequest, LogRecord, Signal, SpanLog } from './span-log.ts'
 
-/** Bodies of this size and more that came uncompressed are compressed: spans are text, and the disk is slower than the processor. */
+/** Uncompressed bodies from this size on are compressed: spans are text, and the disk is slower than the CPU. */
 const COMPRESS_FROM_BYTES = 4096
 
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
-/** Records that are read together when the service starts. */
+/** Records per read at the start of the service. */
 const PAGE = 100
 
-/** How long changes that may be written later wait for a request that they can share a transaction with, in milliseconds. */
+/** Most milliseconds that deferrable changes wait to share a transaction with a request. */
 const LATER_MS = 100
 
 interface Waiting {
@@ -22,8 +22,7 @@ interface Waiting {
 }
 
 /**
- * A log in a folder on disk. Requests that arrive at the same time share one transaction, and are answered when it is on the
- * disk.
+ * A log in a folder on disk. Requests that arrive at the same time share one transaction, and are acknowledged when it is on disk.
  */
 export class SqliteLog implements SpanLog {
   readonly isDurable = true
@@ -31,7 +30,7 @@ export class SqliteLog implements SpanLog {
   readonly #nowMs: () => number
   readonly #statements: ReturnType<typeof prepare>
   #waiting: Waiting[] = []
-  /** Changes that may wait for the next transaction: after a crash they are made again. */
+  /** Changes for the next transaction. After a crash, they are made again. */
   #finished: number[] = []
   #states = new Map<number, Uint8Array>()
   #forwarded: number[] = []
@@ -42,7 +41,7 @@ export class SqliteLog implements SpanLog {
   #heldBytes: number
   #waitingToForward: number
 
-  /** @param nowMs Milliseconds since the epoch. */
+  /** @param nowMs milliseconds since the epoch */
   constructor(folder: DataFolder, nowMs: () => number) {
     this.#folder = folder
     this.#nowMs = nowMs
@@ -142,7 +141,7 @@ export class SqliteLog implements SpanLog {
     if (waiting.length === 0 && !hasLater) return
     const timeMs = this.#nowMs()
     const records: LogRecord[] = []
-    // What is held is only counted again once it is certain.
+    // Counters only change once the transaction has succeeded.
     let heldBytes = this.#heldBytes
     let waitingToForward = this.#waitingToForward
     try {
@@ -178,7 +177,7 @@ export class SqliteLog implements SpanLog {
     if (records.length > 0) this.#onRecords?.(records)
   }
 
-  /** @returns Bytes that were written. */
+  /** @returns the number of bytes written */
   #insert({ record, forward }: Append, timeMs: number, into: LogRecord[]): number {
     let bytes = 0
     if (record !== undefined) {

@@ -4,41 +4,41 @@ const FIXED_64 = 1
 const LENGTH_DELIMITED = 2
 const FIXED_32 = 5
 
-/** Texts that are shorter are written character by character as long as they are ASCII: a call out of JavaScript takes longer. */
+/** Shorter ASCII strings are written character by character: a native call takes longer. */
 const SHORT_TEXT = 40
 
-/** Where lengths are longer than one byte, what follows is moved by so many. */
+/** If a length needs more than one byte, the data after it is moved. */
 const MAX_ONE_BYTE = 0x7f
 
 const NONE: Readonly<Record<string, unknown>> = {}
 
-/** From here on numbers are no integers of 64 bits. */
+/** From here on, numbers are not 64-bit integers. */
 const MAX_INTEGER = 2 ** 63
 
-/** The latest time that 64 bits hold and a number can be. */
+/** The largest 64-bit time that a number can represent. */
 const MAX_TIME = 2 ** 64 - 2 ** 11
 
 /**
- * Writes messages of protobuf, in the order of the calls, into one growing buffer. The SDK's serializers take the records of the
- * SDK, walk through them twice, and cost as much as scoring does.
+ * Writes protobuf messages, in call order, into one growing buffer. The SDK's serializers walk through its records twice, and cost as much
+ * as scoring does.
  */
 export class OtlpWriter {
   #buffer = Buffer.allocUnsafe(16 * 1024)
   #at = 0
 
-  /** A copy of what was written; the writer begins again. */
+  /** Returns a copy of the written bytes, and starts again. */
   take(): Buffer {
     const taken = Buffer.from(this.#buffer.subarray(0, this.#at))
     this.#at = 0
     return taken
   }
 
-  /** Bytes that were written since the last copy was taken. */
+  /** Bytes written since the last copy. */
   get length(): number {
     return this.#at
   }
 
-  /** Opens a message in a field. @returns What `end` needs */
+  /** Opens a message in a field. @returns the argument of `end` */
   begin(field: number): number {
     this.#tag(field, LENGTH_DELIMITED)
     this.#reserve(1)
@@ -100,7 +100,7 @@ export class OtlpWriter {
     this.#at = this.#buffer.writeUInt32LE(value, this.#at)
   }
 
-  /** A time as seconds and nanoseconds. It has more bits than a number has: both halves are computed without rounding. */
+  /** A time as seconds and nanoseconds. It does not fit into a number, so both halves are computed without rounding. */
   time(field: number, [seconds, nanoseconds]: readonly [number, number]): void {
     this.#tag(field, FIXED_64)
     this.#reserve(8)
@@ -112,7 +112,7 @@ export class OtlpWriter {
     this.#at = this.#buffer.writeUInt32LE(high, this.#at)
   }
 
-  /** A time in milliseconds: the nanoseconds that are read as the same number of milliseconds. */
+  /** A time in milliseconds, so that reading it returns the same number of milliseconds. */
   timeMs(field: number, ms: number): void {
     const nearest = Math.min(Math.max(0, Math.round(ms * 1e6)), MAX_TIME)
     const step = Math.max(1, 2 ** (Math.floor(Math.log2(Math.max(1, nearest))) - 52))
@@ -124,16 +124,16 @@ export class OtlpWriter {
   }
 
   /**
-   * One `KeyValue` for each attribute that has a value.
+   * Writes one `KeyValue` for each attribute with a value.
    *
-   * @param except Attributes with these names are left out.
+   * @param except names of attributes to omit
    */
   attributes(
     field: number,
     attributes: Readonly<Record<string, unknown>>,
     except: Readonly<Record<string, unknown>> = NONE,
   ): void {
-    // oxlint-disable-next-line eslint/guard-for-in -- attributes are plain objects, and this loop makes no array
+    // oxlint-disable-next-line eslint/guard-for-in -- attributes are plain objects, and this loop needs no array
     for (const name in attributes) {
       const value = attributes[name]
       if (value === undefined || value === null) continue
@@ -142,7 +142,7 @@ export class OtlpWriter {
     }
   }
 
-  /** Messages once more that were written in another field. Both numbers are below 16, so that what precedes a message is one byte. */
+  /** Writes messages again that were written in another field. Both field numbers are below 16, so their tags are one byte. */
   again(field: number, messages: Uint8Array): void {
     this.#reserve(messages.byteLength)
     this.#buffer.set(messages, this.#at)
@@ -159,7 +159,7 @@ export class OtlpWriter {
     }
   }
 
-  /** One `AnyValue` in a field. */
+  /** Writes an `AnyValue` in a field. */
   value(field: number, value: unknown): void {
     const start = this.begin(field)
     this.#value(value)
@@ -173,7 +173,7 @@ export class OtlpWriter {
     this.end(start)
   }
 
-  /** An `AnyValue`, empty for what has no value. */
+  /** Writes an `AnyValue`, which is empty for an unsupported value. */
   #value(value: unknown): void {
     if (typeof value === 'string') this.string(1, value)
     else if (typeof value === 'boolean') this.integer(2, value ? 1 : 0)
@@ -204,7 +204,7 @@ export class OtlpWriter {
     }
   }
 
-  /** @returns False where a character is not ASCII: then nothing was written. */
+  /** @returns false, without writing anything, if a character is not ASCII */
   #ascii(text: string, length: number): boolean {
     this.#reserve(length + 1)
     const buffer = this.#buffer

@@ -23,7 +23,7 @@ import { exportScoredRuns } from './store/trace-files.ts'
 import { countWithheld, endDraw, hasWithheldLabels, revealScore } from './store/withheld.ts'
 import type { Trials } from './trials.ts'
 
-/** What the API reads and does. */
+/** The parts of the API. */
 export interface ApiParts {
   readonly database: DatabaseSync
   readonly ingest: Ingest
@@ -33,9 +33,9 @@ export interface ApiParts {
   readonly otlpUrl: () => string
   readonly nowMs: () => number
   readonly random: () => number
-  /** Whether the thread that takes spans in does not run any more. */
+  /** Whether the receiving thread has stopped running. */
   readonly isStuck: () => boolean
-  /** Messages of the service that were left out because the page was behind. */
+  /** Messages of the service that were dropped because the page was behind. */
   readonly left: () => number
 }
 
@@ -44,7 +44,7 @@ type Handler = (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer
 const optionalNumber = z.coerce.number().finite().optional()
 const text = z.string().min(1).max(1000).optional()
 
-/** The person who looks, on every request: what this person is to label is withheld. */
+/** The viewer, sent with every request: scores that this person should label are withheld. */
 const labeller = z.string().max(200).default('')
 
 const listQuery = z.object({
@@ -96,7 +96,7 @@ const trialBody = z.object({ scorer: name, runIds: z.array(name).min(1).max(50),
 const BUCKETS = 60
 const BUCKET_SIZES_MS = [5, 15, 60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800].map((seconds) => seconds * 1000)
 
-/** The API of the page: all that its views read and do. */
+/** The API of the page: everything that its views read and do. */
 export function createApi(parts: ApiParts): Handler {
   const { database, ingest, overview, trials, nowMs } = parts
   const routes: Readonly<Record<string, Handler>> = {
@@ -176,7 +176,7 @@ export function createApi(parts: ApiParts): Handler {
     'GET /api/labels/runs': ({ query }) => {
       const { scorer, labeller: viewer } = parsed(exportQuery, Object.fromEntries(query))
       const withheld = countWithheld(database, scorer, { viewer })
-      // Without them, the file would say something wrong of all runs; with them, it would show their verdicts.
+      // Without these runs the file would misrepresent all runs; with them, it would reveal their verdicts.
       if (withheld > 0)
         return refused(
           `${withheld} runs were drawn and have no label yet. Label them or end the draw, and export the runs then.`,
@@ -187,7 +187,7 @@ export function createApi(parts: ApiParts): Handler {
         write: async (line) => {
           for (const each of exportScoredRuns(database, scorer, { viewer }, nowMs())) {
             await line(each)
-            // Writing many runs must not keep the spans that come in meanwhile waiting.
+            // Writing many runs must not delay incoming spans.
             await new Promise(setImmediate)
           }
         },
@@ -249,7 +249,7 @@ function isDimension(by: string): by is Dimension {
   return DIMENSIONS.has(by)
 }
 
-/** Labels in JSON Lines. Lines that nobody has filled in are passed over; a wrong one is named, and nothing is taken. */
+/** Reads labels in JSON Lines. Unlabelled lines are skipped. An invalid line is named, and nothing is imported. */
 function readLabels(lines: string): readonly Label[] {
   return lines.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return []

@@ -5,7 +5,7 @@ import { extname, join } from 'node:path'
 export interface Asset {
   readonly body: Buffer
   readonly type: string
-  /** Files whose name changes with their content may be kept. */
+  /** Files whose name changes with their content may be cached. */
   readonly isImmutable: boolean
   readonly isGzipped: boolean
 }
@@ -18,13 +18,13 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** The built page; the same place from the sources and from the built service. */
+/** The built page. The path is the same from the sources and from the built service. */
 export const ASSETS_FOLDER: string = join(import.meta.dirname, '../../dist/assets')
 
 /**
  * Reads the built page.
  *
- * @throws Error if it was not built.
+ * @throws Error if it was not built
  */
 export function readAssets(folder: string = ASSETS_FOLDER): ReadonlyMap<string, Asset> {
   try {

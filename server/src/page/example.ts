@@ -6,7 +6,7 @@ import type { ToPage } from './messages.ts'
 import { ASSETS_FOLDER } from './assets.ts'
 import type { Ingest } from './ingest.ts'
 
-/** A run that was recorded, with what scorers said of it. */
+/** A recorded run with its scores. */
 interface Example {
   readonly runId: string
   readonly traceId: string
@@ -15,7 +15,7 @@ interface Example {
   readonly scores: readonly { readonly runId: string; readonly scoreKey: string; readonly evaluation: unknown }[]
 }
 
-/** Shows the recorded run that ships with the page. It is never sent anywhere. @returns Its id. */
+/** Shows the recorded run that ships with the page. It is never sent anywhere. @returns its id */
 export function loadExample(ingest: Ingest, database: DatabaseSync): string {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a file of this package
   const example = JSON.parse(readFileSync(join(ASSETS_FOLDER, 'example-run.json'), 'utf8')) as Example

@@ -18,24 +18,24 @@ interface OpenTrace {
   readonly firstMs: number
   readonly spans: Map<string, SourceSpan>
   logs: SourceLog[]
-  /** Its share of the requests that it came in. */
+  /** Its share of its requests' bytes. */
   bytes: number
   isRecognised: boolean
 }
 
-/** A run that is in progress: what is known of it by now. */
+/** A run in progress, as far as it is known. */
 export interface OpenRun extends RunSummary {
   readonly spans: number
   readonly firstMs: number
 }
 
-/** Bytes of spans in progress that are kept. Above it, the oldest trace is let go of. */
+/** Most bytes of spans in progress. Above it, the oldest trace is dropped. */
 const MAX_OPEN_BYTES = 256 * 1024 * 1024
 
-/** Runs in progress that the list shows. */
+/** Most runs in progress in the list. */
 const MAX_OPEN_SHOWN = 20
 
-/** From what the service sees to what the page shows. */
+/** Converts the service's events into what the page shows. */
 export class Ingest {
   readonly #database: DatabaseSync
   readonly #reader: RequestReader
@@ -50,17 +50,17 @@ export class Ingest {
     this.#nowMs = nowMs
   }
 
-  /** Increases with everything that a page would show differently. */
+  /** Increases with every visible change. */
   get changes(): number {
     return this.#changes
   }
 
-  /** To be called after everything that a page would show differently. */
+  /** Must be called after every visible change. */
   changed(): void {
     this.#changes += 1
   }
 
-  /** Takes in one step of the service. To be called within a transaction. */
+  /** Processes one event of the service. Must be called within a transaction. */
   take(item: ToPage): void {
     if (item.kind === 'record') this.#arrived(item)
     else if (item.kind === 'settled') this.#settled(item)
@@ -68,14 +68,14 @@ export class Ingest {
     else this.#drop(item.traceId, new Set(item.spanIds))
   }
 
-  /** Traces with recognised spans that were not settled yet. */
+  /** Unsettled traces with recognised spans. */
   get openCount(): number {
     let count = 0
     for (const { isRecognised } of this.#open.values()) if (isRecognised) count += 1
     return count
   }
 
-  /** The runs in progress, the newest first. */
+  /** The runs in progress, newest first. */
   openRuns(): readonly OpenRun[] {
     return [...this.#open.values()]
       .filter(({ isRecognised }) => isRecognised)
@@ -86,7 +86,7 @@ export class Ingest {
       )
   }
 
-  /** Spans and log records of a trace: what is stored, and what is in progress. */
+  /** A trace's spans and log records, stored or in progress. */
   contentOf(traceId: string): TraceContent {
     const { spans, logs } = readContent(this.#database, traceId)
     const open = this.#open.get(traceId)
@@ -113,7 +113,7 @@ export class Ingest {
 
   #add(traceId: string, spans: readonly SourceSpan[], logs: readonly SourceLog[], bytesEach: number): void {
     let trace = this.#open.get(traceId)
-    // After a restart the service reads again what is still on its log; a sender that got no answer sends again.
+    // After a restart the service reads its log again, and a sender without an answer repeats its request.
     if (trace === undefined && this.#isStored(traceId, { spans, logs })) return
     if (trace === undefined) {
       trace = { firstMs: this.#nowMs(), spans: new Map(), logs: [], bytes: 0, isRecognised: false }
@@ -168,7 +168,7 @@ export class Ingest {
     if (saveScore(this.#database, runId, scoreKey, parsed, evaluation)) this.changed()
   }
 
-  /** Other runs of the trace may go on: their spans stay. */
+  /** The spans stay, because other runs of the trace may continue. */
   #drop(traceId: string, settled: ReadonlySet<string>): void {
     const trace = this.#open.get(traceId)
     if (trace === undefined) return
@@ -187,7 +187,7 @@ export class Ingest {
   }
 }
 
-/** Whether a dialect knows the span. */
+/** Whether a dialect recognises the span. */
 function isOfAgent(span: SourceSpan): boolean {
   return recognise(span.scope.name, span.attributes, span.name) !== undefined
 }

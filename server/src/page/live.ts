@@ -1,15 +1,15 @@
 import type { Ingest } from './ingest.ts'
 import type { ApiAnswer } from './page-server.ts'
 
-/** How often, at most, a page gets an event. */
+/** Shortest interval between events. */
 const EVERY_MS = 250
 
-/** How often a page gets an event while nothing changes. A page that gets none for three times as long takes the service for gone. */
+/** Interval of events while nothing changes. A page without any for three times as long assumes that the service is gone. */
 const ALIVE_MS = 5000
 
 /**
- * Server-sent events. Each has the number of changes so far, so that a page asks again for what it shows when the number differs, and
- * whether the thread that takes spans in is stuck: this thread answers also while that one hangs.
+ * Server-sent events. Each has the number of changes so far, so that a page reloads if the number differs, and whether the receiving thread
+ * is stuck: this thread still answers if that one hangs.
  */
 export function followChanges(ingest: Ingest, isStuck: () => boolean, signal: AbortSignal): ApiAnswer {
   return {

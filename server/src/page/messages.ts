@@ -2,7 +2,7 @@ import type { NewRecord } from '../log/span-log.ts'
 import type { RecordLimits } from '../receive/read-request.ts'
 import type { Retention } from './store/run-writer.ts'
 
-/** What the thread that takes spans in sends to the thread of the page. */
+/** Messages from the receiving thread to the page's thread. */
 export type ToPage =
   | ({ readonly kind: 'record' } & Omit<NewRecord, 'decoded'>)
   | {
@@ -10,7 +10,7 @@ export type ToPage =
       readonly traceId: string
       readonly spanIds: readonly string[]
       readonly lacksSpans: boolean
-      /** Runs that are put before the scorers, and how many spans each has. */
+      /** Runs that are being scored, with their number of spans. */
       readonly revisions: Readonly<Record<string, number>>
     }
   | {
@@ -22,15 +22,15 @@ export type ToPage =
     }
   | { readonly kind: 'finished'; readonly traceId: string; readonly spanIds: readonly string[] }
 
-/** What goes to the page in one message. */
+/** One message to the page. */
 export type PageBatch =
   | { readonly kind: 'batch'; readonly items: readonly ToPage[]; readonly bytes: number; readonly left: number }
   | { readonly kind: 'address'; readonly otlpUrl: string }
-  /** Sent every second: the thread that takes spans in runs. */
+  /** Sent every second while the receiving thread runs. */
   | { readonly kind: 'alive' }
   | { readonly kind: 'stop' }
 
-/** What the thread of the page answers. */
+/** Messages from the page's thread. */
 export type FromPage =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly message: string }
@@ -38,19 +38,19 @@ export type FromPage =
   | { readonly kind: 'trouble'; readonly message: string }
   | { readonly kind: 'stopped' }
 
-/** How the page is set up. */
+/** Options of the page. */
 export interface PageOptions {
   readonly host: string
-  /** 0 takes any free port. */
+  /** 0 means any free port. */
   readonly port: number
-  /** Names under which the page is reached, beside the loopback ones. */
+  /** Host names of the page, besides loopback ones. */
   readonly allowedHosts: readonly string[]
   readonly retention: Retention
   /** Base of a Jaeger UI, such as `http://localhost:16686`. */
   readonly jaegerUrl?: string | undefined
 }
 
-/** What the thread of the page starts with. */
+/** The initial data of the page's thread. */
 export interface PageWorkerData {
   readonly options: PageOptions
   readonly folder: string

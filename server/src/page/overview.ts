@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { all, first } from './store/page-database.ts'
 import { usedBytes } from './store/run-writer.ts'
 
-/** A scorer of which scores are stored. */
+/** A scorer with stored scores. */
 export interface StoredScorer {
   readonly scorer: string
   readonly version: string
@@ -11,9 +11,9 @@ export interface StoredScorer {
   readonly scores: number
 }
 
-/** What there is to choose from, and how much. */
+/** The available choices, with counts. */
 export interface Overview {
-  /** Runs that no other run started: those that the list shows. */
+  /** Runs that no other run started, as in the list. */
   readonly runs: number
   readonly bytes: number
   readonly agents: readonly string[]
@@ -22,10 +22,10 @@ export interface Overview {
   readonly scorers: readonly StoredScorer[]
 }
 
-/** How long an overview is given again without looking. */
+/** How long an overview is cached. */
 const KEEP_MS = 5000
 
-/** Gathers what there is to choose from; it is asked for often, and changes little. */
+/** Collects the available choices. They are requested often, and change little. */
 export class OverviewReader {
   readonly #database: DatabaseSync
   readonly #nowMs: () => number
@@ -62,10 +62,10 @@ export class OverviewReader {
   }
 }
 
-/** Runs, or scores of a scorer, that say what is in use; reading all of them would take long. */
+/** Only the latest runs, or scores of a scorer, are read to find what is in use. */
 const LATEST = 5000
 
-/** The names in a column that an index begins with: one step of the index for each, however many rows there are. */
+/** The distinct names in the first column of an index: one index step for each, however many rows there are. */
 function namesIn(database: DatabaseSync, table: 'runs' | 'scores', column: 'agent' | 'scorer'): readonly string[] {
   return all<{ name: string }>(
     database,

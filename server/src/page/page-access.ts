@@ -9,7 +9,7 @@ export interface PageRefusal {
   readonly message: string
 }
 
-/** What every answer carries: nothing from elsewhere, nothing inline, in nobody's frame, remembered nowhere. */
+/** The headers of every response: no external or inline content, no framing, no caching. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'none'; " +
@@ -21,7 +21,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** Refuses a name that an attacker points at this machine: it is not one of ours. */
+/** Refuses a host name that an attacker points at this machine. */
 export function refuseHost(
   headers: IncomingHttpHeaders,
   host: string,
@@ -33,7 +33,7 @@ export function refuseHost(
   return { status: 403, message: 'Expected a Host header that names this machine, got another; see --allowed-host.' }
 }
 
-/** Refuses what another page sends: it has its own origin. */
+/** Refuses requests from other pages, which have another origin. */
 export function refuseOrigin(headers: IncomingHttpHeaders): PageRefusal | undefined {
   const { origin } = headers
   const site = headers['sec-fetch-site']
@@ -42,7 +42,7 @@ export function refuseOrigin(headers: IncomingHttpHeaders): PageRefusal | undefi
   return { status: 403, message: 'Expected a request of the page itself, got one of another page.' }
 }
 
-/** Whether a request shows the token. It is a header, which no browser adds by itself: nothing is done in the name of a visitor. */
+/** Refuses requests without the token. It is a header, which browsers never add by themselves, so no other page can act for a visitor. */
 export function refuseWithoutToken(headers: IncomingHttpHeaders, token: string): PageRefusal | undefined {
   const given = /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1] ?? ''
   if (timingSafeEqual(digest(given), digest(token))) return undefined

@@ -6,41 +6,41 @@ import type { Asset } from './assets.ts'
 import type { PageOptions } from './messages.ts'
 import { PAGE_HEADERS, refuseHost, refuseOrigin, refuseWithoutToken } from './page-access.ts'
 
-/** A request to the page's API, once it was let in. */
+/** An authorised request to the page's API. */
 export interface ApiRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
   /** Parsed JSON; `undefined` for GET. */
   readonly body: unknown
-  /** Aborts when the browser has gone away. */
+  /** Aborts when the browser disconnects. */
   readonly signal: AbortSignal
 }
 
-/** Writes a line of an answer. @returns When the browser has taken so much that there is room for another. */
+/** Writes a line of a response. @returns when the browser has room for another */
 export type WriteLine = (text: string) => Promise<void>
 
-/** An answer: JSON, or lines that are written as they come. */
+/** A response: JSON, or lines that are streamed. */
 export type ApiAnswer =
   | { readonly status: number; readonly json: unknown }
   | {
       readonly type: string
       readonly fileName?: string
-      /** Resolves when all has been written. Each line resolves when there is room for another. */
+      /** Resolves when everything is written. Each line resolves when there is room for another. */
       readonly write: (line: WriteLine) => Promise<void>
     }
 
-/** Something in a request that is not as expected: what was expected, what came. */
+/** An invalid request: what was expected, what came. */
 export class BadRequestError extends Error {
   override readonly name = 'BadRequestError'
 }
 
-/** Bytes of a request's body. The largest are labels of a file that is imported, some 40,000, which take half a second. */
+/** Most bytes of a request's body. The largest are imports of some 40,000 labels, which take half a second. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 const GZIP_FROM_BYTES = 4096
 
-/** Serves the page and its API. The page itself holds no data; everything else needs the token. */
+/** Serves the page and its API. The page itself has no data; everything else needs the token. */
 export function createPageServer(
   { host, allowedHosts }: Pick<PageOptions, 'host' | 'allowedHosts'>,
   token: string,
@@ -120,7 +120,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   for await (const chunk of request) {
     if (!(chunk instanceof Buffer)) continue
     bytes += chunk.byteLength
-    // What is too large is read to its end and let go of: a browser that is still sending would not see the answer.
+    // A body that is too large is read to its end and dropped, because a browser that is still sending would not see the response.
     if (bytes <= MAX_BODY_BYTES) chunks.push(chunk)
     else chunks.length = 0
   }
@@ -143,7 +143,7 @@ function sendAsset(
     sendJson(request, response, 405, { error: 'Expected a GET, got another method.' })
     return
   }
-  // Every path without a file is a place within the page.
+  // Every path without a file extension is a place within the page.
   const isPlace = !/\.\w+$/.test(path)
   const asset = assets.get(isPlace ? '/index.html' : path)
   if (asset === undefined) {

@@ -12,13 +12,13 @@ import { openPageDatabase } from './store/page-database.ts'
 import { deleteOldest } from './store/run-writer.ts'
 import { Trials } from './trials.ts'
 
-/** Milliseconds of writing after which questions of the page are answered. */
+/** Most milliseconds of writing before requests of the page are answered. */
 const SLICE_MS = 8
 
-/** A thread that takes spans in and was not heard of for this long is stuck. It is heard of every second. */
+/** If the receiving thread, which reports every second, is silent for this long, it is stuck. */
 const STUCK_MS = 10_000
 
-/** How often it is looked for runs that are too old. */
+/** How often old runs are deleted. */
 const RETENTION_EVERY_MS = 30_000
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the page starts this thread with it
@@ -33,7 +33,7 @@ function nowMs(): number {
 async function main({ options, folder, token, limits, configPath }: PageWorkerData): Promise<void> {
   const assets = readAssets()
   const database = openPageDatabase(folder)
-  // People look at all spans of a run's trace, those of its database client, too.
+  // People look at all spans of a run's trace, including those of a database client.
   const reader = await RequestReader.create(limits, { skipsOrdinary: false })
   const report = (message: string) => answer({ kind: 'trouble', message })
   const ingest = new Ingest(database, reader, nowMs)
@@ -47,7 +47,7 @@ async function main({ options, folder, token, limits, configPath }: PageWorkerDa
     try {
       ingest.take(item)
     } catch (error) {
-      // The message of an error may quote what it was about.
+      // An error message may quote its subject.
       report(`The page could not take in part of a run (${error instanceof Error ? error.name : 'unknown error'}).`)
     }
   }
@@ -71,7 +71,7 @@ async function main({ options, folder, token, limits, configPath }: PageWorkerDa
       if (database.isTransaction) database.exec('ROLLBACK')
     }
     isWriting = waiting.length > 0
-    // Between two slices the event loop answers what was asked meanwhile.
+    // Between two slices, the event loop answers waiting requests.
     if (isWriting) setImmediate(writeAll)
   }
   const server = createPageServer(

@@ -12,16 +12,16 @@ import type { ServiceObserver } from '../service-observer.ts'
 import type { SettledSpans } from '../traces/trace-buffer.ts'
 import type { FromPage, PageBatch, PageWorkerData, ToPage } from './messages.ts'
 
-/** How long messages are gathered before they go to the other thread. */
+/** How long messages are collected before they are sent to the other thread. */
 const GATHER_MS = 25
 
-/** How often the page hears that this thread runs. */
+/** How often the page is informed that this thread runs. */
 const ALIVE_MS = 1000
 
-/** Bytes of spans that may be on their way to the page. More are left out: the page is behind, and must not take the service with it. */
+/** Most bytes of spans on their way to the page. Above it, they are dropped: a slow page must not affect the service. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
-/** The page: everything of it happens in a thread of its own, and this hands it copies of what comes. */
+/** The page. It runs in a separate thread, and this sends it copies of all data. */
 export class Page implements ServiceObserver {
   readonly #worker: Worker
   #items: ToPage[] = []
@@ -41,20 +41,20 @@ export class Page implements ServiceObserver {
     this.#aliveTimer = setInterval(() => this.#post({ kind: 'alive' }), ALIVE_MS).unref()
   }
 
-  /** The address that lets in: its token is in a part that browsers keep to themselves. */
+  /** The address with the token, in a part that browsers do not send. */
   get url(): string {
     const { host } = this.#data.options
     return `http://${host.includes(':') ? `[${host}]` : host}:${this.#port}/#token=${this.#data.token}`
   }
 
-  /** Where applications send their spans; the page says it where there are no runs yet. */
+  /** Sets where applications send their spans, which the page shows if there are no runs yet. */
   takesSpansAt(otlpUrl: string): void {
     this.#post({ kind: 'address', otlpUrl })
   }
 
   /** @throws Error if the page cannot listen, or its database cannot be opened. */
   static async start(data: PageWorkerData, report: (line: string) => void): Promise<Page> {
-    // Tests run the sources, which Node.js reads as they are.
+    // Tests run the sources, which Node.js loads directly.
     const entry = import.meta.url.endsWith('.ts') ? './page-worker.ts' : './page-worker.js'
     const worker = new Worker(new URL(entry, import.meta.url), { workerData: data, name: 'spanscore-page' })
     const page = new Page(worker, data)
@@ -82,7 +82,7 @@ export class Page implements ServiceObserver {
 
   arrived(records: readonly LogRecord[]): void {
     for (const { signal, encoding, contentEncoding, body } of records) {
-      // A part of a larger buffer would take all of it along.
+      // A view of a larger buffer would transfer all of it.
       this.#add({ kind: 'record', signal, encoding, contentEncoding, body: new Uint8Array(body) }, body.byteLength)
     }
   }
@@ -105,7 +105,7 @@ export class Page implements ServiceObserver {
     this.#add({ kind: 'finished', traceId, spanIds })
   }
 
-  /** Stores what has come, and ends the thread. */
+  /** Stores pending data, and ends the thread. */
   async stop(timeoutMs: number): Promise<void> {
     if (this.#isStopped) return
     this.#send()
@@ -157,7 +157,7 @@ export class Page implements ServiceObserver {
   }
 }
 
-/** Details come from scorers, which may put anything there. */
+/** Details come from scorers, and may contain anything. */
 function toJson(evaluation: Evaluation): string {
   try {
     return JSON.stringify(evaluation)
@@ -169,7 +169,9 @@ function toJson(evaluation: Evaluation): string {
   }
 }
 
-/** The token of the page: the same after a restart, so that links stay valid. It is in the folder that only its owner may read. */
+/**
+ * The token of the page. It stays the same after a restart, so that links remain valid, and is in the folder that only its owner may read.
+ */
 export function pageToken(folder: string): string {
   const path = join(folder, 'page-token')
   if (existsSync(path)) {

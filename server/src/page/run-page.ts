@@ -7,7 +7,7 @@ import { findRun } from './store/content.ts'
 import { all, first } from './store/page-database.ts'
 import { shownScores, withheldOfTrace, withoutVerdicts } from './store/withheld.ts'
 
-/** Characters of one text that the page of a run shows. Copying the run as JSON gives all. */
+/** Most characters of one text on the page of a run. Copying the run as JSON includes all. */
 const MAX_CHARACTERS = 20_000
 
 interface ScoreRow {
@@ -22,9 +22,9 @@ interface ReadParts {
 }
 
 /**
- * All that the page of a run shows; `undefined` if no such run is known.
+ * Everything on the page of a run; `undefined` if the run is unknown.
  *
- * @param viewer The person who looks: of scores that this person is to label only the scorer is named.
+ * @param viewer the viewer; only the scorer's name is shown of scores that this person should label
  */
 export function readRun({ database, ingest }: ReadParts, runId: string, viewer: string): unknown {
   const traceId = traceIdOf(runId)
@@ -65,7 +65,7 @@ function byStart(left: SourceSpan, right: SourceSpan): number {
   return left.startTimeMs - right.startTimeMs
 }
 
-/** A run with all of its content, as JSON. */
+/** A run with all content, as JSON. */
 export function runAsJson({ database, ingest }: ReadParts, runId: string, viewer: string): unknown {
   const traceId = traceIdOf(runId)
   const run = findRun(ingest.contentOf(traceId), runId)
@@ -74,14 +74,14 @@ export function runAsJson({ database, ingest }: ReadParts, runId: string, viewer
   return withoutVerdicts(JSON.parse(JSON.stringify(run)), new Set(hidden))
 }
 
-/** A run that is to be scored again. */
+/** A run to score again. */
 export interface RunToTry {
   readonly run: AgentRun
-  /** Its stored score of this scorer is withheld: a new one would say the same. */
+  /** Its stored score of this scorer is withheld, and a new one would reveal it. */
   readonly isWithheld: boolean
 }
 
-/** The runs of some ids, to be scored again; those that are not known are left out. */
+/** The runs with these ids, to score them again; unknown ones are omitted. */
 export function readRunsToTry(
   { database, ingest }: ReadParts,
   runIds: readonly string[],

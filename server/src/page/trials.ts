@@ -7,7 +7,7 @@ import type { RunToTry } from './run-page.ts'
 type Entry = Exclude<ScoringOptions['scorers'][number], { readonly assess: unknown }>
 type Scorer = Entry['scorer']
 
-/** A configured scorer, as the page describes it. */
+/** A configured scorer, as shown on the page. */
 export interface ConfiguredScorer {
   readonly id: string
   readonly description: string
@@ -16,11 +16,11 @@ export interface ConfiguredScorer {
   readonly range: readonly [number, number]
   readonly better: 'higher' | 'lower'
   readonly passAt: number
-  /** `<provider>/<model>`, of judges. */
+  /** `<provider>/<model>`, for judges. */
   readonly model: string | undefined
 }
 
-/** What trying a scorer takes at most. */
+/** The most that trying a scorer costs. */
 export interface TrialEstimate {
   readonly runs: number
   readonly calls: number
@@ -30,15 +30,15 @@ export interface TrialEstimate {
   readonly unavailable: string | undefined
 }
 
-/** What a scorer says of a run now. */
+/** A scorer's new result for a run. */
 export type TrialResult =
   | { readonly runId: string; readonly evaluation: Evaluation }
   | { readonly runId: string; readonly unavailable: string }
 
-/** Judges that are asked at the same time. */
+/** Most judges that are asked at the same time. */
 const CONCURRENCY = 4
 
-/** Runs configured scorers again, in the thread of the page. Nothing of it is stored or sent. */
+/** Runs configured scorers again, in the page's thread. Nothing is stored or sent. */
 export class Trials {
   readonly #configPath: string | undefined
   readonly #announce: (line: string) => void
@@ -49,7 +49,7 @@ export class Trials {
     this.#announce = announce
   }
 
-  /** The configured scorers. A configuration that is a program is executed in this thread when it is first asked for. */
+  /** The configured scorers. A configuration that is a program is executed in this thread at first use. */
   scorers(): readonly ConfiguredScorer[] {
     return this.#entries().map(({ id, scorer, passAt }) => ({
       id: id ?? scorer.id,
@@ -63,7 +63,7 @@ export class Trials {
     }))
   }
 
-  /** What scoring runs again takes. Those whose verdict is withheld are not scored. */
+  /** The cost of scoring runs again. Those with a withheld verdict are not scored. */
   estimate(scorerId: string, chosen: readonly RunToTry[]): TrialEstimate | undefined {
     const runs = chosen.flatMap(({ run, isWithheld }) => (isWithheld ? [] : [run]))
     const judge = this.#entry(scorerId)?.scorer
@@ -80,9 +80,9 @@ export class Trials {
   }
 
   /**
-   * Scores runs again, until the next one might go over the cap.
+   * Scores runs again, until the next one might exceed the cap.
    *
-   * @param capUsd US dollars; judges whose price is unknown are not capped.
+   * @param capUsd US dollars; judges with an unknown price are not capped
    */
   async run(
     scorerId: string,
@@ -120,7 +120,7 @@ export class Trials {
   async #score({ scorer, id, passAt }: Entry, run: AgentRun): Promise<TrialResult> {
     try {
       const { redact, timeoutMs } = this.#options()
-      // What no judge may see is removed here as it is when runs are scored.
+      // Applies `redact`, as when runs are scored.
       const seen = scorer.kind === 'judge' && redact !== undefined ? await redactedInSlices(redact, run) : run
       const { evaluation } = await scorer.run(seen, timeoutMs === undefined ? {} : { timeoutMs })
       return { runId: run.id, evaluation: withPassMark(evaluation, id, passAt) }
@@ -147,7 +147,7 @@ function isEntry(each: Scorer | Entry): each is Entry {
   return 'scorer' in each
 }
 
-/** The configuration may name a scorer, and set its pass mark. */
+/** Applies the configuration's scorer id and pass mark. */
 function withPassMark(evaluation: Evaluation, id: string | undefined, passAt: number | undefined): Evaluation {
   const { score, scorer } = evaluation
   const named = { ...scorer, ...(id !== undefined && { id }), ...(passAt !== undefined && { passAt }) }

@@ -5,15 +5,15 @@ import { Refusal } from './refusal.ts'
 
 /** Who may send. */
 export interface AccessOptions {
-  /** What `Authorization: Bearer …` must carry; `undefined` if nothing must. */
+  /** The required token of `Authorization: Bearer …`; `undefined` if none is needed. */
   readonly token: string | undefined
-  /** Names under which the service is reached, beside the loopback ones. */
+  /** Host names of the service, besides loopback ones. */
   readonly allowedHosts: readonly string[]
-  /** True where the listener asks for client certificates: the handshake has let in who may. */
+  /** Whether the listener requires client certificates, which the TLS handshake verifies. */
   readonly hasClientCertificates: boolean
 }
 
-/** What of a request access depends on. */
+/** The parts of a request that access depends on. */
 export interface Caller {
   readonly host: string | undefined
   readonly origin: string | undefined
@@ -21,8 +21,8 @@ export interface Caller {
 }
 
 /**
- * Lets a request in, or refuses it. Requests that another page makes a browser send are refused by `Origin` and `Host`: there is
- * no cross-origin access, and a name that an attacker points at this machine is not one of ours.
+ * Accepts or refuses a request. `Origin` and `Host` show requests that another page makes a browser send: there is no cross-origin access,
+ * and a host name that an attacker points at this machine is unknown.
  *
  * @throws Refusal
  */
@@ -49,7 +49,7 @@ export function checkAccess({ token, allowedHosts, hasClientCertificates }: Acce
   }
 }
 
-/** Whether a name or address is only reached from this machine. */
+/** Whether a name or address can only be reached from this machine. */
 export function isLoopback(name: string): boolean {
   return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'))
 }
@@ -58,14 +58,14 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** The name in a Host header, without its port. */
+/** The name in a Host header, without the port. */
 export function hostName(host: string | undefined): string | undefined {
   if (host === undefined || host === '') return undefined
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(host)
   return (bracketed?.[1] ?? host.replace(/:\d+$/, '')).toLowerCase()
 }
 
-/** Compares digests, whose length and time say nothing about the token. */
+/** Compares digests, so that length and timing reveal nothing about the token. */
 function isToken(authorization: string | undefined, token: string): boolean {
   const given = /^Bearer +(.+)$/i.exec(authorization ?? '')?.[1] ?? ''
   return timingSafeEqual(digest(given), digest(token))

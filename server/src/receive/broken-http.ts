@@ -13,7 +13,7 @@ const ANSWERS: Readonly<Record<string, readonly ['timed-out' | 'too-large', stri
 const MALFORMED = ['malformed', '400 Bad Request'] as const
 
 /**
- * Counts what is no HTTP, or breaks its limits: Node.js answers it before there is a request, and so does this, in the same words.
+ * Counts requests that are not valid HTTP or exceed its limits. Node.js answers them before there is a request, and this answers alike.
  */
 export function countBrokenHttp(server: Server, receiver: Receiver): void {
   const answering = new WeakSet<Duplex>()
@@ -29,7 +29,7 @@ export function countBrokenHttp(server: Server, receiver: Receiver): void {
       return
     }
     const [kind, status] = ANSWERS[error.code ?? ''] ?? MALFORMED
-    // A request that has begun is counted where it ends.
+    // A request that has started is counted where it ends.
     if (!answering.has(socket)) receiver.refuse(new Refusal(kind, 'Expected a request of HTTP/1.1.'))
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
   })

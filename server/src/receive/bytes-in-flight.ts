@@ -1,9 +1,8 @@
 import { Refusal } from './refusal.ts'
 
 /**
- * The bytes of requests that have not been answered, as they came and decompressed. Limits of a single request do not bound what many
- * of them take together. Where all of them would hold too much, the largest is given up, so that a few senders of large bodies, or slow
- * ones, do not keep small requests out.
+ * The bytes of unanswered requests, received and decompressed. Limits of a single request do not bound many of them together. Above the
+ * total limit, the largest request is dropped, so that a few senders of large or slow bodies do not keep out small requests.
  */
 export class BytesInFlight {
   readonly #maxBytes: number
@@ -14,15 +13,15 @@ export class BytesInFlight {
     this.#maxBytes = maxBytes
   }
 
-  /** Bytes that all of them hold. */
+  /** Bytes of all requests together. */
   get bytes(): number {
     return this.#bytes
   }
 
   /**
-   * A request is being received.
+   * Starts counting a request.
    *
-   * @param onGivenUp Called once if its bytes must be let go of. They are not counted from then on.
+   * @param onGivenUp called once if its bytes must be released; they are not counted afterwards
    */
   begin(onGivenUp: (refusal: Refusal) => void): RequestBytes {
     const request = new RequestBytes(
@@ -84,7 +83,7 @@ export class RequestBytes {
     return this.#bytes
   }
 
-  /** Whether the request is whole, and will be answered soon. */
+  /** Whether the request is complete, and will be answered soon. */
   get isKept(): boolean {
     return this.#isKept
   }
@@ -96,12 +95,12 @@ export class RequestBytes {
     this.#onAdded(bytes)
   }
 
-  /** The request is whole: it is not given up any more. */
+  /** The request is complete, and is no longer dropped. */
   keep(): void {
     this.#isKept = true
   }
 
-  /** The request was answered, or its sender is gone. */
+  /** The request was answered, or its sender disconnected. */
   end(): void {
     this.#isOver = true
     this.#onEnded(this)

@@ -16,16 +16,16 @@ const DECOMPRESS = {
   zstd: { create: createZstdDecompress, sync: zstdDecompressSync },
 } as const
 
-/** The output grows by blocks of this size. Requests are large: with the default of 16 KiB, much time goes into joining blocks. */
+/** The output grows in blocks of this size. Requests are large, and with the default of 16 KiB, joining blocks takes much time. */
 const CHUNK_BYTES = 256 * 1024
 
 /**
- * Decompresses the body of a request, on another thread.
+ * Decompresses the body of a request on another thread.
  *
- * @param contentEncoding As in HTTP; empty for none.
- * @param held Counts what comes out.
- * @param givenUp Rejects when the body is not needed any more.
- * @throws Refusal if the encoding is unknown, the body is broken, or it grows over the limit
+ * @param contentEncoding as in HTTP; empty for none
+ * @param held counts the output
+ * @param givenUp rejects when the body is no longer needed
+ * @throws Refusal if the encoding is unknown, the body is broken, or it exceeds the limit
  */
 export async function decompress(
   body: Buffer,
@@ -75,14 +75,14 @@ export async function decompress(
   return withoutRest(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes))
 }
 
-/** Decompresses what has been decompressed before, and was found good. */
+/** Decompresses a body that was successfully decompressed before. */
 export function decompressAgain(body: Uint8Array, contentEncoding: string): Uint8Array {
   return isKnown(contentEncoding)
     ? withoutRest(DECOMPRESS[contentEncoding].sync(body, { chunkSize: CHUNK_BYTES }))
     : body
 }
 
-/** A small body would keep the block in memory that it is at the beginning of, for as long as its spans wait. */
+/** Copies a small body, which would otherwise keep its whole block in memory while its spans wait. */
 function withoutRest(body: Uint8Array): Uint8Array {
   return body.byteLength < body.buffer.byteLength / 2 ? new Uint8Array(body) : body
 }

@@ -1,14 +1,14 @@
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
-/** Bounds of the connections of OTLP/gRPC. */
+/** Limits of OTLP/gRPC connections. */
 export interface ConnectionLimits {
   readonly maxConnections: number
-  /** Milliseconds that a sender may take from connecting to the headers of its first call. */
+  /** Most milliseconds between a sender's connection and the headers of its first call. */
   readonly firstCallTimeoutMs: number
 }
 
-/** What a call knows its connection by. */
+/** Identifies a call's connection. */
 export interface ConnectionAddress {
   readonly remoteAddress?: string | undefined
   readonly remotePort?: number | undefined
@@ -21,30 +21,29 @@ interface Connection {
 }
 
 /**
- * The connections of OTLP/gRPC: the library that speaks the protocol does not limit them. One that never makes a call is closed
- * after a time. Where there are as many as there may be, a new one takes the place of the one that has made no call for longest;
- * where all of them are in the middle of a call, it is not accepted.
+ * The connections of OTLP/gRPC, which the gRPC library does not limit. A connection that never makes a call is closed after a time. At the
+ * limit, a new connection replaces the one that has been without a call for longest; if all of them have open calls, it is refused.
  */
 export class GrpcConnections {
   readonly #limits: ConnectionLimits
   readonly #server: Server
-  /** The one that was used last comes last. */
+  /** In the order of their last use. */
   readonly #connections = new Map<string, Connection>()
-  /** Connections that were closed, or not accepted, because there are too many. */
+  /** Connections that were closed or refused at the limit. */
   refused = 0
 
-  /** @param speak Speaks the protocol on a new connection. */
+  /** @param speak handles the protocol on a new connection */
   constructor(limits: ConnectionLimits, speak: (socket: Socket) => void) {
     this.#limits = limits
     this.#server = createServer({ noDelay: true }, (socket) => {
-      // A sender that is gone is no error of the service.
+      // A sender's disconnection is not an error of the service.
       socket.on('error', () => socket.destroy())
       if (this.#accept(socket)) speak(socket)
       else socket.destroy()
     })
   }
 
-  /** @returns The port that it listens on. */
+  /** @returns the port that it listens on */
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject)

@@ -19,17 +19,17 @@ import type { HttpLimits, TlsOptions } from './http-receiver.ts'
 import type { Receiver } from './receive.ts'
 import { Refusal } from './refusal.ts'
 
-/** Calls that one connection may have open. */
+/** Most open calls per connection. */
 const MAX_STREAMS = 100
 
-/** A connection without a call is closed after this time, and a sender that does not answer a ping is gone. */
+/** A connection without a call is closed after this time, and a sender that does not answer a ping counts as gone. */
 const CONNECTION_OPTIONS = {
   'grpc.max_connection_idle_ms': 300_000,
   'grpc.keepalive_time_ms': 60_000,
   'grpc.keepalive_timeout_ms': 20_000,
 }
 
-/** How long a sender that was too slow has to read why, before its connection is closed. */
+/** How long a sender that was too slow has to read the reason before its connection is closed. */
 const FAREWELL_MS = 500
 
 /** An OTLP/gRPC receiver for traces and logs. */
@@ -70,17 +70,17 @@ export class GrpcReceiver {
     )
   }
 
-  /** Connections that were closed, or not accepted, because there are too many. */
+  /** Connections that were closed or refused at the limit. */
   get refusedConnections(): number {
     return this.#connections.refused
   }
 
-  /** @returns The port that it listens on. */
+  /** @returns the port that it listens on */
   listen(host: string, port: number): Promise<number> {
     return this.#connections.listen(host, port)
   }
 
-  /** Takes no more calls, and waits for those that are open, for as long as it may. */
+  /** Accepts no more calls, and waits for open ones until the timeout. */
   async close(timeoutMs: number): Promise<void> {
     this.#connections.stop()
     let timer: NodeJS.Timeout | undefined
@@ -95,7 +95,7 @@ export class GrpcReceiver {
     this.#connections.destroy()
   }
 
-  /** Before anything of the message is read, its sender is checked; and it must come whole in time. */
+  /** Checks the sender before reading the message, which must arrive in time. */
   #guarded(call: ServerInterceptingCallInterface): ServerInterceptingCall {
     const address = call.getConnectionInfo()
     let timer: NodeJS.Timeout | undefined
@@ -103,13 +103,13 @@ export class GrpcReceiver {
     let isReceived = false
     const held = this.#receiver.inFlight.begin((refusal) => {
       refuse(refusal)
-      // What else comes of the message is not read.
+      // The rest of the message is not read.
       stream?.pause()
       setTimeout(() => stream?.close(constants.NGHTTP2_CANCEL), FAREWELL_MS).unref()
     })
     const stream = streamOf(call)
     stream?.on('data', (chunk: Buffer) => held.add(chunk.byteLength))
-    // A call that is reset before it has begun ends in no other way.
+    // The only sign of a call that is reset before it has started.
     stream?.once('close', () => held.end())
     const end = (): void => {
       clearTimeout(timer)
@@ -123,7 +123,7 @@ export class GrpcReceiver {
       call.sendStatus(this.#refusal(error))
     }
     const sendStatus = call.sendStatus.bind(call)
-    // The library refuses messages that are too large, or none, without asking anyone, through the same method.
+    // The library itself refuses messages that are too large or missing, through the same method.
     call.sendStatus = (given) => {
       end()
       if (!isReceived && given.code !== status.OK) {
@@ -185,7 +185,7 @@ export class GrpcReceiver {
     }
   }
 
-  /** RESOURCE_EXHAUSTED without a retry delay is retried by nobody, UNAVAILABLE by everybody. */
+  /** Nobody retries RESOURCE_EXHAUSTED without a retry delay; everybody retries UNAVAILABLE. */
   #refusal(error: unknown): { readonly code: status; readonly details: string } {
     const { grpcCode, message } = this.#receiver.refuse(error)
     return { code: grpcCode in status ? grpcCode : status.UNKNOWN, details: message }
@@ -198,8 +198,7 @@ const SERVICES: readonly (readonly [string, Signal])[] = [
 ]
 
 /**
- * The stream of HTTP/2 below a call, which the library does not show: it puts the bytes of a message together by itself, and says
- * nothing before it is whole.
+ * The HTTP/2 stream of a call. The library hides it, assembles a message's bytes by itself, and reports nothing before it is complete.
  */
 function streamOf(call: object): ServerHttp2Stream | undefined {
   const stream: unknown = Reflect.get(call, 'stream')

@@ -13,34 +13,34 @@ import type { RequestBytes } from './bytes-in-flight.ts'
 import type { Receiver } from './receive.ts'
 import { Refusal } from './refusal.ts'
 
-/** Bounds of what one sender may cost. */
+/** Limits per sender. */
 export interface HttpLimits {
-  /** Bytes of a body as it comes over the wire. */
+  /** Most bytes of a received body. */
   readonly maxBodyBytes: number
-  /** Bytes of a body once it is decompressed. */
+  /** Most bytes of a decompressed body. */
   readonly maxDecompressedBytes: number
-  /** Milliseconds that a sender may take for its headers. */
+  /** Most milliseconds until the headers are complete. */
   readonly headersTimeoutMs: number
-  /** Milliseconds that a sender may take for the whole request. */
+  /** Most milliseconds until the request is complete. */
   readonly requestTimeoutMs: number
   readonly maxConnections: number
-  /** Bytes of all requests together that have not been answered, as they came and decompressed. */
+  /** Most bytes of all unanswered requests together, received and decompressed. */
   readonly maxReceivingBytes: number
 }
 
-/** Certificate and key in PEM; with a client CA, senders must show a certificate that it signed. */
+/** Certificate and key in PEM. With a client CA, senders must present a certificate that it signed. */
 export interface TlsOptions {
   readonly cert: string
   readonly key: string
   readonly clientCa: string | undefined
 }
 
-/** Answers requests that are not OTLP: health and readiness. `undefined` if the path is not its own. */
+/** Answers requests other than OTLP: health and readiness. `undefined` for any other path. */
 export type OtherPaths = (path: string) => { readonly status: number; readonly body: unknown } | undefined
 
 /**
- * How long a connection may be idle between two requests. Senders write every 5 s, and as long is what Node.js waits by default: it
- * would close connections in the moment when they are used again.
+ * How long a connection may be idle between two requests. Node.js's default of 5 s equals the interval of senders, so it would close
+ * connections just when they are used again.
  */
 const KEEP_ALIVE_MS = 65_000
 
@@ -77,7 +77,7 @@ export function createHttpReceiver(
           handle,
         )
   server.maxConnections = limits.maxConnections
-  // A sender that asks first whether it may send is not asked for what is too large.
+  // A sender that asks before sending (`Expect`) is refused if its body is too large.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (Number(request.headers['content-length'] ?? 0) <= limits.maxBodyBytes) response.writeContinue()
     handle(request, response)
@@ -121,13 +121,13 @@ async function answer(
     succeed(response, encoding, signal, invalid)
   } catch (error) {
     const refusal = receiver.refuse(error)
-    // What is left of a body that nobody reads would otherwise be waited for.
+    // Otherwise, Node.js would wait for the rest of a body that nobody reads.
     if (!request.complete) response.setHeader('connection', 'close')
     fail(response, refusal, isJson)
   }
 }
 
-/** @returns How many records were left out. */
+/** @returns how many records were left out */
 async function takeBody(
   receiver: Receiver,
   limits: HttpLimits,
@@ -136,7 +136,7 @@ async function takeBody(
   encoding: 'protobuf' | 'json',
 ): Promise<number> {
   const { promise: givenUp, reject: giveUp } = Promise.withResolvers<never>()
-  // It may be given up after the request has failed for another reason.
+  // It may be dropped after the request has failed for another reason.
   givenUp.catch(() => undefined)
   const held = receiver.inFlight.begin(giveUp)
   try {
@@ -169,7 +169,7 @@ function encodingOf(request: IncomingMessage): 'protobuf' | 'json' {
   )
 }
 
-/** @param givenUp Rejects when the body is not waited for any more. */
+/** @param givenUp rejects when the body is no longer needed */
 function bodyOf(
   request: IncomingMessage,
   maxBytes: number,
@@ -196,7 +196,7 @@ function bodyOf(
     request.on('close', isLate)
   })
   return Promise.race([whole, givenUp]).finally(() => {
-    // What comes after a refusal is not kept.
+    // Data after a refusal is ignored.
     request.removeAllListeners('data')
     request.pause()
   })
@@ -225,7 +225,7 @@ export function exportResponse(invalid: number): Uint8Array {
   return writer.join().finish()
 }
 
-/** The body of an error is a `google.rpc.Status`, in the encoding of the request. */
+/** The body of an error is a `google.rpc.Status`, in the request's encoding. */
 function fail(response: ServerResponse, { status, grpcCode, message }: Refusal, isJson: boolean): void {
   if (status === 401) response.setHeader('www-authenticate', 'Bearer')
   if (status === 503) response.setHeader('retry-after', '1')

@@ -5,9 +5,9 @@ import { OtlpWriter } from '../otlp/otlp-writer.ts'
 import { Refusal } from './refusal.ts'
 
 /**
- * Reads the body of a request in JSON.
+ * Reads a JSON request body.
  *
- * @throws Refusal if it is no OTLP request
+ * @throws Refusal if it is not an OTLP request
  */
 export function parseJsonRequest(body: Uint8Array): OtlpBatch {
   let value: unknown
@@ -30,7 +30,7 @@ export function parseJsonRequest(body: Uint8Array): OtlpBatch {
 
 const LISTS = ['resourceSpans', 'resourceLogs'] as const
 
-/** `null` is no value in the JSON of protobuf. */
+/** In protobuf's JSON, `null` means no value. */
 function isOtherThanList(value: unknown, name: (typeof LISTS)[number]): boolean {
   if (typeof value !== 'object' || value === null || !(name in value)) return false
   const list: unknown = Reflect.get(value, name)
@@ -39,7 +39,7 @@ function isOtherThanList(value: unknown, name: (typeof LISTS)[number]): boolean 
 
 const writer = new OtlpWriter()
 
-/** `ExportTraceServiceRequest` and `ExportLogsServiceRequest` in one: what was read of a request in JSON, in the same order. */
+/** Encodes a JSON request as `ExportTraceServiceRequest` and `ExportLogsServiceRequest` in one, in the same order. */
 export function toProtobuf({ spans, logs }: OtlpBatch): Uint8Array {
   for (const ofOrigin of grouped(spans, ({ resource, scope }) => [resource, scope])) {
     const [first] = ofOrigin
@@ -61,7 +61,7 @@ export function toProtobuf({ spans, logs }: OtlpBatch): Uint8Array {
   return writer.take()
 }
 
-/** Neighbours that have the same origin. */
+/** Groups neighbours with the same origin. */
 function grouped<T>(records: readonly T[], originOf: (record: T) => readonly unknown[]): readonly (readonly T[])[] {
   const groups: T[][] = []
   let latest: readonly unknown[] = []
@@ -91,7 +91,7 @@ function writeRecords<T>(scope: SourceSpan['scope'], records: readonly T[], writ
 
 const STATUS = { unset: 0, ok: 1, error: 2 } as const
 
-/** Flags of a span that is known to have a parent in another process. */
+/** The flags of a span with a remote parent. */
 const REMOTE_PARENT = 0x300
 
 function writeSpan(span: SourceSpan): void {
@@ -127,12 +127,12 @@ function writeLog(log: SourceLog): void {
   if (log.eventName !== undefined) writer.string(12, log.eventName)
 }
 
-/** Counts and kinds are whole numbers of 32 bits. */
+/** Counts and kinds are 32-bit integers. */
 function toCount(value: number): number {
   return Math.min(Math.max(0, Math.trunc(value) || 0), 0xffffffff)
 }
 
-/** The parser's message quotes the text, which may be content: only the place is passed on. */
+/** The parser's message quotes content, so only the position is returned. */
 function positionOf(error: unknown): string {
   const [position] = /position \d+/.exec(error instanceof Error ? error.message : '') ?? []
   return position === undefined ? 'it does not parse' : `it does not parse at ${position}`

@@ -14,10 +14,12 @@ import { decompressAgain } from './decompress.ts'
 import { parseJsonRequest, toProtobuf } from './json-to-protobuf.ts'
 import { Refusal } from './refusal.ts'
 
-/** What was read of the body of an OTLP export request. */
+/** The contents of an OTLP export request. */
 export interface ReadRequest {
   readonly decoded: DecodedRecord
-  /** Spans or log records that were left out: without valid ids, or too large. Log records without a trace are not counted. */
+  /**
+   * Spans or log records that were left out because they have no valid ids or are too large. Log records without a trace are not counted.
+   */
   readonly invalid: number
   /** How many of them are too large. */
   readonly tooLarge: number
@@ -27,21 +29,21 @@ export interface ReadRequest {
   readonly isOfUse: boolean
 }
 
-/** What one request may hold. */
+/** Limits of one request. */
 export interface RecordLimits {
-  /** Spans, or log records, of one request. */
+  /** Most spans or log records of one request. */
   readonly maxSpansPerRequest: number
-  /** Bytes of one span or log record. */
+  /** Most bytes of one span or log record. */
   readonly maxSpanBytes: number
 }
 
-/** Where a span or a log record is in a body. */
+/** The position of a span or log record in a body. */
 interface Place {
   readonly start: number
   readonly end: number
 }
 
-/** The scope of what spanscore itself writes, which is never scored. */
+/** The scope of spanscore's own output, which is never scored. */
 const OWN_SCOPE = 'spanscore'
 
 /** Decodes the bodies of OTLP export requests. */
@@ -54,13 +56,13 @@ export class RequestReader {
     this.#limits = limits
   }
 
-  /** @param skipsOrdinary Whether attributes of spans that no dialect can recognise are left out, where that saves work. */
+  /** @param skipsOrdinary whether to skip attributes of spans that no dialect can recognise, if that saves work */
   static async create(limits: RecordLimits, { skipsOrdinary = true } = {}): Promise<RequestReader> {
     return new RequestReader(await createProtobufDecoder({ skipsOrdinary }), limits)
   }
 
   /**
-   * @throws Refusal if the body is no OTLP request, or holds too many records
+   * @throws Refusal if the body is not an OTLP request, or has too many records
    */
   read(body: Uint8Array, encoding: 'protobuf' | 'json'): ReadRequest {
     const { batch, bytes, invalid } = this.#parse(body, encoding)
@@ -88,9 +90,9 @@ export class RequestReader {
   }
 
   /**
-   * Decodes a record that was read back from the log.
+   * Decodes a record from the log.
    *
-   * @throws Refusal if the body is no OTLP request
+   * @throws Refusal if the body is not an OTLP request
    */
   decode({ body, encoding, contentEncoding }: NewRecord): DecodedRecord {
     const { batch, bytes } = this.#parse(decompressAgain(body, contentEncoding), encoding)
@@ -98,9 +100,9 @@ export class RequestReader {
   }
 
   /**
-   * What single spans and log records of a record are decoded from, which was read before.
+   * Prepares a record that was read before for decoding single spans and log records.
    *
-   * @throws Refusal if the body is no OTLP request
+   * @throws Refusal if the body is not an OTLP request
    */
   bodyOf({ body, encoding, contentEncoding }: NewRecord): RecordBody {
     const bytes = decompressAgain(body, contentEncoding)
@@ -108,18 +110,18 @@ export class RequestReader {
   }
 
   /**
-   * The span at a place in a body.
+   * Decodes the span at a position in a body.
    *
-   * @throws Error if it does not decode
+   * @throws Error if it cannot be decoded
    */
   span(body: RecordBody, { start, end }: Place, of: KnownSpan): SourceSpan | undefined {
     return this.#again(body).span(start, end, of)
   }
 
   /**
-   * The log record at a place in a body.
+   * Decodes the log record at a position in a body.
    *
-   * @throws Error if it does not decode
+   * @throws Error if it cannot be decoded
    */
   log(body: RecordBody, { start, end, scope }: Pick<SourceLog, 'scope'> & Place): SourceLog {
     return this.#again(body).log(start, end, { scope })
@@ -129,7 +131,7 @@ export class RequestReader {
     return (body.again ??= this.#decode.again(body.bytes))
   }
 
-  /** In a request that is smaller than one record may be, none is too large. */
+  /** If the whole request is within the limit of one record, none is too large. */
   #tooLarge({ spans, logs }: OtlpBatch, { body, places }: RecordBytes): ReadonlySet<SourceSpan | SourceLog> {
     const { maxSpanBytes } = this.#limits
     if (body.bytes.byteLength <= maxSpanBytes) return NONE
@@ -138,7 +140,7 @@ export class RequestReader {
     return new Set([...spans, ...logs].filter(isTooLarge))
   }
 
-  /** What comes in JSON is written in protobuf before anything else: there is one form of it from here on. */
+  /** JSON is converted to protobuf first, so that all further code has one format. */
   #parse(
     body: Uint8Array,
     encoding: 'protobuf' | 'json',
@@ -164,7 +166,7 @@ export class RequestReader {
 
 const NONE: ReadonlySet<SourceSpan | SourceLog> = new Set()
 
-/** Every span and log record keeps its index, whether it is left out or not. */
+/** Every span and log record keeps its index, left out or not. */
 function toDecoded(batch: OtlpBatch, tooLarge: ReadonlySet<SourceSpan | SourceLog>, bytes: RecordBytes): DecodedRecord {
   const { spans, logs } = batch
   const isWanted = (each: SourceSpan | SourceLog): boolean => each.scope.name !== OWN_SCOPE && !tooLarge.has(each)

@@ -3,12 +3,12 @@ import type { BytesInFlight } from './bytes-in-flight.ts'
 import { Refusal } from './refusal.ts'
 import type { RequestReader } from './read-request.ts'
 
-/** A request whose body has been read and decompressed. */
+/** A request with its decompressed body. */
 export interface IncomingRequest {
   readonly signal: Signal
   readonly encoding: 'protobuf' | 'json'
   readonly body: Uint8Array
-  /** The body as it was received, compressed or not: this is what the log keeps. */
+  /** The body as received, which is stored on the log. */
   readonly wire: { readonly contentType: string; readonly contentEncoding: string; readonly body: Uint8Array }
 }
 
@@ -17,11 +17,11 @@ export interface ReceiveCounts {
   requests: number
   spans: number
   logRecords: number
-  /** Spans without valid ids, which a partial success names. */
+  /** Spans without valid ids, reported as a partial success. */
   invalid: number
   /** How many of them are too large. */
   tooLarge: number
-  /** Requests that were refused, by reason. */
+  /** Refused requests, by reason. */
   readonly refused: Map<string, number>
 }
 
@@ -30,13 +30,13 @@ export interface ReceiverParts {
   readonly log: SpanLog
   readonly reader: RequestReader
   readonly forwards: boolean
-  /** What requests hold that have not been answered. */
+  /** The bytes of unanswered requests. */
   readonly inFlight: BytesInFlight
-  /** Why nothing can be taken now; `undefined` if it can. */
+  /** Why nothing can be accepted now; `undefined` if it can. */
   readonly unavailable: () => string | undefined
 }
 
-/** The same for both protocols: reads a request, puts it on the log, and answers when it is there. */
+/** The common part of both protocols: reads a request, appends it to the log, and answers once it is there. */
 export class Receiver {
   readonly #parts: ReceiverParts
   readonly counts: ReceiveCounts = { requests: 0, spans: 0, logRecords: 0, invalid: 0, tooLarge: 0, refused: new Map() }
@@ -45,13 +45,13 @@ export class Receiver {
     this.#parts = parts
   }
 
-  /** What requests hold that have not been answered. */
+  /** The bytes of unanswered requests. */
   get inFlight(): BytesInFlight {
     return this.#parts.inFlight
   }
 
   /**
-   * @returns How many records were left out because their ids are not valid.
+   * @returns how many records were left out because of invalid ids
    * @throws Refusal
    */
   async take({ signal, encoding, body, wire }: IncomingRequest): Promise<number> {
@@ -80,7 +80,7 @@ export class Receiver {
     return invalid
   }
 
-  /** Counts a request that was refused. @returns The refusal, as the protocols need it. */
+  /** Counts a refused request. @returns the refusal for the protocol */
   refuse(error: unknown): Refusal {
     const refusal =
       error instanceof Refusal

@@ -1,11 +1,11 @@
-/** Why a request is refused, in the words of both protocols. */
+/** Why a request is refused, for both protocols. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number
-  /** Of gRPC (https://grpc.io/docs/guides/status-codes/). */
+  /** gRPC status (https://grpc.io/docs/guides/status-codes/). */
   readonly grpcCode: number
-  /** What it is counted under. */
+  /** The key under which it is counted. */
   readonly reason: string
 
   constructor(kind: keyof typeof KINDS, message: string) {

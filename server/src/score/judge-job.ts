@@ -4,34 +4,34 @@ import { z } from 'zod'
 import type { ScoreIds } from './score-ids.ts'
 import type { ExtraAttributes, ServiceResource } from './score-outputs.ts'
 
-/** One question to a judge, on its way to the process that asks: everything that its score is written with. */
+/** One question to a judge in another process, with everything needed to write its score. */
 export interface JudgeJob extends HandedRun {
   readonly ids: ScoreIds
   /** The number of the run's spans. */
   readonly revision: number
-  /** False where an earlier revision has been counted: the score is written, and not counted again. */
+  /** False if an earlier revision was counted: the score is written but not counted again. */
   readonly isCounted: boolean
-  /** Of the service whose run it is: scores are written with it, whatever was redacted. */
+  /** The resource of the run's service. Scores are written with it, whatever was redacted. */
   readonly resource: ServiceResource
   readonly extra: ExtraAttributes
 }
 
-/** Where jobs go. */
+/** The destination of jobs. */
 export interface JudgeJobs {
-  /** Whether so much waits that no more runs should be scored. */
+  /** Whether scoring should pause because too many jobs wait. */
   readonly isFull: boolean
-  /** Resolves when the job is kept, or to why it cannot be. Never rejects. */
+  /** Resolves when the job is stored, or to the reason why it cannot be. Never rejects. */
   write(job: JudgeJob): Promise<Skipped | undefined>
 }
 
-/** A job as it was read. */
+/** A job that was read. */
 export interface ReadJob {
   readonly job: JudgeJob
-  /** What identifies the configuration of the process that wrote it. */
+  /** Identifies the configuration of the writing process. */
   readonly configHash: string
 }
 
-/** Changes when a reader of the format before would take a job for another one. */
+/** Increases when older readers would misread a job. */
 const FORMAT = 1
 
 /**
@@ -43,7 +43,7 @@ export function encodeJob(job: JudgeJob, configHash: string): Buffer {
   return Buffer.from(JSON.stringify({ format: FORMAT, configHash, ...job }))
 }
 
-/** @throws Error if it is no job, or one of another format: what was expected, and what came, without any content */
+/** @throws Error if it is not a job, or has another format: what was expected, and what came, without content */
 export function decodeJob(bytes: Uint8Array): ReadJob {
   let value: unknown
   try {

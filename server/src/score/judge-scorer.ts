@@ -8,15 +8,15 @@ import type { ServiceMeters } from '../send/service-meters.ts'
 import type { JudgeJob } from './judge-job.ts'
 import { ScoreOutputs } from './score-outputs.ts'
 
-/** Asks judges about runs that other processes have put together, and writes what comes of it. */
+/** Asks judges about runs of other processes, and writes the results. */
 export class JudgeScorer {
   readonly #runs: HandedRuns
   readonly #outputs: ScoreOutputs
 
   /**
-   * @param meters Where metrics go.
-   * @param queued Jobs that wait for their turn.
-   * @throws TypeError `<path>: expected …, got …`; where a judge cannot be asked, too: what is missing
+   * @param meters the destination of metrics
+   * @param queued the number of waiting jobs
+   * @throws TypeError `<path>: expected …, got …`, also if a judge cannot be asked
    */
   constructor(options: ScoringOptions, meters: ServiceMeters, queued: () => number) {
     this.#runs = new HandedRuns(options)
@@ -28,12 +28,12 @@ export class JudgeScorer {
     return this.#runs.scorers
   }
 
-  /** Judges that are asked at the same time. */
+  /** Most judges that are asked at the same time. */
   get concurrency(): number {
     return this.#runs.options.concurrency
   }
 
-  /** Milliseconds that all tries of one score may take. */
+  /** Most milliseconds for one score, including retries. */
   get timeoutMs(): number {
     return this.#runs.options.timeoutMs
   }
@@ -51,12 +51,12 @@ export class JudgeScorer {
     return this.#runs.question(job, targetOf(job))
   }
 
-  /** The evaluation of a job whose judge is not asked, for this reason. */
+  /** The evaluation of a job whose judge is not asked, with the reason. */
   unasked(job: JudgeJob, score: Skipped): Evaluation {
     return this.#runs.unasked(job, targetOf(job), score)
   }
 
-  /** Writes what came of a job. @returns What is to be delivered of it */
+  /** Writes a job's result. @returns the records to deliver */
   write(job: JudgeJob, evaluation: Evaluation): GatheredRecords {
     const { run, resource, revision, isCounted, ids, extra } = job
     this.#runs.settled(evaluation)
@@ -72,7 +72,7 @@ export class JudgeScorer {
     return this.#outputs.take()
   }
 
-  /** What became of the jobs of each judge. */
+  /** The outcome of each judge's jobs. */
   ledger(): ReturnType<HandedRuns['ledger']> {
     return this.#runs.ledger()
   }

@@ -1,13 +1,13 @@
-/** Values by key, each made when it is first asked for. Those that were used last are kept. */
+/** A cache that creates missing values and drops the least recently used ones. */
 export class LatestUsed<Value> {
   readonly #limit: number
   readonly #onDropped: (value: Value) => void
-  /** The order of the map is the order of the latest use. */
+  /** In the order of their last use. */
   readonly #values = new Map<string, Value>()
-  /** What is asked for is most often what was asked for last. */
+  /** The most recent value is requested most often. */
   #latest: { readonly key: string; readonly value: Value } | undefined
 
-  /** @param limit Values beyond it give way, the one that was not used for longest first. */
+  /** @param limit most values; above it, the least recently used one is dropped */
   constructor(limit: number, onDropped: (value: Value) => void = () => undefined) {
     this.#limit = limit
     this.#onDropped = onDropped

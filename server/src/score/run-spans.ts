@@ -4,14 +4,14 @@ import type { SettledSpans } from '../traces/trace-buffer.ts'
 import { childrenOf } from '../traces/held-span.ts'
 import type { HeldSpan } from '../traces/held-span.ts'
 
-/** The spans of a run, and whether scores of it were acknowledged before. */
+/** The spans of a run, and whether scores of it were already acknowledged. */
 export interface RunMembers {
-  /** In the order of their ids. Their number only grows, and does not depend on who counts: it is the revision of the run. */
+  /** Ordered by id. Their number is the run's revision: it only grows, and does not depend on the process. */
   readonly members: readonly HeldSpan[]
   readonly hasBeenScored: boolean
 }
 
-/** The recognised spans that make up a run: all below its agent, or, where it has no agent, all that were settled with it. */
+/** The recognised spans of a run: everything below its agent, or, without an agent, everything that was settled with it. */
 export function membersOf(run: AgentRun, { spans }: SettledSpans): RunMembers {
   const top = spans.find((span) => span.spanId === run.spanId)
   const isAlone = top === undefined || !top.isAnchor || spans.some((span) => span.isFlat)

@@ -1,19 +1,19 @@
 import { hash } from 'node:crypto'
 
-/** What identifies a score, however often it is computed, and wherever. */
+/** Identifies a score, however often and wherever it is computed. */
 export interface ScoreIds {
-  /** The same for every revision of a score: 32 hex digits of trace, agent span, scorer and its version. */
+  /** Equal for all revisions of a score: 32 hex digits of trace, agent span, scorer and its version. */
   readonly key: string
-  /** The same for the same spans of the run: 32 hex digits of the key and the ids of the run's spans. */
+  /** Equal for the same spans of the run: 32 hex digits of the key and the span ids. */
   readonly id: string
-  /** Id of the late span that carries the score: 16 hex digits. */
+  /** The id of the score's late span: 16 hex digits. */
   readonly spanId: string
 }
 
 /**
- * Ids of a score. A score that is computed again from the same spans, after a crash or elsewhere, has the same ids.
+ * The ids of a score. Computing it again from the same spans, after a crash or elsewhere, gives the same ids.
  *
- * @param spanIds Ids of the run's recognised spans, sorted.
+ * @param spanIds sorted ids of the run's recognised spans
  */
 export function scoreIds(
   run: { readonly traceId: string; readonly spanId: string },
@@ -29,7 +29,7 @@ function digest(text: string): string {
   return hash('sha256', text).slice(0, 32)
 }
 
-/** A span id of zeros only is not valid. */
+/** A span id of all zeros is invalid. */
 function nonZero(spanId: string): string {
   return /[^0]/.test(spanId) ? spanId : '0000000000000001'
 }

@@ -10,34 +10,34 @@ import { toResource } from '../send/to-resource.ts'
 import { LatestUsed } from './latest-used.ts'
 import type { ScoreIds } from './score-ids.ts'
 
-/** Resources, and services, that have providers of their own. Beyond it the one that was not used for longest is closed. */
+/** Most resources and services with their own providers. Above it, the least recently used one is closed. */
 const MAX_SERVICES = 200
 
-/** Attributes of the resource of a run's service. */
+/** The resource attributes of a run's service. */
 export type ServiceResource = AgentRun['resource']
 
-/** Which signals are written, and what explanations may hold. */
+/** Which signals are written, and what explanations may contain. */
 export type EmitRules = OfferedRuns['options']['emit']
 
 /** Attributes that the configuration copies to metrics and events. */
 export type ExtraAttributes = ReturnType<CopiedAttributes['of']>
 
-/** What is written of one evaluation. */
+/** What is written for one evaluation. */
 export interface WrittenScore {
   readonly evaluation: Evaluation
-  /** Absent where the run was left out before it was read. */
+  /** Absent if the run was left out before it was read. */
   readonly run: AgentRun | undefined
-  /** The span that the score belongs to. */
+  /** The span of the score. */
   readonly target: SpanContext
-  /** When the run ended: milliseconds since the epoch. */
+  /** When the run ended, in milliseconds since the epoch. */
   readonly endTimeMs: number
   readonly ids: ScoreIds
-  /** False for a later revision, which is written and not counted again. */
+  /** False for a later revision, which is written but not counted again. */
   readonly counted: boolean
   readonly extra: ExtraAttributes
 }
 
-/** What is written for a service. All of its processes are counted together. */
+/** The output of one service. All of its processes are counted together. */
 interface ServiceOutput {
   readonly meters: MeterOutput
   readonly metrics: ScoreMetrics
@@ -45,7 +45,7 @@ interface ServiceOutput {
   readonly emitters: LatestUsed<Emitter>
 }
 
-/** Where scores are written: with the resource of the run's own service, so that they are found where its traces are. */
+/** Writes scores with the resource of the run's own service, so that they are found beside its traces. */
 export class ScoreOutputs {
   readonly #scores = new GatheredScores()
   readonly #outputs = new LatestUsed<ServiceOutput>(MAX_SERVICES, (output) => void shutDown(output))
@@ -54,8 +54,8 @@ export class ScoreOutputs {
   readonly #queued: () => number
 
   /**
-   * @param meters Where metrics go.
-   * @param queued Scores that wait for their turn.
+   * @param meters the destination of metrics
+   * @param queued the number of waiting scores
    */
   constructor(rules: EmitRules, meters: ServiceMeters, queued: () => number) {
     this.#rules = rules
@@ -80,7 +80,7 @@ export class ScoreOutputs {
     })
   }
 
-  /** What was written since the last call, whatever it was written with. */
+  /** All records written since the last call. */
   take(): GatheredRecords {
     return this.#scores.take()
   }
@@ -118,7 +118,7 @@ export class ScoreOutputs {
         budgetUsedRatio: () => 0,
       },
       meterProvider: () => meters.meterProvider,
-      // The provider is the service's own: it throws nothing that ought to be hidden.
+      // The provider is the service's own, so nothing it throws needs to be suppressed.
       guard: (_what, run) => run(),
       later: (run, ms) => void setTimeout(run, ms).unref(),
     })
@@ -126,7 +126,7 @@ export class ScoreOutputs {
   }
 }
 
-/** Most spans of a process share the object of their resource. */
+/** Most spans of a process share one resource object. */
 const keys = new WeakMap<object, string>()
 const serviceKeys = new WeakMap<object, string>()
 
@@ -148,7 +148,7 @@ function textOf(resource: ServiceResource): string {
   return JSON.stringify(Object.entries(resource).toSorted(([left], [right]) => (left < right ? -1 : 1)))
 }
 
-/** What was gathered is written first. */
+/** Collected records are written first. */
 function shutDown({ metrics, meters }: ServiceOutput): Promise<void> {
   metrics.stop()
   return meters.shutdown()

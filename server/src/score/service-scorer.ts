@@ -12,21 +12,21 @@ import type { ScoreIds } from './score-ids.ts'
 import { ScoreOutputs } from './score-outputs.ts'
 import type { ExtraAttributes } from './score-outputs.ts'
 
-/** How a service scores. */
+/** The parts of a service's scorer. */
 export interface ServiceScorerParts {
   readonly options: ScoringOptions
-  /** Where metrics go. */
+  /** The destination of metrics. */
   readonly meters: ServiceMeters
-  /** Sees each result as it is written. */
+  /** Receives each result as it is written. */
   readonly onScore?: OnScore
-  /** Takes what judges are to be asked in another process. Without it they are asked here. */
+  /** Receives questions for judges in another process. Without it, judges are asked here. */
   readonly jobs?: JudgeJobs | undefined
 }
 
 /** Called with each result of a scorer; the id is the run's. */
 export type OnScore = (runId: string, ids: ScoreIds, evaluation: Evaluation) => void
 
-/** Scores runs, and writes what comes of it. */
+/** Scores runs, and writes the results. */
 export class ServiceScorer implements RunScorer {
   readonly #outputs: ScoreOutputs
   readonly #runs: OfferedRuns
@@ -75,12 +75,12 @@ export class ServiceScorer implements RunScorer {
     return this.#runs.isBusy || this.#jobs?.isFull === true
   }
 
-  /** Scores that wait for their turn. */
+  /** Waiting scores. */
   get queued(): number {
     return this.#runs.queued
   }
 
-  /** What became of the runs that were offered to each scorer. */
+  /** The outcome of all runs, by scorer. */
   ledger(): ReturnType<OfferedRuns['ledger']> {
     return this.#runs.ledger()
   }
@@ -91,7 +91,7 @@ export class ServiceScorer implements RunScorer {
     await this.#runs.offer(offer)
   }
 
-  /** What was written since the last call. */
+  /** Records written since the last call. */
   take(): GatheredRecords {
     return this.#outputs.take()
   }

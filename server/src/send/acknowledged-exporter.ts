@@ -6,19 +6,19 @@ import type { ISerializer } from '@opentelemetry/otlp-transformer'
 import { encodeRequest } from './gathered-scores.ts'
 import type { EncodedRecord } from './gathered-scores.ts'
 
-/** Where scores go. */
+/** The destination of scores. */
 export interface Destination {
-  /** Base of an OTLP/HTTP endpoint, such as `http://localhost:4318`; `/v1/…` is appended. */
+  /** Base URL of an OTLP/HTTP endpoint, such as `http://localhost:4318`; `/v1/…` is appended. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Certificate authority in PEM, where the system's do not know the endpoint's. */
+  /** A certificate authority in PEM, if the system does not know the endpoint's. */
   readonly ca?: string | undefined
   readonly timeoutMs: number
 }
 
 /**
- * What became of a batch: `acknowledged` is all of it; `refused` names a reason that sending it again would not change; after
- * `failed` the same batch may succeed later.
+ * The outcome of a batch: `acknowledged` completely; `refused` for a reason that a retry would not change; `failed`, so that a retry may
+ * succeed.
  */
 export type ExportOutcome =
   | { readonly status: 'acknowledged' }
@@ -43,22 +43,22 @@ interface PartialSuccess {
   }
 }
 
-/** Statuses that a batch of another content may not get. */
+/** Statuses that depend on the content of the batch. */
 const OF_CONTENT = new Set([400, 413, 422])
 
-/** An exporter of log records, made of the official one's parts. Without a destination there is nothing to wait for. */
+/** An exporter of log records, built from the official one's parts. Without a destination, it succeeds immediately. */
 export function createLogExporter(destination: Destination | undefined): AcknowledgedExporter {
   return destination === undefined ? NOWHERE : acknowledged(destination, 'LOGS', 'v1/logs', ProtobufLogsSerializer)
 }
 
-/** An exporter of spans, made of the official one's parts. Without a destination there is nothing to wait for. */
+/** An exporter of spans, built from the official one's parts. Without a destination, it succeeds immediately. */
 export function createSpanExporter(destination: Destination | undefined): AcknowledgedExporter {
   return destination === undefined ? NOWHERE : acknowledged(destination, 'TRACES', 'v1/traces', ProtobufTraceSerializer)
 }
 
 /**
- * The official exporters call a partial success a success, and drop what the receiver left out. The response goes through the
- * serializer, so what it says can be seen there.
+ * The official exporters report a partial success as success, and ignore what the receiver rejected. The response passes through the
+ * serializer, where it can be read.
  */
 function acknowledged(
   { url, headers, ca, timeoutMs }: Destination,

@@ -5,10 +5,10 @@ import { text } from 'node:stream/consumers'
 import type { ForwardedRequest, SpanLog } from '../log/span-log.ts'
 import type { Destination } from './acknowledged-exporter.ts'
 
-/** What a forwarder counts. */
+/** The counts of a forwarder. */
 export interface ForwardCounts {
   forwarded: number
-  /** Requests that the destination refused for good. */
+  /** Requests that the destination refused permanently. */
   refused: number
   failures: number
 }
@@ -17,10 +17,13 @@ const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
 const PAGE = 32
 
-/** Statuses after which the same request may succeed (https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes), and those of a wrong set-up, which somebody will correct. */
+/**
+ * Statuses after which a retry may succeed (https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes), including those of a wrong
+ * set-up, which somebody will fix.
+ */
 const RETRYABLE = new Set([401, 403, 404, 408, 429, 500, 502, 503, 504])
 
-/** Passes requests on as they came, in their order, from the log: what was answered is passed on also after a crash. */
+/** Forwards requests unchanged and in order, from the log, so that acknowledged requests are forwarded even after a crash. */
 export class Forwarder {
   readonly #log: SpanLog
   readonly #destination: Destination
@@ -36,7 +39,7 @@ export class Forwarder {
     this.#report = report
   }
 
-  /** To be called when requests may wait. */
+  /** Must be called when requests may wait. */
   wake(): void {
     if (!this.#isSending && !this.#controller.signal.aborted && this.#log.waitingToForward > 0) void this.#sendAll()
   }
@@ -53,7 +56,7 @@ export class Forwarder {
       if (waiting.length === 0) break
       for (const each of waiting) {
         if (!(await this.#send(each))) break
-        // The log forgets it with its next transaction.
+        // The log deletes it with its next transaction.
         this.#done.add(each.id)
         this.#log.forwarded([each.id])
       }
@@ -67,7 +70,7 @@ export class Forwarder {
     for (const id of this.#done) if (oldest === undefined || id < oldest.id) this.#done.delete(id)
   }
 
-  /** @returns False where the service stops before it was answered. */
+  /** @returns false if the service stops before there is an answer */
   async #send(each: ForwardedRequest): Promise<boolean> {
     let pauseMs = FIRST_PAUSE_MS
     const { signal } = this.#controller

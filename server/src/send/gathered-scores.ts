@@ -6,19 +6,19 @@ import type { PreparedScore } from 'spanscore/engine'
 
 import { OtlpWriter } from '../otlp/otlp-writer.ts'
 
-/** A log record or a span in protobuf. As bytes they cost the garbage collector nothing while they wait to be acknowledged. */
+/** A log record or a span in protobuf. Bytes cost the garbage collector nothing while they wait for acknowledgement. */
 export interface EncodedRecord {
   readonly origin: RecordOrigin
   readonly bytes: Uint8Array
 }
 
-/** What OTLP groups records by, in protobuf: `Resource` and `InstrumentationScope`. */
+/** How OTLP groups records, in protobuf: `Resource` and `InstrumentationScope`. */
 export interface RecordOrigin {
   readonly resource: Uint8Array
   readonly scope: Uint8Array
 }
 
-/** Records on their way out. */
+/** Records to deliver. */
 export interface GatheredRecords {
   readonly logRecords: readonly EncodedRecord[]
   readonly spans: readonly EncodedRecord[]
@@ -27,16 +27,16 @@ export interface GatheredRecords {
 const INFO = 9
 const WARN = 13
 
-/** Fields of the attributes of a log record and of a span. */
+/** Field numbers of the attributes of a log record and of a span. */
 const OF_LOG_RECORD = 6
 const OF_SPAN = 9
 
-/** All of it is written on one thread, each record at one go. */
+/** Each record is written synchronously on one thread, so one writer is enough. */
 const writer = new OtlpWriter()
 
 /**
- * Scores in the form in which they are sent. The SDK's own providers check and copy every attribute, which spanscore has made, and
- * its serializers walk through the copies twice more. Most attributes of a late span are those of its event: they are written once.
+ * Encodes scores for delivery. The SDK's providers check and copy every attribute, and its serializers walk through the copies twice more.
+ * Most attributes of a late span are also those of its event, and are only written once.
  */
 export class GatheredScores {
   #logRecords: EncodedRecord[] = []
@@ -45,14 +45,14 @@ export class GatheredScores {
   /**
    * Writes the event and the late span of a score.
    *
-   * @throws Error where a late span has no id
+   * @throws Error if a late span has no id
    */
   add(origin: RecordOrigin, score: PreparedScore): void {
     const written = score.isEvent ? this.#addLogRecord(origin, score) : undefined
     if (score.isLateSpan) this.#addSpan(origin, score, written)
   }
 
-  /** Takes out what was written since the last time. */
+  /** Returns and removes all written records. */
   take(): GatheredRecords {
     const taken = { logRecords: this.#logRecords, spans: this.#spans }
     this.#logRecords = []
@@ -60,7 +60,7 @@ export class GatheredScores {
     return taken
   }
 
-  /** `LogRecord`. @returns Its attributes as they were written */
+  /** Writes a `LogRecord`. @returns its encoded attributes */
   #addLogRecord(origin: RecordOrigin, { emission, attributes, verdictTimeMs }: PreparedScore): Uint8Array {
     const { target, endTime, evaluation } = emission
     const failed = evaluation.score.status === 'failed'
@@ -81,20 +81,20 @@ export class GatheredScores {
   }
 
   /**
-   * `Span`: a child of the run's span that starts and ends when the run ended, so that the trace does not become longer.
+   * Writes a `Span`: a child of the run's span that starts and ends at the run's end, so that the trace does not become longer.
    *
-   * @param written Attributes of the event, where it was written.
+   * @param written the event's encoded attributes, if it was written
    */
   #addSpan(origin: RecordOrigin, score: PreparedScore, written: Uint8Array | undefined): void {
     const { emission, attributes, ofLateSpan } = score
     const { target, endTime, evaluation, identity } = emission
-    // The same score is the same span wherever it is computed.
+    // The same score has the same span id wherever it is computed.
     if (identity === undefined) throw new Error('Expected an id for a late span.')
     writer.id(1, target.traceId)
     writer.id(2, identity.spanId)
     writer.id(4, target.spanId)
     writer.string(5, `evaluate ${evaluation.scorer.id}`)
-    // OTLP counts kinds from 1; 0 is none.
+    // OTLP counts kinds from 1; 0 means unspecified.
     writer.integer(6, SpanKind.INTERNAL + 1)
     writer.time(7, endTime)
     writer.time(8, endTime)
@@ -106,11 +106,11 @@ export class GatheredScores {
   }
 }
 
-/** Flags of a span: whether it is known that its parent is remote, and whether it is. */
+/** Flags of a span: whether it is known if the parent is remote, and whether it is. */
 const HAS_IS_REMOTE = 0x100
 const IS_REMOTE = 0x200
 
-/** What the scores of a service's process are grouped by. */
+/** The resource and scope of the scores of a service's process. */
 export function originOf({ attributes }: Resource): RecordOrigin {
   writer.attributes(1, attributes)
   const resource = writer.take()
@@ -120,8 +120,8 @@ export function originOf({ attributes }: Resource): RecordOrigin {
 }
 
 /**
- * `ExportTraceServiceRequest` and `ExportLogsServiceRequest`, which have the same shape. Records that follow each other and have one
- * origin share an entry.
+ * Encodes an `ExportTraceServiceRequest` or `ExportLogsServiceRequest`, which have the same shape. Consecutive records of one origin share
+ * an entry.
  */
 export function encodeRequest(records: readonly EncodedRecord[]): Uint8Array {
   let at = 0

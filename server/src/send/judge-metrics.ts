@@ -4,7 +4,7 @@ import type { JudgeWorker } from '../kafka/judges/judge-worker.ts'
 import type { Outbox } from './outbox.ts'
 import type { MeterOutput, ServiceMeters } from './service-meters.ts'
 
-/** Metrics of a judge worker itself, under the resource `service.name=spanscore`. They hold counts, never content. */
+/** A judge worker's own metrics, under the resource `service.name=spanscore`. They contain counts, never content. */
 export class JudgeMetrics {
   readonly #output: MeterOutput
 

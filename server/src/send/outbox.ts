@@ -1,18 +1,18 @@
 import type { AcknowledgedExporter } from './acknowledged-exporter.ts'
 import type { EncodedRecord, GatheredRecords } from './gathered-scores.ts'
 
-/** What the scores of some runs are written as. */
+/** The records of some runs' scores. */
 export interface Parcel extends GatheredRecords {
-  /** Called when all of it was acknowledged, or finally refused. */
+  /** Called when everything was acknowledged or permanently refused. */
   readonly onDelivered: () => void
 }
 
 /** What the outbox counts. */
 export interface OutboxCounts {
   acknowledged: number
-  /** Records that the destination refused for good. */
+  /** Records that the destination refused permanently. */
   refused: number
-  /** Attempts that failed and are made again. */
+  /** Failed attempts that are retried. */
   failures: number
 }
 
@@ -21,22 +21,22 @@ export interface OutboxParts {
   readonly logs: AcknowledgedExporter
   readonly spans: AcknowledgedExporter
   readonly report: (message: string) => void
-  /** Parcels that may wait before no more runs are scored. @default 200 */
+  /** Most waiting parcels before scoring pauses. @default 200 */
   readonly maxWaiting?: number
-  /** Milliseconds of a monotonic clock. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
 
-/** Records in one request. */
+/** Records per request. */
 const BATCH = 500
 
-/** Parcels that may wait before no more runs are scored: two or three requests. What waits longer costs the garbage collector more. */
+/** Most waiting parcels before scoring pauses: two or three requests. Parcels that wait longer cost the garbage collector more. */
 const MAX_WAITING = 200
 
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
 
-/** Sends scores until they are acknowledged: a destination that is away for long only makes the log grow. */
+/** Sends scores until they are acknowledged. If the destination is down for long, only the log grows. */
 export class Outbox {
   readonly #parts: OutboxParts
   readonly counts: OutboxCounts = { acknowledged: 0, refused: 0, failures: 0 }
@@ -57,33 +57,33 @@ export class Outbox {
     })
   }
 
-  /** Parcels that wait. */
+  /** Waiting parcels. */
   get size(): number {
     return this.#waiting.length
   }
 
-  /** Parcels that were not acknowledged by now. */
+  /** Parcels that are not acknowledged yet. */
   get undelivered(): number {
     return this.#waiting.length + this.#underWay
   }
 
-  /** Whether enough waits that no more should be added. */
+  /** Whether no more should be added. */
   get isFull(): boolean {
     return this.#waiting.length >= (this.#parts.maxWaiting ?? MAX_WAITING)
   }
 
-  /** For how long nothing was acknowledged although something was sent, in milliseconds; 0 where all is well. */
+  /** For how many milliseconds nothing was acknowledged although something was sent; 0 if delivery works. */
   get failingForMs(): number {
     return this.#failingSinceMs === undefined ? 0 : this.#parts.now() - this.#failingSinceMs
   }
 
-  /** Parcels are delivered in the order in which they are added: a run's records may be in the parcel of one before it. */
+  /** Parcels are delivered in the order in which they are added, because a run's records may be in the parcel before its own. */
   add(parcel: Parcel): void {
     this.#waiting.push(parcel)
     if (!this.#isSending) void this.#sendAll()
   }
 
-  /** Resolves when more may be added, or when the outbox is stopped. */
+  /** Resolves when more may be added, or the outbox is stopped. */
   async room(): Promise<void> {
     while (this.isFull && !this.#isStopped) {
       await new Promise<void>((resolve) => {
@@ -92,7 +92,7 @@ export class Outbox {
     }
   }
 
-  /** Resolves when nothing waits, or when the time is over. */
+  /** Resolves when nothing waits, or at the timeout. */
   async flush(timeoutMs: number): Promise<void> {
     const endMs = this.#parts.now() + timeoutMs
     while ((this.#waiting.length > 0 || this.#isSending) && this.#parts.now() < endMs && !this.#isStopped)
@@ -144,7 +144,7 @@ export class Outbox {
     return this.#waiting.splice(0, count)
   }
 
-  /** Where part of a batch is refused, its halves are sent by themselves, so that only what is refused is lost. */
+  /** If part of a batch is refused, its halves are sent separately, so that only the refused records are lost. */
   async #sendSplitting(exporter: AcknowledgedExporter, items: readonly EncodedRecord[]): Promise<void> {
     const todo = items.length === 0 ? [] : [items]
     for (let batch = todo.pop(); batch !== undefined && !this.#isStopped; batch = todo.pop()) {

@@ -5,14 +5,14 @@ import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk
 import type { Destination } from './acknowledged-exporter.ts'
 import { toResource } from './to-resource.ts'
 
-/** Metrics on their way out. */
+/** The metrics of one resource. */
 export interface MeterOutput {
   readonly meterProvider: MeterProviderLike
-  /** Sends what was counted, and ends. */
+  /** Sends the final counts, and ends. */
   shutdown(): Promise<void>
 }
 
-/** How often metrics are sent, in milliseconds. */
+/** Interval of sending metrics, in milliseconds. */
 const METRICS_EVERY_MS = 10_000
 
 /** Attributes that distinguish processes of one service. */
@@ -20,9 +20,9 @@ const OF_A_PROCESS =
   /^(?:service\.instance\.id$|(?:host|process|container|os|device|telemetry)\.|faas\.instance$|k8s\.(?:pod|node|container|replicaset)\.)/
 
 /**
- * Meter providers of this process. Scores of one service are counted by many processes, and a backend adds their series up only
- * where they differ: each provider has a `service.instance.id` that no other has, here or in another process. What distinguishes
- * the processes of the scored service itself is left out, or every one of them would be a set of series for each process here.
+ * The meter providers of this process. Many processes count scores of one service, and a backend only adds their series up if they differ,
+ * so each provider has a unique `service.instance.id`. Attributes that distinguish the scored service's own processes are omitted;
+ * otherwise each of these would create its own set of series in each process here.
  */
 export class ServiceMeters {
   readonly #instanceId: string
@@ -30,15 +30,15 @@ export class ServiceMeters {
   #made = 0
 
   /**
-   * @param instanceId Identifies this process among all that count scores, now and before.
-   * @param to Where metrics go; `undefined` if they go nowhere.
+   * @param instanceId identifies this process among all that count scores, now and before
+   * @param to the destination of metrics; `undefined` for none
    */
   constructor(instanceId: string, to: Destination | undefined) {
     this.#instanceId = instanceId
     this.#to = to
   }
 
-  /** @param attributes The resource of one of the service's processes. */
+  /** @param attributes the resource of one of the service's processes */
   create(attributes: Readonly<Record<string, unknown>>): MeterOutput {
     this.#made += 1
     const instance = this.#made === 1 ? this.#instanceId : `${this.#instanceId}-${this.#made}`
@@ -55,7 +55,7 @@ export class ServiceMeters {
   }
 }
 
-/** What all processes of a service have in common of their resources. */
+/** The resource attributes that all processes of a service share. */
 export function attributesOfService(attributes: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => !OF_A_PROCESS.test(name)))
 }

@@ -8,7 +8,7 @@ import type { Forwarder } from './forwarder.ts'
 import type { Outbox } from './outbox.ts'
 import type { MeterOutput, ServiceMeters } from './service-meters.ts'
 
-/** What is measured. */
+/** The parts that are measured. */
 export interface MeasuredParts {
   readonly receiver: Receiver
   readonly buffer: TraceBuffer
@@ -18,7 +18,7 @@ export interface MeasuredParts {
   readonly log: SpanLog
 }
 
-/** Metrics of the service itself, under the resource `service.name=spanscore`. They hold counts, never content. */
+/** The service's own metrics, under the resource `service.name=spanscore`. They contain counts, never content. */
 export class ServiceMetrics {
   readonly #output: MeterOutput
 

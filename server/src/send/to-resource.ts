@@ -3,7 +3,7 @@ import type { Resource } from '@opentelemetry/resources'
 
 type AttributeValue = string | number | boolean | string[] | number[] | boolean[]
 
-/** A resource of the SDK. What is no attribute of OpenTelemetry is left out. */
+/** Creates a resource of the SDK. Values that are not valid attributes are omitted. */
 export function toResource(attributes: Readonly<Record<string, unknown>>): Resource {
   return resourceFromAttributes(
     Object.fromEntries(

@@ -5,7 +5,7 @@ import type { Worker } from '../kafka/worker.ts'
 import type { Outbox } from './outbox.ts'
 import type { MeterOutput, ServiceMeters } from './service-meters.ts'
 
-/** Metrics of a worker itself, under the resource `service.name=spanscore`. They hold counts, never content. */
+/** A worker's own metrics, under the resource `service.name=spanscore`. They contain counts, never content. */
 export class WorkerMetrics {
   readonly #output: MeterOutput
 

@@ -1,4 +1,4 @@
-/** A set of texts that forgets the oldest ones over a limit. */
+/** A set of strings that forgets the oldest ones above a limit. */
 export class BoundedSet {
   readonly #limit: number
   readonly #values = new Set<string>()
@@ -11,7 +11,7 @@ export class BoundedSet {
     return this.#values.has(value)
   }
 
-  /** Adds a value; one that is known counts as new. */
+  /** Adds a value; adding a known one makes it the newest. */
   add(value: string): void {
     this.#values.delete(value)
     this.#values.add(value)

@@ -1,27 +1,27 @@
 import type { WaitingTimes } from './when-due.ts'
 
-/** When a unit counts as complete, and how much is held. All times are times of the log, in milliseconds. */
+/** When a unit is complete, and how much is held. All times are times of the log, in milliseconds. */
 export interface TraceBufferOptions extends WaitingTimes {
-  /** How long the place of a scored run is kept for spans that come late. */
+  /** How long the place of a scored run is kept for late spans. */
   readonly lingerMs: number
-  /** Spans of one trace that are held; later ones are left out, and its runs are incomplete. */
+  /** Most spans of one trace. Later ones are left out, and its runs are incomplete. */
   readonly maxSpansPerTrace: number
-  /** Bytes that the content of one trace may take, with the same consequence. */
+  /** Most bytes of one trace's content, with the same consequence. */
   readonly maxBytesPerTrace: number
-  /** Spans whose place in their trace is held. Those of scored runs give way first. */
+  /** Most spans whose place in their trace is held. Those of scored runs are dropped first. */
   readonly maxSpans: number
-  /** Bytes of content in memory, as an estimate. What is over it is read from the log when it is needed. */
+  /** Estimated bytes of content in memory. Above it, content is read from the log when needed. */
   readonly maxContentBytes: number
 }
 
 /** What the buffer counts. */
 export interface TraceBufferCounts {
-  /** Spans that came after their run was finished. */
+  /** Spans that arrived after their run was finished. */
   late: number
-  /** Spans that were left out because their trace holds too many, or too much. */
+  /** Spans that were left out at a limit of their trace. */
   overLimit: number
-  /** Spans that were given up unscored, because they were kept for as long as they may be. */
+  /** Spans that were dropped unscored because they were too old. */
   expired: number
-  /** Units whose place was given up before `lingerMs`, because too many spans are held. */
+  /** Units that were dropped before `lingerMs`, because too many spans are held. */
   cutShort: number
 }

@@ -1,21 +1,21 @@
-/** Times that are closer to each other than this count as the same, in milliseconds. */
+/** Times within this many milliseconds count as equal. */
 const GRAIN_MS = 100
 
-/** Something that is due at a time. */
+/** Something with a due time. */
 export interface DueItem {
-  /** The number of the interval in which it is due; `undefined` while it is not in `DueTimes`, which alone writes it. */
+  /** The number of its due interval; `undefined` outside of `DueTimes`, which alone writes it. */
   dueSlot: number | undefined
 }
 
-/** Things that are due at a time: each has one time, which may be changed. Setting and taking cost the same however many there are. */
+/** Items with one changeable due time each. Setting and taking are O(1). */
 export class DueTimes<T extends DueItem> {
   readonly #slots = new Map<number, Set<T>>()
   #nextSlot = Number.POSITIVE_INFINITY
 
-  /** Sets, or changes, when something is due. */
+  /** Sets or changes an item's due time. */
   set(item: T, dueMs: number): void {
     const slot = Math.ceil(dueMs / GRAIN_MS)
-    // This is called for each span, and most come together with another one of their run.
+    // This is called for each span, and most arrive together with another one of their run.
     if (item.dueSlot === slot) return
     this.delete(item)
     item.dueSlot = slot
@@ -31,7 +31,7 @@ export class DueTimes<T extends DueItem> {
     item.dueSlot = undefined
   }
 
-  /** Takes out what is due by now, the earliest first. */
+  /** Removes and returns the due items, earliest first. */
   take(nowMs: number): T[] {
     const last = Math.floor(nowMs / GRAIN_MS)
     if (this.#nextSlot > last) return []

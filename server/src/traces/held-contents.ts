@@ -2,16 +2,16 @@ import type { RecordBody } from '../log/span-log.ts'
 import type { HeldBytes } from './span-content.ts'
 
 /**
- * The bodies of requests that are in memory because spans or log records hold them. Each has an owner: the unit that it is settled
- * with. Above a limit, those of the oldest owners are let go of, and read from the log again.
+ * The request bodies in memory that spans or log records hold. Each has an owner: the unit with which it is settled. Above a limit, those
+ * of the oldest owners are released, and are read from the log again.
  */
 export class HeldContents<Owner extends object> {
   readonly #maxBytes: number
-  /** What each owner holds; owners in the order in which they began to. */
+  /** What each owner holds, in the order in which owners started to. */
   readonly #owners = new Map<Owner, HeldBytes[]>()
   #bytes = 0
 
-  /** @param maxBytes Bytes of bodies that may be in memory. */
+  /** @param maxBytes most bytes of bodies in memory */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
@@ -31,19 +31,19 @@ export class HeldContents<Owner extends object> {
     if (this.#bytes > this.#maxBytes) this.#dropOldest()
   }
 
-  /** A span or a log record has a further owner: the first that lets go of it does. */
+  /** Gives a span or log record a further owner. The first owner that releases it decides. */
   adopt(owner: Owner, held: HeldBytes): void {
     const list = this.#owners.get(owner)
     if (list === undefined) this.#owners.set(owner, [held])
     else list.push(held)
   }
 
-  /** An owner needs nothing for itself any more: all of it has a further owner. */
+  /** An owner needs nothing for itself any more, because everything has a further owner. */
   disown(owner: Owner): void {
     this.#owners.delete(owner)
   }
 
-  /** What one owner holds belongs to another one now. */
+  /** Moves everything from one owner to another. */
   move(from: Owner, into: Owner): void {
     const moved = this.#owners.get(from)
     if (moved === undefined) return
@@ -53,7 +53,7 @@ export class HeldContents<Owner extends object> {
     else for (const held of moved) list.push(held)
   }
 
-  /** Nothing of an owner needs to be in memory. */
+  /** Releases everything of an owner. */
   drop(owner: Owner): void {
     const list = this.#owners.get(owner)
     if (list === undefined) return
@@ -62,7 +62,7 @@ export class HeldContents<Owner extends object> {
   }
 
   #dropOldest(): void {
-    // A tenth more than needed is dropped, so that the next span is not the next reason.
+    // Releases a tenth more than needed, so that the next span does not trigger it again.
     const goal = this.#maxBytes * 0.9
     for (const owner of this.#owners.keys()) {
       if (this.#bytes <= goal) return

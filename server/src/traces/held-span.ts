@@ -5,30 +5,30 @@ import type { RecordBytes } from '../log/span-log.ts'
 import type { RunUnit } from './run-unit.ts'
 import type { HeldBytes } from './span-content.ts'
 
-/** A log record of a span that is held. */
+/** A log record of a held span. */
 export interface HeldLog extends HeldBytes {
-  /** The record of the log that holds it, and its place in there. */
+  /** Its record of the log, and its index in it. */
   readonly offset: number
   readonly index: number
   readonly scope: SourceLog['scope']
 }
 
-/** A span of a trace that is not finished. */
+/** A span of an unfinished trace. */
 export interface HeldSpan extends HeldBytes {
   readonly spanId: string
   readonly parentSpanId: string | undefined
   readonly parentIsRemote: boolean
   /** Whether it can be the outermost span of a run: an agent, or a workflow that may turn out to be one. */
   readonly isAnchor: boolean
-  /** Whether a dialect recognised it. Other spans only connect their children to what is above them. */
+  /** Whether a dialect recognised it. Other spans only connect their children to their ancestors. */
   readonly isRecognised: boolean
   /** Whether the library writes the spans of a run side by side, so that parents do not show what belongs together. */
   readonly isFlat: boolean
   readonly startTimeMs: number
   readonly endTimeMs: number
-  /** The service and process that sent it: two spans with the same one were timed by the same clock. */
+  /** Its service and process: the times of two spans with the same sender are by the same clock. */
   readonly sender: string
-  /** The record of the log that holds it, and its place in there. */
+  /** Its record of the log, and its index in it. */
   readonly offset: number
   readonly index: number
   readonly resource: SourceSpan['resource']
@@ -37,20 +37,20 @@ export interface HeldSpan extends HeldBytes {
   isEmitted: boolean
   logs: HeldLog[] | undefined
   parent: HeldSpan | undefined
-  /** Its children are a list, because most spans have few: the one that was connected last comes first. */
+  /** Children are a linked list, because most spans have few; the latest comes first. */
   firstChild: HeldSpan | undefined
   nextSibling: HeldSpan | undefined
-  /** The unit that it is the outermost span of. */
+  /** The unit whose outermost span it is. */
   unit: RunUnit | undefined
 }
 
-/** Where a span is on the log. */
+/** The position of a span on the log. */
 export interface SpanPlace {
   readonly offset: number
   readonly index: number
 }
 
-/** Reads what placing a span needs. */
+/** Reads what is needed to place a span. */
 export function toHeldSpan(source: SourceSpan, { offset, index }: SpanPlace, { places }: RecordBytes): HeldSpan {
   const dialect = recognise(source.scope.name, source.attributes, source.name)
   const role = dialect === undefined ? undefined : roleOf(dialect, source)
@@ -85,11 +85,11 @@ export function* childrenOf(span: HeldSpan): Iterable<HeldSpan> {
   for (let child = span.firstChild; child !== undefined; child = child.nextSibling) yield child
 }
 
-/** The outermost agent above a span, the span itself included; where there is none, the outermost span that is there. */
+/** The outermost agent above a span, including the span itself; without one, its outermost ancestor. */
 export function anchorOf(span: HeldSpan, maxDepth: number): HeldSpan {
   let anchor: HeldSpan | undefined
   let current = span
-  // A trace whose parents form a circle ends the walk as well.
+  // A cycle of parents ends the walk as well.
   for (let depth = 0; depth <= maxDepth; depth++) {
     if (current.isAnchor) anchor = current
     if (current.parent === undefined) break
@@ -106,7 +106,7 @@ function isFlat(dialect: ReturnType<typeof recognise>, source: SourceSpan): bool
   }
 }
 
-/** The spans of a request share the object of their resource. */
+/** The spans of a request share one resource object. */
 const senders = new WeakMap<object, string>()
 
 function senderOf(resource: Readonly<Record<string, unknown>>): string {

@@ -4,24 +4,24 @@ import type { HeldLog, HeldSpan } from './held-span.ts'
 import type { RunUnit } from './run-unit.ts'
 import { heldSize } from './span-content.ts'
 
-/** The spans of one trace that are not finished. */
+/** The unfinished spans of a trace. */
 export interface HeldTrace extends DueItem {
   readonly traceId: string
   readonly spans: Map<string, HeldSpan>
-  /** Spans whose parent has not arrived, by its id. */
+  /** Spans whose parent has not arrived, by the parent's id. */
   readonly waiting: Map<string, HeldSpan[]>
   /** Log records that arrived before their span. */
   readonly looseLogs: Map<string, HeldLog[]>
   readonly units: Set<RunUnit>
-  /** What its content takes in memory, or would, as an estimate in bytes. */
+  /** Estimated bytes of its content in memory, or if it were in memory. */
   bytes: number
   isFlat: boolean
   lacksSpans: boolean
-  /** Whether a parent arrived after its children: units may have to be merged. */
+  /** Whether a parent arrived after its children, so that units may have to be merged. */
   isChanged: boolean
 }
 
-/** A trace with no span yet. */
+/** Creates an empty trace. */
 export function createTrace(traceId: string): HeldTrace {
   return {
     dueSlot: undefined,
@@ -37,7 +37,7 @@ export function createTrace(traceId: string): HeldTrace {
   }
 }
 
-/** Puts a new span between its parent and its children, as far as they have arrived. */
+/** Connects a new span to its parent and its children, as far as they have arrived. */
 export function connect(trace: HeldTrace, span: HeldSpan): void {
   const { parentSpanId } = span
   if (parentSpanId !== undefined) {
@@ -52,7 +52,7 @@ export function connect(trace: HeldTrace, span: HeldSpan): void {
   trace.isChanged = true
 }
 
-/** Takes a span out of its trace. */
+/** Removes a span from its trace. */
 export function disconnect(trace: HeldTrace, span: HeldSpan): void {
   trace.spans.delete(span.spanId)
   trace.bytes -= heldSize(span)
@@ -63,7 +63,7 @@ export function disconnect(trace: HeldTrace, span: HeldSpan): void {
   else trace.waiting.set(span.parentSpanId, rest)
 }
 
-/** The list under a key, which is added where there is none. */
+/** The list of a key, which is created if missing. */
 export function listIn<T>(map: Map<string, T[]>, key: string): T[] {
   const list = map.get(key)
   if (list !== undefined) return list

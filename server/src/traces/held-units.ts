@@ -10,32 +10,32 @@ import type { PackedTrace } from './packed-trace.ts'
 import { addToUnit, createUnit, mergeUnits } from './run-unit.ts'
 import type { RunUnit } from './run-unit.ts'
 
-/** Spans of a trace of which nothing is needed any more. */
+/** Spans of a trace that are no longer needed. */
 export interface FinishedSpans {
   readonly traceId: string
   readonly spans: Iterable<FinishedSpan>
-  /** How many units they were. */
+  /** The number of their units. */
   readonly units: number
 }
 
 type FinishedSpan = Pick<HeldSpan, 'spanId' | 'offset' | 'index'> & { readonly logs?: readonly HeldLog[] | undefined }
 
-/** Share of `maxSpans` above which scored runs give way, so that there is room for what comes. */
+/** Above this share of `maxSpans`, scored runs are dropped to make room. */
 const LINGERING_SHARE = 0.8
 
-/** The traces that are held, the units of each, and when each unit is to be looked at. */
+/** The held traces, their units, and when each unit is due for a check. */
 export class HeldUnits {
   readonly #options: TraceBufferOptions
   readonly #traces = new Map<string, HeldTrace>()
-  /** Traces that wait for nothing but late spans. */
+  /** Traces that only wait for late spans. */
   readonly #packed = new Map<string, PackedTrace>()
-  /** Traces with a unit that was scored since the last time that traces were packed. */
+  /** Traces with a unit that was scored since traces were last packed. */
   readonly #toPack = new Set<HeldTrace>()
-  /** Bodies of requests; log records that wait for their span are held by their trace. */
+  /** Request bodies. Log records that wait for their span are held by their trace. */
   readonly contents: HeldContents<RunUnit | HeldTrace>
   readonly #due = new DueTimes<RunUnit>()
   readonly #packedDue = new DueTimes<PackedTrace>()
-  /** Units that were scored, in the order in which they were, and traces of such units. */
+  /** Scored units, in the order of their scoring, and traces of such units. */
   readonly #lingering = new Set<RunUnit | PackedTrace>()
   #spans = 0
 
@@ -54,7 +54,7 @@ export class HeldUnits {
     return this.#traces.size + this.#packed.size
   }
 
-  /** The trace with an id, which is added where there is none. */
+  /** The trace with an id, which is created if missing. */
   traceOf(traceId: string): HeldTrace {
     const known = this.#traces.get(traceId)
     if (known !== undefined) return known
@@ -65,7 +65,7 @@ export class HeldUnits {
     return trace
   }
 
-  /** The traces with spans in records up to an offset, as they were before they were packed. */
+  /** The unpacked traces with spans in records up to an offset. */
   *tracesUpTo(offset: number): Iterable<HeldTrace> {
     for (const packed of this.#packed.values()) {
       for (const span of packedPlaces(packed)) {
@@ -77,7 +77,7 @@ export class HeldUnits {
     yield* this.#traces.values()
   }
 
-  /** Packs the traces of which nothing is awaited but late spans. */
+  /** Packs the traces that only wait for late spans. */
   pack(): void {
     for (const trace of this.#toPack) {
       if (this.#traces.get(trace.traceId) !== trace) continue
@@ -87,7 +87,7 @@ export class HeldUnits {
     this.#toPack.clear()
   }
 
-  /** Puts a span that is connected into the unit that it belongs to. */
+  /** Adds a connected span to its unit. */
   place(trace: HeldTrace, span: HeldSpan, nowMs: number, state: 'open' | 'emitted'): RunUnit {
     const anchor = anchorOf(span, this.#options.maxSpansPerTrace)
     let { unit } = anchor
@@ -116,7 +116,7 @@ export class HeldUnits {
     this.#due.set(unit, dueMs)
   }
 
-  /** The units that are due, each with its trace. */
+  /** The due units, each with its trace. */
   *takeDue(nowMs: number): Iterable<readonly [HeldTrace, RunUnit]> {
     for (const unit of this.#due.take(nowMs)) {
       const trace = this.#traces.get(unit.traceId)
@@ -126,13 +126,13 @@ export class HeldUnits {
     }
   }
 
-  /** The unit is with the scorers. */
+  /** The unit is being scored. */
   hand(unit: RunUnit): void {
     unit.state = 'settling'
     this.#lingering.delete(unit)
   }
 
-  /** The unit was scored: its place is kept for late spans. */
+  /** The unit was scored. Its place is kept for late spans. */
   linger(unit: RunUnit, nowMs: number): void {
     unit.state = 'emitted'
     this.contents.drop(unit)
@@ -143,14 +143,14 @@ export class HeldUnits {
     if (trace !== undefined) this.#toPack.add(trace)
   }
 
-  /** Packed traces that have waited for late spans for long enough. */
+  /** Packed traces that have waited long enough for late spans. */
   takeOver(nowMs: number): readonly FinishedSpans[] {
     const over = this.#packedDue.take(nowMs)
     for (const packed of over) this.#forgetPacked(packed)
     return over.map(finishedOf)
   }
 
-  /** Nothing of the unit is needed any more. */
+  /** The unit is no longer needed. */
   finish(trace: HeldTrace, unit: RunUnit): FinishedSpans {
     unit.state = 'finished'
     this.contents.drop(unit)
@@ -161,14 +161,14 @@ export class HeldUnits {
     return { traceId: unit.traceId, spans: unit.spans, units: 1 }
   }
 
-  /** Forgets a trace of which nothing is held. */
+  /** Removes an empty trace. */
   forgetEmpty(trace: HeldTrace): void {
     if (trace.units.size > 0 || trace.looseLogs.size > 0) return
     this.contents.drop(trace)
     this.#traces.delete(trace.traceId)
   }
 
-  /** Many spans are held: the units that were scored first wait no longer for late spans. @returns What is finished */
+  /** If too many spans are held, the units that were scored first stop waiting for late spans. @returns what is finished */
   giveWay(): readonly FinishedSpans[] {
     const limit = this.#options.maxSpans * LINGERING_SHARE
     const finished: FinishedSpans[] = []
@@ -220,7 +220,7 @@ export class HeldUnits {
     this.#spans -= spanCountOf(packed)
   }
 
-  /** Units whose outermost span got a parent belong to the unit of what is above it. */
+  /** Units whose outermost span got a parent are merged into the unit above. */
   #mergeConnected(trace: HeldTrace): void {
     if (!trace.isChanged) return
     trace.isChanged = false

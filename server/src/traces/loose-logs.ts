@@ -3,11 +3,11 @@ import type { HeldLog, HeldSpan, SpanPlace } from './held-span.ts'
 import { listIn } from './held-trace.ts'
 import type { HeldTrace } from './held-trace.ts'
 
-/** Log records that arrived before their span. They wait for it as long as spans wait for their parent. */
+/** Log records that arrived before their span. They wait as long as spans wait for their parent. */
 export class LooseLogs {
   readonly #due = new DueTimes<HeldTrace>()
 
-  /** @returns False where the span has as many as it may have. */
+  /** @returns false if the span already has too many */
   add(
     trace: HeldTrace,
     spanId: string,
@@ -21,7 +21,7 @@ export class LooseLogs {
     return true
   }
 
-  /** The span of some of them arrived. @returns These */
+  /** Their span arrived. @returns its log records */
   attach(trace: HeldTrace, span: HeldSpan): readonly HeldLog[] {
     const early = trace.looseLogs.get(span.spanId)
     if (early === undefined) return NONE
@@ -30,7 +30,7 @@ export class LooseLogs {
     return early
   }
 
-  /** Forgets those whose span never arrived. @returns The traces that they were of, and where they are on the log. */
+  /** Drops those whose span never arrived. @returns their traces, and their positions on the log */
   take(nowMs: number): { readonly traces: readonly HeldTrace[]; readonly places: readonly SpanPlace[] } {
     const traces = this.#due.take(nowMs)
     const places = traces.flatMap(({ looseLogs }) => [...looseLogs.values()].flat())

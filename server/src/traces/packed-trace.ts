@@ -5,27 +5,27 @@ import type { HeldTrace } from './held-trace.ts'
 import { addToUnit, createUnit } from './run-unit.ts'
 import { heldSize } from './span-content.ts'
 
-/** What spans of one process and one library have in common. */
+/** What spans of one process and library share. */
 type Source = Pick<HeldSpan, 'sender' | 'resource' | 'scope'>
 
 /**
- * A trace whose runs were all scored, while it waits for late spans. Most of what the service holds waits like this, and an object for
- * each span, which the garbage collector goes through again and again, would cost more than scoring does. A late span unpacks it.
+ * A trace whose runs are all scored, while it waits for late spans. Most of what the service holds is in this state, and one object per
+ * span, which every garbage collection visits, would cost more than scoring. A late span unpacks it.
  */
 export interface PackedTrace extends DueItem {
   readonly traceId: string
-  /** Each span's id and its parent's, `ID_LENGTH` characters each; a parent that is not there is spaces. */
+  /** The ids of each span and its parent, `ID_LENGTH` characters each; spaces for a missing parent. */
   readonly ids: string
-  /** `NUMBERS` for each span, in the order of the units. */
+  /** `NUMBERS` values for each span, in the order of the units. */
   readonly spans: readonly number[]
-  /** `UNIT_NUMBERS` for each unit. */
+  /** `UNIT_NUMBERS` values for each unit. */
   readonly units: readonly number[]
   readonly sources: readonly Source[]
   /** By the number of the span; most have none. */
   readonly logs: ReadonlyMap<number, readonly HeldLog[]> | undefined
   readonly isFlat: boolean
   readonly lacksSpans: boolean
-  /** Time of the log until which late spans are waited for. */
+  /** Time of the log until which it waits for late spans. */
   readonly lingersUntilMs: number
 }
 
@@ -35,7 +35,7 @@ const NO_ID = ' '.repeat(ID_LENGTH)
 /** Flags, offset, index, start, end, start time, end time, source. */
 const NUMBERS = 8
 
-/** Number of spans, number of the top within them, first and last time of arrival, time until which it waits. */
+/** Number of spans, index of the top among them, first and last arrival time, and the time until which it waits. */
 const UNIT_NUMBERS = 5
 
 const IS_ANCHOR = 1
@@ -43,14 +43,14 @@ const IS_RECOGNISED = 2
 const IS_FLAT = 4
 const PARENT_IS_REMOTE = 8
 
-/** Whether a trace can be packed: it waits for nothing but late spans. */
+/** Whether a trace can be packed, because it only waits for late spans. */
 export function canBePacked({ units, looseLogs, isChanged }: HeldTrace): boolean {
   if (looseLogs.size > 0 || isChanged) return false
   for (const { state } of units) if (state !== 'emitted') return false
   return true
 }
 
-/** Packs a trace; nothing else may hold its spans and units any more. */
+/** Packs a trace. Nothing else may reference its spans and units any more. */
 export function packTrace(trace: HeldTrace): PackedTrace {
   const ids: string[] = []
   const spans: number[] = []
@@ -70,7 +70,7 @@ export function packTrace(trace: HeldTrace): PackedTrace {
     }
   }
   const { traceId, isFlat, lacksSpans } = trace
-  // A copy has no room for more than it holds.
+  // A copy has no spare capacity.
   return {
     dueSlot: undefined,
     traceId,
@@ -85,7 +85,7 @@ export function packTrace(trace: HeldTrace): PackedTrace {
   }
 }
 
-/** The trace as it was before it was packed. */
+/** The unpacked trace. */
 export function unpackTrace(packed: PackedTrace): HeldTrace {
   const trace = createTrace(packed.traceId)
   let number = 0
@@ -111,17 +111,17 @@ export function unpackTrace(packed: PackedTrace): HeldTrace {
   return trace
 }
 
-/** How many spans a packed trace holds. */
+/** The number of spans in a packed trace. */
 export function spanCountOf({ spans }: PackedTrace): number {
   return spans.length / NUMBERS
 }
 
-/** How many units they are. */
+/** The number of units in a packed trace. */
 export function unitCountOf({ units }: PackedTrace): number {
   return units.length / UNIT_NUMBERS
 }
 
-/** Where the spans of a packed trace are on the log, with their ids. */
+/** The positions on the log of a packed trace's spans, with their ids. */
 export function* packedPlaces({
   ids,
   spans,
@@ -183,7 +183,7 @@ function flagsOf({ isAnchor, isRecognised, isFlat, parentIsRemote }: HeldSpan): 
   )
 }
 
-/** The number of a span's source. The spans of one library in one request share the objects. */
+/** The number of a span's source. Spans of one library in one request share these objects. */
 function sourceOf({ sender, resource, scope }: HeldSpan, sources: Source[]): number {
   const known = sources.findLastIndex((source) => source.scope === scope && source.resource === resource)
   if (known !== -1) return known

@@ -2,29 +2,29 @@ import type { DueItem } from './due-times.ts'
 import type { HeldSpan } from './held-span.ts'
 
 /**
- * The spans that are settled together: an outermost agent with all that is below it, or, where there is no agent, spans that
- * are connected by their parents.
+ * The spans that are settled together: an outermost agent with everything below it, or, without an agent, spans that are connected by their
+ * parents.
  */
 export interface RunUnit extends DueItem {
   readonly traceId: string
   /** The outermost span that has arrived. */
   top: HeldSpan
   spans: HeldSpan[]
-  /** Time of the log when the latest of its spans arrived. */
+  /** Time of the log when its latest span arrived. */
   lastSeenMs: number
-  /** Time of the log when the first of its spans arrived. */
+  /** Time of the log when its first span arrived. */
   firstSeenMs: number
-  /** `settling` while its runs are with the scorers, `emitted` once their scores were acknowledged. */
+  /** `settling` while its runs are being scored, `emitted` once their scores were acknowledged. */
   state: 'open' | 'settling' | 'emitted' | 'finished'
-  /** Time of the log until which late spans are waited for, once its scores were acknowledged. */
+  /** Time of the log until which it waits for late spans, once its scores were acknowledged. */
   lingersUntilMs: number
-  /** How many of its spans a dialect recognised. */
+  /** The number of its recognised spans. */
   recognised: number
   startTimeMs: number
   endTimeMs: number
 }
 
-/** A unit with no span yet. */
+/** Creates an empty unit. */
 export function createUnit(traceId: string, top: HeldSpan, nowMs: number, state: 'open' | 'emitted'): RunUnit {
   return {
     dueSlot: undefined,
@@ -41,9 +41,9 @@ export function createUnit(traceId: string, top: HeldSpan, nowMs: number, state:
   }
 }
 
-/** Puts a span into a unit. */
+/** Adds a span to a unit. */
 export function addToUnit(unit: RunUnit, span: HeldSpan, nowMs: number): void {
-  // Most units begin with a child of the next span, and are merged into its unit: a list of one has room for one.
+  // Most units start with a child of the next span, and are merged into its unit, so the list starts with one place.
   if (unit.spans.length === 0) unit.spans = [span]
   else unit.spans.push(span)
   unit.lastSeenMs = Math.max(unit.lastSeenMs, nowMs)

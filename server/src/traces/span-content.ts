@@ -3,8 +3,8 @@ import type { SourceSpan } from 'spanscore/engine'
 import type { RecordBody, RecordBytes } from '../log/span-log.ts'
 
 /**
- * Where a span or a log record is in the body of its request. It is decoded when it is received, to see what it is, and again when
- * its run is complete: decoded spans cost the garbage collector more, while they wait, than decoding does.
+ * The position of a span or log record in its request's body. It is decoded on receipt, to see what it is, and again when its run is
+ * complete: decoded spans cost the garbage collector more while they wait than decoding does.
  */
 export interface HeldBytes {
   /** `undefined` if it is not in memory, or not needed. */
@@ -13,15 +13,15 @@ export interface HeldBytes {
   readonly end: number
 }
 
-/** What the object of a span or a log record takes in memory beside its bytes, as an estimate. */
+/** Estimated bytes of a span or log record's object in memory, besides its data. */
 const OBJECT_BYTES = 400
 
-/** What a span or a log record takes in memory, or would, as an estimate. */
+/** Estimated bytes of a span or log record in memory, or if it were in memory. */
 export function heldSize({ start, end }: HeldBytes): number {
   return end - start + OBJECT_BYTES
 }
 
-/** Where the span or log record with an index is; it is not held yet. */
+/** The position of the span or log record with an index. It is not held yet. */
 export function placeIn({ places }: RecordBytes, index: number): HeldBytes {
   return { body: undefined, start: places[2 * index] ?? 0, end: places[2 * index + 1] ?? 0 }
 }
@@ -31,7 +31,7 @@ export type SpanLink = Pick<SourceSpan, 'spanId' | 'parentSpanId' | 'parentIsRem
 
 const NOTHING = {}
 
-/** A span that no dialect recognises keeps its place in the trace and nothing else. */
+/** Reduces a span that no dialect recognises to its place in the trace. */
 export function bareSpan(traceId: string, link: SpanLink): SourceSpan {
   const { spanId, parentSpanId, parentIsRemote, startTimeMs, endTimeMs } = link
   return {

@@ -15,31 +15,31 @@ import type { RunUnit } from './run-unit.ts'
 import { heldSize, placeIn } from './span-content.ts'
 import { isDangling, whenDue } from './when-due.ts'
 
-/** Spans that are ready to be put together. */
+/** Spans that are ready to be reconstructed into runs. */
 export interface SettledSpans {
   readonly traceId: string
   readonly units: readonly RunUnit[]
   readonly spans: readonly HeldSpan[]
-  /** Whether spans of the trace were left out over a limit. */
+  /** Whether spans of the trace were left out at a limit. */
   readonly lacksSpans: boolean
 }
 
 /** What is due at a time. */
 export interface Due {
   readonly settled: readonly SettledSpans[]
-  /** Spans of which nothing is needed any more. */
+  /** Spans that are no longer needed. */
   readonly finished: readonly FinishedSpans[]
   /** Log records whose span never arrived. */
   readonly freed: readonly SpanPlace[]
 }
 
-/** Traces of which it is remembered that a run of theirs is finished. */
+/** Most traces with a finished run that are remembered. */
 const MAX_FINISHED = 200_000
 
 /**
- * The spans of traces that are not finished, and when each run of them is complete: nothing of an agent's subtree has arrived
- * for `settleMs`, and no span that may belong to it still waits for its parent. A missing parent above the outermost agent does
- * not count. Time is the time of the log, never the senders'.
+ * The spans of unfinished traces, and when each of their runs is complete: nothing below the agent has arrived for `settleMs`, and no span
+ * that may belong to it still waits for its parent. A missing parent above the outermost agent does not matter. Time is the time of the
+ * log, never the senders'.
  */
 export class TraceBuffer {
   readonly #options: TraceBufferOptions
@@ -58,12 +58,12 @@ export class TraceBuffer {
     return this.#held.spans
   }
 
-  /** Bytes of requests in memory, because spans or log records that wait are in them. */
+  /** Bytes of requests in memory that contain waiting spans or log records. */
   get contentBytes(): number {
     return this.#held.contents.bytes
   }
 
-  /** Whether so many spans wait for their run to be complete, or scored, that no more should be added. */
+  /** Whether too many spans wait for their run to be complete or scored, so that no more should be added. */
   get isFull(): boolean {
     return this.#held.spans >= this.#options.maxSpans
   }
@@ -74,11 +74,11 @@ export class TraceBuffer {
   }
 
   /**
-   * Takes in one record of the log.
+   * Adds one record of the log.
    *
-   * @param stateOf The state of each span and log record of it, by index.
-   * @param nowMs The time of the log.
-   * @returns The indexes of what is not held: it is not needed, or is held already.
+   * @param stateOf the state of each of its spans and log records, by index
+   * @param nowMs the time of the log
+   * @returns the indexes of those that are not held, because they are not needed or already held
    */
   add(
     offset: number,
@@ -103,7 +103,7 @@ export class TraceBuffer {
     return left
   }
 
-  /** What is due at a time of the log. Each unit that is given is to be handed to `emitted` once its scores are out. */
+  /** What is due at a time of the log. Each returned unit must be passed to `emitted` once its scores are delivered. */
   settle(nowMs: number): Due {
     const settled: SettledSpans[] = []
     const finished: FinishedSpans[] = [...this.#held.takeOver(nowMs)]
@@ -123,9 +123,9 @@ export class TraceBuffer {
   }
 
   /**
-   * Gives up runs with spans in records up to an offset, scored or not. What is with the scorers is left alone.
+   * Drops runs with spans in records up to an offset, scored or not. Runs that are being scored are left alone.
    *
-   * @returns Spans of which nothing is needed any more.
+   * @returns spans that are no longer needed
    */
   expire(offset: number): readonly FinishedSpans[] {
     const finished: FinishedSpans[] = []
@@ -139,12 +139,12 @@ export class TraceBuffer {
     return finished
   }
 
-  /** These spans were put before the scorers: their content is not needed in memory any more. */
+  /** These spans were passed to the scorers. Their content is no longer needed in memory. */
   scored({ units }: SettledSpans): void {
     for (const unit of units) this.#held.contents.drop(unit)
   }
 
-  /** The scores of these spans were acknowledged: their place is kept for late spans. */
+  /** The scores of these spans were acknowledged. Their places are kept for late spans. */
   emitted({ traceId, units, spans }: SettledSpans, nowMs: number): void {
     this.#finished.add(traceId)
     for (const span of spans) span.isEmitted = true
@@ -162,7 +162,7 @@ export class TraceBuffer {
 
   #addSpan(source: SourceSpan, place: SpanPlace, bytes: RecordBytes, nowMs: number, isEmitted: boolean): boolean {
     const trace = this.#held.traceOf(source.traceId)
-    // A sender that got no answer sends again. What is the same span adds nothing.
+    // A sender without an answer repeats its request. The same span adds nothing.
     if (trace.spans.has(source.spanId)) return false
     const { maxSpansPerTrace, maxBytesPerTrace } = this.#options
     const span = toHeldSpan(source, place, bytes)
@@ -179,7 +179,7 @@ export class TraceBuffer {
     connect(trace, span)
     const unit = this.#held.place(trace, span, nowMs, isEmitted ? 'emitted' : 'open')
     if (isEmitted) {
-      // It was scored before the service started again.
+      // It was scored before the service restarted.
       this.#finished.add(unit.traceId)
       span.isEmitted = true
       if (unit.state === 'emitted') this.#held.linger(unit, nowMs)
@@ -206,7 +206,7 @@ export class TraceBuffer {
     const { unit } = anchorOf(span, maxSpansPerTrace)
     if (unit === undefined || (span.logs?.length ?? 0) >= maxSpansPerTrace) return false
     ;(span.logs ??= []).push(held)
-    // A log record of a run that was scored is context for a later span; it makes no revision by itself.
+    // A log record of a scored run is context for later spans, and creates no revision by itself.
     if (span.isEmitted) return true
     this.#held.contents.add(unit, held, bytes.body)
     this.#held.reopen(unit, nowMs)
@@ -228,7 +228,7 @@ export class TraceBuffer {
       this.#finish(trace, unit, finished)
       return
     }
-    // What else of the trace is ready may be the same run in the words of a second instrumentation, or part of this one.
+    // Other ready units of the trace may be the same run as recorded by a second instrumentation, or part of this one.
     const ready = [...trace.units].filter((other) => other === unit || this.#isReady(trace, other, nowMs))
     for (const each of ready) this.#held.hand(each)
     settled.push({
@@ -240,7 +240,7 @@ export class TraceBuffer {
   }
 
   #isReady(trace: HeldTrace, unit: RunUnit, nowMs: number): boolean {
-    // Where parents do not show what belongs together, the trace is one.
+    // If parents do not show what belongs together, the whole trace is one.
     if (trace.isFlat) return unit.state !== 'settling'
     return (
       unit.state === 'open' &&
@@ -250,7 +250,7 @@ export class TraceBuffer {
     )
   }
 
-  /** Spans without an agent whose parent never came, of a trace that has a finished run: its end, come too late. */
+  /** Whether these are spans without an agent and with a missing parent in a trace with a finished run: its late rest. */
   #isTail(trace: HeldTrace, { top }: RunUnit): boolean {
     return isDangling(top) && this.#finished.has(trace.traceId)
   }

@@ -6,16 +6,16 @@ import type { RunUnit } from './run-unit.ts'
 export interface WaitingTimes {
   /** How long no span of a run may have arrived. */
   readonly settleMs: number
-  /** How long spans whose parent has not arrived wait for it. */
+  /** How long spans wait for a missing parent. */
   readonly orphanMs: number
-  /** How long spans may wait in all. */
+  /** How long spans may wait in total. */
   readonly maxAgeMs: number
 }
 
-/** How often a unit that waits for another one is looked at again. */
+/** How often a unit that waits for another one is checked again. */
 export const LOOK_AGAIN_MS = 500
 
-/** When a unit is complete, as far as it is known now. */
+/** When a unit is complete, as far as is known. */
 export function whenDue(trace: HeldTrace, unit: RunUnit, nowMs: number, times: WaitingTimes): number {
   const { settleMs, orphanMs, maxAgeMs } = times
   const ageMs = unit.firstSeenMs + maxAgeMs
@@ -23,7 +23,7 @@ export function whenDue(trace: HeldTrace, unit: RunUnit, nowMs: number, times: W
   const quietMs = lastSeenMs + settleMs
   if (quietMs > nowMs) return Math.min(quietMs, ageMs)
   if (isLoose(unit)) {
-    // Their parent, if it is one, is lost to all of them: they are put together from what is left.
+    // If they share a parent, it is lost to all of them, and they are reconstructed from what is left.
     return Math.min(latest([...trace.units].filter(isLoose)) + orphanMs, ageMs)
   }
   const blockedMs = blockedUntil(trace, unit, nowMs, orphanMs)
@@ -36,8 +36,8 @@ export function isDangling({ isAnchor, parentSpanId, parent }: HeldSpan): boolea
 }
 
 /**
- * Spans that wait for their parent may be part of this unit, or of an agent around it that is still at work: until when they
- * are waited for. Start and end are compared only where one clock wrote both.
+ * Until when to wait for spans with a missing parent, which may be part of this unit or of an agent around it that is still active. Start
+ * and end times are only compared if they are by the same clock.
  */
 function blockedUntil(trace: HeldTrace, unit: RunUnit, nowMs: number, orphanMs: number): number {
   let untilMs = nowMs

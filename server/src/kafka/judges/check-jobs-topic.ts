@@ -4,21 +4,21 @@ import type { BaseOptions } from '@platformatic/kafka'
 import { topicsOf } from '../check-topics.ts'
 import type { KafkaOptions } from '../kafka-client.ts'
 
-/** What is to be known of the topic of jobs. */
+/** The facts about the topic of jobs. */
 export interface JobsTopicFacts {
   readonly partitionCount: number
-  /** Bytes that one batch of messages may have. */
+  /** Most bytes of one batch of messages. */
   readonly maxMessageBytes: number
 }
 
-/** The broker's own default, for brokers that do not tell. */
+/** The brokers' own default, for brokers that do not report it. */
 const DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 
 /**
- * Checks that jobs for judges have a topic, and that it forgets nothing but what is old.
+ * Checks that the topic of judge jobs exists, and that it only deletes old messages.
  *
- * @param others Topics that have to be there, too.
- * @throws Error if it is not as it has to be: what was expected, what is, and what to do
+ * @param others other topics that must exist
+ * @throws Error if it is not configured correctly: what was expected, what was found, and what to do
  */
 export async function checkJobsTopic(
   kafka: KafkaOptions,

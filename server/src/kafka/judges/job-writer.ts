@@ -17,7 +17,7 @@ import { checkJobsTopic } from './check-jobs-topic.ts'
 export interface JobWriterParts {
   readonly kafka: KafkaOptions
   readonly topic: string
-  /** Identifies the configuration that runs were chosen with. */
+  /** Identifies the configuration by which runs were chosen. */
   readonly configHash: string
   readonly report: (message: string) => void
 }
@@ -26,9 +26,9 @@ export interface JobWriterParts {
 export interface JobWriterCounts {
   /** Jobs that the brokers acknowledged. */
   written: number
-  /** Jobs that are larger than a message of the topic may be. */
+  /** Jobs that exceed the topic's message size. */
   tooLarge: number
-  /** Attempts that failed and are made again. */
+  /** Failed attempts that are retried. */
   failures: number
 }
 
@@ -38,21 +38,20 @@ interface Waiting {
   readonly settle: (score: Skipped | undefined) => void
 }
 
-/** Jobs in one request. */
+/** Most jobs in one request. */
 const MAX_JOBS = 200
 const MAX_REQUEST_BYTES = 1024 * 1024
-/** What a batch has beside its messages, and a message beside its value, at most. */
+/** Most bytes of a batch besides its messages, and of a message besides its value. */
 const OVERHEAD_BYTES = 512
 
-/** Bytes of jobs that wait for brokers before no more runs are scored. */
+/** Most bytes of jobs that wait for brokers before scoring pauses. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
 
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
 
 /**
- * Writes jobs for judges to their topic. A job is written until all replicas in sync have acknowledged it: the run that it is for
- * is not done before.
+ * Writes judge jobs to their topic. A job's run is only done once all in-sync replicas have acknowledged the job.
  */
 export class JobWriter implements JudgeJobs {
   readonly #parts: JobWriterParts
@@ -73,7 +72,7 @@ export class JobWriter implements JudgeJobs {
     this.#producer = createProducer(base)
   }
 
-  /** @throws Error if the topic is not as it has to be: what was expected, what is, and what to do */
+  /** @throws Error if the topic is not configured correctly: what was expected, what was found, and what to do */
   static async start(parts: JobWriterParts): Promise<JobWriter> {
     const base = await clientOptions(parts.kafka)
     const { maxMessageBytes } = await checkJobsTopic(parts.kafka, base, parts.topic, [])
@@ -84,14 +83,14 @@ export class JobWriter implements JudgeJobs {
     return this.#waitingBytes >= MAX_WAITING_BYTES
   }
 
-  /** Why no jobs can be written now; `undefined` where they can. */
+  /** Why no jobs can be written now; `undefined` if they can. */
   get unavailable(): string | undefined {
     const { reason } = this.#refusals
     if (reason !== undefined) return `${reason}.`
     return this.isFull ? 'Jobs for judges wait for the brokers; spans stay on Kafka.' : undefined
   }
 
-  /** Bytes of jobs that are not acknowledged. */
+  /** Bytes of unacknowledged jobs. */
   get waitingBytes(): number {
     return this.#waitingBytes
   }
@@ -112,7 +111,7 @@ export class JobWriter implements JudgeJobs {
     })
   }
 
-  /** Gives up what is not acknowledged: its runs are not done, and another worker writes their jobs. */
+  /** Drops unacknowledged jobs. Their runs are not done, so another worker writes the jobs again. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#producer.close()
@@ -120,7 +119,7 @@ export class JobWriter implements JudgeJobs {
 
   async #sendAll(): Promise<void> {
     this.#isSending = true
-    // Jobs of the same moment go together.
+    // Jobs of the same moment share a request.
     await new Promise((resolve) => setImmediate(resolve))
     while (this.#waiting.length > 0 && !this.#isClosed) await this.#send(this.#takeBatch())
     this.#isSending = false
@@ -154,7 +153,7 @@ export class JobWriter implements JudgeJobs {
         return
       } catch (error) {
         if (isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE')) return await this.#sendApart(jobs)
-        // The job may be on the topic all the same: what comes there twice is asked once.
+        // The job may be on the topic nevertheless. A duplicate is only asked once.
         this.counts.failures += 1
         report(`Jobs for judges could not be written: ${this.#refusals.failed(this.#tried, error)}.`)
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
@@ -163,7 +162,7 @@ export class JobWriter implements JudgeJobs {
     }
   }
 
-  /** The topic takes less than it did at the start. */
+  /** For a topic that accepts less than it did at the start. */
   async #sendApart(jobs: readonly Waiting[]): Promise<void> {
     const [first] = jobs
     if (jobs.length === 1 && first !== undefined) {

@@ -9,9 +9,9 @@ export interface JudgeCommitsParts {
   readonly topic: string
   readonly partitions: ReadonlyMap<number, JudgePartition>
   readonly report: (message: string) => void
-  /** Called when the broker has taken a commit. */
+  /** Called when the broker has accepted a commit. */
   readonly onCommitted: () => void
-  /** Milliseconds of a monotonic clock. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
 
@@ -24,8 +24,8 @@ export interface JudgeCommitCounts {
 const AGAIN_MS = 200
 
 /**
- * Writes down at the group's coordinator which jobs are done, and what was spent. One request is under way at a time; what changes
- * meanwhile goes into the next.
+ * Commits to the group's coordinator which jobs are done, and the spending. One request is in progress at a time; later changes go into the
+ * next one.
  */
 export class JudgeCommits {
   readonly #parts: JudgeCommitsParts
@@ -39,7 +39,7 @@ export class JudgeCommits {
     this.#parts = parts
   }
 
-  /** For how long nothing could be committed, in milliseconds; 0 where all is well. */
+  /** For how many milliseconds commits have failed; 0 if they work. */
   get failingForMs(): number {
     return this.#failingSinceMs === undefined ? 0 : this.#parts.now() - this.#failingSinceMs
   }
@@ -50,9 +50,9 @@ export class JudgeCommits {
   }
 
   /**
-   * Commits all that has changed by now.
+   * Commits all changes so far.
    *
-   * @returns Whether the broker has taken it: then this process has the partitions, as far as the group knows
+   * @returns whether the broker accepted it, which means that the group considers this process the owner of the partitions
    */
   commit(): Promise<boolean> {
     this.#next ??= this.#running.then(() => {
@@ -63,7 +63,7 @@ export class JudgeCommits {
     return this.#next
   }
 
-  /** Commits all that has changed by now. While the group shares partitions out, or its coordinator moves, it is tried again. */
+  /** Commits all changes so far. Retries while the group rebalances or its coordinator moves. */
   async commitUntil(endMs: number): Promise<void> {
     while (!(await this.commit()) && performance.now() < endMs) {
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))

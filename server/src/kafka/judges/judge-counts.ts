@@ -1,22 +1,22 @@
-/** Why the judge of a job is not asked, beside what its budget says. */
+/** Why the judge of a job is not asked, besides its budget. */
 export type UnaskedReason = 'expired' | 'unknown-scorer' | 'unknown-version'
 
-/** What a judge worker counts: each job that it begins ends in one of these, or is begun again by the next owner of its partition. */
+/** The counts of a judge worker. Each started job ends in one of these, or is started again by the partition's next owner. */
 export interface JudgeCounts {
-  /** Jobs whose judge was asked, and gave a score or failed. */
+  /** Jobs whose judge was asked, successfully or not. */
   asked: number
-  /** Jobs that were turned down before their judge was asked, by the reason that their score gives: mostly `thinned` or `refused`. */
+  /** Jobs that were rejected before asking the judge, by the reason of their score: mostly `thinned` or `refused`. */
   readonly turnedDown: Map<string, number>
   /** Jobs that were on the topic twice. */
   duplicates: number
   readonly unasked: Record<UnaskedReason, number>
-  /** Messages that are no jobs and were put aside. */
+  /** Messages that are not jobs and were moved to the dead-letter topic. */
   dead: number
   /** Jobs that the broker dropped before they were read. */
   lostToRetention: number
-  /** How often a provider was overloaded or away, so that a job was left for later. */
+  /** How often a provider was overloaded or unavailable, so that a job was postponed. */
   left: number
-  /** Jobs that another worker asks again, because their partition was given to it meanwhile. */
+  /** Jobs that another worker asks again, because it now has their partition. */
   abandoned: number
 }
 

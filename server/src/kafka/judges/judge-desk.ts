@@ -18,50 +18,49 @@ export interface JudgeDeskParts {
   readonly commits: Pick<JudgeCommits, 'commit'>
   readonly counts: JudgeCounts
   readonly configHash: string
-  /** Jobs that have waited for longer are not judged, in milliseconds. */
+  /** Jobs older than this many milliseconds are not judged. */
   readonly maxJobAgeMs: number
-  /** Keeps a message that is no job where a person can look at it; resolves when that is done, or not wanted any more. */
+  /** Moves a message that is not a job to the dead-letter topic; resolves when that is done, or no longer wanted. */
   readonly putAside: (partition: JudgePartition, record: FetchedRecord) => Promise<boolean>
-  /** Called when another job may be begun. */
+  /** Called when another job may start. */
   readonly onFree: () => void
   readonly report: (message: string) => void
   /** Milliseconds since the epoch. */
   readonly epochMs: () => number
-  /** Milliseconds of a monotonic clock. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonicMs: () => number
 }
 
-/** A job that is being worked on. */
+/** A job in progress. */
 interface Begun {
   readonly partition: JudgePartition
-  /** What its judge is being asked. */
+  /** The question to its judge. */
   question?: HandedQuestion
 }
 
-/** Jobs that may be in flight for each that may be asked at the same time: the others wait to be delivered and committed. */
+/** Jobs in flight for each that may be asked at the same time: the others wait for delivery and commit. */
 const IN_FLIGHT_FOR_EACH = 2
 
 const RETRY_MS = 200
 
-/** Jobs that are remembered as delivered. */
+/** Most delivered jobs that are remembered. */
 const DELIVERED_IDS = 20_000
 
-/** Configurations of workers that are distinguished. */
+/** Most worker configurations that are distinguished. */
 const MAX_CONFIGURATIONS = 100
 
 /**
- * Works on the jobs of the partitions, some at a time. What asking takes is committed before the judge is asked, so that a budget
- * is kept whatever ends the process, and so that a process that has lost its partitions asks nothing. A job is done when its score
- * was acknowledged.
+ * Works on several jobs of the partitions at a time. The cost of a question is committed before the judge is asked, so that the budget
+ * holds however the process ends, and a process that has lost its partitions asks nothing. A job is done when its score was acknowledged.
  */
 export class JudgeDesk {
   readonly #parts: JudgeDeskParts
   readonly #pause: ProviderPause
   readonly #begun = new Set<Begun>()
-  /** Ids of jobs whose scores were delivered: a partition that comes back may not know of them. */
+  /** Ids of jobs with delivered scores. A partition that comes back may not know them. */
   readonly #delivered = new BoundedSet(DELIVERED_IDS)
   readonly #configurations = new Set<string>()
-  /** Whose turn it is: a partition with many jobs does not hold up the others. */
+  /** The partition whose turn it is. Partitions take turns, so that one with many jobs does not block others. */
   #turn = 0
   #asking = 0
   /** Jobs that wait until their provider may be asked again. */
@@ -80,22 +79,22 @@ export class JudgeDesk {
     return this.#asking
   }
 
-  /** Whether providers are left alone for now. */
+  /** Whether providers are paused. */
   get isPaused(): boolean {
     return this.#pause.leftMs > 0
   }
 
-  /** When a job was begun or done last, on the monotonic clock. */
+  /** When a job last started or ended, on the monotonic clock. */
   get latestMs(): number {
     return this.#latestMs
   }
 
-  /** Begins as many jobs as may be in flight, of the partitions in turn. */
+  /** Starts as many jobs as allowed, from the partitions in turn. */
   beginSome(partitions: readonly JudgePartition[]): void {
     const { concurrency } = this.#parts.scorer
     const mayBegin = (): boolean =>
       this.#begun.size < concurrency &&
-      // Jobs that have been begun and are not asked yet will be in flight, too.
+      // Started jobs that are not asked yet will be in flight too.
       inFlightOf(partitions) + this.#begun.size - this.#asking < concurrency * IN_FLIGHT_FOR_EACH &&
       !this.isPaused &&
       !this.#parts.outbox.isFull
@@ -107,7 +106,7 @@ export class JudgeDesk {
     }
   }
 
-  /** Gives up the jobs of a partition that another process may have by now. */
+  /** Drops the jobs of a partition that another process may have by now. */
   abandon(partition: JudgePartition): void {
     partition.isLost = true
     for (const each of this.#begun) {
@@ -117,7 +116,7 @@ export class JudgeDesk {
     }
   }
 
-  /** Resolves when all jobs that were begun are done with, but for those whose provider is left alone, or when the time is over. */
+  /** Resolves when all started jobs are done, except those with a paused provider, or at the timeout. */
   async settle(timeoutMs: number): Promise<void> {
     const { monotonicMs, outbox } = this.#parts
     const endMs = monotonicMs() + timeoutMs
@@ -125,7 +124,7 @@ export class JudgeDesk {
     await outbox.flush(Math.max(0, endMs - monotonicMs()))
   }
 
-  /** @returns Whether the partition had one */
+  /** @returns whether the partition had one */
   #beginOne(partition: JudgePartition): boolean {
     const { counts } = this.#parts
     for (let next = partition.begin(); next !== undefined; next = partition.begin()) {
@@ -148,7 +147,7 @@ export class JudgeDesk {
   }
 
   async #work(begun: Begun, record: FetchedRecord): Promise<void> {
-    // In a turn of its own: reading a large job holds up nothing else.
+    // In a separate turn of the event loop, so that reading a large job delays nothing else.
     await new Promise((resolve) => setImmediate(resolve))
     const { partition } = begun
     try {
@@ -161,7 +160,7 @@ export class JudgeDesk {
     }
   }
 
-  /** A message that is no job, or whose run is none that can be scored, is kept where a person can look at it. */
+  /** Moves a message that is not a job, or whose run cannot be scored, to the dead-letter topic. */
   async #putAside(partition: JudgePartition, record: FetchedRecord, error: unknown): Promise<void> {
     const { counts, putAside, report } = this.#parts
     counts.dead += 1
@@ -171,7 +170,7 @@ export class JudgeDesk {
     if (await putAside(partition, record)) partition.finish(record.offset)
   }
 
-  /** @returns What came of the job; `undefined` if it is not this process's any more */
+  /** @returns the job's result; `undefined` if the job no longer belongs to this process */
   async #evaluate(begun: Begun, record: FetchedRecord, job: JudgeJob): Promise<Evaluation | undefined> {
     const { partition } = begun
     const { scorer, counts } = this.#parts

@@ -6,34 +6,34 @@ import type { Commit } from '../offset-states.ts'
 import type { FetchedRecord } from '../topic-fetcher.ts'
 import { decodeSpending, encodeSpending } from './spending-text.ts'
 
-/** Between the states of the jobs and what was spent, in the metadata of a commit. In base64 it does not occur. */
+/** Separates job states and spending in a commit's metadata. It does not occur in base64. */
 const SEPARATOR = '|'
 
-/** Jobs before the commit whose ids are read again, so that what was answered is known after a restart. */
+/** Jobs before the commit whose ids are read again, to recognise answered jobs after a restart. */
 const LOOK_BACK = 1000
 
-/** Jobs that are known to have been begun, of each partition. */
+/** Started jobs that are remembered for each partition. */
 const KNOWN_IDS = 20_000
 
 /** What a partition needs. */
 export interface JudgePartitionParts {
   readonly number: number
-  /** What the last owner has committed; `undefined` if there was none. */
+  /** The last owner's commit; `undefined` if there was none. */
   readonly committed: Commit | undefined
-  /** Makes the budget of the partition from what was spent of it. */
+  /** Creates the partition's budget from its earlier spending. */
   readonly createBudget: (history: BudgetHistory | undefined) => Budget
   readonly report: (message: string) => void
 }
 
-/** What a commit holds, and the jobs that it speaks of as done whose judges were asked. */
+/** A commit, and the jobs with asked judges that it marks as done. */
 export interface JudgeCommit {
   readonly commit: Commit
   readonly answered: readonly number[]
 }
 
 /**
- * One partition of the jobs: which of them are done, which of their scores were asked for before, and its share of the budget. All of it
- * goes with the partition when it gets another owner.
+ * One partition of jobs: which are done, which questions were asked before, and its share of the budget. All of it moves with the partition
+ * to a new owner.
  */
 export class JudgePartition {
   readonly #parts: JudgePartitionParts
@@ -41,10 +41,10 @@ export class JudgePartition {
   readonly budget: Budget
   readonly #waiting: FetchedRecord[] = []
   readonly #known = new BoundedSet(KNOWN_IDS)
-  /** Jobs whose judges were asked, or are about to be, and that are not committed as done. */
+  /** Jobs whose judges were asked or are about to be, and that are not committed as done. */
   readonly #asked = new Set<number>()
   readonly #firstOffset: number
-  /** Where looking back has come to. */
+  /** The current position of looking back. */
   #behind: number
   #waitingBytes = 0
   #isDirty = false
@@ -75,12 +75,12 @@ export class JudgePartition {
     return this.#behind < this.#firstOffset ? this.#behind : this.#states.next
   }
 
-  /** Jobs that are not done. */
+  /** Unfinished jobs. */
   get lag(): number {
     return this.#states.size + Math.max(0, this.#end - this.#states.next)
   }
 
-  /** Jobs that were read and wait for their turn. */
+  /** Jobs that were read and wait. */
   get waiting(): number {
     return this.#waiting.length
   }
@@ -90,20 +90,20 @@ export class JudgePartition {
     return this.#waitingBytes
   }
 
-  /** Jobs whose judges were asked, or are about to be, and that are not committed as done. */
+  /** Jobs whose judges were asked or are about to be, and that are not committed as done. */
   get inFlight(): number {
     return this.#asked.size
   }
 
-  /** The broker says where the partition ends. */
+  /** Called with the partition's end, as the broker reports it. */
   endsAt(_topic: string, end: number): void {
     this.#end = end
   }
 
   /**
-   * Takes what was read.
+   * Accepts records.
    *
-   * @param next The offset to read next.
+   * @param next the offset to read next
    */
   take(records: readonly FetchedRecord[], next: number): void {
     for (const record of records) this.#takeOne(record)
@@ -111,7 +111,7 @@ export class JudgePartition {
     else if (next > this.#states.next) this.#states.add(next - 1, 'finished')
   }
 
-  /** The broker has dropped what comes before an offset. @returns How many jobs are gone that were not read */
+  /** The broker dropped everything before an offset. @returns how many unread jobs are lost */
   skipTo(first: number): number {
     if (first <= this.#firstOffset) {
       this.#behind = first
@@ -124,7 +124,7 @@ export class JudgePartition {
     return gone
   }
 
-  /** The job that has waited longest, and whether the same was begun before: it is on the topic twice, and asked once. */
+  /** The job that has waited longest, and whether the same job was started before. Duplicates on the topic are asked once. */
   begin(): { readonly record: FetchedRecord; readonly isKnown: boolean } | undefined {
     const record = this.#waiting.shift()
     if (record === undefined) return undefined
@@ -134,25 +134,25 @@ export class JudgePartition {
     return { record, isKnown }
   }
 
-  /** The judge of a job is about to be asked. What is set aside for it is to be committed before. */
+  /** A job's judge is about to be asked. Its reservation must be committed first. */
   asks(offset: number): void {
     this.#asked.add(offset)
     this.#isDirty = true
   }
 
-  /** The judge of a job was not asked after all. */
+  /** A job's judge was not asked after all. */
   asksNot(offset: number): void {
     this.#asked.delete(offset)
     this.#isDirty = true
   }
 
-  /** Nothing of a job is needed any more. */
+  /** A job is no longer needed. */
   finish(offset: number): void {
     this.#states.set(offset, 'finished')
     this.#isDirty = true
   }
 
-  /** What was spent, with nothing done from an offset on: for a partition whose messages are not those that were read. */
+  /** The spending, with nothing done from an offset on, for a partition whose messages have been replaced. */
   commitAt(offset: number): Commit {
     return { offset, metadata: SEPARATOR + encodeSpending(this.budget.history()) }
   }
@@ -168,12 +168,12 @@ export class JudgePartition {
     }
   }
 
-  /** The broker has taken a commit. */
+  /** The broker accepted a commit. */
   committed({ answered }: JudgeCommit): void {
     for (const offset of answered) this.#asked.delete(offset)
   }
 
-  /** The broker has not taken a commit. */
+  /** The broker did not accept a commit. */
   notCommitted(): void {
     this.#isDirty = true
   }

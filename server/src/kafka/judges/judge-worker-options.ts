@@ -1,12 +1,12 @@
 import type { GroupOptions } from '../group-options.ts'
 
-/** How a judge worker is set up. */
+/** Options of a judge worker. */
 export interface JudgeWorkerOptions extends GroupOptions {
   readonly topics: {
     readonly jobs: string
-    /** Where messages are put that are no jobs. */
+    /** The topic for messages that are not jobs. */
     readonly dead: string
   }
-  /** Jobs that have waited for longer are not judged. */
+  /** Older jobs are not judged. */
   readonly maxJobAgeMs: number
 }

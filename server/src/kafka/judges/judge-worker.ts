@@ -14,25 +14,25 @@ import { JudgeDesk } from './judge-desk.ts'
 import { JudgePartition } from './judge-partition.ts'
 import type { JudgeWorkerOptions } from './judge-worker-options.ts'
 
-/** What a judge worker works with. */
+/** The parts of a judge worker. */
 export interface JudgeWorkerParts {
   readonly scorer: JudgeScorer
   readonly outbox: Outbox
-  /** Identifies the configuration that all workers and judge workers ought to have in common. */
+  /** Identifies the configuration that all workers and judge workers should share. */
   readonly configHash: string
   readonly report: (message: string) => void
 }
 
-/** Bytes of jobs that were read and wait, of all partitions together. */
+/** Most bytes of waiting jobs, over all partitions. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
-/** Beyond the longest that a score may take: jobs wait, and none is begun or done. */
+/** Added to the timeout of a score: jobs wait, but none starts or ends. */
 const STUCK_MS = 30_000
-/** Commits that fail for so long show at readiness. */
+/** Readiness fails if commits have failed for this long. */
 const UNCOMMITTED_MS = 10_000
 
 /**
- * Asks judges about the runs that workers have put on the topic of jobs. Each partition of it has its share of the budget, and what
- * was spent of it is committed with the partition: it survives restarts, and goes where the partition goes.
+ * Asks judges about the runs on the topic of jobs. Each partition has its share of the budget, and its spending is committed with it, so
+ * that it survives restarts and moves with the partition.
  */
 export class JudgeWorker {
   readonly #options: JudgeWorkerOptions
@@ -87,9 +87,9 @@ export class JudgeWorker {
   }
 
   /**
-   * Checks the topic, joins the group, and begins to read.
+   * Checks the topic, joins the group, and starts reading.
    *
-   * @throws Error if the topic is not as it has to be: what was expected, what is, and what to do
+   * @throws Error if the topic is not configured correctly: what was expected, what was found, and what to do
    */
   static async start(options: JudgeWorkerOptions, parts: JudgeWorkerParts): Promise<JudgeWorker> {
     const base = await clientOptions(options.kafka)
@@ -106,37 +106,37 @@ export class JudgeWorker {
     return [...this.#partitions.keys()]
   }
 
-  /** Jobs on the partitions that are not done. */
+  /** Unfinished jobs on the partitions. */
   get lag(): number {
     return this.#sum(({ lag }) => lag)
   }
 
-  /** Jobs whose judges were asked, and that are not committed as done: so many are asked again if the process is killed. */
+  /** Jobs with asked judges that are not committed as done. They are asked again if the process is killed. */
   get inFlight(): number {
     return this.#sum(({ inFlight }) => inFlight)
   }
 
-  /** Jobs that were read and wait for their turn. */
+  /** Jobs that were read and wait. */
   get waiting(): number {
     return this.#sum(({ waiting }) => waiting)
   }
 
-  /** Commits that the broker has taken, and that it has not. */
+  /** Counts of commits. */
   get commits(): JudgeCommitCounts {
     return this.#commits.counts
   }
 
-  /** How much of the tightest limit is used in the partition where most of it is, 0 to 1. */
+  /** The used share of the tightest limit, 0 to 1, in the partition where it is highest. */
   get budgetUsedRatio(): number {
     return Math.max(0, ...[...this.#partitions.values()].map(({ budget }) => budget.usedRatio()))
   }
 
-  /** Whether providers are left alone for now, because they are overloaded or away. */
+  /** Whether providers are paused because they are overloaded or unavailable. */
   get isLeavingAlone(): boolean {
     return this.#desk.isPaused
   }
 
-  /** Why the worker does not ask now; `undefined` if it does. */
+  /** Why the worker does not ask judges now; `undefined` if it does. */
   get unavailable(): string | undefined {
     const { reason } = this.#reader.refusals
     if (reason !== undefined) return `${reason}.`
@@ -149,8 +149,8 @@ export class JudgeWorker {
   }
 
   /**
-   * Why the worker ought to be restarted: jobs wait, their scores get out, and none is begun or done. Brokers that are away are no
-   * reason: a restart does not bring them back.
+   * Why the worker should be restarted: jobs wait, scores are delivered, but no job starts or ends. Unavailable brokers are not a reason,
+   * because a restart does not help.
    */
   get stuck(): string | undefined {
     const { outbox, scorer } = this.#parts
@@ -165,7 +165,7 @@ export class JudgeWorker {
     return `No job was begun or done for ${Math.round(idleMs / 1000)} s although ${this.lag} wait.${why}`
   }
 
-  /** Lets the judges finish that are asked, delivers, commits, and leaves the group. */
+  /** Lets running judges finish, delivers, commits, and leaves the group. */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true
     this.#isPaused = true
@@ -227,7 +227,7 @@ export class JudgeWorker {
       get next() {
         return isOurs() ? partition.next : -1
       },
-      // What judges cannot keep up with stays on Kafka.
+      // Jobs that judges cannot keep up with stay on Kafka.
       isReady:
         !this.#isPaused &&
         !outbox.isFull &&
@@ -277,7 +277,7 @@ export class JudgeWorker {
   }
 }
 
-/** Milliseconds since the epoch, by a clock that does not go back: what was spent would be counted twice, or forgotten. */
+/** Milliseconds since the epoch, by a clock that never goes back; otherwise spending would be counted twice or forgotten. */
 function steadyEpochMs(): number {
   return performance.timeOrigin + performance.now()
 }

@@ -22,12 +22,12 @@ const historySchema = z.strictObject({
   ),
 })
 
-/** What was spent, as short as it gets, for the metadata of a commit. */
+/** Encodes spending compactly, for the metadata of a commit. */
 export function encodeSpending(history: BudgetHistory): string {
   return deflateRawSync(JSON.stringify(history)).toString('base64')
 }
 
-/** @returns What was spent; `undefined` if the text does not say */
+/** @returns the spending; `undefined` if the text is invalid */
 export function decodeSpending(text: string): BudgetHistory | undefined {
   try {
     return historySchema.parse(JSON.parse(inflateRawSync(Buffer.from(text, 'base64')).toString()))

@@ -1,19 +1,19 @@
 import type { SourceSpan } from 'spanscore/engine'
 
-/** Attributes of one span, or of one of its events, that are kept. */
+/** Most attributes of a span or an event that are kept. */
 const MAX_ATTRIBUTES = 48
 
-/** Characters of one value that are kept. */
+/** Most characters of a value that are kept. */
 const MAX_CHARACTERS = 1000
 
-/** Events of one span that are kept. */
+/** Most events of a span that are kept. */
 const MAX_EVENTS = 8
 
 type Attributes = SourceSpan['attributes']
 
 /**
- * A span of no agent, such as one of a database client, without what would fill the database of the page: people look at it, and no
- * scorer reads it. What was left out is counted as OpenTelemetry counts it.
+ * Reduces a span of no agent, such as a database client's, so that it does not fill the page's database: people look at it, but no scorer
+ * reads it. What was dropped is counted as in OpenTelemetry.
  */
 export function boundedSpan(span: SourceSpan): SourceSpan {
   const attributes = boundedAttributes(span.attributes)
@@ -36,7 +36,7 @@ function boundedAttributes(attributes: Attributes): Attributes {
   return Object.fromEntries(kept.map(([key, value]) => [cut(key), boundedValue(value)]))
 }
 
-/** Lists and objects are kept as they are where they are small, else as the beginning of their JSON. */
+/** Small arrays and objects are kept unchanged; of large ones, the beginning of their JSON is. */
 function boundedValue(value: unknown): unknown {
   if (typeof value === 'string') return cut(value)
   if (typeof value !== 'object' || value === null) return value

@@ -15,7 +15,7 @@ export interface ComparedRun {
   readonly position: number
 }
 
-/** A question whose score is not the same on both sides. */
+/** A question with different scores on both sides. */
 export interface ChangedRun {
   readonly question: string
   readonly agent: string
@@ -23,27 +23,27 @@ export interface ChangedRun {
   readonly after: ComparedRun
 }
 
-/** What is different between two sets of scores. */
+/** The difference of two sets of scores. */
 export interface Comparison {
   readonly before: ScoreSummary
   readonly after: ScoreSummary
   /** `undefined` if a side has no scores. */
   readonly difference: { readonly mean: number; readonly interval95: readonly [number, number] } | undefined
-  /** Questions that both sides answered, and how many of them score the same. */
+  /** Questions that both sides answered, and how many have the same score. */
   readonly paired: number
   readonly same: number
   readonly changed: readonly ChangedRun[]
-  /** Scores of the scorer that are withheld, and on neither side. */
+  /** Withheld scores of the scorer, which are on neither side. */
   readonly withheld: number
 }
 
-/** Runs of each side that are looked through for equal questions: the latest ones. */
+/** Most runs of each side to search for equal questions: the latest ones. */
 const MAX_RUNS = 5000
 
-/** Changed runs that are given: those with the largest change. */
+/** Most changed runs to return: those with the largest change. */
 const MAX_CHANGED = 100
 
-/** Compares two sets of scores: two versions, models, agents, or times. */
+/** Compares two sets of scores: two versions, models, agents, or periods. */
 export function compareScores(database: DatabaseSync, before: ScoreFilter, after: ScoreFilter): Comparison {
   const sides = [before, after].map((filter) => summaryOf(database, filter))
   const [first = NOTHING, second = NOTHING] = sides
@@ -76,8 +76,8 @@ export function compareScores(database: DatabaseSync, before: ScoreFilter, after
 const NOTHING: ScoreSummary = { runs: 0, mean: undefined, failing: undefined }
 
 /**
- * The difference of two means, with an interval made of theirs: the square-and-add method of Newcombe ("Interval estimation for
- * the difference between independent proportions: comparison of eleven methods", Statistics in Medicine 17, 1998, method 10).
+ * The difference of two means, with an interval from both of theirs: Newcombe's square-and-add method ("Interval estimation for the
+ * difference between independent proportions: comparison of eleven methods", Statistics in Medicine 17, 1998, method 10).
  */
 export function differenceOf(
   before: WeightedMean,

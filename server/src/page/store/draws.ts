@@ -2,19 +2,19 @@ import type { DatabaseSync } from 'node:sqlite'
 
 import { all, first, run as execute } from './page-database.ts'
 
-/** The scores that may be drawn: those of one version, scored, of runs that are stored. */
+/** The scores that may be drawn: scored, of one version, and of stored runs. */
 const POPULATION = 's.scorer = ?1 AND s.version = ?2 AND s.label IS NOT NULL AND s.weight IS NOT NULL'
 export const UNDRAWN = `${POPULATION} AND NOT EXISTS
   (SELECT 1 FROM drawn d WHERE d.run_id = r.id AND d.scorer = s.scorer AND d.version = s.version)`
 export const SCORES_OF_RUNS = 'FROM scores s JOIN runs r ON r.seq = s.run_seq'
 
 /**
- * Draws scores to be labelled, about half of them from those that pass and half from those that fail where there are enough: the rare
- * ones say as much about a scorer as the others. How many exactly is left to chance, because the last verdicts of a draw would
- * follow from those before. Each draw notes its probability, by which what is found is weighted.
+ * Draws scores for labelling, if possible about half passes and half fails: the rarer kind says as much about a scorer as the other. The
+ * exact number is random, because otherwise the last verdicts of a draw would follow from the earlier ones. Each draw stores its
+ * probability, by which results are weighted.
  *
- * @param random A number from 0 to 1, 1 excluded.
- * @returns How many were drawn.
+ * @param random a number from 0 to 1, excluding 1
+ * @returns how many were drawn
  */
 export function drawScores(
   database: DatabaseSync,
@@ -69,7 +69,7 @@ export function drawScores(
   return counts.fail + counts.pass
 }
 
-/** How many of a draw are to be fails: one at least, one pass at least, and a coin for each of the others. */
+/** How many fails to draw: at least one fail and one pass, and a coin toss for each of the others. */
 function failsOf(count: number, random: () => number): number {
   const coins = Array.from({ length: count === 1 ? 1 : count - 2 }, () => Math.round(random()))
   return coins.reduce((sum, coin) => sum + coin, count === 1 ? 0 : 1)
@@ -88,8 +88,8 @@ function sample<Item>(items: readonly Item[], count: number, random: () => numbe
 }
 
 /**
- * The probability with which a score was drawn, over all draws that it took part in. `undefined` if it was not drawn: it was
- * picked for a reason, and says nothing about the others.
+ * The probability with which a score was drawn, over all its draws. `undefined` if it was not drawn: it was picked for a reason, and does
+ * not represent others.
  */
 export function drawProbability(
   database: DatabaseSync,
@@ -116,7 +116,7 @@ export function drawProbability(
   return 1 - draws.reduce((left, { probability }) => left * (1 - probability), 1)
 }
 
-/** Whether somebody wanted to see the verdict on a drawn score before it was labelled. */
+/** Whether somebody revealed a drawn score's verdict before it was labelled. */
 export function isSeen(database: DatabaseSync, runId: string, scorer: string, version: string): boolean {
   const seen = 'SELECT 1 AS found FROM drawn WHERE run_id = ? AND scorer = ? AND version = ? AND seen_ms IS NOT NULL'
   return first(database, seen, runId, scorer, version) !== undefined

@@ -6,7 +6,7 @@ import { SCORES_OF_RUNS } from './draws.ts'
 import { probabilityNow } from './labels.ts'
 import { all, first, run as execute } from './page-database.ts'
 
-/** Labels as `spanscore calibrate` reads them, a line each. Runs that were not drawn stay out. */
+/** Labels in the format of `spanscore calibrate`, one per line, without runs that were not drawn. */
 export function exportLabels(
   database: DatabaseSync,
   scorer: string,
@@ -38,7 +38,7 @@ export function exportLabels(
   }))
 }
 
-/** Stores labels that were given elsewhere. */
+/** Imports labels from elsewhere. */
 export function importLabels(database: DatabaseSync, labels: readonly Label[]): void {
   database.exec('BEGIN')
   for (const label of labels) {

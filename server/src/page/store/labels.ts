@@ -8,22 +8,22 @@ import { all, first, run as execute } from './page-database.ts'
 import { SHOWN_LABELS } from './withheld.ts'
 import type { Viewer } from './page-database.ts'
 
-/** A score that was drawn to be labelled, without what the scorer says of it. */
+/** A score that was drawn for labelling, without its verdict. */
 export interface DrawnRun {
   readonly runId: string
   readonly question: string
   readonly agent: string
 }
 
-/** How far the labelling of a scorer has come. */
+/** The labelling progress of a scorer. */
 export interface LabelProgress {
   readonly drawn: number
   readonly labelled: number
-  /** Scores of this version that are stored, and that nobody has drawn. */
+  /** Stored scores of this version that were never drawn. */
   readonly undrawn: number
 }
 
-/** What a person said, beside what the scorer says. */
+/** A person's label and the scorer's verdict. */
 export interface LabelledRun {
   readonly run_id: string
   readonly version: string
@@ -37,7 +37,7 @@ export interface LabelledRun {
   readonly agent: string | null
 }
 
-/** How well a scorer agrees with people, over runs that were drawn. */
+/** How well a scorer agrees with people, over drawn runs. */
 export interface Agreement {
   readonly bothPass: number
   readonly bothFail: number
@@ -45,11 +45,11 @@ export interface Agreement {
   readonly missed: number
   /** The scorer fails what people pass. */
   readonly falseAlarms: number
-  /** The share of all scores on which they agree, weighted by how the labelled ones were drawn. */
+  /** The share of all scores on which they agree, weighted by the draw probabilities. */
   readonly share: WeightedMean | undefined
 }
 
-/** The drawn scores that are still stored and that this person has not labelled, in an order that says nothing of them. */
+/** Stored drawn scores that this person has not labelled, in an order that reveals nothing. */
 export function waitingRuns(
   database: DatabaseSync,
   scorer: string,
@@ -69,7 +69,7 @@ export function waitingRuns(
   )
 }
 
-/** @param waiting How many drawn scores wait for a label of this person. */
+/** @param waiting how many drawn scores wait for this person's label */
 export function progressOf(
   database: DatabaseSync,
   scorer: string,
@@ -87,7 +87,7 @@ export function progressOf(
   return { drawn: labelled + waiting, labelled, undrawn: count(`${SCORES_OF_RUNS} WHERE ${UNDRAWN}`) }
 }
 
-/** What a person says of a score. */
+/** A label by a person. */
 export interface GivenLabel {
   readonly runId: string
   readonly scorer: string
@@ -98,9 +98,9 @@ export interface GivenLabel {
 }
 
 /**
- * Stores a label, or replaces the one that the same person gave before.
+ * Stores a label, or replaces the same person's earlier one.
  *
- * @returns Whether there is such a score.
+ * @returns whether the score exists
  */
 export function saveLabel(database: DatabaseSync, given: GivenLabel, nowMs: number): boolean {
   const { runId, scorer, version, labeller, label, note } = given
@@ -132,7 +132,7 @@ export function saveLabel(database: DatabaseSync, given: GivenLabel, nowMs: numb
   return true
 }
 
-/** The labels that a person may see, the latest first: what others say of a run is withheld from those who are to label it, too. */
+/** The labels that a person may see, latest first. Other people's labels of a run are withheld from those who should still label it. */
 export function labelsShownTo(
   database: DatabaseSync,
   scorer: string,
@@ -152,8 +152,8 @@ export function labelsShownTo(
 }
 
 /**
- * The probability with which a labelled score was drawn: every further draw makes it larger. `null` where it was labelled without
- * having been drawn, or after its verdict had been seen.
+ * The probability with which a labelled score was drawn; further draws increase it. `null` if it was not drawn, or was labelled after its
+ * verdict was seen.
  */
 export function probabilityNow(
   database: DatabaseSync,
@@ -164,7 +164,7 @@ export function probabilityNow(
   return drawProbability(database, label.run_id, scorer, label.version) ?? label.draw_probability
 }
 
-/** How a scorer agrees with people on the runs that were drawn. */
+/** How a scorer agrees with people on drawn runs. */
 export function agreementOf(labels: readonly LabelledRun[]): Agreement {
   const counted = labels.filter(({ judged, draw_probability: drawn }) => judged !== null && drawn !== null)
   const count = (judged: string, label: string) =>

@@ -5,16 +5,16 @@ import type { SQLInputValue } from 'node:sqlite'
 import { PAGE_MIGRATIONS } from './schema.ts'
 
 /**
- * Opens the database of the page in the data folder of the service, and makes it where there is none.
+ * Opens the page's database in the service's data folder, and creates it if needed.
  *
- * @throws Error if a newer version of the service wrote it.
+ * @throws Error if a newer version of the service wrote it
  */
 export function openPageDatabase(folder: string): DatabaseSync {
   const path = join(folder, 'page.db')
   const database = new DatabaseSync(path)
   try {
     database.exec('PRAGMA journal_mode = WAL')
-    // What a crash of the machine takes from the last second is only not shown: scores have their own log.
+    // A crash of the machine may lose the last second, but only for the page: scores have their own log.
     database.exec('PRAGMA synchronous = NORMAL')
     database.exec('PRAGMA foreign_keys = ON')
     database.exec('PRAGMA cache_size = -65536')
@@ -35,34 +35,34 @@ export function openPageDatabase(folder: string): DatabaseSync {
   }
 }
 
-/** The person for whom something is read: `:viewer` of statements that read `shownScores`. */
+/** The viewer: `:viewer` in statements that read `shownScores`. */
 export interface Viewer {
-  /** The name that this person labels with; `''` without one. */
+  /** The viewer's name for labels; `''` without one. */
   readonly viewer: string
 }
 
-/** What a statement is given: values in the order of its `?`, and before them the viewer where it asks for one. */
+/** The parameters of a statement: the values for each `?`, after the viewer if the statement uses one. */
 export type Given = readonly SQLInputValue[] | readonly [Viewer, ...SQLInputValue[]]
 
-/** All rows of a query; `Row` is what its SELECT names. */
+/** All rows of a query; `Row` has the columns of its SELECT. */
 export function all<Row extends object>(database: DatabaseSync, sql: string, ...given: Given): Row[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's SELECT has these columns
   return prepared(database, sql).all(...positional(given)) as Row[]
 }
 
-/** The first row of a query; `Row` is what its SELECT names. */
+/** The first row of a query; `Row` has the columns of its SELECT. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the columns, as for `all`
 export function first<Row extends object>(database: DatabaseSync, sql: string, ...given: Given): Row | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's SELECT has these columns
   return prepared(database, sql).get(...positional(given)) as Row | undefined
 }
 
-/** Runs a statement. @returns The number of rows that it changed. */
+/** Runs a statement. @returns the number of changed rows */
 export function run(database: DatabaseSync, sql: string, ...parameters: readonly SQLInputValue[]): number {
   return Number(prepared(database, sql).run(...parameters).changes)
 }
 
-/** The driver takes names and values alike, and its types do not know a spread of both. */
+/** The driver accepts names together with values, but its types do not allow a spread of both. */
 function positional(given: Given): SQLInputValue[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
   return given as unknown as SQLInputValue[]
@@ -72,7 +72,7 @@ type Statement = ReturnType<DatabaseSync['prepare']>
 
 const statements = new WeakMap<DatabaseSync, Map<string, Statement>>()
 
-/** Filters make some hundred different queries at most; values are parameters and never part of the text. */
+/** Filters create at most some hundred different queries. Values are always parameters, never part of the text. */
 function prepared(database: DatabaseSync, sql: string): Statement {
   let known = statements.get(database)
   if (known === undefined) statements.set(database, (known = new Map()))
@@ -80,7 +80,7 @@ function prepared(database: DatabaseSync, sql: string): Statement {
   if (statement === undefined) {
     if (known.size > 500) known.clear()
     known.set(sql, (statement = database.prepare(sql)))
-    // Some filters of a query read no scores.
+    // Some queries with filters read no scores.
     statement.setAllowUnknownNamedParameters(true)
   }
   return statement

@@ -4,7 +4,7 @@ import { all } from './page-database.ts'
 import { countWithheld, shownScores, withheldOfRuns } from './withheld.ts'
 import type { Viewer } from './page-database.ts'
 
-/** Which runs are listed. What is absent leaves none out. */
+/** Which runs to list. Absent filters exclude nothing. */
 export interface RunFilter {
   readonly agent?: string | undefined
   readonly status?: string | undefined
@@ -12,20 +12,20 @@ export interface RunFilter {
   readonly scorer?: string | undefined
   /** `pass`, `fail`, or `none` for runs that the scorer did not score. Needs a scorer. */
   readonly label?: string | undefined
-  /** Position of the score in its range, 0 to 1, higher is better. Needs a scorer. */
+  /** Position of the score in its range, 0 to 1; higher is better. Needs a scorer. */
   readonly minScore?: number | undefined
   readonly maxScore?: number | undefined
   readonly version?: string | undefined
   readonly model?: string | undefined
-  /** When the run was settled: milliseconds since the epoch. */
+  /** When the run was settled, in milliseconds since the epoch. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
-  /** `worst` begins with the lowest score of the scorer. @default 'newest' */
+  /** `worst` starts with the lowest score of the scorer. @default 'newest' */
   readonly sort?: 'newest' | 'worst' | undefined
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   readonly after?: string | undefined
   readonly limit?: number | undefined
-  /** The person who looks: scores that this person is to label are withheld. */
+  /** The viewer: scores that this person should label are withheld. */
   readonly labeller?: string | undefined
 }
 
@@ -50,7 +50,7 @@ export interface ListedRun {
   readonly failed_tool_calls: number
   readonly input_tokens: number | null
   readonly output_tokens: number | null
-  /** Of the run's own model calls, at list prices; `null` where it is not known. */
+  /** The cost of the run's own model calls at list prices; `null` if unknown. */
   readonly cost_usd: number | null
   readonly scores: readonly ListedScore[]
 }
@@ -58,7 +58,7 @@ export interface ListedRun {
 /** A score as a mark in the list. */
 export interface ListedScore {
   readonly scorer: string
-  /** `scored`, `skipped` or `failed`; `withheld` until the person who looks has labelled it. */
+  /** `scored`, `skipped` or `failed`; `withheld` until the viewer has labelled it. */
   readonly status: string
   readonly reason: string | null
   readonly value: number | null
@@ -74,16 +74,16 @@ interface Where {
   readonly values: readonly SQLInputValue[]
 }
 
-/** A part of the list. */
+/** A page of the list. */
 export interface RunPage {
   readonly runs: readonly ListedRun[]
-  /** Where the next page begins; `undefined` on the last. */
+  /** Where the next page starts; `undefined` on the last one. */
   readonly next: string | undefined
-  /** Scores of the filter's scorer that are withheld: their runs are in the list only without a choice of this scorer. */
+  /** Withheld scores of the filter's scorer. Their runs are only listed without a filter on this scorer. */
   readonly withheld: number
 }
 
-/** One page of runs. Pages are found by where the one before ended, so that a later page takes no longer than the first. */
+/** One page of runs. A page starts where the previous one ended, so later pages take no longer than the first. */
 export function listRuns(database: DatabaseSync, filter: RunFilter): RunPage {
   const viewer = { viewer: filter.labeller ?? '' }
   const limit = Math.min(Math.max(1, filter.limit ?? PAGE), 200)
@@ -91,7 +91,7 @@ export function listRuns(database: DatabaseSync, filter: RunFilter): RunPage {
   const where = conditions(filter, chosen)
   const clause = where.map(({ sql }) => sql).join(' AND ')
   const order = chosen.isWorst ? 'at_position, at_seq' : 'at_seq DESC'
-  // Runs are looked up only after an index has said which ones the page holds.
+  // An index determines the runs of the page before they are looked up.
   const rows = all<Omit<ListedRun, 'scores'> & { at_position: number | null }>(
     database,
     `SELECT r.seq, r.id, r.trace_id, r.parent_id, r.agent, r.agent_version, r.service, r.model, r.status, r.question,
@@ -117,14 +117,14 @@ export function listRuns(database: DatabaseSync, filter: RunFilter): RunPage {
   }
 }
 
-/** What runs are chosen from: each filter is a column of one index, in the order of the list. */
+/** How runs are selected: each filter is a column of one index, in the order of the list. */
 interface Choice {
   readonly isWorst: boolean
-  /** The tables, with the index that is read: SQLite would have to guess. */
+  /** The tables with the index to use, because SQLite would have to guess. */
   readonly source: string
-  /** The table that has the columns of filters. */
+  /** The table with the filters' columns. */
   readonly columns: 's' | 'r'
-  /** The place of a run, in the words of the table that is read first. */
+  /** The position of a run, by the table that is read first. */
   readonly seq: string
 }
 
@@ -172,12 +172,12 @@ function conditions(filter: RunFilter, { isWorst, columns, seq }: Choice): Where
     if (isWorst) add('s.position IS NOT NULL')
     if (filter.version !== undefined) add('s.version = ?', filter.version)
   }
-  // Without a choice of agent the list shows whole conversations; agents that others started are in them.
+  // Without an agent filter, the list shows whole conversations, which include nested agents.
   if (filter.agent === undefined) add(columns === 's' ? 's.is_nested = 0' : 'r.parent_id IS NULL')
   else add(`${columns}.agent = ?`, filter.agent)
   if (filter.status !== undefined) add(columns === 's' ? 's.run_status = ?' : 'r.status = ?', filter.status)
   if (filter.model !== undefined) add(`${columns}.model = ?`, filter.model)
-  // Runs are settled in the order of their places: the first and the last one in time bound all.
+  // Runs are settled in the order of their positions, so the first and last position of a period bound it.
   if (filter.fromMs !== undefined) {
     add(`${seq} >= (SELECT seq FROM runs WHERE settled_ms >= ? ORDER BY settled_ms LIMIT 1)`, filter.fromMs)
     add(`${columns}.settled_ms >= ?`, filter.fromMs)
@@ -194,12 +194,12 @@ function conditions(filter: RunFilter, { isWorst, columns, seq }: Choice): Where
   return found
 }
 
-/** A query would end at a character of zero. */
+/** A query would end at a null character. */
 function wordsOf(text: string | undefined): readonly string[] {
   return (text ?? '').split(/[\s\0]+/).filter((word) => word !== '')
 }
 
-/** Every word must be in the text; the last may have been typed only in part. FTS operators mean nothing here. */
+/** Every word must occur; the last one may be incomplete. FTS operators have no effect. */
 function matchOf(words: readonly string[]): string {
   return words.map((word, index) => `"${word.replaceAll('"', '""')}"${index === words.length - 1 ? '*' : ''}`).join(' ')
 }
@@ -228,7 +228,7 @@ function scoresOf(
   )
 }
 
-/** What is known of a score that is withheld. */
+/** The visible part of a withheld score. */
 const WITHHELD_MARK = {
   status: 'withheld',
   reason: null,

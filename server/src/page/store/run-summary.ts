@@ -1,7 +1,7 @@
 import { costUsd, priceByName } from 'spanscore/engine'
 import type { AgentRun } from 'spanscore/engine'
 
-/** What the list shows of a run. */
+/** A run's data in the list. */
 export interface RunSummary {
   readonly id: string
   readonly traceId: string
@@ -21,14 +21,14 @@ export interface RunSummary {
   readonly failedToolCalls: number
   readonly inputTokens: number | null
   readonly outputTokens: number | null
-  /** What its own model calls cost at list prices, in US dollars; `null` where a price or a count of tokens is unknown. */
+  /** The cost of its own model calls at list prices, in US dollars; `null` if a price or a token count is unknown. */
   readonly costUsd: number | null
 }
 
-/** Characters of a question or an answer that the list keeps. */
+/** Most characters of a question or an answer in the list. */
 const LIST_CHARACTERS = 280
 
-/** Characters of a run that text search finds. */
+/** Most characters of a run that text search covers. */
 const SEARCH_CHARACTERS = 16_000
 
 /** Summarises a run for the list. */
@@ -67,7 +67,7 @@ function costOf({ steps }: AgentRun): number | null {
   return steps.length > 0 ? sum : null
 }
 
-/** The text by which a run is found: question, answer, tools with their arguments and results, errors. */
+/** The searchable text of a run: question, answer, tools with their arguments and results, errors. */
 export function searchText(run: AgentRun): string {
   const parts: string[] = [run.userInput ?? '', run.output ?? '', run.agent.name ?? '', run.error?.message ?? '']
   for (const call of run.toolCalls) {

@@ -35,7 +35,7 @@ const SAVE_RUN = `
   ON CONFLICT (id) DO UPDATE SET ${[...NAMES.slice(1), 'revision'].map((name) => `${name} = excluded.${name}`).join(', ')}
   RETURNING seq`
 
-/** Stores a run, or a new revision of it, which keeps its place in the list. @returns Its place. */
+/** Stores a run or a new revision of it, which keeps its position in the list. @returns its position */
 export function saveRun(
   database: DatabaseSync,
   summary: RunSummary,
@@ -45,7 +45,7 @@ export function saveRun(
 ): number {
   const values = NAMES.map((name) => COLUMNS[name]?.(summary) ?? null)
   const seq = first<{ seq: number }>(database, SAVE_RUN, ...values, settledMs, revision)?.seq ?? 0
-  // Scores know what the list filters by.
+  // Scores have copies of the columns that the list filters by.
   execute(
     database,
     'UPDATE scores SET run_status = ? WHERE run_seq = ? AND run_status <> ?',
@@ -68,9 +68,9 @@ interface RunColumns {
 }
 
 /**
- * Stores what a scorer says of a run.
+ * Stores a scorer's result for a run.
  *
- * @returns Whether the run is stored.
+ * @returns whether the run is stored
  */
 export function saveScore(
   database: DatabaseSync,
@@ -117,19 +117,19 @@ export function saveScore(
   return true
 }
 
-/** What is kept at most. */
+/** The limits of what is kept. */
 export interface Retention {
   readonly maxAgeMs: number
   readonly maxBytes: number
 }
 
-/** Runs that are deleted in one transaction, so that nothing waits for long. */
+/** Runs deleted per transaction, so that nothing waits for long. */
 const CHUNK = 500
 
 /**
- * Deletes a chunk of the oldest runs where they are too old, or too much is stored. Labels are people's work: they stay.
+ * Deletes a chunk of the oldest runs if they are too old or too much is stored. Labels are people's work, and stay.
  *
- * @returns How many were deleted. Where it is more than 0, there may be more.
+ * @returns how many were deleted; if more than 0, there may be more
  */
 export function deleteOldest(database: DatabaseSync, { maxAgeMs, maxBytes }: Retention, nowMs: number): number {
   const isTooLarge = usedBytes(database) > maxBytes
@@ -154,7 +154,7 @@ export function deleteOldest(database: DatabaseSync, { maxAgeMs, maxBytes }: Ret
   return oldest.length
 }
 
-/** Bytes of the database that hold something. */
+/** Bytes of the database that are in use. */
 export function usedBytes(database: DatabaseSync): number {
   const number = (name: string) => Object.values(first(database, `PRAGMA ${name}`) ?? {}).map(Number)[0] ?? 0
   return (number('page_count') - number('freelist_count')) * number('page_size')

@@ -1,4 +1,4 @@
-/** Each entry takes the schema from the version of its index to the next one. Entries are never changed, only added. */
+/** Each entry migrates the schema from the version of its index to the next one. Entries are only added, never changed. */
 export const PAGE_MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE runs (

@@ -7,7 +7,7 @@ import { all } from './page-database.ts'
 import { countWithheld, shownScores } from './withheld.ts'
 import type { Viewer } from './page-database.ts'
 
-/** Which scores are summed up. */
+/** Which scores to summarise. */
 export interface ScoreFilter {
   readonly scorer: string
   readonly agent?: string | undefined
@@ -16,37 +16,37 @@ export interface ScoreFilter {
   readonly model?: string | undefined
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
-  /** The person who looks: scores that this person is to label are in no sum. */
+  /** The viewer: scores that this person should label are excluded. */
   readonly labeller?: string | undefined
 }
 
-/** By what scores are grouped. */
+/** How to group scores. */
 export type Dimension = 'agent' | 'version' | 'agent_version' | 'model'
 
 export const DIMENSIONS: ReadonlySet<string> = new Set<Dimension>(['agent', 'version', 'agent_version', 'model'])
 
-/** What some scores say together. Scores are positions in the scorer's range: 0 to 1, higher is better. */
+/** The summary of some scores. Scores are positions in the scorer's range: 0 to 1, higher is better. */
 export interface ScoreSummary {
   /** Scored runs. */
   readonly runs: number
   /** `undefined` if no score has a weight. */
   readonly mean: WeightedMean | undefined
-  /** Share of the runs that fail, weighted as the mean is. */
+  /** Weighted share of failing runs. */
   readonly failing: number | undefined
 }
 
-/** Scores of one group over time. */
+/** A group's scores over time. */
 export interface ScoreSeries {
   readonly group: string
   readonly total: ScoreSummary
   readonly points: readonly (ScoreSummary & { readonly timeMs: number })[]
-  /** Weighted shares of ten parts of the range, the lowest first. */
+  /** Weighted shares of ten parts of the range, lowest first. */
   readonly distribution: readonly number[]
 }
 
 type SumsRow = WeightedSums & { readonly runs: number; readonly failing: number }
 
-/** The sums that the metrics of the service carry, so that page and alerts say the same. */
+/** The same sums as in the service's metrics, so that page and alerts agree. */
 const SUMS = `
   sum(weight) AS w, sum(weight * position) AS wy, sum(weight * position * position) AS wy2, sum(weight * weight) AS w2,
   sum(weight * weight * position) AS w2y, sum(weight * weight * position * position) AS w2y2,
@@ -54,10 +54,10 @@ const SUMS = `
 
 const SHOWN = shownScores()
 
-/** Groups that are shown; those with most runs come first. */
+/** Most groups to show; those with most runs come first. */
 const MAX_GROUPS = 8
 
-/** Summarises scores, whole and over time. */
+/** Summarises scores, in total and over time. */
 export function summariseScores(
   database: DatabaseSync,
   filter: ScoreFilter,
@@ -99,7 +99,7 @@ export function summariseScores(
   return { all: summaryOf(database, filter), series, withheld: countWithheld(database, filter.scorer, viewer) }
 }
 
-/** Summarises scores as a whole. */
+/** Summarises scores in total. */
 export function summaryOf(database: DatabaseSync, filter: ScoreFilter): ScoreSummary {
   const { sql, values, viewer } = where(filter)
   const [row] = all<SumsRow>(database, `SELECT ${SUMS} FROM ${SHOWN} WHERE ${sql}`, viewer, ...values)
@@ -114,7 +114,7 @@ function toSummary(row: SumsRow): ScoreSummary {
   }
 }
 
-/** The condition that picks the scores of a filter. A score whose run was not drawn has no weight, and counts nowhere. */
+/** The SQL condition of a filter. A score of a run that was not drawn has no weight, and does not count. */
 export function where(filter: ScoreFilter): {
   readonly sql: string
   readonly viewer: Viewer
@@ -137,7 +137,7 @@ export function where(filter: ScoreFilter): {
   }
 }
 
-/** From when to when there are scores of a filter: milliseconds since the epoch. */
+/** The period of a filter's scores, in milliseconds since the epoch. */
 export function timeRange(
   database: DatabaseSync,
   filter: ScoreFilter,

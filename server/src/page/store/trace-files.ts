@@ -8,7 +8,7 @@ import { all } from './page-database.ts'
 import { shownScores } from './withheld.ts'
 import type { Viewer } from './page-database.ts'
 
-/** Traces that are looked up in one step. */
+/** Traces per look-up. */
 const PAGE = 100
 
 interface ScoredRow {
@@ -20,8 +20,8 @@ interface ScoredRow {
 }
 
 /**
- * The runs that a scorer has scored, as `spanscore calibrate` reads them: the spans of their traces and the events of the scores,
- * in OTLP/JSON, one request a line. Together with the labels they are all that calibration needs.
+ * The runs of a scorer in the format of `spanscore calibrate`: the spans of their traces and the score events, as OTLP/JSON, one request
+ * per line. Together with the labels they are everything that calibration needs.
  */
 export function* exportScoredRuns(
   database: DatabaseSync,
@@ -59,7 +59,7 @@ export function* exportScoredRuns(
 
 const STATUS_CODES = { unset: 0, ok: 1, error: 2 }
 
-/** Bits 8 and 9 of a span's flags say that its parent is known to be remote. */
+/** Bits 8 and 9 of a span's flags: its parent is known to be remote. */
 const REMOTE_PARENT = 0x300
 
 function toResourceSpans(span: SourceSpan): unknown {

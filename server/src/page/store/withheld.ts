@@ -11,28 +11,28 @@ import type { Viewer } from './page-database.ts'
  * and nothing that is left of them depends on the verdict. A test names the few queries that read the table itself, and why they do.
  */
 
-/** Drawn scores that are withheld from `:viewer`, who is `''` without a name: `run_id`, `scorer`, `version`. */
+/** Drawn scores that are withheld from `:viewer` (`''` without a name): `run_id`, `scorer`, `version`. */
 const WITHHELD = `SELECT d.run_id, d.scorer, d.version FROM drawn d WHERE d.seen_ms IS NULL AND NOT EXISTS
   (SELECT 1 FROM labels l WHERE l.run_id = d.run_id AND l.scorer = d.scorer AND l.version = d.version
    AND (:viewer = '' OR l.labeller = :viewer))`
 
-/** The same, as rows of scores that are stored. */
+/** The same, as rows of stored scores. */
 const WITHHELD_ROWS = `SELECT w.rowid FROM (${WITHHELD}) d CROSS JOIN runs n ON n.id = d.run_id
   CROSS JOIN scores w ON w.run_seq = n.seq AND w.scorer = d.scorer AND w.version = d.version`
 
 /**
  * The scores that `:viewer` may see, as a table to select from.
  *
- * @param index The index that is read, where SQLite would have to guess.
+ * @param index the index to use if SQLite would have to guess
  */
 export function shownScores(index?: string): string {
   return `(SELECT * FROM scores ${index === undefined ? '' : `INDEXED BY ${index}`} WHERE rowid NOT IN (${WITHHELD_ROWS}))`
 }
 
-/** The labels that `:viewer` may see, as a table to select from: what others say of a run is withheld with its verdict. */
+/** The labels that `:viewer` may see, as a table to select from. Other people's labels of a run are withheld with its verdict. */
 export const SHOWN_LABELS: string = `(SELECT * FROM labels WHERE (run_id, scorer, version) NOT IN (${WITHHELD}))`
 
-/** A score of which only this much is known until it is labelled. */
+/** A withheld score, as far as it is visible. */
 export interface WithheldScore {
   readonly runId: string
   readonly runSeq: number
@@ -53,25 +53,25 @@ export function withheldOfRuns(
   return all(database, sql, { viewer }, JSON.stringify(runSeqs))
 }
 
-/** The withheld scores of all runs of a trace. */
+/** The withheld scores of a trace's runs. */
 export function withheldOfTrace(database: DatabaseSync, traceId: string, { viewer }: Viewer): readonly WithheldScore[] {
   return all(database, `${WITHHELD_SCORES} AND r.trace_id = ? ORDER BY s.scorer`, { viewer }, traceId)
 }
 
 /** How many scores of a scorer are withheld. */
 export function countWithheld(database: DatabaseSync, scorer: string, { viewer }: Viewer): number {
-  // The plus keeps SQLite from reading all scores of the scorer: those that are withheld are few.
+  // The plus prevents SQLite from reading all scores of the scorer; few are withheld.
   const sql = `SELECT count(*) AS n FROM scores WHERE +scorer = ? AND rowid IN (${WITHHELD_ROWS})`
   return first<{ n: number }>(database, sql, { viewer }, scorer)?.n ?? 0
 }
 
-/** Whether others have labelled what this person has yet to label. */
+/** Whether others have labelled something that this person should still label. */
 export function hasWithheldLabels(database: DatabaseSync, scorer: string, { viewer }: Viewer): boolean {
   const sql = `SELECT 1 AS found FROM labels WHERE scorer = ? AND (run_id, scorer, version) IN (${WITHHELD}) LIMIT 1`
   return first(database, sql, { viewer }, scorer) !== undefined
 }
 
-/** A score that somebody wants to see. */
+/** A score to reveal. */
 export interface RevealedScore {
   readonly runId: string
   readonly scorer: string
@@ -79,8 +79,7 @@ export interface RevealedScore {
 }
 
 /**
- * Shows a withheld score to everybody. It leaves the draw: nobody is asked to label it, and labels that it still gets stay out of
- * calibration.
+ * Reveals a withheld score to everybody. It leaves the draw: nobody is asked to label it, and its labels are not used for calibration.
  */
 export function revealScore(database: DatabaseSync, { runId, scorer, version }: RevealedScore, nowMs: number): void {
   execute(
@@ -93,7 +92,7 @@ export function revealScore(database: DatabaseSync, { runId, scorer, version }: 
   )
 }
 
-/** Shows all drawn scores that nobody has labelled: what was drawn and is never labelled would stay withheld for good. */
+/** Reveals all drawn scores without a label, which would otherwise stay withheld forever. */
 export function endDraw(database: DatabaseSync, scorer: string, version: string, nowMs: number): number {
   return execute(
     database,
@@ -106,8 +105,7 @@ export function endDraw(database: DatabaseSync, scorer: string, version: string,
 }
 
 /**
- * A copy of some JSON of a trace without what its spans say of scores of some scorers: an application that scores its own runs writes
- * them on its spans.
+ * Copies JSON of a trace without its spans' scores of some scorers: an application that scores its own runs writes them on its spans.
  */
 export function withoutVerdicts(value: unknown, scorers: ReadonlySet<string>): unknown {
   if (scorers.size === 0 || typeof value !== 'object' || value === null) return value
