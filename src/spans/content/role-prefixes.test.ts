@@ -7,7 +7,12 @@ it('takes a conversation apart that was written as one text', () => {
   expect(rolesAndTexts('developer: Be brief.\nIn French.\nuser: Hi\nassistant: None\ntool: {"a": 1}')).toEqual([
     ['system', 'Be brief.\nIn French.'],
     ['user', 'Hi'],
-    ['tool', '{"a": 1}'],
+    // It called a tool without a word, which is what Python's `None` says.
+    ['assistant', undefined],
+    ['tool', undefined],
+  ])
+  expect(fromRolePrefixes('user: Hi\ntool: {"a": 1}')?.at(-1)?.parts).toEqual([
+    { type: 'tool_call_response', response: { a: 1 } },
   ])
   expect(rolesAndTexts('user: Hi\nassistant: ')).toEqual([['user', 'Hi']])
 })

@@ -1,5 +1,6 @@
 import type { Message } from '../../model/message.ts'
-import { textMessage, toRole } from './messages.ts'
+import { makeMessage, textMessage, toRole } from './messages.ts'
+import { toToolResponse } from './parts.ts'
 
 const ROLES: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
 
@@ -41,8 +42,10 @@ function roleAt(text: string, line: number): string | undefined {
   return ROLES.has(role) && isEnded ? role : undefined
 }
 
-/** Python writes `None` for an answer without text. An empty message at the end requests the answer. */
+/** Python writes `None` for an answer without text, which calls tools. An empty message at the end requests the answer. */
 function add(messages: Message[], role: string, written: string): void {
   const text = written.startsWith(' ') ? written.slice(1) : written
-  if (text !== '' && text !== 'None') messages.push(textMessage(toRole(role), text))
+  if (role === 'tool') messages.push(makeMessage(role, [toToolResponse(undefined, text)]))
+  else if (role === 'assistant' && text === 'None') messages.push(makeMessage(role, []))
+  else if (text !== '' && text !== 'None') messages.push(textMessage(toRole(role), text))
 }

@@ -1,4 +1,5 @@
 import type { Dialect, SpanOutcome, SpanRole } from '../dialect.ts'
+import { toMessages } from '../content/messages.ts'
 import { requestMessages } from '../content/payloads.ts'
 import { asWritten, parsePythonFields } from '../content/python-literal.ts'
 import { parseJson } from '../json.ts'
@@ -26,6 +27,15 @@ export const openLit: Dialect = {
   // Of CrewAI an agent's span has no more than its backstory.
   systemInstructions: (span, logs) => (isOf(span, 'crewai') ? undefined : genAi.systemInstructions?.(span, logs)),
   input: (span, logs) => genAi.input?.(span, logs) ?? requestMessages(span.attributes['gen_ai.workflow.input']),
+
+  output(span, logs) {
+    const said = genAi.output?.(span, logs)
+    const calls = asWritten(span.attributes['gen_ai.response.tool_calls'])
+    if (!Array.isArray(calls)) return said
+    // Versions before 1.35 print an answer without words as `None`.
+    const text = said?.map((message) => message.text ?? '').join('')
+    return toMessages([{ role: 'assistant', content: text === 'None' ? null : text, tool_calls: calls }])
+  },
 
   toolArguments: (span) =>
     asWritten(span.attributes['gen_ai.tool.call.arguments'] ?? span.attributes['gen_ai.tool.args']),
