@@ -3,6 +3,10 @@ import { ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { createScorer, createToolCallAccuracyScorerCode } from 'spanscore/scorers/prebuilt'
 import type { ScoringOptions } from 'spanscore'
 
+import type { SpanProcessor } from '@opentelemetry/sdk-trace-base'
+
+import { BareRecords } from './bare-records.ts'
+import { BareScores } from './bare-scores.ts'
 import { loadRecording, replay } from './replay.ts'
 import type { Replay } from './replay.ts'
 
@@ -14,8 +18,10 @@ export interface HostCase {
   /** One unit of traffic. */
   readonly play: () => Replay
   readonly spansPerUnit: number
-  /** What spanscore is attached with; absent where `BareScores` is measured in its place. */
+  /** What spanscore is attached with; absent where a bare processor is measured in its place. */
   readonly options?: () => ScoringOptions
+  /** A processor of a few lines that is measured in place of spanscore. */
+  readonly bare?: () => SpanProcessor
   /** Whether the application has logger and meter providers. */
   readonly signals: boolean
 }
@@ -113,18 +119,28 @@ export const HOST_CASES: Readonly<Record<string, HostCase>> = {
     title: 'ordinary spans, a processor that does nothing with them',
     play: () => request,
     spansPerUnit: 2,
+    bare: () => new BareScores(false),
+    signals: false,
+  },
+  'bare-records': {
+    title: 'ordinary spans, a processor that keeps the ids of open spans in a Map',
+    play: () => request,
+    spansPerUnit: 2,
+    bare: () => new BareRecords(),
     signals: false,
   },
   'bare-scored': {
     title: 'agent runs, only the calls into the SDK that write two scores to spans',
     play: () => replay(RECORDED),
     spansPerUnit: RECORDED.length,
+    bare: () => new BareScores(false),
     signals: false,
   },
   'bare-emitting': {
     title: 'agent runs, only the calls into the SDK that write two scores, events and metrics',
     play: () => replay(RECORDED),
     spansPerUnit: RECORDED.length,
+    bare: () => new BareScores(true),
     signals: true,
   },
 }

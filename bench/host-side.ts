@@ -7,7 +7,6 @@ import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } 
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { attachScoring } from 'spanscore'
 
-import { BareScores } from './bare-scores.ts'
 import { HOST_CASES } from './host-cases.ts'
 
 const [name = '', side, unitsText] = process.argv.slice(2)
@@ -26,9 +25,9 @@ const exporter = {
   forceFlush: () => Promise.resolve(),
 }
 const silent = { ...exporter, export: (_: unknown, done: (result: { code: number }) => void) => done({ code: 0 }) }
-const isBare = side === 'with' && hostCase.options === undefined
+const bare = side === 'with' ? hostCase.bare?.() : undefined
 const provider = new BasicTracerProvider({
-  spanProcessors: [...(isBare ? [new BareScores(hostCase.signals)] : []), new BatchSpanProcessor(exporter)],
+  spanProcessors: [...(bare === undefined ? [] : [bare]), new BatchSpanProcessor(exporter)],
 })
 trace.setGlobalTracerProvider(provider)
 if (hostCase.signals) {
