@@ -2,14 +2,14 @@ import { closestName } from '../scoring/closest-name.ts'
 import { formatValue } from '../scoring/format-value.ts'
 import { isRecord } from '../spans/json.ts'
 
-/** The names of all options: the compiler refuses a list that lacks one, or has one too many. */
+/** The names of all options. The compiler rejects an incomplete or excessive list. */
 export type KeysOf<Options> = Readonly<Record<keyof Options, true>>
 
 /**
- * Gives back the options of a factory. One that is misspelt would else go unseen, and the scorer would score by its defaults.
+ * Validates the option names of a factory: a misspelt option would be ignored, and the scorer would use its default.
  *
- * @param subject whose options these are: the factory, and the option that holds them where they are nested
- * @throws TypeError if they are no object, or hold an unknown option
+ * @param subject the owner of the options: the factory, and the enclosing option if they are nested
+ * @throws TypeError if they are not an object, or have an unknown option
  */
 export function readOptions<Options extends object>(
   subject: string,
@@ -32,14 +32,14 @@ export function expectOption(holds: boolean, factory: string, expected: string, 
   if (!holds) throw new TypeError(`${factory}: expected ${expected}, got ${formatValue(got)}.`)
 }
 
-/** @throws TypeError if one of these options, by their names, is neither true nor false */
+/** @throws TypeError if one of these named options is neither true nor false */
 export function expectFlags(factory: string, flags: Readonly<Record<string, unknown>>): void {
   for (const [name, flag] of Object.entries(flags)) {
     expectOption(typeof flag === 'boolean', factory, `${name} to be true or false`, flag)
   }
 }
 
-/** @throws TypeError if one of these options, by their names, is given and is not a non-negative number */
+/** @throws TypeError if one of these named options is given and is not a non-negative number */
 export function expectAmounts(factory: string, amounts: Readonly<Record<string, unknown>>): void {
   for (const [name, amount] of Object.entries(amounts)) {
     const isAmount = amount === undefined || (typeof amount === 'number' && amount >= 0)
@@ -47,24 +47,24 @@ export function expectAmounts(factory: string, amounts: Readonly<Record<string, 
   }
 }
 
-/** @throws TypeError if the option is no list of texts: a text alone would be taken for the list of its letters */
+/** @throws TypeError if the option is not a list of strings; a single string would count as a list of characters */
 export function expectTexts(factory: string, name: string, texts: unknown): void {
   expectOption(areTexts(texts), factory, `${name} to be a list of texts`, texts)
 }
 
-/** Whether the value is a text, or was left out. */
+/** Whether the value is a string or undefined. */
 export function isTextOrNone(value: unknown): boolean {
   return value === undefined || typeof value === 'string'
 }
 
-/** Whether the value is a list of texts. */
+/** Whether the value is a list of strings. */
 export function areTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((text) => typeof text === 'string')
 }
 
 /**
- * Whether the value may be JSON Schema. Schemas of libraries and of the AI SDK are objects as well, and hold no keyword that says
- * anything: every value would be valid by them.
+ * Whether the value may be a JSON Schema. Schemas of libraries and of the AI SDK are objects too, but without any keyword, so that they
+ * would accept every value.
  */
 export function isJsonSchema(value: unknown): boolean {
   return isRecord(value) && !('~standard' in value) && !('jsonSchema' in value)

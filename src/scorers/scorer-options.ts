@@ -1,13 +1,13 @@
 import type { KeysOf } from './read-options.ts'
 
-/** What every prebuilt scorer takes. */
+/** The options of every prebuilt scorer. */
 export interface ScorerOptions {
-  /** Two scorers of one kind need different ids: `^[a-z][a-z0-9_]*$`. @default the name of the scorer */
+  /** Must be unique among the scorers: `^[a-z][a-z0-9_]*$`. @default the name of the scorer */
   readonly id?: string
   /**
-   * Pass mark in the scorer's own units, within its range: pass is `>=`, `<=` where lower is better.
+   * Pass mark in the scorer's own units, within its range: passes if the score is `>=`, or `<=` if lower is better.
    *
-   * @default a value of each scorer, which its documentation names
+   * @default depends on the scorer, see its documentation
    */
   readonly passAt?: number
 }

@@ -4,7 +4,7 @@ import type { AgentRun } from '../model/agent-run.ts'
 import type { Skipped, SkipReason } from '../model/score.ts'
 import { skipped } from '../scoring/unscored.ts'
 
-/** No score, with the reason and what to do about it; the message says which of its parts may quote the run. */
+/** No score, with the reason and what to do about it. The message marks the parts that may quote the run. */
 export function skip(reason: SkipReason, message: Explanation): Skipped {
   return skipped(reason, message)
 }
@@ -27,8 +27,8 @@ export function skipWithoutChoices(run: AgentRun, id: string): Skipped | undefin
 }
 
 /**
- * `skipped: no-content` where the run does not hold the fact, with the switch that records it; `undefined` if it does. A
- * fact that is only partly missing (`toolCalls[2].arguments`) is named with its place.
+ * `skipped: no-content` if the run lacks a fact, with the setting that records it; otherwise `undefined`. A partly missing fact
+ * (`toolCalls[2].arguments`) is named with its place.
  */
 export function skipWithoutFact(run: AgentRun, fact: string, id: string): Skipped | undefined {
   const missing = run.missing.find(({ what }) => what === fact)

@@ -5,24 +5,23 @@ import type { SchemaCheck } from './schema/schema-check.ts'
 import { hasType } from './schema/schema-values.ts'
 import type { SchemaError } from './schema/json-schema.ts'
 
-/** For each argument the values that will do; `''` among them: the argument may be left out. */
+/** The allowed values of each argument. `''` among them means that the argument may be omitted. */
 export type AllowedArguments = Readonly<Record<string, readonly unknown[]>>
 
-/** How arguments are held against what is allowed. */
+/** How to compare arguments with the allowed values. */
 export interface ArgumentRules {
-  /** JSON Schema of the tool's arguments, or of one of them, where it is known. */
+  /** JSON Schema of the tool's arguments, or of one of them, if known. */
   readonly schema: unknown
   readonly check: SchemaCheck
   readonly strict: boolean
 }
 
 /**
- * Holds the arguments of a call against allowed values, by the rules of the Berkeley Function Calling Leaderboard (its
- * `ast_checker`, Python): every argument must be among the allowed ones and of the schema's type (a whole number will do for a
- * float); texts compare without case, blanks and `, . / - _ * ^`; lists compare whole; an object's values are lists of allowed
- * values themselves, one level deep.
+ * Checks the arguments of a call by the rules of the Berkeley Function Calling Leaderboard (its `ast_checker`, Python): every argument must
+ * have an allowed value and the schema's type (a whole number is a valid float). Strings are compared without case, blanks and `, . / - _ *
+ * ^`; lists are compared as a whole; an object's values are themselves lists of allowed values, one level deep.
  *
- * `strict` compares values as they are, at any depth, and holds each argument against the whole of its schema.
+ * `strict` compares values exactly, at any depth, and validates each argument against its whole schema.
  */
 export function checkArguments(
   given: unknown,
@@ -89,7 +88,7 @@ function checkValue(
   ]
 }
 
-/** The schema's type, or that of the allowed values: where the value is a variable, they are its name. */
+/** Whether the value has the schema's type or that of the allowed values. If the value is a variable, the allowed values are its name. */
 function hasExpectedType(value: unknown, allowed: readonly unknown[], schema: unknown): boolean {
   const type = isRecord(schema) ? schema.type : undefined
   if (type === undefined) return true
@@ -116,7 +115,7 @@ function isSameAs(value: unknown): (allowed: unknown) => boolean {
 function fitsLeniently(value: unknown): (allowed: unknown) => boolean {
   return (allowed) => {
     if (typeof value === 'string') return typeof allowed === 'string' && normalise(value) === normalise(allowed)
-    // An empty list is as good as none.
+    // An empty list counts as omitted.
     if (Array.isArray(value) && value.length === 0 && allowed === '') return true
     if (Array.isArray(value) && Array.isArray(allowed)) {
       if (value.length !== allowed.length) return false
@@ -132,7 +131,7 @@ function fitsItem(item: unknown, allowed: unknown): boolean {
   return isSameAs(normalised(item))(normalised(allowed))
 }
 
-/** Each key's value among the list of those allowed for it; keys beside them are none. */
+/** Whether each key has one of its allowed values. Additional keys have none. */
 function fitsObject(value: Record<string, unknown>, allowed: Record<string, unknown>): boolean {
   const keysFit = Object.entries(value).every(([key, inner]) => {
     const values = Object.hasOwn(allowed, key) ? allowed[key] : undefined
@@ -148,7 +147,7 @@ function normalised(value: unknown): unknown {
   return typeof value === 'string' ? normalise(value) : value
 }
 
-/** `April 1, 2024` and `april 1 2024` are the same day. */
+/** Normalises a string: `April 1, 2024` and `april 1 2024` are the same day. */
 function normalise(text: string): string {
   return text
     .replaceAll(/[ ,./\-_*^]/g, '')
@@ -156,7 +155,7 @@ function normalise(text: string): string {
     .replaceAll("'", '"')
 }
 
-/** The type as Python sees it, which distinguishes whole numbers from others. */
+/** The type in Python's terms, which distinguish integers from floats. */
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   if (value === null) return 'null'

@@ -7,26 +7,26 @@ import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 
-/** Why a text is no answer: `empty`; `boilerplate`, which is an opening with nothing after it; or a `refusal`. */
+/** Why a text is not an answer: `empty`; `boilerplate`, an opening with nothing after it; or `refusal`. */
 export type NoAnswer = 'empty' | 'boilerplate' | 'refusal'
 
 /** Options of `createAnswerPresentScorer`. */
 export interface AnswerPresentOptions extends ScorerOptions {
-  /** Refusals that are right (by policy, say) count as answers. @default false */
+  /** Whether refusals count as answers, for example if policy requires them. @default false */
   readonly allowRefusals?: boolean
-  /** Further openings that make a short answer a refusal, such as those of another language. @default none */
+  /** More openings that make a short answer a refusal, for example in another language. @default none */
   readonly refusals?: readonly RegExp[]
 }
 
 const KNOWN: KeysOf<AnswerPresentOptions> = { ...scorerKeys, allowRefusals: true, refusals: true }
 
 /**
- * Answer present, by code: 1 where the run gave an answer, 0 where it is empty (blanks and punctuation only), boilerplate (an
- * opening such as "Thought process:" with nothing after it), or a refusal.
+ * Answer present, by code: 1 if the run has an answer, 0 if it is empty (only blanks and punctuation), boilerplate (an opening such as
+ * "Thought process:" with nothing after it), or a refusal.
  *
- * A refusal is a short answer that opens with one, in English, German, French, Spanish, Portuguese, Italian, Japanese, Chinese or
- * Korean: what a longer answer declines before it helps is none. These are the texts that win points from careless judges
- * (arXiv 2507.08794), and cost nothing to find. Runs that failed or wait for somebody are `skipped`.
+ * A refusal is a short answer that starts like one, in English, German, French, Spanish, Portuguese, Italian, Japanese, Chinese or Korean.
+ * A longer answer that declines something and then helps is not a refusal. Such texts win points from careless judges (arXiv 2507.08794),
+ * and are found at no cost. Runs that failed or wait for somebody are `skipped`.
  *
  * @example
  * ```ts
@@ -47,7 +47,7 @@ export function createAnswerPresentScorer(options: AnswerPresentOptions = {}): S
     kind: 'code',
     passAt,
     identity: { scorer: 'answer_present', allowRefusals, refusals },
-    // Patterns of the application's may be slow: they meet short answers alone, and not while a span is ending.
+    // The application's patterns may be slow, so they are only applied to short answers, and not while a span is ending.
     inline: refusals.length === 0,
     needs: ['output'],
     assess: (run) => {
@@ -74,10 +74,10 @@ const WORDS: Readonly<Record<NoAnswer, string>> = {
   refusal: 'a refusal',
 }
 
-/** Longer answers are neither an opening alone nor a refusal: they are not even normalised. */
+/** Longer answers are neither just an opening nor a refusal, and are not even normalised. */
 const LONGEST_LOOKED_AT = 2000
 
-/** Longer answers that begin with a refusal go on to say something. */
+/** Longer answers that start like a refusal go on to say something. */
 const LONGEST_REFUSAL = 400
 
 function kindOf(answer: string, refusals: readonly RegExp[]): NoAnswer | undefined {
@@ -87,17 +87,17 @@ function kindOf(answer: string, refusals: readonly RegExp[]): NoAnswer | undefin
   const text = trimmed.normalize('NFKC').replaceAll('’', "'").trim()
   if (BOILERPLATE.test(text)) return 'boilerplate'
   if (Array.from(text).length > LONGEST_REFUSAL) return undefined
-  // Patterns of others may have `g` or `y`, whose `test` remembers where it was; `search` does not.
+  // Other patterns may have `g` or `y`, whose `test` is stateful; `search` is not.
   return [REFUSAL, ...refusals].some((pattern) => text.search(pattern) === 0) ? 'refusal' : undefined
 }
 
-/** The whole text is an opening: nothing follows it. */
+/** The whole text is an opening. */
 const BOILERPLATE = new RegExp(
   [
     '(?:thought process|reasoning|solution|answer|final answer|response|output|解|解答|回答|思考過程)',
     "let'?s (?:think|solve)(?: (?:about )?(?:this|the) problem| this)?(?: step[ -]by[ -]step)?",
     '(?:sure|certainly|of course|okay)',
-    // What is announced has to be announced, by a colon: "Here is your ticket." may well be the answer.
+    // An announcement ends with a colon: "Here is your ticket." may be the answer.
     "(?:(?:sure|certainly|of course|okay)[!,. ]*)?(?:here (?:is|are)|let me|i will|i'll)\\b[^.:!?\\n]{0,80}(?=[:：…])",
   ]
     .map((opening) => `^${opening}\\s*[:：.。!！…]*$`)

@@ -5,8 +5,8 @@ import type { Skipped } from '../../model/score.ts'
 import { skip, skipWithoutFact } from '../skip.ts'
 
 /**
- * `skipped: no-content` where the arguments of a call were not recorded, with the switch that records them. A call whose
- * arguments are absent in a run of full content had none.
+ * `skipped: no-content` if the arguments of a call were not recorded, with the setting that records them. A call without arguments in a run
+ * with full content had none.
  */
 export function skipWithoutArguments(run: AgentRun, id: string): Skipped | undefined {
   const unknown = run.toolCalls.findIndex((call) => call.arguments === undefined)
@@ -14,7 +14,7 @@ export function skipWithoutArguments(run: AgentRun, id: string): Skipped | undef
   return skipWithoutFact(run, `toolCalls[${unknown}].arguments`, id)
 }
 
-/** Longer answers are not looked at: code scorers run in the application's own thread. */
+/** Longer answers are not checked: code scorers run in the application's own thread. */
 const MAX_ANSWER_LENGTH = 1_000_000
 
 /** The run's answer, or why there is none: the run failed, waits for somebody, or its content was not recorded. */
@@ -48,16 +48,16 @@ export function count(number: number, noun: string): Explanation {
   return explain`${number} ${contentFree(noun)}${contentFree(number === 1 ? '' : 's')}`
 }
 
-/** So many of a list are named in words. */
+/** Most items of a list that are named. */
 const MAX_LISTED = 5
 
-/** At most five of many, in words. */
+/** Lists at most five items. */
 export function list(items: readonly (string | Explanation)[]): Explanation {
   const shown = items.slice(0, MAX_LISTED).map((item) => (typeof item === 'string' ? explain`${item}` : item))
   return withRest(shown, items.length)
 }
 
-/** Names of tools, at most five in words: those that the developer wrote are no content, those that a model came up with are. */
+/** Lists at most five tool names. Names that the developer wrote are not content; names that a model invented are. */
 export function listNames(names: readonly string[], configured: ReadonlySet<string>): Explanation {
   const shown = names.slice(0, MAX_LISTED).map((name) => (configured.has(name) ? contentFree(name) : explain`${name}`))
   return withRest(shown, names.length)

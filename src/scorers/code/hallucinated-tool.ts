@@ -11,18 +11,18 @@ import { skip, skipWithoutFact } from '../skip.ts'
 
 /** Options of `createHallucinatedToolScorer`. */
 export interface HallucinatedToolOptions extends ScorerOptions {
-  /** Names that count as offered, beside those that the run recorded. @default none */
+  /** Names that count as offered, besides those that the run recorded. @default none */
   readonly tools?: readonly string[]
 }
 
 const KNOWN: KeysOf<HallucinatedToolOptions> = { ...scorerKeys, tools: true }
 
 /**
- * Hallucinated tools, by code: the share of calls to a tool that the model was not offered, or that was refused because there is
- * no such tool. Lower is better; passes at 0.
+ * Hallucinated tools, by code: the share of calls to a tool that was not offered to the model, or that was refused as unknown. Lower is
+ * better; passes at 0.
  *
- * Tools that the provider runs itself count as offered. Where the offered tools were not recorded, only refusals can be seen: a
- * run without any is then `skipped: no-content`. A run without calls is `skipped: not-applicable`.
+ * Tools that the provider runs itself count as offered. If the offered tools were not recorded, only refusals can be seen; a run without
+ * any is then `skipped: no-content`. A run without calls is `skipped: not-applicable`.
  *
  * @example
  * ```ts
@@ -76,7 +76,7 @@ export function createHallucinatedToolScorer(options: HallucinatedToolOptions = 
   })
 }
 
-/** What runtimes say of a call to a tool that they do not know: AI SDK, LangGraph, OpenAI Agents, MCP. */
+/** What runtimes write for a call to an unknown tool: AI SDK, LangGraph, OpenAI Agents, MCP. */
 const UNKNOWN_TOOL =
   /NoSuchTool|UnknownTool|ToolNotFound|unknown tool|no such tool|unavailable tool|not a valid tool|tool\b.{0,80}\b(?:not found|does not exist|is not available)/i
 

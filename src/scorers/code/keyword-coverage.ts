@@ -9,16 +9,16 @@ import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { skip } from '../skip.ts'
 
-/** A word or phrase, or a list of them of which one is enough. */
+/** A word or phrase, or a list of alternatives. */
 export type Keyword = string | readonly string[]
 
 /** Options of `createKeywordCoverageScorer`. */
 export interface KeywordCoverageOptions extends ScorerOptions {
-  /** What the answer should mention, or a function that says it for each run. */
+  /** What the answer should mention, or a function that returns it for each run. */
   readonly keywords: readonly Keyword[] | ((run: AgentRun) => readonly Keyword[] | undefined)
   /** Whether `Oslo` differs from `oslo`. @default false */
   readonly caseSensitive?: boolean
-  /** Finds `cat` in `cat.` and not in `catalogue`; of no effect in scripts that write without blanks. @default true */
+  /** Whether `cat` matches `cat.` but not `catalogue`. Has no effect in scripts without blanks between words. @default true */
   readonly wholeWords?: boolean
 }
 
@@ -27,7 +27,7 @@ const KNOWN: KeysOf<KeywordCoverageOptions> = { ...scorerKeys, keywords: true, c
 /**
  * Keyword coverage, by code: the share of the given words and phrases that the answer mentions. Passes at 1.
  *
- * Widths and composed characters do not matter (Unicode NFKC), nor do the kind and number of blanks. Runs without keywords are
+ * Character widths, composed characters (Unicode NFKC), and the kind and number of blanks do not matter. Runs without keywords are
  * `skipped: not-applicable`.
  *
  * @example
@@ -35,7 +35,7 @@ const KNOWN: KeysOf<KeywordCoverageOptions> = { ...scorerKeys, keywords: true, c
  * const scorer = createKeywordCoverageScorer({ keywords: ['refund', ['14 days', 'two weeks']] })
  * ```
  *
- * @throws TypeError if a keyword is no text, or blank, or an option is invalid or unknown
+ * @throws TypeError if a keyword is not a string or is blank, or an option is invalid or unknown
  */
 export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Scorer {
   const factory = 'createKeywordCoverageScorer'
@@ -65,7 +65,7 @@ export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Sc
         (keyword) => !alternatives(keyword).some((phrase) => mentions(text, plain(phrase, caseSensitive), wholeWords)),
       )
       const names = missing.map((keyword) => alternatives(keyword).join(' or '))
-      // What a function says of a run may well be made of the run.
+      // Keywords from a function may be content of the run.
       const shown = list(typeof keywords === 'function' ? names : names.map(contentFree))
       const which = names.length === 0 ? explain`` : explain`; missing: ${shown}`
       return {
@@ -95,7 +95,7 @@ function isPhrase(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== ''
 }
 
-/** Runs of blanks, and blanks that are no space: most of a text's blanks are single spaces, and stay as they are. */
+/** Sequences of blanks, and blanks other than the space. Single spaces, which are the most frequent, stay as they are. */
 const OTHER_BLANKS = /[^\S ]\s*| \s+/g
 
 function plain(text: string, caseSensitive: boolean): string {
@@ -114,7 +114,7 @@ function mentions(text: string, phrase: string, wholeWords: boolean): boolean {
   return false
 }
 
-/** Whether two neighbours belong to one word: both are letters or digits, and of a script that puts blanks between words. */
+/** Whether two neighbours belong to one word: both are letters or digits of a script with blanks between words. */
 function joins(one: string, other: string): boolean {
   return WORD.test(one) && WORD.test(other) && !UNSPACED.test(one) && !UNSPACED.test(other)
 }

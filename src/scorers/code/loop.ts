@@ -13,7 +13,7 @@ import { inSlices } from '../../scoring/in-slices.ts'
 
 /** Options of `createLoopScorer`. */
 export interface LoopOptions extends ScorerOptions {
-  /** How often one call, with the same arguments, may be made. @default 2, which leaves room for one retry */
+  /** How often the same call, with the same arguments, may be made. @default 2, which allows one retry */
   readonly maxIdentical?: number
   /** Tools that may be called any number of times, such as those that poll. @default none */
   readonly ignore?: readonly string[]
@@ -21,20 +21,20 @@ export interface LoopOptions extends ScorerOptions {
 
 const KNOWN: KeysOf<LoopOptions> = { ...scorerKeys, maxIdentical: true, ignore: true }
 
-/** A sequence of calls that came several times in a row. */
+/** A sequence of calls that was repeated several times in a row. */
 export interface Cycle {
-  /** The tools, in their order. */
+  /** The tools, in order. */
   readonly calls: readonly string[]
-  /** How many times in a row they were called. */
+  /** How many times in a row. */
   readonly times: number
 }
 
 /**
- * Loops, by code: the share of calls that repeat an identical call (name and arguments) once too often. Lower is better; passes
- * at 0.
+ * Loops, by code: the share of calls that repeat an identical call (name and arguments) more often than allowed. Lower is better; passes at
+ * 0.
  *
- * Details name the repeated calls and the longest cycle: a sequence of calls made at least three times in a row. A run without
- * calls is `skipped: not-applicable`, one whose arguments were not recorded `skipped: no-content`.
+ * Details name the repeated calls and the longest cycle: a sequence of calls made at least three times in a row. A run without calls is
+ * `skipped: not-applicable`; one without recorded arguments is `skipped: no-content`.
  *
  * @example
  * ```ts
@@ -71,10 +71,10 @@ export function createLoopScorer(options: LoopOptions = {}): Scorer {
   })
 }
 
-/** Characters of arguments that are written without a pause. */
+/** Characters of arguments that are written per step. */
 const MAX_CHARACTERS = 100_000
 
-/** What identifies each call: its tool and its arguments. A step for each large part of them. */
+/** Identifies each call by its tool and arguments. Large arguments take several steps. */
 function* keysOf(calls: readonly ToolCall[]): Generator<undefined, readonly string[]> {
   const keys: string[] = []
   let written = 0
@@ -116,10 +116,10 @@ function verdictOf(calls: readonly ToolCall[], keys: readonly string[], maxIdent
 }
 
 const MIN_TIMES = 3
-/** Longer cycles are no habit of agents, and looking for them costs the square. */
+/** Longer cycles are rare, and the search is quadratic. */
 const MAX_PERIOD = 8
 
-/** The cycle that covers the most calls; of equal ones the shortest. */
+/** The cycle that covers the most calls; among equal ones the shortest. */
 function longestCycle(keys: readonly string[], names: readonly string[]): Cycle | undefined {
   let best: { readonly start: number; readonly period: number; readonly times: number } | undefined
   for (let period = 1; period <= Math.min(MAX_PERIOD, Math.floor(keys.length / MIN_TIMES)); period++) {

@@ -1,12 +1,12 @@
-/** Pairs that are looked at per step. */
+/** Pairs that are checked per step. */
 const PAIRS_OF_A_STEP = 20_000
 
 /**
- * A largest set of pairs between two lists in which nothing is used twice (maximum bipartite matching by augmenting paths,
- * Kuhn 1955), in steps. Taking the first that fits would miss pairs wherever one thing fits several others.
+ * Finds a largest set of pairs between two lists that uses nothing twice (maximum bipartite matching by augmenting paths, Kuhn 1955), in
+ * steps. A greedy choice would miss pairs if one item fits several others.
  *
- * @param fits whether two may be paired, by their indices
- * @returns for each on the left the index of its partner on the right, or `undefined`
+ * @param fits whether two items may be paired, by their indices
+ * @returns for each left item the index of its partner on the right, or `undefined`
  */
 export function* maximumMatching(
   leftCount: number,
@@ -29,7 +29,7 @@ export function* maximumMatching(
   return rightOf
 }
 
-/** Looks breadth-first for a path from a free one on the left to a free one on the right, and turns its pairs over. */
+/** Searches breadth-first for a path from a free left item to a free right one, and flips the pairs along it. */
 function* augment(
   start: number,
   candidates: readonly (readonly number[])[],

@@ -13,19 +13,19 @@ import { validateJson } from './schema/json-schema.ts'
 
 /** Options of `createOutputFormatScorer`: at least one check. */
 export interface OutputFormatOptions extends ScorerOptions {
-  /** The whole answer must be JSON. @default true where `schema` is given */
+  /** Whether the whole answer must be JSON. @default true if `schema` is given */
   readonly json?: boolean
-  /** JSON Schema that the answer must be valid by. */
+  /** JSON Schema of the answer. */
   readonly schema?: Readonly<Record<string, unknown>>
-  /** Takes JSON in a Markdown code fence for JSON. @default false */
+  /** Whether to accept JSON in a Markdown code fence. @default false */
   readonly allowFence?: boolean
-  /** Must be found in the answer; several: each of them. */
+  /** Pattern that the answer must match; if several, all of them. */
   readonly pattern?: RegExp | readonly RegExp[]
-  /** Must not be found in the answer; several: none of them. */
+  /** Pattern that the answer must not match; if several, none of them. */
   readonly forbidden?: RegExp | readonly RegExp[]
-  /** Characters, as people count them. */
+  /** Fewest characters, as people count them. */
   readonly minLength?: number
-  /** Characters, as people count them. */
+  /** Most characters, as people count them. */
   readonly maxLength?: number
 }
 
@@ -40,16 +40,16 @@ const KNOWN: KeysOf<OutputFormatOptions> = {
   maxLength: true,
 }
 
-/** One check of the format, and what is wrong where it does not hold. */
+/** One check of the format, and its problem if it failed. */
 export interface FormatCheck {
   /** What was checked. */
   readonly check: string
-  /** What is wrong; absent where the check holds. */
+  /** What is wrong; absent if the check passed. */
   readonly problem?: string
 }
 
 /**
- * Output format, by code: the share of the given checks that the answer holds. Passes at 1, which is all of them.
+ * Output format, by code: the share of the given checks that the answer passes. Passes at 1, which means all of them.
  *
  * @example
  * ```ts
@@ -104,7 +104,7 @@ export function createOutputFormatScorer(options: OutputFormatOptions): Scorer {
     kind: 'code',
     passAt,
     identity: { scorer: 'output_format', json, schema, allowFence, patterns, forbidden, minLength, maxLength },
-    // Patterns of the application's may be slow: they do not run while a span is ending.
+    // The application's patterns may be slow, so they do not run while a span is ending.
     inline: patterns.length === 0 && forbidden.length === 0 && !hasPatterns(schema),
     needs: ['output'],
     assess: (run) => {
@@ -135,13 +135,13 @@ export function createOutputFormatScorer(options: OutputFormatOptions): Scorer {
   })
 }
 
-/** Longer answers are not held against patterns. */
+/** Longer answers are not matched against patterns. */
 const MAX_PATTERN_ANSWER = 20_000
 
 interface CheckResult {
   readonly check: Explanation
   readonly problem?: Explanation
-  /** Whether the check was not made. */
+  /** Whether the check could not be made. */
   readonly isOpen?: boolean
 }
 
@@ -163,7 +163,7 @@ function checkJson(answer: string, schema: unknown, allowFence: boolean): CheckR
   return error === undefined ? { check } : { check, problem: explain`does not fit the schema: ${error.message}` }
 }
 
-/** The text in a Markdown code fence that is the whole answer; any other answer as it is. */
+/** The text of a Markdown code fence that is the whole answer; any other answer unchanged. */
 function withoutFence(answer: string): string {
   const text = answer.trim()
   const begin = text.indexOf('\n')
@@ -182,7 +182,7 @@ function checkLength(answer: string, length: number, bound: 'at least' | 'at mos
     : { check, problem: explain`has ${actual} characters, should have ${contentFree(bound)} ${length}` }
 }
 
-/** Copies without `g` and `y`, which would make one run's result depend on the run before. */
+/** Copies patterns without `g` and `y`, which would make a run's result depend on the previous run. */
 function toPatterns(given: RegExp | readonly RegExp[] | undefined, option: string): readonly RegExp[] {
   const patterns: readonly unknown[] = given === undefined ? [] : Array.isArray(given) ? given : [given]
   return patterns.map((pattern) => {

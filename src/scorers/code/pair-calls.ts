@@ -2,26 +2,26 @@ import { inSlices } from '../../scoring/in-slices.ts'
 import { maximumMatching } from './maximum-matching.ts'
 import type { SchemaError } from './schema/json-schema.ts'
 
-/** What keeps a call from being the expected one: nothing, where it is; `undefined` if they are of different tools. */
+/** Compares a call with an expected one: returns its faults, none if it matches, and `undefined` if the tools differ. */
 export type Compare<Made> = (made: Made) => readonly SchemaError[] | undefined
 
-/** Which of the calls that were made are the expected ones. */
+/** Which calls match which expected calls. */
 export interface Pairing {
-  /** For each expected call the place of the call that is it; `undefined` if none is left for it. */
+  /** For each expected call the index of its match; `undefined` if it has none. */
   readonly partners: readonly (number | undefined)[]
-  /** For a call that was made: what keeps it from the expected call that it is closest to, of those that were not made. */
+  /** The differences of a call from the closest expected call without a match. */
   readonly faultsOf: (right: number) => readonly SchemaError[]
 }
 
-/** Pairs of expected and made calls that are compared without a pause. */
+/** Pairs of calls that are compared per step. */
 const MAX_PAIRS = 20_000
 
-/** In a count: the calls are of different tools. */
+/** Marks calls of different tools. */
 const OTHER_TOOL = 0xffff
 
 /**
- * Pairs expected calls with calls that were made, one to one and as many as can be. Thousands of calls are compared in slices,
- * so that the application is not held up.
+ * Pairs as many expected and actual calls as possible, one to one. Thousands of calls are compared in slices, so that the application is
+ * not blocked.
  */
 export function pairCalls<Made>(compares: readonly Compare<Made>[], made: readonly Made[]): Pairing | Promise<Pairing> {
   return inSlices(pairInSteps(compares, made))
@@ -34,7 +34,9 @@ function* pairInSteps<Made>(compares: readonly Compare<Made>[], made: readonly M
   return toPairing(compares, made, counts, partners)
 }
 
-/** Compares every expected call with every one that was made: many pairs in the first step, then one in each. Only how much differs is kept. */
+/**
+ * Compares every expected call with every actual one: many pairs in the first step, then one per step. Only the number of faults is kept.
+ */
 function* countFaults<Made>(
   compares: readonly Compare<Made>[],
   made: readonly Made[],

@@ -11,27 +11,27 @@ import { skip } from '../skip.ts'
 
 /** Options of `createRunLimitsScorer`: at least one limit. */
 export interface RunLimitsOptions extends ScorerOptions {
-  /** Model calls. */
+  /** Most model calls. */
   readonly maxSteps?: number
-  /** Tool calls of the run, those of nested runs not included. */
+  /** Most tool calls of the run, without nested runs. */
   readonly maxToolCalls?: number
-  /** Tokens of all model calls of the run, cached ones included. */
+  /** Most input tokens of all model calls of the run, including cached ones. */
   readonly maxInputTokens?: number
-  /** Tokens of all model calls of the run, reasoning included. */
+  /** Most output tokens of all model calls of the run, including reasoning. */
   readonly maxOutputTokens?: number
-  /** Milliseconds from the start of the run to its end. */
+  /** Most milliseconds from the start to the end of the run. */
   readonly maxDurationMs?: number
 }
 
 type Limit = Exclude<keyof RunLimitsOptions, keyof ScorerOptions>
 
-/** One limit, and what the run took. */
+/** One limit, and the run's value. */
 export interface LimitCheck {
   /** The option that sets the limit. */
   readonly limit: Limit
-  /** In the units of the option. */
+  /** In the option's unit. */
   readonly allowed: number
-  /** Absent where the spans do not hold it. */
+  /** Absent if the spans lack it. */
   readonly actual?: number
 }
 
@@ -51,14 +51,14 @@ const ACTUAL: Readonly<Record<Limit, (run: AgentRun) => number | undefined>> = {
   maxToolCalls: (run) => run.toolCalls.length,
   maxInputTokens: (run) => run.usage.inputTokens,
   maxOutputTokens: (run) => run.usage.outputTokens,
-  // A run made of messages has no times.
+  // A run made from messages has no times.
   maxDurationMs: (run) => (run.endTimeMs > 0 ? run.endTimeMs - run.startTimeMs : undefined),
 }
 
 /**
- * Run limits, by code: the share of the given limits that the run kept. Passes at 1, which is all of them.
+ * Run limits, by code: the share of the given limits that the run kept. Passes at 1, which means all of them.
  *
- * Limits whose figure the spans do not hold do not count, and are named; where none is left the score is `skipped: no-content`.
+ * Limits whose value is missing from the spans do not count, and are named; if none is left, the score is `skipped: no-content`.
  *
  * @example
  * ```ts

@@ -24,48 +24,48 @@ import { pairCalls } from './pair-calls.ts'
 import type { Compare, Pairing } from './pair-calls.ts'
 import { skip, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
 
-/** A call that the run should make, with the values that will do for each argument. */
+/** A call that the run should make, with the allowed values of each argument. */
 export interface ExpectedArguments {
   /** The tool that should be called. */
   readonly name: string
-  /** For each argument the values that will do. */
+  /** The allowed values of each argument. */
   readonly arguments: AllowedArguments
 }
 
 /** Options of `createToolArgumentsScorer`. */
 export interface ToolArgumentsOptions extends ScorerOptions {
-  /** Tools with the JSON Schema of their arguments, beside those that the run recorded; they go before those. @default none */
+  /** Tools with the JSON Schema of their arguments. They take precedence over those that the run recorded. @default none */
   readonly tools?: readonly ToolDefinition[]
-  /** The calls that the run should make, or a function that says them for each run. @default none: schemas alone are checked */
+  /** The calls that the run should make, or a function that returns them for each run. @default none: only schemas are checked */
   readonly expected?: readonly ExpectedArguments[] | ((run: AgentRun) => readonly ExpectedArguments[] | undefined)
   /**
-   * Values compare as they are (else texts without case, blanks and punctuation, as the leaderboard does), and an argument that
-   * the schema does not name is wrong even where the schema lets it pass. @default false
+   * Whether to compare values exactly (otherwise strings are compared without case, blanks and punctuation, like the leaderboard), and to
+   * reject arguments that the schema does not name, even if the schema allows them. @default false
    */
   readonly strict?: boolean
 }
 
 const KNOWN: KeysOf<ToolArgumentsOptions> = { ...scorerKeys, tools: true, expected: true, strict: true }
 
-/** One call, and what is wrong with its arguments. */
+/** One call, and the errors in its arguments. */
 export interface CheckedCall {
   /** The tool that was called. */
   readonly name: string
   /** Index of the call in `run.toolCalls`. */
   readonly index: number
-  /** What is wrong with the arguments; empty where nothing is. */
+  /** The errors in the arguments; empty if there are none. */
   readonly errors: readonly SchemaError[]
 }
 
 /**
  * Tool arguments, by code. Passes at 1.
  *
- * Without `expected`: the share of calls whose arguments are valid by the JSON Schema of their tool, as the run recorded it or as
- * `tools` says it; calls without a schema do not count. With `expected`: the share of expected calls that were made with allowed
- * values, by the rules of the Berkeley Function Calling Leaderboard (see `AllowedArguments`), out of the expected calls or the
- * calls made of these tools, whichever are more. Expected and made calls are paired one to one, as many as can be.
+ * Without `expected`: the share of calls with valid arguments by the JSON Schema of their tool, from `tools` or as recorded; calls without
+ * a schema do not count. With `expected`: the share of expected calls that were made with allowed values, by the rules of the Berkeley
+ * Function Calling Leaderboard (see `AllowedArguments`), out of the expected calls or the actual calls of these tools, whichever are more.
+ * As many expected and actual calls as possible are paired one to one.
  *
- * Without calls, or without an expectation, `skipped: not-applicable`; without recorded arguments or schemas, `no-content`.
+ * Without calls or an expectation `skipped: not-applicable`; without recorded arguments or schemas `no-content`.
  *
  * @example
  * ```ts
@@ -93,7 +93,7 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
     kind: 'code',
     passAt,
     identity: { scorer: 'tool_arguments', tools, expected, strict },
-    // Patterns of the developer's own may be slow: they do not run while a span is ending.
+    // The developer's patterns may be slow, so they do not run while a span is ending.
     inline: !tools.some(({ parameters }) => hasPatterns(parameters)),
     needs: ['toolNames', 'toolArguments', 'availableTools'],
     assess: (run) => {
@@ -123,7 +123,7 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
   })
 }
 
-/** The schemas of a run's tools, the developer's own before those that the run recorded, and how each kind is checked. */
+/** The schemas of a run's tools, the developer's before the recorded ones, and how each kind is checked. */
 class ToolSchemas {
   readonly #own: ReadonlyMap<string, unknown>
   readonly #recorded: ReadonlyMap<string, unknown>
@@ -144,7 +144,7 @@ class ToolSchemas {
     return this.#own.has(name) ? this.#ownCheck : this.#recordedCheck
   }
 
-  /** What of the schemas was not checked. It quotes them. */
+  /** The parts of the schemas that were not checked. They quote the schemas. */
   get unchecked(): readonly string[] {
     return [...this.#ownCheck.names, ...this.#recordedCheck.names]
   }
@@ -182,7 +182,7 @@ function bySchemas(
   }
 }
 
-/** A call that was made of an expected tool. */
+/** An actual call of an expected tool. */
 interface MadeCall {
   readonly call: ToolCall
   readonly index: number
@@ -232,7 +232,7 @@ function byPairing(
   }
 }
 
-/** A schema under another name than `parameters` would hide the one that the run recorded. */
+/** Rejects a schema under another name than `parameters`, which would hide the recorded one. */
 function areTools(value: unknown): boolean {
   return (
     Array.isArray(value) &&
@@ -269,7 +269,7 @@ function notChecked({ unchecked }: ToolSchemas): Explanation {
   return unchecked.length === 0 ? explain`` : explain` Not checked: ${unchecked.join(', ')}.`
 }
 
-/** The schema with no room for what it does not name, unless it says itself what may come beside. */
+/** Disallows additional properties, unless the schema itself allows them. */
 function closed(schema: Record<string, unknown>): Record<string, unknown> {
   const isOpen = ['additionalProperties', 'patternProperties', 'allOf', 'anyOf', 'oneOf', '$ref'].every(
     (key) => !(key in schema),

@@ -16,11 +16,11 @@ import { skip, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
 
 /** Options of `createToolCallAccuracyScorerCode`: `expectedTool`, or `expectedToolOrder`, or both. */
 export interface ToolCallAccuracyCodeOptions extends ScorerOptions {
-  /** The tool that must be called, or a function that says it for each run. Does not decide where an order is given. */
+  /** The tool that must be called, or a function that returns it for each run. Ignored if an order is given. */
   readonly expectedTool?: string | ((run: AgentRun) => string | undefined)
-  /** One tool: no other call beside it. An order: these calls and no others. @default false */
+  /** With one tool: no other call is allowed. With an order: exactly these calls. @default false */
   readonly strictMode?: boolean
-  /** The tools that must be called, in this order, or a function that says them for each run. */
+  /** The tools that must be called, in this order, or a function that returns them for each run. */
   readonly expectedToolOrder?: readonly string[] | ((run: AgentRun) => readonly string[] | undefined)
 }
 
@@ -31,33 +31,33 @@ const KNOWN: KeysOf<ToolCallAccuracyCodeOptions> = {
   expectedToolOrder: true,
 }
 
-/** What `createToolCallAccuracyScorerCode` found before it scored. */
+/** The findings of `createToolCallAccuracyScorerCode` before it scores. */
 export interface ToolCallAccuracyPreprocess {
-  /** The option of that name. */
+  /** The option of this name. */
   readonly expectedTool?: string
-  /** The tools that were called, in their order. */
+  /** The tools that were called, in order. */
   readonly actualTools: readonly string[]
-  /** The option of that name. */
+  /** The option of this name. */
   readonly strictMode: boolean
-  /** The option of that name. */
+  /** The option of this name. */
   readonly expectedToolOrder?: readonly string[]
   /** Whether any tool was called. */
   readonly hasToolCalls: boolean
-  /** By `expectedTool`, even where an order decides; false without one. */
+  /** By `expectedTool`, even if an order decides; false without it. */
   readonly correctToolCalled: boolean
   /** `null` without an order. */
   readonly correctOrderCalled: boolean | null
-  /** Every call that was found. */
+  /** Every tool call. */
   readonly toolCallInfos: readonly ToolCallInfo[]
 }
 
 /**
- * Tool call accuracy, by code: 1 where the expected tool, or the expected tools in their order, were called, else 0.
+ * Tool call accuracy, by code: 1 if the expected tool was called, or the expected tools in their order; otherwise 0.
  *
- * Names compare exactly. Without calls the score is 0. With an order, `strictMode` asks for exactly these calls, else the
- * order must be a subsequence of the calls, repeats included. Without an order, `strictMode` asks for exactly one call.
- * A run may carry its own expectation in the attribute `spanscore.expected_tools` of its agent span, which goes before the
- * options'. Runs with no expectation, or that were offered no tools, are `skipped: not-applicable`.
+ * Names are compared exactly. Without calls the score is 0. With an order, `strictMode` requires exactly these calls; otherwise the order
+ * must be a subsequence of the calls, including repeats. Without an order, `strictMode` requires exactly one call. The attribute
+ * `spanscore.expected_tools` of the agent span takes precedence over the options. Runs without an expectation, or without offered tools,
+ * are `skipped: not-applicable`.
  *
  * @example
  * ```ts
@@ -76,7 +76,7 @@ export function createToolCallAccuracyScorerCode(
   options: ToolCallAccuracyCodeOptions,
 ): Scorer<ToolCallAccuracyPreprocess> {
   const factory = 'createToolCallAccuracyScorerCode'
-  // Nothing given is neither of the two given: `undefined` is answered in the words of the reference.
+  // `undefined` options count as empty, so that the error is the one for missing options.
   const given = options === undefined ? {} : readOptions(factory, options, KNOWN)
   const { id = 'tool_call_accuracy', passAt, ...more } = given
   const { strictMode = false, expectedTool, expectedToolOrder } = more
@@ -85,7 +85,7 @@ export function createToolCallAccuracyScorerCode(
   }
   expectNames(factory, expectedTool, expectedToolOrder)
   expectFlags(factory, { strictMode })
-  // What a function, or an attribute, says of a run may well be made of the run.
+  // Names from a function or an attribute may be content of the run.
   const configured = new Set([
     ...(typeof expectedTool === 'string' ? [expectedTool] : []),
     ...(Array.isArray(expectedToolOrder) ? expectedToolOrder : []),
@@ -190,7 +190,7 @@ function joinNames(names: readonly string[], configured: ReadonlySet<string>): E
 function toInfos(run: AgentRun): ToolCallInfo[] {
   let [messageIndex, invocationIndex] = [-1, 0]
   return run.toolCalls.map(({ name, id, step }) => {
-    // Calls of one step are together: they come in the model's order.
+    // Calls of one step are in the model's order.
     invocationIndex = step === messageIndex ? invocationIndex + 1 : 0
     messageIndex = step
     return { toolName: name, toolCallId: id ?? '', messageIndex, invocationIndex }
@@ -207,7 +207,7 @@ function isSubsequence(expected: readonly string[], actual: readonly string[]): 
   return found >= expected.length
 }
 
-/** The message form needs messages on both sides; a run made from spans may well have no content recorded. */
+/** The message form requires messages on both sides, but a run from spans may have no recorded content. */
 function isGivenEmpty({ given }: ScoringContext): boolean {
   return given !== undefined && (isEmpty(inputMessages(given.input)) || isEmpty(outputMessages(given.output)))
 }

@@ -12,13 +12,13 @@ import { skip } from '../skip.ts'
 
 /** Options of `createToolErrorsScorer`. */
 export interface ToolErrorsOptions extends ScorerOptions {
-  /** Whether a failed call counts although a later call of the same tool succeeded. @default true */
+  /** Whether a failed call counts even if a later call of the same tool succeeded. @default true */
   readonly countRecovered?: boolean
 }
 
 const KNOWN: KeysOf<ToolErrorsOptions> = { ...scorerKeys, countRecovered: true }
 
-/** One call that failed. */
+/** A failed call. */
 export interface FailedCall {
   /** The tool that failed. */
   readonly name: string
@@ -31,9 +31,8 @@ export interface FailedCall {
 /**
  * Tool errors, by code: the share of executed or refused calls that failed. Lower is better; passes at .3.
  *
- * Details and explanation say which calls failed, and whether the run recovered: a later call of the same tool succeeded. Calls
- * of which the spans do not show how they ended, and calls that wait for a client, do not count; where none is left the score is
- * `skipped`.
+ * Details and explanation name the failed calls, and say whether the run recovered, because a later call of the same tool succeeded. Calls
+ * with an unknown outcome, and calls that wait for a client, do not count; if none is left, the score is `skipped`.
  *
  * @example
  * ```ts
@@ -84,7 +83,7 @@ export function createToolErrorsScorer(options: ToolErrorsOptions = {}): Scorer 
   })
 }
 
-/** A call that was refused (`not-executed` with an error) failed; one that waits for a client did not. */
+/** A refused call (`not-executed` with an error) failed; one that waits for a client did not. */
 function isFailed({ status, error }: ToolCall): boolean {
   return status === 'error' || (status === 'not-executed' && error !== undefined)
 }

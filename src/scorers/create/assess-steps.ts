@@ -10,17 +10,17 @@ import { isRecord } from '../../spans/json.ts'
 import { REASON_SHAPE, scoreShape } from './prompt-steps.ts'
 import type { AnyPromptStep, DefaultShape, StepAsker, StepSubject } from './prompt-steps.ts'
 
-/** The steps of a scorer, in the order in which they are taken. */
+/** The steps of a scorer, in order. */
 export type StepName = 'preprocess' | 'analyze' | 'generateScore' | 'generateReason'
 type AnyContext = Readonly<Record<string, unknown>>
-/** A function or a prompt, whatever its types. */
+/** A function or a prompt, of any type. */
 export type AnyStep = ((context: AnyContext) => unknown) | AnyPromptStep
-/** The steps that have been given. */
+/** The steps that were given. */
 export type Steps = { readonly [Name in StepName]?: AnyStep }
-/** Steps of which one gives the score, without which there is no scorer. */
+/** Steps including the required score step. */
 export type ScoredSteps = Steps & { readonly generateScore: AnyStep }
 
-/** Takes the steps one after the other; yields what may be a promise. */
+/** Runs the steps in order; yields values that may be promises. */
 export function* assessSteps(
   { id, range }: Pick<Scorer, 'id' | 'range'>,
   steps: ScoredSteps,
@@ -62,13 +62,13 @@ export function* assessSteps(
   return finish({ status: 'scored', value, ...(isReason && { explanation: reason }) })
 }
 
-/** The run with input and output as they were given. */
+/** The run with the given input and output. */
 function toStepRun(run: AgentRun, given: GivenInput): Readonly<Record<string, unknown>> {
   const { input, output, groundTruth } = given
   return { ...plainRun(run), input, output, ...(groundTruth !== undefined && { groundTruth }) }
 }
 
-/** A step that ends the scoring: what it asked the judge for could not be had, or it says itself that there is no score. */
+/** Whether a step ends the scoring, because its judge gave no result, or it returned no score itself. */
 function isUnavailable(value: unknown): value is Skipped | Failed {
   return (
     isRecord(value) &&
@@ -79,8 +79,8 @@ function isUnavailable(value: unknown): value is Skipped | Failed {
 }
 
 /**
- * The score of the run, where the same steps fail its decoy: quotes of the run in which every word that carries meaning was
- * replaced. A decoy that passes voids the score.
+ * The score of the run, unless the same steps pass its decoy, in which every meaningful word was replaced. A decoy that passes voids the
+ * score.
  */
 export async function scoreBesideDecoy(
   model: string,
@@ -99,8 +99,8 @@ export async function scoreBesideDecoy(
 }
 
 /**
- * Runs a generator that yields values or promises and is given back what they hold: synchronous as long as nothing that it
- * yields is a promise, so that one way of writing serves both.
+ * Runs a generator that yields values or promises, and passes their results back. It is synchronous as long as nothing is a promise, so
+ * that the same code serves both cases.
  */
 export function runSyncOrAsync<Result>(steps: Generator<unknown, Result, unknown>): Result | Promise<Result> {
   let state = steps.next()

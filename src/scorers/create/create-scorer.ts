@@ -10,17 +10,17 @@ import { areTexts, expectFlags, expectOption, isTextOrNone, readOptions } from '
 import type { KeysOf } from '../read-options.ts'
 import type { NewScorer, StandardSchema, StepJudge, StepRun } from './scorer-steps.ts'
 
-/** What a scorer of one's own is made of, beside its steps. */
+/** Options of a custom scorer, besides its steps. */
 export interface CreateScorerOptions<Input = unknown, Output = unknown> {
-  /** `^[a-z][a-z0-9_]*$`. @default made of `name` */
+  /** `^[a-z][a-z0-9_]*$`. @default derived from `name` */
   readonly id?: string
-  /** For people; needed where there is no `id`. */
+  /** For people. Required without `id`. */
   readonly name?: string
-  /** One sentence: what the score says. */
+  /** One sentence about what the score means. */
   readonly description: string
   /**
-   * What `run.input` and `run.output` are typed as in the steps: schemas of both, of whatever form they are. `'agent'` is the
-   * default. Not checked at run time.
+   * The types of `run.input` and `run.output` in the steps: schemas of both, in any form, or `'agent'`, the default. Not checked at run
+   * time.
    */
   readonly type?: 'agent' | { readonly input: StandardSchema<Input>; readonly output: StandardSchema<Output> }
   /** Lowest and highest score. @default [0, 1] */
@@ -30,17 +30,17 @@ export interface CreateScorerOptions<Input = unknown, Output = unknown> {
   /**
    * Pass mark in the scorer's own units.
    *
-   * @default the highest score; .7 of the range where a judge is asked, .3 of it where lower is better
+   * @default the highest score; with a judge .7 of the range, or .3 if lower is better
    */
   readonly passAt?: number
   /**
-   * Raise it when a step changes its meaning, so that old and new scores are not averaged. Without it, the source text of the
-   * steps counts, which misses what they close over and differs in a minified build.
+   * Raise it when a step changes its meaning, so that old and new scores are not averaged. Without it, the source text of the steps counts,
+   * which does not include captured variables and differs in a minified build.
    */
   readonly version?: string | number
-  /** Answers prompt steps that name no judge of their own. */
+  /** The judge of prompt steps without one of their own. */
   readonly judge?: StepJudge
-  /** Runs while the agent span is ending: for steps that are synchronous, quick and do no I/O. @default false */
+  /** Whether to run while the agent span is ending, for quick, synchronous steps without I/O. @default false */
   readonly inline?: boolean
   /** Facts of the run that the steps read. @default all */
   readonly needs?: readonly Need[]
@@ -61,9 +61,9 @@ const KNOWN: KeysOf<CreateScorerOptions> = {
 }
 
 /**
- * Makes a scorer of one's own, step by step: `preprocess`, `analyze`, `generateScore`, `generateReason`, of which only
- * `generateScore` must be there. Each step is a function `({ run, results, score }) => …` or a prompt for the judge
- * `{ description, outputSchema, createPrompt }`, typed by the steps before it. The scorer is synchronous when all steps are.
+ * Creates a custom scorer, step by step: `preprocess`, `analyze`, `generateScore`, `generateReason`, of which only `generateScore` is
+ * required. Each step is a function `({ run, results, score }) => …` or a prompt for the judge `{ description, outputSchema, createPrompt
+ * }`, typed by the steps before it. The scorer is synchronous if all steps are.
  *
  * @example
  * ```ts
@@ -87,7 +87,7 @@ export function createScorer<Input = unknown, Output = unknown>(
   return withoutScore({ ...more, id }, {}) as NewScorer<StepRun<Input, Output>>
 }
 
-/** What `defineScorer` and the judge of the steps do not look at themselves. */
+/** Checks options that `defineScorer` and the judge of the steps do not check. */
 function checkDeclaration(declaration: Omit<CreateScorerOptions, 'id'>): void {
   const factory = 'createScorer'
   const { name, description, type = 'agent', version, judge, inline = false, needs = ALL_NEEDS } = declaration
@@ -104,7 +104,7 @@ function checkDeclaration(declaration: Omit<CreateScorerOptions, 'id'>): void {
 }
 
 type Untyped = Omit<CreateScorerOptions, 'type' | 'id'> & { readonly id: string }
-/** The builder; that steps come in their order is the types' business. */
+/** The builder. Its types enforce the order of the steps. */
 function withoutScore(options: Untyped, steps: Steps): unknown {
   return {
     preprocess: (step: unknown) => withoutScore(options, { ...steps, preprocess: checked('preprocess', step) }),
@@ -163,7 +163,7 @@ function build(options: Untyped, steps: ScoredSteps): Scorer {
   return scorer
 }
 
-/** What can be hashed of steps: source text, and schemas that are JSON; objects of schema libraries are machines without end. */
+/** The hashable parts of steps: source text, and JSON schemas. Schema objects of libraries are too complex to hash. */
 function sourceOf(steps: Steps): unknown {
   return Object.entries(steps).map(([name, step]) => {
     if (typeof step === 'function') return [name, step]

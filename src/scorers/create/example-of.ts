@@ -1,11 +1,11 @@
 import { isRecord } from '../../spans/json.ts'
 
-/** Deeper, an example says nothing that its upper levels do not. */
+/** Deeper levels add nothing to an example. */
 const DEEPEST = 8
 
 /**
- * A value of the shape that a JSON Schema describes, at its least: last of a choice, lowest number, false, one item. For showing
- * a judge what its reply looks like; patterns and the like need not hold.
+ * The least favourable value of a JSON Schema: the last choice, the lowest number, false, one item. It shows a judge the form of its reply,
+ * and may violate patterns and similar constraints.
  */
 export function exampleOf(schema: unknown): unknown {
   return exampleAt(schema, schema, 0)
@@ -40,7 +40,7 @@ function exampleAt(schema: unknown, root: unknown, depth: number): unknown {
   }
 }
 
-/** What `#/$defs/name` speaks of. */
+/** Resolves `#/$defs/name`. */
 function referred(reference: string, root: unknown): unknown {
   return reference
     .split('/')

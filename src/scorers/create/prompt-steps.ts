@@ -13,19 +13,19 @@ import type { OutputSchema, PromptStep, StepJudge } from './scorer-steps.ts'
 import { toJsonSchema, validateOutput } from '../code/schema/output-schema.ts'
 import { exampleOf } from './example-of.ts'
 
-/** Shape of a reply, where the step names none. */
+/** The shape of a reply if the step has no schema. */
 export interface DefaultShape {
   readonly schema: OutputSchema<unknown>
   readonly example: unknown
 }
 
-/** Shape of the reply to `generateScore`: it says the range, which the step's prompt need not say. */
+/** The shape of the reply to `generateScore`, including the range. */
 export function scoreShape([low, high]: readonly [number, number]): DefaultShape {
   const score = { type: 'number', description: `from ${low} to ${high}` }
   return { schema: objectOf({ score }), example: { score: low } }
 }
 
-/** Shape of the reply to `generateReason`. */
+/** The shape of the reply to `generateReason`. */
 export const REASON_SHAPE: DefaultShape = {
   schema: objectOf({ reason: { type: 'string' } }),
   example: { reason: 'one or two sentences' },
@@ -35,7 +35,7 @@ function objectOf(properties: Readonly<Record<string, object>>): OutputSchema<un
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
-/** A prompt step, whatever its context and result. */
+/** A prompt step of any type. */
 export type AnyPromptStep = Omit<PromptStep<Readonly<Record<string, unknown>>, unknown>, 'outputSchema'> & {
   readonly outputSchema?: OutputSchema<unknown>
 }
@@ -45,7 +45,7 @@ const JUDGE_KEYS: KeysOf<StepJudge> = { ...judgeSettingKeys, model: true, instru
 /**
  * The judge of a scorer, or of one step.
  *
- * @throws TypeError if it is none, or holds a setting that is unknown
+ * @throws TypeError if it is not a judge, or has an unknown setting
  */
 export function readStepJudge(subject: string, judge: StepJudge): StepJudge {
   const { instructions, requireControl = false } = readOptions(`${subject} judge`, judge, JUDGE_KEYS)
@@ -54,19 +54,19 @@ export function readStepJudge(subject: string, judge: StepJudge): StepJudge {
   return judge
 }
 
-/** What a prompt quotes: the run alone; or, where the judge is hardened, the run or its decoy, the other one beside it. */
+/** What a prompt quotes: only the run, or, with hardening, the run or its decoy beside the other one. */
 export type StepSubject = 'run' | 'run beside its decoy' | 'decoy'
 
-/** Asks the judge for the prompt steps of one score. */
+/** Asks the judge for one score's prompt steps. */
 export interface StepAsker {
-  /** The reply, valid by the step's schema; or the score that says why there is none. */
+  /** Returns a reply that is valid by the step's schema, or the score that says why there is none. */
   ask(
     step: AnyPromptStep,
     context: Readonly<Record<string, unknown>>,
     defaultShape: DefaultShape | undefined,
     subject: StepSubject,
   ): Promise<unknown>
-  /** What all calls so far took; `undefined` if there was none. */
+  /** Usage and cost of all calls so far; `undefined` if there was none. */
   report(): JudgeReport | undefined
 }
 
@@ -74,13 +74,13 @@ export interface StepAsker {
 export interface StepJudging {
   readonly judge: ScorerJudge
   readonly identity: unknown
-  /** Whether every score is asked for twice: of the run, and of its decoy. */
+  /** Whether every score is requested twice, for the run and for its decoy. */
   readonly isHardened: boolean
   asker(run: AgentRun, context: ScoringContext): StepAsker
 }
 
 /**
- * The judge of prompt steps; `undefined` if no step is a prompt.
+ * Creates the judge of prompt steps; `undefined` if no step is a prompt.
  *
  * @throws TypeError if a step has no judge or no schema
  */
@@ -139,7 +139,7 @@ export function createStepJudging(
   }
 }
 
-/** What a prompt usually quotes: question, answer and instructions. */
+/** The texts that a prompt usually quotes: question, answer and instructions. */
 function textsOf({ userInput, output, systemInstructions }: AgentRun): string[] {
   return [userInput, output, systemInstructions].filter((text) => text !== undefined)
 }

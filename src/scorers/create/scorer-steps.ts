@@ -6,51 +6,51 @@ import type { Skipped } from '../../model/score.ts'
 import type { Scorer } from '../../scoring/scorer.ts'
 
 /**
- * The run as steps see it: an `AgentRun`, with `input` and `output` as they were given to `.run()`, in whatever form that was.
- * In a live run they are the run's own: messages and text. `agentRun` of the step's context has messages and text always.
+ * The run in steps: an `AgentRun` whose `input` and `output` are those passed to `.run()`, in any form. In a live run they are the run's
+ * own messages and text. `agentRun` in the step's context always has messages and text.
  */
 export type StepRun<Input = unknown, Output = unknown> = Omit<AgentRun, 'input' | 'output'> & {
   readonly input: Input
   readonly output: Output
-  /** The expected answer, where `.run()` was given one. */
+  /** The expected answer, if it was passed to `.run()`. */
   readonly groundTruth?: unknown
 }
 
-/** What a step is given. */
+/** The context of a step. */
 export interface StepContext<Run, Results> {
-  /** The run, with input and output as `.run()` was given them. */
+  /** The run, with the input and output that were passed to `.run()`. */
   readonly run: Run
-  /** The same run with `input` and `output` in the one form that they have in live runs: messages and text. */
+  /** The same run with `input` and `output` as in live runs: messages and text. */
   readonly agentRun: AgentRun
-  /** What the steps before gave. */
+  /** The results of earlier steps. */
   readonly results: Results
 }
 
-/** What `generateReason` is given. */
+/** The context of `generateReason`. */
 export interface ReasonContext<Run, Results> extends StepContext<Run, Results> {
-  /** The score that is to be explained. */
+  /** The score to explain. */
   readonly score: number
 }
 
-/** Results of the steps before the score; `undefined` for a step that there is not. */
+/** The results of the steps before the score; `undefined` for a missing step. */
 export interface StepResults<Preprocessed, Analyzed> {
-  /** What `preprocess` gave. */
+  /** The result of `preprocess`. */
   readonly preprocessStepResult: Preprocessed
-  /** What `analyze` gave. */
+  /** The result of `analyze`. */
   readonly analyzeStepResult: Analyzed
 }
 
 /** The model that answers prompt steps. */
 export interface StepJudge extends JudgeSettings {
-  /** The model that is asked. */
+  /** The judge's model. */
   readonly model: JudgeModel
-  /** What the judge reads about its task, before the prompt of any step. */
+  /** Instructions for the judge, before the prompt of any step. */
   readonly instructions?: string
   /**
-   * Whether a reply that leaves the control question out counts for nothing: it is asked for once more, and then the score is
-   * `failed: judge-unanswered`. A wrong answer to it always is `failed: judge-compromised`.
+   * Whether to reject a reply without an answer to the control question: it is requested once more, and then the score is `failed:
+   * judge-unanswered`. A wrong answer always gives `failed: judge-compromised`.
    *
-   * @default false: models that are not held to the schema may leave it out, and so do replies written for tests
+   * @default false, because models without strict schemas, and replies in tests, may omit it
    */
   readonly requireControl?: boolean
 }
@@ -71,28 +71,28 @@ export type OutputSchema<Output> =
   | StandardSchema<Output>
   | { readonly type: string; readonly [keyword: string]: unknown }
 
-/** What `createPrompt` is given: the context of its step, and a way to quote. */
+/** The context of `createPrompt`: that of its step, and a function to quote. */
 export type PromptContext<Context> = Context & {
   /**
-   * Puts untrusted text (all that the run holds) between lines that the judge takes as data. Drawn anew for each
-   * prompt, so that the text cannot close it.
+   * Puts untrusted text (anything from the run) between lines that mark it as data. The marks are drawn for each prompt, so that the text
+   * cannot forge them.
    */
   readonly quote: (text: string) => string
 }
 
-/** A step that asks the judge: what it is for, what shape the reply has, and the prompt. */
+/** A step that asks the judge: its purpose, the shape of the reply, and the prompt. */
 export interface PromptStep<Context, Result> {
-  /** One sentence: what this step finds out. */
+  /** One sentence about what this step finds out. */
   readonly description: string
   /** The shape of the reply: a Zod schema, another schema of the Standard Schema family, or a JSON Schema. */
   readonly outputSchema: OutputSchema<Result>
-  /** Goes before the scorer's judge. */
+  /** Replaces the scorer's judge. */
   readonly judge?: StepJudge
-  /** Makes the prompt of the run and of what the steps before found. */
+  /** Creates the prompt from the run and the results of earlier steps. */
   readonly createPrompt: (context: PromptContext<Context>) => string
 }
 
-/** As `PromptStep`, for score and reason, whose reply has a shape of its own: `{ score }` and `{ reason }`. */
+/** Like `PromptStep`, for score and reason, whose replies have default shapes: `{ score }` and `{ reason }`. */
 export interface PromptStepWithDefault<Context> extends Omit<PromptStep<Context, unknown>, 'outputSchema'> {
   /** @default `{ score: number }`, `{ reason: string }` */
   readonly outputSchema?: OutputSchema<unknown>
@@ -101,43 +101,43 @@ export interface PromptStepWithDefault<Context> extends Omit<PromptStep<Context,
 /** A function, which may be asynchronous, or a prompt for the judge. */
 export type Step<Context, Result> = ((context: Context) => Result | Promise<Result>) | PromptStep<Context, Result>
 
-/** A step that gives the score: a number within the range; or `Skipped` where there is nothing to score in this run. */
+/** A step that returns the score: a number within the range, or `Skipped` if there is nothing to score in this run. */
 export type ScoreStep<Context> =
   | ((context: Context) => number | Skipped | Promise<number | Skipped>)
   | PromptStepWithDefault<Context>
 
-/** A step that says why the score is what it is, as a text or written with `explain`. */
+/** A step that explains the score, as a string or with `explain`. */
 export type ReasonStep<Context> =
   | ((context: Context) => string | Explanation | Promise<string | Explanation>)
   | PromptStepWithDefault<Context>
 
-/** A scorer without its score step: `generateScore` makes it one. */
+/** A scorer without its score step, which `generateScore` adds. */
 export interface AnalyzedScorer<Run, Preprocessed, Analyzed> {
-  /** Adds the step that gives the score, which makes it a scorer. */
+  /** Adds the score step, which completes the scorer. */
   generateScore(
     step: ScoreStep<StepContext<Run, StepResults<Preprocessed, Analyzed>>>,
   ): ScorerWithoutReason<Run, Preprocessed, Analyzed>
 }
 
-/** A scorer without its score step, to which an analysis can be added. */
+/** A scorer without its score step that may still get an analysis. */
 export interface PreprocessedScorer<Run, Preprocessed> extends AnalyzedScorer<Run, Preprocessed, undefined> {
-  /** Adds a step whose result is in `results.analyzeStepResult` of the steps after it. */
+  /** Adds a step whose result is `results.analyzeStepResult` in later steps. */
   analyze<Analyzed>(
     step: Step<StepContext<Run, StepResults<Preprocessed, undefined>>, Analyzed>,
   ): AnalyzedScorer<Run, Preprocessed, Analyzed>
 }
 
-/** What `createScorer` gives: a scorer to which all steps can be added, in their order; all but `generateScore` may be left out. */
+/** The result of `createScorer`: a builder for steps in their order, of which only `generateScore` is required. */
 export interface NewScorer<Run> extends PreprocessedScorer<Run, undefined> {
-  /** Adds a step whose result is in `results.preprocessStepResult` of the steps after it. */
+  /** Adds a step whose result is `results.preprocessStepResult` in later steps. */
   preprocess<Preprocessed>(
     step: Step<StepContext<Run, StepResults<undefined, undefined>>, Preprocessed>,
   ): PreprocessedScorer<Run, Preprocessed>
 }
 
-/** A scorer, to which an explanation can be added. */
+/** A scorer that may get an explanation. */
 export interface ScorerWithoutReason<Run, Preprocessed, Analyzed> extends Scorer<Preprocessed, Analyzed> {
-  /** Adds the step that explains the score: a scorer of its own, this one stays as it is. */
+  /** Adds the step that explains the score. It returns a new scorer; this one does not change. */
   generateReason(
     step: ReasonStep<ReasonContext<Run, StepResults<Preprocessed, Analyzed>>>,
   ): Scorer<Preprocessed, Analyzed>

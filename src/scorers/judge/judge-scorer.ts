@@ -21,11 +21,11 @@ import { skip } from '../skip.ts'
 import { contentFree, contentOnly, explain } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
 
-/** What every judge scorer takes. */
+/** The options of every judge scorer. */
 export interface JudgeScorerOptions extends ScorerOptions {
-  /** The model that judges. */
+  /** The judge's model. */
   readonly model: JudgeModel
-  /** How it is asked. */
+  /** How to ask it. */
   readonly judge?: JudgeSettings
 }
 
@@ -43,7 +43,7 @@ export const judgeSettingKeys: KeysOf<JudgeSettings> = {
 }
 
 /**
- * `readOptions`, for the settings of the judge too.
+ * Like `readOptions`, but also checks the judge's settings.
  *
  * @throws TypeError if there are no options, or one is unknown
  */
@@ -57,30 +57,30 @@ export function readJudgeOptions<Options extends JudgeScorerOptions>(
   return options
 }
 
-/** A judge scorer: what is shown to the judge, and what is made of its answers. */
+/** A judge scorer: what it shows the judge, and what it makes of the answers. */
 export interface JudgeScorerDefinition<Analyzed> extends Omit<
   ScorerDefinition<unknown, Analyzed>,
   'kind' | 'inline' | 'judge' | 'assess' | 'passAt'
 > {
   readonly options: JudgeScorerOptions
-  /** Judge calls of one score when nothing goes wrong, and the verdicts fit into one reply. */
+  /** Judge calls of one score if nothing goes wrong and the verdicts fit into one reply. */
   readonly calls: 1 | 2
-  /** Verdicts that are asked for by id; items that the judge is yet to find are not among them. @default 0 */
+  /** Verdicts requested by id, without items that the judge is yet to find. @default 0 */
   readonly answers?: (run: AgentRun) => number
-  /** What of the run is shown to the judge: for the estimate of what a score takes. */
+  /** The parts of the run that the judge sees, to estimate the cost of a score. */
   readonly drafts: (run: AgentRun) => readonly SectionDraft[]
-  /** Says what it thinks of the run; the report of the judge's calls is added to it. */
+  /** Judges the run. The report of the judge's calls is added to the result. */
   readonly assess: (run: AgentRun, session: JudgeSession, context: ScoringContext) => Promise<JudgeVerdict<Analyzed>>
 }
 
-/** A verdict whose explanation says which of its parts may quote the run: everything that the judge wrote does. */
+/** A verdict whose explanation marks the parts that may quote the run, which includes everything from the judge. */
 export type JudgeVerdict<Analyzed> =
   | (Omit<Extract<Verdict<unknown, Analyzed>, { readonly status: 'scored' }>, 'explanation'> & {
       readonly explanation: Explanation
     })
   | Extract<Verdict<unknown, Analyzed>, { readonly status: 'skipped' | 'failed' }>
 
-/** Makes a scorer that asks a judge. */
+/** Creates a judge scorer. */
 export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<Analyzed>): Scorer<unknown, Analyzed> {
   const { options, calls, answers: countAnswers, drafts, assess, ...rest } = definition
   const judge = new Judge(options.model, options.judge, `Scorer ${definition.id}: expected`)
@@ -104,7 +104,7 @@ export function defineJudgeScorer<Analyzed>(definition: JudgeScorerDefinition<An
   })
 }
 
-/** A score that rests on a part of the run says so. */
+/** Adds a note if the score is based on a part of the run. */
 function withWhatWasCut<Analyzed>(verdict: JudgeVerdict<Analyzed>, cutBytes: number): JudgeVerdict<Analyzed> {
   if (verdict.status !== 'scored' || cutBytes === 0) return verdict
   const note = `The judge was not shown ${cutBytes} bytes of the run: see judge.maxPromptBytes.`
@@ -113,8 +113,8 @@ function withWhatWasCut<Analyzed>(verdict: JudgeVerdict<Analyzed>, cutBytes: num
 }
 
 /**
- * Why the answer of a live run cannot be judged: the run failed, or waits for somebody (a client's tool, an approval) and has
- * not answered yet. What `.run()` was given in messages is taken to be finished.
+ * Why the answer of a live run cannot be judged: the run failed, or it waits for somebody (a client's tool, an approval) and has no answer
+ * yet. Messages passed to `.run()` count as finished.
  */
 export function skipUnfinished(run: AgentRun, context: ScoringContext, id: string): Skipped | undefined {
   if (context.given !== undefined) return undefined
@@ -136,7 +136,7 @@ export function skipUnfinished(run: AgentRun, context: ScoringContext, id: strin
   )
 }
 
-/** A fact that the run must hold, or why it does not. */
+/** A required fact of the run, or why it is missing. */
 export function textOr(run: AgentRun, fact: 'userInput' | 'output', id: string): string | Skipped {
   const text = run[fact]
   if (text !== undefined && text.trim() !== '') return text
@@ -155,10 +155,10 @@ export function textOr(run: AgentRun, fact: 'userInput' | 'output', id: string):
     : skip('no-content', contentFree(`${id}: the run has no user message to judge by.`))
 }
 
-/** Characters of an explanation: no judge's eloquence fills an attribute. */
+/** Most characters of an explanation, so that a wordy judge cannot fill an attribute. */
 const LONGEST_EXPLANATION = 1000
 
-/** Both forms of an explanation on one line, of at most so many characters. */
+/** Shortens both forms of an explanation to one line of at most that many characters. */
 export function shorten(explanation: Explanation, maxLength: number = LONGEST_EXPLANATION): Explanation {
   const { text, withoutContent } = explanation
   return { text: shortenText(text, maxLength), withoutContent: shortenText(withoutContent, maxLength) }

@@ -12,15 +12,15 @@ import { readOptions } from '../read-options.ts'
 import type { KeysOf } from '../read-options.ts'
 import { twoDecimals } from '../two-decimals.ts'
 
-/** One criterion of a rubric: a question that is answered by pass or fail. */
+/** One criterion of a rubric: a question with the verdict pass or fail. */
 export interface RubricCriterion {
-  /** Letters, digits, `_`, `-` and `.`; must differ from the others'. */
+  /** Letters, digits, `_`, `-` and `.`; must be unique. */
   readonly id: string
-  /** Put so that yes is good. Trusted text: quote nothing of a run in it. */
+  /** Phrased so that yes is good. It is trusted text: do not quote a run in it. */
   readonly question: string
   /** A positive number. @default 1 */
   readonly weight?: number
-  /** The score is 0 where this one fails. @default false */
+  /** Whether the score is 0 if this criterion fails. @default false */
   readonly required?: boolean
 }
 
@@ -53,8 +53,8 @@ const verdicts = ['pass', 'fail'] as const
 /**
  * A rubric of your own, by a judge: criteria that each pass or fail.
  *
- * Score: Σ weights of the criteria that passed ÷ Σ weights, two decimals; 0 where a required one failed. Weights and required flags
- * are never shown to the judge. One judge call.
+ * Score: weights of the passed criteria ÷ all weights, two decimals; 0 if a required one failed. The judge never sees weights and required
+ * flags. One judge call.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ const verdicts = ['pass', 'fail'] as const
  * })
  * ```
  *
- * @throws TypeError if the model or a criterion is wrong, or an option is unknown
+ * @throws TypeError if the model, a criterion or an option is invalid or unknown
  */
 export function createRubricScorer(options: RubricScorerOptions): Scorer<unknown, RubricAnalysis> {
   const { id = 'rubric', criteria: list } = readJudgeOptions('createRubricScorer', options, KNOWN)

@@ -16,32 +16,32 @@ import {
   typeNames,
 } from './schema-values.ts'
 
-/** What of a value breaks its schema. */
+/** One violation of a schema. */
 export interface SchemaError {
-  /** Where in the value: `city`, `stops[2].name`; empty for the value itself. */
+  /** The path in the value: `city`, `stops[2].name`; empty for the value itself. */
   readonly path: string
-  /** In the words of the Berkeley Function Calling Leaderboard. */
+  /** The kind of error, in the terms of the Berkeley Function Calling Leaderboard. */
   readonly code: 'missing_required' | 'unexpected_param' | 'type_error' | 'value_error'
   /** What was expected and what came. */
   readonly message: string
 }
 
-/** Deeper values, and schemas that refer to themselves without end, are not followed. */
+/** Deeper values, and endless references between schemas, are not followed. */
 const MAX_DEPTH = 100
 const MAX_ERRORS = 20
 
 /**
- * Holds a JSON value against a JSON Schema, synchronously and without compiling anything.
+ * Validates a JSON value against a JSON Schema, synchronously and without compiling it.
  *
- * It knows what tool definitions and structured output are written in: the validation keywords of drafts 4 to 2020-12 with
- * references inside the schema. `format`, references to other documents and `unevaluated…` do not assert anything, as an
- * unknown keyword does not. What is no schema at all accepts everything.
+ * It supports what tool definitions and structured output use: the validation keywords of drafts 4 to 2020-12 with references inside the
+ * schema. `format`, references to other documents and `unevaluated…` are ignored, like unknown keywords. A value that is not a schema
+ * accepts everything.
  *
- * What cannot be checked (a pattern that is not supported, what is left when `check` has no steps left) asserts nothing, not even
- * below `not`, and `check` says so.
+ * Anything that cannot be checked (an unsupported pattern, or what is left when `check` has no steps left) asserts nothing, not even inside
+ * `not`, and `check` reports it.
  *
- * @param check Who matches the patterns, and what all validations that share it may cost. @default the developer's own schema
- * @returns at most 20 errors; none where the value is valid
+ * @param check matches patterns, and limits the cost of all validations that share it. @default the developer's own schema
+ * @returns at most 20 errors; none if the value is valid
  */
 export function validateJson(
   schema: unknown,
@@ -103,7 +103,7 @@ class Validation {
 
   #validateNumber(schema: Record<string, unknown>, value: number, path: string): void {
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
-    // Draft 4 writes the exclusive bounds as booleans beside the others.
+    // Draft 4 has exclusive bounds as booleans beside the others.
     const above = exclusiveMinimum === true ? minimum : exclusiveMinimum
     const below = exclusiveMaximum === true ? maximum : exclusiveMaximum
     const wrong =
@@ -147,7 +147,7 @@ class Validation {
       const isSpent = this.#check.spend(texts.reduce((sum, text) => sum + text.length, 0) / 20)
       if (isSpent && new Set(texts).size < value.length) this.#add(path, 'value_error', 'must not repeat an item')
     }
-    // Up to draft 2019-09 a list of `items` is what is `prefixItems` now, and `additionalItems` what is `items`.
+    // Up to draft 2019-09, a list of `items` is today's `prefixItems`, and `additionalItems` is today's `items`.
     const prefix = Array.isArray(schema.items) ? schema.items : schema.prefixItems
     const rest = Array.isArray(schema.items) ? schema.additionalItems : schema.items
     const fixed = Array.isArray(prefix) ? prefix : []
@@ -224,7 +224,7 @@ class Validation {
     }
   }
 
-  /** Whether the value is valid by an inner schema; `undefined` if something of it could not be checked. */
+  /** Whether an inner schema accepts the value; `undefined` if something could not be checked. */
   #accepts(schema: unknown, value: unknown, depth: number): boolean | undefined {
     const before = this.#check.unchecked
     if (this.#errorsOf(schema, value, '', depth).length > 0) return false
@@ -237,7 +237,7 @@ class Validation {
     return errors
   }
 
-  /** Of several alternatives, none of which fits, the one that comes closest says what is wrong: it broke over the fewest things. */
+  /** If no alternative fits, the closest one, which has the fewest violations, explains the error. */
   #addClosest(alternatives: readonly unknown[], value: unknown, path: string, depth: number): void {
     const tries = alternatives.map((inner) => this.#errorsOf(inner, value, path, depth))
     const ofRightType = tries.filter(
@@ -253,7 +253,7 @@ class Validation {
     if (this.#errors.length < MAX_ERRORS) this.#errors.push(error)
   }
 
-  /** `#`, `#/$defs/City`; `true`, which accepts everything, for what is not in the schema. */
+  /** Resolves `#` or `#/$defs/City`; returns `true`, which accepts everything, for anything outside of the schema. */
   #resolve(reference: string): unknown {
     if (reference !== '#' && !reference.startsWith('#/')) return true
     let at: unknown = this.#root

@@ -2,16 +2,16 @@ import { BoundedMap } from '../../../spans/bounded-map.ts'
 import { hasPatterns } from './has-patterns.ts'
 import { programSizeOf } from './program-size.ts'
 
-/** Longer patterns are no patterns of tool arguments. */
+/** Longer patterns do not occur in tool arguments. */
 const MAX_PATTERN_LENGTH = 500
 /** Larger programs take milliseconds to compile and to run. */
 const MAX_PROGRAM_SIZE = 1000
-/** What the patterns of one run may cost: instructions of a program times characters of a text. About 20 ms. */
+/** The cost limit for a run's patterns: program instructions times text characters. About 20 ms. */
 const MAX_WORK = 200_000
-/** What compiling a pattern costs in the same unit, and what each instruction of it adds: all patterns of a run 20 ms, too. */
+/** The cost of compiling a pattern, plus one for each instruction: also about 20 ms for all patterns of a run. */
 const COMPILE_WORK = 2000
 const COMPILE_WORK_OF_INSTRUCTION = 50
-/** Patterns that are kept compiled. */
+/** Most compiled patterns that are cached. */
 const MAX_COMPILED = 500
 
 /** A compiled pattern, as the engine has it. */
@@ -26,12 +26,11 @@ interface Engine {
 }
 
 /**
- * Patterns of strangers, matched by RE2's algorithm, whose time is linear in the text: JavaScript's own engine takes exponential
- * time on patterns such as `^(\w+\s?)+$`, and nothing can interrupt it.
+ * Matches untrusted patterns by RE2's algorithm, whose time is linear in the text. JavaScript's own engine takes exponential time on
+ * patterns such as `^(\w+\s?)+$`, and cannot be interrupted.
  *
- * A pattern is checked where both languages read it alike, and means the same in both for this text; any other is not checked:
- * look-around, back-references, Unicode classes, programs that are too large, texts with blanks or line ends that only one of the
- * two counts as such.
+ * A pattern is only checked if it means the same in both languages for this text. Not checked are look-around, back-references, Unicode
+ * classes, programs that are too large, and texts with blanks or line ends that only one of the two recognises.
  */
 export class LinearPatterns {
   readonly #engine: Engine
@@ -41,7 +40,7 @@ export class LinearPatterns {
     this.#engine = engine
   }
 
-  /** A matcher for one run: what it may cost in all is bounded. */
+  /** A matcher for one run, with a cost limit. */
   limits(): { matches(pattern: string, text: string): boolean | undefined } {
     let left = MAX_WORK
     return {
@@ -69,7 +68,7 @@ export class LinearPatterns {
     const size = programSizeOf(pattern)
     if (size === undefined || size > MAX_PROGRAM_SIZE) return 'unsupported'
     try {
-      // JavaScript only reads it here: `u` refuses what the two languages write differently.
+      // JavaScript only parses it here: `u` rejects syntax that differs between the two languages.
       void new RegExp(pattern, 'u')
       return this.#engine.compile(pattern)
     } catch {
@@ -82,11 +81,11 @@ let loading: Promise<LinearPatterns | undefined> | undefined
 let loaded: LinearPatterns | 'missing' | undefined
 
 /**
- * Does work that needs the engine where a schema has patterns. The engine is loaded when it is first needed, which most
- * applications never do; until then the work is done later.
+ * Does work that needs the engine if a schema has patterns. The engine is loaded at first need, which most applications never have; until
+ * it is loaded, the work waits.
  *
- * @param schemas What may ask for patterns.
- * @param work Is given the engine; `undefined` if it is not needed, or cannot be loaded.
+ * @param schemas schemas that may have patterns
+ * @param work receives the engine; `undefined` if it is not needed, or cannot be loaded
  */
 export function withLinearPatterns<T>(
   schemas: unknown,
@@ -96,7 +95,7 @@ export function withLinearPatterns<T>(
   return loaded === undefined ? loadLinearPatterns().then(work) : work(loaded)
 }
 
-/** Never rejects: a bundle may have been made without the engine. */
+/** Never rejects: a bundle may not contain the engine. */
 export function loadLinearPatterns(): Promise<LinearPatterns | undefined> {
   loading ??= import('re2js').then(
     ({ RE2JS }) => {
@@ -111,7 +110,7 @@ export function loadLinearPatterns(): Promise<LinearPatterns | undefined> {
   return loading
 }
 
-/** Blanks and line ends that `\s` and `.` count differently, and halves of characters, which only one of the two can meet. */
+/** Whether `\s` and `.` treat the text alike in both engines: no special blanks or line ends, and no lone surrogates. */
 function isSameInBoth(text: string): boolean {
   return !/[\r\v\u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]/.test(text) && text.isWellFormed()
 }

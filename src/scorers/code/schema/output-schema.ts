@@ -7,7 +7,7 @@ import type { OutputSchema, StandardSchema } from '../../create/scorer-steps.ts'
 /** A JSON Schema, parsed. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** JSON Schema as it is; of a schema library through `ai`, which knows them all. */
+/** Returns a JSON Schema unchanged, and converts a schema of a library through `ai`, which supports them all. */
 export async function toJsonSchema(schema: OutputSchema<unknown>): Promise<JsonSchema> {
   if (!isStandardSchema(schema)) return schema
   const { asSchema } = await loadAi()
@@ -17,7 +17,7 @@ export async function toJsonSchema(schema: OutputSchema<unknown>): Promise<JsonS
   throw new TypeError('Expected outputSchema to be JSON Schema, or a schema that can be written as JSON Schema.')
 }
 
-/** The value as the schema gives it, or what is wrong with it. */
+/** The value as parsed by the schema, or its problem. */
 export function validateOutput(
   outputSchema: OutputSchema<unknown>,
   schema: JsonSchema,

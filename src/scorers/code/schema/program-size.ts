@@ -1,9 +1,9 @@
 /**
- * About how many instructions a pattern compiles to, before anything compiles it: repeats multiply what they repeat, and
- * `((a{1,30}){1,30}){1,30}` is small as a text only. `undefined` if the parentheses do not match.
+ * Estimates how many instructions a pattern compiles to, without compiling it: repetitions multiply, so that `((a{1,30}){1,30}){1,30}` is
+ * only short as text. `undefined` if the parentheses do not match.
  */
 export function programSizeOf(pattern: string): number | undefined {
-  /** Sizes of the groups that are open, from the outside in; and of the last atom of the innermost. */
+  /** The sizes of the open groups, outermost first, and of the last atom in the innermost one. */
   const groups = [0]
   let atom = 0
   const close = (): void => {

@@ -1,40 +1,40 @@
 import type { LinearPatterns } from './linear-patterns.ts'
 
 /**
- * Whether a text matches a pattern; `undefined` if that was not checked: then the pattern asserts nothing.
+ * Whether a text matches a pattern; `undefined` if that could not be checked, so that the pattern asserts nothing.
  */
 type PatternMatcher = (pattern: string, text: string) => boolean | undefined
 
-/** Steps of validation: schemas whose alternatives refer to one another in circles would take for ever. */
+/** Most validation steps: schemas with circular alternatives would never end. */
 const MAX_OWN_STEPS = 100_000
-/** The same where strangers wrote the schema: all calls of a run together take about 30 ms at most. */
+/** The same for untrusted schemas: all calls of a run together take at most about 30 ms. */
 const MAX_RECORDED_STEPS = 20_000
 
-/** Longer texts are not held against a developer's own pattern. */
+/** Longer texts are not matched against a developer's own pattern. */
 export const MAX_PATTERN_TEXT = 10_000
 
-/** How many of the things that were not checked are named. */
+/** Most unchecked parts that are named. */
 const MAX_NAMED = 5
 
-/** What one scorer's validations of a run share: who matches patterns, what they may cost together, and what was not checked. */
+/** Shared by one scorer's validations of a run: the pattern matcher, the cost limit, and what was not checked. */
 export class SchemaCheck {
   readonly #match: PatternMatcher
   readonly #names = new Set<string>()
   #left: number
   #unchecked = 0
 
-  /** @param matches Gets a function that names what it does not check. */
+  /** @param matches receives a function that records what is not checked */
   constructor(maxSteps: number, matches: (note: (what: string) => void) => PatternMatcher) {
     this.#left = maxSteps
     this.#match = matches((what) => this.note(what))
   }
 
-  /** How often something was not checked. */
+  /** How many parts were not checked. */
   get unchecked(): number {
     return this.#unchecked
   }
 
-  /** What was not checked, five of it at most. It quotes the schema. */
+  /** At most five parts that were not checked. They quote the schema. */
   get names(): readonly string[] {
     return [...this.#names]
   }
@@ -43,7 +43,7 @@ export class SchemaCheck {
     return this.spend(1) ? this.#match(pattern, text) : undefined
   }
 
-  /** Takes steps; false where none are left, and what they were for is not checked. */
+  /** Uses up steps; false if none are left, so that the part is not checked. */
   spend(steps: number): boolean {
     this.#left -= steps
     if (this.#left >= 0) return true
@@ -57,7 +57,7 @@ export class SchemaCheck {
   }
 }
 
-/** For schemas that the developer wrote: patterns are JavaScript's, and meet texts of bounded length. */
+/** For the developer's schemas: patterns are JavaScript's, and texts have bounded length. */
 export function ownSchemaCheck(): SchemaCheck {
   return new SchemaCheck(MAX_OWN_STEPS, (note) => (pattern, text) => {
     const expression = compiled(pattern)
@@ -68,9 +68,9 @@ export function ownSchemaCheck(): SchemaCheck {
 }
 
 /**
- * For schemas that a run recorded, which come from anybody: patterns meet an engine whose time is linear in the text.
+ * For recorded schemas, which are untrusted: patterns run in an engine with linear time.
  *
- * @param engine `undefined` if it could not be loaded: then no pattern is checked.
+ * @param engine `undefined` if it could not be loaded; then no pattern is checked
  */
 export function recordedSchemaCheck(engine: LinearPatterns | undefined): SchemaCheck {
   return new SchemaCheck(MAX_RECORDED_STEPS, (note) => {
@@ -83,7 +83,7 @@ export function recordedSchemaCheck(engine: LinearPatterns | undefined): SchemaC
   })
 }
 
-/** `undefined` for what is written in another language's syntax. */
+/** `undefined` for another language's syntax. */
 function compiled(pattern: string): RegExp | undefined {
   try {
     return new RegExp(pattern, 'u')

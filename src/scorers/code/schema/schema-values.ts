@@ -1,6 +1,6 @@
 import { canonicalJson, isRecord } from '../../../spans/json.ts'
 
-/** Whether a value is of a type, or of one of several; `float`, `dict` and `tuple` are what schemas written for Python say. */
+/** Whether a value has a type, or one of several. Schemas written for Python use `float`, `dict` and `tuple`. */
 export function hasType(type: unknown, value: unknown): boolean {
   if (Array.isArray(type)) return type.some((one) => hasType(one, value))
   switch (type) {
@@ -30,12 +30,12 @@ export function typeNames(type: unknown): string {
   return Array.isArray(type) ? type.join(' or ') : String(type)
 }
 
-/** A value's JSON text with sorted keys: equal texts are equal values. */
+/** A value's JSON text with sorted keys; equal texts mean equal values. */
 export function canonicalValue(value: unknown): string {
   return canonicalJson(value)
 }
 
-/** The texts of a list of allowed values, made once for each list. */
+/** The texts of a list of allowed values, cached for each list. */
 export function canonicalTexts(allowed: readonly unknown[]): ReadonlySet<string> {
   let texts = TEXTS.get(allowed)
   if (texts === undefined) {
@@ -47,7 +47,7 @@ export function canonicalTexts(allowed: readonly unknown[]): ReadonlySet<string>
 
 const TEXTS = new WeakMap<readonly unknown[], ReadonlySet<string>>()
 
-/** Quotients of decimals are off by a rounding: .3 is a multiple of .1. */
+/** Quotients of decimals have rounding errors: .3 is a multiple of .1. */
 export function isMultiple(value: number, of: number): boolean {
   const quotient = value / of
   const nearest = Math.round(quotient)
@@ -55,28 +55,28 @@ export function isMultiple(value: number, of: number): boolean {
   return Math.abs(quotient - nearest) <= Math.max(1e-9, 4 * Number.EPSILON * Math.abs(quotient))
 }
 
-/** Whether a text has so many characters as people and JSON Schema count them: an emoji is one. */
+/** Whether a text has at least that many characters, as people and JSON Schema count them: an emoji is one. */
 export function hasAtLeast(text: string, length: number): boolean {
-  // Each character has one or two code units: most lengths need no count.
+  // Each character has one or two code units, so most lengths need no count.
   return text.length >= length && (text.length >= 2 * length || Array.from(text).length >= length)
 }
 
-/** Whether a text has no more characters than that. */
+/** Whether a text has at most that many characters. */
 export function hasAtMost(text: string, length: number): boolean {
   return text.length <= length || (text.length <= 2 * length && Array.from(text).length <= length)
 }
 
-/** The texts of a list; none of what is no list. */
+/** The strings of an array; none for any other value. */
 export function stringsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
-/** The value where it is a number. */
+/** The value if it is a number. */
 export function numberOr(value: unknown, fallback: number): number {
   return typeof value === 'number' ? value : fallback
 }
 
-/** `stops[2]` and `name` are `stops[2].name`. */
+/** Joins `stops[2]` and `name` to `stops[2].name`. */
 export function joinPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`
 }

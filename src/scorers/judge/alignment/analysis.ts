@@ -3,9 +3,9 @@ import type { AlignmentBand } from './phrases.ts'
 import type { AlignmentSide } from './questions.ts'
 import { shareOfScale } from '../../two-decimals.ts'
 
-/** What the judge found on one side; scores are 0 to 1. */
+/** The judge's findings for one side; scores are 0 to 1. */
 export interface AlignmentAnalysis {
-  /** Whether the answer addresses what was wanted. */
+  /** Whether the answer addresses the intent. */
   readonly intentAlignment: {
     readonly score: number
     readonly primaryIntent: string
@@ -27,7 +27,7 @@ export interface AlignmentAnalysis {
     readonly missingElements: readonly string[]
     readonly reasoning: string
   }
-  /** Whether format and tone are as asked for. */
+  /** Whether format and tone are as requested. */
   readonly responseAppropriateness: {
     readonly score: number
     readonly formatAlignment: boolean
@@ -38,16 +38,16 @@ export interface AlignmentAnalysis {
   readonly overallAssessment: string
 }
 
-/** Of intent, requirements, completeness, appropriateness. */
+/** The weights of intent, requirements, completeness and appropriateness. */
 export const weights = {
   user: [0.4, 0.3, 0.2, 0.1],
   system: [0.35, 0.35, 0.15, 0.15],
 } as const
 
-/** What each side counts where both are judged. */
+/** The weight of each side if both are judged. */
 export const shares = { user: 0.7, system: 0.3 } as const
 
-/** What the judge's answers say of one side. */
+/** The analysis of one side, from the judge's answers. */
 export function analyse(side: AlignmentSide, { answers, items, notes }: Answers): AlignmentAnalysis {
   const level = (dimension: string) => {
     const answer = answers.get(`${side}.${dimension}`)
@@ -82,7 +82,7 @@ export function analyse(side: AlignmentSide, { answers, items, notes }: Answers)
   }
 }
 
-/** The analysis of a response that says nothing. */
+/** The analysis of an empty response. */
 export function emptyAnalysis(reasoning: string): AlignmentAnalysis {
   return {
     intentAlignment: { score: 0, primaryIntent: '', isAddressed: false, reasoning },
@@ -93,7 +93,7 @@ export function emptyAnalysis(reasoning: string): AlignmentAnalysis {
   }
 }
 
-/** The four dimensions of one side as one number, 0 to 1. */
+/** Combines the four dimensions of one side to a number from 0 to 1. */
 export function weigh(side: AlignmentSide, analysis: AlignmentAnalysis): number {
   const [intent, requirements, completeness, appropriateness] = weights[side]
   return (
@@ -110,7 +110,7 @@ export function percents(side: AlignmentSide): [number, number, number, number] 
   return [percent(intent), percent(requirements), percent(completeness), percent(appropriateness)]
 }
 
-/** By score ÷ scale, the score as it is reported: score and band never contradict each other. */
+/** The band of score ÷ scale. It uses the reported score, so that score and band agree. */
 export function bandOf(score: number, scale: number): AlignmentBand {
   const share = shareOfScale(score, scale)
   if (share >= 0.9) return 'excellent'
@@ -120,7 +120,7 @@ export function bandOf(score: number, scale: number): AlignmentBand {
   return share >= 0.4 ? 'poor' : 'very poor'
 }
 
-/** What the response lacks: requirements that it does not fulfil, and elements that the judge missed. */
+/** What the response lacks: unfulfilled requirements, and elements that the judge missed. */
 export function missingRequirements({ requirementsFulfillment, completeness }: AlignmentAnalysis): string[] {
   return [
     ...requirementsFulfillment.requirements.filter(({ isFulfilled }) => !isFulfilled).map((unmet) => unmet.requirement),
@@ -128,7 +128,7 @@ export function missingRequirements({ requirementsFulfillment, completeness }: A
   ]
 }
 
-/** What a note says, where it says yes or no. */
+/** Whether a note says yes or no. */
 function saidYes(note: readonly string[] | undefined): boolean | undefined {
   const word = /^\W*(yes|no)\b/i.exec(note?.[0] ?? '')?.[1]?.toLowerCase()
   return word === undefined ? undefined : word === 'yes'

@@ -1,4 +1,4 @@
-/** The words of prompt alignment's reason that are not the judge's own. */
+/** The phrases of prompt alignment's reason, besides the judge's own words. */
 export interface AlignmentPhrases {
   readonly score: (score: number, scale: number) => string
   readonly bands: Readonly<Record<AlignmentBand, string>>
@@ -9,11 +9,11 @@ export interface AlignmentPhrases {
   readonly noSystem: string
   readonly missing: string
   readonly emptyResponse: string
-  /** What ends a sentence, with the space before the next one. */
+  /** The end of a sentence, with the space before the next one. */
   readonly stop: string
 }
 
-/** How well a response is aligned, by score ÷ scale. */
+/** The level of alignment, by score ÷ scale. */
 export type AlignmentBand = 'excellent' | 'very good' | 'good' | 'moderate' | 'poor' | 'very poor'
 
 const english: AlignmentPhrases = {
@@ -81,7 +81,7 @@ const chinese: AlignmentPhrases = {
   stop: '。',
 }
 
-/** The phrases in the language of a text, recognised by its script: Japanese by kana, Chinese by Han without kana, else English. */
+/** The phrases in the language of a text, by its script: Japanese for kana, Chinese for Han without kana, otherwise English. */
 export function phrasesFor(text: string): AlignmentPhrases {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return japanese
   return /\p{Script=Han}/u.test(text) ? chinese : english

@@ -19,15 +19,14 @@ import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { readOptions } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
 
-/** What prompt alignment is measured by. */
+/** Options of prompt alignment. */
 export interface PromptAlignmentOptions {
   /** The highest score: a positive number. @default 1 */
   readonly scale?: number
-  /** Against the user's prompt, the system's instructions, or both, 70 to 30. @default 'both' */
+  /** Whether to judge by the user's prompt, the system's instructions, or both, 70 to 30. @default 'both' */
   readonly evaluationMode?: 'user' | 'system' | 'both'
   /**
-   * Whether the judge is shown the turns before the last user message, as context: all of the last ten messages, or of as many as
-   * the number says.
+   * Whether to show the judge the turns before the last user message as context: up to ten messages, or the given number.
    *
    * @default true
    */
@@ -36,7 +35,7 @@ export interface PromptAlignmentOptions {
 
 /** Options of `createPromptAlignmentScorerLLM`. */
 export interface PromptAlignmentScorerOptions extends JudgeScorerOptions {
-  /** What is weighed, and how much. */
+  /** What to judge, and the scale. */
   readonly options?: PromptAlignmentOptions
 }
 
@@ -47,8 +46,8 @@ const bothRequired = 'Both user prompt and agent response are required for promp
 const systemRequired = 'System prompt is required for system prompt alignment scoring'
 
 /**
- * Prompt alignment, by a judge: how well the response does what the user's prompt, the system's instructions, or both ask for, in
- * four weighted dimensions.
+ * Prompt alignment, by a judge: how well the response follows the user's prompt, the system's instructions, or both, in four weighted
+ * dimensions.
  *
  * | | intent | requirements | completeness | appropriateness |
  * |---|---|---|---|---|
@@ -56,9 +55,8 @@ const systemRequired = 'System prompt is required for system prompt alignment sc
  * | system | .35 | .35 | .15 | .15 |
  * | both | 0.7 × user + 0.3 × system | | | |
  *
- * Requirements are listed one by one; fulfilled ÷ listed is computed in code (1 where there are none), and so is the sum. Score:
- * weighted × `scale`, two decimals. An empty response scores 0 without asking. `both` without system instructions is scored as
- * `user`. One judge call.
+ * Requirements are listed one by one. Code computes fulfilled ÷ listed (1 if there are none), and the sum. Score: weighted × `scale`, two
+ * decimals. An empty response scores 0 without asking. `both` without system instructions is scored as `user`. One judge call.
  *
  * @example
  * ```ts
@@ -129,7 +127,7 @@ function checkOptions(id: string, scale: unknown, mode: unknown, history: unknow
   }
 }
 
-/** Why there is nothing to score; an empty response of a finished run is not such a reason. */
+/** Why there is nothing to score. An empty response of a finished run can be scored. */
 function unscorable(
   run: AgentRun,
   sides: readonly AlignmentSide[],
@@ -150,7 +148,7 @@ function unscorable(
   return typeof response !== 'string' && response.reason === 'no-content' ? response : undefined
 }
 
-/** What `.run()` rejects with, word by word. */
+/** The exact message with which `.run()` rejects. */
 function refuse(message: string): Failed {
   return failed('scorer-threw', contentFree(message))
 }
@@ -182,7 +180,7 @@ function toInquiry(run: AgentRun, sides: readonly AlignmentSide[], history: numb
   }
 }
 
-/** Whether there is anything to read in it. */
+/** Whether a text is not blank. */
 function hasText(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== ''
 }

@@ -1,16 +1,16 @@
 import type { ItemList, Note, Question } from '../../../judge/inquiry.ts'
 
-/** Against what a response is judged. */
+/** What a response is judged by. */
 export type AlignmentSide = 'user' | 'system'
 
-/** What the judge of prompt alignment is there for, and what its levels mean. */
+/** The role of the judge, and the meaning of its levels. */
 export const alignmentRole =
   "You judge how well an agent's response is aligned with what it was asked: with the user's request, with the system instructions, or with each of the two on its own. Questions about the request, and about what the user needs or asked for, are about the request only; questions about the system instructions are about these only. Earlier turns are context: judge the response to the last request. What the agent did by tool calls that came out well counts as done. The levels mean: 1 = fully; 0.75 = with a slight lack; 0.5 = in part, with something noticeable missing or wrong; 0.25 = hardly; 0 = not at all, and where the response makes no sense."
 
-/** The levels of a dimension, the best first, with the number that each counts. */
+/** The levels of a dimension, best first, with their values. */
 export const alignmentLevels = ['1', '0.75', '0.5', '0.25', '0'] as const
 
-/** The three dimensions of one side that are judged on levels; ids are `<side>.<dimension>`. */
+/** The three dimensions of one side that have levels; ids are `<side>.<dimension>`. */
 export function alignmentQuestions(side: AlignmentSide): Question[] {
   const ask = (dimension: string, text: string): Question => ({
     ids: [`${side}.${dimension}`],
@@ -43,7 +43,7 @@ export function alignmentQuestions(side: AlignmentSide): Question[] {
       ]
 }
 
-/** The requirements of one side, to be listed one by one and answered for. */
+/** The requirements of one side, which are listed and judged one by one. */
 export function requirementsList(side: AlignmentSide): ItemList {
   return {
     name: `${side}Requirements`,
@@ -58,7 +58,7 @@ export function requirementsList(side: AlignmentSide): ItemList {
   }
 }
 
-/** What the judge says in words; none of it counts. */
+/** The judge's explanations, which do not count. */
 export function alignmentNotes(sides: readonly AlignmentSide[]): Note[] {
   return sides.flatMap((side) => [
     {

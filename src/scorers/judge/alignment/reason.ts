@@ -7,7 +7,7 @@ import type { AlignmentBand, AlignmentPhrases } from './phrases.ts'
 import type { AlignmentSide } from './questions.ts'
 import { shorten } from '../judge-scorer.ts'
 
-/** Score and maximum, what was found, and what counted how much, in the language of the prompt. */
+/** Explains score, maximum, findings and weights, in the language of the prompt. */
 export function explainAlignment(
   run: AgentRun,
   sides: readonly AlignmentSide[],
@@ -30,12 +30,12 @@ export function explainAlignment(
   return shorten(joinExplanations(ended, ''))
 }
 
-/** The phrases in the language of what was asked. */
+/** The phrases in the language of the question. */
 export function phrasesOf(run: AgentRun): AlignmentPhrases {
   return phrasesFor(run.userInput ?? run.systemInstructions ?? '')
 }
 
-/** A sentence that the judge ended itself keeps its own end. */
+/** Ends a sentence, unless the judge already did. */
 function withStop(sentence: string, { stop }: AlignmentPhrases): string {
   const text = sentence.trim()
   if (text === '') return ''

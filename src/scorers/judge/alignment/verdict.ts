@@ -9,15 +9,15 @@ import type { AlignmentSide } from './questions.ts'
 import { explainAlignment, phrasesOf } from './reason.ts'
 import { twoDecimals } from '../../two-decimals.ts'
 
-/** Flat where one side is judged, by side where both are. */
+/** Flat if one side is judged, by side if both are. */
 export type PromptAlignmentAnalysis =
   | AlignmentAnalysis
   | { readonly user: AlignmentAnalysis; readonly system: AlignmentAnalysis }
 
-/** Against what it was asked to be judged; without system instructions, `both` is judged as `user`. */
+/** What to judge by. Without system instructions, `both` is judged as `user`. */
 export type AlignmentMode = AlignmentSide | 'both'
 
-/** The score that the judge's answers come to. */
+/** Computes the score from the judge's answers. */
 export function scoreAlignment(
   run: AgentRun,
   sides: readonly AlignmentSide[],
@@ -48,7 +48,7 @@ export function scoreAlignment(
   }
 }
 
-/** The score of a response that says nothing. */
+/** The score of an empty response. */
 export function scoreEmpty(
   run: AgentRun,
   sides: readonly AlignmentSide[],

@@ -8,7 +8,7 @@ import { skipUnfinished, textOr } from '../judge-scorer.ts'
 import { areTexts, expectOption } from '../../read-options.ts'
 import { skip, skipWithoutFact } from '../../skip.ts'
 
-/** Texts that an answer may lean on, or a function that finds them for each run. */
+/** Texts that an answer may use, or a function that returns them for each run. */
 export type ContextOption = readonly string[] | ((run: AgentRun) => readonly string[] | undefined)
 
 /** @throws TypeError if the option is neither texts nor a function */
@@ -17,7 +17,7 @@ export function expectContext(factory: string, context: unknown): void {
   expectOption(isContext, factory, 'options.context to be a list of texts, or a function', context)
 }
 
-/** Request and answer of a finished run, with the turns before. */
+/** Request and answer of a finished run, with earlier turns. */
 export function requestAndAnswer(
   run: AgentRun,
   context: ScoringContext | undefined,
@@ -36,7 +36,7 @@ export function requestAndAnswer(
   ]
 }
 
-/** The answer of a finished run, and the evidence that it may lean on: tool results and context. */
+/** The answer of a finished run, and its evidence: tool results and context. */
 export function answerAndEvidence(
   run: AgentRun,
   context: ScoringContext | undefined,
@@ -51,7 +51,7 @@ export function answerAndEvidence(
   return 'status' in evidence ? evidence : [...evidence, mainSection("the agent's answer", answer)]
 }
 
-/** Tool results and context; why there is none, where there is none. */
+/** Tool results and context, or why there are none. */
 export function evidenceOf(
   run: AgentRun,
   id: string,

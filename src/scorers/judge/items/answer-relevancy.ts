@@ -8,14 +8,14 @@ import type { JudgeScorerOptions } from '../judge-scorer.ts'
 /** Options of `createAnswerRelevancyScorer`. */
 export type AnswerRelevancyScorerOptions = JudgeScorerOptions
 
-/** The statements of the answer, each with how far it bears on the user's prompt. */
+/** The statements of the answer, each with its relevance to the user's prompt. */
 export type AnswerRelevancyAnalysis = ItemAnalysis<'relevant' | 'partial' | 'irrelevant'>
 
 /**
- * Answer relevancy, by a judge: how much of the answer bears on what the user asked.
+ * Answer relevancy, by a judge: how much of the answer is relevant to the user's question.
  *
- * The statements of the answer count 1 where they are relevant, 0.5 where partly, 0 where irrelevant; score: their mean, two
- * decimals, higher is better. Whether they are true is not asked. One judge call.
+ * Each statement of the answer counts 1 if relevant, 0.5 if partly, 0 if irrelevant. Score: their mean, two decimals; higher is better.
+ * Truth is not judged. One judge call.
  *
  * @example
  * ```ts

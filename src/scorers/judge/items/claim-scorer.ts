@@ -12,14 +12,14 @@ import type { ItemAnalysis, ItemScorerDefinition } from './item-scorer.ts'
 export interface ClaimScorerOptions extends JudgeScorerOptions {
   /** What the claims are compared with. */
   readonly options?: {
-    /** What the answer may lean on beside the run's tool results. */
+    /** Additional evidence, besides the run's tool results. */
     readonly context?: ContextOption
   }
 }
 
 const KNOWN: KeysOf<ClaimScorerOptions> = { ...judgeKeys, options: true }
 
-/** What one such scorer asks of each claim, and what it makes of the verdicts. */
+/** The question about each claim, and the values of its verdicts. */
 export interface ClaimScorerDefinition<V extends string> extends Pick<
   ItemScorerDefinition<V>,
   'id' | 'description' | 'better' | 'role' | 'counts'
@@ -30,7 +30,7 @@ export interface ClaimScorerDefinition<V extends string> extends Pick<
   readonly question: string
 }
 
-/** Makes a scorer that checks every claim of the answer against the tool results and the context that was given. */
+/** Creates a scorer that checks every claim of the answer against the tool results and the given context. */
 export function defineClaimScorer<V extends string>(
   definition: ClaimScorerDefinition<V>,
   options: ClaimScorerOptions,

@@ -8,14 +8,14 @@ import type { JudgeScorerOptions } from '../judge-scorer.ts'
 /** Options of `createCompletenessScorer`. */
 export type CompletenessScorerOptions = JudgeScorerOptions
 
-/** What the request asks for, each with whether the answer covers it. */
+/** The elements of the request, each with whether the answer covers it. */
 export type CompletenessAnalysis = ItemAnalysis<'covered' | 'missing'>
 
 /**
- * Completeness, by a judge: the share of what the request asks for that the answer covers.
+ * Completeness, by a judge: the share of the request's elements that the answer covers.
  *
- * Score: covered ÷ elements, two decimals, higher is better. Without elements: `skipped: not-applicable`. One judge call. Mastra's
- * scorer of this name compares words, by code; `keyword_coverage` is nearer to that one.
+ * Score: covered ÷ elements, two decimals; higher is better. Without elements `skipped: not-applicable`. One judge call. Mastra's scorer of
+ * this name compares words by code, like `keyword_coverage`.
  *
  * @example
  * ```ts

@@ -16,9 +16,9 @@ import { skip } from '../../skip.ts'
 export interface ContextualRecallScorerOptions extends JudgeScorerOptions {
   /** What the scorer compares. */
   readonly options?: {
-    /** What was retrieved, beside the run's tool results. */
+    /** What was retrieved, besides the run's tool results. */
     readonly context?: ContextOption
-    /** The expected answer, or a function that says it for each run. `.run({ groundTruth })` goes before it. */
+    /** The expected answer, or a function that returns it for each run. `.run({ groundTruth })` takes precedence. */
     readonly groundTruth?: string | ((run: AgentRun) => string | undefined)
   }
 }
@@ -29,10 +29,10 @@ const KNOWN: KeysOf<ContextualRecallScorerOptions> = { ...judgeKeys, options: tr
 export type ContextualRecallAnalysis = ItemAnalysis<'supported' | 'unsupported'>
 
 /**
- * Contextual recall, by a judge: the share of the expected answer that what was retrieved supports.
+ * Contextual recall, by a judge: the share of the expected answer that the retrieved texts support.
  *
- * Score: supported ÷ statements of the expected answer, two decimals, higher is better. It speaks of the retrieval, not of the
- * agent's answer. Without an expected answer, context or statements: `skipped: not-applicable`. One judge call.
+ * Score: supported ÷ statements of the expected answer, two decimals; higher is better. It measures the retrieval, not the agent's answer.
+ * Without an expected answer, context or statements `skipped: not-applicable`. One judge call.
  *
  * @example
  * ```ts

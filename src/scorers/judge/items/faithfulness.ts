@@ -6,14 +6,14 @@ import type { ItemAnalysis } from './item-scorer.ts'
 /** Options of `createFaithfulnessScorer`. */
 export type FaithfulnessScorerOptions = ClaimScorerOptions
 
-/** The claims of the answer, each with whether the evidence holds it. */
+/** The claims of the answer, each with whether the evidence supports it. */
 export type FaithfulnessAnalysis = ItemAnalysis<'supported' | 'unsure' | 'unsupported'>
 
 /**
- * Faithfulness, by a judge: the share of the answer's claims that the tool results, and the context that was given, support.
+ * Faithfulness, by a judge: the share of the answer's claims that the tool results and the given context support.
  *
- * Score: supported ÷ claims, two decimals, higher is better; `unsure` is not supported. Without evidence, or without claims:
- * `skipped: not-applicable`. One judge call.
+ * Score: supported ÷ claims, two decimals; higher is better; `unsure` counts as unsupported. Without evidence or claims `skipped:
+ * not-applicable`. One judge call.
  *
  * @example
  * ```ts

@@ -6,16 +6,14 @@ import type { ItemAnalysis } from './item-scorer.ts'
 /** Options of `createHallucinationScorer`. */
 export type HallucinationScorerOptions = ClaimScorerOptions
 
-/** The claims of the answer, each with what the evidence says of it. */
+/** The claims of the answer, each with what the evidence says about it. */
 export type HallucinationAnalysis = ItemAnalysis<'supported' | 'not_stated' | 'contradicted'>
 
 /**
- * Hallucination, by a judge: the share of the answer's claims that the tool results, and the context that was given, contradict
- * or do not hold.
+ * Hallucination, by a judge: the share of the answer's claims that the tool results and the given context contradict or do not contain.
  *
- * Score: (contradicted + not stated) ÷ claims, two decimals; lower is better, pass is at most .3. The other side of
- * `faithfulness`, which also distinguishes contradiction and silence. Without evidence, or without claims:
- * `skipped: not-applicable`. One judge call.
+ * Score: (contradicted + not stated) ÷ claims, two decimals; lower is better, passes at .3. The counterpart of `faithfulness`, which also
+ * distinguishes contradiction and absence. Without evidence or claims `skipped: not-applicable`. One judge call.
  *
  * @example
  * ```ts

@@ -15,29 +15,29 @@ import { twoDecimals } from '../../two-decimals.ts'
 export interface JudgedItem<V extends string> {
   /** The item in the judge's words. */
   readonly text: string
-  /** One of the verdicts that the scorer offers. */
+  /** One of the scorer's verdicts. */
   readonly verdict: V
-  /** Why the judge says so. */
+  /** The judge's reasoning. */
   readonly reasoning: string
 }
 
-/** What the judge found: every item, with its verdict. */
+/** The judge's items with their verdicts. */
 export interface ItemAnalysis<V extends string> {
-  /** In the order in which the judge named them. */
+  /** In the judge's order. */
   readonly items: readonly JudgedItem<V>[]
 }
 
-/** A scorer whose judge lists items and gives each a verdict; the score is the mean of what the verdicts count. */
+/** A scorer whose judge lists items with verdicts. The score is the mean of the verdicts' values. */
 export interface ItemScorerDefinition<V extends string> {
   readonly id: string
   readonly description: string
   readonly options: JudgeScorerOptions
   readonly better: 'higher' | 'lower'
   readonly needs: readonly Need[]
-  /** Options that give the score its meaning. */
+  /** Options that affect the meaning of the score. */
   readonly identity?: unknown
   readonly role: string
-  /** What is an item, and what is asked of each. */
+  /** What an item is, and the question about each. */
   readonly list: {
     readonly name: string
     readonly prefix: string
@@ -46,15 +46,15 @@ export interface ItemScorerDefinition<V extends string> {
     /** Title of the section that the items come from. */
     readonly from: string
   }
-  /** What each verdict counts, 0 to 1; in the order of the object, from the most favourable verdict to the least. */
+  /** The value of each verdict, 0 to 1, from the most favourable to the least. */
   readonly counts: Readonly<Record<V, number>>
-  /** Items at most. @default 30 */
+  /** Most items. @default 30 */
   readonly maxItems?: number
-  /** What the judge is shown, or why there is nothing to show. */
+  /** What the judge sees, or why there is nothing to show. */
   readonly material: (run: AgentRun, context: ScoringContext | undefined) => readonly SectionDraft[] | Skipped
 }
 
-/** Makes a scorer of items: one judge call; no items are `skipped: not-applicable`. */
+/** Creates an item scorer with one judge call. Without items the score is `skipped: not-applicable`. */
 export function defineItemScorer<V extends string>(
   definition: ItemScorerDefinition<V>,
 ): Scorer<unknown, ItemAnalysis<V>> {

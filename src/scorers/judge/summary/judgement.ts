@@ -7,13 +7,13 @@ import type { JudgeOutcome } from '../../../judge/outcome.ts'
 import type { JudgeSession } from '../../../judge/session.ts'
 import { shareOfScale, twoDecimals } from '../../two-decimals.ts'
 
-/** What the judge found of a summary; scores are 0 to 1, two decimals. */
+/** The judge's findings about a summary; scores are 0 to 1, two decimals. */
 export interface SummarizationAnalysis {
   /** The share of claims that the source supports. */
   readonly alignmentScore: number
-  /** The share of questions that the summary answers, too. */
+  /** The share of questions that the summary answers too. */
   readonly coverageScore: number
-  /** Claims of the summary, held against the source. */
+  /** The summary's claims, compared with the source. */
   readonly claims: readonly {
     readonly claim: string
     readonly verdict: 'yes' | 'no' | 'unsure'
@@ -33,7 +33,7 @@ export interface SummaryJudgement extends SummarizationAnalysis {
   readonly score: number
 }
 
-/** All texts of the two prompts: part of the version of what is made of them. */
+/** All texts of the two prompts, which are part of the version. */
 export const summaryPrompts = {
   alignmentRole:
     'You check a summary against its source. First list the claims of the summary and hold each against the source; then list the questions that a good summary of the source must answer.',
@@ -52,8 +52,7 @@ export const summaryPrompts = {
 const verdicts = ['yes', 'unsure', 'no'] as const
 
 /**
- * Judges a summary in two calls: the first sees source and summary, the second must not see the source, because what it knows
- * from there it would find in the summary, too.
+ * Judges a summary in two calls. The second must not see the source, because the judge would read its content into the summary.
  */
 export async function judgeSummary(
   session: JudgeSession,
@@ -117,7 +116,7 @@ export async function judgeSummary(
   }
 }
 
-/** What was found, in words. */
+/** The findings in words. */
 export function explainSummary(judgement: SummaryJudgement, score: number, scale: number): Explanation {
   const { alignmentScore, coverageScore, claims, questions } = judgement
   const wrong = claims.filter(({ verdict }) => verdict !== 'yes')
@@ -127,7 +126,7 @@ export function explainSummary(judgement: SummaryJudgement, score: number, scale
   return explain`The score is ${score} of ${scale}, the lower of alignment (${alignmentScore}) and coverage (${coverageScore}). ${claims.length - wrong.length} of ${claims.length} claims hold against the source${listOf(wrongClaims)}. ${questions.length - open.length} of ${questions.length} key questions are answered${listOf(openQuestions)}.`
 }
 
-/** A word for where `score ÷ scale` lies, the score as it is reported. */
+/** The band of the reported `score ÷ scale`. */
 export function summaryBand(score: number, scale: number): string {
   const share = shareOfScale(score, scale)
   if (share >= 1) return 'perfect'
@@ -154,7 +153,7 @@ function questionList(max: number): ItemList {
     max,
     mustHaveItems: true,
     from: 'the source',
-    // A summary leaves things out, and so do the questions about its source.
+    // A summary omits things, and so do the questions about its source.
     coversAll: false,
   }
 }

@@ -18,17 +18,17 @@ export interface SummarizationMetricOptions {
   readonly scale?: number
   /** How the judge is asked. */
   readonly judge?: JudgeSettings
-  /** Milliseconds that all judge calls of one measurement may take together. @default 60000 */
+  /** Most milliseconds for all judge calls of one measurement. @default 60000 */
   readonly timeoutMs?: number
 }
 
 const KNOWN: KeysOf<SummarizationMetricOptions> = { scale: true, judge: true, timeoutMs: true }
 
-/** What `measure` gives. */
+/** The result of `measure`. */
 export interface SummarizationMetricResult {
   /** 0 to `scale`, two decimals. */
   readonly score: number
-  /** The explanation, and the two scores of which the lower one counts. */
+  /** The explanation, and the two scores, of which the lower one counts. */
   readonly info: {
     readonly reason: string
     /** 0 to 1, two decimals. */
@@ -39,7 +39,7 @@ export interface SummarizationMetricResult {
 }
 
 /**
- * Measures one summary against its source; the same judgement as `createSummarizationScorer`, for texts at hand.
+ * Measures one summary against its source, like `createSummarizationScorer`, without a run.
  *
  * @example
  * ```ts
@@ -68,7 +68,7 @@ export class SummarizationMetric {
   /**
    * @param source the text that was summarized
    * @param summary the summary; an empty one scores 0
-   * @throws Error if the source is empty, or the judge gave no valid answer: the message says why
+   * @throws Error if the source is empty, or the judge gave no valid answer; the message says why
    */
   async measure(source: string, summary: string): Promise<SummarizationMetricResult> {
     if (!isText(source) || source.trim() === '') throw new Error('Source text is required for summarization scoring')

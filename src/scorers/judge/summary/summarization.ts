@@ -13,15 +13,15 @@ import type { SummarizationAnalysis } from './judgement.ts'
 import { skip } from '../../skip.ts'
 import { twoDecimals } from '../../two-decimals.ts'
 
-/** What a summary is measured by. */
+/** Options of summarization. */
 export interface SummarizationOptions {
   /** The highest score: a positive number. @default 1 */
   readonly scale?: number
   /** The text that was summarized. @default the user's text */
   readonly source?: string
-  /** Finds in a run the text that was summarized; goes before `source`. */
+  /** Finds the summarized text in a run; takes precedence over `source`. */
   readonly sourceExtractor?: (run: AgentRun) => string | undefined
-  /** Questions made of the source, 1 to 50. @default 10 */
+  /** Questions about the source, 1 to 50. @default 10 */
   readonly maxQuestions?: number
 }
 
@@ -35,11 +35,11 @@ const KNOWN: KeysOf<SummarizationScorerOptions> = { ...judgeKeys, options: true 
 const NESTED: KeysOf<SummarizationOptions> = { scale: true, source: true, sourceExtractor: true, maxQuestions: true }
 
 /**
- * Summarization, by a judge: whether a summary says what its source says, and holds what matters of it.
+ * Summarization, by a judge: whether a summary is true to its source and covers what matters.
  *
- * Alignment: claims of the summary that the source supports ÷ claims. Coverage: questions made of the source that the summary
- * alone answers ÷ questions. Score: `min(alignment, coverage) × scale`, two decimals. An empty summary scores 0 without asking; an
- * empty source is `skipped: no-content`. Two judge calls, the second of which does not see the source.
+ * Alignment: supported claims of the summary ÷ claims. Coverage: questions about the source that the summary alone answers ÷ questions.
+ * Score: `min(alignment, coverage) × scale`, two decimals. An empty summary scores 0 without asking; an empty source is `skipped:
+ * no-content`. Two judge calls, the second without the source.
  *
  * @example
  * ```ts
@@ -105,13 +105,13 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
   })
 }
 
-/** @throws TypeError if the scale is no positive, finite number */
+/** @throws TypeError if the scale is not a positive, finite number */
 export function checkScale(subject: string, scale: unknown): void {
   if (typeof scale === 'number' && Number.isFinite(scale) && scale > 0) return
   throw new TypeError(`${subject} to be a positive number, got ${formatValue(scale)}.`)
 }
 
-/** The score of a summary that says nothing. */
+/** The score of an empty summary. */
 export function emptySummary(scale: number): {
   status: 'scored'
   value: number

@@ -3,10 +3,10 @@ import { promptCallId } from '../../../judge/prompt/render-run.ts'
 import type { SectionDraft } from '../../../judge/prompt/section.ts'
 import type { ToolDefinition } from '../../../model/message.ts'
 
-/** What a tool call is found to be, the best first. */
+/** The verdicts on a tool call, best first. */
 export const callVerdicts = ['appropriate', 'helpful', 'inappropriate'] as const
 
-/** All texts of the prompt: part of the version of what is made of them. */
+/** All texts of the prompt, which are part of the version. */
 export const toolCallPrompts = {
   role: 'You judge whether an agent called the right tools for what its user asked. Earlier turns are context: the request is the last one. Judge the choice of tools, not the wording of the answer; a call that failed may still have been the right one.',
   call: 'Was this tool call right? "appropriate" if its tool serves the request, or a step on the way, and no other offered tool would have served better; "helpful" if it was of some use, and another offered tool would have served better (name that one); "inappropriate" if it was of no use, such as a tool for something else, a call that repeats another for no reason, or any call where the request makes no sense.',
@@ -16,7 +16,7 @@ export const toolCallPrompts = {
     'The agent called no tool. Was that right? "yes" if the request is too vague to act on and the agent asked back, or can be answered well without any of the tools; "no" if a tool should have been called (name it), also where the agent only says that it did something, or makes up what a tool would have told it, and where its answer makes no sense.',
 } as const
 
-/** The questions on so many calls: one on each, and one on tools that are missing; without a call, whether that was right. */
+/** The questions about that many calls: one for each, and one for missing tools; without a call, whether that was right. */
 export function toolCallInquiry(
   sections: readonly SectionDraft[],
   calls: number,

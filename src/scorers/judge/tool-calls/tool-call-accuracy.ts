@@ -17,20 +17,20 @@ import type { ToolCallAccuracyAnalysis } from './verdicts.ts'
 
 /** Options of `createToolCallAccuracyScorerLLM`. */
 export interface ToolCallAccuracyLLMOptions extends JudgeScorerOptions {
-  /** The tools that the agent could have called. @default the run's own, as recorded */
+  /** The tools that the agent could call. @default the run's own, as recorded */
   readonly availableTools?: readonly { readonly name: string; readonly description?: string }[]
-  /** Whether tools that should have been called, and were not, lower the score. @default 'count' */
+  /** Whether tools that should have been called lower the score. @default 'count' */
   readonly missingTools?: 'count' | 'report'
 }
 
 const KNOWN: KeysOf<ToolCallAccuracyLLMOptions> = { ...judgeKeys, availableTools: true, missingTools: true }
 
 /**
- * Tool call accuracy, by a judge: whether the tools that were called were right for what the user asked.
+ * Tool call accuracy, by a judge: whether the called tools were right for the user's request.
  *
- * Score: `(appropriate + 0.5 × helpful) / (calls + missing)`, two decimals, 0 to 1. With `missingTools: 'report'`, missing tools
- * are reported and not counted. Without a call: 1 if asking back or answering directly was right, else 0. Without any tools to
- * choose from: `skipped: not-applicable`. One judge call, and one more for every 120 calls of the run.
+ * Score: `(appropriate + 0.5 × helpful) / (calls + missing)`, two decimals, 0 to 1. With `missingTools: 'report'`, missing tools are
+ * reported but not counted. Without a call: 1 if asking back or answering directly was right, otherwise 0. Without any tools to choose from
+ * `skipped: not-applicable`. One judge call, and one more for every 120 calls of the run.
  *
  * @example
  * ```ts
@@ -88,7 +88,7 @@ export function createToolCallAccuracyScorerLLM(
         return skip('not-applicable', contentFree(`${id}: ${why}. Pass availableTools.`))
       }
       if (run.toolCalls.length === 0) {
-        // Without a call it is the answer that is judged: whether it asks back, or answers directly.
+        // Without a call, the answer is judged: whether it asks back or answers directly.
         const answer = textOr(run, 'output', id)
         if (typeof answer !== 'string') return answer
       }
@@ -113,7 +113,7 @@ function toDrafts(run: AgentRun, request: string, tools: readonly ToolDefinition
   ]
 }
 
-/** Tools may hold more than is asked for: those of an agent come as they are. */
+/** Tools may have additional properties, so that an agent's tools can be passed unchanged. */
 function isCatalogue(value: unknown): boolean {
   return (
     Array.isArray(value) &&
@@ -121,7 +121,7 @@ function isCatalogue(value: unknown): boolean {
   )
 }
 
-/** A tool that is listed twice could be picked twice. */
+/** Removes duplicate tools, which could be picked twice. */
 function distinct(
   tools: readonly { readonly name: string; readonly description?: string }[],
 ): readonly ToolDefinition[] {

@@ -7,29 +7,29 @@ import { shorten } from '../judge-scorer.ts'
 import { callVerdicts } from './questions.ts'
 import { twoDecimals } from '../../two-decimals.ts'
 
-/** What the judge found of one call. */
+/** The judge's finding about one call. */
 export interface ToolCallEvaluation {
   /** The tool. */
   readonly toolCalled: string
   /** Whether the verdict is `appropriate`. */
   readonly wasAppropriate: boolean
-  /** `appropriate`: it was the right call; `helpful`: another one would have been better; `inappropriate`: it was wrong. */
+  /** `appropriate`: the right call; `helpful`: another one would have been better; `inappropriate`: wrong. */
   readonly verdict: 'appropriate' | 'helpful' | 'inappropriate'
-  /** Why the judge says so. */
+  /** The judge's reasoning. */
   readonly reasoning: string
-  /** The tool that would have been right, where the verdict is `helpful` and the judge named one. */
+  /** The better tool, if the verdict is `helpful` and the judge named one. */
   readonly betterTool?: string
 }
 
-/** What the judge found. */
+/** The judge's findings. */
 export interface ToolCallAccuracyAnalysis {
   /** Every call, with its verdict. */
   readonly evaluations: readonly ToolCallEvaluation[]
-  /** Tools that should have been called, and were not. */
+  /** Tools that should have been called. */
   readonly missingTools?: readonly string[]
 }
 
-/** What is made of the judge's answers. */
+/** The score computed from the judge's answers. */
 interface ToolCallScore {
   readonly status: 'scored'
   readonly value: number
@@ -38,8 +38,7 @@ interface ToolCallScore {
 }
 
 /**
- * The score of the calls that were made. A missing tool counts once, and not where it was called, or is the better tool of a
- * helpful call already.
+ * The score of the calls. A missing tool counts once, unless it was called, or is already the better tool of a helpful call.
  */
 export function scoreCalls(
   called: readonly string[],
@@ -79,7 +78,7 @@ export function scoreNoCall(answer: Answer | undefined, tools: readonly ToolDefi
 function explainCalls(evaluations: readonly ToolCallEvaluation[], missing: readonly string[]): Explanation {
   const count = (verdict: string): number => evaluations.filter((evaluation) => evaluation.verdict === verdict).length
   const helpful = count('helpful') > 0 ? `, ${count('helpful')} helpful` : ''
-  // What lowers the score is what a reader looks for, and a long run has no room for all.
+  // Readers look for what lowers the score, and a long run has no room for everything.
   const calls = evaluations
     .toSorted((one, other) => Number(one.wasAppropriate) - Number(other.wasAppropriate))
     .map(({ toolCalled, verdict, betterTool, reasoning }) => {
@@ -91,7 +90,7 @@ function explainCalls(evaluations: readonly ToolCallEvaluation[], missing: reado
   )
 }
 
-/** Names of tools may be the run's own; how many there are is not. */
+/** Tool names may be content of the run; their number is not. */
 function explainMissing(missing: readonly string[]): Explanation {
   if (missing.length === 0) return contentFree('')
   return { text: ` Missing: ${missing.join(', ')}.`, withoutContent: ` Missing tools: ${missing.length}.` }
