@@ -15,34 +15,16 @@ import {
   createToolCallAccuracyScorerCode,
   ScoringSpanProcessor,
 } from 'spanscore'
-import { createScriptedJudge, createScriptedOpenAIServer } from 'spanscore/testing'
+import { createScriptedJudge, createScriptedOpenAIServer, judgeReply, readJudgePrompt } from 'spanscore/testing'
 
 import { register } from '../../src/processor/attach/register.ts'
+import { runAgent, SECRET, startProvider } from './spans.ts'
 
-const SECRET = 'content-that-nobody-may-see'
 const criteria = [{ id: 'polite', question: 'Is it polite?' }]
 const tools = createToolCallAccuracyScorerCode({ expectedTool: 'weather' })
 const answer = createScorer({ id: 'answer', description: 'Reads the answer.' }).generateScore(({ agentRun }) =>
   agentRun.output === undefined ? 0 : 1,
 )
-
-function startProvider(): NodeTracerProvider {
-  const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())] })
-  provider.register()
-  return provider
-}
-
-function runAgent(name: string, more: Attributes = {}): void {
-  const messages = JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: SECRET }] }])
-  const attributes = {
-    'gen_ai.operation.name': 'invoke_agent',
-    'gen_ai.agent.name': name,
-    'gen_ai.input.messages': messages,
-    'gen_ai.output.messages': messages.replace('user', 'assistant'),
-    ...more,
-  }
-  trace.getTracer('agents').startSpan(`invoke_agent ${name}`, { attributes }).end()
-}
 
 /** Writes one span by hand, under a name of the application's own, and ends. */
 async function endSpan(attributes: Attributes): Promise<void> {
@@ -50,6 +32,24 @@ async function endSpan(attributes: Attributes): Promise<void> {
   attachScoring({ scorers: [answer] })
   trace.getTracer('loop').startSpan('handle question', { attributes }).end()
   await provider.shutdown()
+}
+
+/** Has runs judged one after the other. The judge answers prose, and the one run as it should. */
+async function judgeInTurn(runs: number, good?: number): Promise<void> {
+  startProvider()
+  let turn = 0
+  await using server = await createScriptedOpenAIServer(({ userText }) => {
+    const verdicts = readJudgePrompt(userText).questions.map((question) => [question.id, question.verdicts[0] ?? ''])
+    return turn === good
+      ? judgeReply(userText, { verdicts: Object.fromEntries(verdicts) })
+      : `A good answer to ${SECRET}.`
+  })
+  const model = { id: 'acme/judge', url: server.url, apiKey: 'none' }
+  const scoring = attachScoring({ scorers: [createRubricScorer({ model, criteria })] })
+  for (; turn < runs; turn++) {
+    runAgent('weather-agent')
+    await scoring.forceFlush()
+  }
 }
 
 /** Starts as most applications do. Loaded only where it is needed: it takes a second. */
@@ -111,6 +111,8 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     runAgent('weather-agent')
     await scoring.forceFlush()
   },
+  'a judge that answers prose': () => judgeInTurn(6),
+  'a judge that answers prose now and then': () => judgeInTurn(8, 4),
   'runs without content': async () => {
     startProvider()
     const scoring = attachScoring({ scorers: [answer] })

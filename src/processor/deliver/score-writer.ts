@@ -6,7 +6,7 @@ import type { EmissionProviders } from '../../emit/signal-providers.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import type { Ledger } from '../../scoring/ledger.ts'
 import type { Evaluation } from '../../model/score.ts'
-import { reportFailure, reportMissingJudge } from '../notices/judge-notices.ts'
+import { FailingJudgeNotice, reportFailure, reportMissingJudge } from '../notices/judge-notices.ts'
 import type { ResolvedOptions } from '../config/options.ts'
 import type { Reporter } from '../run/reporter.ts'
 import type { ScoredRun } from '../run/scored-run.ts'
@@ -24,11 +24,13 @@ export interface ScoreWriterParts {
 export class ScoreWriter {
   readonly #parts: ScoreWriterParts
   readonly #copied: CopiedAttributes
+  readonly #failingJudges: FailingJudgeNotice
   #hasScored = false
 
   constructor(parts: ScoreWriterParts) {
     this.#parts = parts
     this.#copied = new CopiedAttributes(parts.options.metricAttributes)
+    this.#failingJudges = new FailingJudgeNotice(parts.reporter)
   }
 
   /**
@@ -42,6 +44,7 @@ export class ScoreWriter {
     const { onScore } = options
     const { score, scorer } = evaluation
     reportFailure(evaluation, reporter)
+    this.#failingJudges.look(evaluation)
     if (score.status === 'skipped' && score.reason === 'judge-unavailable') {
       const model = options.scorers.find(({ id }) => id === scorer.id)?.scorer.judge?.model ?? ''
       reportMissingJudge(scorer.id, model, score.messageWithoutContent ?? 'onScore has the reason.', reporter)
