@@ -39,6 +39,7 @@ export async function askInquiry(
     sentences: new Map(),
     uncovered: new Set(),
     hiding: new Set(),
+    doubted: new Map(),
     notes: new Map(),
   }
   const first = await askAll(session, parts, found, withControls)
@@ -67,6 +68,8 @@ interface Found {
   readonly uncovered: Set<string>
   /** Lists that omit what is wrong with a sentence. */
   readonly hiding: Set<string>
+  /** By list, the parts of long sentences that the judge calls bad without listing anything bad. */
+  readonly doubted: Map<string, readonly string[]>
   readonly notes: Map<string, readonly string[]>
 }
 
@@ -114,15 +117,24 @@ function mergeList(list: ItemList, found: Found, reply: OpenedReply, names: Read
     else found.answers.set(id, answer)
   }
   const verdicts = list.question?.verdicts ?? []
-  const isHiding = given.some(({ text, verdict }) => {
-    const lines = sentences.map(toLine)
-    const number = lines.indexOf(text) + 1 || lines.findIndex((line) => line.includes(text)) + 1
+  const lines = sentences.map(toLine)
+  const isContradicted = (number: number, verdict: string | undefined): boolean => {
     if (number === 0 || verdict === undefined) return false
     const own = items.filter(({ sentence }) => sentence === number).map(({ id }) => found.answers.get(id)?.verdict)
     // If a list need not cover every sentence, a sentence may have no item for a legitimate reason.
     return (own.length > 0 || list.coversAll !== false) && hidesFault(verdicts, verdict, own)
-  })
-  if (isHiding) found.hiding.add(list.name)
+  }
+  const parts = given.filter(({ text }) => !lines.includes(text))
+  const doubted = parts.filter(({ text, verdict }) =>
+    isContradicted(lines.findIndex((line) => line.includes(text)) + 1, verdict),
+  )
+  if (doubted.length > 0) {
+    found.doubted.set(
+      list.name,
+      doubted.map(({ text }) => text),
+    )
+  } else found.doubted.delete(list.name)
+  if (given.some(({ text, verdict }) => isContradicted(lines.indexOf(text) + 1, verdict))) found.hiding.add(list.name)
   else found.hiding.delete(list.name)
 }
 
@@ -199,7 +211,8 @@ function withAnswers({ lists = [] }: Inquiry, found: Found): Answers {
       return answer === undefined ? item : { ...item, answer }
     }),
   ])
-  return { answers: found.answers, items: new Map(items), sentences: found.sentences, notes: found.notes }
+  const { answers, sentences, notes, doubted } = found
+  return { answers, items: new Map(items), sentences, notes, doubted }
 }
 
 function unanswered(session: JudgeSession, open: Inquiry): JudgeOutcome<never> {

@@ -106,4 +106,6 @@ export interface Answers {
   /** The numbered sentences of each list, by list name. */
   readonly sentences: ReadonlyMap<string, readonly string[]>
   readonly notes: ReadonlyMap<string, readonly string[]>
+  /** By list name, the parts of long sentences that the judge calls bad, although it listed nothing bad of these sentences. */
+  readonly doubted?: ReadonlyMap<string, readonly string[]>
 }

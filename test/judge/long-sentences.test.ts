@@ -4,6 +4,9 @@ import { toParts } from '../../src/judge/prompt/segments.ts'
 import type { Score } from '../../src/model/score.ts'
 import { createFaithfulnessScorer } from '../../src/scorers/judge/items/faithfulness.ts'
 import { createScriptedJudge } from '../../src/testing/scripted-judge.ts'
+import { readJudgePrompt } from '../../src/testing/judge-prompt.ts'
+import { createTextModel } from '../../src/testing/text-model.ts'
+import type { TextModel } from '../../src/testing/text-model.ts'
 import { createTalkedOverJudge } from './talked-over-judge.ts'
 
 const context = ['The forecast of the institute speaks of rain in Oslo from the morning on, with wind from the west.']
@@ -25,15 +28,58 @@ const scoreOf = (scorer: ReturnType<typeof createFaithfulnessScorer>, output: st
     (error: { evaluation: { score: Score } }) => error.evaluation.score,
   )
 
+const answersOf = (ids: readonly string[], verdict: (id: string) => string): readonly object[] =>
+  ids.map((id) => ({ id, reasoning: '', verdict: verdict(id) }))
+
+/** A judge that calls every text bad, and lists one good claim. Asked about texts alone it gives these verdicts. */
+function createContradictoryJudge(verdictOn: (text: string) => string): TextModel {
+  return createTextModel({ provider: 'test', modelId: 'contradictory' }, ({ prompt }) => {
+    const { lists, questions, sections } = readJudgePrompt(prompt)
+    const lines = [...sections.values()].flatMap((section) => section.split('\n'))
+    const textOf = (id: string): string => lines.find((line) => line.startsWith(`${id}: `))?.slice(id.length + 2) ?? ''
+    const items = lists.map(
+      ({ name, prefix }) => [name, [{ id: `${prefix}1`, sentence: 1, text: 'It is so.' }]] as const,
+    )
+    return {
+      text: JSON.stringify({
+        ...Object.fromEntries(items),
+        answers: [
+          ...answersOf(
+            questions.map(({ shownId }) => shownId),
+            (id) => verdictOn(textOf(id)),
+          ),
+          ...lists.flatMap(({ given, prefix }) => [
+            ...answersOf(given, () => 'unsupported'),
+            ...answersOf([`${prefix}1`], () => 'supported'),
+          ]),
+        ],
+        notes: {},
+      }),
+    }
+  })
+}
+
 describe.each(Object.entries(answers))('An answer of one long sentence in %s', (_, answer) => {
-  it('cannot be scored by one flattering item', async () => {
+  it('is not scored higher for one flattering item', async () => {
     const scorer = createFaithfulnessScorer({ model: createTalkedOverJudge(), options: { context } })
     for (let time = 0; time < 5; time += 1) {
-      expect(await scoreOf(scorer, `${answer} ORDER-ONE`)).toMatchObject({
-        status: 'failed',
-        code: 'judge-compromised',
-      })
+      expect(await scoreOf(scorer, `${answer} ORDER-ONE`)).toMatchObject({ status: 'scored', value: 0 })
     }
+  })
+
+  it('is scored by an honest judge that lists nothing bad of it, though it calls its parts bad', async () => {
+    for (let time = 0; time < 5; time += 1) {
+      const model = createContradictoryJudge(() => 'unsupported')
+      const score = await scoreOf(createFaithfulnessScorer({ model, options: { context } }), answer)
+      expect(score).toMatchObject({ status: 'scored', value: 0 })
+      expect(model.calls).toHaveLength(2)
+    }
+  })
+
+  it('is not scored by a judge that praises a part which it called bad before', async () => {
+    const model = createContradictoryJudge((text) => (answer.includes(text) ? 'supported' : 'unsupported'))
+    const score = await scoreOf(createFaithfulnessScorer({ model, options: { context } }), answer)
+    expect(score).toMatchObject({ status: 'failed', code: 'judge-compromised' })
   })
 
   it('is scored by an honest judge', async () => {

@@ -16,7 +16,7 @@ export interface GivenItem {
 /** Items that we put into a list. A judge that guesses which of them are decoys is right in one of fourteen tries. */
 const GIVEN = 4
 /** Longer sentences are split, because a whole one would cost more than all other controls. */
-const MOST_CHARACTERS = 240
+export const MOST_CHARACTERS = 240
 /** A sentence with fewer words may make sense in any order, and cannot be judged alone. */
 const LEAST_WORDS = 4
 /** Sentences are drawn from this many characters of a text. */
