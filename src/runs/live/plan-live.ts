@@ -5,8 +5,10 @@ import type { RunPlan } from '../layout/run-layout.ts'
 import type { LiveSpan } from './live-span.ts'
 
 /** Lays out the runs of spans of this process, some of which may be open. */
-export function planLive(spans: readonly LiveSpan[], lacksSpans: boolean): readonly RunPlan[] {
-  const known = new Set(spans)
+export function planLive(given: readonly LiveSpan[], lacksSpans: boolean): readonly RunPlan[] {
+  const known = new Set(given)
+  // A span that is its own sibling would never come to an end.
+  const spans = known.size === given.length ? given : [...known]
   for (const span of spans) {
     span.lookAgain()
     span.sortLogs()

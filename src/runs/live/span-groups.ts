@@ -94,6 +94,8 @@ export class SpanGroups implements Iterable<LiveGroup> {
     into.truncated ||= from.truncated
     into.version += 1
     from.openCount = 0
+    // Who still refers to it must not lay its spans out once more.
+    from.spans = []
     this.#remove(from)
   }
 
