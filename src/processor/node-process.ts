@@ -27,19 +27,20 @@ export interface ExitHooks {
 
 /** The hooks of all processors of this copy of the package. They share one listener for each event. */
 const hooks = new Set<ExitHooks>()
-let isListening = false
 
-/** Calls the hooks at the end of the process. Returns a function that removes them. */
+/** Calls the hooks at the end of the process. Returns a function that removes them, and the listeners with the last of them. */
 export function atExit(added: ExitHooks): () => void {
+  if (hooks.size === 0) process.on('beforeExit', release).on('exit', exited)
   hooks.add(added)
-  if (!isListening) {
-    isListening = true
-    process.on('beforeExit', () => {
-      for (const each of hooks) each.release()
-    })
-    process.on('exit', (code) => {
-      if (code === 0) for (const each of hooks) each.exited()
-    })
+  return () => {
+    if (hooks.delete(added) && hooks.size === 0) process.off('beforeExit', release).off('exit', exited)
   }
-  return () => hooks.delete(added)
+}
+
+function release(): void {
+  for (const each of hooks) each.release()
+}
+
+function exited(code: number): void {
+  if (code === 0) for (const each of hooks) each.exited()
 }
