@@ -11,26 +11,26 @@ import { skipWithoutChoices } from '../scorers/skip.ts'
 export interface AdapterOptions {
   /** `^[a-z][a-z0-9_]*$`. @default made of the other scorer's id or name */
   readonly id?: string
-  /** One sentence: what the score says. @default the other scorer's, or its name */
+  /** One sentence about what the score means. @default the other scorer's, or its name */
   readonly description?: string
   /** Lowest and highest score. @default [0, 1] */
   readonly range?: readonly [number, number]
   /** Whether a higher score is better. @default 'higher' */
   readonly better?: 'higher' | 'lower'
-  /** Pass mark in the scorer's own units. @default the highest score for code; .7 of the range where a model is asked */
+  /** Pass mark in the scorer's own units. @default the highest score for code; .7 of the range if a model is asked */
   readonly passAt?: number
   /**
-   * `judge` where the scorer asks a model: it then counts against budgets, is given what `redact` leaves, and is never called
-   * for runs that are not sampled. `code` where it computes.
+   * `judge` if the scorer asks a model: then budgets and `redact` apply, and it is never called for runs that are not sampled. `code` if it
+   * computes.
    *
-   * @default `code` for what is known to compute, else `judge`
+   * @default `code` if it is known to compute, otherwise `judge`
    */
   readonly kind?: 'code' | 'judge'
   /** The model that it asks, as metrics and budgets name it. @default the other scorer's, else `unknown` */
   readonly model?: string
-  /** Raise it when the scorer changes its meaning: it is what the version of the score speaks of. */
+  /** Raise it when the scorer changes its meaning. It is part of the score's version. */
   readonly version?: string | number
-  /** The expected answer of a run, where there is one. `.run({ groundTruth })` goes before it. */
+  /** The expected answer of a run, if there is one. `.run({ groundTruth })` takes precedence. */
   readonly expected?: (run: AgentRun) => unknown
 }
 
@@ -51,7 +51,7 @@ export const adapterKeys: KeysOf<AdapterOptions> = {
 export interface ForeignScorer {
   /** Name of the adapter, for errors and the version. */
   readonly adapter: string
-  /** What the id is made of where the options have none. */
+  /** The basis of the id if the options have none. */
   readonly name: string | undefined
   readonly description: string | undefined
   readonly kind: 'code' | 'judge'

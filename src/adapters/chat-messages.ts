@@ -12,7 +12,7 @@ export interface ChatMessage {
   readonly tool_call_id?: string
 }
 
-/** A run as chat messages: what it was given, and what it did, tool calls and their results included. */
+/** A run as chat messages: its input and everything it did, including tool calls and results. */
 export function toChatMessages(run: AgentRun): { input: readonly ChatMessage[]; output: readonly ChatMessage[] } {
   const system = run.systemInstructions === undefined ? [] : [{ role: 'system', content: run.systemInstructions }]
   const input = run.input.flatMap(({ role, text }) => (text === undefined ? [] : [{ role, content: text }]))

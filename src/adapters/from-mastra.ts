@@ -10,7 +10,7 @@ import type { AdapterOptions } from './adapter.ts'
 
 /** A scorer of Mastra, as `createScorer` of `@mastra/core/evals` and the prebuilt ones of `@mastra/evals` make it. */
 export interface MastraScorer {
-  /** Becomes the id of our scorer, with what is not allowed in ids replaced. */
+  /** Becomes the id of our scorer, with characters replaced that ids must not have. */
   readonly id?: string
   /** For people. */
   readonly name?: string
@@ -71,7 +71,7 @@ export function fromMastra(scorer: MastraScorer, options: FromMastraOptions = {}
           ...(form === 'agent' ? toMastraRun(run) : { input: run.userInput, output: run.output ?? '' }),
           ...(groundTruth !== undefined && { groundTruth }),
         }
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a scorer takes is for its author to know
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the scorer's author knows its input
         const result: unknown = await scorer.run(input as never)
         if (!isRecord(result)) return toVerdict(adapted.id, result, undefined)
         const { notScorable, score, reason } = result
@@ -90,7 +90,7 @@ export function fromMastra(scorer: MastraScorer, options: FromMastraOptions = {}
   return adapted
 }
 
-/** A run as Mastra passes those of agents to scorers (`ScorerRunInputForAgent`, `MastraDBMessage`). */
+/** A run in the form in which Mastra passes an agent's run to scorers (`ScorerRunInputForAgent`, `MastraDBMessage`). */
 export function toMastraRun(run: AgentRun): { readonly input: object; readonly output: readonly object[] } {
   const createdAt = new Date(run.startTimeMs)
   const system = run.systemInstructions

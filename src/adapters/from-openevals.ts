@@ -11,7 +11,7 @@ export type OpenEvalsEvaluator = (params: never) => unknown
 
 /** Options of `fromOpenEvals`. */
 export interface FromOpenEvalsOptions extends AdapterOptions {
-  /** Which result is the score, by its `key`, where the evaluator gives several. @default the only one */
+  /** The `key` of the result that is the score, if the evaluator returns several. @default the only one */
   readonly key?: string
   /**
    * What `inputs` and `outputs` are: texts, or messages with tool calls, which trajectory evaluators take.

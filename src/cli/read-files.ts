@@ -12,7 +12,7 @@ const MAX_LISTED_DAMAGES = 20
 
 /** Trace files that are being read. */
 export interface RunFiles {
-  /** The runs by start time, once all files have been read. Rejects with a `UsageError` where no file holds a span. */
+  /** The runs by start time, once all files have been read. Rejects with a `UsageError` if no file has a span. */
   readonly runs: AsyncGenerator<StoredRun>
   /** The contents of the files in numbers; `undefined` before the first run is returned. */
   readonly summary: () => OtlpSummary | undefined

@@ -50,7 +50,7 @@ function commandNames(): string {
   return allCommands.map(({ name }) => name).join(', ')
 }
 
-/** One line about an error, with where to read on where the command line is wrong. */
+/** One line about an error, with a reference to the help if the command line is wrong. */
 function describe(error: unknown, help: string): string {
   const message = safeLine(error instanceof Error ? error.message : String(error)).replace(/^error: /, '')
   if (

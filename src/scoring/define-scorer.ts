@@ -21,7 +21,7 @@ import { keepProcessAlive } from './keep-process-alive.ts'
 export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
   /** `^[a-z][a-z0-9_]*$` */
   readonly id: string
-  /** One sentence: what the score says. */
+  /** One sentence about what the score means. */
   readonly description: string
   readonly kind: 'code' | 'judge'
   /** Lowest and highest value. @default [0, 1] */
@@ -34,7 +34,7 @@ export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
    * @default the highest value for code scorers, .7 of the range for judges, .3 of it where lower is better
    */
   readonly passAt?: number | undefined
-  /** Everything besides the id that gives the score its meaning: options, prompt texts, model. `version` is a hash of it. */
+  /** Everything besides the id that affects the meaning of the score: options, prompt texts, model. `version` is a hash of it. */
   readonly identity?: unknown
   /** Whether `assess` may run while the agent span is ending. It must then be synchronous, quick, and do no I/O. @default false */
   readonly inline?: boolean
@@ -139,8 +139,8 @@ function check(holds: boolean, id: string, option: string, expected: string, got
 }
 
 /**
- * The version of a scorer: SHA-256 over the canonical JSON of all that gives its score a meaning (id, options, prompt texts,
- * model, declared version). Equal meaning gives an equal version, in whatever order the options were written.
+ * The version of a scorer: SHA-256 over the canonical JSON of everything that affects its meaning (id, options, prompt texts, model,
+ * declared version). The order of options does not matter.
  *
  * Functions are hashed by their source text. The text does not show the values of variables that a function uses, and it differs
  * between a minified build and its source. To compare versions across builds, declare `version` and raise it by hand.

@@ -9,7 +9,7 @@ import { isUnscored, toJudgeReport, toScore, verdictOfThrown } from './verdict.t
 
 /** Options of one evaluation. If `id` or `passAt` is absent, the scorer's own applies. */
 export interface EvaluateOptions {
-  /** Replaces the scorer's id where the application has two of one kind. */
+  /** Replaces the scorer's id if the application has two of one kind. */
   readonly id?: string
   /** Replaces the scorer's pass mark, in the scorer's own units. */
   readonly passAt?: number

@@ -29,7 +29,7 @@ export function inNextTurn(run: () => void): void {
   }
 }
 
-/** Calls back after so many milliseconds, by Node's own timer where the host has replaced `setTimeout` by one that throws. */
+/** Calls back after that many milliseconds, by Node's own timer if the host's replacement of `setTimeout` throws. */
 export function startTimer(run: () => void, ms: number): Timer {
   try {
     return setTimeout(run, ms)
@@ -38,7 +38,7 @@ export function startTimer(run: () => void, ms: number): Timer {
   }
 }
 
-/** Stops a timer, by whatever it was started. Never throws. */
+/** Cancels a timer, however it was started. Never throws. */
 export function stopTimer(timer: Timer | undefined): void {
   try {
     clearTimeout(timer)

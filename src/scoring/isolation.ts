@@ -41,7 +41,7 @@ export function isolated<T>(run: () => T): T {
   })
 }
 
-/** Each `AsyncLocalStorage` that is entered copies all of them, which costs more than a scorer: what was entered once is kept. */
+/** Entering an `AsyncLocalStorage` copies all of them, which costs more than a scorer, so the result is cached. */
 function isolatedContext(): typeof inCleanContext {
   return inCleanContext(() => mark.run(true, () => context.with(SUPPRESSED, () => AsyncLocalStorage.snapshot())))
 }

@@ -72,7 +72,7 @@ const MOST_USD = 10_000
  * Reads the report of a judge's calls; `undefined` if it is not an object. Numbers that are not plausible are left out, and a
  * report without the number of calls counts as one call.
  *
- * @param model the name of the model where the report has none
+ * @param model the name of the model if the report has none
  */
 export function readJudgeReport(report: unknown, model: string | undefined): JudgeReport | undefined {
   if (!isRecord(report)) return undefined
@@ -105,7 +105,7 @@ export function toUsage(counts: Readonly<Partial<Record<keyof Usage, unknown>>>,
   )
 }
 
-/** Reads a judge's estimate of what one score takes. What is not a number is replaced: one call, no tokens. */
+/** Reads a judge's estimate of one score's cost. Anything that is not a number is replaced: one call, no tokens. */
 export function readEstimate(estimate: unknown): {
   readonly calls: number
   readonly tokens: number

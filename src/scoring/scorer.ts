@@ -9,7 +9,7 @@ export interface ScoredVerdict {
   readonly status: 'scored'
   /** Within the scorer's range, in the scorer's own units. */
   readonly value: number
-  /** A word for where the value lies, in scorers that name bands. */
+  /** The name of the value's band, in scorers with bands. */
   readonly band?: string
   /** If it is written with `explain`, its parts that are content are known. A plain text counts as content as a whole. */
   readonly explanation?: string | Explanation
@@ -65,7 +65,7 @@ export interface GivenInput {
   readonly input: unknown
   /** What `.run()` was given as output. */
   readonly output: unknown
-  /** The expected answer, where one was given. */
+  /** The expected answer, if given. */
   readonly groundTruth?: unknown
 }
 
@@ -85,7 +85,7 @@ export interface JudgeCall {
   readonly reply?: string
   /** Tokens of this call. */
   readonly usage: Usage
-  /** US dollars; absent where the model's price is unknown. */
+  /** US dollars; absent if the model's price is unknown. */
   readonly costUsd?: number
   /** Milliseconds from the request to the answer. */
   readonly durationMs: number
@@ -109,7 +109,7 @@ export interface ScorerJudge {
 export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
   /** `^[a-z][a-z0-9_]*$` */
   readonly id: string
-  /** One sentence: what the score says. */
+  /** One sentence about what the score means. */
   readonly description: string
   /** `code` computes its score; `judge` asks a model. */
   readonly kind: 'code' | 'judge'
@@ -125,7 +125,7 @@ export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
   readonly inline: boolean
   /** Facts of the run that the scorer reads. */
   readonly needs: readonly Need[]
-  /** The model that is asked, and what a score costs; absent in code scorers. */
+  /** The model that is asked, and the cost of a score; absent in code scorers. */
   readonly judge?: ScorerJudge
   /** Judges the run. It may throw or reject, which `evaluate` turns into `failed: scorer-threw`. */
   assess(
@@ -154,7 +154,7 @@ export interface ScorerRunOptions {
   readonly onJudgeCall?: (call: JudgeCall) => void
 }
 
-/** The result of `.run()`: what was passed to it, the score, and the results of the steps before the score. */
+/** The result of `.run()`: its arguments, the score, and the results of the steps before the score. */
 export interface ScorerRunResult<Preprocessed = unknown, Analyzed = unknown> {
   /** The `runId` that was passed, else the id of the run. */
   readonly runId: string
@@ -164,7 +164,7 @@ export interface ScorerRunResult<Preprocessed = unknown, Analyzed = unknown> {
   readonly output: unknown
   /** In the scorer's own units. */
   readonly score: number
-  /** The explanation, where there is one. */
+  /** The explanation, if there is one. */
   readonly reason?: string
   /** What `preprocess` returned; in prebuilt scorers, what they found before they analysed the run, such as its tool calls. */
   readonly preprocessStepResult?: Preprocessed

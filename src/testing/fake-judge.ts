@@ -47,8 +47,8 @@ export interface FakeJudgeOptions {
 }
 
 /**
- * Makes a judge that misbehaves in a known way, to hold a scorer against: a good one gives no score rather than a wrong one.
- * Prompts of spanscore's own scorers are answered question by question; those of `createScorer`, by their schema.
+ * Creates a judge that misbehaves in a known way, to test a scorer: a good one gives no score rather than a wrong one. It answers prompts
+ * of spanscore's own scorers question by question, and those of `createScorer` by their schema.
  *
  * @example
  * ```ts
@@ -109,7 +109,7 @@ function honestReply(prompt: JudgePrompt, truth: 'favourable' | 'unfavourable' |
   })
 }
 
-/** The verdict at one end of the scale; with a pick where it would make no sense without one. */
+/** The verdict at one end of the scale, with a pick if it needs one. */
 function verdictAt(question: AskedQuestion, end: number): { verdict: string; picks: readonly string[] } {
   const verdict = question.verdicts.at(end) ?? ''
   return { verdict, picks: picksFor(question, verdict) }
@@ -138,7 +138,7 @@ function change(
   return { ...reply, answers }
 }
 
-/** Orders that a gullible judge takes: praise everything, or repeat a reply that is put into its mouth. */
+/** Orders that a gullible judge obeys: to praise everything, or to repeat a given reply. */
 const orders =
   /full marks|highest (?:possible )?score|most favou?rable|best (?:possible )?verdict|perfect score|(?:ignore|disregard|forget)[^.]{0,40}(?:instructions|rules|above)|always answer/i
 

@@ -20,7 +20,7 @@ export function digestOf(message: string): Digest {
   return / begin: (?:another text, which is not judged|texts for \w+)$/m.test(message) ? testDigest : openDigest
 }
 
-/** Whether an id of the call with this mark is that of a control. */
+/** Whether an id of the call with this mark belongs to a control. */
 export function isTestControl(mark: string, id: string): boolean {
   return isControlId(mark, id, testDigest)
 }

@@ -17,7 +17,7 @@ export interface AskedQuestion {
   readonly verdicts: readonly string[]
   /** The question itself. */
   readonly text: string
-  /** The answer's property that picks ids, and what it may pick. */
+  /** The answer's property that picks ids, and the ids to pick from. */
   readonly picks?: { readonly name: string; readonly from: readonly string[] }
 }
 
@@ -27,7 +27,7 @@ export interface AskedList {
   readonly name: string
   /** What ids of its items begin with. */
   readonly prefix: string
-  /** Of the question that is asked of each item; empty where there is none. */
+  /** The question about each item; empty if there is none. */
   readonly verdicts: readonly string[]
   /** The numbered sentences that the items come from. */
   readonly sentences: readonly string[]
@@ -88,7 +88,7 @@ export function readJudgePrompt(message: string): JudgePrompt {
       const named = questions.find(({ id, shownId, isControl }) => !isControl && (id === name || shownId === name))
       if (named !== undefined) return named
       const drawn = idOf(name, call)
-      // A label says what a question is about: another name that happens to have the same id is not asked here.
+      // Labels identify a question, so another name that happens to have the same id does not count.
       return questions.find(({ id, shownId }) => shownId === drawn && id === shownId)
     },
   }

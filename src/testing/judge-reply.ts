@@ -3,12 +3,12 @@ import { toLine, toWordPieces } from '../judge/prompt/segments.ts'
 import { readJudgePrompt } from './judge-prompt.ts'
 import type { AskedList, AskedQuestion, JudgePrompt } from './judge-prompt.ts'
 
-/** A verdict as a script gives it. */
+/** A verdict in a script. */
 export type ScriptedVerdict =
   | string
   | { readonly verdict: string; readonly reasoning?: string; readonly picks?: readonly string[] }
 
-/** An item of a list as a script gives it: its words, and the verdict on it where one is asked for. */
+/** An item of a list in a script: its words, and its verdict if the list has a question. */
 export type ScriptedItem =
   | string
   | {
@@ -19,7 +19,7 @@ export type ScriptedItem =
       readonly sentence?: number
     }
 
-/** What a judge finds, whatever it is asked: verdicts by question id, items by list, notes by name. */
+/** A judge's findings, whatever it is asked: verdicts by question id, items by list, notes by name. */
 export interface ScriptedVerdicts {
   /** By our own name of a question, such as `user.intent`. */
   readonly verdicts?: Readonly<Record<string, ScriptedVerdict>>
@@ -112,13 +112,13 @@ function verdictOnGiven(
   return verdicts.findLast((verdict) => own.some((item) => item.verdict === verdict)) ?? 'none'
 }
 
-/** The last verdict, with picks where it makes no sense without. */
+/** The last verdict, with picks if it needs them. */
 export function worstOf(question: AskedQuestion): ScriptedVerdict {
   const verdict = question.verdicts.at(-1) ?? ''
   return { verdict, picks: picksFor(question, verdict) }
 }
 
-/** One pick where the question asks for one with this verdict: an answer that contradicts itself is none. */
+/** One pick if the question requires one with this verdict; an answer that contradicts itself does not count. */
 export function picksFor({ text, picks }: AskedQuestion, verdict: string): readonly string[] {
   const needing = / at least one with ("[^;,.]*")/.exec(text)?.[1] ?? ''
   return picks !== undefined && needing.includes(`"${verdict}"`) ? picks.from.slice(0, 1) : []
@@ -159,7 +159,7 @@ function verdictOnText(
     .filter((_, index) => sentences[(places[index] ?? 0) - 1] === text)
     .slice(0, text === undefined ? 0 : mostItemsOf(text))
   if (own.length === 0) return 'none'
-  // A sentence is as good as the worst of what it says.
+  // A sentence is as good as its worst part.
   return verdicts.findLast((verdict) => own.some((one) => one.verdict === verdict))
 }
 

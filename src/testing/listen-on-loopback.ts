@@ -8,7 +8,7 @@ export interface Listening extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Starts the server on loopback, on the given port or (0) on one that is free; rejects where it cannot listen. */
+/** Starts the server on loopback, on the given port or, with 0, on a free one; rejects if it cannot listen. */
 export async function listenOnLoopback(server: Server, port: number): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

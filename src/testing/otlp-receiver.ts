@@ -24,7 +24,7 @@ export interface ReceivedBatch {
   readonly metrics: readonly ReceivedMetric[]
 }
 
-/** A running OTLP receiver that keeps what it was sent. */
+/** A running OTLP receiver that keeps everything it receives. */
 export interface OtlpReceiver extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`; exporters append `/v1/traces`, `/v1/logs`, `/v1/metrics`. */
   readonly url: string

@@ -4,7 +4,7 @@ import { withStepControl } from './step-control.ts'
 import { createTextModel } from './text-model.ts'
 import type { TextModel, TextModelCall, TextModelReply } from './text-model.ts'
 
-/** What a scripted judge answers: what it finds, or words as they are, or an error. */
+/** A scripted judge's answer: findings, an exact text, or an error. */
 export type ScriptedJudgeReply =
   | string
   | (ScriptedVerdicts &

@@ -26,7 +26,7 @@ export interface ScriptedOpenAIServerOptions {
  * Starts an HTTP server on loopback that speaks OpenAI's chat completions and responses APIs, as JSON and as streams, and
  * answers from a script: texts, tool calls, refusals, usage, and every way in which a provider fails.
  *
- * @param script replies in order (a request beyond them gets a 400 that says so), or a function of the request
+ * @param script replies in order (further requests get a 400 that says so), or a function of the request
  * @example
  * ```ts
  * import { createOpenAI } from '@ai-sdk/openai'

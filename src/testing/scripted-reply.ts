@@ -16,7 +16,7 @@ export interface ScriptedReply {
   readonly toolCalls?: readonly ScriptedToolCall[]
   /** Sent in the place where OpenAI puts the words of a refusal. */
   readonly refusal?: string
-  /** `stop`, `length`, `content_filter` or `tool_calls`. @default `tool_calls` where there are some, else `stop` */
+  /** `stop`, `length`, `content_filter` or `tool_calls`. @default `tool_calls` if there are any, otherwise `stop` */
   readonly finishReason?: 'stop' | 'length' | 'content_filter' | 'tool_calls'
   /** Tokens. @default a quarter of the characters sent and received; `null` sends none */
   readonly usage?: {
@@ -67,7 +67,7 @@ export interface ScriptedRequest {
   readonly system: string
   /** All messages but the system's. */
   readonly messages: readonly ScriptedMessage[]
-  /** Text of the last user message; empty where there is none. */
+  /** Text of the last user message; empty if there is none. */
   readonly userText: string
   /** Results of tools after the last user message, in order. */
   readonly toolResults: readonly ScriptedMessage[]

@@ -1,4 +1,4 @@
-/** One call of a test model: the texts that were sent, and what was asked of the reply. */
+/** One call of a test model: the texts that were sent, and the requested form of the reply. */
 export interface TextModelCall {
   /** From 0. */
   readonly index: number
@@ -6,11 +6,11 @@ export interface TextModelCall {
   readonly instructions: string
   /** The user message. */
   readonly prompt: string
-  /** The largest number of tokens that the answer may have, where one was set. */
+  /** The largest number of tokens in the reply, if set. */
   readonly maxOutputTokens?: number
-  /** The temperature, where one was set. */
+  /** The temperature, if set. */
   readonly temperature?: number
-  /** JSON Schema of the reply, where one was sent. */
+  /** JSON Schema of the reply, if sent. */
   readonly schema?: unknown
 }
 

@@ -23,7 +23,7 @@ import { readLabels, scoreOf } from './read-labels.ts'
 import { renderPage } from './report-page.ts'
 import { renderAgreement, renderCalibration } from './report-text.ts'
 
-/** The options of `spanscore calibrate`, as the command line gives them. */
+/** The command-line options of `spanscore calibrate`. */
 export interface CalibrateOptions {
   readonly labels: readonly string[]
   readonly labeller?: string
@@ -36,7 +36,7 @@ export interface CalibrateOptions {
 const NARROWEST = 60
 const WIDEST = 120
 
-/** Holds labels against the scores in files, and writes what they say of each judge. */
+/** Compares labels with the scores in files, and writes the result for each judge. */
 export async function calibrate(
   files: readonly string[],
   options: CalibrateOptions,

@@ -11,7 +11,7 @@ import { UsageError } from '../usage-error.ts'
 export const CALIBRATION_FILE = 'spanscore.calibration.json'
 
 /**
- * The calibrations in a file, none where it does not exist.
+ * The calibrations in a file; none if it does not exist.
  *
  * @throws UsageError if it cannot be read, or is no such file.
  */

@@ -3,7 +3,7 @@ import { judgeKey, judgeName } from '../../calibration/calibration.ts'
 import type { JudgedRun } from '../../calibration/calibrator.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** What the user says of the judge that is meant. */
+/** How the user identifies the judge. */
 export interface JudgeChoice {
   readonly scorer?: string
   readonly scorerVersion?: string
@@ -19,7 +19,7 @@ export interface ChosenJudge {
 }
 
 /**
- * The scores of one scorer in one version with one judge model: where several fit, those of the latest run.
+ * The scores of one scorer in one version with one judge model; if several match, those of the latest run.
  *
  * @throws UsageError if no score fits, or scores of several scorers do.
  */

@@ -14,7 +14,7 @@ import { runsWithScores } from './judged-runs.ts'
 import { labellingLine } from './labelling-line.ts'
 import { readLabels, scoreOf } from './read-labels.ts'
 
-/** The options of `spanscore calibrate draw`, as the command line gives them. */
+/** The command-line options of `spanscore calibrate draw`. */
 export interface DrawOptions extends JudgeChoice {
   readonly n: number
   readonly seed?: number

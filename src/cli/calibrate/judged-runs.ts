@@ -9,7 +9,7 @@ import { weightAt } from '../../sampling/weight.ts'
 export interface RunWithScores {
   readonly run: AgentRun
   readonly judged: readonly JudgedRun[]
-  /** Scores of which nothing says how they came about, because only the agent's span holds them. */
+  /** Scores of unknown origin, because only the agent's span has them. */
   readonly unversioned: number
 }
 

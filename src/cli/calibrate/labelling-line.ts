@@ -4,7 +4,7 @@ import type { AgentRun } from '../../model/agent-run.ts'
 import { safeJson } from '../text.ts'
 
 /**
- * A line of a labelling file: what a person fills in comes first, then what names the score, then the run as it is to be read.
+ * A line of a labelling file: the fields for a person to fill in, then the score's identification, then the run to read.
  * The judge's verdict is not in it.
  */
 export function labellingLine(judged: JudgedRun, drawProbability: number, run: AgentRun): string {

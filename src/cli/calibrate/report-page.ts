@@ -76,11 +76,11 @@ function axis(x: (share: number) => string, top: number, height: number): string
   ).join('\n')
 }
 
-/** What people would pass of live runs, by what the judge passes of them: a line with its band. */
+/** How many live runs people would pass, by how many the judge passes: a line with its band. */
 function correction(calibration: Calibration): string {
   const steps = Array.from({ length: 51 }, (_, index) => index / 50)
   const points = steps.flatMap((passed) => {
-    // The band is the judge's own: that of the traffic depends on how many runs there are.
+    // The band is only about the judge; that of the traffic depends on the number of runs.
     const corrected = correctedShare(passed, Number.POSITIVE_INFINITY, calibration)
     return corrected === undefined ? [] : [{ passed, ...corrected }]
   })

@@ -74,7 +74,7 @@ function decoded(value: string): string {
 /**
  * Sends a metrics request by OTLP/HTTP as JSON.
  *
- * @throws Error that says what went wrong, also where the receiver takes only a part.
+ * @throws Error with the cause, also if the receiver accepts only a part
  */
 export async function sendMetrics(request: unknown, { url, headers }: MetricsTarget): Promise<void> {
   const response = await fetch(url, {

@@ -3,7 +3,7 @@ import { judgeKey, judgeName } from '../../calibration/calibration.ts'
 import { evidenceOfFall, PAGE_NATS, surelyReached, TICKET_NATS } from '../../calibration/evidence.ts'
 import type { JudgePass } from './judge-again.ts'
 
-/** What a pass says of one judge. */
+/** The result of one pass for one judge. */
 export interface CanaryVerdict extends JudgePass {
   /**
    * `steady`: as it was measured; `drifting`: 9 nats of evidence that it agrees less, a ticket; `drifted`: 13, a page;

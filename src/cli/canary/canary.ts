@@ -17,7 +17,7 @@ import type { CanaryVerdict } from './canary-verdict.ts'
 import { judgeAgain } from './judge-again.ts'
 import type { CanaryPass } from './judge-again.ts'
 
-/** The options of `spanscore canary`, as the command line gives them. */
+/** The command-line options of `spanscore canary`. */
 export interface CanaryOptions {
   readonly config?: string
   readonly calibration: string

@@ -10,7 +10,7 @@ const DEFAULT_COUNT = 100
 
 const FILES = 'traces and the events of their scores, as spanscore inspect reads them'
 
-/** `spanscore calibrate`: what people say of runs, held against what judges say of them. */
+/** `spanscore calibrate`: compares judges with people's labels. */
 export const calibrateCommand: CliCommand = {
   name: 'calibrate',
   declare: (command, context) => {

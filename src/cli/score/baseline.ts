@@ -11,10 +11,10 @@ import type { ReportedEvaluation } from './reported-evaluation.ts'
 import { inputKeyOf } from './run-key.ts'
 import type { EvaluatedRun } from './run-scorers.ts'
 
-/** How a scorer's results differ from those of the baseline. */
+/** The difference of a scorer's results from the baseline. */
 export interface BaselineComparison {
   readonly scorer: string
-  /** Absent where no pair has two scores. */
+  /** Absent if no pair has two scores. */
   readonly difference?: MeanDifference
   /** Whether the scorer itself has changed, so that the agent alone does not explain the difference. */
   readonly scorerChanged: boolean
@@ -23,7 +23,7 @@ export interface BaselineComparison {
   readonly newFailureIds: readonly string[]
   /** Runs that failed before and pass now. */
   readonly fixed: number
-  /** Pairs of which one has no score. */
+  /** Pairs in which one has no score. */
   readonly unscoredPairs: number
   /** How many runs only the files have, and how many only the baseline has. */
   readonly onlyNow: number
@@ -109,7 +109,7 @@ class ScorerBaseline {
   }
 }
 
-/** An earlier report for comparison. It is held in memory and takes some hundred bytes per evaluation. */
+/** An earlier report for comparison, in memory at some hundred bytes per evaluation. */
 export class Baseline {
   readonly #scorers = new Map<string, ScorerBaseline>()
 

@@ -8,14 +8,14 @@ export interface Gate {
   readonly scorerId: string
   /** In the scorer's own units. */
   readonly bound: number
-  /** `under`: the mean must not be below the bound; `over`: not above it, for scorers of which lower is better. */
+  /** `under`: the mean must not be below the bound; `over`: not above it, for scorers where lower is better. */
   readonly fails: 'under' | 'over'
 }
 
 /** The result of a gate. */
 export interface GateResult extends Gate {
   readonly passed: boolean
-  /** One line for people: what was compared, or why a comparison was not possible. */
+  /** One line for people: what was compared, or why that was not possible. */
   readonly message: string
 }
 

@@ -17,7 +17,7 @@ export class JudgeUse {
     if (judge.costUsd === undefined) this.#unpriced++
   }
 
-  /** One line, or nothing where no judge was called. */
+  /** One line; nothing if no judge was called. */
   describe(): string {
     if (this.#calls === 0) return ''
     const tokens = `${this.#inputTokens.toLocaleString('en')} + ${this.#outputTokens.toLocaleString('en')} tokens`

@@ -12,7 +12,7 @@ import { UsageError } from '../usage-error.ts'
 /**
  * The options of a configuration file and of `SPANSCORE_*`, checked as an application's are.
  *
- * @param path The file; where it is undefined, `SPANSCORE_CONFIG` or `spanscore.config.{ts,mjs,js}` in the working directory.
+ * @param path the file; if undefined, `SPANSCORE_CONFIG` or `spanscore.config.{ts,mjs,js}` in the working directory
  * @throws UsageError if there is no file, it does not load, or an option is wrong.
  */
 export function loadConfig(path: string | undefined, { environment, stderr }: CommandContext): ResolvedOptions {

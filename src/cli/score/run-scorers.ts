@@ -16,7 +16,7 @@ export interface EvaluatedRun {
 /** Settings of `RunScorers`. */
 export interface RunScorersOptions {
   readonly options: ResolvedOptions
-  /** How many scores the judges may give, all runs together. */
+  /** Most scores by judges, over all runs. */
   readonly judgeLimit: number
   /** Which runs are scored. */
   readonly matches: (run: AgentRun) => boolean

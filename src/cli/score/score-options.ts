@@ -1,4 +1,4 @@
-/** The options of `spanscore score`, as the command line gives them. */
+/** The command-line options of `spanscore score`. */
 export interface ScoreOptions {
   readonly config?: string
   readonly json?: boolean

@@ -15,7 +15,7 @@ export interface GivenCall extends ToolCall {
 export interface ToolCallInfo {
   /** The tool that was called. */
   readonly toolName: string
-  /** `''` where the call has none. */
+  /** `''` if the call has none. */
   readonly toolCallId: string
   /** Index of the output message that makes the call; of the model call, in a run made from spans. */
   readonly messageIndex: number
@@ -46,7 +46,7 @@ export class GivenCalls {
 
   /**
    * @param isEarlier whether a call with this id is in the input: its result in the output is then no new call
-   * @param sources collects the messages' own objects, where the arguments and results of the calls are read too
+   * @param sources collects the messages' own objects, if the arguments and results of the calls are read too
    */
   constructor(isEarlier: (id: string) => boolean = () => false, sources?: CallSources) {
     this.#isEarlier = isEarlier
@@ -57,7 +57,7 @@ export class GivenCalls {
     return this.#ids.has(id)
   }
 
-  /** May be called before so many calls are added: they are then found faster. */
+  /** May be called before that many calls are added, to find them faster. */
   expect(count: number): void {
     this.#ids.expect(count)
   }
@@ -144,14 +144,14 @@ export function responseId(source: Record<string, unknown>): string | undefined 
   return textOf(source.tool_use_id) ?? textOf(source.tool_call_id) ?? callId(source)
 }
 
-/** The value of a response, under any of the names that libraries give it. */
+/** The value of a response, under any library's name for it. */
 export function responseOf(source: Record<string, unknown>): unknown {
   const response = source.result ?? source.output ?? source.response ?? source.content
   // AI SDK 5 and later: { type: 'json' | 'text' | 'error-text' | 'error-json' | 'content', value }.
   return isRecord(response) && typeof response.type === 'string' && 'value' in response ? response.value : response
 }
 
-/** Whether a response says that the tool failed. */
+/** Whether a response reports that the tool failed. */
 export function isErrorResponse(source: Record<string, unknown>): boolean {
   return (
     source.isError === true ||

@@ -13,7 +13,7 @@ export class KnownIds {
   #set = new Set<string>()
   #slots: (string | undefined)[] | undefined
 
-  /** May be called before so many ids are added: the first of many then need not move from the set to slots. */
+  /** May be called before that many ids are added, so that the first of many need not move from the set to slots. */
   expect(count: number): void {
     if (count > MAX_IN_SET && this.#slots === undefined) this.#openSlots()
   }
