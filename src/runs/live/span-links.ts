@@ -18,6 +18,20 @@ const LIMITS = { maxOrdinary: 32_768, maxRecognised: 16_384, maxAgeSeconds: 86_4
 
 const SAMPLED = 1
 
+/** Ancestors that are looked at before a span is connected with a lost parent. */
+const MAX_ANCESTORS = 4096
+
+/** Whether a span is another one or an ancestor of it; true as well if that cannot be known within a bounded time. */
+function isAtOrAbove(span: LocalSpan, other: LocalSpan): boolean {
+  let above: LocalSpan | undefined = other
+  for (let steps = 0; steps < MAX_ANCESTORS; steps++) {
+    if (above === undefined) return false
+    if (above === span) return true
+    above = above.above
+  }
+  return true
+}
+
 /**
  * The ancestry of spans in this process. The record of a span is a property of the SDK's span object, and is read when a child starts. Some
  * instrumentations only pass on the ids of the parent, and a remote caller may be this process: then the record is found by its ids.
@@ -65,7 +79,10 @@ export class SpanLinks {
       top = top.above
       top.isAmbiguous = lost.isAmbiguous
     }
-    top.above = lost.isOver ? lost : lost.above
+    const above = lost.isOver ? lost : lost.above
+    // A span may name itself as its parent, or one that is below it.
+    if (above !== undefined && isAtOrAbove(top, above)) return
+    top.above = above
     this.#changes += 1
   }
 
