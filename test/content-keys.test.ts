@@ -48,6 +48,9 @@ const NO_CONTENT: ReadonlySet<string> = new Set([
   'tool.name',
   'tool.status',
   'traceId',
+  'response.has_tool_call',
+  'response.model_output_truncated',
+  'tool_input_truncated',
 ])
 
 /** Everything that a dialect reads content with, error texts among it. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
-import { isMovedContent } from '../spans/content/moved-content.ts'
+import { isContentLog } from '../spans/content-logs.ts'
 import { recognise } from '../spans/recognise.ts'
-import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+import type { SourceSpan } from '../spans/source-span.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { OtlpBatch } from './batch.ts'
 import { createProtobufDecoder } from './protobuf.ts'
@@ -170,7 +170,8 @@ class OtlpReader {
       if (isRecognised) this.#counts.recognisedSpans++
       entries.push({ span: isRecognised || isLateScoreSpan(span) ? span : toLink(span), isRecognised })
     }
-    for (const log of batch.logs) if (isContentLog(log)) entries.push({ log, isRecognised: false })
+    for (const log of batch.logs)
+      if (log.traceId !== '' && isContentLog(log)) entries.push({ log, isRecognised: false })
     this.#archive.add(entries, byteLength)
   }
 }
@@ -178,9 +179,4 @@ class OtlpReader {
 /** Only the place in the trace is needed of a span that no dialect recognises. */
 function toLink(span: SourceSpan): SourceSpan {
   return { ...span, attributes: {}, events: [], resource: {} }
-}
-
-/** Whether a log record has messages of a model call. The application's other log records are ignored. */
-function isContentLog(log: SourceLog): boolean {
-  return log.traceId !== '' && (log.eventName?.startsWith('gen_ai.') === true || isMovedContent(log))
 }

@@ -131,6 +131,9 @@ export interface Dialect {
    */
   startsBesideItsTool?(span: SourceSpan): boolean
 
+  /** The scope of the log records that the dialect reads, besides the events of the GenAI conventions. */
+  readonly logScope?: string
+
   /** The agent of an agent or entry span; for any other span the agent for which it ran, if known. */
   agent?(span: SourceSpan): AgentIdentity | undefined
   /** The conversation or session, if the span has it. */

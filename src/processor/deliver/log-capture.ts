@@ -1,4 +1,4 @@
-import { isMovedContent } from '../../spans/content/moved-content.ts'
+import { isContentLog } from '../../spans/content-logs.ts'
 import type { SourceLog } from '../../spans/source-span.ts'
 
 /** A log record as log processors of SDK 1.x (0.57), 2.x and 3.x receive it. */
@@ -51,9 +51,7 @@ function toContentLog(record: EmittedLogRecord): SourceLog | undefined {
   if (spanContext === undefined) return undefined
   const eventName = record.eventName ?? attributes['event.name']
   const { name, version } = record.instrumentationScope
-  // Records with content that was moved out of spans are named after the spans' scope.
-  if (typeof eventName !== 'string' || !(eventName === name || eventName.startsWith('gen_ai.'))) return undefined
-  if (eventName === 'gen_ai.evaluation.result') return undefined
+  if (typeof eventName !== 'string' || eventName === 'gen_ai.evaluation.result') return undefined
   const log: SourceLog = {
     traceId: spanContext.traceId,
     spanId: spanContext.spanId,
@@ -63,5 +61,5 @@ function toContentLog(record: EmittedLogRecord): SourceLog | undefined {
     ...(record.body !== undefined && { body: record.body }),
     scope: version === undefined ? { name } : { name, version },
   }
-  return eventName.startsWith('gen_ai.') || isMovedContent(log) ? log : undefined
+  return isContentLog(log) ? log : undefined
 }

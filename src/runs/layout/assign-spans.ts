@@ -89,6 +89,9 @@ class Planner {
 
   /** Places an agent, or an entry that may be one. Inside a run, an entry is a step, or a tool that a model requested by name. */
   #placeAgent(span: TraceSpan, place: Place): Place {
+    // The execution of a tool may have a span of its own, which is the agent's if the tool starts one.
+    const isExecution = place.tool !== undefined && span.role === 'entry' && isSameTool(place.tool, span)
+    if (isExecution && !span.isOpen) place.tool?.addInner(span)
     const placement = placementOf(span, place.above, this.#below[span.index] ?? NOTHING_BELOW)
     if (placement === 'part') {
       if (span.role === 'agent') {
@@ -185,8 +188,9 @@ function withoutModel(place: Place): Place {
 }
 
 function isSameTool(outer: TraceSpan, inner: TraceSpan): boolean {
-  const name = inner.tool?.name
-  return name !== undefined && name === outer.tool?.name
+  if (inner.dialect.tool === undefined) return false
+  const { name, id } = inner.tool ?? {}
+  return name !== undefined && (name === outer.tool?.name || (id !== undefined && id === outer.tool?.id))
 }
 
 /** Whether the run's latest model call requested a tool of this name. */

@@ -65,7 +65,7 @@ export class RunFacts {
       const first = this.#firstAgent()?.agent
       const isAgentItself = this.#root.role === 'agent' && !this.#root.holdsOneRun
       const said = (isAgentItself && own?.name !== undefined ? own : (first ?? own)) ?? {}
-      const name = said.name === undefined && isAgentItself ? this.#starter()?.name : undefined
+      const name = said.name === undefined ? this.#starter()?.[isAgentItself ? 'name' : 'agentName'] : undefined
       return name === undefined ? said : { ...said, name }
     })
   }

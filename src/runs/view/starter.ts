@@ -7,6 +7,8 @@ import type { Message } from '../../model/message.ts'
 /** What a tool's span says about the agent that ran inside it. */
 export interface Starter {
   readonly name: string | undefined
+  /** The name, if the call has it. */
+  readonly agentName: string | undefined
   readonly input: readonly Message[] | undefined
   readonly output: string | undefined
 }
@@ -16,6 +18,7 @@ export function starterOf(tool: SpanFacts): Starter {
   const question = textIn(tool.toolArguments, QUESTION_KEYS)
   return {
     name: tool.tool?.agentName ?? tool.tool?.name,
+    agentName: tool.tool?.agentName,
     input: question === undefined ? undefined : [textMessage('user', question)],
     output: textIn(tool.toolResult, ANSWER_KEYS),
   }

@@ -4,6 +4,7 @@ import { aiSdkOtel } from './ai-sdk/ai-sdk-otel.ts'
 import { aiSdk } from './ai-sdk/ai-sdk.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
 import { anyAgent } from './any-agent.ts'
+import { claudeCode } from './claude-code.ts'
 import { crewAi } from './crewai.ts'
 import { genAi } from './gen-ai.ts'
 import { genkit } from './genkit.ts'
@@ -74,6 +75,7 @@ export const allDialects: readonly Dialect[] = [
   openInference,
   langSmith,
   anthropicSdk,
+  claudeCode,
   googleAdk,
   genkit,
   voltAgent,
