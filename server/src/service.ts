@@ -30,7 +30,7 @@ export interface ServiceParts {
   readonly report: (message: string) => void
   /** Milliseconds since the epoch, in the time of the log. */
   readonly nowMs: () => number
-  /** Most milliseconds that anything is kept, whether its scores were delivered or not. */
+  /** Maximum milliseconds that anything is kept, whether its scores were delivered or not. */
   readonly retentionMs: number
   /** Observes what happens to runs; the page is one. */
   readonly observer?: ServiceObserver | undefined
@@ -61,7 +61,7 @@ const EXPIRE_EVERY_MS = 600_000
 /** How many milliseconds runs wait while scorers are busy or scoring is paused. */
 const BUSY_MS = 5
 
-/** Most milliseconds of work in one turn of the event loop. */
+/** Maximum milliseconds of work in one turn of the event loop. */
 const SLICE_MS = 20
 
 /** Turns records of the log into acknowledged scores. */

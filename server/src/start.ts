@@ -51,16 +51,16 @@ export interface ServerOptions {
   readonly tls: TlsOptions | undefined
   readonly limits: HttpLimits &
     RecordLimits & {
-      /** Most bytes of the log before it accepts no more. */
+      /** Maximum bytes of the log before it accepts no more. */
       readonly maxLogBytes: number
-      /** Most milliseconds that anything is kept. */
+      /** Maximum milliseconds that anything is kept. */
       readonly retentionMs: number
     }
   readonly traces: TraceBufferOptions
   readonly report: (line: string) => void
   /** The page that shows runs; it needs a data folder. @default none */
   readonly page?: PageOptions | undefined
-  /** Most runs with undelivered scores before scoring pauses. @default 2000 */
+  /** Maximum number of runs with undelivered scores before scoring pauses. @default 2000 */
   readonly maxWaitingScores?: number
 }
 

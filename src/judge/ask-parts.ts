@@ -8,7 +8,7 @@ import type { JudgeSession } from './session.ts'
 import { answersPerCall } from './transport/token-budget.ts'
 import { verifyItems } from './verify-items.ts'
 
-/** Most decoys that are asked about together with the parts. */
+/** Maximum number of decoys that are asked about together with the parts. */
 const MOST_DECOYS = 6
 
 /**

@@ -10,7 +10,7 @@ export interface ReplyRequest<T> {
   readonly prompt: Prompt
   /** JSON Schema of the reply, for providers that take one. */
   readonly schema: Readonly<Record<string, unknown>>
-  /** Most tokens of the reply. @default `judge.maxOutputTokens` */
+  /** Maximum tokens of the reply. @default `judge.maxOutputTokens` */
   readonly maxOutputTokens?: number
   readonly read: (text: string) => Parsed<T>
   /** Writes the prompt that repairs a reply; it must not contain the untrusted text again. */

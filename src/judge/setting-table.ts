@@ -23,12 +23,12 @@ export const judgeSettingTable: { readonly [Name in keyof JudgeSettings]-?: Judg
   maxCallsPerScore: {
     ...wholeNumber(1, 20),
     defaultIn: (hardening) => (hardening === 'strong' ? 10 : 4),
-    doc: 'Most calls for one score, including retries, repairs and repeated questions.',
+    doc: 'Maximum calls for one score, including retries, repairs and repeated questions.',
   },
   maxOutputTokens: {
     ...wholeNumber(64, 1_000_000),
     defaultIn: () => 4096,
-    doc: 'Most tokens of one reply. A reply that was cut off is requested again with four times as many.',
+    doc: 'Maximum tokens of one reply. A reply that was cut off is requested again with four times as many.',
   },
   temperature: {
     expected: 'a number from 0 to 2',
@@ -39,7 +39,7 @@ export const judgeSettingTable: { readonly [Name in keyof JudgeSettings]-?: Judg
   maxPromptBytes: {
     ...wholeNumber(8192, 10_000_000),
     defaultIn: () => 49_152,
-    doc: 'Most UTF-8 bytes of a whole prompt. The run is cut to fit, payloads first.',
+    doc: 'Maximum UTF-8 bytes of a whole prompt. The run is cut to fit, payloads first.',
   },
   price: {
     expected: '{ input, output } in US dollars per million tokens',

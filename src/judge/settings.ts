@@ -3,13 +3,13 @@ import type { Price } from './transport/price.ts'
 /** How a judge is asked. Every judge scorer takes these as `judge`. */
 export interface JudgeSettings {
   /**
-   * Most calls for one score, including retries, repairs and repeated questions. 1 to 20.
+   * Maximum calls for one score, including retries, repairs and repeated questions. 1 to 20.
    *
    * @default 4; 10 with `hardening: 'strong'`
    */
   readonly maxCallsPerScore?: number
   /**
-   * Most tokens of a reply. Many verdicts may take up to twice as many, and a reply that was cut off is requested again with four times as
+   * Maximum tokens of a reply. Many verdicts may take up to twice as many, and a reply that was cut off is requested again with four times as
    * many. A long run's verdicts are split over several calls, 120 in each at the default.
    *
    * @default 4096
@@ -18,7 +18,7 @@ export interface JudgeSettings {
   /** Sampling temperature, if the model has one. @default 0 */
   readonly temperature?: number
   /**
-   * Most UTF-8 bytes of a whole prompt, including rules and questions. The run is cut to fit: payloads first, in the middle. At least 8192.
+   * Maximum UTF-8 bytes of a whole prompt, including rules and questions. The run is cut to fit: payloads first, in the middle. At least 8192.
    *
    * @default 49152
    */

@@ -50,7 +50,7 @@ export interface ReadRunsOptions {
   /** Called once when all input has been read, before the first run is returned. @default none */
   readonly onRead?: (summary: OtlpSummary) => void
   /**
-   * Most bytes of input whose spans are held in memory. Further spans go to a temporary file, which is removed at the end, and take about
+   * Maximum bytes of input whose spans are held in memory. Further spans go to a temporary file, which is removed at the end, and take about
    * 30 bytes of memory each.
    * @default 67108864 (64 MiB)
    */

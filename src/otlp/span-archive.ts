@@ -13,7 +13,7 @@ export interface ArchivedTrace {
 
 /** @internal Options of a `SpanArchive`. */
 export interface SpanArchiveOptions {
-  /** Most bytes of input whose spans are held in memory; further spans go to a temporary file. */
+  /** Maximum bytes of input whose spans are held in memory; further spans go to a temporary file. */
   readonly maxHeldBytes: number
 }
 

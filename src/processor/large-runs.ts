@@ -3,7 +3,7 @@ import { detached } from '../scoring/isolation.ts'
 import { inNextTurn } from '../scoring/host-timers.ts'
 import { isTooLarge } from './run/admission.ts'
 
-/** Most milliseconds of one turn of the event loop for reading runs. */
+/** Maximum milliseconds of one turn of the event loop for reading runs. */
 const SLICE_MS = 5
 
 /** Settled runs that are too large to be read while a span is ending. Each is read over several turns of the event loop. */

@@ -40,7 +40,7 @@ export type WriteEvaluation = (
 const now = (): number => performance.now()
 
 /**
- * Most milliseconds for one call of an inline scorer. No application request waits for it, and queueing a score costs more than a quick
+ * Maximum milliseconds for one call of an inline scorer. No application request waits for it, and queueing a score costs more than a quick
  * scorer does. The limit is generous so that a scorer whose first call was slow, because its code was new, is not deferred for good.
  */
 const MAX_INLINE_MS = 50

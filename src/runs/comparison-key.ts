@@ -1,6 +1,6 @@
 import { canonicalJsonWithin } from '../spans/json.ts'
 
-/** Most characters of a value that are compared. */
+/** Maximum characters of a value that are compared. */
 const MAX_CHARACTERS = 20_000
 
 /** The keys of values that were read ahead, because creating the key of a very large value takes long. */

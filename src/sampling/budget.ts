@@ -8,15 +8,15 @@ const DAY_MS = 24 * HOUR_MS
 /** Limits for judges, per process, over rolling windows. `Infinity` removes a limit. */
 export interface BudgetLimits {
   /**
-   * Most judge calls per minute. About half of them may come in one burst. Above the limit, rates are reduced, and the weights
+   * Maximum judge calls per minute. About half of them may come in one burst. Above the limit, rates are reduced, and the weights
    * of scored runs compensate for it.
    *
    * @default 60
    */
   readonly callsPerMinute: number
-  /** Most input and output tokens of judges per hour. @default Infinity */
+  /** Maximum input and output tokens of judges per hour. @default Infinity */
   readonly tokensPerHour: number
-  /** Most US dollars per 24 hours. Models without a known price do not count. @default 10 */
+  /** Maximum US dollars per 24 hours. Models without a known price do not count. @default 10 */
   readonly usdPerDay: number
   /**
    * The share of all limits that this process may use, such as 1/40 for forty processes.

@@ -15,7 +15,7 @@ export interface CarryForwardParts {
   readonly report: (message: string) => void
 }
 
-/** Most messages, and bytes, that are appended together: the broker accepts or refuses a whole batch. */
+/** Maximum number of messages, and bytes, that are appended together: the broker accepts or refuses a whole batch. */
 const CARRY_TOGETHER = 500
 const CARRY_BYTES = 512 * 1024
 
@@ -25,7 +25,7 @@ const CARRY_FROM = 3000
 /** A new owner may always have to read this many messages after a commit again. */
 const FEW_MESSAGES = 20_000
 
-/** Most messages after a commit for each one that is still needed. Appending then adds a twentieth to the traffic. */
+/** Maximum number of messages after a commit for each one that is still needed. Appending then adds a twentieth to the traffic. */
 const MESSAGES_FOR_EACH_NEEDED = 20
 
 /**

@@ -15,7 +15,7 @@ export interface CommitsParts {
   readonly now: () => number
 }
 
-/** Most characters of a commit's metadata. The broker accepts 4,096. */
+/** Maximum characters of a commit's metadata. The broker accepts 4,096. */
 const MAX_METADATA = 4000
 
 const AGAIN_MS = 200

@@ -21,11 +21,11 @@ interface Waiting {
 
 const RETRY_MS = 1000
 
-/** Most messages, and bytes, in one request. */
+/** Maximum number of messages, and bytes, in one request. */
 const TOGETHER = 100
 const TOGETHER_BYTES = 512 * 1024
 
-/** Most waiting messages before reading pauses. */
+/** Maximum number of waiting messages before reading pauses. */
 const MAX_WAITING = 1000
 
 /** Keeps unreadable messages on a separate topic, where people can look at them. */

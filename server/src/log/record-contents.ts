@@ -1,6 +1,6 @@
 import type { LogRecord, RecordBody, SpanLog } from './span-log.ts'
 
-/** Most bytes to cache: runs that are due together often came in the same requests. */
+/** Maximum bytes to cache: runs that are due together often came in the same requests. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024
 
 /** Reads bodies of records from the log that are no longer in memory. */

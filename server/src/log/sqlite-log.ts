@@ -12,7 +12,7 @@ const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 /** Records per read at the start of the service. */
 const PAGE = 100
 
-/** Most milliseconds that deferrable changes wait to share a transaction with a request. */
+/** Maximum milliseconds that deferrable changes wait to share a transaction with a request. */
 const LATER_MS = 100
 
 interface Waiting {

@@ -29,10 +29,10 @@ export interface OpenRun extends RunSummary {
   readonly firstMs: number
 }
 
-/** Most bytes of spans in progress. Above it, the oldest trace is dropped. */
+/** Maximum bytes of spans in progress. Above it, the oldest trace is dropped. */
 const MAX_OPEN_BYTES = 256 * 1024 * 1024
 
-/** Most runs in progress in the list. */
+/** Maximum number of runs in progress in the list. */
 const MAX_OPEN_SHOWN = 20
 
 /** Converts the service's events into what the page shows. */

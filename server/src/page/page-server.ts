@@ -35,7 +35,7 @@ export class BadRequestError extends Error {
   override readonly name = 'BadRequestError'
 }
 
-/** Most bytes of a request's body. The largest are imports of some 40,000 labels, which take half a second. */
+/** Maximum bytes of a request's body. The largest are imports of some 40,000 labels, which take half a second. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 const GZIP_FROM_BYTES = 4096

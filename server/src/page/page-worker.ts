@@ -12,7 +12,7 @@ import { openPageDatabase } from './store/page-database.ts'
 import { deleteOldest } from './store/run-writer.ts'
 import { Trials } from './trials.ts'
 
-/** Most milliseconds of writing before requests of the page are answered. */
+/** Maximum milliseconds of writing before requests of the page are answered. */
 const SLICE_MS = 8
 
 /** If the receiving thread, which reports every second, is silent for this long, it is stuck. */

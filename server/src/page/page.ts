@@ -18,7 +18,7 @@ const GATHER_MS = 25
 /** How often the page is informed that this thread runs. */
 const ALIVE_MS = 1000
 
-/** Most bytes of spans on their way to the page. Above it, they are dropped: a slow page must not affect the service. */
+/** Maximum bytes of spans on their way to the page. Above it, they are dropped: a slow page must not affect the service. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
 /** The page. It runs in a separate thread, and this sends it copies of all data. */

@@ -7,7 +7,7 @@ import { findRun } from './store/content.ts'
 import { all, first } from './store/page-database.ts'
 import { shownScores, withheldOfTrace, withoutVerdicts } from './store/withheld.ts'
 
-/** Most characters of one text on the page of a run. Copying the run as JSON includes all. */
+/** Maximum characters of one text on the page of a run. Copying the run as JSON includes all. */
 const MAX_CHARACTERS = 20_000
 
 interface ScoreRow {

@@ -35,7 +35,7 @@ export type TrialResult =
   | { readonly runId: string; readonly evaluation: Evaluation }
   | { readonly runId: string; readonly unavailable: string }
 
-/** Most judges that are asked at the same time. */
+/** Maximum number of judges that are asked at the same time. */
 const CONCURRENCY = 4
 
 /** Runs configured scorers again, in the page's thread. Nothing is stored or sent. */

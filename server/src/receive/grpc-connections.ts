@@ -4,7 +4,7 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 /** Limits of OTLP/gRPC connections. */
 export interface ConnectionLimits {
   readonly maxConnections: number
-  /** Most milliseconds between a sender's connection and the headers of its first call. */
+  /** Maximum milliseconds between a sender's connection and the headers of its first call. */
   readonly firstCallTimeoutMs: number
 }
 

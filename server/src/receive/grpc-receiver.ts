@@ -19,7 +19,7 @@ import type { HttpLimits, TlsOptions } from './http-receiver.ts'
 import type { Receiver } from './receive.ts'
 import { Refusal } from './refusal.ts'
 
-/** Most open calls per connection. */
+/** Maximum number of open calls per connection. */
 const MAX_STREAMS = 100
 
 /** A connection without a call is closed after this time, and a sender that does not answer a ping counts as gone. */

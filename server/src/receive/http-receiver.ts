@@ -15,16 +15,16 @@ import { Refusal } from './refusal.ts'
 
 /** Limits per sender. */
 export interface HttpLimits {
-  /** Most bytes of a received body. */
+  /** Maximum bytes of a received body. */
   readonly maxBodyBytes: number
-  /** Most bytes of a decompressed body. */
+  /** Maximum bytes of a decompressed body. */
   readonly maxDecompressedBytes: number
-  /** Most milliseconds until the headers are complete. */
+  /** Maximum milliseconds until the headers are complete. */
   readonly headersTimeoutMs: number
-  /** Most milliseconds until the request is complete. */
+  /** Maximum milliseconds until the request is complete. */
   readonly requestTimeoutMs: number
   readonly maxConnections: number
-  /** Most bytes of all unanswered requests together, received and decompressed. */
+  /** Maximum bytes of all unanswered requests together, received and decompressed. */
   readonly maxReceivingBytes: number
 }
 

@@ -31,9 +31,9 @@ export interface ReadRequest {
 
 /** Limits of one request. */
 export interface RecordLimits {
-  /** Most spans or log records of one request. */
+  /** Maximum number of spans or log records of one request. */
   readonly maxSpansPerRequest: number
-  /** Most bytes of one span or log record. */
+  /** Maximum bytes of one span or log record. */
   readonly maxSpanBytes: number
 }
 

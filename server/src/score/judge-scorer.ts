@@ -28,12 +28,12 @@ export class JudgeScorer {
     return this.#runs.scorers
   }
 
-  /** Most judges that are asked at the same time. */
+  /** Maximum number of judges that are asked at the same time. */
   get concurrency(): number {
     return this.#runs.options.concurrency
   }
 
-  /** Most milliseconds for one score, including retries. */
+  /** Maximum milliseconds for one score, including retries. */
   get timeoutMs(): number {
     return this.#runs.options.timeoutMs
   }

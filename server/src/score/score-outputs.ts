@@ -10,7 +10,7 @@ import { toResource } from '../send/to-resource.ts'
 import { LatestUsed } from './latest-used.ts'
 import type { ScoreIds } from './score-ids.ts'
 
-/** Most resources and services with their own providers. Above it, the least recently used one is closed. */
+/** Maximum number of resources and services with their own providers. Above it, the least recently used one is closed. */
 const MAX_SERVICES = 200
 
 /** The resource attributes of a run's service. */

@@ -21,7 +21,7 @@ export interface OutboxParts {
   readonly logs: AcknowledgedExporter
   readonly spans: AcknowledgedExporter
   readonly report: (message: string) => void
-  /** Most waiting parcels before scoring pauses. @default 200 */
+  /** Maximum number of waiting parcels before scoring pauses. @default 200 */
   readonly maxWaiting?: number
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
@@ -30,7 +30,7 @@ export interface OutboxParts {
 /** Records per request. */
 const BATCH = 500
 
-/** Most waiting parcels before scoring pauses: two or three requests. Parcels that wait longer cost the garbage collector more. */
+/** Maximum number of waiting parcels before scoring pauses: two or three requests. Parcels that wait longer cost the garbage collector more. */
 const MAX_WAITING = 200
 
 const FIRST_PAUSE_MS = 200

@@ -4,11 +4,11 @@ import type { WaitingTimes } from './when-due.ts'
 export interface TraceBufferOptions extends WaitingTimes {
   /** How long the place of a scored run is kept for late spans. */
   readonly lingerMs: number
-  /** Most spans of one trace. Later ones are left out, and its runs are incomplete. */
+  /** Maximum number of spans of one trace. Later ones are left out, and its runs are incomplete. */
   readonly maxSpansPerTrace: number
-  /** Most bytes of one trace's content, with the same consequence. */
+  /** Maximum bytes of one trace's content, with the same consequence. */
   readonly maxBytesPerTrace: number
-  /** Most spans whose place in their trace is held. Those of scored runs are dropped first. */
+  /** Maximum number of spans whose place in their trace is held. Those of scored runs are dropped first. */
   readonly maxSpans: number
   /** Estimated bytes of content in memory. Above it, content is read from the log when needed. */
   readonly maxContentBytes: number

@@ -33,7 +33,7 @@ export interface Due {
   readonly freed: readonly SpanPlace[]
 }
 
-/** Most traces with a finished run that are remembered. */
+/** Maximum number of traces with a finished run that are remembered. */
 const MAX_FINISHED = 200_000
 
 /**

@@ -16,7 +16,7 @@ export interface EvaluatedRun {
 /** Settings of `RunScorers`. */
 export interface RunScorersOptions {
   readonly options: ResolvedOptions
-  /** Most scores by judges, over all runs. */
+  /** Maximum number of scores by judges, over all runs. */
   readonly judgeLimit: number
   /** Which runs are scored. */
   readonly matches: (run: AgentRun) => boolean

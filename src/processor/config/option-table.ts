@@ -28,17 +28,17 @@ export const budgetTable: OptionRows<BudgetLimits> = {
   callsPerMinute: {
     kind: limit,
     default: DEFAULT_BUDGET.callsPerMinute,
-    doc: 'Most judge calls per minute. About half of them may come in one burst. Above the limit, rates are reduced, and the weights of scored runs compensate for it.',
+    doc: 'Maximum judge calls per minute. About half of them may come in one burst. Above the limit, rates are reduced, and the weights of scored runs compensate for it.',
   },
   tokensPerHour: {
     kind: limit,
     default: DEFAULT_BUDGET.tokensPerHour,
-    doc: 'Most input and output tokens of judges per hour.',
+    doc: 'Maximum input and output tokens of judges per hour.',
   },
   usdPerDay: {
     kind: limit,
     default: DEFAULT_BUDGET.usdPerDay,
-    doc: 'Most US dollars per 24 hours. Models without a known price do not count.',
+    doc: 'Maximum US dollars per 24 hours. Models without a known price do not count.',
   },
   share: {
     kind: probability,
@@ -146,20 +146,28 @@ export const optionTable: OptionRows<ScoringOptions> = {
     defaultDoc: '60 calls a minute, 10 US dollars a day',
     doc: 'The limits of judges, per process, over rolling windows. `Infinity` removes a limit.',
   },
-  concurrency: { kind: wholeNumber(1), default: 8, doc: 'Most judge scores in progress at the same time.' },
-  queueSize: { kind: wholeNumber(0), default: 1000, doc: 'Most scores in the queue.' },
+  concurrency: {
+    kind: wholeNumber(1),
+    default: 8,
+    doc: 'Maximum number of judge scores in progress at the same time.',
+  },
+  queueSize: { kind: wholeNumber(0), default: 1000, doc: 'Maximum number of scores in the queue.' },
   timeoutMs: {
     kind: milliseconds,
     default: 20_000,
-    doc: 'Most milliseconds for one score, including retries.',
+    doc: 'Maximum milliseconds for one score, including retries.',
   },
   next: {
     kind: objectWith('onStart', 'onEnd', 'forceFlush', 'shutdown'),
     defaultDoc: 'none',
     doc: 'The next span processor. Agent spans are held until their scores are in, then handed on to it.',
   },
-  holdMs: { kind: milliseconds, default: 5000, doc: 'Most milliseconds that an agent span is held.' },
-  maxHeld: { kind: wholeNumber(0), default: 1000, doc: 'Most agent spans that are held at the same time.' },
+  holdMs: { kind: milliseconds, default: 5000, doc: 'Maximum milliseconds that an agent span is held.' },
+  maxHeld: {
+    kind: wholeNumber(0),
+    default: 1000,
+    doc: 'Maximum number of agent spans that are held at the same time.',
+  },
   settleMs: {
     kind: milliseconds,
     default: 2000,
@@ -168,14 +176,14 @@ export const optionTable: OptionRows<ScoringOptions> = {
   maxOpenRuns: {
     kind: wholeNumber(1),
     default: 10_000,
-    doc: 'Most runs that are open at the same time. Above it, the oldest is evicted.',
+    doc: 'Maximum number of runs that are open at the same time. Above it, the oldest is evicted.',
   },
-  maxSpansPerRun: { kind: wholeNumber(1), default: 2000, doc: 'Most spans that are kept of one run.' },
+  maxSpansPerRun: { kind: wholeNumber(1), default: 2000, doc: 'Maximum number of spans that are kept of one run.' },
   maxContentBytes: {
     kind: limit,
     default: 64 * 1024 * 1024,
     defaultDoc: '67108864 (64 MiB)',
-    doc: 'Most bytes, estimated, of the spans and log records of all open runs. Above it, the oldest run is evicted.',
+    doc: 'Maximum bytes, estimated, of the spans and log records of all open runs. Above it, the oldest run is evicted.',
   },
   maxRunAgeMs: {
     kind: limit,

@@ -59,11 +59,11 @@ export interface ScoringOptions {
    * @default 60 calls a minute, 10 US dollars a day
    */
   readonly budget?: Partial<BudgetLimits>
-  /** Most judge scores in progress at the same time. @default 8 */
+  /** Maximum number of judge scores in progress at the same time. @default 8 */
   readonly concurrency?: number
-  /** Most scores in the queue. @default 1000 */
+  /** Maximum number of scores in the queue. @default 1000 */
   readonly queueSize?: number
-  /** Most milliseconds for one score, including retries. @default 20000 */
+  /** Maximum milliseconds for one score, including retries. @default 20000 */
   readonly timeoutMs?: number
   /**
    * The next span processor. Agent spans are held until their scores are in, then handed on to it.
@@ -71,18 +71,18 @@ export interface ScoringOptions {
    * @default none
    */
   readonly next?: SpanProcessorLike
-  /** Most milliseconds that an agent span is held. @default 5000 */
+  /** Maximum milliseconds that an agent span is held. @default 5000 */
   readonly holdMs?: number
-  /** Most agent spans that are held at the same time. @default 1000 */
+  /** Maximum number of agent spans that are held at the same time. @default 1000 */
   readonly maxHeld?: number
   /** Milliseconds that a run waits for its recognised spans that are still open. @default 2000 */
   readonly settleMs?: number
-  /** Most runs that are open at the same time. Above it, the oldest is evicted. @default 10000 */
+  /** Maximum number of runs that are open at the same time. Above it, the oldest is evicted. @default 10000 */
   readonly maxOpenRuns?: number
-  /** Most spans that are kept of one run. @default 2000 */
+  /** Maximum number of spans that are kept of one run. @default 2000 */
   readonly maxSpansPerRun?: number
   /**
-   * Most bytes, estimated, of the spans and log records of all open runs. Above it, the oldest run is evicted.
+   * Maximum bytes, estimated, of the spans and log records of all open runs. Above it, the oldest run is evicted.
    *
    * @default 67108864 (64 MiB)
    */

@@ -14,7 +14,7 @@ import type { Reporter } from '../run/reporter.ts'
 import type { ScoringJobs } from '../run/scoring-jobs.ts'
 import type { Flushable } from '../sdk-types.ts'
 
-/** Most milliseconds that the processors behind may take to flush or shut down, like the SDK's own limit for a flush. */
+/** Maximum milliseconds that the processors behind may take to flush or shut down, like the SDK's own limit for a flush. */
 const DOWNSTREAM_TIMEOUT_MS = 30_000
 
 /** Milliseconds that settling may take of the turn in which a flush begins. */

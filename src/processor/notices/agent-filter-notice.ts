@@ -8,10 +8,10 @@ import type { Reporter } from '../run/reporter.ts'
 /** A filter without a match is reported after this many runs. */
 const RUNS_TO_WAIT_FOR = 100
 
-/** Most agent names that are kept for comparison. */
+/** Maximum number of agent names that are kept for comparison. */
 const MOST_NAMES = 50
 
-/** Most characters of a name that are shown. */
+/** Maximum characters of a name that are shown. */
 const LONGEST_NAME = 80
 
 /** How agents get a name. */

@@ -4,7 +4,7 @@ import type { ResolvedScorer } from '../config/options.ts'
 import { isForAgent } from '../run/choose-run.ts'
 import type { Reporter } from '../run/reporter.ts'
 
-/** Most runs to check. An application records content for all runs or for none, so the first ones show it. */
+/** Maximum number of runs to check. An application records content for all runs or for none, so the first ones show it. */
 const RUNS_LOOKED_AT = 20
 
 /** The facts that are missing from a run without content. */

@@ -10,7 +10,7 @@ const CLIENT: number = SpanKind.CLIENT
 /** How long after the first model call a run may take to end. */
 const PATIENCE_MS = 30_000
 
-/** Most spans to check: an application that calls a model does so early. */
+/** Maximum number of spans to check: an application that calls a model does so early. */
 const SPANS_LOOKED_AT = 10_000
 
 /** Hosts of model providers, with any subdomain. */

@@ -3,7 +3,7 @@ import { isRecord } from '../../spans/json.ts'
 import { notices } from './notices.ts'
 import type { NoticeCode, NoticeLevel } from './notices.ts'
 
-/** Most lines in a process without a `diag` logger. */
+/** Maximum number of lines in a process without a `diag` logger. */
 const MOST_LINES = 10
 
 /** The global symbol under which every copy of `@opentelemetry/api` 1.x keeps its logger. */

@@ -22,7 +22,7 @@ export interface InlineScoringParts {
   readonly writer: Pick<ScoreWriter, 'write'>
   readonly jobs: Pick<ScoringJobs, 'adopt'>
   readonly reporter: Reporter
-  /** Most milliseconds for one scorer before it is deferred. @default 5 */
+  /** Maximum milliseconds for one scorer before it is deferred. @default 5 */
   readonly maxInlineMs?: number | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Most milliseconds that a scorer may delay `span.end()`. */
+/** Maximum milliseconds that a scorer may delay `span.end()`. */
 export const MAX_INLINE_MS = 5
 
 /** For how many calls the thread's CPU time is measured: the first ones, and those after a call that seemed slow. */

@@ -5,7 +5,7 @@ import type { NoticeCode, NoticeLevel } from '../notices/notices.ts'
 import { log, notify } from '../notices/notify.ts'
 import type { NotifyOptions } from '../notices/notify.ts'
 
-/** Most kinds of problems that are reported. */
+/** Maximum number of kinds of problems that are reported. */
 const MAX_KINDS = 200
 
 /** Reports problems at run time, each kind once. Counters show how often they happen. */

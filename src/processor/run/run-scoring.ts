@@ -28,7 +28,7 @@ export interface RunScoringParts {
   readonly writer: Pick<ScoreWriter, 'write'>
   readonly jobs: ScoringJobs
   readonly reporter: Reporter
-  /** Most milliseconds that a scorer may take while a run is ending. @default 5 */
+  /** Maximum milliseconds that a scorer may take while a run is ending. @default 5 */
   readonly maxInlineMs?: number | undefined
 }
 

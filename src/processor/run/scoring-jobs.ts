@@ -20,7 +20,7 @@ import type { ScoredRun, ScoringTask } from './scored-run.ts'
 /** Scores are dropped after waiting this long in the queue. */
 const MAX_AGE_MS = 300_000
 
-/** Most milliseconds of one turn of the event loop for admitting runs. */
+/** Maximum milliseconds of one turn of the event loop for admitting runs. */
 const ADMISSION_SLICE_MS = 5
 
 /** What jobs need. */

@@ -21,7 +21,7 @@ interface Chain {
   hasCallIds: boolean
 }
 
-/** Most recent runs in one place whose messages are compared. Comparisons by id have no limit. */
+/** Maximum number of recent runs in one place whose messages are compared. Comparisons by id have no limit. */
 const MAX_COMPARED = 32
 
 /**

@@ -99,7 +99,7 @@ function recordedBy(ids: readonly string[], index: ReadonlyMap<string, RunPlan>)
   return ids.every((id) => index.get(id) === other) ? other : undefined
 }
 
-/** Most runs with a similar start time that are compared. */
+/** Maximum number of runs with a similar start time that are compared. */
 const MAX_COMPARED = 256
 
 /**

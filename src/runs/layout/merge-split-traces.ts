@@ -78,7 +78,7 @@ function madeAll({ root }: RunPlan, { models, tools }: RunPlan): boolean {
   return tools.every(({ tool }) => tool?.id !== undefined && ids.has(tool.id))
 }
 
-/** Most recent runs whose messages are compared. Comparisons by id have no limit. */
+/** Maximum number of recent runs whose messages are compared. Comparisons by id have no limit. */
 const MAX_COMPARED = 32
 
 /** The run whose tool calls this one answers, by id; else the latest one whose messages it repeats and continues. */

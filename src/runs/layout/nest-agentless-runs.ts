@@ -104,7 +104,7 @@ function isWords(message: Message): boolean {
   return message.role === 'assistant' && message.text !== undefined && message.text !== ''
 }
 
-/** Most texts of a value, and the depth to which they are searched. */
+/** Maximum number of texts of a value, and the depth to which they are searched. */
 const MAX_STRINGS = 50
 const MAX_DEPTH = 4
 

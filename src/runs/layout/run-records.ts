@@ -38,7 +38,7 @@ export const MAX_FORMS_APART_MS = 100
 /** The largest difference between the start times of a client's own record and its instrumentation's. */
 const MAX_CLIENT_APART_MS = 2000
 
-/** Most runs with a similar start time, and the same response or none, that are compared. */
+/** Maximum number of runs with a similar start time, and the same response or none, that are compared. */
 const MAX_COMPARED = 256
 
 /**

@@ -29,10 +29,10 @@ export interface AgentlessParts {
   readonly close: (group: LiveGroup) => void
 }
 
-/** Most milliseconds of one turn of the event loop for settling runs. */
+/** Maximum milliseconds of one turn of the event loop for settling runs. */
 const SLICE_MS = 10
 
-/** Most groups that wait by the clock, because all of them are laid out together each time. */
+/** Maximum number of groups that wait by the clock, because all of them are laid out together each time. */
 const MAX_WAITING = 2000
 
 /**

@@ -3,13 +3,13 @@ import { isSameRun, MAX_FORMS_APART_MS, RunRecords, signsOf } from '../layout/ru
 import type { RunRecord, RunSigns } from '../layout/run-records.ts'
 import type { LiveGroup, LiveSpan } from './live-span.ts'
 
-/** Most ended runs that are kept for comparison. */
+/** Maximum number of ended runs that are kept for comparison. */
 const MAX_ENDED = 1000
 
-/** Most open agents that are compared. */
+/** Maximum number of open agents that are compared. */
 const MAX_COMPARED = 256
 
-/** Most recent calls of agents that are compared with agentless calls. */
+/** Maximum number of recent calls of agents that are compared with agentless calls. */
 const MAX_CALLS = 256
 
 /**

@@ -6,7 +6,7 @@ import { findPlan, planLive } from './plan-live.ts'
 import type { SpanGroups } from './span-groups.ts'
 import { groupsOf } from './waiting-parts.ts'
 
-/** Most spans that are laid out together to place one. */
+/** Maximum number of spans that are laid out together to place one. */
 const MAX_SPANS_TOGETHER = 4000
 
 /** The parts of the store that flat groups need. */

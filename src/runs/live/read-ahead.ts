@@ -4,10 +4,10 @@ import { readHoldsUnparsed } from '../view/unparsed.ts'
 import { readLogMessage } from '../../spans/content/semconv-content.ts'
 import type { LiveSpan } from './live-span.ts'
 
-/** Most tool calls of a span that are read per step. */
+/** Maximum number of tool calls of a span that are read per step. */
 const CALLS_OF_A_STEP = 100
 
-/** Most log records of a span that are read per step. */
+/** Maximum number of log records of a span that are read per step. */
 const LOGS_OF_A_STEP = 20
 
 /** Work that is done step by step. */

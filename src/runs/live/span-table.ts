@@ -1,6 +1,6 @@
 import type { LocalSpan } from './local-span.ts'
 
-/** Most spans that are compared for one look-up, in case a broken id generator produces many equal hashes. */
+/** Maximum number of spans that are compared for one look-up, in case a broken id generator produces many equal hashes. */
 const MAX_STEPS = 256
 
 const FIRST_CAPACITY = 1024

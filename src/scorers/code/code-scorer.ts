@@ -48,7 +48,7 @@ export function count(number: number, noun: string): Explanation {
   return explain`${number} ${contentFree(noun)}${contentFree(number === 1 ? '' : 's')}`
 }
 
-/** Most items of a list that are named. */
+/** Maximum number of items of a list that are named. */
 const MAX_LISTED = 5
 
 /** Lists at most five items. */

@@ -25,7 +25,7 @@ export interface OutputFormatOptions extends ScorerOptions {
   readonly forbidden?: RegExp | readonly RegExp[]
   /** Fewest characters, as people count them. */
   readonly minLength?: number
-  /** Most characters, as people count them. */
+  /** Maximum characters, as people count them. */
   readonly maxLength?: number
 }
 

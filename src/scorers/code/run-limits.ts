@@ -11,15 +11,15 @@ import { skip } from '../skip.ts'
 
 /** Options of `createRunLimitsScorer`: at least one limit. */
 export interface RunLimitsOptions extends ScorerOptions {
-  /** Most model calls. */
+  /** Maximum number of model calls. */
   readonly maxSteps?: number
-  /** Most tool calls of the run, without nested runs. */
+  /** Maximum number of tool calls of the run, without nested runs. */
   readonly maxToolCalls?: number
-  /** Most input tokens of all model calls of the run, including cached ones. */
+  /** Maximum input tokens of all model calls of the run, including cached ones. */
   readonly maxInputTokens?: number
-  /** Most output tokens of all model calls of the run, including reasoning. */
+  /** Maximum output tokens of all model calls of the run, including reasoning. */
   readonly maxOutputTokens?: number
-  /** Most milliseconds from the start to the end of the run. */
+  /** Maximum milliseconds from the start to the end of the run. */
   readonly maxDurationMs?: number
 }
 

@@ -155,7 +155,7 @@ export function textOr(run: AgentRun, fact: 'userInput' | 'output', id: string):
     : skip('no-content', contentFree(`${id}: the run has no user message to judge by.`))
 }
 
-/** Most characters of an explanation, so that a wordy judge cannot fill an attribute. */
+/** Maximum characters of an explanation, so that a wordy judge cannot fill an attribute. */
 const LONGEST_EXPLANATION = 1000
 
 /** Shortens both forms of an explanation to one line of at most that many characters. */

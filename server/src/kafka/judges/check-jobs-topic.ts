@@ -7,7 +7,7 @@ import type { KafkaOptions } from '../kafka-client.ts'
 /** The facts about the topic of jobs. */
 export interface JobsTopicFacts {
   readonly partitionCount: number
-  /** Most bytes of one batch of messages. */
+  /** Maximum bytes of one batch of messages. */
   readonly maxMessageBytes: number
 }
 

@@ -38,13 +38,13 @@ interface Waiting {
   readonly settle: (score: Skipped | undefined) => void
 }
 
-/** Most jobs in one request. */
+/** Maximum number of jobs in one request. */
 const MAX_JOBS = 200
 const MAX_REQUEST_BYTES = 1024 * 1024
-/** Most bytes of a batch besides its messages, and of a message besides its value. */
+/** Maximum bytes of a batch besides its messages, and of a message besides its value. */
 const OVERHEAD_BYTES = 512
 
-/** Most bytes of jobs that wait for brokers before scoring pauses. */
+/** Maximum bytes of jobs that wait for brokers before scoring pauses. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
 
 const FIRST_PAUSE_MS = 200

@@ -43,10 +43,10 @@ const IN_FLIGHT_FOR_EACH = 2
 
 const RETRY_MS = 200
 
-/** Most delivered jobs that are remembered. */
+/** Maximum number of delivered jobs that are remembered. */
 const DELIVERED_IDS = 20_000
 
-/** Most worker configurations that are distinguished. */
+/** Maximum number of worker configurations that are distinguished. */
 const MAX_CONFIGURATIONS = 100
 
 /**

@@ -23,7 +23,7 @@ export interface JudgeWorkerParts {
   readonly report: (message: string) => void
 }
 
-/** Most bytes of waiting jobs, over all partitions. */
+/** Maximum bytes of waiting jobs, over all partitions. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
 /** Added to the timeout of a score: jobs wait, but none starts or ends. */
 const STUCK_MS = 30_000

@@ -1,12 +1,12 @@
 import type { SourceSpan } from 'spanscore/engine'
 
-/** Most attributes of a span or an event that are kept. */
+/** Maximum number of attributes of a span or an event that are kept. */
 const MAX_ATTRIBUTES = 48
 
-/** Most characters of a value that are kept. */
+/** Maximum characters of a value that are kept. */
 const MAX_CHARACTERS = 1000
 
-/** Most events of a span that are kept. */
+/** Maximum number of events of a span that are kept. */
 const MAX_EVENTS = 8
 
 type Attributes = SourceSpan['attributes']

@@ -37,10 +37,10 @@ export interface Comparison {
   readonly withheld: number
 }
 
-/** Most runs of each side to search for equal questions: the latest ones. */
+/** Maximum number of runs of each side to search for equal questions: the latest ones. */
 const MAX_RUNS = 5000
 
-/** Most changed runs to return: those with the largest change. */
+/** Maximum number of changed runs to return: those with the largest change. */
 const MAX_CHANGED = 100
 
 /** Compares two sets of scores: two versions, models, agents, or periods. */

@@ -25,10 +25,10 @@ export interface RunSummary {
   readonly costUsd: number | null
 }
 
-/** Most characters of a question or an answer in the list. */
+/** Maximum characters of a question or an answer in the list. */
 const LIST_CHARACTERS = 280
 
-/** Most characters of a run that text search covers. */
+/** Maximum characters of a run that text search covers. */
 const SEARCH_CHARACTERS = 16_000
 
 /** Summarises a run for the list. */

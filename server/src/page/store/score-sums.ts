@@ -54,7 +54,7 @@ const SUMS = `
 
 const SHOWN = shownScores()
 
-/** Most groups to show; those with most runs come first. */
+/** Maximum number of groups to show; those with most runs come first. */
 const MAX_GROUPS = 8
 
 /** Summarises scores, in total and over time. */

@@ -11,7 +11,7 @@ const MAX_WORK = 200_000
 /** The cost of compiling a pattern, plus one for each instruction: also about 20 ms for all patterns of a run. */
 const COMPILE_WORK = 2000
 const COMPILE_WORK_OF_INSTRUCTION = 50
-/** Most compiled patterns that are cached. */
+/** Maximum number of compiled patterns that are cached. */
 const MAX_COMPILED = 500
 
 /** A compiled pattern, as the engine has it. */

@@ -5,7 +5,7 @@ import type { LinearPatterns } from './linear-patterns.ts'
  */
 type PatternMatcher = (pattern: string, text: string) => boolean | undefined
 
-/** Most validation steps: schemas with circular alternatives would never end. */
+/** Maximum number of validation steps: schemas with circular alternatives would never end. */
 const MAX_OWN_STEPS = 100_000
 /** The same for untrusted schemas: all calls of a run together take at most about 30 ms. */
 const MAX_RECORDED_STEPS = 20_000
@@ -13,7 +13,7 @@ const MAX_RECORDED_STEPS = 20_000
 /** Longer texts are not matched against a developer's own pattern. */
 export const MAX_PATTERN_TEXT = 10_000
 
-/** Most unchecked parts that are named. */
+/** Maximum number of unchecked parts that are named. */
 const MAX_NAMED = 5
 
 /** Shared by one scorer's validations of a run: the pattern matcher, the cost limit, and what was not checked. */

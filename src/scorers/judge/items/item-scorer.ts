@@ -48,7 +48,7 @@ export interface ItemScorerDefinition<V extends string> {
   }
   /** The value of each verdict, 0 to 1, from the most favourable to the least. */
   readonly counts: Readonly<Record<V, number>>
-  /** Most items. @default 30 */
+  /** Maximum number of items. @default 30 */
   readonly maxItems?: number
   /** What the judge sees, or why there is nothing to show. */
   readonly material: (run: AgentRun, context: ScoringContext | undefined) => readonly SectionDraft[] | Skipped

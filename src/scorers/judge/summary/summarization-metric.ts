@@ -18,7 +18,7 @@ export interface SummarizationMetricOptions {
   readonly scale?: number
   /** How the judge is asked. */
   readonly judge?: JudgeSettings
-  /** Most milliseconds for all judge calls of one measurement. @default 60000 */
+  /** Maximum milliseconds for all judge calls of one measurement. @default 60000 */
   readonly timeoutMs?: number
 }
 
