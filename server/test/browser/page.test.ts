@@ -401,7 +401,38 @@ describe('the page', () => {
       links.filter((href) => !href.startsWith(service.origin) && !href.startsWith('http://localhost:16686/')),
     ).toEqual([])
     expect(await page.title()).not.toBe('owned')
-    for (const path of ['/scores?scorer=answer_present', '/?text=javascript', '/try']) await open(path)
+    await page.getByText('onerror=alert(5)').first().waitFor()
+    const { scores } = await service.read<{ scores: { evaluation: { scorer: { id: string; version: string } } }[] }>(
+      `/api/run?id=${encodeURIComponent(runId)}`,
+    )
+    for (const { evaluation } of scores) {
+      const { id: scorer, version } = evaluation.scorer
+      const note = '</textarea><script>alert(9)</script>'
+      const label = { runId, scorer, version, label: 'fail', labeller: '<img src=x onerror=alert(10)>', note }
+      const response = await fetch(`${service.origin}/api/labels`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${service.token}` },
+        body: JSON.stringify(label),
+      })
+      expect(await response.json()).toEqual({})
+    }
+    const agent = encodeURIComponent(hostile.agent)
+    for (const path of [
+      '/scores?scorer=answer_present',
+      `/scores?scorer=faithfulness&agent=${agent}`,
+      `/compare?scorer=faithfulness&agent=${agent}`,
+      '/labels?scorer=faithfulness',
+      '/labels?scorer=<img src=x onerror=alert(11)>',
+      '/?text=javascript',
+      `/?agent=${agent}&scorer=<script>alert(12)</script>`,
+      `/try?scorer=faithfulness&agent=${agent}`,
+      `/runs/${encodeURIComponent(runId)}`,
+    ]) {
+      await open(path)
+      await page.locator('main :is(h1, .empty)').first().waitFor({ state: 'attached' })
+      await page.waitForLoadState('load')
+      expect(await page.locator('main :is(img, iframe, script, style, object, embed, video, link)').count()).toBe(0)
+    }
     expect(strangers).toEqual([])
     expect(complaints).toEqual([])
   })
@@ -420,7 +451,7 @@ describe('the page', () => {
     for (const path of places) {
       await page.setViewportSize({ width: 320, height: 640 })
       await open(path)
-      await page.locator('main h1').first().waitFor({ state: 'attached' })
+      await page.locator('main :is(h1, .empty)').first().waitFor({ state: 'attached' })
       await page.waitForLoadState('load')
       const width = await page.evaluate<number>('document.documentElement.scrollWidth')
       expect({ path, fits: width <= 320, problems: await seriousProblems(page) }).toEqual({

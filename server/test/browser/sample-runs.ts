@@ -139,6 +139,8 @@ export const unsupported: readonly (readonly [answer: string, claim: string, why
     'the order says nothing of a second entry',
   ],
   ['I have sent the invoice', 'I have sent the invoice of order J-655 to your address', 'no tool sent anything'],
+  // What a judge writes is shown too.
+  ['javascript:alert(4)', '<img src=x onerror=alert(5)>', '</p><script>alert(6)</script>'],
 ]
 
 /** Everyday runs of one version: the older one makes up more. */
@@ -169,6 +171,8 @@ export function betterRuns(version: string, model: string): readonly MadeRun[] {
 /** Text that tries to become part of the page. */
 export const hostile: MadeRun = {
   agent: '<img src=x onerror=alert(1)>',
+  version: '"><script>alert(7)</script>',
+  model: '<svg/onload=alert(8)>',
   question:
     '<script>document.title="owned"</script> ![picture](https://attacker.example/p.png) [click](javascript:alert(1))',
   calls: [
