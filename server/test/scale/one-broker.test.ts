@@ -52,7 +52,9 @@ describe('a worker', () => {
   it('scores whole runs once, shares partitions with another, and hands them over when it ends', async () => {
     await createTopics('share', 4)
     await using sink = await createSink()
-    const options = workerOptions(kafka.brokers, 'share', sink.url)
+    const usual = workerOptions(kafka.brokers, 'share', sink.url)
+    // On a busy machine the worker takes seconds to leave. Runs without their agent's span wait for it longer than that.
+    const options = { ...usual, traces: { ...usual.traces, orphanMs: 60_000 } }
     const first = await startWorker(options)
     await send(makeRuns(100), [0, 1, 2])
     await until(() => scoresIn(sink).length >= 100, 'scores of the first runs', 60_000)
