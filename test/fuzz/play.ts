@@ -4,6 +4,7 @@ import type { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 
 import type { SourceSpan } from '../../src/spans/source-span.ts'
 import type { Random } from './random.ts'
+import type { RepeatedIds } from './repeated-ids.ts'
 import { strangeKey, strangeValue } from './values.ts'
 
 /** Changes a span as no library would: what the SDK keeps of it, because its API would refuse most of that. */
@@ -28,6 +29,7 @@ function mutate(span: Span, random: Random): void {
  * Plays the spans of a recording on a real provider: in another order, with spans that are lost, doubled, changed, or never
  * end, and attributes that come at the start or later.
  *
+ * @param ids if given, some parents are named by such an id
  * @param timed runs each hook; what it is comes first
  * @returns how many spans ended
  */
@@ -35,6 +37,7 @@ export function playMutated(
   recorded: readonly SourceSpan[],
   provider: BasicTracerProvider,
   random: Random,
+  ids: RepeatedIds | undefined,
   timed: (what: string, hook: () => void) => void,
 ): number {
   const spans = [...recorded]
@@ -55,7 +58,13 @@ export function playMutated(
     const known = random.chance(0.95)
       ? started.get(source.parentSpanId ?? '')
       : [...started.values()][random.integer(started.size + 1)]
-    const context = known === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, known)
+    const named = random.chance(0.3) ? ids?.parent() : undefined
+    const context =
+      named !== undefined
+        ? trace.setSpanContext(ROOT_CONTEXT, named)
+        : known === undefined
+          ? ROOT_CONTEXT
+          : trace.setSpan(ROOT_CONTEXT, known)
     const attributes = { ...source.attributes } as Record<string, string>
     const atStart = random.chance(0.6)
     timed('the start of a span', () => {
