@@ -32,6 +32,9 @@ export interface AgentlessParts {
 /** Maximum milliseconds of one turn of the event loop for settling runs. */
 const SLICE_MS = 10
 
+/** Minimum milliseconds between two layouts of groups that keep waiting, so that a `settleMs` of 0 does not keep the event loop busy. */
+const MIN_LAYOUT_INTERVAL_MS = 10
+
 /** Maximum number of groups that wait by the clock, because all of them are laid out together each time. */
 const MAX_WAITING = 2000
 
@@ -201,7 +204,10 @@ export class AgentlessRuns {
       left -= part.groups.length
       this.#settle(part)
     }
-    this.#nextLayoutMs = Math.min(this.#nextLayoutMs, Math.max(nextMs, nowMs + settleMs / 4))
+    this.#nextLayoutMs = Math.min(
+      this.#nextLayoutMs,
+      Math.max(nextMs, nowMs + Math.max(settleMs / 4, MIN_LAYOUT_INTERVAL_MS)),
+    )
   }
 
   #layOut(groups: readonly LiveGroup[]): void {
