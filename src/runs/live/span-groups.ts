@@ -80,13 +80,15 @@ export class SpanGroups implements Iterable<LiveGroup> {
 
   /** Moves everything from one group into another. */
   merge(from: LiveGroup, into: LiveGroup): void {
-    for (const span of from.spans) span.group = into
-    into.spans.push(...from.spans)
+    for (const span of from.spans) {
+      span.group = into
+      into.spans.push(span)
+    }
     into.openCount += from.openCount
     into.contentBytes += from.contentBytes
     into.heldBytes += from.heldBytes
     into.waiting.push(...from.waiting.splice(0))
-    into.undecided.push(...from.undecided)
+    into.undecided.push(...from.undecided.splice(0))
     into.hasWork ||= from.hasWork
     into.hasRun ||= from.hasRun
     into.hasDuplicate ||= from.hasDuplicate
@@ -94,7 +96,7 @@ export class SpanGroups implements Iterable<LiveGroup> {
     into.truncated ||= from.truncated
     into.version += 1
     from.openCount = 0
-    // Who still refers to it must not lay its spans out once more.
+    // Code that still refers to it must not lay out its spans again.
     from.spans = []
     this.#remove(from)
   }
