@@ -8,7 +8,6 @@ import { failed } from '../../scoring/unscored.ts'
 import { frozenInSteps } from '../../runs/view/frozen.ts'
 import { isRecord } from '../../spans/json.ts'
 import { plainCopy } from './plain-copy.ts'
-import { readInSteps } from './read-in-steps.ts'
 
 type Redact = (run: AgentRun) => AgentRun
 
@@ -40,6 +39,30 @@ function* redactInSteps(redact: Redact, run: AgentRun): Generator<undefined, Age
   }
   if (isRun(redacted)) return yield* frozenInSteps(redacted)
   throw new TypeError(`expected redact to return the run that judges may see, got ${formatValue(redacted)}`)
+}
+
+/** Reads everything in a run, in steps. Each fact is parsed at first access, and cached. */
+function* readInSteps(run: AgentRun): Generator<undefined, void> {
+  for (const child of run.children) yield* readInSteps(child)
+  void run.input
+  yield
+  for (const step of run.steps) {
+    void step.input
+    yield
+    void step.output
+    yield
+  }
+  for (const call of run.toolCalls) {
+    void call.arguments
+    yield
+    void call.result
+    yield
+  }
+  void run.output
+  void run.availableTools
+  yield
+  void run.missing
+  yield
 }
 
 /** The score of a run whose `redact` threw this error. */
