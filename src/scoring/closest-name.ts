@@ -1,4 +1,4 @@
-/** With more edits than this between them, two names are different words and not a name and its misspelling. */
+/** Names that differ by more edits than this are different words, not misspellings of each other. */
 const MOST_EDITS = 2
 
 /**

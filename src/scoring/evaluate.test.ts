@@ -155,7 +155,7 @@ describe('evaluate', () => {
   })
 })
 
-// The compiler does not see scorers that are written in JavaScript, or that parse what somebody else sends.
+// The compiler does not check scorers that are written in JavaScript, or that return parsed responses.
 const untyped = (verdict: unknown, more: Partial<ScorerDefinition> = {}) =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   evaluate(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { EventLoopTurns } from './event-loop-turns.ts'
 
-/** Does so many pieces of work, each of so many milliseconds, and says in which turn of the event loop each began. */
+/** Runs `pieces` pieces of work of `milliseconds` each, and returns the turn of the event loop in which each began. */
 async function turnsOf(pieces: number, milliseconds: number): Promise<number[]> {
   let [nowMs, turn] = [0, 0]
   let isDone = false

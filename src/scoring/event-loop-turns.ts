@@ -1,11 +1,11 @@
 import { inNextTurn } from './host-timers.ts'
 
-/** Milliseconds of one turn of the event loop after which nothing more begins in it. */
+/** After this many milliseconds, no more work starts in the same turn of the event loop. */
 export const TURN_SLICE_MS = 5
 
 /**
- * Gives work turns of the event loop. What begins in one turn is bounded: several scorers that each compute for their whole time would
- * together block the application for as many times as long.
+ * Spreads work over turns of the event loop and bounds how much starts in each. Otherwise several slow synchronous scorers would run
+ * in one turn and block the application for the sum of their times.
  */
 export class EventLoopTurns {
   readonly #now: () => number
@@ -17,7 +17,7 @@ export class EventLoopTurns {
     this.#now = now
   }
 
-  /** Resolves in a turn that has time left, in the order of the calls. What the caller then does must be synchronous to count. */
+  /** Resolves in a turn that has time left, in the order of the calls. Only the caller's synchronous work counts towards the limit. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
@@ -31,7 +31,7 @@ export class EventLoopTurns {
     const endMs = this.#now() + TURN_SLICE_MS
     do {
       this.#waiting.shift()?.()
-      // What has just been resolved goes on before this does.
+      // Lets the caller that was just resolved continue first.
       await Promise.resolve()
     } while (this.#waiting.length > 0 && this.#now() < endMs)
     this.#isTaken = this.#waiting.length > 0

@@ -8,8 +8,8 @@ import {
 export type Timer = ReturnType<typeof setTimeout>
 
 /**
- * Calls back once, in a later turn of the event loop. The host may have replaced `setImmediate` by one that throws: then Node's own is
- * taken, and where that throws too, `run` is called when the current work is done, because what waits for it must not wait for ever.
+ * Calls back once, in a later turn of the event loop. The host may have replaced `setImmediate` with one that throws. In that case
+ * Node's own is used. If that throws too, `run` is called after the current work, because its callers must not wait forever.
  */
 export function inNextTurn(run: () => void): void {
   let hasRun = false
@@ -29,7 +29,7 @@ export function inNextTurn(run: () => void): void {
   }
 }
 
-/** Calls back after that many milliseconds, by Node's own timer if the host's replacement of `setTimeout` throws. */
+/** Calls back after `ms` milliseconds. If the host's replacement of `setTimeout` throws, Node's own timer is used. */
 export function startTimer(run: () => void, ms: number): Timer {
   try {
     return setTimeout(run, ms)

@@ -24,7 +24,7 @@ const mark = globalSlot('isolation', () => new AsyncLocalStorage<true>(), isStor
 
 const inCleanContext = AsyncLocalStorage.snapshot()
 
-/** Goes into the async context of isolated work, and out of it again. */
+/** Runs a function in the async context of isolated work; cached. */
 let inIsolation: typeof inCleanContext | undefined
 
 /** Runs a scorer or a judge call apart from the application: untraced, marked, in a clean async context. Nested calls stay isolated. */
@@ -34,7 +34,7 @@ export function isolated<T>(run: () => T): T {
   return inIsolation(() => {
     if (context.active() === SUPPRESSED) return run()
     return context.with(SUPPRESSED, () => {
-      // The context manager was registered after the context was made. Where there is none, nothing is active here either.
+      // The context manager was registered after the cached context was created. Without a context manager, no context is active here.
       if (context.active() === SUPPRESSED) inIsolation = undefined
       return run()
     })
@@ -46,7 +46,7 @@ function isolatedContext(): typeof inCleanContext {
   return inCleanContext(() => mark.run(true, () => context.with(SUPPRESSED, () => AsyncLocalStorage.snapshot())))
 }
 
-/** Runs code in a clean async context, so that the timers and promises it starts keep no request of the application alive. */
+/** Runs code in a clean async context, so that its timers and promises do not keep a request of the application alive. */
 export function detached<T>(run: () => T): T {
   return inCleanContext(run)
 }

@@ -1,4 +1,4 @@
-/** Longest delay that Node's timers take. */
+/** Longest delay that Node's timers accept. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
 /**
@@ -20,7 +20,7 @@ export function unref<T>(timer: T): T {
     if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
       timer.unref()
   } catch {
-    // A timer of the host's own, which keeps its process alive.
+    // The host supplies its own timer type, which keeps the process alive.
   }
   return timer
 }

@@ -6,7 +6,7 @@ export interface ScorerCounts {
   readonly runs: number
   /** Runs with a score. */
   readonly scored: number
-  /** Runs that the scorer was not asked about. */
+  /** Runs for which the scorer was not called. */
   readonly skipped: number
   /** Runs for which the scorer gave no valid score. */
   readonly failed: number
@@ -24,7 +24,7 @@ export interface ScorerCounts {
 export interface RunCounts {
   /** Runs that began. */
   readonly seen: number
-  /** Runs that ended, or whose end was no longer waited for. */
+  /** Runs that ended, or that timed out before their end arrived. */
   readonly closed: number
   /** Runs in progress. */
   readonly open: number
@@ -105,7 +105,7 @@ export class Ledger {
     counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1)
   }
 
-  /** Takes back a run that was offered: the process that asks the scorer counts it. */
+  /** Uncounts a run that was offered, because the process that calls the scorer counts it. */
   handedOver(scorerId: string): void {
     const counts = this.#scorers.get(scorerId)
     if (counts) counts.runs -= 1

@@ -5,9 +5,9 @@ export type DropReason =
   /** It waited for longer than `maxAgeMs`. */
   | 'expired'
 
-/** Work that waits for its turn. */
+/** A job in the queue. */
 export interface QueueJob {
-  /** 2 goes before 1, and 1 before 0. Jobs of equal priority are started in the order in which they were added. */
+  /** Jobs with a higher priority start first. Jobs of equal priority start in the order in which they were added. */
   readonly priority: 0 | 1 | 2
   /** Does the work. It must settle and must not reject: the job itself handles time limits and errors. */
   start(): Promise<void>
@@ -111,7 +111,7 @@ export class ScoringQueue {
     try {
       await job.start()
     } catch {
-      // A job handles its own result, so the queue continues in any case.
+      // A job handles its own errors, so the queue always continues.
     } finally {
       this.#running -= 1
       this.#startNext()

@@ -64,7 +64,7 @@ export function readText(value: unknown): string | undefined {
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1).toWellFormed()}…`
 }
 
-/** More judge calls than any score takes, and more US dollars than any costs. */
+/** Upper bounds of plausible values: no score takes more judge calls or costs more US dollars. */
 const MOST_CALLS = 10_000
 const MOST_USD = 10_000
 
@@ -95,7 +95,7 @@ const USAGE_KEYS: readonly (keyof Usage)[] = [
   'reasoningTokens',
 ]
 
-/** Reads the token counts of a provider or a scorer. Counts that no call can reach are left out. */
+/** Reads the token counts of a provider or a scorer. Implausibly high counts are left out. */
 export function toUsage(counts: Readonly<Partial<Record<keyof Usage, unknown>>>, calls = 1): Usage {
   return Object.fromEntries(
     USAGE_KEYS.flatMap((key) => {

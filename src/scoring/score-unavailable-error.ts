@@ -1,8 +1,8 @@
 import type { Evaluation } from '../model/score.ts'
 
 /**
- * What `.run()` rejects with if there is no score. Its message is that of the `skipped` or `failed` score, and `evaluation` holds
- * all of it. `cause` is what the scorer threw, if it threw.
+ * The error with which `.run()` rejects if there is no score. It has the message of the `skipped` or `failed` score, and `evaluation`
+ * is the whole result. `cause` is the error that the scorer threw, if any.
  */
 export class ScoreUnavailableError extends Error {
   override readonly name = 'ScoreUnavailableError'

@@ -11,7 +11,7 @@ export interface ScoredVerdict {
   readonly value: number
   /** The name of the value's band, in scorers with bands. */
   readonly band?: string
-  /** If it is written with `explain`, its parts that are content are known. A plain text counts as content as a whole. */
+  /** An explanation made with `explain` marks which of its parts are content. Plain text counts as content entirely. */
   readonly explanation?: string | Explanation
   /** What the scorer found, in a shape of its own. */
   readonly details?: unknown
@@ -44,7 +44,7 @@ export type Need =
   | 'toolResults'
   /** The tools that the model was offered. */
   | 'availableTools'
-  /** The calls of models. */
+  /** The model calls. */
   | 'steps'
 
 /** What is passed to a scorer beside the run. */
@@ -61,9 +61,9 @@ export interface ScoringContext {
 
 /** The messages that were passed to `.run()`. */
 export interface GivenInput {
-  /** What `.run()` was given as input. */
+  /** The input that was passed to `.run()`. */
   readonly input: unknown
-  /** What `.run()` was given as output. */
+  /** The output that was passed to `.run()`. */
   readonly output: unknown
   /** The expected answer, if given. */
   readonly groundTruth?: unknown
@@ -81,7 +81,7 @@ export interface JudgeCall {
   readonly model: string
   /** The system message and the user message. They hold content of the run. */
   readonly prompt: { readonly instructions: string; readonly user: string }
-  /** The text of the answer; absent where none came. */
+  /** The text of the answer; absent if there was none. */
   readonly reply?: string
   /** Tokens of this call. */
   readonly usage: Usage
@@ -93,7 +93,7 @@ export interface JudgeCall {
   readonly error?: string
 }
 
-/** What the processor must know about a judge before it is asked: its cost, and whether a key or package is missing. */
+/** Facts about a judge that the processor needs before it calls it: its cost, and whether a key or package is missing. */
 export interface ScorerJudge {
   /** `<provider>/<model>`, as configured. */
   readonly model: string
@@ -125,7 +125,7 @@ export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
   readonly inline: boolean
   /** Facts of the run that the scorer reads. */
   readonly needs: readonly Need[]
-  /** The model that is asked, and the cost of a score; absent in code scorers. */
+  /** The judge model and the cost of a score; absent in code scorers. */
   readonly judge?: ScorerJudge
   /** Judges the run. It may throw or reject, which `evaluate` turns into `failed: scorer-threw`. */
   assess(
@@ -133,13 +133,13 @@ export interface Scorer<Preprocessed = unknown, Analyzed = unknown> {
     context: ScoringContext,
   ): Verdict<Preprocessed, Analyzed> | Promise<Verdict<Preprocessed, Analyzed>>
   /**
-   * For tests, CI and scripts: one run in, the score out. Rejects with a `ScoreUnavailableError` where a live run would be
+   * Scores one run, for tests, CI and scripts. Rejects with a `ScoreUnavailableError` where a live run would be
    * skipped or failed.
    */
   run(input: ScorerInput, options?: ScorerRunOptions): Promise<ScorerRunResult<Preprocessed, Analyzed>>
 }
 
-/** What `.run()` takes: an `AgentRun`, or messages in and out. */
+/** The input of `.run()`: an `AgentRun`, or input and output messages. */
 export type ScorerInput =
   | AgentRun
   | { readonly runId?: string; readonly input: unknown; readonly output: unknown; readonly groundTruth?: unknown }
@@ -158,9 +158,9 @@ export interface ScorerRunOptions {
 export interface ScorerRunResult<Preprocessed = unknown, Analyzed = unknown> {
   /** The `runId` that was passed, else the id of the run. */
   readonly runId: string
-  /** What was given as input. */
+  /** The input that was passed. */
   readonly input: unknown
-  /** What was given as output. */
+  /** The output that was passed. */
   readonly output: unknown
   /** In the scorer's own units. */
   readonly score: number

@@ -26,11 +26,11 @@ export interface ToolCallInfo {
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 type Source = Readonly<Record<string, unknown>>
 
-/** How far reading the messages has come. */
+/** The current position while messages are read. */
 export interface Place {
   readonly messageIndex: number
   readonly step: number
-  /** Tool calls of this message that were read so far. */
+  /** Tool calls of this message that have been read so far. */
   invocations: number
 }
 
@@ -45,7 +45,7 @@ export class GivenCalls {
   readonly #sources: CallSources | undefined
 
   /**
-   * @param isEarlier whether a call with this id is in the input: its result in the output is then no new call
+   * @param isEarlier whether a call with this id is in the input: a result in the output then does not count as a new call
    * @param sources collects the messages' own objects, if the arguments and results of the calls are read too
    */
   constructor(isEarlier: (id: string) => boolean = () => false, sources?: CallSources) {
@@ -57,7 +57,7 @@ export class GivenCalls {
     return this.#ids.has(id)
   }
 
-  /** May be called before that many calls are added, to find them faster. */
+  /** Optional hint that this many calls will be added, which makes lookups faster. */
   expect(count: number): void {
     this.#ids.expect(count)
   }
@@ -191,7 +191,7 @@ function toError(value: unknown): { type?: string; message?: string } | undefine
     : { message: typeof value === 'string' ? value : formatValue(value, 1000) }
 }
 
-/** Whether the arguments are still streaming in, so that they may yet change. */
+/** Whether the arguments are still streaming in and may still change. */
 function isPartial(state: unknown): boolean {
   return state === 'partial-call' || state === 'input-streaming'
 }

@@ -24,7 +24,7 @@ export function readMessages(given: readonly unknown[], role: 'user' | 'assistan
 }
 
 /**
- * Reads the tool calls of messages, and nothing else of them.
+ * Reads only the tool calls of messages.
  *
  * @throws TypeError if an entry is no message
  */
@@ -116,10 +116,10 @@ function readMessage(value: Source, role: string): Message {
 }
 
 /**
- * Returns the message. OpenAI's Responses API has items without a role among the messages: such an item becomes a message with
- * that one part.
+ * Returns the message. OpenAI's Responses API mixes items without a role into the messages: such an item becomes a message with
+ * one part.
  *
- * @throws TypeError if the value is no message
+ * @throws TypeError if the value is not a message
  */
 export function toSource(value: unknown): Source {
   if (isRecord(value)) {

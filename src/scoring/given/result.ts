@@ -4,7 +4,7 @@ import { makeMessage } from '../../spans/content/messages.ts'
 import type { GivenCalls } from './calls.ts'
 import { isCall, readCalls, readMessages, readPartCalls, readParts } from './messages.ts'
 
-/** What is read from the value that an agent returned. */
+/** The parts of an agent's return value that scorers use. */
 export interface GivenResult {
   readonly text?: string
   readonly usage: unknown
@@ -43,7 +43,7 @@ export function toGivenResult(output: unknown): GivenResult | undefined {
       }
       // These repeat the calls of the steps. Repeated ids count once.
       readCalls(messages, calls)
-      // If there are steps, these repeat the last one's and may lack ids, so they are read only if no call was found yet.
+      // If there are steps, these calls repeat those of the last step and may lack ids. Read them only if no call was found yet.
       if (calls.infos.length === 0) {
         readPartCalls(contentOf(output), calls, { messageIndex: 0, step: 0, invocations: 0 })
       }

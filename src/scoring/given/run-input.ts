@@ -12,13 +12,13 @@ export interface RunInput {
 }
 
 /**
- * Turns what was passed to `.run()` into an `AgentRun`. An `AgentRun` is returned as it is; messages are read.
+ * Turns what was passed to `.run()` into an `AgentRun`. An `AgentRun` is returned unchanged.
  *
  * A run made from messages has the dialect `messages`, no trace (its ids are all zeros, which means "none" in OpenTelemetry), no
  * times, no tokens except those in an agent's result, and counts as finished.
  *
- * @param anyForm for scorers whose steps read input and output in any form: what is not a message is then left out of the run,
- *   and does not throw
+ * @param anyForm for scorers whose steps read input and output in any form: values that are not messages are left out of the run
+ *   instead of causing an error
  * @throws TypeError if the value is neither
  */
 export function toRunInput(value: ScorerInput, anyForm = false): RunInput {

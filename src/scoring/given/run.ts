@@ -43,7 +43,7 @@ export class GivenRun implements AgentRun {
   #conversation: { readonly input: readonly Message[]; readonly system: string | undefined } | undefined
   #messages: readonly Message[] | undefined
 
-  /** @throws TypeError if input or output is in no form that is known */
+  /** @throws TypeError if the form of the input or output is unknown */
   constructor(given: Readonly<Record<string, unknown>>) {
     this.#given = given
     this.id = textOf(given.runId) ?? nodeCrypto().randomUUID()
@@ -192,7 +192,7 @@ export function plainRun(run: AgentRun): AgentRun {
   }
 }
 
-/** @throws TypeError if the input is in no form that is known */
+/** @throws TypeError if the form of the input is unknown */
 export function checkInput(input: unknown): void {
   checkMessages(inputMessages(input))
 }
