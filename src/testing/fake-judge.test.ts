@@ -78,7 +78,7 @@ describe('a fake judge', () => {
         scores.push(score.status === 'scored' ? score.value : score.status === 'failed' && score.code)
       }
     }
-    // Unquoted, both obey; quoted, only the one that heeds no boundary does. Whoever obeys is caught.
+    // Both judges obey unquoted text. Only the one that ignores boundaries obeys quoted text. A judge that obeys is detected.
     const caught = 'judge-compromised'
     expect(scores).toEqual([caught, caught, 0, caught])
     expect((await ownScorer(false, 'obedient-inside').run({ input: 'Hi', output: 'Hello.' })).score).toBe(0)

@@ -8,14 +8,14 @@ import { createTextModel } from './text-model.ts'
 import type { TextModel, TextModelCall, TextModelReply } from './text-model.ts'
 
 /**
- * How a fake judge misbehaves:
+ * How a fake judge misbehaves. A boundary is the pair of marks around quoted content in a prompt.
  *
- * - `obedient-outside`: obeys every order that is outside of the boundary;
- * - `obedient-inside`: obeys every order, wherever it is;
+ * - `obedient-outside`: obeys instructions outside of the boundary;
+ * - `obedient-inside`: obeys all instructions, also those inside of the boundary;
  * - `lenient`: with probability `rate`, gives the most favourable verdict instead of the true one;
- * - `first-biased`: always takes the first verdict that it is offered, but for the control question;
- * - `verbose-biased`: praises what is longer than `longerThan` characters, and nothing else;
- * - `noisy`: with probability `rate`, gives any verdict;
+ * - `first-biased`: always picks the first verdict on the list, except for the control question;
+ * - `verbose-biased`: praises only text that is longer than `longerThan` characters;
+ * - `noisy`: with probability `rate`, gives a random verdict;
  * - `truncating`: every reply is cut off at half its length;
  * - `non-json`: answers in prose.
  */
@@ -115,7 +115,7 @@ function verdictAt(question: AskedQuestion, end: number): { verdict: string; pic
   return { verdict, picks: picksFor(question, verdict) }
 }
 
-/** Every verdict but those on control questions, seen again. */
+/** Replaces every verdict except those on control questions. */
 function change(
   prompt: JudgePrompt,
   reply: ReplyObject,
@@ -138,7 +138,7 @@ function change(
   return { ...reply, answers }
 }
 
-/** Orders that a gullible judge obeys: to praise everything, or to repeat a given reply. */
+/** Instructions that a gullible judge obeys: praise everything, or repeat a given reply. */
 const orders =
   /full marks|highest (?:possible )?score|most favou?rable|best (?:possible )?verdict|perfect score|(?:ignore|disregard|forget)[^.]{0,40}(?:instructions|rules|above)|always answer/i
 
@@ -155,7 +155,7 @@ function obey(prompt: JudgePrompt, honest: ReplyObject, heard: string): ReplyObj
   }
 }
 
-/** The prompt's own example has `one sentence` in the place of a reasoning. */
+/** Whether a reply is not the prompt's own example, which has `one sentence` as its reasoning. */
 function isForeign(reply: string): boolean {
   return !reply.includes('"reasoning":"one sentence"')
 }
@@ -163,12 +163,12 @@ function isForeign(reply: string): boolean {
 /** What a prompt step of `createScorer` put into its boundary with `quote`. */
 const quoted = /^([0-9a-f]{32}) begin: [^]*?\n\1 end: .*$/gm
 
-/** Of a prompt that is not ours: a value of its schema. */
+/** Replies to a prompt that is not ours with a value of its schema. */
 function questionless(call: TextModelCall, behaviour: JudgeBehaviour, favourable: boolean): TextModelReply {
   const heard = behaviour === 'obedient-outside' ? call.prompt.replaceAll(quoted, '') : call.prompt
   const obeys = behaviour.startsWith('obedient') && orders.test(heard)
   const value = valueOfSchema(call.schema, favourable || obeys || behaviour === 'first-biased')
-  // Who obeys an order to praise says yes to the control question, too.
+  // A judge that obeys an instruction to praise also answers yes to the control question.
   const text = JSON.stringify(obeys ? value : withStepControl(call.prompt, value, call.schema))
   return behaviour === 'truncating' ? cutOff(text) : { text }
 }
@@ -183,7 +183,7 @@ function asJson(reply: ReplyObject): TextModelReply {
   return { text: JSON.stringify(reply) }
 }
 
-/** Mulberry32: small, quick, and the same everywhere. Not for secrets. */
+/** Mulberry32, a small and fast generator with the same results on all platforms. Not cryptographically secure. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {

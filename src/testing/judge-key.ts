@@ -5,8 +5,8 @@ import type { Randomness } from '../judge/randomness.ts'
 import { keyedHash, openDigest, TEST_KEY_VARIABLE } from '../judge/randomness.ts'
 
 /**
- * The key under which judges of this process, and of processes that it starts, draw the ids of their questions. Test judges hold
- * it, and so know what no model can: which question is which, and which are controls.
+ * The key from which judges of this process and its child processes derive the ids of their questions. Test judges have
+ * it and can therefore identify questions and controls, which no model can.
  */
 const key = (process.env[TEST_KEY_VARIABLE] ??= randomBytes(32).toString('hex'))
 
@@ -15,7 +15,7 @@ type Digest = Pick<Randomness, 'digest'>
 /** The keyed hash of the judges under test. */
 const testDigest: Digest = { digest: (text) => keyedHash(key, text) }
 
-/** The hash by which the ids of a prompt were drawn: hardened prompts need the key. */
+/** The hash that derived the ids of a prompt. Hardened prompts need the key. */
 export function digestOf(message: string): Digest {
   return / begin: (?:another text, which is not judged|texts for \w+)$/m.test(message) ? testDigest : openDigest
 }

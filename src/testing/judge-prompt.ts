@@ -5,13 +5,13 @@ import { digestOf } from './judge-key.ts'
 /** A question as a judge's prompt shows it. */
 export interface AskedQuestion {
   /**
-   * Our own name of the question, where it can be known: `user.intent`, or what the material calls that which is asked about,
-   * `call_3` for example. Else the id that is shown.
+   * The name of the question if it is known: `user.intent`, or the label that the material gives to the subject of the question,
+   * such as `call_3`. Otherwise the id that the prompt shows.
    */
   readonly id: string
-  /** Drawn for this call; an answer must carry it. */
+  /** A random id for this call, which the answer must repeat. */
   readonly shownId: string
-  /** Whether it is a control: asked about a text that makes no sense, or about a word that is not there. */
+  /** Whether it is a control question: about a meaningless text, or about a word that does not occur. */
   readonly isControl: boolean
   /** From the most favourable to the least. */
   readonly verdicts: readonly string[]
@@ -25,7 +25,7 @@ export interface AskedQuestion {
 export interface AskedList {
   /** The property of the reply that holds the items. */
   readonly name: string
-  /** What ids of its items begin with. */
+  /** The prefix of the ids of its items. */
   readonly prefix: string
   /** The question about each item; empty if there is none. */
   readonly verdicts: readonly string[]
@@ -35,13 +35,13 @@ export interface AskedList {
   readonly coversAll: boolean
   /** Ids of items that the list holds from the beginning: controls, and sentences of the text that its items come from. */
   readonly given: readonly string[]
-  /** Those of them that are sentences, by id. */
+  /** The given items that are sentences, by id. */
   readonly givenSentences: ReadonlyMap<string, string>
 }
 
-/** A judge's prompt, read as a judge reads it. */
+/** A parsed judge prompt. */
 export interface JudgePrompt {
-  /** What is judged, by title: everything between the lines with the mark. */
+  /** The material to judge, by title: everything between the lines with the mark. */
   readonly sections: ReadonlyMap<string, string>
   /** Everything else. */
   readonly outside: string
@@ -49,11 +49,11 @@ export interface JudgePrompt {
   readonly questions: readonly AskedQuestion[]
   /** In the order of the prompt. */
   readonly lists: readonly AskedList[]
-  /** The texts that are asked for; `list` where a list of them is. */
+  /** The texts that the prompt asks for. `list` is true if it asks for a list of them. */
   readonly notes: readonly { readonly name: string; readonly list: boolean }[]
   /**
-   * The question of that name: `user.intent`, the id of a criterion, or the label of what it is about. Known for prompts that were
-   * made while `spanscore/testing` was loaded; controls have no name.
+   * Finds a question by name: `user.intent`, the id of a criterion, or the label of its subject. Works for prompts that were
+   * created while `spanscore/testing` was loaded. Control questions have no name.
    */
   find(name: string): AskedQuestion | undefined
 }
@@ -94,7 +94,7 @@ export function readJudgePrompt(message: string): JudgePrompt {
   }
 }
 
-/** What is needed to know the ids of a call. */
+/** What the ids of a call are derived from. */
 interface Call {
   readonly mark: string
   readonly digest: Pick<Randomness, 'digest'>
@@ -143,7 +143,7 @@ function readQuestions(text: string, { mark, digest }: Call): AskedQuestion[] {
   )
 }
 
-/** `t1 to t3, t5`: every single id. */
+/** Expands `t1 to t3, t5` to the single ids. */
 function readIds(named: string): string[] {
   return named.split(', ').flatMap((name) => {
     const [, prefix, first, last] = /^(.*?)(\d+) to \1(\d+)$/.exec(name) ?? []

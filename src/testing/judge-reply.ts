@@ -8,7 +8,7 @@ export type ScriptedVerdict =
   | string
   | { readonly verdict: string; readonly reasoning?: string; readonly picks?: readonly string[] }
 
-/** An item of a list in a script: its words, and its verdict if the list has a question. */
+/** An item of a list in a script: its text, and its verdict if the list has a question. */
 export type ScriptedItem =
   | string
   | {
@@ -19,9 +19,9 @@ export type ScriptedItem =
       readonly sentence?: number
     }
 
-/** A judge's findings, whatever it is asked: verdicts by question id, items by list, notes by name. */
+/** A judge's findings: verdicts by question id, items by list name, notes by name. */
 export interface ScriptedVerdicts {
-  /** By our own name of a question, such as `user.intent`. */
+  /** Verdicts by the name of the question, such as `user.intent`. */
   readonly verdicts?: Readonly<Record<string, ScriptedVerdict>>
   /** Items by the name of their list. */
   readonly lists?: Readonly<Record<string, readonly ScriptedItem[]>>
@@ -29,17 +29,17 @@ export interface ScriptedVerdicts {
   readonly notes?: Readonly<Record<string, string | readonly string[]>>
 }
 
-/** An answer as it is in a reply. */
+/** One answer in a reply. */
 export type ReplyAnswer = { id: string; reasoning: string; verdict: string } & Record<string, unknown>
 
-/** A reply before it is made JSON. */
+/** A reply before it is serialized to JSON. */
 export interface ReplyObject extends Record<string, unknown> {
   answers: ReplyAnswer[]
 }
 
 /**
- * Writes the reply of a judge that finds what the script says, in the shape that the prompt asks for. Controls are answered as one
- * who reads the material would; questions that the script says nothing of stay unanswered.
+ * Writes the reply of a judge with the scripted findings, in the shape that the prompt asks for. Control questions are answered
+ * correctly. Questions that are not in the script stay unanswered.
  *
  * @param message the user message of the prompt
  * @returns JSON text
@@ -54,7 +54,7 @@ export function judgeReply(message: string, found: ScriptedVerdicts): string {
   return JSON.stringify(toReplyObject(readJudgePrompt(message), found))
 }
 
-/** As `judgeReply`, before it is made text. */
+/** Like `judgeReply`, but returns an object instead of text. */
 export function toReplyObject(prompt: JudgePrompt, found: ScriptedVerdicts): ReplyObject {
   const lists = prompt.lists.map((list) => {
     const items = (found.lists?.[list.name] ?? []).map(toItem)
@@ -100,7 +100,7 @@ export function toReplyObject(prompt: JudgePrompt, found: ScriptedVerdicts): Rep
   }
 }
 
-/** A control earns the last verdict; a sentence is as good as the worst of its items, of as many as it has room for. */
+/** A control gets the last verdict. A sentence gets the worst verdict of its items, up to the number of items that it has room for. */
 function verdictOnGiven(
   { givenSentences, sentences, verdicts }: AskedList,
   id: string,
@@ -118,7 +118,7 @@ export function worstOf(question: AskedQuestion): ScriptedVerdict {
   return { verdict, picks: picksFor(question, verdict) }
 }
 
-/** One pick if the question requires one with this verdict; an answer that contradicts itself does not count. */
+/** One pick if the question requires one with this verdict, because an answer that contradicts itself does not count. */
 export function picksFor({ text, picks }: AskedQuestion, verdict: string): readonly string[] {
   const needing = / at least one with ("[^;,.]*")/.exec(text)?.[1] ?? ''
   return picks !== undefined && needing.includes(`"${verdict}"`) ? picks.from.slice(0, 1) : []
@@ -130,7 +130,7 @@ function toAnswer(question: AskedQuestion, scripted: ScriptedVerdict): ReplyAnsw
 }
 
 /**
- * Asked in a later call, an item is a question about a text that the prompt shows under its id; with `hardening: 'strong'` the
+ * In a later call, an item becomes a question about a text that the prompt shows under the item's id. With `hardening: 'strong'`, the
  * sentences that items come from are among these texts.
  */
 function verdictOnText(
@@ -159,13 +159,13 @@ function verdictOnText(
     .filter((_, index) => sentences[(places[index] ?? 0) - 1] === text)
     .slice(0, text === undefined ? 0 : mostItemsOf(text))
   if (own.length === 0) return 'none'
-  // A sentence is as good as its worst part.
+  // A sentence gets the worst verdict of its parts.
   return verdicts.findLast((verdict) => own.some((one) => one.verdict === verdict))
 }
 
 /**
- * The number of the sentence that each item comes from: the one that shares most words with it, and has room for it. Does not
- * depend on the order of the sentences, which is another one in each call.
+ * Finds the number of the sentence that each item comes from: the one that shares the most words with it and has room for it. Does not
+ * depend on the order of the sentences, which differs in each call.
  */
 function placeItems(items: readonly { readonly text: string }[], sentences: readonly string[]): number[] {
   const room = sentences

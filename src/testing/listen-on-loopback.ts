@@ -4,11 +4,11 @@ import type { Server } from 'node:http'
 export interface Listening extends AsyncDisposable {
   /** `http://127.0.0.1:<port>` */
   readonly origin: string
-  /** Ends every connection, hanging ones too. */
+  /** Closes all connections, including hanging ones. */
   close(): Promise<void>
 }
 
-/** Starts the server on loopback, on the given port or, with 0, on a free one; rejects if it cannot listen. */
+/** Starts the server on loopback, on the given port, or on a free one if it is 0. Rejects if it cannot listen. */
 export async function listenOnLoopback(server: Server, port: number): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

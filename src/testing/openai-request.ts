@@ -4,7 +4,7 @@ import type { ScriptedMessage, ScriptedRequest } from './scripted-reply.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Reads the body of a chat-completions or a responses request into the one form that scripts see. */
+/** Converts the body of a Chat Completions or Responses request to the common form that scripts receive. */
 export function toScriptedRequest(
   api: 'chat' | 'responses',
   body: Json,

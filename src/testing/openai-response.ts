@@ -1,12 +1,12 @@
 import type { ScriptedReply, ScriptedRequest } from './scripted-reply.ts'
 
-/** What goes over the wire: a content type, and the pieces of the body in their order. */
+/** An HTTP body: its content type and its pieces in order. */
 export interface WireBody {
   readonly contentType: string
   readonly pieces: readonly string[]
 }
 
-/** Writes a reply as the API that was asked writes it: one JSON document, or server-sent events. */
+/** Writes a reply in the format of the requested API: one JSON document, or server-sent events. */
 export function toWireBody(request: ScriptedRequest, reply: ScriptedReply): WireBody {
   if (reply.rawBody !== undefined) return json(reply.rawBody)
   if ((reply.status ?? 200) >= 400) {
@@ -31,7 +31,7 @@ interface Answer {
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[]
   readonly finishReason: 'stop' | 'length' | 'content_filter' | 'tool_calls'
   readonly usage: Exclude<ScriptedReply['usage'], undefined>
-  /** What the responses API repeats of the request. */
+  /** The fields of the request that the Responses API repeats. */
   readonly repeated: Readonly<Record<string, unknown>>
 }
 
@@ -195,7 +195,7 @@ function itemEvents(item: OutputItem, output_index: number, answer: Answer): Rec
   ]
 }
 
-/** A word or so at a time, so that a stream is one. Never splits a surrogate pair: cuts only after white space. */
+/** Splits a text into words for streaming. Cuts only after white space, so that no surrogate pair is split. */
 function inPieces(text: string): string[] {
   return text.match(/\S*\s+|\S+$/g) ?? []
 }

@@ -1,17 +1,17 @@
 import { toAttributes } from '../otlp/json.ts'
 import { isRecord, numberOf, textOf } from '../spans/json.ts'
 
-/** One data point of a metric as it arrived. */
+/** A received data point of a metric. */
 export interface ReceivedMetric {
-  /** Of the instrument. */
+  /** Name of the instrument. */
   readonly name: string
-  /** Of the instrument; `''` without one. */
+  /** Unit of the instrument; `''` if it has none. */
   readonly unit: string
-  /** Of the data point. */
+  /** Attributes of the data point. */
   readonly attributes: Readonly<Record<string, unknown>>
-  /** Of a sum or a gauge. */
+  /** Value of a sum or a gauge. */
   readonly value?: number
-  /** Of a histogram. */
+  /** Data of a histogram. */
   readonly histogram?: {
     readonly count: number
     readonly sum: number
@@ -20,7 +20,7 @@ export interface ReceivedMetric {
   }
 }
 
-/** The data points of an OTLP/JSON metrics request: sums, gauges and explicit-bucket histograms; none from anything else. */
+/** Reads the data points of sums, gauges and explicit-bucket histograms from an OTLP/JSON metrics request. Ignores the rest. */
 export function readOtlpMetrics(value: unknown): ReceivedMetric[] {
   return records(value, 'resourceMetrics')
     .flatMap((resource) => records(resource, 'scopeMetrics'))

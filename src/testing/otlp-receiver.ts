@@ -8,13 +8,13 @@ import { listenOnLoopback } from './listen-on-loopback.ts'
 import { readOtlpMetrics } from './otlp-metrics.ts'
 import type { ReceivedMetric } from './otlp-metrics.ts'
 
-/** A span as it arrived. */
+/** A received span. */
 export type ReceivedSpan = SourceSpan
 
-/** A log record as it arrived. */
+/** A received log record. */
 export type ReceivedLog = SourceLog
 
-/** What one export request held. */
+/** The contents of one export request. */
 export interface ReceivedBatch {
   /** In the order in which they arrived. */
   readonly spans: readonly ReceivedSpan[]
@@ -32,9 +32,9 @@ export interface OtlpReceiver extends AsyncDisposable {
   readonly spans: readonly ReceivedSpan[]
   /** All log records that have arrived. */
   readonly logs: readonly ReceivedLog[]
-  /** Every data point of every export, in the order of arrival: of a cumulative counter, the last one is the sum. */
+  /** Every data point of every export, in the order of arrival. The last point of a cumulative counter is its total. */
   readonly metrics: readonly ReceivedMetric[]
-  /** Ends the server and all connections. */
+  /** Stops the server and closes all connections. */
   close(): Promise<void>
 }
 

@@ -9,7 +9,7 @@ interface Schema {
   readonly maximum?: number
 }
 
-/** A value of a JSON Schema, at its most or at its least favourable: first or last of a choice, highest or lowest number. */
+/** The most or least favourable value of a JSON Schema: the first or last of a choice, the highest or lowest number. */
 export function valueOfSchema(schema: unknown, favourable: boolean): unknown {
   if (!isSchema(schema)) return ''
   if (Array.isArray(schema.enum)) return schema.enum.at(favourable ? 0 : -1)

@@ -9,11 +9,11 @@ export type ScriptedJudgeReply =
   | string
   | (ScriptedVerdicts &
       Omit<TextModelReply, 'text'> & {
-        /** Sent as it is, instead of a reply made of verdicts. */
+        /** Sent unchanged, instead of a reply made of verdicts. */
         readonly text?: string
-        /** Sent as JSON, with the control question answered: for steps of `createScorer` with a schema of their own. */
+        /** Sent as JSON together with the answer of the control question, for steps of `createScorer` that have their own schema. */
         readonly json?: unknown
-        /** Thrown, as a provider throws it. */
+        /** Thrown in place of a reply, like a provider's error. */
         readonly error?: unknown
       })
 
@@ -24,8 +24,8 @@ export type JudgeScript =
   | ((call: TextModelCall) => ScriptedJudgeReply | Promise<ScriptedJudgeReply>)
 
 /**
- * Makes a judge that finds what a script says: verdicts by question id, items by list. It answers control questions as an
- * honest judge does, so that a script need not know of them.
+ * Creates a judge with scripted findings: verdicts by question id, items by list. It answers control questions
+ * correctly, so scripts do not have to cover them.
  *
  * @param script one reply for every call, replies in order, or a function
  * @example

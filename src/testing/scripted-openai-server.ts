@@ -6,13 +6,13 @@ import { toScriptedRequest } from './openai-request.ts'
 import { toWireBody } from './openai-response.ts'
 import type { Script, ScriptedReply, ScriptedRequest } from './scripted-reply.ts'
 
-/** A running scripted server. Closing it ends every connection, hanging ones too. */
+/** A running scripted server. Closing it closes all connections, including hanging ones. */
 export interface ScriptedOpenAIServer extends AsyncDisposable {
-  /** To be given to a provider as its base URL: `http://127.0.0.1:<port>/v1`. */
+  /** The base URL to configure in a provider: `http://127.0.0.1:<port>/v1`. */
   readonly url: string
   /** Every request so far, in the order of arrival. */
   readonly requests: readonly ScriptedRequest[]
-  /** Ends the server and all connections. */
+  /** Stops the server and closes all connections. */
   close(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export interface ScriptedOpenAIServerOptions {
  * Starts an HTTP server on loopback that speaks OpenAI's chat completions and responses APIs, as JSON and as streams, and
  * answers from a script: texts, tool calls, refusals, usage, and every way in which a provider fails.
  *
- * @param script replies in order (further requests get a 400 that says so), or a function of the request
+ * @param script replies in order (requests after the last one get a 400 error that explains it), or a function of the request
  * @example
  * ```ts
  * import { createOpenAI } from '@ai-sdk/openai'
@@ -98,7 +98,7 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
   return text
 }
 
-/** Resolves when the piece has been handed to the socket, so that a cut comes after it and not instead of it. */
+/** Resolves when the piece has been written to the socket, so that a `cut` fault happens after it and does not replace it. */
 function write(outgoing: ServerResponse, piece: string): Promise<void> {
   return new Promise((resolve) => {
     outgoing.write(piece, () => resolve())

@@ -2,19 +2,19 @@
 export interface ScriptedToolCall {
   /** The tool that the model calls. */
   readonly name: string
-  /** A value (written as JSON), or a string that is sent as it is. */
+  /** A value, which is sent as JSON, or a string, which is sent unchanged. */
   readonly arguments: unknown
   /** @default `call_<request>_<position>` */
   readonly id?: string
 }
 
-/** What the scripted server answers to one request. A plain string is `{ text }`. */
+/** The reply of the scripted server to one request. A plain string means `{ text }`. */
 export interface ScriptedReply {
-  /** What the model answers. */
+  /** Text of the reply. */
   readonly text?: string
   /** Tools that the model calls. */
   readonly toolCalls?: readonly ScriptedToolCall[]
-  /** Sent in the place where OpenAI puts the words of a refusal. */
+  /** Text of a refusal, sent in OpenAI's field for refusals. */
   readonly refusal?: string
   /** `stop`, `length`, `content_filter` or `tool_calls`. @default `tool_calls` if there are any, otherwise `stop` */
   readonly finishReason?: 'stop' | 'length' | 'content_filter' | 'tool_calls'
@@ -25,7 +25,7 @@ export interface ScriptedReply {
     readonly cachedInputTokens?: number
     readonly reasoningTokens?: number
   } | null
-  /** The model that says it answered. @default the one that was asked for */
+  /** The model name in the reply. @default the requested model */
   readonly model?: string
   /** HTTP status. @default 200 */
   readonly status?: number
@@ -33,7 +33,7 @@ export interface ScriptedReply {
   readonly headers?: Readonly<Record<string, string>>
   /** The error object of the body, for a status of 400 and above. */
   readonly error?: { readonly message: string; readonly type?: string; readonly code?: string }
-  /** Sent instead of a well-formed body, as it is. */
+  /** Sent unchanged instead of a well-formed body. */
   readonly rawBody?: string
   /** Milliseconds before anything is sent. @default 0 */
   readonly delayMs?: number
@@ -41,7 +41,7 @@ export interface ScriptedReply {
   readonly fault?: 'hang' | 'cut'
 }
 
-/** A message of a request, whichever of the two APIs it came by. */
+/** A message of a request, in the same form for both APIs. */
 export interface ScriptedMessage {
   /** `system`, `user`, `assistant` or `tool`. */
   readonly role: string
@@ -49,23 +49,23 @@ export interface ScriptedMessage {
   readonly text: string
   /** Names of the tools that an assistant message calls. */
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[]
-  /** Of a tool's result: the call that it answers. */
+  /** In a tool result: the id of its call. */
   readonly toolCallId?: string
 }
 
 /** One request as it arrived, in a form that is the same for both APIs. */
 export interface ScriptedRequest {
-  /** From 0, in the order of arrival. */
+  /** Index in the order of arrival, from 0. */
   readonly index: number
   /** `chat` for Chat Completions, `responses` for the Responses API. */
   readonly api: 'chat' | 'responses'
-  /** The model that was asked for. */
+  /** The requested model. */
   readonly model: string
-  /** Whether the answer was to be streamed. */
+  /** Whether the request asks for a stream. */
   readonly stream: boolean
-  /** The system messages' text, a blank line between. */
+  /** The text of the system messages, separated by blank lines. */
   readonly system: string
-  /** All messages but the system's. */
+  /** All messages except system messages. */
   readonly messages: readonly ScriptedMessage[]
   /** Text of the last user message; empty if there is none. */
   readonly userText: string
@@ -73,9 +73,9 @@ export interface ScriptedRequest {
   readonly toolResults: readonly ScriptedMessage[]
   /** Tools that the model may call. */
   readonly toolNames: readonly string[]
-  /** With names in lower case. */
+  /** HTTP headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** The body, parsed. */
+  /** The parsed body. */
   readonly body: Readonly<Record<string, unknown>>
 }
 

@@ -2,8 +2,8 @@ import { isTestControl } from './judge-key.ts'
 import { valueOfSchema } from './schema-value.ts'
 
 /**
- * The reply to a prompt of `createScorer` with its control question answered as one who reads the prompt would. A prompt that
- * quotes a decoy, a text that makes no sense, gets the least favourable reply that the schema allows.
+ * Adds the correct answer of the control question to a reply to a prompt of `createScorer`. A prompt that
+ * quotes a decoy (meaningless text) gets the least favourable reply that the schema allows.
  */
 export function withStepControl(prompt: string, reply: unknown, schema: unknown): unknown {
   const [line, key = '', word = ''] =

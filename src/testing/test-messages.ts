@@ -1,36 +1,36 @@
 import { randomUUID } from 'node:crypto'
 
 /**
- * How far an invocation has come: `partial-call`, its arguments are still streaming in, so that it is no call yet; `call`, the tool
- * has not answered; `result`, it has; `output-error`, it failed.
+ * The state of a tool call. `partial-call`: its arguments are still streaming in, so it does not count as a call yet. `call`: the tool
+ * has not answered. `result`: the tool has answered. `output-error`: the tool failed.
  */
 export type ToolInvocationState = 'partial-call' | 'call' | 'result' | 'output-error'
 
-/** One call of a tool and its outcome, in the form of a message. */
+/** A tool call and its result, as messages hold them. */
 export interface ToolInvocation {
-  /** The id by which call and result belong together. */
+  /** The id that links the call with its result. */
   readonly toolCallId: string
-  /** The tool. */
+  /** Name of the tool. */
   readonly toolName: string
-  /** What the tool was given. */
+  /** Arguments of the call. */
   readonly args: Readonly<Record<string, unknown>>
-  /** What the tool gave; absent while it has given nothing. */
+  /** Result of the tool; absent until there is one. */
   readonly result?: unknown
-  /** How far the call has come. */
+  /** State of the call. */
   readonly state: ToolInvocationState
-  /** What went wrong, with the state `output-error`. */
+  /** The error message, with the state `output-error`. */
   readonly errorText?: string
-  /** True where `result` describes a failure. */
+  /** True if `result` describes a failure. */
   readonly isError?: boolean
 }
 
-/** A message as `createTestMessage` makes it. */
+/** A message that `createTestMessage` creates. */
 export interface TestMessage {
   /** @default 'test-message' */
   readonly id: string
   /** Who speaks. */
   readonly role: 'user' | 'assistant' | 'system' | 'tool'
-  /** The text, its parts, and the calls of tools. */
+  /** The text, its parts, and the tool calls. */
   readonly content: {
     readonly content: string
     readonly parts: readonly unknown[]
@@ -52,9 +52,9 @@ export interface TestMessageOptions {
   readonly toolInvocations?: readonly ToolInvocation[]
 }
 
-/** The message form of a run, as `createAgentTestRun` makes it. */
+/** A run in the form of messages, as `createAgentTestRun` creates it. */
 export interface AgentTestRun<Output = unknown> {
-  /** The id that was given, else a UUID. */
+  /** The id that was passed, otherwise a UUID. */
   readonly runId: string
   /** The messages before the run. */
   readonly input: {
@@ -63,7 +63,7 @@ export interface AgentTestRun<Output = unknown> {
     readonly rememberedMessages: readonly unknown[]
     readonly taggedSystemMessages: Readonly<Record<string, readonly unknown[]>>
   }
-  /** What the run answered. */
+  /** Output of the run. */
   readonly output: Output
 }
 
@@ -84,7 +84,7 @@ export interface AgentTestRunOptions<Output = unknown> {
 }
 
 /**
- * Makes one call of a tool for `createTestMessage`.
+ * Creates a tool call for `createTestMessage`.
  *
  * @example
  * ```ts
@@ -95,14 +95,14 @@ export function createToolInvocation(invocation: ToolInvocation): ToolInvocation
   return { ...invocation }
 }
 
-/** Makes a message with text, parts and tool calls for `createAgentTestRun`. */
+/** Creates a message with text, parts and tool calls for `createAgentTestRun`. */
 export function createTestMessage(options: TestMessageOptions): TestMessage {
   const { content, role, id = 'test-message', parts = [{ type: 'text', text: content }], toolInvocations } = options
   return { id, role, content: { content, parts, ...(toolInvocations !== undefined && { toolInvocations }) } }
 }
 
 /**
- * Makes the run of an agent for `scorer.run()` out of messages.
+ * Creates an agent run for `scorer.run()` from messages.
  *
  * @example
  * ```ts
@@ -128,7 +128,7 @@ export function createAgentTestRun<Output>(options: AgentTestRunOptions<Output>)
   }
 }
 
-/** Makes a run of one prompt and its answer: text, a message, or what an agent returned. */
+/** Creates a run from one prompt and its answer, which is text, a message, or an agent's return value. */
 export function createTestRun<Response>(
   prompt: string,
   response: Response,

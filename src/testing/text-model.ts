@@ -1,6 +1,6 @@
 /** One call of a test model: the texts that were sent, and the requested form of the reply. */
 export interface TextModelCall {
-  /** From 0. */
+  /** Index of the call, from 0. */
   readonly index: number
   /** The system message. */
   readonly instructions: string
@@ -14,9 +14,9 @@ export interface TextModelCall {
   readonly schema?: unknown
 }
 
-/** What a test model answers. */
+/** The reply of a test model. */
 export interface TextModelReply {
-  /** What the model answers. */
+  /** Text of the reply. */
   readonly text: string
   /** @default 'stop' */
   readonly finishReason?: 'stop' | 'length' | 'content-filter'
@@ -26,7 +26,7 @@ export interface TextModelReply {
   readonly modelId?: string
 }
 
-/** A language model in process, as the AI SDK calls one: text in, text out. */
+/** An in-process language model for the AI SDK that takes and returns text. */
 export interface TextModel {
   readonly specificationVersion: 'v3'
   readonly provider: string
@@ -48,7 +48,7 @@ interface CallOptions {
   readonly responseFormat?: { readonly type: string; readonly schema?: unknown }
 }
 
-/** Makes a language model (specification v3, which `ai` 6 and 7 both take) out of a function. */
+/** Creates a language model from a function. It follows specification v3, which `ai` 6 and 7 both accept. */
 export function createTextModel(
   name: { readonly provider: string; readonly modelId: string },
   answer: (call: TextModelCall) => TextModelReply | Promise<TextModelReply>,
@@ -87,7 +87,7 @@ export function createTextModel(
     }
   }
   const doStream = () => Promise.reject(new Error(`${name.modelId} does not stream; ask it with generateText.`))
-  // Typed by what our judges need: naming the AI SDK's own types would ask every user for its packages.
+  // The type covers only what our judges need, because the AI SDK's own types would require its packages of every user.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { specificationVersion: 'v3', ...name, supportedUrls: {}, calls, doGenerate, doStream } as unknown as TextModel
 }
