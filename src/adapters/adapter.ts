@@ -47,7 +47,7 @@ export const adapterKeys: KeysOf<AdapterOptions> = {
   expected: true,
 }
 
-/** A scorer of another library, as an adapter sees it. */
+/** A scorer of another library, described by its adapter. */
 export interface ForeignScorer {
   /** Name of the adapter, for errors and the version. */
   readonly adapter: string
@@ -56,14 +56,14 @@ export interface ForeignScorer {
   readonly description: string | undefined
   readonly kind: 'code' | 'judge'
   readonly model: string | undefined
-  /** Whether tool calls without an answer leave it nothing to look at. */
+  /** Whether it can score only runs with an answer, not runs that have tool calls alone. */
   readonly needsAnswer: boolean
-  /** Asks the other scorer about a run. */
+  /** Scores a run with the other scorer. */
   readonly score: (run: AgentRun, expected: unknown) => Promise<Verdict>
 }
 
 /**
- * Makes a scorer out of one of another library.
+ * Wraps a scorer of another library.
  *
  * @throws TypeError if an option is wrong, or the scorer has no name and the options no id
  */
@@ -95,7 +95,7 @@ export function adapt(foreign: ForeignScorer, given: AdapterOptions): Scorer {
   })
 }
 
-/** The other library asks its model itself: its price is unknown, and neither is whether it can be asked. */
+/** The other library calls its model itself, so neither its price nor its availability is known. */
 function judgeOf(model: string): ScorerJudge {
   return {
     model,
@@ -108,7 +108,7 @@ function judgeOf(model: string): ScorerJudge {
   }
 }
 
-/** A verdict made of a number, or of a boolean, which is 1 or 0; of anything else `failed: invalid-score`. */
+/** Converts a number, or a boolean as 1 or 0, to a verdict. Anything else becomes `failed: invalid-score`. */
 export function toVerdict(id: string, value: unknown, explanation: unknown, details?: unknown): Verdict {
   const score = typeof value === 'boolean' ? Number(value) : value
   if (typeof score !== 'number') {

@@ -10,7 +10,7 @@ import { fromOpenEvals } from './from-openevals.ts'
 const { run } = toRunInput({ input: 'Is it raining?', output: 'Yes.' })
 const { run: unanswered } = toRunInput({ input: 'Is it raining?', output: [] })
 
-/** What each library's scorers look like, as far as the adapters ask. */
+/** Minimal scorers of each library, with what the adapters read. */
 const adapters: Readonly<Record<string, (result: unknown, options?: object) => Scorer>> = {
   fromAutoevals: (result, options) => fromAutoevals(() => result, { id: 'mine', ...options }),
   fromOpenEvals: (result, options) => fromOpenEvals(() => Promise.resolve(result), { id: 'mine', ...options }),

@@ -1,6 +1,6 @@
 import type { AgentRun, ToolCall } from '../model/agent-run.ts'
 
-/** A message as the chat completions API has them. */
+/** A message of the Chat Completions API. */
 export interface ChatMessage {
   readonly role: string
   readonly content: string

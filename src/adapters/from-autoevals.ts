@@ -7,7 +7,7 @@ import { expectOption } from '../scorers/read-options.ts'
 import { adapt, toVerdict } from './adapter.ts'
 import type { AdapterOptions } from './adapter.ts'
 
-/** A scorer of autoevals: a function of output, expected output, and what else it takes. */
+/** An autoevals scorer: a function of the output, the expected output, and further arguments. */
 export type AutoevalsScorer = (args: never) => unknown
 
 /** Options of `fromAutoevals`. */
@@ -16,7 +16,7 @@ export interface FromAutoevalsOptions extends AdapterOptions {
   readonly args?: (run: AgentRun) => Readonly<Record<string, unknown>>
 }
 
-/** The scorers that ask no model. */
+/** The scorers that do not call a model. */
 const COMPUTED: ReadonlySet<string> = new Set([
   'ExactMatch',
   'JSONDiff',
@@ -27,8 +27,8 @@ const COMPUTED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Makes a scorer out of one of autoevals. It is called with `input` (text of the last user message), `output` (the answer's
- * text) and, where there is one, `expected`. A score of `null` is `skipped: not-applicable`.
+ * Wraps an autoevals scorer. It is called with `input` (text of the last user message), `output` (the answer's
+ * text) and, if there is an expected answer, `expected`. A score of `null` is `skipped: not-applicable`.
  *
  * @example
  * ```ts
@@ -39,7 +39,7 @@ const COMPUTED: ReadonlySet<string> = new Set([
  * const polite = fromAutoevals(ClosedQA.partial({ criteria: 'Is the answer polite?' }), { id: 'polite' })
  * ```
  *
- * @throws TypeError if it is no function, has no name to make an id of, or an option is wrong
+ * @throws TypeError if it is not a function, has no name from which to derive an id, or an option is wrong
  */
 export function fromAutoevals(scorer: AutoevalsScorer, options: FromAutoevalsOptions = {}): Scorer {
   expectOption(typeof scorer === 'function', 'fromAutoevals', 'a scorer of autoevals, which is a function', scorer)

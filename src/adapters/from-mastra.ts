@@ -8,15 +8,15 @@ import { expectOption } from '../scorers/read-options.ts'
 import { adapt, toVerdict } from './adapter.ts'
 import type { AdapterOptions } from './adapter.ts'
 
-/** A scorer of Mastra, as `createScorer` of `@mastra/core/evals` and the prebuilt ones of `@mastra/evals` make it. */
+/** A Mastra scorer, created by `createScorer` of `@mastra/core/evals` or prebuilt in `@mastra/evals`. */
 export interface MastraScorer {
-  /** Becomes the id of our scorer, with characters replaced that ids must not have. */
+  /** Becomes the id of our scorer, after characters that ids must not contain are replaced. */
   readonly id?: string
-  /** For people. */
+  /** Display name. */
   readonly name?: string
-  /** What the score says. */
+  /** What the score means. */
   readonly description?: string
-  /** The model that answers the scorer's prompts; absent in scorers that ask none. */
+  /** The model that answers the scorer's prompts; absent in scorers without a model. */
   readonly judge?: unknown
   /** Scores one run, in Mastra's own form. */
   run(input: never): Promise<unknown>
@@ -33,9 +33,9 @@ export interface FromMastraOptions extends AdapterOptions {
 }
 
 /**
- * Makes a scorer out of one of Mastra. It is called as Mastra calls it for an agent: `run.input` holds the messages that the
- * run was given, `run.output` the messages that it answered with, tool calls and their results included; `groundTruth` is
- * the expected answer, where there is one. What is `notScorable` there is `skipped: not-applicable` here.
+ * Wraps a Mastra scorer. It is called as Mastra calls it for an agent: `run.input` holds the messages that the
+ * run received, `run.output` the messages that it answered with, including tool calls and their results. `groundTruth` is
+ * the expected answer, if there is one. A result that Mastra marks as `notScorable` becomes `skipped: not-applicable`.
  *
  * @example
  * ```ts
@@ -48,7 +48,7 @@ export interface FromMastraOptions extends AdapterOptions {
  * export default { scorers: [fromMastra(brief)] }
  * ```
  *
- * @throws TypeError if it is no scorer of Mastra, or an option is wrong
+ * @throws TypeError if it is not a Mastra scorer, or an option is wrong
  */
 export function fromMastra(scorer: MastraScorer, options: FromMastraOptions = {}): Scorer {
   const factory = 'fromMastra'
@@ -109,7 +109,7 @@ export function toMastraRun(run: AgentRun): { readonly input: object; readonly o
   }
 }
 
-/** One message of the assistant: its tool calls in their order, then its answer. */
+/** One assistant message: its tool calls in order, then its answer. */
 function toOutput(run: AgentRun): readonly object[] {
   const invocations = run.toolCalls.map(toInvocation)
   if (invocations.length === 0 && run.output === undefined) return []

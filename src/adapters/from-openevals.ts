@@ -23,12 +23,12 @@ export interface FromOpenEvalsOptions extends AdapterOptions {
   readonly args?: (run: AgentRun) => Readonly<Record<string, unknown>>
 }
 
-/** The evaluators that ask no model. */
+/** The evaluators that do not call a model. */
 const COMPUTED: ReadonlySet<string> = new Set(['exactMatch', 'levenshteinDistance'])
 
 /**
- * Makes a scorer out of an evaluator of openevals. It is called with `inputs` (text of the last user message), `outputs` (the
- * answer's text) and, where there is an expected answer, `referenceOutputs`. A score of `true` is 1, `false` is 0, and the
+ * Wraps an openevals evaluator. It is called with `inputs` (text of the last user message), `outputs` (the
+ * answer's text) and, if there is an expected answer, `referenceOutputs`. A score of `true` is 1, `false` is 0, and the
  * comment is the explanation.
  *
  * @example
@@ -40,7 +40,7 @@ const COMPUTED: ReadonlySet<string> = new Set(['exactMatch', 'levenshteinDistanc
  * const concise = fromOpenEvals(judge, { id: 'concise', model: 'openai/gpt-5-mini' })
  * ```
  *
- * @throws TypeError if it is no function, has no name to make an id of, or an option is wrong
+ * @throws TypeError if it is not a function, has no name from which to derive an id, or an option is wrong
  */
 export function fromOpenEvals(evaluator: OpenEvalsEvaluator, options: FromOpenEvalsOptions = {}): Scorer {
   const factory = 'fromOpenEvals'
