@@ -1,18 +1,18 @@
 import { EventLoopTurns, TURN_SLICE_MS } from './event-loop-turns.ts'
 
-/** Shared by all work of this process that is done in slices: what several scorers do in one turn of the event loop adds up. */
+/** Shared by all sliced work of this process, because the work of several scorers in one turn of the event loop adds up. */
 const turns = new EventLoopTurns(() => performance.now())
 
 /**
- * Does work in steps, so that the application is not held up. Work of one step is done now; where there are more, they are done in
- * later turns of the event loop, several in each, and the result is a promise.
+ * Does work in steps, so that it does not block the application. Work of a single step is done synchronously. Further steps run in
+ * later turns of the event loop, several in each turn, and the result is then a promise.
  */
 export function inSlices<Result>(steps: Generator<undefined, Result>): Result | Promise<Result> {
   const first = steps.next()
   return first.done === true ? first.value : restOf(steps)
 }
 
-/** Does work in steps now, without a pause. */
+/** Does all steps synchronously. */
 export function withoutPause<Result>(steps: Generator<undefined, Result>): Result {
   for (;;) {
     const step = steps.next()

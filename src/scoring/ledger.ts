@@ -24,7 +24,7 @@ export interface ScorerCounts {
 export interface RunCounts {
   /** Runs that began. */
   readonly seen: number
-  /** Runs that ended, or that timed out before their end arrived. */
+  /** Runs that ended, or for whose end the processor stopped waiting. */
   readonly closed: number
   /** Runs in progress. */
   readonly open: number
