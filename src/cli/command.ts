@@ -15,19 +15,19 @@ export interface CommandContext {
 /**
  * One command of `spanscore`. A new command is a file in `commands/` and a line in `all-commands.ts`.
  *
- * Errors that the user can mend are thrown as `UsageError`: they are printed as one line, and the exit code is 2.
+ * Errors that the user can correct are thrown as `UsageError`. They are printed as one line, and the exit code is 2.
  */
 export interface CliCommand {
   /** The name, such as `inspect`. */
   readonly name: string
   /**
-   * Declares description, arguments, options and action on an empty commander command. The action calls `finish` where the
+   * Declares description, arguments, options and action on an empty commander command. The action calls `finish` if the
    * exit code is not 0.
    */
   readonly declare: (command: Command, context: CommandContext, finish: (code: ExitCode) => void) => void
 }
 
-/** The parser of an option that may be repeated: its values in a list. */
+/** Parses an option that may be repeated: collects its values in a list. */
 export function collectValues(value: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), value]
 }

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { constants } from 'node:os'
 
-/** Passes signals such as Ctrl-C on to a child process, whose end ends this command. @returns A function that stops it. */
+/** Forwards signals such as Ctrl-C to a child process, whose exit ends this command. @returns A function that stops forwarding. */
 export function forwardSignals(target: ChildProcess): () => void {
   const forward = (signal: NodeJS.Signals): void => void target.kill(signal)
   const signals = (['SIGINT', 'SIGTERM'] as const).filter((signal) => signal in constants.signals)

@@ -16,7 +16,7 @@ if (complaint === undefined) {
   process.exitCode = 2
 }
 
-/** Loaded only now: an older Node.js may fail to parse what follows. */
+/** Loads the program only after the version check, because older versions of Node.js may fail to parse it. */
 async function start(): Promise<void> {
   const { runCli } = await import('./run-cli.ts')
   const context = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, environment: process.env }

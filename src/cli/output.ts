@@ -11,16 +11,16 @@ export interface OutputStream extends Writable {
   readonly columns?: number
 }
 
-/** Colours a text, or leaves it as it is. */
+/** Colours a text, or returns it unchanged. */
 export type Paint = (format: Format, text: string) => string
 
-/** Colour on a terminal only, and never where `NO_COLOR` is set (https://no-color.org). */
+/** Colours text on a terminal only, and never if `NO_COLOR` is set (https://no-color.org). */
 export function createPaint(stream: OutputStream, environment: Readonly<Record<string, string | undefined>>): Paint {
   const hasColour = stream.isTTY === true && (environment.NO_COLOR ?? '') === '' && environment.TERM !== 'dumb'
   return hasColour ? (format, text) => styleText(format, text, { validateStream: false }) : (_format, text) => text
 }
 
-/** Writes a text, and waits if the reader is slower. */
+/** Writes a text, and waits for the stream to drain if necessary. */
 export async function write(stream: OutputStream, text: string): Promise<void> {
   if (!stream.write(text)) await once(stream, 'drain')
 }

@@ -9,7 +9,7 @@ export interface ProgressOptions {
   readonly now?: () => number
 }
 
-/** How far the reading is. */
+/** A progress display. */
 export interface Progress {
   /** Draws the bar, ten times a second at most. */
   update(bytesRead: number): void

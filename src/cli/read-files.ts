@@ -19,7 +19,7 @@ export interface RunFiles {
 }
 
 /**
- * Reads the runs in trace files for a command: with a progress bar on a terminal, and a line on stderr for each record that
+ * Reads the runs in trace files for a command. Shows a progress bar on a terminal, and prints a line on stderr for each record that
  * could not be read.
  *
  * @throws UsageError if no file is given, or one cannot be opened.
@@ -46,7 +46,7 @@ export function readFiles(files: readonly string[], context: CommandContext): Ru
   return { runs: clearing(runs, () => progress.clear()), summary: () => summary }
 }
 
-/** Removes the bar when the reading ends, with or without an error. */
+/** Removes the bar when reading ends, with or without an error. */
 async function* clearing(runs: AsyncGenerator<StoredRun>, clear: () => void): AsyncGenerator<StoredRun> {
   try {
     yield* runs

@@ -5,7 +5,7 @@ import type { CommandContext, ExitCode } from './command.ts'
 import { safeLine } from './text.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Runs a command line. Never rejects: what goes wrong is one line on stderr, and exit code 2. */
+/** Runs a command line. Never rejects: an error is printed as one line on stderr, and the exit code is 2. */
 export async function runCli(argv: readonly string[], context: CommandContext): Promise<ExitCode> {
   let code: ExitCode = 0
   const program = createProgram(context, (given) => {
@@ -16,7 +16,7 @@ export async function runCli(argv: readonly string[], context: CommandContext): 
     await program.parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
-    // Help and version are thrown too.
+    // Commander also throws after it prints the help or the version.
     if (error instanceof CommanderError && error.exitCode === 0) return 0
     const command = allCommands.find(({ name }) => name === argv[0])
     const help = command === undefined ? 'spanscore --help' : `spanscore ${command.name} --help`
@@ -32,7 +32,7 @@ function createProgram(context: CommandContext, finish: (code: ExitCode) => void
     .helpOption('-h, --help', 'print this help')
     .usage('<command> [options]')
     .helpCommand(false)
-    // An option belongs to the command before it, because calibrate and calibrate draw share names of options.
+    // An option belongs to the command before it, because `calibrate` and `calibrate draw` share option names.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({

@@ -7,7 +7,7 @@ const MAX_SEEN = 20
 export interface RunFilterOptions {
   /** Names of agents. */
   readonly agents: readonly string[]
-  /** Trace ids, or the beginnings of some. */
+  /** Trace ids, or prefixes of them. */
   readonly traces: readonly string[]
 }
 
@@ -22,7 +22,7 @@ export class RunFilter {
     this.#traces = traces.map((trace) => trace.toLowerCase())
   }
 
-  /** Whether the filter lets all runs through. */
+  /** Whether the filter selects all runs. */
   get isOpen(): boolean {
     return this.#agents.size === 0 && this.#traces.length === 0
   }

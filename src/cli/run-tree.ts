@@ -8,11 +8,11 @@ import { columnsOf, cutLine, safeJson, safeLine, safeText, wrap } from './text.t
 export interface TreeStyle {
   readonly columns: number
   readonly paint: Paint
-  /** The scores that a run, or a run nested in it, has already. @default none */
+  /** The existing scores of a run or a nested run. @default none */
   readonly scoresOf?: (run: AgentRun) => readonly StoredScore[]
 }
 
-/** Lines for a text, an argument, a result. */
+/** Maximum number of lines of a text, an argument or a result. */
 const MAX_TEXT_LINES = 8
 const MAX_VALUE_LINES = 4
 /** Runs that are nested deeper are only named. */
@@ -20,8 +20,8 @@ const MAX_DEPTH = 8
 const LABEL_COLUMNS = 9
 
 /**
- * Draws a run for people: its agent, input, steps with their tool calls, arguments and results, its answer and status, and what the
- * spans do not hold, with the setting that records it. Runs that a tool started are drawn below its call.
+ * Renders a run as text: its agent, input, steps with their tool calls, arguments and results, its answer and status, and what the
+ * spans lack, with the setting that records it. Runs that a tool started appear below its call.
  */
 export function renderRun(run: AgentRun, style: TreeStyle): string {
   const lines = new Lines(style)
@@ -29,7 +29,7 @@ export function renderRun(run: AgentRun, style: TreeStyle): string {
   return lines.text
 }
 
-/** Lines under a growing indent. */
+/** Collects lines of text with an indent. */
 class Lines {
   readonly paint: Paint
   readonly scoresOf: (run: AgentRun) => readonly StoredScore[]
@@ -50,7 +50,7 @@ class Lines {
     this.#lines.push(line.trimEnd())
   }
 
-  /** A label, and a text beside it in as many lines as it takes. */
+  /** Adds a label and, beside it, a text that may wrap to several lines. */
   addLabelled(indent: string, label: string, text: string, maxLines: number, format: Format = 'dim'): void {
     const width = this.widthAfter(indent + ' '.repeat(LABEL_COLUMNS))
     for (const [index, row] of wrap(text, width, maxLines).entries()) {
@@ -59,19 +59,19 @@ class Lines {
     }
   }
 
-  /** A text, with one prefix for its first line and another for the lines after it. */
+  /** Adds a wrapped text with one prefix for its first line and another for the rest. */
   addWrapped(first: string, rest: string, text: string, maxLines: number): void {
     for (const [index, row] of wrap(text, this.widthAfter(rest), maxLines).entries()) {
       this.add(`${this.paint('dim', index === 0 ? first : rest)}${row}`)
     }
   }
 
-  /** Columns that are left beside an indent. */
+  /** Columns that remain after an indent. */
   widthAfter(indent: string): number {
     return Math.max(20, this.#columns - columnsOf(indent))
   }
 
-  /** As much of a text as fits on the line after an indent. */
+  /** Cuts a text to the width that remains after an indent. */
   cut(text: string, indent: string): string {
     return cutLine(text, this.widthAfter(indent))
   }

@@ -22,7 +22,7 @@ describe('text for a terminal', () => {
   })
 
   it('never passes its width, nor lets a control through', () => {
-    // oxlint-disable-next-line no-control-regex -- they are what must not be there
+    // oxlint-disable-next-line no-control-regex -- the test asserts that they are absent
     const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/
     const texts = fc.string({ unit: 'binary', maxLength: 300 })
     expect(() =>

@@ -3,12 +3,12 @@ import { stripVTControlCharacters } from 'node:util'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
 
-/** Text of spans without escape sequences, controls and direction marks: strangers may have written it. */
+/** Removes escape sequences, control characters and direction marks from text of spans, which is untrusted. */
 export function safeText(text: string): string {
   return stripVTControlCharacters(text).replaceAll('\t', '  ').replaceAll(HOSTILE, '')
 }
 
-/** As `safeText`, on one line. */
+/** Like `safeText`, on one line. */
 export function safeLine(text: string): string {
   return safeText(text)
     .replaceAll(/\s*\n\s*/g, ' ')
@@ -21,11 +21,11 @@ export function safeJson(json: string): string {
 }
 
 /**
- * Text in lines of at most `width` columns, broken at spaces where there are any; line breaks stay. Beyond `maxLines` the
- * last line names how much is left out.
+ * Wraps text to lines of at most `width` columns, at spaces if possible, and keeps its line breaks. If there are more than `maxLines`, the
+ * last line says how much is left out.
  */
 export function wrap(text: string, width: number, maxLines: number): string[] {
-  // Text that cannot be shown is not wrapped.
+  // Text beyond what can be shown is not wrapped.
   const budget = width * (maxLines + 1) * 2
   const shown = safeText(text.length > budget ? text.slice(0, budget) : text)
   const lines = wrapAnsi(shown, width, { hard: true, trim: false })
@@ -43,7 +43,7 @@ export function cutLine(text: string, width: number): string {
   return cliTruncate(line, width).replace(/\s+…$/, '…')
 }
 
-/** Columns that a text takes in a terminal: wide characters two, marks that combine none. */
+/** The number of columns of a text in a terminal: wide characters take two, combining marks none. */
 export function columnsOf(text: string): number {
   return stringWidth(text)
 }

@@ -1,7 +1,7 @@
 import { UsageError } from './usage-error.ts'
 
 /**
- * Loads a command that reads files by schemas. zod is an optional peer, which judges need, too.
+ * Loads a command that validates files with zod, an optional peer dependency that judges need too.
  *
  * @throws UsageError if zod is not installed.
  */

@@ -106,7 +106,7 @@ async function readScores(
 
 const SHOWN = 3
 
-/** What is wrong with labels, the first few by name. */
+/** Describes what is wrong with labels and names the first few. */
 function describeMisplaced(misplaced: readonly MisplacedLabel[]): string {
   const shown = misplaced.slice(0, SHOWN).map(({ label, problem, found = '' }) => {
     const { runId, scorer, version, judgeModel = 'no model', revision } = label

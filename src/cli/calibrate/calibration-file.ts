@@ -13,7 +13,7 @@ export const CALIBRATION_FILE = 'spanscore.calibration.json'
 /**
  * The calibrations in a file; none if it does not exist.
  *
- * @throws UsageError if it cannot be read, or is no such file.
+ * @throws UsageError if it cannot be read, or is not a calibration file.
  */
 export function readCalibrations(file: string): readonly Calibration[] {
   if (!existsSync(file)) return []
@@ -27,8 +27,8 @@ export function readCalibrations(file: string): readonly Calibration[] {
 }
 
 /**
- * The calibrations of a file with new ones: in place of those of the same scorer, version and judge model, whose canary
- * reference is kept, since it says itself which runs it is of.
+ * Merges new calibrations into those of a file. A new one replaces that of the same scorer, version and judge model, but keeps its canary
+ * reference, which identifies its own runs.
  */
 export function withCalibrations(before: readonly Calibration[], found: readonly Calibration[]): Calibration[] {
   const byJudge = new Map(before.map((each) => [judgeKey(each), each]))
@@ -39,7 +39,7 @@ export function withCalibrations(before: readonly Calibration[], found: readonly
   return [...byJudge.values()].toSorted((a, b) => (judgeKey(a) < judgeKey(b) ? -1 : 1))
 }
 
-/** Writes the calibrations and the rules that are made of them. */
+/** Writes the calibrations and the rules derived from them. */
 export function writeCalibrations(
   { file, rules }: { readonly file: string; readonly rules: string },
   calibrations: readonly Calibration[],

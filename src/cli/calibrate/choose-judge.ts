@@ -11,7 +11,7 @@ export interface JudgeChoice {
   readonly judge?: string
 }
 
-/** The judge that is meant, its scores, and the judges of the same scorer that are not. */
+/** The chosen judge, its scores, and the other judges of the same scorer. */
 export interface ChosenJudge {
   readonly judge: JudgeIdentity
   readonly scores: readonly JudgedRun[]
@@ -21,7 +21,7 @@ export interface ChosenJudge {
 /**
  * The scores of one scorer in one version with one judge model; if several match, those of the latest run.
  *
- * @throws UsageError if no score fits, or scores of several scorers do.
+ * @throws UsageError if no score matches, or if scores of several scorers match.
  */
 export function chooseJudge(all: readonly JudgedRun[], choice: JudgeChoice): ChosenJudge {
   const scorers = [...new Set(all.map(({ scorer }) => scorer))].toSorted()

@@ -22,7 +22,7 @@ export interface DrawOptions extends JudgeChoice {
   readonly out: string
 }
 
-/** Draws runs to label into a new file. The files are read twice: for the scores, and for the runs that were drawn. */
+/** Draws runs to label and writes them to a new file. Reads the files twice: for the scores, and for the drawn runs. */
 export async function drawRuns(files: readonly string[], options: DrawOptions, context: CommandContext): Promise<void> {
   if (files.includes('-')) throw new UsageError('expected files, got standard input: calibrate draw reads them twice')
   const { drawn: before } = await readLabels(options.labels ?? [], 'anybody')
@@ -36,7 +36,7 @@ export async function drawRuns(files: readonly string[], options: DrawOptions, c
     const one = drawn.get(run.id)
     if (one !== undefined) lines.set(run.id, labellingLine(one.of, one.drawProbability, run))
   }
-  // In the order of the draw, which is random.
+  // Keeps the random order of the draw.
   const text = [...drawn.keys()].map((runId) => `${lines.get(runId) ?? ''}\n`).join('')
   writeNew(options.out, text)
   const notes = [
@@ -89,7 +89,7 @@ export function nothingToDraw({ before, empty, unversioned }: Left): string {
   return 'no scores in the files: give the events (gen_ai.evaluation.result) beside the traces'
 }
 
-/** Damaged records were named in the first reading. */
+/** A context without messages for the second reading, because the first one has reported damaged records. */
 function quiet(context: CommandContext): CommandContext {
   return { ...context, stderr: new Writable({ write: (_chunk, _encoding, done) => done() }) }
 }

@@ -5,11 +5,11 @@ import type { StoredRun } from '../../otlp/runs-by-start.ts'
 import type { StoredScore } from '../../otlp/stored-scores.ts'
 import { weightAt } from '../../sampling/weight.ts'
 
-/** A run of trace files, top-level or nested, with the scores that events and late spans hold of it. */
+/** A run from trace files, top-level or nested, with its scores from events and late spans. */
 export interface RunWithScores {
   readonly run: AgentRun
   readonly judged: readonly JudgedRun[]
-  /** Scores of unknown origin, because only the agent's span has them. */
+  /** Scores of unknown scorer version, because only the agent's span has them. */
   readonly unversioned: number
 }
 

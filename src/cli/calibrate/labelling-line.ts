@@ -24,7 +24,7 @@ export function labellingLine(judged: JudgedRun, drawProbability: number, run: A
   return safeJson(JSON.stringify(line))
 }
 
-/** What a person needs to judge a run. */
+/** The parts of a run that a person needs to judge it. */
 function shown(run: AgentRun): unknown {
   return {
     agent: run.agent.name,

@@ -8,17 +8,17 @@ import { sizeOf } from '../read-files.ts'
 import { safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** What files of labels hold. */
+/** The contents of label files. */
 export interface LabelFiles {
-  /** The labels of each score: of one person, or of several. */
+  /** The labels of each score, from one or several people. */
   readonly byScore: ReadonlyMap<string, readonly Label[]>
-  /** Lines that nobody has filled in, and those among them and the labels that name a score more than once. */
+  /** Lines that nobody has filled in, and lines that name a score more than once. */
   readonly open: number
-  /** Scores that a line is of, labelled or not. */
+  /** Scores that have a line, labelled or not. */
   readonly drawn: ReadonlySet<string>
 }
 
-/** What names the score that a label is of, for a map. */
+/** A map key for the score that a label belongs to. */
 export function scoreOf({ runId, scorer }: Pick<Label, 'runId' | 'scorer'>): string {
   return `${runId} ${scorer}`
 }
@@ -26,7 +26,7 @@ export function scoreOf({ runId, scorer }: Pick<Label, 'runId' | 'scorer'>): str
 /**
  * Reads labels: JSON Lines, as `spanscore calibrate draw` writes them and people fill them in.
  *
- * @param labeller Who filled in lines that name nobody.
+ * @param labeller The labeller of lines that do not name one.
  * @throws UsageError if a file cannot be read, a line is no label, or one person has labelled a score twice, differently.
  */
 export async function readLabels(files: readonly string[], labeller: string | undefined): Promise<LabelFiles> {
@@ -35,7 +35,7 @@ export async function readLabels(files: readonly string[], labeller: string | un
   let open = 0
   for (const file of files) {
     sizeOf(file)
-    // Where a line does not say when it was filled in, the file was saved then.
+    // A line without a date counts as filled in when the file was saved.
     const savedAt = statSync(file).mtime.toISOString()
     let number = 0
     for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {

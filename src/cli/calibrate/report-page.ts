@@ -3,7 +3,7 @@ import { judgeName } from '../../calibration/calibration.ts'
 import { correctedShare } from '../../calibration/corrected-share.ts'
 import { conclusion, period, reportRows } from './report-rows.ts'
 
-/** A page with pictures of what calibrations say: one file, without scripts, and nothing is loaded from elsewhere. */
+/** Renders calibrations as a page with charts: one file, without scripts or external resources. */
 export function renderPage(calibrations: readonly Calibration[]): string {
   return `<!doctype html>
 <html lang="en">
@@ -76,11 +76,11 @@ function axis(x: (share: number) => string, top: number, height: number): string
   ).join('\n')
 }
 
-/** How many live runs people would pass, by how many the judge passes: a line with its band. */
+/** A chart of the share of live runs that people would pass, by the share that the judge passes, with its confidence band. */
 function correction(calibration: Calibration): string {
   const steps = Array.from({ length: 51 }, (_, index) => index / 50)
   const points = steps.flatMap((passed) => {
-    // The band is only about the judge; that of the traffic depends on the number of runs.
+    // The band covers only the judge's uncertainty. That of the traffic depends on the number of runs.
     const corrected = correctedShare(passed, Number.POSITIVE_INFINITY, calibration)
     return corrected === undefined ? [] : [{ passed, ...corrected }]
   })

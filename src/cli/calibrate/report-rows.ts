@@ -1,7 +1,7 @@
 import type { Calibration } from '../../calibration/calibration.ts'
 import { informedness, LEAST_INFORMEDNESS } from '../../calibration/corrected-share.ts'
 
-/** One line of the report's picture: a share, and between which bounds it lies with 95 % confidence. */
+/** One row of the report's chart: a share with its 95 % confidence interval. */
 export interface ReportRow {
   readonly name: string
   readonly value: number
@@ -9,7 +9,7 @@ export interface ReportRow {
   readonly meaning: string
 }
 
-/** What a calibration says, as the terminal and the picture show it. */
+/** The results of a calibration, as rows for the terminal and the chart. */
 export function reportRows(calibration: Calibration): readonly ReportRow[] {
   const { judgePassed, ppi, sensitivity, sensitivity95, specificity, specificity95 } = calibration
   return [
@@ -30,7 +30,7 @@ export function reportRows(calibration: Calibration): readonly ReportRow[] {
   ]
 }
 
-/** One sentence on what follows. */
+/** The conclusion in one sentence. */
 export function conclusion(calibration: Calibration): string {
   const says = informedness(calibration)
   if (says < LEAST_INFORMEDNESS) {

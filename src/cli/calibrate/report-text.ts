@@ -14,7 +14,7 @@ export interface ReportStyle {
 
 const BAR = 40
 
-/** What one calibration says, for a terminal. */
+/** Renders one calibration for a terminal. */
 export function renderCalibration(calibration: Calibration, { columns, paint }: ReportStyle): string {
   const { labelledPass, labelledFail, judged, confusion, kappa } = calibration
   const about =
@@ -51,7 +51,7 @@ function renderRow({ name, value, interval95, meaning }: ReportRow, paint: Paint
   return `  ${name.padEnd(17)}  ${bar.join('')}  ${value.toFixed(2)}${bounds} ${paint('dim', meaning)}`
 }
 
-/** One line on how far people agree. */
+/** Describes in one line how far people agree. */
 export function renderAgreement({ scores, agreed, alpha, labellers }: LabellerAgreement): string {
   const beyond = alpha === undefined ? '' : `, Krippendorff’s α ${alpha.toFixed(2)}`
   const weak =

@@ -16,8 +16,8 @@ const GAUGES = [
 ] as const
 
 /**
- * A pass as an OTLP/JSON metrics request. Gauges, and not counters: the process lives for one pass, and a backend cannot compute
- * the increase of a counter that it sees once.
+ * Converts a pass to an OTLP/JSON metrics request. It uses gauges because the process lives for one pass, and a backend cannot compute
+ * the increase of a counter that it sees only once.
  */
 export function toMetricsRequest(passes: readonly JudgePass[], nowMs: number, environment: Environment): unknown {
   const timeUnixNano = `${BigInt(Math.round(nowMs)) * 1_000_000n}`
@@ -40,7 +40,7 @@ export function toMetricsRequest(passes: readonly JudgePass[], nowMs: number, en
       ),
     },
   }))
-  // No service.instance.id: each pass is another process, and all of them are one series.
+  // There is no service.instance.id, because all passes form one series although each is a new process.
   const resource = { attributes: attributes({ 'service.name': environment.OTEL_SERVICE_NAME || 'spanscore-canary' }) }
   return { resourceMetrics: [{ resource, scopeMetrics: [{ scope: { name: 'spanscore' }, metrics }] }] }
 }
@@ -49,7 +49,7 @@ function attributes(values: Readonly<Record<string, string>>): unknown[] {
   return Object.entries(values).map(([key, stringValue]) => ({ key, value: { stringValue } }))
 }
 
-/** What the OpenTelemetry variables name as the receiver of metrics by OTLP/HTTP; `undefined` if they name none. */
+/** The OTLP/HTTP metrics endpoint from the OpenTelemetry environment variables; `undefined` if there is none. */
 export function metricsTarget(environment: Environment): MetricsTarget | undefined {
   const own = environment.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT
   const all = environment.OTEL_EXPORTER_OTLP_ENDPOINT
@@ -72,9 +72,9 @@ function decoded(value: string): string {
 }
 
 /**
- * Sends a metrics request by OTLP/HTTP as JSON.
+ * Sends a metrics request as JSON over OTLP/HTTP.
  *
- * @throws Error with the cause, also if the receiver accepts only a part
+ * @throws Error with the cause, also if the receiver accepts only part of the data
  */
 export async function sendMetrics(request: unknown, { url, headers }: MetricsTarget): Promise<void> {
   const response = await fetch(url, {

@@ -11,7 +11,7 @@ import { UsageError } from '../usage-error.ts'
 
 /** A labelled run that is to be judged again. It holds the run's content. */
 export interface CanaryRun extends JudgeIdentity {
-  /** What people say. */
+  /** The verdict of people. */
   readonly label: 'pass' | 'fail'
   readonly run: AgentRun
 }
@@ -28,7 +28,7 @@ export function canaryLine(
 /**
  * Reads the files of labelled runs.
  *
- * @throws UsageError if one cannot be read, or a line is no labelled run.
+ * @throws UsageError if one cannot be read, or a line is not a labelled run.
  */
 export async function readCanaryRuns(files: readonly string[]): Promise<readonly CanaryRun[]> {
   const runs: CanaryRun[] = []
@@ -51,7 +51,7 @@ export async function readCanaryRuns(files: readonly string[]): Promise<readonly
   throw new UsageError(`no labelled run in ${files.map(safeLine).join(', ')}`)
 }
 
-/** The lists that every reader of a run goes through. */
+/** The lists that every run must have. */
 const LISTS = ['input', 'toolCalls', 'steps', 'children', 'models', 'missing'] as const
 
 function isCanaryRun(value: unknown): value is CanaryRun {

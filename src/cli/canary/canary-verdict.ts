@@ -6,19 +6,19 @@ import type { JudgePass } from './judge-again.ts'
 /** The result of one pass for one judge. */
 export interface CanaryVerdict extends JudgePass {
   /**
-   * `steady`: as it was measured; `drifting`: 9 nats of evidence that it agrees less, a ticket; `drifted`: 13, a page;
-   * `uncalibrated`: there is nothing that it can be held against.
+   * `steady`: agreement is as measured. `drifting`: 9 nats of evidence for less agreement, worth a ticket. `drifted`: 13 nats, worth a page.
+   * `uncalibrated`: there is no reference to compare it with.
    */
   readonly status: 'steady' | 'drifting' | 'drifted' | 'uncalibrated'
-  /** Nats that speak for a fall of agreement in this pass, on the runs that people pass or on those that they fail. */
+  /** Evidence in nats that agreement fell in this pass, on the runs that people pass or on those that they fail. */
   readonly evidence?: number
-  /** The agreement that it surely reached, on both. */
+  /** The lower bound of its agreement, on both kinds of runs. */
   readonly level?: { readonly pass: number; readonly fail: number }
   /** Why it is uncalibrated, and what to do. */
   readonly why?: string
 }
 
-/** Holds a pass against the reference of the same judge on the same runs. */
+/** Compares a pass with the reference of the same judge on the same runs. */
 export function verdictOf(pass: JudgePass, calibrations: readonly Calibration[]): CanaryVerdict {
   const calibration = calibrations.find((each) => judgeKey(each) === judgeKey(pass.judge))
   if (calibration === undefined) {
@@ -44,7 +44,7 @@ export function verdictOf(pass: JudgePass, calibrations: readonly Calibration[])
   return { ...pass, status, evidence, level }
 }
 
-/** The calibrations with a pass added to the reference of its judge; passes over other runs begin a new one. */
+/** Adds a pass to the reference of its judge in the calibrations. A pass over other runs starts a new reference. */
 export function withReference(calibrations: readonly Calibration[], pass: JudgePass, at: string): Calibration[] {
   return calibrations.map((calibration) => {
     if (judgeKey(calibration) !== judgeKey(pass.judge)) return calibration

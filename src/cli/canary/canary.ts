@@ -27,13 +27,13 @@ export interface CanaryOptions {
   readonly out?: string
 }
 
-/** A bound on the agreement of one scorer, 0 to 1. */
+/** A limit on the agreement of one scorer, 0 to 1. */
 interface Gate {
   readonly scorer: string
   readonly bound: number
 }
 
-/** Lets judges judge labelled runs again, sends how far they agree with people, and says whether one has drifted. */
+/** Scores labelled runs again, sends the agreement with people as metrics, and reports whether a judge has drifted. */
 export async function canary(
   files: readonly string[],
   given: CanaryOptions,
@@ -62,7 +62,7 @@ export async function canary(
   })
 }
 
-/** Adds the pass to what later passes are held against. */
+/** Adds the pass to the reference for later passes. */
 function keepReference(found: CanaryPass, calibrations: readonly Calibration[], file: string): readonly Calibration[] {
   if (found.unjudged.length > 0) {
     const reasons = found.unjudged.map(({ scorer, reason, count }) => `${scorer}: ${count} ${reason}`).join(', ')

@@ -9,17 +9,17 @@ import { safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 import type { CanaryRun } from './canary-runs.ts'
 
-/** How one judge, as it is configured and as it answered, agrees with people on the labelled runs. */
+/** The agreement of one judge with people on the labelled runs. */
 export interface JudgePass {
   readonly judge: JudgeIdentity
-  /** 8 hex digits of the labelled runs of the scorer and of their labels. */
+  /** A hash, in 8 hex digits, of the scorer's labelled runs and their labels. */
   readonly set: string
-  /** Of the runs that people pass, and of those that they fail. */
+  /** Agreement on the runs that people pass. `fail` is that on the runs that they fail. */
   readonly pass: Agreement
   readonly fail: Agreement
 }
 
-/** What came of a pass over the labelled runs. */
+/** The result of a pass over the labelled runs. */
 export interface CanaryPass {
   readonly passes: readonly JudgePass[]
   /** Why runs have no verdict, by scorer, and how many. */
@@ -27,7 +27,7 @@ export interface CanaryPass {
   readonly evaluations: readonly Evaluation[]
 }
 
-/** Lets the configured scorers judge labelled runs again, `concurrency` of them at a time. */
+/** Scores labelled runs again with the configured scorers, `concurrency` runs at a time. */
 export async function judgeAgain(runs: readonly CanaryRun[], options: ResolvedOptions): Promise<CanaryPass> {
   const scorers = new Map([...new Set(runs.map(({ scorer }) => scorer))].map((id) => [id, scorerOf(id, options)]))
   const counts = new Map<string, { readonly judge: JudgeIdentity; readonly pass: Counts; readonly fail: Counts }>()
@@ -64,7 +64,7 @@ export async function judgeAgain(runs: readonly CanaryRun[], options: ResolvedOp
 
 type Counts = { -readonly [Key in keyof Agreement]: Agreement[Key] }
 
-/** @throws UsageError if it is not configured, or asks no judge. */
+/** @throws UsageError if the scorer is not configured, or has no judge. */
 function scorerOf(id: string, options: ResolvedOptions): RunScorers {
   const found = options.scorers.find((scorer) => scorer.id === id)
   if (found === undefined) {

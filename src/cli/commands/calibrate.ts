@@ -24,7 +24,7 @@ export const calibrateCommand: CliCommand = {
       )
       .usage('[draw] [options] <files...>')
       .argument('<files...>', FILES)
-      // Not a required option: commander would ask it of calibrate draw, too.
+      // This is not a required option, because commander would then require it for `calibrate draw` too.
       .option('--labels <file>', 'the labels, as JSON Lines (needed, may be repeated)', collectValues)
       .option('--labeller <name>', 'who filled in lines that name nobody')
       .option('--out <folder>', 'where to write', '.')

@@ -3,7 +3,7 @@ import { collectValues } from '../command.ts'
 import type { CliCommand } from '../command.ts'
 import { withZod } from '../with-zod.ts'
 
-/** `spanscore canary FILE…`: whether judges still agree with people on labelled runs. */
+/** `spanscore canary FILE…`: checks whether judges still agree with people on labelled runs. */
 export const canaryCommand: CliCommand = {
   name: 'canary',
   declare: (command, context, finish) => {

@@ -113,7 +113,7 @@ async function ending(application: ChildProcess, program: string): Promise<void>
   }
 }
 
-/** The facts of the process that has seen a run, else of the one that looks most like the application when the time is over. */
+/** Facts of the process that has seen a run. After the timeout, facts of the process that looks most like the application. */
 async function firstFacts(folder: string, ended: Promise<void>, waitMs: number): Promise<ProcessFacts | undefined> {
   const watched = ended.then(() => 'ended' as const)
   // `ended` itself is awaited later: here its rejection only ends the loop.
@@ -127,7 +127,7 @@ async function firstFacts(folder: string, ended: Promise<void>, waitMs: number):
   return readFacts(folder).toSorted((a, b) => weight(b) - weight(a))[0]
 }
 
-/** A package manager that starts the application is a process of Node.js as well. */
+/** Ranks processes by how likely they are the application, because a package manager that starts it is a Node.js process too. */
 function weight({ tracerProvider, runs, scoring, apiVersion }: ProcessFacts): number {
   const signs = [runs.length > 0, scoring.length > 0, tracerProvider !== undefined, apiVersion !== undefined]
   return signs.filter(Boolean).length

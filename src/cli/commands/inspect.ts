@@ -73,7 +73,7 @@ async function writeJson(runs: AsyncIterable<StoredRun>, stdout: OutputStream): 
   return count
 }
 
-/** The run with its own fields, and the scores that it already has. */
+/** The run's own fields and its existing scores. */
 function withScores(run: AgentRun, scoresOf: StoredRun['scoresOf']): unknown {
   const hasScores = (one: AgentRun): boolean => scoresOf(one).length > 0 || one.children.some(hasScores)
   if (!hasScores(run)) return run

@@ -5,7 +5,7 @@ import type { ScoreOptions } from '../score/score-options.ts'
 
 const DEFAULT_JUDGE_LIMIT = 100
 
-/** `spanscore score FILE…`: the configured scorers on stored traces. */
+/** `spanscore score FILE…`: runs the configured scorers on stored traces. */
 export const scoreCommand: CliCommand = {
   name: 'score',
   declare: (command, context, finish) => {
@@ -48,7 +48,7 @@ export const scoreCommand: CliCommand = {
           'or judges were left out); 2 for wrong usage and unreadable files.',
       )
       .action(async (files: readonly string[], options: ScoreOptions) => {
-        // Loaded here: `inspect` needs neither scorers nor options.
+        // Loaded lazily, because `inspect` needs neither scorers nor options.
         const { score } = await import('../score/score.ts')
         finish(await score(files, options, context))
       })

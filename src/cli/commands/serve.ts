@@ -11,7 +11,7 @@ import { UsageError } from '../usage-error.ts'
 
 const PACKAGE = '@spanscore/server'
 
-/** `spanscore serve …`: starts the service, which is a package of its own, with the same arguments. */
+/** `spanscore serve …`: starts the service, which is a separate package, with the same arguments. */
 export const serveCommand: CliCommand = {
   name: 'serve',
   declare: (command, context, finish) => {
@@ -39,7 +39,7 @@ async function serve(
   return code === 0 || code === 1 ? code : 2
 }
 
-/** The program of the service that is installed for the working directory. */
+/** Path of the service program that is installed for the working directory. */
 function serviceProgram(): string {
   try {
     const manifest = createRequire(join(process.cwd(), 'index.js')).resolve(`${PACKAGE}/package.json`)

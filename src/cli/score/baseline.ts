@@ -23,7 +23,7 @@ export interface BaselineComparison {
   readonly newFailureIds: readonly string[]
   /** Runs that failed before and pass now. */
   readonly fixed: number
-  /** Pairs in which one has no score. */
+  /** Pairs in which one run has no score. */
   readonly unscoredPairs: number
   /** How many runs only the files have, and how many only the baseline has. */
   readonly onlyNow: number
@@ -109,7 +109,7 @@ class ScorerBaseline {
   }
 }
 
-/** An earlier report for comparison, in memory at some hundred bytes per evaluation. */
+/** An earlier report for comparison. Uses a few hundred bytes of memory per evaluation. */
 export class Baseline {
   readonly #scorers = new Map<string, ScorerBaseline>()
 
@@ -136,7 +136,7 @@ export class Baseline {
     for (const evaluation of evaluations) this.#of(evaluation.scorer.id).add(run.id, inputKey, evaluation)
   }
 
-  /** By scorer. */
+  /** The comparisons, by scorer. */
   results(): readonly BaselineComparison[] {
     return [...this.#scorers].map(([id, scorer]) => scorer.result(id))
   }

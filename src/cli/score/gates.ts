@@ -3,7 +3,7 @@ import { UsageError } from '../usage-error.ts'
 import type { Tallies, Tally } from './tally.ts'
 import { numberText } from './number-text.ts'
 
-/** A bound on the mean of one scorer, all agents together. */
+/** A limit on the mean of one scorer over all agents. */
 export interface Gate {
   readonly scorerId: string
   /** In the scorer's own units. */
@@ -48,8 +48,8 @@ export function parseGate(text: string, fails: Gate['fails'], scorers: readonly 
 }
 
 /**
- * Compares a scorer's mean, or with `usesInterval` the end of its 95 % interval that is worse, with a gate. A gate fails too
- * where nothing was scored, where scores are missing because something went wrong, and where judges were left out.
+ * Compares a scorer's mean, or with `usesInterval` the worse end of its 95 % interval, with a gate. A gate also fails
+ * if nothing was scored, if scores are missing because of errors, and if judges were left out.
  */
 export function checkGate(gate: Gate, tallies: Tallies, usesInterval: boolean): GateResult {
   const { scorerId, bound, fails } = gate

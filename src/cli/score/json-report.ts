@@ -17,8 +17,8 @@ export interface ReportSummary {
 }
 
 /**
- * Writes `{ "evaluations": […], "summary": […], "gates": […] }` as it comes: each evaluation is one line, so that the report
- * of a gigabyte of traces is written, and read again as a baseline, in constant memory.
+ * Streams `{ "evaluations": […], "summary": […], "gates": […] }`. Each evaluation is one line, so that the report
+ * of a gigabyte of traces can be written, and read again as a baseline, in constant memory.
  */
 export class JsonReport {
   readonly #stdout: OutputStream

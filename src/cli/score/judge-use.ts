@@ -17,7 +17,7 @@ export class JudgeUse {
     if (judge.costUsd === undefined) this.#unpriced++
   }
 
-  /** One line; nothing if no judge was called. */
+  /** Describes the use in one line; empty if no judge was called. */
   describe(): string {
     if (this.#calls === 0) return ''
     const tokens = `${this.#inputTokens.toLocaleString('en')} + ${this.#outputTokens.toLocaleString('en')} tokens`

@@ -4,8 +4,8 @@ import { numberText } from './number-text.ts'
 import type { Tally, TallyRow } from './tally.ts'
 
 /**
- * A JUnit report for the test view of a CI: one suite with a case for each gate, which fails where the gate does, and one
- * with a case for each agent and scorer, which shows the figures and is skipped where nothing was scored.
+ * Writes a JUnit report for the test view of a CI: one suite with a case for each gate, which fails if the gate does, and one
+ * with a case for each agent and scorer, which shows the figures and is skipped if nothing was scored.
  */
 export function toJunit(rows: readonly TallyRow[], gates: readonly GateResult[]): string {
   const failures = gates.filter(({ passed }) => !passed).length
@@ -56,7 +56,7 @@ function absence(tally: Tally): string {
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 /**
- * XML knows no control characters, escaped or not, and no half of a surrogate pair. Escape sequences and direction marks are left out
+ * XML allows neither control characters, even escaped, nor lone surrogates. Escape sequences and direction marks are left out
  * too: CI systems show reports in logs.
  */
 function escape(text: string): string {

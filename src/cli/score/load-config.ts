@@ -10,7 +10,7 @@ import { safeLine } from '../text.ts'
 import { UsageError } from '../usage-error.ts'
 
 /**
- * The options of a configuration file and of `SPANSCORE_*`, checked as an application's are.
+ * Loads options from a configuration file and `SPANSCORE_*`, with the same checks as in an application.
  *
  * @param path the file; if undefined, `SPANSCORE_CONFIG` or `spanscore.config.{ts,mjs,js}` in the working directory
  * @throws UsageError if there is no file, it does not load, or an option is wrong.

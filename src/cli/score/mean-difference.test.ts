@@ -12,7 +12,7 @@ function seeded(seed: number): () => number {
   }
 }
 
-/** In how many of 2,000 experiments the interval holds the true difference. */
+/** Counts in how many of 2,000 experiments the interval contains the true difference. */
 function coverage(pairs: number, truth: number, draw: (random: () => number) => [number, number]): number {
   const random = seeded(7)
   let held = 0
@@ -42,7 +42,7 @@ describe('the mean of paired differences', () => {
   it('has an interval that holds the truth as often as it says, for scores between and at the ends of the range', () => {
     const between = coverage(20, -0.1, (random) => [0.3 + random() * 0.4, 0.2 + random() * 0.4])
     expect(between).toBeGreaterThan(0.93)
-    // 0.8 passed before and 0.6 pass now, one with the other.
+    // 80 % passed before and 60 % pass now.
     const binary = coverage(25, -0.2, (random) => {
       const before = random() < 0.8 ? 1 : 0
       return [before, before === 1 && random() < 0.75 ? 1 : 0]

@@ -9,8 +9,8 @@ export interface MeanDifference {
 const STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 
 /**
- * Gathers differences of pairs one by one. The interval is Student's. Where all scores are at the ends of the range (passed
- * or not), or all differences are equal, the spread of few pairs says too little: then two pairs that cancel each other are
+ * Accumulates differences of pairs. The interval is Student's. If all scores are at the ends of the range (passed
+ * or not), or all differences are equal, few pairs underestimate the spread. In that case two pairs that cancel each other are
  * added first, as Agresti and Min do for paired proportions ("Effects and non-effects of paired identical observations in
  * comparing proportions with binary matched-pairs data", Statistics in Medicine 23, 2004).
  */

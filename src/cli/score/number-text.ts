@@ -1,4 +1,4 @@
-/** A score for people: three decimals at most, without zeros at their end. */
+/** Formats a score with at most three decimals, without trailing zeros. */
 export function numberText(value: number): string {
   return String(Number(value.toFixed(3)))
 }

@@ -16,7 +16,7 @@ export interface OtlpLogFileOptions {
 }
 
 /**
- * Writes scores as an application would send them: `gen_ai.evaluation.result` log records in OTLP/JSON, one request a line,
+ * Writes scores as an application would send them: `gen_ai.evaluation.result` log records in OTLP/JSON, one request per line,
  * for a Collector's otlpjsonfile receiver, a backend's OTLP endpoint, or `spanscore inspect` beside the traces.
  */
 export class OtlpLogFile {

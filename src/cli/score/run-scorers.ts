@@ -30,7 +30,7 @@ export class RunScorers {
   readonly #options: ResolvedOptions
   readonly #scorers: readonly ResolvedScorer[]
   readonly #matches: (run: AgentRun) => boolean
-  /** Why a judge cannot be asked, by scorer. */
+  /** Why a judge cannot be called, by scorer. */
   readonly #unavailable: ReadonlyMap<string, string>
   #judgeScoresLeft: number
   #judgeScores = 0
@@ -48,19 +48,19 @@ export class RunScorers {
     )
   }
 
-  /** How many scores the judges were asked for. */
+  /** Number of scores requested from judges. */
   get judgeScores(): number {
     return this.#judgeScores
   }
 
-  /** Scores a top-level run and the runs nested in it; runs that no scorer is for are left out. */
+  /** Scores a top-level run and its nested runs. Runs without a matching scorer are left out. */
   async score(run: AgentRun): Promise<readonly EvaluatedRun[]> {
     const scored: EvaluatedRun[] = []
     for (const one of withNested(run)) {
       if (!this.#matches(one)) continue
       const evaluations: Evaluation[] = []
       for (const scorer of this.#scorers) {
-        // The judges of a run are asked one after the other, so that the number of concurrent runs bounds the calls.
+        // The judges of a run are called sequentially, so that the number of concurrent runs limits concurrent calls.
         const evaluation = this.#evaluate(scorer, one, one !== run)
         if (evaluation === undefined) continue
         const done = evaluation instanceof Promise ? await evaluation : evaluation
@@ -71,7 +71,7 @@ export class RunScorers {
     return scored
   }
 
-  /** `undefined` if the scorer is not for this run. */
+  /** Returns `undefined` if the scorer does not apply to this run. */
   #evaluate(scorer: ResolvedScorer, run: AgentRun, isNested: boolean): Evaluation | Promise<Evaluation> | undefined {
     if (isNested && !isForNested(scorer)) return undefined
     const choice = chooseRun(scorer, run, new SamplePoint(run.traceId))
@@ -112,7 +112,7 @@ export class RunScorers {
   }
 }
 
-/** The evaluation without what `stripContent` removes. Every report is made from it, so that none can show more. */
+/** Removes content with `stripContent`. Every report uses the result, so that none can show content. */
 function withoutContent(evaluation: Evaluation): Evaluation {
   const { score } = evaluation
   if (score.status !== 'scored') {

@@ -105,12 +105,12 @@ async function scoreFiles(
 
 interface Report {
   readonly rows: readonly TallyRow[]
-  /** Scorers that no run was for. */
+  /** Scorers that applied to no run. */
   readonly unused: readonly string[]
   readonly gates: readonly GateResult[]
   readonly comparisons: readonly BaselineComparison[] | undefined
   readonly judgeUse: JudgeUse
-  /** How many runs there were. */
+  /** Description of how many runs there were. */
   readonly count: string
 }
 
@@ -129,7 +129,7 @@ function renderReport({ rows, unused, gates, comparisons, judgeUse, count }: Rep
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-/** The scorers that no run was for, although there are runs. */
+/** Describes the scorers that applied to no run, although there are runs. */
 function describeUnused(options: ResolvedOptions, rows: readonly TallyRow[], runs: number): readonly string[] {
   if (runs === 0) return []
   const used = new Set(rows.map(({ tally }) => tally.scorer.id))

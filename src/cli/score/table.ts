@@ -14,7 +14,7 @@ export interface TableStyle {
 const WIDEST_NAME = 32
 const MAX_REASON_LINES = 6
 
-/** The scores by agent and scorer: how many runs, the mean with its interval, the share that passed. */
+/** Renders the scores by agent and scorer: number of runs, mean with its interval, share that passed. */
 export function renderScores(rows: readonly TallyRow[], { columns, paint }: TableStyle): string {
   const cells = rows.map(({ agent, tally }) => toCells(agent, tally))
   const lines = toLines([HEADING, ...cells], columns)
@@ -50,7 +50,7 @@ function toCells(agent: string, tally: Tally): string[] {
   ]
 }
 
-/** Cells in columns, after two columns for a sign. */
+/** Aligns cells in columns, after two columns for a sign. */
 function toLines(rows: readonly (readonly string[])[], columns: number): string[] {
   const widths = HEADING.map((_, column) => Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))))
   const nameWidths = widths.map((width, column) => (column < 2 ? Math.min(width, WIDEST_NAME) : width))
@@ -65,12 +65,12 @@ function toLines(rows: readonly (readonly string[])[], columns: number): string[
   })
 }
 
-/** Lists scorers that were for none of the runs, because the table would leave them out silently. */
+/** Lists scorers that applied to none of the runs, because the table does not show them. */
 export function renderUnused(messages: readonly string[], style: TableStyle): string {
   return messages.flatMap((message) => indented(style.paint('yellow', '–'), message, style)).join('\n')
 }
 
-/** Why runs have no score, and the worst runs with their reasons, by agent and scorer. */
+/** Renders why runs have no score, and the worst runs with their reasons, by agent and scorer. */
 export function renderDetails(rows: readonly TallyRow[], style: TableStyle): string {
   const lines = rows.flatMap(({ agent, tally }) => {
     const details = [...unscoredLines(tally, style), ...tally.worst.flatMap((run) => worstLines(run, style))]
@@ -105,7 +105,7 @@ function indented(sign: string, text: string, { columns }: TableStyle): string[]
   return wrap(text, columns - 4, MAX_REASON_LINES).map((line, index) => `  ${index === 0 ? sign : ' '} ${line}`)
 }
 
-/** What changed since a baseline, by scorer. */
+/** Renders what changed since a baseline, by scorer. */
 export function renderBaseline(comparisons: readonly BaselineComparison[], style: TableStyle): string {
   const { paint } = style
   const lines = comparisons.flatMap((comparison) => {
@@ -144,7 +144,7 @@ function signed(value: number): string {
   return `${value > 0 ? '+' : ''}${numberText(value)}`
 }
 
-/** The results of the gates. */
+/** Renders the results of the gates. */
 export function renderGates(gates: readonly GateResult[], { paint }: TableStyle): string {
   return gates
     .map(({ passed, message }) => `${passed ? paint('green', '✓') : paint('red', '✗')} ${safeLine(message)}`)

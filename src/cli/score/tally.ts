@@ -11,7 +11,7 @@ export interface WorstRun {
   readonly explanation?: string
 }
 
-/** How often a reason was given instead of a score, with the message of the first time. */
+/** How often a reason was given instead of a score, with the first message. */
 export interface ReasonCount {
   readonly count: number
   readonly message: string
@@ -58,7 +58,7 @@ export class Tally {
     return this.#passed
   }
 
-  /** The worst of the runs that did not pass, the worst first. */
+  /** The worst runs that did not pass, worst first. */
   get worst(): readonly WorstRun[] {
     return this.#worst
   }
@@ -100,7 +100,7 @@ export class Tally {
     return this.scorer.better === 'higher' ? value < than : value > than
   }
 
-  /** Where a value lies in the range, 0 to 1, turned so that higher is better. */
+  /** The position of a value in the range, 0 to 1, inverted if lower is better. */
   #toPosition(value: number): number {
     const [low, high] = this.scorer.range
     const position = (value - low) / (high - low)
@@ -136,13 +136,13 @@ export class Tallies {
   readonly #showsInput: boolean
   #runs = 0
 
-  /** @param showsInput Whether the worst runs are kept with what their users asked. */
+  /** @param showsInput Whether the worst runs are kept with their input. */
   constructor(scorers: readonly Scorer[], showsInput = true) {
     this.#showsInput = showsInput
     this.#byScorer = new Map(scorers.map((scorer) => [scorer.id, new Tally(scorer, showsInput)]))
   }
 
-  /** Runs that at least one scorer was for. */
+  /** Number of runs to which at least one scorer applied. */
   get runs(): number {
     return this.#runs
   }
@@ -159,12 +159,12 @@ export class Tallies {
     }
   }
 
-  /** All agents together. */
+  /** The tally of a scorer over all agents. */
   ofScorer(id: string): Tally | undefined {
     return this.#byScorer.get(id)
   }
 
-  /** By agent, and for each by scorer, in the order in which they came. */
+  /** Rows by agent and then by scorer, in the order of first appearance. */
   rows(): readonly TallyRow[] {
     return [...this.#byAgent].flatMap(([agent, byScorer]) => [...byScorer.values()].map((tally) => ({ agent, tally })))
   }
