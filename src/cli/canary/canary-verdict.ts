@@ -6,7 +6,7 @@ import type { JudgePass } from './judge-again.ts'
 /** The result of one pass for one judge. */
 export interface CanaryVerdict extends JudgePass {
   /**
-   * `steady`: agreement is as measured. `drifting`: 9 nats of evidence for less agreement, worth a ticket. `drifted`: 13 nats, worth a page.
+   * `steady`: as measured. `drifting`: 9 nats of evidence for less agreement, worth a ticket. `drifted`: 13 nats, worth a page.
    * `uncalibrated`: there is no reference to compare it with.
    */
   readonly status: 'steady' | 'drifting' | 'drifted' | 'uncalibrated'

@@ -112,7 +112,7 @@ export class RunScorers {
   }
 }
 
-/** Removes content with `stripContent`. Every report uses the result, so that none can show content. */
+/** Removes what the option `stripContent` removes. Every report uses the result, so that none can show that content. */
 function withoutContent(evaluation: Evaluation): Evaluation {
   const { score } = evaluation
   if (score.status !== 'scored') {
