@@ -12,7 +12,7 @@ import { UsageError } from '../usage-error.ts'
 export interface LabelFiles {
   /** The labels of each score, from one or several people. */
   readonly byScore: ReadonlyMap<string, readonly Label[]>
-  /** Lines that nobody has filled in, and lines that name a score more than once. */
+  /** Number of lines that nobody has filled in. */
   readonly open: number
   /** Scores that have a line, labelled or not. */
   readonly drawn: ReadonlySet<string>
