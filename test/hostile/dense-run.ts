@@ -95,6 +95,15 @@ function attributesOf(shape: DenseShape, index: number, dense: string): Attribut
 }
 
 /** The JSON of everything that a dense run holds, by which its turns are measured. */
-export function denseText(): string {
+function denseText(): string {
   return `[${Array.from({ length: CALLS }, (_, index) => denseJson(index)).join(',')}]`
+}
+
+/** The processor time of reading the content of a run, and copying it, in one turn. */
+export function readingMs(): number {
+  const text = denseText()
+  const before = process.threadCpuUsage()
+  structuredClone(JSON.parse(text))
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1000
 }

@@ -9,7 +9,7 @@ import { createToolErrorsScorer } from '../../src/scorers/code/tool-errors.ts'
 import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import { createFakeJudge } from '../../src/testing/fake-judge.ts'
 import { LongTurns } from '../fuzz/long-turns.ts'
-import { denseRun, denseText } from './dense-run.ts'
+import { denseRun, readingMs } from './dense-run.ts'
 import type { DenseShape } from './dense-run.ts'
 
 /** Milliseconds of processor time that one turn may take. */
@@ -47,15 +47,6 @@ async function longTurns(shape: DenseShape, limitMs: number, redacts: boolean): 
   expect(rows().every(({ failed }) => failed === 0)).toBe(true)
   await processor.shutdown()
   return turns.report().own
-}
-
-/** The processor time of reading the content of a run, and copying it, in one turn. */
-function readingMs(): number {
-  const text = denseText()
-  const before = process.threadCpuUsage()
-  structuredClone(JSON.parse(text))
-  const { user, system } = process.threadCpuUsage(before)
-  return (user + system) / 1000
 }
 
 /** What is compiled at the first score of a process is not what is measured here. */

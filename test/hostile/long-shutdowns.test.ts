@@ -10,7 +10,7 @@ import { createToolErrorsScorer } from '../../src/scorers/code/tool-errors.ts'
 import { createRubricScorer } from '../../src/scorers/judge/rubric.ts'
 import { createFakeJudge } from '../../src/testing/fake-judge.ts'
 import { LongTurns } from '../fuzz/long-turns.ts'
-import { denseRun, denseText } from './dense-run.ts'
+import { denseRun, readingMs } from './dense-run.ts'
 import type { DenseShape } from './dense-run.ts'
 
 /** Milliseconds of processor time that one turn may take. */
@@ -63,15 +63,6 @@ async function end(shape: DenseShape, ending: Ending, limitMs: number) {
   }
   await over
   return { long: turns.report().own, ledger: processor.ledger(), handedOn }
-}
-
-/** The processor time of reading the content of a run, and copying it, in one turn. */
-function readingMs(): number {
-  const text = denseText()
-  const before = process.threadCpuUsage()
-  structuredClone(JSON.parse(text))
-  const { user, system } = process.threadCpuUsage(before)
-  return (user + system) / 1000
 }
 
 beforeAll(async () => {
