@@ -111,7 +111,7 @@ const LONG_TEXT = 10_000
 /** The JSON text of large values. */
 const written = new WeakMap<object, string>()
 
-/** Renders arguments and results call by call, in steps, so that building the sections of a large run takes little time at once. */
+/** Renders arguments and results call by call, in steps, so that a large run does not hold the event loop. */
 export function* writeInSteps(calls: readonly ToolCall[]): Generator<undefined, void> {
   let characters = 0
   for (const { arguments: given, result } of calls) {

@@ -1,7 +1,7 @@
 import { inNextTurn } from '../../scoring/host-timers.ts'
 
 /**
- * Loads the optional peers of a judge on first use. Each `import()` has a literal name and is inside a `try`, which tells bundlers that the
+ * Loads the optional peers of a judge on first use. Each `import()` has a literal name and is inside a `try`, so bundlers know that the
  * package may be missing: an installed package becomes part of the bundle, a missing one is left out. Outside of a `try`, esbuild and
  * webpack fail instead.
  */

@@ -147,7 +147,7 @@ export function isOn(given: string | undefined): boolean {
   return given?.trim().toLowerCase() === 'true'
 }
 
-/** Merges options; the environment overrides the file, because it belongs to whoever starts the process. */
+/** Merges options; the environment overrides the file, because it is set where the process is started. */
 export function withEnvironment(file: EnvironmentOptions, environment: EnvironmentOptions): EnvironmentOptions {
   const merged: Record<string, unknown> = { ...file, ...environment }
   for (const [name, { rows }] of Object.entries<OptionRow>(optionTable)) {

@@ -95,7 +95,7 @@ function* freezeAll(value: unknown): Steps {
   yield* frozenInSteps(value)
 }
 
-/** Ends the steps if one throws: the value cannot be read, and whoever reads it from the run gets the error. */
+/** Ends the steps if one throws: the value cannot be read, and reading it from the run throws the error. */
 function* quietly(steps: Steps): Steps {
   try {
     yield* steps
