@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 
 import { toJudgeOptions, toOptions, toWorkerOptions } from './given-options.ts'
-import type { Given } from './given-options.ts'
+import type { GivenOptions } from './given-options.ts'
 import { startServer } from './start.ts'
 
 const program = new Command('spanscore-server')
@@ -105,7 +105,7 @@ const program = new Command('spanscore-server')
     false,
   )
   .option('--max-job-age <seconds>', 'judge: how long a job may wait; older ones are skipped', number, 21_600)
-  .action(async (given: Given) => {
+  .action(async (given: GivenOptions) => {
     await run(given)
   })
 
@@ -117,7 +117,7 @@ await program.parseAsync().catch((error: unknown) => {
   process.exit(2)
 })
 
-async function run(given: Given): Promise<void> {
+async function run(given: GivenOptions): Promise<void> {
   if (given.role === 'worker') {
     // Loaded lazily: a service on one machine needs no Kafka client.
     const { startWorker } = await import('./start-worker.ts')

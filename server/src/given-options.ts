@@ -6,7 +6,7 @@ import type { WorkerServerOptions } from './start-worker.ts'
 import type { ServerOptions } from './start.ts'
 
 /** The arguments of the command line, with defaults. */
-export interface Given {
+export interface GivenOptions {
   readonly to?: string
   readonly header: readonly string[]
   readonly toCa?: string
@@ -66,7 +66,7 @@ type Report = ServerOptions['report']
 const MEBIBYTE = 1024 * 1024
 
 /** @throws Error with what was expected and what came */
-export function toWorkerOptions(given: Given, report: Report): WorkerServerOptions {
+export function toWorkerOptions(given: GivenOptions, report: Report): WorkerServerOptions {
   const { to, configPath, limits, traces } = toOptions(given, report)
   return {
     ...toGroupOptions(given),
@@ -87,7 +87,7 @@ export function toWorkerOptions(given: Given, report: Report): WorkerServerOptio
 }
 
 /** @throws Error with what was expected and what came */
-export function toJudgeOptions(given: Given, report: Report): JudgeServerOptions {
+export function toJudgeOptions(given: GivenOptions, report: Report): JudgeServerOptions {
   const { to, configPath } = toOptions(given, report)
   return {
     ...toGroupOptions(given),
@@ -100,14 +100,14 @@ export function toJudgeOptions(given: Given, report: Report): JudgeServerOptions
   }
 }
 
-function required(to: ServerOptions['to'], { role }: Given): Destination {
+function required(to: ServerOptions['to'], { role }: GivenOptions): Destination {
   if (to === undefined) throw new Error(`--role ${role}: expected --to with the endpoint that scores go to, got none.`)
   return to
 }
 
 /** Options that workers and judge workers share. */
 function toGroupOptions(
-  given: Given,
+  given: GivenOptions,
 ): Pick<WorkerServerOptions, 'kafka' | 'host' | 'httpPort' | 'sessionTimeoutMs' | 'commitMs'> {
   if (given.brokers === undefined) throw new Error(`--role ${given.role}: expected --brokers host:port,…, got none.`)
   const password =
@@ -141,7 +141,7 @@ function toGroupOptions(
 }
 
 /** @throws Error with what was expected and what came */
-export function toOptions(given: Given, report: Report): ServerOptions {
+export function toOptions(given: GivenOptions, report: Report): ServerOptions {
   const token =
     given.tokenFile === undefined ? process.env['SPANSCORE_SERVER_TOKEN'] : read('--token-file', given.tokenFile).trim()
   const clientCa = given.tlsClientCa === undefined ? undefined : read('--tls-client-ca', given.tlsClientCa)

@@ -2,7 +2,7 @@ import { recognise, roleOf } from 'spanscore/engine'
 import type { SourceLog, SourceSpan } from 'spanscore/engine'
 
 import type { RecordBytes } from '../log/span-log.ts'
-import type { RunUnit } from './run-unit.ts'
+import type { DueItem } from './due-times.ts'
 import type { HeldBytes } from './span-content.ts'
 
 /** A log record of a held span. */
@@ -42,6 +42,29 @@ export interface HeldSpan extends HeldBytes {
   nextSibling: HeldSpan | undefined
   /** The unit whose outermost span it is. */
   unit: RunUnit | undefined
+}
+
+/**
+ * The spans that are settled together: an outermost agent with everything below it, or, without an agent, spans that are connected by their
+ * parents.
+ */
+export interface RunUnit extends DueItem {
+  readonly traceId: string
+  /** The outermost span that has arrived. */
+  top: HeldSpan
+  spans: HeldSpan[]
+  /** Time of the log when its latest span arrived. */
+  lastSeenMs: number
+  /** Time of the log when its first span arrived. */
+  firstSeenMs: number
+  /** `settling` while its runs are being scored, `emitted` once their scores were acknowledged. */
+  state: 'open' | 'settling' | 'emitted' | 'finished'
+  /** Time of the log until which it waits for late spans, once its scores were acknowledged. */
+  lingersUntilMs: number
+  /** The number of its recognised spans. */
+  recognised: number
+  startTimeMs: number
+  endTimeMs: number
 }
 
 /** The position of a span on the log. */

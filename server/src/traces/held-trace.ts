@@ -1,7 +1,7 @@
 import type { DueItem } from './due-times.ts'
 import { childrenOf } from './held-span.ts'
-import type { HeldLog, HeldSpan } from './held-span.ts'
-import type { RunUnit } from './run-unit.ts'
+import type { HeldLog, HeldSpan, RunUnit } from './held-span.ts'
+
 import { heldSize } from './span-content.ts'
 
 /** The unfinished spans of a trace. */

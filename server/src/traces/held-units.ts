@@ -2,13 +2,12 @@ import type { TraceBufferOptions } from './buffer-options.ts'
 import { DueTimes } from './due-times.ts'
 import { HeldContents } from './held-contents.ts'
 import { anchorOf } from './held-span.ts'
-import type { HeldLog, HeldSpan } from './held-span.ts'
+import type { HeldLog, HeldSpan, RunUnit } from './held-span.ts'
 import { createTrace, disconnect } from './held-trace.ts'
 import type { HeldTrace } from './held-trace.ts'
 import { canBePacked, packedPlaces, packTrace, spanCountOf, unitCountOf, unpackTrace } from './packed-trace.ts'
 import type { PackedTrace } from './packed-trace.ts'
 import { addToUnit, createUnit, mergeUnits } from './run-unit.ts'
-import type { RunUnit } from './run-unit.ts'
 
 /** Spans of a trace that are no longer needed. */
 export interface FinishedSpans {

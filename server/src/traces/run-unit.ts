@@ -1,28 +1,4 @@
-import type { DueItem } from './due-times.ts'
-import type { HeldSpan } from './held-span.ts'
-
-/**
- * The spans that are settled together: an outermost agent with everything below it, or, without an agent, spans that are connected by their
- * parents.
- */
-export interface RunUnit extends DueItem {
-  readonly traceId: string
-  /** The outermost span that has arrived. */
-  top: HeldSpan
-  spans: HeldSpan[]
-  /** Time of the log when its latest span arrived. */
-  lastSeenMs: number
-  /** Time of the log when its first span arrived. */
-  firstSeenMs: number
-  /** `settling` while its runs are being scored, `emitted` once their scores were acknowledged. */
-  state: 'open' | 'settling' | 'emitted' | 'finished'
-  /** Time of the log until which it waits for late spans, once its scores were acknowledged. */
-  lingersUntilMs: number
-  /** The number of its recognised spans. */
-  recognised: number
-  startTimeMs: number
-  endTimeMs: number
-}
+import type { HeldSpan, RunUnit } from './held-span.ts'
 
 /** Creates an empty unit. */
 export function createUnit(traceId: string, top: HeldSpan, nowMs: number, state: 'open' | 'emitted'): RunUnit {

@@ -1,6 +1,5 @@
-import type { HeldSpan } from './held-span.ts'
+import type { HeldSpan, RunUnit } from './held-span.ts'
 import type { HeldTrace } from './held-trace.ts'
-import type { RunUnit } from './run-unit.ts'
 
 /** How long units wait. All times are times of the log, in milliseconds. */
 export interface WaitingTimes {

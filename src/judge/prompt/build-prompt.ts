@@ -1,6 +1,9 @@
+import type { Inquiry } from '../inquiry.ts'
+import { keyedHash } from '../randomness.ts'
 import { delimit, describeBoundary } from './boundary.ts'
 import { describeQuestions, describeReply } from './describe-inquiry.ts'
 import { fitSections } from './fit-sections.ts'
+import { prepareCall } from './prepare-call.ts'
 import type { PreparedCall } from './prepare-call.ts'
 import type { Prompt } from './prompt.ts'
 import { promptBytes } from './prompt.ts'
@@ -66,3 +69,36 @@ export function buildPrompt(call: PreparedCall, maxBytes: number): FittedPrompt 
 }
 
 const BYTES_OF_A_NUMBER = 16
+
+/** One of everything that a prompt can contain, without any scorer's text. */
+const blank: Inquiry = {
+  role: '',
+  sections: [{ title: 's', fragments: [{ text: '', cut: 'last' }] }],
+  questions: [
+    {
+      ids: ['q1', 'q2', 'q3'],
+      text: '',
+      verdicts: ['a', 'b'],
+      picks: { name: 'p', from: ['t'], required: ['a'], forbidden: ['b'] },
+      failsNonsense: true,
+    },
+  ],
+  lists: [{ name: 'l', prefix: 'i', instruction: '', max: 1, from: 's', question: { text: '', verdicts: ['a', 'b'] } }],
+  notes: [{ name: 'n', instruction: '' }],
+  vary: 's',
+}
+
+/**
+ * Everything that a judge reads besides a scorer's own text: rules, marks, controls, shape of the reply. It is part of every judge scorer's
+ * version, because different words may give different scores.
+ */
+export function promptScaffold(): unknown {
+  const randomness = {
+    hex: (bytes: number): string => '0'.repeat(2 * bytes),
+    integer: (): number => 0,
+    digest: (text: string): string => keyedHash('', text),
+  }
+  return [blank, { ...blank, vary: undefined, lists: [] }].map(
+    (inquiry) => buildPrompt(prepareCall(inquiry, randomness, true), Infinity)?.prompt,
+  )
+}

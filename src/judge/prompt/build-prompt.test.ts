@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { promptScaffold } from './prompt-scaffold.ts'
+import { promptScaffold } from './build-prompt.ts'
 
 it('holds every part of a prompt that is not a scorer’s own, the same each time', () => {
   expect(promptScaffold()).toEqual(promptScaffold())

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import { replyMessages } from './payloads.ts'
-import { messageOfChunks } from './stream-chunks.ts'
 
 function chunk(delta: object): string {
   return JSON.stringify({ id: 'c', choices: [{ index: 0, delta }] })
@@ -17,17 +16,17 @@ it('joins the words of a stream', () => {
 })
 
 it('joins the arguments of parallel calls by their index', () => {
-  const message = messageOfChunks([
+  const messages = replyMessages([
     chunk(call(0, 'add', '{"a"')),
     chunk(call(1, 'sum', '{"b":2}')),
     chunk(call(0, undefined, ':1}')),
   ])
-  expect(message?.parts).toEqual([
+  expect(messages?.[0]?.parts).toEqual([
     { type: 'tool_call', id: 'id-0', name: 'add', arguments: { a: 1 } },
     { type: 'tool_call', id: 'id-1', name: 'sum', arguments: { b: 2 } },
   ])
 })
 
-it('takes lists of anything else for no stream', () => {
-  expect(messageOfChunks(['x', 1, null, { choices: [{ message: { content: 'x' } }] }])).toBeUndefined()
+it('reads no answer from a list without chunks', () => {
+  expect(replyMessages(['x', 1, null, { choices: [{ index: 0 }] }])).toBeUndefined()
 })
