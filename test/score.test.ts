@@ -97,7 +97,7 @@ describe('spanscore score', () => {
 
   it('names a scorer that no run was for', async () => {
     const filtered = config('filtered', `${toolErrors}, ${entry("agent: 'nobody'")}`)
-    const line = `answer_present was not for any of the ${weatherRuns.length} runs: its agent is nobody.`
+    const line = `answer_present did not apply to any of the ${weatherRuns.length} runs: its agent is nobody.`
     const table = await run(['score', '--config', filtered, traces])
     expect(table.stdout).toContain(line)
     const json = await run(['score', '--json', '--config', filtered, traces])
@@ -321,7 +321,7 @@ describe('spanscore score', () => {
       ],
       [
         ['--config', standard, '--fail-under', 'tool_errors=0.5'],
-        '--fail-under: of tool_errors, lower is better; use --fail-over tool_errors=0.5',
+        '--fail-under: for tool_errors, lower is better; use --fail-over tool_errors=0.5',
       ],
       [
         ['--config', standard, '--fail-under', 'tool_call_accuracy=7'],

@@ -5,7 +5,7 @@ import type { JudgeServerOptions } from './start-judge-worker.ts'
 import type { WorkerServerOptions } from './start-worker.ts'
 import type { ServerOptions } from './start.ts'
 
-/** The arguments of the command line, with defaults. */
+/** The arguments of the command line, with defaults. `command-line.ts` describes each of them. */
 export interface GivenOptions {
   readonly to?: string
   readonly header: readonly string[]

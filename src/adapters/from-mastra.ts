@@ -25,7 +25,7 @@ export interface MastraScorer {
 /** Options of `fromMastra`. */
 export interface FromMastraOptions extends AdapterOptions {
   /**
-   * What the scorer's `run.input` and `run.output` are: those of an agent (Mastra's messages, tool calls included), or texts.
+   * The form of the scorer's `run.input` and `run.output`: `agent` for Mastra's messages with tool calls, `text` for texts.
    *
    * @default 'agent'
    */

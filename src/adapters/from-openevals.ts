@@ -14,7 +14,7 @@ export interface FromOpenEvalsOptions extends AdapterOptions {
   /** The `key` of the result that is the score, if the evaluator returns several. @default the only one */
   readonly key?: string
   /**
-   * What `inputs` and `outputs` are: texts, or messages with tool calls, which trajectory evaluators take.
+   * The form of `inputs` and `outputs`: `text` for texts, `messages` for messages with tool calls, which trajectory evaluators take.
    *
    * @default 'text'
    */

@@ -28,7 +28,7 @@ export function informedness({ sensitivity, specificity }: Pick<Rates, 'sensitiv
  *
  * @param passed The share that the judge passes, by weight, 0 to 1.
  * @param n The effective number of runs from which that share was estimated.
- * @returns `undefined` if sensitivity + specificity − 1 is below .3, because a division by so little would give noise.
+ * @returns `undefined` if sensitivity + specificity − 1 is below .3, because dividing by so small a number would give noise.
  */
 export function correctedShare(passed: number, n: number, rates: JudgeRates): CorrectedShare | undefined {
   const says = informedness(rates)

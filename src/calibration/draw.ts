@@ -13,9 +13,9 @@ export interface Drawn<T> {
 }
 
 /**
- * Draws scores to label. As far as there are enough, about half of them have the verdict `pass` and half `fail`, so that rare failures
- * are labelled, too. A coin for each score decides how many have which verdict: with a fixed number, the verdicts of the last scores
- * would follow from those before. Among scores with one verdict, the probability is proportional to the number of runs that a score
+ * Draws scores to label. If there are enough of both, about half of them have the verdict `pass` and half `fail`, so that rare failures
+ * are labelled, too. A coin for each score decides how many of each there are: with fixed numbers, somebody who labels could
+ * infer the verdicts of the last scores from the earlier ones. Among scores with one verdict, the probability is proportional to the number of runs that a score
  * represents, so that all labels count alike. It draws exactly `count` scores, or all if there are fewer.
  *
  * The probabilities are exact for the numbers that the coins gave. Estimates are made for each verdict by itself, so that they are
@@ -23,7 +23,7 @@ export interface Drawn<T> {
  * summed probabilities (Madow 1949; Särndal, Swensson, Wretman, "Model Assisted Survey Sampling", 3.6).
  *
  * @param random Gives numbers from 0 to 1, 1 excluded.
- * @returns the drawn scores in random order: their place says nothing of their verdict.
+ * @returns the drawn scores in random order, which does not reveal their verdict.
  */
 export function draw<T extends Drawable>(scores: readonly T[], count: number, random: () => number): Drawn<T>[] {
   const passed = scores.filter(({ label }) => label === 'pass')
@@ -33,11 +33,11 @@ export function draw<T extends Drawable>(scores: readonly T[], count: number, ra
   return shuffled([...drawFrom(failed, ofFailed, random), ...drawFrom(passed, drawn - ofFailed, random)], random)
 }
 
-/** How many of the drawn scores have the verdict `fail`: as many as coins show heads, within what there is. */
+/** How many of the drawn scores have the verdict `fail`: the number of coins that show heads, if there are enough scores of both verdicts. */
 function countOfFailed(drawn: number, passed: number, failed: number, random: () => number): number {
   let heads = 0
   for (let coin = 0; coin < drawn; coin++) if (random() < 0.5) heads++
-  // With two scores or more, both verdicts are represented: one that is never drawn would be taken for one that does not exist.
+  // With two scores or more, both verdicts are drawn: otherwise a verdict that was not drawn would look like one that no score has.
   const least = drawn < 2 ? 0 : 1
   const fewest = Math.max(drawn - passed, Math.min(least, failed))
   const most = Math.min(failed, drawn - Math.min(least, passed))

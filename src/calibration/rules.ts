@@ -10,7 +10,7 @@ import { FALLS, PAGE_NATS, surelyReached, TICKET_NATS } from './evidence.ts'
  */
 export function calibrationRules(calibrations: readonly Calibration[]): string {
   return [
-    '# Made by `spanscore calibrate`: calibrate again, and do not edit. docs/calibration.md explains it.',
+    '# Written by `spanscore calibrate`. Do not edit it: calibrate again. docs/calibration.md explains it.',
     ...calibrations.map((calibration) => `# ${comment(calibration)}`),
     'groups:',
     ...group('spanscore-calibration', '2m', [
@@ -114,12 +114,12 @@ function canaryGroup(calibrations: readonly Calibration[]): string[] {
       ].join('\n'),
     ),
     alert('SpanscoreJudgeDrifted', `${strongest} > ${PAGE_NATS}`, 'page', {
-      summary: `The judge ${judge} agrees with people less than it did`,
+      summary: `The judge ${judge} agrees with people less than before`,
       description:
-        'Evidence of {{ $value | printf "%.0f" }} nats on the labelled runs. What it says of live runs has changed with it: read its scores with care, and calibrate again.',
+        'Evidence of {{ $value | printf "%.0f" }} nats on the labelled runs. Its scores of live runs have changed in the same way: interpret them with care, and calibrate again.',
     }),
     alert('SpanscoreJudgeDrifting', `${strongest} > ${TICKET_NATS}`, 'ticket', {
-      summary: `The judge ${judge} may agree with people less than it did`,
+      summary: `The judge ${judge} may agree with people less than before`,
       description: 'Evidence of {{ $value | printf "%.0f" }} nats on the labelled runs.',
     }),
   ])

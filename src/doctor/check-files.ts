@@ -50,7 +50,7 @@ function readConfig(
     )
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- resolveOptions checks every property of it
     const resolved = resolveOptions(options as ScoringOptions, true)
-    findings.push({ isGood: true, text: 'Configuration file: it loads, and its options are right.' })
+    findings.push({ isGood: true, text: 'Configuration file: it loads, and its options are valid.' })
     return resolved
   } catch (error) {
     const cure = error instanceof Error ? error.message : String(error)

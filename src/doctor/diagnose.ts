@@ -170,7 +170,7 @@ export function configFindings(facts: Pick<ScoringFacts, 'scorers' | 'budget'>):
     good(`Scorers: ${scorers.join(', ')}.`),
     ...judges.map(({ id, model, unavailable }) =>
       unavailable === undefined
-        ? good(`Judge ${model} (${id}): its package and key are there.`)
+        ? good(`Judge ${model} (${id}): its package and key were found.`)
         : bad(`Judge ${model} (${id}) cannot be asked.`, unavailable),
     ),
     ...(judges.length === 0 ? [] : [good(`Budget of judges: ${facts.budget}.`)]),
@@ -180,7 +180,7 @@ export function configFindings(facts: Pick<ScoringFacts, 'scorers' | 'budget'>):
 function runFindings(facts: ProcessFacts): readonly Finding[] {
   const { runs, spans, scoring, when } = facts
   if (runs.length === 0) {
-    const waited = when === 'late' ? 'in the time that was waited' : 'before the process ended'
+    const waited = when === 'late' ? 'within the waiting time' : 'before the process ended'
     return [
       spans === 0
         ? bad(
@@ -216,7 +216,7 @@ function runFindings(facts: ProcessFacts): readonly Finding[] {
 }
 
 /**
- * What to do where a library of agents or models was loaded and no run was seen.
+ * What to do if a library of agents or models was loaded and no run was seen.
  *
  * @param packages names of loaded packages, with their versions
  * @returns `undefined` if none of the libraries that we know was loaded
@@ -268,7 +268,7 @@ function instrumentationFinding({ agent, dialect, scope, content, missing, setti
       ? `Record it with ${setting}.`
       : missing.includes('toolCalls')
         ? "There is no span of a model call: instrument the model's client. See docs/instrumentations.md."
-        : 'See docs/instrumentations.md for what records it.'
+        : 'docs/instrumentations.md names the setting that records it.'
   return bad(text, cure)
 }
 

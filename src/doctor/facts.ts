@@ -31,7 +31,7 @@ export interface ProcessFacts {
 export interface ProviderFacts {
   /** Name of its class. */
   readonly name: string
-  /** Its processors, by class name, with the exporter of each; absent where the provider does not show them. */
+  /** Its processors, by class name, with the exporter of each; absent if the provider does not show them. */
   readonly processors?: readonly { readonly name: string; readonly exporter?: string }[]
 }
 

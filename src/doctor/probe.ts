@@ -18,11 +18,11 @@ import { toScoringFacts } from './scoring-facts.ts'
 const API = Symbol.for('opentelemetry.js.api.1')
 const MOST_RUNS = 5
 
-/** What `spanscore doctor` asks of the processes that it starts. */
+/** The settings that `spanscore doctor` passes to the processes that it starts. */
 export interface ProbeSettings {
   /** The folder in which each process writes its facts, as `<pid>.json`. */
   readonly folder: string
-  /** How long a first run is waited for, in milliseconds. */
+  /** How long to wait for the first run, in milliseconds. */
   readonly waitMs: number
   /** Whether each judge is asked once. */
   readonly asks: boolean
@@ -124,7 +124,7 @@ function guarded(run: () => unknown): void {
 function createObserver(onRun: (run: AgentRun) => void): ScoringSpanProcessor {
   const scorer = defineScorer({
     id: 'spanscore_doctor',
-    description: 'Looks at runs for spanscore doctor.',
+    description: 'Observes runs for spanscore doctor.',
     kind: 'code',
     inline: true,
     assess: () => ({ status: 'scored', value: 1 }),
@@ -199,7 +199,7 @@ function toProviderFacts(provider: object, observer: object, described: readonly
 const RELEVANT =
   /^(?:@opentelemetry\/(?:api|sdk-[\w-]+|instrumentation-[\w-]+)|@arizeai\/[\w-]+|@traceloop\/[\w-]+|@ai-sdk\/[\w-]+|@mastra\/core|@langchain\/[\w-]+|@openai\/agents|@anthropic-ai\/sdk|ai|langfuse|openai|spanscore)$/
 
-/** Watches which packages this process loads from now on, ES modules and CommonJS; gives their versions. */
+/** Watches which packages this process loads from now on, as ES modules or CommonJS. The result returns their versions. */
 function watchLoadedPackages(): () => Readonly<Record<string, string>> {
   const manifests = new Map<string, string>()
   // This is not an import, because an older Node.js without the function could not load this file, nor the application.

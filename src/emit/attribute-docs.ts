@@ -8,13 +8,13 @@ export interface AttributeDoc {
 export const scoreAttributeDocs: Readonly<Record<string, AttributeDoc>> = {
   score: { type: 'double', doc: "The score, in the scorer's own units." },
   label: { type: 'string', doc: '`pass` or `fail`, by the pass mark.' },
-  version: { type: 'string', doc: "The scorer's version, 8 characters; on the agent's span alone." },
-  explanation: { type: 'string', doc: 'Why, in 1,024 characters at most; where `emit.explanations` allows it.' },
-  status: { type: 'string', doc: '`skipped` or `failed`, where there is no score.' },
+  version: { type: 'string', doc: "The scorer's version, 8 characters; only on the agent's span." },
+  explanation: { type: 'string', doc: 'The explanation, 1,024 characters at most, if `emit.explanations` allows it.' },
+  status: { type: 'string', doc: '`skipped` or `failed`, if there is no score.' },
   status_reason: { type: 'string', doc: 'The reason or the code: see [reasons.md](reasons.md).' },
   status_message: {
     type: 'string',
-    doc: 'What happened and what to do. What of it is content leaves only where explanations do.',
+    doc: 'What happened and what to do. Content in it is left out unless `emit.explanations` allows it.',
   },
 }
 

@@ -33,7 +33,7 @@ export interface EmitOptions {
 
 /** One evaluation that is to be written, and where it belongs. */
 export interface Emission {
-  /** What a scorer gave for a run. */
+  /** The result of a scorer for a run. */
   readonly evaluation: Evaluation
   /** Absent if the run was left out before it was reconstructed. */
   readonly run: AgentRun | undefined
@@ -47,7 +47,7 @@ export interface Emission {
   readonly counted: boolean
   /** Attributes that `metricAttributes` copies. */
   readonly extra: ScoreAttributes
-  /** Present where a score is the same in whichever process it is computed. */
+  /** Present if every process that computes this score gives it the same identity. */
   readonly identity?: ScoreIdentity
 }
 

@@ -14,9 +14,9 @@ export const COUNTERS = {
     '1',
     'Sum of weights over all runs that were chosen to be scored, by whether they were scored or lost.',
   ],
-  runs: ['spanscore.runs', '{run}', 'Agent runs that were closed, or given up at a limit.'],
-  tokens: ['spanscore.judge.tokens', '{token}', 'Tokens that judges took.'],
-  cost: ['spanscore.judge.cost', '{USD}', 'What judges cost, where the price of their model is known.'],
+  runs: ['spanscore.runs', '{run}', 'Agent runs that were closed, or dropped at a limit.'],
+  tokens: ['spanscore.judge.tokens', '{token}', 'Tokens that judges used.'],
+  cost: ['spanscore.judge.cost', '{USD}', 'The cost of judges, if the price of their model is known.'],
 } as const
 
 /** Name of one of the counters. */

@@ -4,7 +4,7 @@ import type { Context, MeterProvider, TracerProvider } from '@opentelemetry/api'
 export interface LogRecordLike {
   /** `gen_ai.evaluation.result`. */
   readonly eventName: string
-  /** 9 (INFO) with a score, 13 (WARN) where scoring failed. */
+  /** 9 (INFO) with a score, 13 (WARN) if scoring failed. */
   readonly severityNumber: number
   /** `INFO` or `WARN`. */
   readonly severityText: string

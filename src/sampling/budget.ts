@@ -147,7 +147,7 @@ export class Budget {
       return {
         admitted: false,
         reason: 'thinned',
-        message: `More is asked for than the budget allows; it keeps ${percent(rate)} of runs.`,
+        message: `More scores are requested than the budget allows, so it admits ${percent(rate)} of runs.`,
       }
     }
     const reservation = this.reserve(request.estimate)

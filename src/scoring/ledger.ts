@@ -105,7 +105,7 @@ export class Ledger {
     counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1)
   }
 
-  /** Uncounts a run that was offered, because the process that calls the scorer counts it. */
+  /** Takes an offered run out of the counts, because the process that calls the scorer counts it. */
   handedOver(scorerId: string): void {
     const counts = this.#scorers.get(scorerId)
     if (counts) counts.runs -= 1

@@ -32,17 +32,17 @@ export type JudgeBehaviour =
 /** Options of `createFakeJudge`. */
 export interface FakeJudgeOptions {
   /**
-   * What the judge would say if it did not misbehave: the most or the least favourable verdict everywhere, or a script. Lists
-   * that the script says nothing of get two items.
+   * What the judge would say if it did not misbehave: the most or the least favourable verdict everywhere, or a script. A list
+   * that the script does not mention gets two items.
    *
    * @default 'unfavourable'
    */
   readonly truth?: 'favourable' | 'unfavourable' | ScriptedVerdicts
-  /** Of `lenient` and `noisy`, 0 to 1. @default 0.2 */
+  /** How often `lenient` and `noisy` judges give a wrong verdict: a probability from 0 to 1. @default 0.2 */
   readonly rate?: number
-  /** Of `lenient` and `noisy`: the same seed, the same judge. @default 1 */
+  /** Seed of the random verdicts of `lenient` and `noisy` judges: a judge with the same seed gives the same verdicts. @default 1 */
   readonly seed?: number
-  /** Of `verbose-biased`. @default 400 */
+  /** The number of characters above which a `verbose-biased` judge praises a text. @default 400 */
   readonly longerThan?: number
 }
 

@@ -44,7 +44,7 @@ export interface OtlpReceiverOptions {
   readonly port?: number
   /** Called with each request that was accepted. */
   readonly onBatch?: (batch: ReceivedBatch) => void
-  /** HTTP status to answer with, to see how exporters bear a refusing backend. @default 200 */
+  /** HTTP status to answer with, to test how exporters handle a backend that refuses data. @default 200 */
   readonly status?: (signal: 'traces' | 'logs' | 'metrics') => number
 }
 

@@ -28,7 +28,7 @@ export interface ToolInvocation {
 export interface TestMessage {
   /** @default 'test-message' */
   readonly id: string
-  /** Who speaks. */
+  /** The author of the message. */
   readonly role: 'user' | 'assistant' | 'system' | 'tool'
   /** The text, its parts, and the tool calls. */
   readonly content: {
@@ -42,7 +42,7 @@ export interface TestMessage {
 export interface TestMessageOptions {
   /** The text of the message. */
   readonly content: string
-  /** Who speaks. */
+  /** The author of the message. */
   readonly role: TestMessage['role']
   /** @default 'test-message' */
   readonly id?: string
@@ -69,9 +69,9 @@ export interface AgentTestRun<Output = unknown> {
 
 /** What `createAgentTestRun` takes: messages from `createTestMessage`, or in any other form that `.run()` reads. */
 export interface AgentTestRunOptions<Output = unknown> {
-  /** What the run was given. @default [] */
+  /** The messages that the run received. @default [] */
   readonly inputMessages?: readonly unknown[]
-  /** What the run answered: messages, or anything else that `.run()` reads. */
+  /** The answer of the run: messages, or anything else that `.run()` reads. */
   readonly output: Output
   /** System messages of the run. @default [] */
   readonly systemMessages?: readonly unknown[]

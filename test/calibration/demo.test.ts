@@ -104,7 +104,7 @@ describe('labels of the demo’s runs', { timeout: 120_000 }, () => {
     const { code, stdout, stderr } = await run(...argv, drawn)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^40 of 45 runs that prompt_alignment [0-9a-f]{8} \(gpt-5-mini.*\) scored are drawn/)
-    expect(stdout).toContain('The file holds what the runs hold')
+    expect(stdout).toContain('The file holds the content of the runs')
     const lines = readLines(drawn)
     expect(lines).toHaveLength(40)
     expect(new Set(lines.map(({ runId }) => runId)).size).toBe(40)
@@ -158,11 +158,11 @@ describe('labels of the demo’s runs', { timeout: 120_000 }, () => {
     expect(statSync(canaryFile).mode & 0o077).toBe(0)
   })
 
-  it('are judged again: measured once as a reference, then held against it, and sent as metrics', async () => {
+  it('are judged again, compared with an earlier reference, and sent as metrics', async () => {
     const first = await canary()
     expect(first).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/no reference yet: run spanscore canary --ref/),
+      stdout: expect.stringMatching(/There is no reference yet\. Run spanscore canary --ref/),
     })
     expect(first.stderr).toContain('metrics are not sent')
     for (let pass = 0; pass < 3; pass++) expect((await canary('--reference', '--out', at('metrics.json'))).code).toBe(0)
@@ -181,7 +181,7 @@ describe('labels of the demo’s runs', { timeout: 120_000 }, () => {
     expect(sent).toContain('"stringValue":"prompt_alignment"')
     expect(await canary('--fail-under', 'prompt_alignment=0.99')).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/agrees with people on 0\.\d+ of the runs, under 0\.99/),
+      stdout: expect.stringMatching(/agrees with people on 0\.\d+ of the runs, which is below 0\.99/),
     })
   })
 
@@ -204,7 +204,7 @@ describe('labels of the demo’s runs', { timeout: 120_000 }, () => {
     const found = await run('canary', canaryFile, '--config', other, '--calibration', calibrationFile)
     expect(found).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/uncalibrated: calibrated is prompt_alignment/),
+      stdout: expect.stringMatching(/uncalibrated: Calibrated are: prompt_alignment/),
     })
     const honest = answer
     answer = () => ({ status: 401, error: { message: 'no', type: 'invalid_request_error' } }) as never
@@ -268,7 +268,7 @@ describe('labels that cannot be used', { timeout: 120_000 }, () => {
     const few = changed('few.jsonl', (line, index) => ({ ...line, label: index < 12 ? line.label : null }))
     expect((await calibrate(few)).stderr).toMatch(/people (?:pass|fail) only \d of the labelled runs, so s/)
     const nobody = await run('calibrate', ...files, '--labels', labels, '--out', at('refused'))
-    expect(nobody.stderr).toMatch(/line 1: expected who labelled it, .* got nobody/)
+    expect(nobody.stderr).toMatch(/line 1: expected the name of the labeller .* got neither/)
     const contrary = changed('contrary.jsonl', (line) => ({ ...line, label: line.label === 'pass' ? 'fail' : 'pass' }))
     expect((await calibrate(labels, '--labels', contrary)).stderr).toMatch(
       /ann labels prompt_alignment of run .* before/,

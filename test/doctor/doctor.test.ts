@@ -50,7 +50,7 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
     expect(out).toMatch(/✓ Meter provider: MeterProvider/)
     expect(out).toMatch(/✓ Logger provider: LoggerProvider/)
     expect(out).toContain('✓ Scorers: answered, rubric (0 %).')
-    expect(out).toContain('✓ Judge local/judge (rubric): its package and key are there.')
+    expect(out).toContain('✓ Judge local/judge (rubric): its package and key were found.')
     expect(out).toContain('✓ Instrumentation: gen-ai (agents), agent greeter, content full.')
     expect(out).toContain('✓ Scores: 1 so far.')
     expect(out).toContain('All is well.')
@@ -141,8 +141,8 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
   })
 
   test('reports when the time is over where no agent runs, and passes on the signal that ends the application', async () => {
-    const { code, out } = await doctor(['--wait', '2', ...run('no-agents')], { endsAt: 'need a look' })
-    expect(out).toMatch(/✗ Runs: 1 spans? and no agent run in the time that was waited\.\n {2}Add an instrumentation/)
+    const { code, out } = await doctor(['--wait', '2', ...run('no-agents')], { endsAt: 'need attention' })
+    expect(out).toMatch(/✗ Runs: 1 spans? and no agent run within the waiting time\.\n {2}Add an instrumentation/)
     expect(code).toBe(1)
   })
 
@@ -180,12 +180,12 @@ export default {
 }`
     const { code, out } = await check(config, { SPANSCORE_SAMPEL: '1' })
     expect(code).toBe(1)
-    expect(out).toContain('✓ Configuration file: it loads, and its options are right.')
+    expect(out).toContain('✓ Configuration file: it loads, and its options are valid.')
     expect(out).toMatch(/✗ Judge openai\/gpt-5-mini \(rubric\) cannot be asked\.\n {2}.*OPENAI_API_KEY/)
     expect(out).toContain('✓ Budget of judges: 5 calls a minute, 10 USD a day.')
     expect(out).toContain('✗ Environment: SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE')
     expect(out).toMatch(/✗ Package @opentelemetry\/api is not installed\.\n {2}npm install @opentelemetry\/api/)
-    expect(out).toContain('Not seen from here: the tracer provider')
+    expect(out).toContain('Only a running application shows the tracer provider')
   })
 
   test('names what keeps a judge from answering', async () => {

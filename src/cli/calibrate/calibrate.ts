@@ -25,7 +25,9 @@ import { renderAgreement, renderCalibration } from './report-text.ts'
 
 /** The command-line options of `spanscore calibrate`. */
 export interface CalibrateOptions {
+  /** The files of labels. */
   readonly labels: readonly string[]
+  /** The labeller of lines that do not name one. */
   readonly labeller?: string
   /** The folder to write into. */
   readonly out: string

@@ -5,7 +5,9 @@ import { UsageError } from '../usage-error.ts'
 
 /** How the user identifies the judge. */
 export interface JudgeChoice {
+  /** The scorer's id. */
   readonly scorer?: string
+  /** The scorer's version. */
   readonly scorerVersion?: string
   /** The model that answered. */
   readonly judge?: string
@@ -58,7 +60,7 @@ export function chooseJudge(all: readonly JudgedRun[], choice: JudgeChoice): Cho
   const [one] = latest
   if (one === undefined) {
     const asked = [scorerVersion && `--scorer-version ${scorerVersion}`, judge && `--judge ${judge}`].filter(Boolean)
-    throw new UsageError(`${asked.join(', ')}: no score in the files fits; they hold ${names.join(', ')}`)
+    throw new UsageError(`${asked.join(', ')}: no score in the files matches; they hold ${names.join(', ')}`)
   }
   const name = judgeName(one)
   const { version, judgeModel } = one

@@ -16,9 +16,13 @@ import { readLabels, scoreOf } from './read-labels.ts'
 
 /** The command-line options of `spanscore calibrate draw`. */
 export interface DrawOptions extends JudgeChoice {
+  /** How many runs to draw. */
   readonly n: number
+  /** The same files and seed give the same runs. */
   readonly seed?: number
+  /** Files of runs that were drawn before and are left out. */
   readonly labels?: readonly string[]
+  /** The new file. */
   readonly out: string
 }
 
@@ -40,7 +44,9 @@ export async function drawRuns(files: readonly string[], options: DrawOptions, c
   const text = [...drawn.keys()].map((runId) => `${lines.get(runId) ?? ''}\n`).join('')
   writeNew(options.out, text)
   const notes = [
-    others.length === 0 ? '' : `Not drawn from: ${others.join(', ')} (--scorer-version, --judge).`,
+    others.length === 0
+      ? ''
+      : `Runs scored by other judges were left out: ${others.join(', ')} (--scorer-version and --judge choose one).`,
     empty === 0 ? '' : `${empty.toLocaleString('en')} scored runs hold no content and were left out.`,
     before.size === 0 ? '' : `${before.size.toLocaleString('en')} runs that were drawn before were left out.`,
   ].filter((note) => note !== '')
@@ -48,7 +54,7 @@ export async function drawRuns(files: readonly string[], options: DrawOptions, c
   const said = [
     `${drawn.size.toLocaleString('en')} of ${of} are drawn into ${safeLine(options.out)} (--seed ${seed}).`,
     ...notes.map(safeLine),
-    'The file holds what the runs hold: messages, tool calls, answers. Set "label" of each line to "pass" or "fail", then:',
+    'The file holds the content of the runs: messages, tool calls, answers. Set "label" of each line to "pass" or "fail", then:',
     `  spanscore calibrate ${files.map(safeLine).join(' ')} --labels ${safeLine(options.out)} --labeller YOUR_NAME`,
   ]
   await write(context.stdout, `${said.join('\n')}\n`)

@@ -51,7 +51,7 @@ export async function readLabels(files: readonly string[], labeller: string | un
       const who = line.labeller?.trim() || labeller
       if (who === undefined) {
         throw new UsageError(
-          `${place}: expected who labelled it, in "labeller" or for all lines by --labeller NAME, got nobody`,
+          `${place}: expected the name of the labeller in "labeller", or for all lines in --labeller NAME, got neither`,
         )
       }
       const label: Label = { ...line, label: line.label, labeller: who, labelledAt: line.labelledAt ?? savedAt }
@@ -72,7 +72,7 @@ function keep(byScore: Map<string, Label[]>, label: Label, place: string): void 
   if (before.label === label.label) return
   throw new UsageError(
     `${place}: ${label.labeller} labels ${label.scorer} of run ${label.runId} ${label.label} here and ${before.label} before; ` +
-      'keep the one that holds, or give the second another labeller',
+      'keep the right one, or name another labeller in the second',
   )
 }
 

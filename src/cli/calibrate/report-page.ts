@@ -102,7 +102,7 @@ ${levels.join('\n')}
 <polygon points="${[...upper, ...lower].join(' ')}" fill="#3b6ea5" opacity=".2"/>
 <polyline points="${points.map(({ passed, share }) => at(passed, share)).join(' ')}" fill="none" stroke="#3b6ea5" stroke-width="2"/>
 <text x="${left + size / 2}" y="${top + size + 34}" text-anchor="middle">share that the judge passes</text>
-</svg><figcaption>What people would pass, by what the judge passes. The dashed line is a judge that is always right. It holds as long as the judge errs as it did here.</figcaption></figure>`
+</svg><figcaption>The share that people would pass, by the share that the judge passes. The dashed line is a judge that is always right. The chart is valid as long as the judge makes as many errors of each kind as it did here.</figcaption></figure>`
 }
 
 function escaped(text: string): string {

@@ -56,7 +56,7 @@ export function renderAgreement({ scores, agreed, alpha, labellers }: LabellerAg
   const beyond = alpha === undefined ? '' : `, Krippendorff’s α ${alpha.toFixed(2)}`
   const weak =
     alpha !== undefined && alpha < 0.67
-      ? ' Below .67 people do not agree on what is good: say it more exactly first.'
+      ? ' Below .67 people do not agree on what a good run is: define it more precisely first.'
       : ''
   return (
     `${labellers.map(safeLine).join(', ')} labelled ${scores.toLocaleString('en')} of the runs together and agree on ` +

@@ -23,18 +23,18 @@ export function verdictOf(pass: JudgePass, calibrations: readonly Calibration[])
   const calibration = calibrations.find((each) => judgeKey(each) === judgeKey(pass.judge))
   if (calibration === undefined) {
     const same = calibrations.filter(({ scorer }) => scorer === pass.judge.scorer).map(judgeName)
-    const known = same.length === 0 ? 'no version of it' : same.join(', ')
-    return { ...pass, status: 'uncalibrated', why: `calibrated is ${known}: label runs that this one judged` }
+    const known = same.length === 0 ? 'No version of it is calibrated' : `Calibrated are: ${same.join(', ')}`
+    return { ...pass, status: 'uncalibrated', why: `${known}. Label runs that this judge scored` }
   }
   const { reference } = calibration
   if (reference === undefined) {
-    return { ...pass, status: 'uncalibrated', why: 'no reference yet: run spanscore canary --reference' }
+    return { ...pass, status: 'uncalibrated', why: 'There is no reference yet. Run spanscore canary --reference' }
   }
   if (reference.set !== pass.set) {
     return {
       ...pass,
       status: 'uncalibrated',
-      why: 'its reference is of other runs or labels: run spanscore canary --reference',
+      why: 'Its reference is of other runs or labels. Run spanscore canary --reference',
     }
   }
   const level = { pass: surelyReached(reference.pass), fail: surelyReached(reference.fail) }

@@ -19,11 +19,17 @@ import type { CanaryPass } from './judge-again.ts'
 
 /** The command-line options of `spanscore canary`. */
 export interface CanaryOptions {
+  /** The configuration file. */
   readonly config?: string
+  /** The file that `spanscore calibrate` wrote. */
   readonly calibration: string
+  /** Whether to add this pass to the reference. */
   readonly reference?: boolean
+  /** `SCORER=SHARE`: agreement with people must not be below the share. */
   readonly failUnder?: readonly string[]
+  /** Whether to print the result as JSON. */
   readonly json?: boolean
+  /** The file for the metrics as an OTLP request. */
   readonly out?: string
 }
 
@@ -89,7 +95,7 @@ function failuresOf(verdicts: readonly CanaryVerdict[], { unjudged }: CanaryPass
       if (status === 'uncalibrated') return [`${judgeName(judge)} is uncalibrated: ${why}`]
       if (status !== 'drifted') return []
       return [
-        `${judgeName(judge)} agrees with people less than it did: ${evidence.toFixed(1)} nats. Calibrate it again`,
+        `${judgeName(judge)} agrees with people less than before (${evidence.toFixed(1)} nats of evidence). Calibrate it again`,
       ]
     }),
     ...unjudged.map(({ scorer, reason, count }) => `${scorer}: no verdict on ${count} labelled runs (${reason})`),
@@ -113,7 +119,7 @@ function gatesOf(gates: readonly Gate[], verdicts: readonly CanaryVerdict[]): st
     return own.flatMap(({ judge, pass, fail }) => {
       const agreement = (pass.agreed + fail.agreed) / (pass.runs + fail.runs)
       if (agreement >= bound) return []
-      return [`${judgeName(judge)} agrees with people on ${agreement.toFixed(3)} of the runs, under ${bound}`]
+      return [`${judgeName(judge)} agrees with people on ${agreement.toFixed(3)} of the runs, which is below ${bound}`]
     })
   })
 }
@@ -134,7 +140,7 @@ function render(
   const lines = verdicts.flatMap(({ judge, status, pass, fail, evidence, level }) => {
     const [colour, sign] = SIGNS[status]
     const of = (name: string, { runs, agreed }: typeof pass, reached: number | undefined): string => {
-      const usual = reached === undefined ? '' : `, surely reached ${reached.toFixed(2)}`
+      const usual = reached === undefined ? '' : `, at least ${reached.toFixed(2)} before`
       const share = runs === 0 ? '' : ` (${(agreed / runs).toFixed(2)}${usual})`
       return `    people ${name}: agrees on ${agreed} of ${runs}${share}`
     }

@@ -71,8 +71,7 @@ function scorerOf(id: string, options: ResolvedOptions): RunScorers {
     const ids = options.scorers.map((scorer) => scorer.id).join(', ')
     throw new UsageError(`expected the configuration to have the labelled scorer ${safeLine(id)}, got ${ids}`)
   }
-  if (found.scorer.kind !== 'judge')
-    throw new UsageError(`${id} asks no judge: there is nothing in it that could drift`)
+  if (found.scorer.kind !== 'judge') throw new UsageError(`${id} does not use a judge, so it cannot drift`)
   return new RunScorers({
     options: { ...options, scorers: [found] },
     judgeLimit: Number.POSITIVE_INFINITY,
@@ -81,7 +80,7 @@ function scorerOf(id: string, options: ResolvedOptions): RunScorers {
 }
 
 function reasonOf(evaluation: Evaluation | undefined): string {
-  if (evaluation === undefined) return 'the configuration leaves the run out (agent, when)'
+  if (evaluation === undefined) return 'the configuration excludes the run (agent, when)'
   const { score } = evaluation
   if (score.status === 'skipped') return score.reason
   return score.status === 'failed' ? score.code : ''

@@ -16,18 +16,18 @@ export const calibrateCommand: CliCommand = {
   declare: (command, context) => {
     command
       .enablePositionalOptions()
-      .summary('hold judges against labels that people give')
+      .summary('compare judges with labels that people give')
       .description(
-        'Holds labels against the scores in trace files: sensitivity and specificity of each judge, and the share of runs ' +
+        'Compares labels with the scores in trace files: sensitivity and specificity of each judge, and the share of runs ' +
           'that people would pass. Writes spanscore.calibration.json, rules/calibration.yml for Prometheus, and a report. ' +
           'spanscore calibrate draw FILE… --out LABELS draws the runs to label.',
       )
       .usage('[draw] [options] <files...>')
       .argument('<files...>', FILES)
       // This is not a required option, because commander would then require it for `calibrate draw` too.
-      .option('--labels <file>', 'the labels, as JSON Lines (needed, may be repeated)', collectValues)
-      .option('--labeller <name>', 'who filled in lines that name nobody')
-      .option('--out <folder>', 'where to write', '.')
+      .option('--labels <file>', 'the labels, as JSON Lines (required, may be repeated)', collectValues)
+      .option('--labeller <name>', 'the labeller of lines that do not name one')
+      .option('--out <folder>', 'the folder to write into', '.')
       .option('--canary <file>', 'write the labelled runs for spanscore canary, with their content')
       .addHelpText('after', '\nExit code: 0; 2 for wrong usage, unreadable files, and too few labels.')
       .action(async (files: readonly string[], options: Partial<CalibrateOptions> & { readonly out: string }) => {
@@ -47,17 +47,21 @@ export const calibrateCommand: CliCommand = {
       .command('draw')
       .summary('draw runs for people to label')
       .description(
-        'Draws runs that a scorer has scored into a new file for people to label: about half of them passed and half failed, as far ' +
-          'as there are so many. The verdict is not in the file; the content of the runs is.',
+        'Draws runs that a scorer has scored into a new file for people to label: about half of them passed and half failed, if there ' +
+          'are enough of both. The file holds the content of the runs, and not the verdict.',
       )
       .argument('<files...>', FILES)
       .requiredOption('--out <file>', 'the new file of runs to label, as JSON Lines')
-      .option('--scorer <id>', 'which scorer (needed where the files hold scores of several)')
-      .option('--scorer-version <version>', 'which version of it (default: that of the latest run)')
-      .option('--judge <model>', 'which judge model, as it answered (default: that of the latest run)')
+      .option('--scorer <id>', 'the scorer (required if the files hold scores of several)')
+      .option('--scorer-version <version>', 'its version (default: that of the latest run)')
+      .option('--judge <model>', 'the judge model, by the name in its answers (default: that of the latest run)')
       .option('--n <count>', 'how many runs to draw', toCount, DEFAULT_COUNT)
       .option('--seed <number>', 'a whole number: the same files and seed give the same runs', toSeed)
-      .option('--labels <file>', 'leave out what was drawn into this file (may be repeated)', collectValues)
+      .option(
+        '--labels <file>',
+        'leave out runs that were drawn into this file before (may be repeated)',
+        collectValues,
+      )
       .addHelpText('after', '\nExit code: 0; 2 for wrong usage, unreadable files, and files without scores.')
       .action(async (files: readonly string[], options: DrawOptions) => {
         const { drawRuns } = await withZod(() => import('../calibrate/draw-runs.ts'))

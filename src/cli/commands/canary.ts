@@ -16,21 +16,18 @@ export const canaryCommand: CliCommand = {
       )
       .argument('<files...>', 'labelled runs, as spanscore calibrate --canary FILE writes them: they hold content')
       .option('--config <file>', 'the configuration (default: spanscore.config.{ts,mjs,js} here, or $SPANSCORE_CONFIG)')
-      .option('--calibration <file>', 'what spanscore calibrate wrote', 'spanscore.calibration.json')
-      .option(
-        '--reference',
-        'add this pass to the reference that later passes are compared with, and write the rules anew',
-      )
+      .option('--calibration <file>', 'the file that spanscore calibrate wrote', 'spanscore.calibration.json')
+      .option('--reference', 'add this pass to the reference that later passes are compared with, and update the rules')
       .option(
         '--fail-under <id=share>',
-        'exit with 1 where a judge agrees with people on less than this share (may be repeated)',
+        'exit with 1 if a judge agrees with people on less than this share (may be repeated)',
         collectValues,
       )
       .option('--json', 'print the result as JSON')
       .option('--out <file>', 'write the metrics as an OTLP request (JSON)')
       .addHelpText(
         'after',
-        '\nExit code: 0; 1 where a judge has drifted (13 nats), is uncalibrated, gave no verdict on some\n' +
+        '\nExit code: 0; 1 if a judge has drifted (13 nats), is uncalibrated, gave no verdict on some\n' +
           'runs, or a gate failed; 2 for wrong usage, unreadable files, and metrics that could not be sent.',
       )
       .action(async (files: readonly string[], options: CanaryOptions) => {

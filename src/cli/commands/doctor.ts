@@ -31,11 +31,11 @@ export const doctorCommand: CliCommand = {
     command
       .summary('check what is attached, recorded and configured, and how to fix what is not')
       .description(
-        'Runs the application and reports after its first agent run, or after 30 seconds. The application goes on. ' +
+        'Runs the application and reports after its first agent run, or after 30 seconds. The application keeps running. ' +
           'Without a command it checks the files in this folder.',
       )
       .argument('[command...]', 'the application, after --: spanscore doctor -- node app.js')
-      .option('--ask', 'ask each judge one tiny question; nothing else goes over the network')
+      .option('--ask', 'ask each judge one tiny question; otherwise nothing is sent over the network')
       .option('--wait <seconds>', 'how long to wait for the first run', '30')
       .addHelpText('after', '\nExit code: 0 if all is well, 1 if something is not, 2 for wrong usage.')
       .action(async (words: readonly string[], options: DoctorOptions) => finish(await doctor(words, options, context)))
@@ -53,7 +53,7 @@ async function doctor(words: readonly string[], options: DoctorOptions, context:
     const code = await report(await checkFiles(process.cwd(), context.environment, asks), context)
     await write(
       context.stdout,
-      'Not seen from here: the tracer provider, its processors, instrumentations and runs. ' +
+      'Only a running application shows the tracer provider, its processors, instrumentations and runs. ' +
         'To see them: npx spanscore doctor -- node app.js\n',
     )
     return code
@@ -148,9 +148,9 @@ async function report(findings: readonly Finding[], { stdout, environment }: Com
   const wrong = findings.filter(({ isGood }) => !isGood).length
   const isSending = findings.some(({ text }) => /→ OTLP\w*Exporter/.test(text))
   const well = isSending
-    ? "All is well. Whether anything listens at the exporter's endpoint was not tried."
+    ? "All is well. It was not checked whether anything listens at the exporter's endpoint."
     : 'All is well.'
-  const sum = wrong === 0 ? well : `${wrong} of ${findings.length} lines need a look.`
+  const sum = wrong === 0 ? well : `${wrong} of ${findings.length} lines need attention.`
   await write(stdout, `\nspanscore doctor\n${lines.join('\n')}\n${sum}\n`)
   return wrong === 0 ? 0 : 1
 }

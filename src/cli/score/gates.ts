@@ -42,7 +42,7 @@ export function parseGate(text: string, fails: Gate['fails'], scorers: readonly 
   }
   const wanted = found.about.better === 'higher' ? 'under' : 'over'
   if (wanted !== fails) {
-    throw new UsageError(`${option}: of ${scorerId}, ${found.about.better} is better; use --fail-${wanted} ${text}`)
+    throw new UsageError(`${option}: for ${scorerId}, ${found.about.better} is better; use --fail-${wanted} ${text}`)
   }
   return { scorerId, bound, fails }
 }
@@ -60,7 +60,7 @@ export function checkGate(gate: Gate, tallies: Tallies, usesInterval: boolean): 
   }
   const missing = missingScores(tally)
   if (missing !== undefined) {
-    return { ...gate, passed: false, message: `${scorerId}: ${missing}, so the mean does not speak of all runs` }
+    return { ...gate, passed: false, message: `${scorerId}: ${missing}, so the mean does not cover all runs` }
   }
   const compared = usesInterval ? found.interval95[fails === 'under' ? 0 : 1] : found.mean
   const passed = fails === 'under' ? compared >= bound : compared <= bound

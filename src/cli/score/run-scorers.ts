@@ -84,7 +84,7 @@ export class RunScorers {
     const why = this.#unavailable.get(scorer.id)
     if (why !== undefined) return unasked(scorer, run, { status: 'skipped', reason: 'judge-unavailable', message: why })
     if (this.#judgeScoresLeft <= 0) {
-      const message = 'All judge scores that --judge-limit allows were asked for; raise it.'
+      const message = 'The number of judge scores that --judge-limit allows is used up; raise it.'
       return unasked(scorer, run, { status: 'skipped', reason: 'refused', message })
     }
     const { redact } = this.#options

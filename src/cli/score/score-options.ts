@@ -1,13 +1,23 @@
 /** The command-line options of `spanscore score`. */
 export interface ScoreOptions {
+  /** The configuration file. */
   readonly config?: string
+  /** Whether to print the evaluations and the summary as JSON. */
   readonly json?: boolean
+  /** The file for the scores as OTLP log records. */
   readonly out?: string
+  /** The file for the JUnit report. */
   readonly junit?: string
+  /** `agent=NAME` or `trace=ID`: the runs to score. */
   readonly where?: readonly string[]
+  /** Maximum number of scores by judges. */
   readonly judgeLimit: number
+  /** `SCORER=NUMBER`: the mean of the scorer must not be below the number. */
   readonly failUnder?: readonly string[]
+  /** `SCORER=NUMBER`: the mean of the scorer must not be above the number. */
   readonly failOver?: readonly string[]
+  /** Whether gates compare the worse end of the 95 % interval instead of the mean. */
   readonly lower?: boolean
+  /** An earlier JSON report to compare with. */
   readonly baseline?: string
 }

@@ -138,12 +138,12 @@ function describeUnused(options: ResolvedOptions, rows: readonly TallyRow[], run
     .filter(({ id }) => !used.has(id))
     .map(({ id, agents }) => {
       const filter = agents === undefined ? 'see scope and when of its entry' : `its agent is ${[...agents].join(', ')}`
-      return `${id} was not for ${all}: ${filter}.`
+      return `${id} did not apply to ${all}: ${filter}.`
     })
 }
 
 function describeProgress(runs: number, judgeScores: number): string {
-  const judged = judgeScores === 0 ? '' : `, ${judgeScores.toLocaleString('en')} judge scores asked for`
+  const judged = judgeScores === 0 ? '' : `, ${judgeScores.toLocaleString('en')} judge scores requested`
   return `scoring: ${runs.toLocaleString('en')} runs${judged}`
 }
 

@@ -126,7 +126,7 @@ export function renderBaseline(comparisons: readonly BaselineComparison[], style
       ...(comparison.scorerChanged
         ? indented(
             paint('yellow', '!'),
-            'The scorer has changed since, so the difference is not the agent’s alone.',
+            'The scorer has changed since, so the agent alone does not explain the difference.',
             style,
           )
         : []),
