@@ -5,7 +5,7 @@ import { FALLS, PAGE_NATS, surelyReached, TICKET_NATS } from './evidence.ts'
 
 /**
  * Writes the Prometheus rules, as YAML, that correct the verdicts of calibrated judges and raise an alert when one has drifted. They
- * belong into the folder `rules/` of `collector-config`, because they use the sums that its rules record. Only series of the
+ * belong in the folder `rules/` of `collector-config`, because they use the sums that its rules record. Only series of the
  * same version and judge model are corrected.
  */
 export function calibrationRules(calibrations: readonly Calibration[]): string {

@@ -128,7 +128,7 @@ const factories: Readonly<Record<string, Factory>> = {
       [{ minLength: 9, maxLength: 5 }, 'expected maxLength to be minLength, 9, or more, got 5'],
       [{ schema: '{}' }, 'expected schema to be JSON Schema'],
       [{ schema: { '~standard': { version: 1 } } }, 'expected schema to be JSON Schema'],
-      [{ schema: {}, json: false }, 'expected json to be true where a schema is given, got false'],
+      [{ schema: {}, json: false }, 'expected json to be true if a schema is given, got false'],
       [{ pattern: '^a' }, 'expected pattern to be a RegExp, or several, got "^a"'],
     ],
   },

@@ -37,7 +37,7 @@ export function answerOf(run: AgentRun, id: string): string | Skipped {
   if (waiting !== undefined) {
     return skip(
       'not-finished',
-      explain`${contentFree(id)}: the run waits for ${waiting.name}, which was asked for and not executed here.`,
+      explain`${contentFree(id)}: the run waits for ${waiting.name}, which was called and not executed here.`,
     )
   }
   return skipWithoutFact(run, 'output', id) ?? skip('no-output', explain`${contentFree(id)}: the run has no answer.`)

@@ -37,7 +37,7 @@ export function createHallucinatedToolScorer(options: HallucinatedToolOptions = 
   expectTexts(factory, 'tools', tools)
   return defineScorer({
     id,
-    description: 'Share of tool calls to tools that there are not.',
+    description: 'Share of tool calls to tools that do not exist.',
     kind: 'code',
     better: 'lower',
     passAt,
@@ -69,7 +69,7 @@ export function createHallucinatedToolScorer(options: HallucinatedToolOptions = 
         explanation:
           names.length === 0
             ? explain`All of ${count(calls.length, 'call')} went to tools that were offered.`
-            : explain`${hallucinated.length} of ${count(calls.length, 'call')} went to tools that there are not: ${list(names)}.`,
+            : explain`${hallucinated.length} of ${count(calls.length, 'call')} went to tools that do not exist: ${list(names)}.`,
         details: { hallucinated: names, ...(offered !== undefined && { offered: [...offered] }) },
       }
     },

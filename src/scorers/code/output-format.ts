@@ -23,9 +23,9 @@ export interface OutputFormatOptions extends ScorerOptions {
   readonly pattern?: RegExp | readonly RegExp[]
   /** Pattern that the answer must not match; if several, none of them. */
   readonly forbidden?: RegExp | readonly RegExp[]
-  /** Fewest characters, as people count them. */
+  /** Minimum number of characters, as people count them. */
   readonly minLength?: number
-  /** Maximum characters, as people count them. */
+  /** Maximum number of characters, as people count them. */
   readonly maxLength?: number
 }
 
@@ -71,7 +71,7 @@ export function createOutputFormatScorer(options: OutputFormatOptions): Scorer {
   expectOption(least <= most, factory, `maxLength to be minLength, ${least}, or more`, maxLength)
   if (schema !== undefined) {
     expectOption(isJsonSchema(schema), factory, 'schema to be JSON Schema (of Zod: z.toJSONSchema(schema))', schema)
-    expectOption(json, factory, 'json to be true where a schema is given', json)
+    expectOption(json, factory, 'json to be true if a schema is given', json)
   }
   const patterns = toPatterns(options.pattern, 'pattern')
   const forbidden = toPatterns(options.forbidden, 'forbidden')
@@ -100,7 +100,7 @@ export function createOutputFormatScorer(options: OutputFormatOptions): Scorer {
   )
   return defineScorer({
     id,
-    description: 'Share of the checks of its form that the answer holds.',
+    description: 'Share of the format checks that the answer passes.',
     kind: 'code',
     passAt,
     identity: { scorer: 'output_format', json, schema, allowFence, patterns, forbidden, minLength, maxLength },
@@ -116,13 +116,13 @@ export function createOutputFormatScorer(options: OutputFormatOptions): Scorer {
       if (held.length === 0) {
         return skip(
           'not-applicable',
-          explain`${contentFree(id)}: the answer has ${answer.length} characters, and patterns are held against ${MAX_PATTERN_ANSWER} at most.`,
+          explain`${contentFree(id)}: the answer has ${answer.length} characters, and patterns are matched against ${MAX_PATTERN_ANSWER} at most.`,
         )
       }
       const problems = held.flatMap(({ problem }) => problem ?? [])
       const summary =
         problems.length === 0
-          ? explain`The answer holds: ${list(held.map(({ check }) => check))}.`
+          ? explain`The answer ${list(held.map(({ check }) => check))}.`
           : explain`The answer ${list(problems)}.`
       const rest = open.length === 0 ? explain`` : explain` Not checked, because the answer is too long: ${list(open)}.`
       return {
@@ -150,7 +150,7 @@ function toFormatCheck({ check, problem }: CheckResult): FormatCheck {
 }
 
 function checkJson(answer: string, schema: unknown, allowFence: boolean): CheckResult {
-  const check = contentFree(schema === undefined ? 'is JSON' : 'is JSON by the schema')
+  const check = contentFree(schema === undefined ? 'is JSON' : 'is JSON that fits the schema')
   const text = allowFence ? withoutFence(answer) : answer
   let value: unknown
   try {

@@ -91,7 +91,7 @@ export function createRunLimitsScorer(options: RunLimitsOptions): Scorer {
       if (known.length === 0) {
         return skip(
           'no-content',
-          explain`${contentFree(id)}: the spans hold nothing to hold against ${list(unknown.map(contentFree))}.`,
+          explain`${contentFree(id)}: the spans hold no values for ${list(unknown.map(contentFree))}.`,
         )
       }
       const broken = known.filter(({ actual = 0, allowed }) => actual > allowed)

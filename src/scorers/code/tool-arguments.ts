@@ -223,7 +223,7 @@ function byPairing(
   const open = [...wanted.keys()].filter((left) => partners[left] === undefined)
   const missing = open.flatMap((left) => wanted[left]?.name ?? [])
   const notMade = missing.length === 0 ? explain`` : explain` Not made as expected: ${listNames(missing, configured)}.`
-  const summary = explain`${matched} of ${count(wanted.length, 'expected call')} made with allowed arguments, ${made.length} made in all.`
+  const summary = explain`${matched} of ${count(wanted.length, 'expected call')} were made with allowed arguments, of ${made.length} calls in all.`
   return {
     status: 'scored',
     value: total === 0 ? 1 : matched / total,

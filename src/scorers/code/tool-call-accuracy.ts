@@ -69,7 +69,7 @@ export interface ToolCallAccuracyPreprocess {
  * // score: 1
  * ```
  *
- * @throws Error if neither `expectedTool` nor a non-empty `expectedToolOrder` is given, TypeError where an option is
+ * @throws Error if neither `expectedTool` nor a non-empty `expectedToolOrder` is given, TypeError if an option is
  * invalid or unknown
  */
 export function createToolCallAccuracyScorerCode(

@@ -11,7 +11,7 @@ describe('tool errors', () => {
   it('gives the share of calls that failed, and says which were recovered from', () => {
     expect(score(createToolErrorsScorer(), { toolCalls })).toMatchObject({
       value: 2 / 3,
-      explanation: '2 of 3 calls failed, 1 of them recovered from; the first: a (no such city).',
+      explanation: '2 of 3 calls failed, and the run recovered from 1 of them; the first: a (no such city).',
       details: {
         calls: 3,
         recovered: 1,

@@ -92,5 +92,5 @@ function explainErrors(failed: readonly FailedCall[], recovered: number, ended: 
   const [first] = failed
   if (first === undefined) return explain`None of ${count(ended, 'call')} failed.`
   const example = first.error === undefined ? first.name : `${first.name} (${first.error})`
-  return explain`${failed.length} of ${count(ended, 'call')} failed, ${recovered} of them recovered from; the first: ${example}.`
+  return explain`${failed.length} of ${count(ended, 'call')} failed, and the run recovered from ${recovered} of them; the first: ${example}.`
 }

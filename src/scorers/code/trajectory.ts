@@ -33,11 +33,16 @@ export type TrajectoryMode = 'exact' | 'ordered' | 'unordered' | 'subset' | 'sup
 
 /** Options of `createTrajectoryScorer`. */
 export interface TrajectoryOptions extends ScorerOptions {
-  /** The calls that the run should make, or a function that returns them for each run (`undefined` if it knows none). */
+  /** The calls that the run should make, or a function that returns them for each run (`undefined` for a run without an expectation). */
   readonly expected: readonly ExpectedCall[] | ((run: AgentRun) => readonly ExpectedCall[] | undefined)
   /** How the calls must match: exactly, in order, in any order, only expected ones, or all expected ones. @default 'ordered' */
   readonly mode?: TrajectoryMode
-  /** Whether the score says if the calls match in that mode (0 or 1), or is a share, for which the mode does not matter. @default 'match' */
+  /**
+   * What the score is. `match`: 1 if the calls match in that mode, otherwise 0. `precision`, `recall` and `f1`: that share of the calls,
+   * whatever the mode.
+   *
+   * @default 'match'
+   */
   readonly measure?: 'match' | 'precision' | 'recall' | 'f1'
   /** Tools whose calls do not count, such as those that only read. @default none */
   readonly ignore?: readonly string[]
@@ -49,9 +54,9 @@ const KNOWN: KeysOf<TrajectoryOptions> = { ...scorerKeys, expected: true, mode: 
 export interface TrajectoryDetails {
   /** Whether the calls fit the expected ones in the chosen mode. */
   readonly matches: boolean
-  /** Matched calls ÷ calls made; 1 where none was made. */
+  /** Matched calls ÷ calls made; 1 if none was made. */
   readonly precision: number
-  /** Matched calls ÷ calls expected; 1 where none was expected. */
+  /** Matched calls ÷ calls expected; 1 if none was expected. */
   readonly recall: number
   /** The harmonic mean of precision and recall. */
   readonly f1: number
@@ -230,7 +235,7 @@ function explainTrajectory(
   const detail =
     faults.length > 0
       ? joinExplanations(faults, '; ')
-      : contentFree(matches ? 'nothing missing, nothing beside it' : 'the order differs')
+      : contentFree(matches ? 'no call is missing, none is extra' : 'the order differs')
   const shares = contentFree(`precision ${precision.toFixed(2)}, recall ${recall.toFixed(2)}`)
   const verdict = contentFree(`${matches ? 'match' : 'do not match'} (${mode})`)
   return explain`The calls ${verdict}: ${detail}; ${shares}.`

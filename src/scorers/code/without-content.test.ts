@@ -81,7 +81,7 @@ test('messages of skips say without content why there is no score', async () => 
   const { score } = await evaluate(createAnswerPresentScorer(), waiting)
   expect(score).toMatchObject({ status: 'skipped', message: expect.stringContaining(SECRET) })
   expect(score).toMatchObject({
-    messageWithoutContent: 'answer_present: the run waits for [removed], which was asked for and not executed here.',
+    messageWithoutContent: 'answer_present: the run waits for [removed], which was called and not executed here.',
   })
 })
 

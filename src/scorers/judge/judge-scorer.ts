@@ -25,7 +25,7 @@ import type { Explanation } from '../../model/explanation.ts'
 export interface JudgeScorerOptions extends ScorerOptions {
   /** The judge's model. */
   readonly model: JudgeModel
-  /** How to ask it. */
+  /** Settings of the judge. */
   readonly judge?: JudgeSettings
 }
 
@@ -132,7 +132,7 @@ export function skipUnfinished(run: AgentRun, context: ScoringContext, id: strin
   if (waiting === undefined) return undefined
   return skip(
     'not-finished',
-    explain`${contentFree(id)}: the run waits for ${waiting.name}, which was asked for and not executed here.`,
+    explain`${contentFree(id)}: the run waits for ${waiting.name}, which was called and not executed here.`,
   )
 }
 

@@ -84,7 +84,7 @@ const scorers: Readonly<Record<string, readonly [(model: TextModel) => Scorer, J
   summarization: [
     (model) => createSummarizationScorer({ model }),
     { lists: { claims: item('no'), questions: item() }, verdicts: { q1: saying('no') } },
-    '0 of 1 claims hold against the source. 0 of 1 key questions are answered.',
+    '0 of 1 claims are supported by the source. 0 of 1 key questions are answered.',
   ],
   tool_call_accuracy_llm: [
     (model) => createToolCallAccuracyScorerLLM({ model, availableTools }),

@@ -216,7 +216,7 @@ class Validation {
       else if (sure > 1) this.#add(path, 'value_error', `must fit one alternative, fits ${sure}`)
     }
     if (not !== undefined && this.#accepts(not, value, depth) === true) {
-      this.#add(path, 'value_error', 'is what it must not be')
+      this.#add(path, 'value_error', 'is a value that the schema excludes')
     }
     if (schema.if !== undefined) {
       const fits = this.#accepts(schema.if, value, depth)

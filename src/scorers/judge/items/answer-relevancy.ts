@@ -32,7 +32,7 @@ export function createAnswerRelevancyScorer(
   const { id = 'answer_relevancy' } = readJudgeOptions('createAnswerRelevancyScorer', options, judgeKeys)
   return defineItemScorer({
     id,
-    description: "How much of the answer bears on the user's request.",
+    description: "How much of the answer is relevant to the user's request.",
     options,
     better: 'higher',
     needs: ['input', 'output'],

@@ -123,7 +123,7 @@ export function explainSummary(judgement: SummaryJudgement, score: number, scale
   const open = questions.filter(({ isAnswerable }) => !isAnswerable)
   const wrongClaims = wrong.map(({ claim, reasoning }) => (reasoning === '' ? claim : `${claim} (${reasoning})`))
   const openQuestions = open.map(({ question }) => question)
-  return explain`The score is ${score} of ${scale}, the lower of alignment (${alignmentScore}) and coverage (${coverageScore}). ${claims.length - wrong.length} of ${claims.length} claims hold against the source${listOf(wrongClaims)}. ${questions.length - open.length} of ${questions.length} key questions are answered${listOf(openQuestions)}.`
+  return explain`The score is ${score} of ${scale}, the lower of alignment (${alignmentScore}) and coverage (${coverageScore}). ${claims.length - wrong.length} of ${claims.length} claims are supported by the source${listOf(wrongClaims)}. ${questions.length - open.length} of ${questions.length} key questions are answered${listOf(openQuestions)}.`
 }
 
 /** The band of the reported `score ÷ scale`. */

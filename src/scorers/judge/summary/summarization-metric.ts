@@ -16,7 +16,7 @@ import { twoDecimals } from '../../two-decimals.ts'
 export interface SummarizationMetricOptions {
   /** The highest score: a positive number. @default 1 */
   readonly scale?: number
-  /** How the judge is asked. */
+  /** Settings of the judge. */
   readonly judge?: JudgeSettings
   /** Maximum milliseconds for all judge calls of one measurement. @default 60000 */
   readonly timeoutMs?: number

@@ -68,7 +68,7 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
   const sourceOf = (run: AgentRun): string | undefined => sourceExtractor?.(run) ?? source ?? run.userInput
   return defineJudgeScorer<SummarizationAnalysis>({
     id,
-    description: 'Whether a summary says what its source says, and holds what matters of it.',
+    description: 'Whether a summary is true to its source and covers what matters.',
     options,
     range: [0, scale],
     calls: 2,

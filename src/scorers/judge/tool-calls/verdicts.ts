@@ -65,7 +65,7 @@ export function scoreCalls(
 export function scoreNoCall(answer: Answer | undefined, tools: readonly ToolDefinition[]): ToolCallScore {
   const wasRight = answer?.verdict === 'yes'
   const missing = toNames(answer, tools)
-  const said = wasRight ? 'No tool was called, which was right.' : 'No tool was called, where one should have been.'
+  const said = wasRight ? 'No tool was called, which was right.' : 'No tool was called, although one should have been.'
   const reasoning = answer?.reasoning ? ` ${answer.reasoning}` : ''
   return {
     status: 'scored',
