@@ -4,8 +4,18 @@ import { expect, it } from 'vitest'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { createAnswerPresentScorer } from '../../src/scorers/code/answer-present.ts'
 
-/** Milliseconds of processor time that a chain of open spans takes, each below the one before, with an agent at its end. */
-function chainMs(length: number): number {
+const AGENT = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'deep' }
+const CHAT = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'm' }
+
+/** What happens in a chain of open spans. */
+interface Program {
+  /** Whether a model is called at each depth, without an agent. */
+  readonly callsAtEachDepth: boolean
+  readonly endsOutermostFirst: boolean
+}
+
+/** Milliseconds of processor time that a chain of open spans takes, each below the one before. */
+function chainMs(length: number, { callsAtEachDepth, endsOutermostFirst }: Program): number {
   const processor = new ScoringSpanProcessor({ scorers: [createAnswerPresentScorer()] })
   const tracer = new BasicTracerProvider({ spanProcessors: [processor] }).getTracer('application')
   const before = process.cpuUsage()
@@ -13,22 +23,30 @@ function chainMs(length: number): number {
   const spans = Array.from({ length }, () => {
     const span = tracer.startSpan('step', {}, context)
     context = trace.setSpan(ROOT_CONTEXT, span)
+    if (callsAtEachDepth) tracer.startSpan('chat m', { attributes: CHAT }, context).end()
     return span
   })
-  const attributes = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'deep' }
-  tracer.startSpan('invoke_agent deep', { attributes }, context).end()
-  for (const span of spans.toReversed()) span.end()
+  if (!callsAtEachDepth) tracer.startSpan('invoke_agent deep', { attributes: AGENT }, context).end()
+  for (const span of endsOutermostFirst ? spans : spans.toReversed()) span.end()
   const { user, system } = process.cpuUsage(before)
-  expect(processor.ledger().runs.seen).toBe(1)
+  if (!callsAtEachDepth) expect(processor.ledger().runs.seen).toBe(1)
   return (user + system) / 1000
 }
 
-function leastMs(length: number): number {
-  return Math.min(...Array.from({ length: 3 }, () => chainMs(length)))
+function leastMs(length: number, program: Program): number {
+  return Math.min(...Array.from({ length: 3 }, () => chainMs(length, program)))
 }
 
-it('Open spans below one another by the ten thousand take time in proportion', () => {
-  leastMs(4_000)
-  // Eight times as many; a search of the whole chain at each start would take 64 times as long.
-  expect(leastMs(32_000)).toBeLessThan(25 * leastMs(4_000))
+it.each<[string, number, Program]>([
+  ['an agent at its end', 32_000, { callsAtEachDepth: false, endsOutermostFirst: false }],
+  ['a model call at each depth', 16_000, { callsAtEachDepth: true, endsOutermostFirst: false }],
+  [
+    'a model call at each depth, and the outermost ends first',
+    16_000,
+    { callsAtEachDepth: true, endsOutermostFirst: true },
+  ],
+])('A chain of ten thousands of open spans takes time in proportion: %s', (_, length, program) => {
+  leastMs(length / 8, program)
+  // Eight times as many; a search of the whole chain at each depth would take 64 times as long.
+  expect(leastMs(length, program)).toBeLessThan(25 * leastMs(length / 8, program))
 })

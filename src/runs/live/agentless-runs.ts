@@ -8,6 +8,7 @@ import type { LocalSpan } from './local-span.ts'
 import { ReadAhead, readWhole } from './read-ahead.ts'
 import type { SpanGroups } from './span-groups.ts'
 import type { SpanLinks } from './span-links.ts'
+import { StepQueue } from './step-queue.ts'
 import { WaitingBelow } from './waiting-below.ts'
 import { waitingParts } from './waiting-parts.ts'
 import type { WaitingPart } from './waiting-parts.ts'
@@ -56,7 +57,7 @@ export class AgentlessRuns {
   /** Groups that were laid out, and whose runs are about to be settled. */
   readonly #settling = new Set<LiveGroup>()
   /** Remaining work: reading spans for a layout, settling runs, finishing groups. */
-  readonly #due: (() => void)[] = []
+  readonly #due = new StepQueue()
   #nextLayoutMs = Number.POSITIVE_INFINITY
 
   constructor(parts: AgentlessParts) {
@@ -65,7 +66,7 @@ export class AgentlessRuns {
 
   /** The next deadline, on the clock of `now`. */
   get nextMs(): number | undefined {
-    if (this.#due.length + this.#surrounded.size > 0) return this.#parts.now()
+    if (this.#due.size + this.#surrounded.size > 0) return this.#parts.now()
     return this.#waiting.size === 0 ? undefined : this.#nextLayoutMs
   }
 
@@ -100,15 +101,15 @@ export class AgentlessRuns {
 
   /** Settles, in steps, groups that wait by the clock now. Those below an open span keep waiting. */
   *settleAll(): Generator<undefined, void> {
-    if (this.#waiting.size + this.#due.length + this.#surrounded.size === 0) return
+    if (this.#waiting.size + this.#due.size + this.#surrounded.size === 0) return
     const state = { isDone: false }
-    this.#due.push(() => {
+    this.#due.add(() => {
       const groups = [...this.#waiting.keys()]
       this.#readFirst(groups, () => {
         this.#layOut(groups)
-        for (const traceId of this.#surrounded.keys()) this.#due.push(() => this.#layOutSurrounded(traceId))
+        for (const traceId of this.#surrounded.keys()) this.#due.add(() => this.#layOutSurrounded(traceId))
         // By then, the remaining work of the last layout is in the queue.
-        this.#due.push(() => this.#due.push(() => (state.isDone = true)))
+        this.#due.add(() => this.#due.add(() => (state.isDone = true)))
       })
     })
     while (!state.isDone && this.#step()) yield
@@ -139,7 +140,7 @@ export class AgentlessRuns {
 
   /** Does one step of the remaining work; false if there is none. */
   #step(): boolean {
-    const due = this.#due.shift()
+    const due = this.#due.take()
     if (due !== undefined) {
       due()
       return true
@@ -181,10 +182,10 @@ export class AgentlessRuns {
     const steps = readAll(unread)
     const readOn = (): void => {
       // What waits in line comes later.
-      this.#due.unshift(steps.next().done === true ? layOut : readOn)
+      this.#due.addFirst(steps.next().done === true ? layOut : readOn)
     }
     if (unread.length === 0) layOut()
-    else this.#due.unshift(readOn)
+    else this.#due.addFirst(readOn)
   }
 
   /** Settles the groups that have waited long enough by the clock, with all other groups of their runs. */
@@ -220,10 +221,10 @@ export class AgentlessRuns {
   #settle({ groups, plans }: WaitingPart): void {
     const spans = groups.flatMap((group) => group.spans)
     const wanted = groups.some((group) => group.wanted)
-    if (wanted) for (const plan of plans) this.#due.push(() => this.#settleRun(spans, plan))
-    else this.#due.push(() => this.#settleRun(spans, undefined))
+    if (wanted) for (const plan of plans) this.#due.add(() => this.#settleRun(spans, plan))
+    else this.#due.add(() => this.#settleRun(spans, undefined))
     for (const group of groups) this.#settling.add(group)
-    this.#due.push(() => {
+    this.#due.add(() => {
       for (const group of groups) {
         this.#settling.delete(group)
         if (!group.closed) this.#parts.close(group)

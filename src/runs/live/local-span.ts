@@ -27,9 +27,11 @@ export class LocalSpan implements WayUp {
   hasRecognisedBelow = false
   /** Its start order while it may still be recognised; otherwise 0. */
   askAgain = 0
-  /** The nearest recognised ancestor that `SpanLinks` found last, and the change count at that time. */
+  /** The next ancestor that matters, as `SpanLinks` found it last, and the change count at that time. */
   nearest: LocalSpan | undefined = undefined
   nearestAfter = 0
+  /** An open span above it that `outermostOpen` found last. */
+  outermost: LocalSpan | undefined = undefined
   /** Its position in `RecentSpans`. */
   position = 0
   /** The position of its topmost known ancestor; 0 if it has none. */
@@ -96,17 +98,23 @@ function isPassed({ open, recognised, isOver }: LocalSpan): boolean {
   return !open && recognised === undefined && !isOver
 }
 
-/** Whether the nearest recognised span from here upwards, including the span itself, belongs to a closed run. */
-export function isBelowOver(span: LocalSpan | undefined): boolean {
-  let current = span
-  while (current !== undefined && current.recognised === undefined && !current.isOver) current = current.above
-  return current?.isOver === true
-}
-
-/** The outermost open span of this process from here upwards. */
+/**
+ * The outermost open span of this process from here upwards, including the span itself. The result is cached along the way: otherwise, each
+ * of thousands of calls at different depths would climb through all spans above it.
+ */
 export function outermostOpen(span: LocalSpan | undefined): LocalSpan | undefined {
   let found: LocalSpan | undefined
-  for (let current = span; current !== undefined; current = current.above) if (current.open) found = current
+  for (let current = span; current !== undefined; current = current.above) {
+    // A parent that was lost may have been found above it since.
+    if (current.outermost?.open === true) current = current.outermost
+    if (current.open) found = current
+  }
+  if (found === undefined) return undefined
+  for (let passed = span; passed !== undefined && passed !== found && passed.outermost !== found;) {
+    const next: LocalSpan | undefined = passed.outermost?.open === true ? passed.outermost : passed.above
+    passed.outermost = found
+    passed = next
+  }
   return found
 }
 

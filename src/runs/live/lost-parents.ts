@@ -6,7 +6,6 @@ import { roleOf } from '../../spans/recognise.ts'
 import { isPlace, mayBeNested, placeOfLost } from '../layout/lost-parents.ts'
 import type { LostPlace } from '../layout/lost-parents.ts'
 import type { LiveSpan } from './live-span.ts'
-import { isBelowOver } from './local-span.ts'
 import type { LocalSpan, SpanIds } from './local-span.ts'
 import type { SpanGroups } from './span-groups.ts'
 import type { SpanLinks } from './span-links.ts'
@@ -44,7 +43,7 @@ export class LostParents {
       return
     }
     // The record of its parent may have been connected before.
-    if (this.#links.nearestRecognised(local.above) !== undefined || isBelowOver(local.above)) return
+    if (this.#links.nearestRecognised(local.above) !== undefined || this.#links.isBelowOver(local.above)) return
     const lost = known ?? this.#add(context, this.#placeOf(local, dialect, startOrder), startSeconds)
     this.#links.connect(local, lost)
   }

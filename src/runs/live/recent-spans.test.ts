@@ -1,8 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { isBelowOver, LocalSpan } from './local-span.ts'
+import { LocalSpan } from './local-span.ts'
 import { RecentSpans } from './recent-spans.ts'
+import { SpanLinks } from './span-links.ts'
 
 const LIMITS = { maxOrdinary: 2048, maxRecognised: 1024, maxAgeSeconds: 60 }
 
@@ -71,8 +72,8 @@ describe('RecentSpans', () => {
     recent.release(agent)
     const found = recent.find(inner.context, 0)
     expect(found?.above).toBe(root)
-    expect(isBelowOver(found)).toBe(true)
-    expect(isBelowOver(recent.find(agent.context, 0))).toBe(true)
+    expect(new SpanLinks().isBelowOver(found)).toBe(true)
+    expect(new SpanLinks().isBelowOver(recent.find(agent.context, 0))).toBe(true)
 
     recent.release(root)
     expect(recent.find(root.context, 0)).toMatchObject({ above: undefined, isOver: false, topId: root.topId })

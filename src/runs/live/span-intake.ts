@@ -6,7 +6,7 @@ import { isBesideItsTool } from '../trace-span.ts'
 import { HELD_BYTES_OF_SPAN } from './content-bytes.ts'
 import { LiveSpan } from './live-span.ts'
 import type { LiveGroup } from './live-span.ts'
-import { isBelowOver, passes } from './local-span.ts'
+import { passes } from './local-span.ts'
 import type { LocalSpan } from './local-span.ts'
 import { LostParents } from './lost-parents.ts'
 import type { SpanGroups } from './span-groups.ts'
@@ -84,7 +84,7 @@ export class SpanIntake {
   }
 
   #begin(span: SdkSpanLike, dialect: Dialect, local: LocalSpan, above: LiveSpan | undefined): LiveSpan | undefined {
-    if (above === undefined && isBelowOver(local.above)) {
+    if (above === undefined && this.#links.isBelowOver(local.above)) {
       this.#options.onLate()
       return undefined
     }
@@ -169,7 +169,7 @@ export class SpanIntake {
     const known = this.#links.nearestRecognised(local.above)
     const above = this.#pastLost(span, dialect, local, known, startOrder)
     // A span below a closed run was counted as late when it started.
-    if (above === undefined && isBelowOver(local.above)) return undefined
+    if (above === undefined && this.#links.isBelowOver(local.above)) return undefined
     const group = above?.group ?? this.#openGroup(local.context.traceId)
     const live = this.#add(new LiveSpan(span, dialect, local, above, group, startOrder), local)
     this.#links.recognised(local, span)

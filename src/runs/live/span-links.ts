@@ -95,12 +95,12 @@ export class SpanLinks {
   /** Must be called when a recognised span has ended. Its record is dropped with its run. */
   closed(span: SdkSpanLike): void {
     const local = this.get(span)
-    if (local !== undefined) local.open = false
+    if (local !== undefined) close(local)
   }
 
   /** Must be called when a span of no open run has ended: an ordinary one, one dropped at a limit, or one of a closed run. */
   ended(local: LocalSpan): void {
-    local.open = false
+    close(local)
     local.shorten()
     this.#recent.release(local)
   }
@@ -114,20 +114,42 @@ export class SpanLinks {
     if (!local.open) this.#recent.release(local)
   }
 
-  /**
-   * The nearest recognised span from here upwards, including the span itself. The result is cached along the way; otherwise each new span
-   * in a chain of thousands would climb all of it.
-   */
+  /** The nearest recognised span from here upwards, including the span itself, whose run is not closed. */
   nearestRecognised(span: LocalSpan | undefined): LiveSpan | undefined {
-    let found = span
-    while (found !== undefined && found.recognised === undefined) found = this.#nextUp(found)
-    for (let passed = span; passed !== undefined && passed !== found;) {
-      const next = this.#nextUp(passed)
-      passed.nearest = found
-      passed.nearestAfter = this.#changes
+    const first = this.#nearestKnown(span)
+    let found = first
+    while (found !== undefined && found.recognised === undefined) found = this.#nearestKnown(this.#nextUp(found))
+    for (let passed = first; passed !== undefined && passed !== found;) {
+      const next = this.#nearestKnown(this.#nextUp(passed))
+      this.#remember(passed, found)
       passed = next
     }
     return found?.recognised
+  }
+
+  /** Whether the nearest span from here upwards that was ever recognised belongs to a closed run. */
+  isBelowOver(span: LocalSpan | undefined): boolean {
+    return this.#nearestKnown(span)?.isOver === true
+  }
+
+  /**
+   * The nearest span from here upwards, including the span itself, that is recognised or was until its run was closed. The result is cached
+   * along the way; otherwise each new span in a chain of thousands would climb all of it.
+   */
+  #nearestKnown(span: LocalSpan | undefined): LocalSpan | undefined {
+    let found = span
+    while (found !== undefined && found.recognised === undefined && !found.isOver) found = this.#nextUp(found)
+    for (let passed = span; passed !== undefined && passed !== found;) {
+      const next = this.#nextUp(passed)
+      this.#remember(passed, found)
+      passed = next
+    }
+    return found
+  }
+
+  #remember(passed: LocalSpan, found: LocalSpan | undefined): void {
+    passed.nearest = found
+    passed.nearestAfter = this.#changes
   }
 
   #nextUp(span: LocalSpan): LocalSpan | undefined {
@@ -149,6 +171,12 @@ export class SpanLinks {
   find(ids: SpanIds, atSeconds: number): LocalSpan | undefined {
     return this.#recent.find(ids, atSeconds)
   }
+}
+
+/** What it has cached is no longer needed, and would keep other spans in memory. */
+function close(local: LocalSpan): void {
+  local.open = false
+  local.outermost = undefined
 }
 
 function linked(span: object): Record<symbol, LocalSpan | undefined> {
