@@ -20,7 +20,7 @@ export class StepQueue {
   /** Removes and returns the first step; `undefined` if there is none. */
   take(): (() => void) | undefined {
     if (this.#next.length === 0) {
-      this.#next = this.#later.reverse()
+      this.#next = this.#later.toReversed()
       this.#later = []
     }
     return this.#next.pop()
