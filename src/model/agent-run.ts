@@ -3,8 +3,9 @@ import type { Message, RunError, ToolDefinition, Usage } from './message.ts'
 /**
  * One run of an agent, reconstructed from its spans.
  *
- * A missing fact is absent: never `null`, never invented, and named in `missing`. Content is parsed when it is first read; `JSON.stringify`
- * of a run includes all of it.
+ * A missing fact is `undefined`: never `null`, never invented, and named in `missing`. Content is parsed when it is first read. A run is
+ * frozen, and its facts are own properties, so `{ ...run }`, `structuredClone`, `JSON.stringify` and the assertions of test libraries
+ * include all of them.
  */
 export interface AgentRun {
   /** `${traceId}:${spanId}` of the agent span. */

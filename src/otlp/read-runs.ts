@@ -13,6 +13,7 @@ import { SpanArchive } from './span-archive.ts'
 import type { ArchiveEntry } from './archive-entry.ts'
 import { isLateScoreSpan } from './stored-scores.ts'
 import { readTraceJson } from './trace-json.ts'
+import { withOwnFacts } from '../runs/view/own-facts.ts'
 
 /** An OTLP input: the path of a file, or a stream of bytes. */
 export type OtlpInput = string | { readonly name: string; readonly bytes: AsyncIterable<Uint8Array> }
@@ -72,7 +73,7 @@ export async function* readRuns(
   inputs: OtlpInput | readonly OtlpInput[],
   options: ReadRunsOptions = {},
 ): AsyncGenerator<AgentRun, void, undefined> {
-  for await (const { run } of readStoredRuns(inputs, options)) yield run
+  for await (const { run } of readStoredRuns(inputs, options)) yield withOwnFacts(run)
 }
 
 /** Like `readRuns`, but each run comes with the scores that its traces already have. */

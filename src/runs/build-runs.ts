@@ -6,6 +6,7 @@ import { planTraces } from './layout/plan-traces.ts'
 import { linkRecorded } from './layout/recorded-trace.ts'
 import { markIncomplete } from './layout/run-layout.ts'
 import { ReconstructedRun } from './view/run.ts'
+import { withOwnFacts } from './view/own-facts.ts'
 
 /** What is known besides the ended spans. */
 export interface BuildRunsOptions {
@@ -45,7 +46,7 @@ export function reconstructRuns(
   return buildRuns(
     spans.map((span) => ('spanContext' in span ? toSourceSpan(span) : span)),
     { logs },
-  )
+  ).map(withOwnFacts)
 }
 
 const NO_LOGS: ReadonlyMap<string, readonly SourceLog[]> = new Map()

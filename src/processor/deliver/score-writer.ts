@@ -10,6 +10,7 @@ import { FailingJudgeNotice, reportFailure, reportMissingJudge } from '../notice
 import type { ResolvedOptions } from '../config/options.ts'
 import type { Reporter } from '../run/reporter.ts'
 import type { ScoredRun } from '../run/scored-run.ts'
+import { withOwnFacts } from '../../runs/view/own-facts.ts'
 
 /** What a score writer needs. */
 export interface ScoreWriterParts {
@@ -50,7 +51,7 @@ export class ScoreWriter {
       reportMissingJudge(scorer.id, model, score.messageWithoutContent ?? 'onScore has the reason.', reporter)
     }
     if (onScore !== undefined && run !== undefined && !isSilent(evaluation)) {
-      reporter.callBack('onScore', () => onScore(evaluation, run))
+      reporter.callBack('onScore', () => onScore(evaluation, withOwnFacts(run)))
     }
   }
 

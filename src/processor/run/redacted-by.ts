@@ -12,8 +12,7 @@ import { plainCopy } from './plain-copy.ts'
 type Redact = (run: AgentRun) => AgentRun
 
 /**
- * Applies `redact` to a plain copy of the run: runs read their spans lazily, so `{ ...run }` of the original would be empty. All judges
- * share the result, so it is frozen.
+ * Applies `redact` to a plain copy of the run, which it may change. All judges share the result, so it is frozen.
  *
  * @throws errors of `redact`, and TypeError if it does not return a run: no judge may see anything else
  */

@@ -4,12 +4,12 @@ import type { ModelCall } from '../../model/agent-run.ts'
 import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { frozen } from './frozen.ts'
-import { printAsJson } from './print-as-json.ts'
+import { readsLazily } from './own-facts.ts'
 
 /** A model call whose messages are read at first access. */
 export class ReconstructedModelCall implements ModelCall {
   static {
-    printAsJson(this.prototype)
+    readsLazily(this.prototype)
   }
 
   readonly toolCallIds: readonly string[]
@@ -20,7 +20,6 @@ export class ReconstructedModelCall implements ModelCall {
     this.#model = model
     this.toolCallIds = frozen(toolCallIds)
     this.#keepsInput = keepsInput
-    Object.freeze(this)
   }
 
   get spanId(): string {

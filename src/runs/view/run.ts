@@ -4,11 +4,11 @@ import type { AgentRun, Missing, ModelCall, ToolCall } from '../../model/agent-r
 import { contentOf, missingOf } from './missing.ts'
 import { runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
-import { printAsJson } from './print-as-json.ts'
 import { copyOf } from '../../spans/json.ts'
 import { isShared } from '../../spans/shared-resource.ts'
 import { frozen } from './frozen.ts'
 import { Memo } from './memo.ts'
+import { readsLazily } from './own-facts.ts'
 import { RunFacts } from './run-facts.ts'
 
 /** The slots of values that are cached besides the facts. */
@@ -29,18 +29,15 @@ const CHILDREN_CUT: Missing = { what: 'children', why: 'limit' }
 
 /**
  * A run, read lazily from its spans. Every property is read at first access and cached; `JSON.stringify` includes all of them. Reading the
- * names of tools does not parse the models' input.
+ * names of tools does not parse the models' input. Code of the application gets it through `withOwnFacts`.
  */
 export class ReconstructedRun implements AgentRun {
   static {
-    printAsJson(this.prototype)
+    readsLazily(this.prototype)
   }
 
-  readonly traceId: string
-  readonly spanId: string
-  readonly id: string
-  readonly revision: number
   readonly #plan: RunPlan
+  readonly #revision: number
   readonly #facts: RunFacts
   readonly #depth: number
   readonly #memo = new Memo(SLOTS)
@@ -48,12 +45,20 @@ export class ReconstructedRun implements AgentRun {
   constructor(plan: RunPlan, revision: number, depth = 0) {
     this.#plan = plan
     this.#facts = new RunFacts(plan)
-    this.traceId = plan.root.span.traceId
-    this.spanId = plan.root.span.spanId
-    this.id = runId(plan)
-    this.revision = revision
+    this.#revision = revision
     this.#depth = depth
-    Object.freeze(this)
+  }
+
+  get id(): string {
+    return runId(this.#plan)
+  }
+
+  get traceId(): string {
+    return this.#plan.root.span.traceId
+  }
+
+  get spanId(): string {
+    return this.#plan.root.span.spanId
   }
 
   get dialect(): string {
@@ -159,6 +164,10 @@ export class ReconstructedRun implements AgentRun {
 
   get complete(): boolean {
     return this.#plan.isComplete
+  }
+
+  get revision(): number {
+    return this.#revision
   }
 
   get attributes(): Readonly<Record<string, unknown>> {

@@ -1,5 +1,6 @@
 import type { AgentRun, ModelCall } from '../../model/agent-run.ts'
 import { lastUserText } from '../../runs/view/message-text.ts'
+import { readsLazily } from '../../runs/view/own-facts.ts'
 import { nodeCrypto } from '../../spans/node-crypto.ts'
 import { isRecord, numberOf, textOf } from '../../spans/json.ts'
 import { plausibleUsage } from '../../spans/outside-number.ts'
@@ -20,6 +21,10 @@ const [NO_TRACE, NO_SPAN] = ['0'.repeat(32), '0'.repeat(16)]
 
 /** A run whose messages were passed to `.run()`. Like a run made from spans, it reads a fact only when something asks for it. */
 export class GivenRun implements AgentRun {
+  static {
+    readsLazily(this.prototype, ['toolCallInfos'])
+  }
+
   readonly id: string
   readonly traceId: string = NO_TRACE
   readonly spanId: string = NO_SPAN

@@ -63,6 +63,16 @@ function hasPrefixAndContains(given: unknown): boolean {
   return ('prefixItems' in given && 'contains' in given) || Object.values(given).some(hasPrefixAndContains)
 }
 
+/** `undefined` where Ajv itself throws, as for `oneOf` beside `patternProperties`, where a branch has `additionalProperties`. */
+function verdictOfAjv(given: object, value: unknown): boolean | undefined {
+  try {
+    return ajv.validate(given, value)
+  } catch (error) {
+    if (error instanceof TypeError) return undefined
+    throw error
+  }
+}
+
 describe('JSON Schema validation', () => {
   it('agrees with Ajv on any schema of the known keywords and any value', () => {
     fc.assert(
@@ -70,7 +80,9 @@ describe('JSON Schema validation', () => {
         // As JSON: what is generated has no prototype, which Ajv compares.
         const [plain, plainValue] = JSON.parse(JSON.stringify([given, value]))
         fc.pre(!hasPrefixAndContains(plain))
-        expect(isValid(plain, plainValue)).toBe(ajv.validate(plain, plainValue))
+        const expected = verdictOfAjv(plain, plainValue)
+        fc.pre(expected !== undefined)
+        expect(isValid(plain, plainValue)).toBe(expected)
       }),
       { numRuns: 600 },
     )
