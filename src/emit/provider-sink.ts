@@ -17,6 +17,10 @@ export class ProviderSink implements ScoreSink {
   readonly #providers: EmissionProviders
   readonly #onError: (what: string, error: unknown) => void
   #known: { readonly provider: LoggerProviderLike; readonly logger: LoggerLike } | undefined
+  #isShuttingDown = false
+  #haveLoggersEnded = false
+  #lostEvents = 0
+  #lateSpansOfShutdown = 0
   #latest: { readonly target: SpanContext; readonly context: Context } | undefined
 
   /** @param onError Called if a provider throws; `what` names it. */
@@ -25,8 +29,28 @@ export class ProviderSink implements ScoreSink {
     this.#onError = onError
   }
 
+  /** Events that were not written, because the logger provider had been shut down before us. */
+  get lostEvents(): number {
+    return this.#lostEvents
+  }
+
+  /** Late spans that were written since the shutdown began. */
+  get lateSpansOfShutdown(): number {
+    return this.#lateSpansOfShutdown
+  }
+
+  /** From now on, the logger provider may be shut down at any time. The events that it no longer takes are counted. */
+  beginShutdown(): void {
+    this.takesEvents()
+    this.#isShuttingDown = true
+  }
+
   /** Looks up the logger of the provider that is there by now, before anything is written for it. */
   takesEvents(): boolean {
+    if (this.#isShuttingDown && this.#lookForEndOfLoggers()) {
+      this.#lostEvents += 1
+      return false
+    }
     const found = runForeign(() => {
       const provider = this.#providers.loggerProvider()
       if (provider === undefined) return false
@@ -50,12 +74,25 @@ export class ProviderSink implements ScoreSink {
       )
     }
     if (!score.isLateSpan) return
+    if (this.#isShuttingDown) this.#lateSpansOfShutdown += 1
     try {
       // This may run while scorers are isolated, but the span must reach the application's processors.
       detached(() => this.#writeLateSpan(score))
     } catch (error) {
       this.#onError('The tracer provider', error)
     }
+  }
+
+  /** Whether the logger provider was shut down: it then gives loggers of another class, which do nothing. */
+  #lookForEndOfLoggers(): boolean {
+    const known = this.#known
+    if (this.#haveLoggersEnded || known === undefined) return this.#haveLoggersEnded
+    const found = runForeign(() => {
+      const logger: object = notAPromise(known.provider.getLogger(SCOPE_NAME, SCOPE_VERSION))
+      return Object.getPrototypeOf(logger) !== Object.getPrototypeOf(known.logger)
+    })
+    this.#haveLoggersEnded = found.ok && found.value
+    return this.#haveLoggersEnded
   }
 
   #writeEvent(logger: LoggerLike, { emission, attributes, isLateSpan, verdictTimeMs }: PreparedScore): unknown {

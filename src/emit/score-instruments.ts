@@ -21,6 +21,8 @@ export interface Gauges {
 export class ScoreInstruments {
   /** The gauges of all processors that have not ended. */
   readonly gauges: Set<Gauges> = new Set()
+  /** Shutdowns that are under way. A collection of metrics waits for them, so that it has their last scores. */
+  readonly shutdowns: Set<Promise<unknown>> = new Set()
   readonly score: Histogram
   readonly judgeDuration: Histogram
   readonly counters: Readonly<Record<CounterName, Counter>>
@@ -70,14 +72,17 @@ export class ScoreInstruments {
       const gauge = notAPromise(meter.createObservableGauge(name, { unit, description }))
       const added: unknown = gauge.addCallback((result) => {
         const values = [...this.gauges].map((each) => each[key]())
-        if (values.length === 0) return
+        if (values.length === 0) return undefined
         // The ratio is that of the tightest budget; the other gauges are sums.
         result.observe(key === 'budgetUsedRatio' ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0))
+        return this.shutdowns.size === 0 ? undefined : Promise.all(this.shutdowns).then(ignore)
       })
       notAPromise(added)
     }
   }
 }
+
+function ignore(): void {}
 
 /** Shared by all copies of this version of the package. */
 const byProvider = globalSlot(

@@ -74,6 +74,20 @@ export class ScoreMetrics {
     this.#write()
   }
 
+  /**
+   * Lets collections of metrics wait until a shutdown is over. `NodeSDK.shutdown()` shuts the meter provider down in the same turn, which
+   * collects for the last time.
+   *
+   * @param over must not reject
+   */
+  holdCollections(over: Promise<void>): void {
+    this.flush()
+    const shutdowns = this.#instruments()?.shutdowns
+    if (shutdowns === undefined) return
+    shutdowns.add(over)
+    void over.then(() => shutdowns.delete(over))
+  }
+
   /** Removes the gauges of this processor when it ends. What was counted stays. */
   stop(): void {
     this.flush()

@@ -88,13 +88,14 @@ export class ScoringPipeline {
       },
       later: (run, ms) => void scheduler.after(ms, run),
     })
+    const sink = new ProviderSink(this.#providers, (what, error) => reporter.threw(what, error))
     const writer = new ScoreWriter({
       options,
       ledger: this.#ledger,
       reporter,
       emitter: new Emitter({
         options: options.emit,
-        sink: new ProviderSink(this.#providers, (what, error) => reporter.threw(what, error)),
+        sink,
         metrics: this.#metrics,
         nowMs: () => Date.now(),
       }),
@@ -126,6 +127,7 @@ export class ScoringPipeline {
       jobs,
       held: this.#held,
       metrics: this.#metrics,
+      sink,
       providers: this.#providers,
       reporter,
       store: this.#store,

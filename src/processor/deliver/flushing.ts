@@ -7,6 +7,7 @@ import type { TraceStore } from '../../runs/live/trace-store.ts'
 import { isRecord } from '../../spans/json.ts'
 import type { LargeRuns } from '../large-runs.ts'
 import type { HeldSpans } from './held-spans.ts'
+import type { ProviderSink } from '../../emit/provider-sink.ts'
 import type { ScoreMetrics } from '../../emit/score-metrics.ts'
 import type { ResolvedOptions } from '../config/options.ts'
 import type { Providers } from '../attach/tracer-providers.ts'
@@ -23,9 +24,7 @@ const SLICE_MS = 10
 /** Milliseconds that the first turn of a shutdown may take. What is done in it reaches loggers that are shut down beside us. */
 const FIRST_TURN_MS = 20
 
-const LATE_SCORES =
-  'shutdown() came while large runs were waiting to be scored. Their scores are given now, and reach no loggers, meters and processors ' +
-  'that are shut down at the same time, as NodeSDK.shutdown() does it: await forceFlush() before.'
+const CURE = 'Loggers were shut down before large runs and judges were done. Await forceFlush() before the shutdown.'
 
 /** What is flushed and shut down. */
 export interface FlushingParts {
@@ -36,6 +35,7 @@ export interface FlushingParts {
   readonly large: Pick<LargeRuns, 'settled' | 'giveUp'>
   readonly held: HeldSpans
   readonly metrics: ScoreMetrics
+  readonly sink: Pick<ProviderSink, 'beginShutdown' | 'lostEvents' | 'lateSpansOfShutdown'>
   readonly providers: Providers
   readonly reporter: Reporter
   /** The provider's other processors, which export our late spans. */
@@ -76,10 +76,22 @@ export class Flushing {
   }
 
   /**
-   * Ends all jobs within `shutdownTimeoutMs`. Small runs are finished before the first `await`, so that loggers and meters that are
-   * shut down at the same time still accept their scores. Large runs take several turns of the event loop.
+   * Ends all jobs within `shutdownTimeoutMs`. Small runs are finished before the first `await`, so that loggers that are shut down at the
+   * same time still accept their events. Large runs take several turns of the event loop, as judges do: their scores are on spans and in the
+   * metrics, and the events that come too late are counted.
    */
   async drain(): Promise<void> {
+    const { metrics, sink, options, reporter } = this.#parts
+    const over = Promise.withResolvers<void>()
+    if (options.emit.metrics) reporter.guard('shutdown', () => metrics.holdCollections(over.promise))
+    reporter.guard('shutdown', () => sink.beginShutdown())
+    await reporter.settle('shutdown', () => this.#finish())
+    reporter.guard('shutdown', () => metrics.flush())
+    over.resolve()
+    this.#reportLost()
+  }
+
+  async #finish(): Promise<void> {
     const { options, store, jobs, large, held, metrics, reporter } = this.#parts
     const endMs = performance.now() + FIRST_TURN_MS
     const agents = store.settleAgents()
@@ -87,8 +99,7 @@ export class Flushing {
     reporter.guard('shutdown', () => jobs.beginShutdown())
     const leftMs = (): number => endMs - performance.now()
     const isSettled = reporter.guard('shutdown', () => advance(settling, leftMs())) ?? true
-    const isFinished = reporter.guard('shutdown', () => jobs.finishSome(() => leftMs() <= 0)) ?? true
-    if (!isSettled || !isFinished) reporter.warnOnce('shutdown-late', LATE_SCORES)
+    reporter.guard('shutdown', () => jobs.finishSome(() => leftMs() <= 0))
     metrics.flush()
     if (options.shutdownTimeoutMs > 0) {
       await settlesWithin(this.#settled(settling, isSettled), options.shutdownTimeoutMs, true)
@@ -98,6 +109,19 @@ export class Flushing {
     reporter.guard('shutdown', () => withoutPause(agents))
     reporter.guard('shutdown', () => large.giveUp())
     held.releaseAll()
+  }
+
+  /** Names the scores that did not reach what was shut down at the same time. */
+  #reportLost(): void {
+    const { options, sink, reporter } = this.#parts
+    const lost = [
+      sink.lostEvents > 0 ? `${sink.lostEvents} gen_ai.evaluation.result events` : '',
+      options.next === undefined && sink.lateSpansOfShutdown > 0
+        ? `${sink.lateSpansOfShutdown} spans with scores, if the processors beside this one were shut down, too`
+        : '',
+    ].filter((each) => each !== '')
+    if (lost.length > 0)
+      reporter.notify('SPANSCORE_LATE_SCORES', `Lost at the shutdown: ${lost.join(', and ')}. ${CURE}`)
   }
 
   /** Resolves when what is to be settled is settled, and scored. */

@@ -29,6 +29,7 @@ export type NoticeCode =
   | 'SPANSCORE_SCORER'
   | 'SPANSCORE_CALLBACK'
   | 'SPANSCORE_UNFINISHED'
+  | 'SPANSCORE_LATE_SCORES'
   | 'SPANSCORE_BUDGET'
 
 /** All notices about the set-up of scoring. None contains content of a run. */
@@ -117,6 +118,11 @@ export const notices: Readonly<Record<NoticeCode, Notice>> = {
     level: 'warn',
     when: 'The process exited with code 0, by `process.exit()` for example, while scores were pending or spans were held for them.',
     cure: 'Call `await scoring.forceFlush()` and `await sdk.shutdown()` before the exit.',
+  },
+  SPANSCORE_LATE_SCORES: {
+    level: 'warn',
+    when: 'Judges or large runs were done after the first turn of a shutdown, and the loggers had been shut down in the same turn, as `NodeSDK.shutdown()` does it. The line names how many events are lost. The scores are in the metrics and, where spanscore has a `next` or is attached, on spans.',
+    cure: 'Await `forceFlush()` before the shutdown.',
   },
   SPANSCORE_BUDGET: {
     level: 'warn',
