@@ -51,7 +51,7 @@ export function judgeWorkerPanels(all: string): readonly timeseries.PanelBuilder
     ),
     lines(
       {
-        title: 'Providers that are left alone',
+        title: 'Providers that are paused',
         description: 'Judge workers that ask nothing for now, because a provider is overloaded or away.',
         unit: 'short',
         size: [12, 8],

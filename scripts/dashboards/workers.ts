@@ -5,11 +5,13 @@ import { choice, lines } from './panels.ts'
 
 const ALL = 'job=~"$job"'
 
-/** What workers on Kafka read, hold, deliver and put aside. */
+/** What workers on Kafka read, hold, deliver and move to the dead-letter topic. */
 export function workers(): dashboard.Dashboard {
   const board = new dashboard.DashboardBuilder('Workers on Kafka')
     .uid('spanscore-workers')
-    .description('What the workers that read spans from Kafka have before them, read, hold, deliver and put aside.')
+    .description(
+      'The lag of the workers that read spans from Kafka, and what they read, hold, deliver and move to the dead-letter topic.',
+    )
     .tags(['spanscore'])
     .readonly()
     .time({ from: 'now-6h', to: 'now' })
@@ -84,7 +86,7 @@ export function workers(): dashboard.Dashboard {
         {
           title: 'Dead letters and lost messages',
           description:
-            'Messages in each five minutes that could not be read and were put aside, and messages that Kafka dropped before they were read.',
+            'Messages in each five minutes that could not be read and were moved to the dead-letter topic, and messages that Kafka dropped before they were read.',
           unit: 'short',
           size: [12, 8],
         },

@@ -26,7 +26,7 @@ export const WORKERS: RuleGroup = {
       `sum by (job) (increase({__name__=~"spanscore_(worker_messages|judge_worker_jobs)_total", outcome="dead-letter"}[15m])) > 0`,
       ticket,
       {
-        summary: 'Messages that cannot be read are put aside',
+        summary: 'Messages that cannot be read go to the dead-letter topic',
         description:
           '{{ $value | printf "%.0f" }} messages in 15 minutes are on the topic of dead letters. Their headers name topic, partition, offset and reason.',
       },

@@ -13,7 +13,7 @@ const program = new Command('spanscore-server')
   .exitOverride()
   .option(
     '--to <url>',
-    'OTLP/HTTP endpoint that scores go to, such as http://localhost:4319; needed without --page',
+    'OTLP/HTTP endpoint that scores go to, such as http://localhost:4319; required without --page',
     url,
   )
   .option('--header <name=value>', 'header for that endpoint; may be repeated', collect, [])
@@ -21,7 +21,7 @@ const program = new Command('spanscore-server')
   .option('--forward', 'pass spans and log records on to that endpoint, unchanged', false)
   .option('--config <file>', 'scorers: YAML or JSON for prebuilt ones, a module for your own')
   .option('--data <folder>', 'where spans wait until their run is scored', 'spanscore-data')
-  .option('--memory', 'keep them in memory: what is open is lost when the process ends', false)
+  .option('--memory', 'keep them in memory: spans of runs that are not scored are lost when the process ends', false)
   .option('--host <address>', 'address to listen on', '127.0.0.1')
   .option('--http-port <port>', 'port of OTLP/HTTP', number, 4318)
   .option('--grpc-port <port>', 'port of OTLP/gRPC', number, 4317)
@@ -35,32 +35,42 @@ const program = new Command('spanscore-server')
   .option('--tls-cert <file>', 'certificate of the service, PEM')
   .option('--tls-key <file>', 'its key, PEM')
   .option('--tls-client-ca <file>', 'certificate authority that must have signed the certificates of senders, PEM')
-  .option('--settle <seconds>', 'how long nothing of a run may have arrived before it is scored', number, 10)
-  .option('--orphans <seconds>', 'how long spans wait for their parent', number, 300)
+  .option('--settle <seconds>', 'a run is scored when none of its spans has arrived for so long', number, 10)
+  .option('--orphans <seconds>', 'maximum time that spans wait for their parent', number, 300)
   .option('--linger <seconds>', 'how long a scored run waits for late spans', number, 300)
-  .option('--max-trace-age <seconds>', 'how long a run may be open', number, 86_400)
-  .option('--max-trace-spans <count>', 'spans of one trace', number, 10_000)
-  .option('--max-trace <MiB>', 'size of one trace', number, 64)
-  .option('--max-held-spans <count>', 'spans of all traces; requests are refused above it', number, 150_000)
-  .option('--max-content <MiB>', 'content in memory; what is over it is read from the log again', number, 64)
-  .option('--max-body <MiB>', 'size of a request', number, 16)
-  .option('--max-decompressed <MiB>', 'size of a request once it is decompressed', number, 64)
+  .option('--max-trace-age <seconds>', 'maximum time that a run is open', number, 86_400)
+  .option('--max-trace-spans <count>', 'maximum number of spans in one trace', number, 10_000)
+  .option('--max-trace <MiB>', 'maximum size of one trace', number, 64)
+  .option(
+    '--max-held-spans <count>',
+    'maximum number of spans in all traces; requests are refused above it',
+    number,
+    150_000,
+  )
+  .option('--max-content <MiB>', 'maximum size of content in memory; the rest is read from the log again', number, 64)
+  .option('--max-body <MiB>', 'maximum size of a request', number, 16)
+  .option('--max-decompressed <MiB>', 'maximum size of a decompressed request', number, 64)
   .option(
     '--max-receiving <MiB>',
-    'size of all requests that are not answered yet; the largest is refused',
+    'maximum size of all requests that are not answered yet; above it, the largest is refused',
     number,
     256,
   )
-  .option('--max-request-spans <count>', 'spans or log records in one request', number, 50_000)
-  .option('--max-span <MiB>', 'size of one span', number, 4)
-  .option('--max-connections <count>', 'connections of OTLP/HTTP', number, 1000)
-  .option('--max-days <days>', 'how long anything is kept at most, scored or not', number, 7)
-  .option('--max-log <MiB>', 'size of the log; requests are refused above it', number, 10_240)
+  .option('--max-request-spans <count>', 'maximum number of spans or log records in one request', number, 50_000)
+  .option('--max-span <MiB>', 'maximum size of one span', number, 4)
+  .option('--max-connections <count>', 'maximum number of OTLP/HTTP connections', number, 1000)
+  .option('--max-days <days>', 'maximum time that anything is kept, scored or not', number, 7)
+  .option('--max-log <MiB>', 'maximum size of the log; requests are refused above it', number, 10_240)
   .option('--page', 'show runs, scores and why on a page; keeps runs in the data folder', false)
   .option('--page-port <port>', 'port of the page', number, 4320)
   .option('--page-days <days>', 'how long the page keeps runs', number, 14)
-  .option('--page-size <MiB>', 'how much the page keeps; the oldest runs are deleted above it', number, 2048)
-  .option('--jaeger <url>', 'base of a Jaeger UI that the page links traces to, such as http://localhost:16686', url)
+  .option(
+    '--page-size <MiB>',
+    'maximum size of what the page keeps; the oldest runs are deleted above it',
+    number,
+    2048,
+  )
+  .option('--jaeger <url>', 'base URL of a Jaeger UI that the page links to, such as http://localhost:16686', url)
   .addOption(
     new Option(
       '--role <role>',
@@ -81,7 +91,7 @@ const program = new Command('spanscore-server')
   .option('--kafka-cert <file>', 'worker, judge: certificate of this client, PEM')
   .option('--kafka-key <file>', 'worker, judge: its key, PEM')
   .addOption(
-    new Option('--kafka-sasl <mechanism>', 'worker, judge: how to sign in').choices([
+    new Option('--kafka-sasl <mechanism>', 'worker, judge: SASL mechanism to sign in with').choices([
       'PLAIN',
       'SCRAM-SHA-256',
       'SCRAM-SHA-512',
@@ -94,7 +104,7 @@ const program = new Command('spanscore-server')
   )
   .option(
     '--session-timeout <seconds>',
-    'worker, judge: after how long without a heartbeat others take over',
+    'worker, judge: time without a heartbeat after which others take over',
     number,
     10,
   )
@@ -104,7 +114,7 @@ const program = new Command('spanscore-server')
     'worker: write jobs for judge workers to <prefix>.jobs instead of asking judges itself',
     false,
   )
-  .option('--max-job-age <seconds>', 'judge: how long a job may wait; older ones are skipped', number, 21_600)
+  .option('--max-job-age <seconds>', 'judge: maximum time that a job waits; older ones are skipped', number, 21_600)
   .action(async (given: GivenOptions) => {
     await run(given)
   })
@@ -141,7 +151,7 @@ async function run(given: GivenOptions): Promise<void> {
   say(
     `Takes OTLP/HTTP on http${given.tlsCert === undefined ? '' : 's'}://${given.host}:${server.httpPort} and OTLP/gRPC on port ${server.grpcPort}.`,
   )
-  const scoresTo = given.to === undefined ? 'are on the page alone' : `go to ${given.to}`
+  const scoresTo = given.to === undefined ? 'are shown on the page only' : `go to ${given.to}`
   say(
     `Scores ${scoresTo}${given.forward ? ', and so do the spans' : ''}. Spans wait ${given.memory ? 'in memory' : `in ${given.data}`}.`,
   )

@@ -14,6 +14,7 @@ import type { RunningWorker, WorkerProcessOptions } from './worker-process.ts'
 export interface WorkerServerOptions extends WorkerOptions, WorkerProcessOptions {
   /** The topic of judge jobs; `undefined` if judges are asked here. */
   readonly jobsTopic: string | undefined
+  /** Limits of spans and log records. */
   readonly limits: RecordLimits
 }
 

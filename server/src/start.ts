@@ -36,9 +36,11 @@ import type { TraceBufferOptions } from './traces/buffer-options.ts'
 
 /** Options of a service. */
 export interface ServerOptions {
+  /** The address to listen on. */
   readonly host: string
   /** 0 means any free port. */
   readonly httpPort: number
+  /** 0 means any free port. */
   readonly grpcPort: number
   /** The destination of scores; `undefined` if only the page shows them. */
   readonly to: Destination | undefined
@@ -46,9 +48,13 @@ export interface ServerOptions {
   readonly forwards: boolean
   /** The folder of the log; `undefined` keeps it in memory. */
   readonly dataFolder: string | undefined
+  /** The configuration of scorers; `undefined` uses the code scorers that need no expectation. */
   readonly configPath: string | undefined
+  /** Who may send. */
   readonly access: AccessOptions
+  /** `undefined` for plain text. */
   readonly tls: TlsOptions | undefined
+  /** Limits of requests and of the log. */
   readonly limits: HttpLimits &
     RecordLimits & {
       /** Maximum bytes of the log before it accepts no more. */
@@ -56,7 +62,9 @@ export interface ServerOptions {
       /** Maximum milliseconds that anything is kept. */
       readonly retentionMs: number
     }
+  /** How long runs may take, and how many spans may wait. */
   readonly traces: TraceBufferOptions
+  /** Receives lines for the operator. */
   readonly report: (line: string) => void
   /** The page that shows runs; it needs a data folder. @default none */
   readonly page?: PageOptions | undefined
@@ -66,10 +74,13 @@ export interface ServerOptions {
 
 /** A running service. */
 export interface RunningServer {
+  /** The port of OTLP/HTTP. */
   readonly httpPort: number
+  /** The port of OTLP/gRPC. */
   readonly grpcPort: number
   /** The address of the page, with its token; `undefined` if there is no page. */
   readonly pageUrl: string | undefined
+  /** What was counted so far, for tests and diagnosis. */
   readonly counts: () => unknown
   /** Accepts no more requests, delivers finished scores, and ends. Incomplete runs stay on the log. */
   stop(timeoutMs?: number): Promise<void>

@@ -13,6 +13,7 @@ import type { HealthServer } from './serve-health.ts'
 
 /** Options of the process of a worker or a judge worker. */
 export interface WorkerProcessOptions {
+  /** The destination of scores. */
   readonly to: Destination
   /** Workers and judge workers use the same file. */
   readonly configPath: string | undefined
@@ -20,6 +21,7 @@ export interface WorkerProcessOptions {
   readonly host: string
   /** 0 means any free port. */
   readonly httpPort: number
+  /** Receives lines for the operator. */
   readonly report: (line: string) => void
 }
 

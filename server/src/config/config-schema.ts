@@ -14,7 +14,7 @@ const scorer = z.union([
         .string()
         .regex(/^[a-z][a-z0-9_]*$/)
         .optional()
-        .describe('Its id, where two scorers have the same name.'),
+        .describe('Its id, if two scorers have the same name.'),
       model: z.string().min(1).optional().describe('The model of a judge, as <provider>/<model>.'),
       options: z
         .record(z.string(), z.unknown())
@@ -34,13 +34,18 @@ const scorer = z.union([
 /** A configuration of the service in YAML or JSON. */
 export const configSchema = z
   .strictObject({
-    scorers: z.array(scorer).min(1).describe('What scores runs.'),
+    scorers: z.array(scorer).min(1).describe('The scorers of runs.'),
     scope: scope
       .optional()
       .describe('root scores the outermost agent of each run, every-agent each one. Default: root.'),
     sample: rate.optional().describe('Share of the runs that is scored. Default: 1.'),
     sampleSalt: z.string().min(1).optional().describe('Secret that decides, with the trace id, which runs are scored.'),
-    upstreamProbability: z.number().gt(0).max(1).optional().describe('What the samplers in front of the service keep.'),
+    upstreamProbability: z
+      .number()
+      .gt(0)
+      .max(1)
+      .optional()
+      .describe('The share of traces that samplers in front of the service keep.'),
     budget: z
       .strictObject({
         callsPerMinute: z.number().min(0).optional(),
@@ -50,21 +55,26 @@ export const configSchema = z
       })
       .optional()
       .describe(
-        'What judges may take: of each process, or of all judge workers together. Default: 60 calls a minute, 10 US dollars a day.',
+        'Limits for judges: of each process, or of all judge workers together. Default: 60 calls a minute, 10 US dollars a day.',
       ),
     concurrency: z
       .number()
       .int()
       .min(1)
       .optional()
-      .describe('Judge scores that are worked on at the same time. Default: 8.'),
-    queueSize: z.number().int().min(0).optional().describe('Scores that wait for their turn. Default: 1000.'),
+      .describe('Maximum number of judge scores in progress at the same time. Default: 8.'),
+    queueSize: z
+      .number()
+      .int()
+      .min(0)
+      .optional()
+      .describe('Maximum number of scores that wait for their turn. Default: 1000.'),
     timeoutMs: z
       .number()
       .int()
       .min(1)
       .optional()
-      .describe('Milliseconds that all tries of one score may take. Default: 20000.'),
+      .describe('Maximum milliseconds for all tries of one score. Default: 20000.'),
     metricAttributes: z
       .array(z.string().min(1))
       .optional()
@@ -73,7 +83,7 @@ export const configSchema = z
     strict: z
       .boolean()
       .optional()
-      .describe('Refuses to start where the key or package of a judge is missing. Default: false.'),
+      .describe('Refuses to start if the key or package of a judge is missing. Default: false.'),
   })
   .describe('Configuration of the spanscore service.')
 

@@ -19,7 +19,7 @@ export function assignPartitions(
   const fewest = Math.floor(partitionCount / Math.max(sorted.length, 1))
   let withOneMore = partitionCount - fewest * sorted.length
   const assigned = new Map<string, number[]>()
-  // Members with the most partitions keep one more, as far as there are any.
+  // Members with the most partitions keep one more, if there are partitions left.
   for (const { id, owned } of sorted.toSorted((left, right) => right.owned.length - left.owned.length)) {
     const own = owned.filter((partition) => free.has(partition))
     const quota = own.length > fewest && withOneMore > 0 ? fewest + 1 : fewest

@@ -39,7 +39,7 @@ export interface AssignedPartitionParts {
   readonly monotonicMs: () => number
   readonly onUnreadable: (unreadable: Unreadable) => void
   /** A topic no longer has the offsets that were read. Called with its first offset. */
-  readonly onBegunAnew: (topic: string, first: number) => void
+  readonly onRecreated: (topic: string, first: number) => void
   readonly report: (message: string) => void
 }
 
@@ -105,7 +105,7 @@ export class AssignedPartition {
   }
 
   #source(topic: string, signal: Signal): FetchSource {
-    const { number, log, buffer, clock, isReady, isOurs, monotonicMs, counts, report, onBegunAnew } = this.#parts
+    const { number, log, buffer, clock, isReady, isOurs, monotonicMs, counts, report, onRecreated } = this.#parts
     if (!isReady()) this.#progressMs.set(topic, monotonicMs())
     // A full buffer may wait for unread messages. Time must go on, or it would wait forever.
     if (buffer.isFull) clock.advance(topic, undefined, true)
@@ -130,7 +130,7 @@ export class AssignedPartition {
           `${gone} messages of ${topic}, partition ${number}, were dropped by the broker before they were read: raise its retention, or add workers.`,
         )
       },
-      begunAnew: (first) => onBegunAnew(topic, first),
+      recreated: (first) => onRecreated(topic, first),
     }
   }
 
@@ -153,7 +153,7 @@ export class AssignedPartition {
       counts.tooLarge += tooLarge
       if (hasSeveralTraces(decoded)) {
         report(
-          `Messages of ${topic} hold spans of several traces, so that runs are torn apart: set ${signal === 'traces' ? 'partition_traces_by_id' : 'partition_logs_by_trace_id'}: true in the Kafka exporter of the Collector.`,
+          `Messages of ${topic} hold spans of several traces, so that runs are split: set ${signal === 'traces' ? 'partition_traces_by_id' : 'partition_logs_by_trace_id'}: true in the Kafka exporter of the Collector.`,
         )
       }
       log.receive(topic, record.offset, { signal, encoding, contentEncoding: '', body, decoded }, { from, seenMs })

@@ -77,7 +77,7 @@ export class Commits {
     } catch (error) {
       counts.failedCommits += 1
       this.#isUnanswered = !isAnswer(error)
-      report(`What was done could not be committed: ${describeError(error)}.`)
+      report(`Progress could not be committed: ${describeError(error)}.`)
       return false
     }
   }

@@ -107,7 +107,9 @@ export class DeadLetters {
 
   #failed(error: unknown): 'failed' {
     const { refusals, report } = this.#parts
-    report(`Messages that cannot be read could not be put aside: ${refusals.failed(this.#tried, error)}.`)
+    report(
+      `Messages that cannot be read could not be moved to the dead-letter topic: ${refusals.failed(this.#tried, error)}.`,
+    )
     return 'failed'
   }
 

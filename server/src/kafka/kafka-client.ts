@@ -7,9 +7,11 @@ import type { BaseOptions, ClusterMetadata, Connection } from '@platformatic/kaf
 export interface KafkaOptions {
   /** `host:port` of at least one broker. */
   readonly brokers: readonly string[]
+  /** The name of this client in the brokers' logs and quotas. */
   readonly clientId: string
-  /** Undefined for plain text. */
+  /** `undefined` for plain text. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string } | undefined
+  /** How the client signs in; `undefined` if the brokers do not require it. */
   readonly sasl?:
     | {
         readonly mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'

@@ -4,7 +4,7 @@ import { describeError } from './kafka-client.ts'
 /** The operation on a topic, and the permission that it needs. */
 const VERBS = { READ: 'read', WRITE: 'write to' } as const
 
-/** What is refused is tried again more often than that, unless nobody wants it any more: its partition has moved, say. */
+/** A refused operation is tried again more often than that, unless nothing needs it any more, for example because its partition has moved. */
 const REMEMBERED_MS = 30_000
 
 /** What was tried when brokers refused. */

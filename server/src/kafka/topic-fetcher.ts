@@ -33,7 +33,7 @@ export interface FetchSource {
   /** The offset to read next is no longer on the partition. Called with the first one that is. */
   lost(first: number): void
   /** The topic was deleted and created again, or ends before the offset to read next. Called with its first offset. */
-  begunAnew(first: number): void
+  recreated(first: number): void
 }
 
 /** What a fetcher needs. */
@@ -101,7 +101,7 @@ export class TopicFetcher {
   async #look(): Promise<void> {
     const { client, topics } = this.#parts
     const metadata = await client.metadata(topics, this.#metadata === undefined)
-    await this.#beginAnew(metadata)
+    await this.#startAgain(metadata)
     this.#metadata = metadata
     for (const node of metadata.brokers.keys()) {
       if (this.#loops.has(node)) continue
@@ -113,14 +113,14 @@ export class TopicFetcher {
   }
 
   /** A topic that was deleted and created again has another id; earlier offsets mean nothing in it. */
-  async #beginAnew({ topics }: ClusterMetadata): Promise<void> {
+  async #startAgain({ topics }: ClusterMetadata): Promise<void> {
     const { client, sources } = this.#parts
     const anew = [...topics].filter(([topic, { id }]) => (this.#ids.get(topic) ?? id) !== id).map(([topic]) => topic)
     const ofThem = sources().filter(({ topic }) => anew.includes(topic))
     const firsts = ofThem.length === 0 ? [] : await listOffsets(client, 'first', ofThem)
     for (const source of ofThem) {
       const first = firsts.find(({ topic, partition }) => topic === source.topic && partition === source.partition)
-      if (first !== undefined && source.next > first.offset) source.begunAnew(first.offset)
+      if (first !== undefined && source.next > first.offset) source.recreated(first.offset)
     }
     for (const [topic, { id }] of topics) this.#ids.set(topic, id)
   }
@@ -220,7 +220,7 @@ export class TopicFetcher {
       const [first, end] = [firsts.find(isHere)?.offset, ends.find(isHere)?.offset]
       if (first === undefined || end === undefined || source.next < 0) continue
       if (first > source.next) source.lost(first)
-      else if (end < source.next) source.begunAnew(first)
+      else if (end < source.next) source.recreated(first)
     }
   }
 }

@@ -22,6 +22,7 @@ import { noCounts } from './worker-counts.ts'
 
 /** Options of a worker. */
 export interface WorkerOptions extends GroupOptions {
+  /** Names of the topics. */
   readonly topics: Topics
   /** The limits apply to all partitions together. */
   readonly traces: TraceBufferOptions
@@ -123,17 +124,11 @@ export class Worker {
    * are not a reason, because a restart does not help.
    */
   get stuck(): string | undefined {
+    const { member, ends, refusals } = this.#reader
     const isWaiting = this.#parts.outbox.isFull || this.#commits.isUnanswered
-    if (isWaiting || !this.#reader.member.isJoined || this.#isPaused) return undefined
-    return (
-      this.#reader.ends.outgrown ??
-      whyStuck(
-        this.#partitions.values(),
-        performance.now(),
-        this.#options.traces.orphanMs,
-        this.#reader.refusals.reason,
-      )
-    )
+    if (isWaiting || !member.isJoined || this.#isPaused) return undefined
+    const { orphanMs } = this.#options.traces
+    return ends.outgrown ?? whyStuck(this.#partitions.values(), performance.now(), orphanMs, refusals.reason)
   }
 
   /** Why the worker does not score now; `undefined` if it does. */
@@ -252,18 +247,18 @@ export class Worker {
       isReady: () => !this.#isPaused && !outbox.isFull && !this.#reader.deadLetters.isFull,
       isOurs: () => this.#partitions.get(number) === assigned,
       monotonicMs: () => performance.now(),
-      onUnreadable: (unreadable) => void this.#putAside(unreadable, log),
-      onBegunAnew: (topic, first) => this.#beginAnew(assigned, topic, first),
+      onUnreadable: (unreadable) => void this.#moveToDeadLetters(unreadable, log),
+      onRecreated: (topic, first) => this.#startAgain(assigned, topic, first),
       report,
     })
     this.#partitions.set(number, assigned)
   }
 
   /** The messages that were read are gone. The topic is read from its beginning. */
-  #beginAnew(partition: AssignedPartition, topic: string, first: number): void {
+  #startAgain(partition: AssignedPartition, topic: string, first: number): void {
     const { number, log } = partition
     this.#parts.report(
-      `${topic}, partition ${number}, is not the one any more that was read up to offset ${log.nextOf(topic)}: it was deleted and created again, or lost its end. It is read from its beginning.`,
+      `${topic}, partition ${number}, was replaced after it was read up to offset ${log.nextOf(topic)}: it was deleted and created again, or lost its end. It is read from its beginning.`,
     )
     const commits = new Map([...log.commits(), [topic, { offset: first, metadata: '' }] as const])
     this.#letGo(partition)
@@ -271,7 +266,7 @@ export class Worker {
   }
 
   /** Moves an unreadable message to the dead-letter topic, and skips it. */
-  async #putAside(unreadable: Unreadable, log: PartitionLog): Promise<void> {
+  async #moveToDeadLetters(unreadable: Unreadable, log: PartitionLog): Promise<void> {
     this.counts.dead += 1
     const isWanted = () => [...this.#partitions.values()].some((each) => each.log === log)
     if (await this.#reader.deadLetters.put(unreadable, isWanted)) log.pass(unreadable.topic, unreadable.record.offset)

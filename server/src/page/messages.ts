@@ -40,13 +40,15 @@ export type FromPage =
 
 /** Options of the page. */
 export interface PageOptions {
+  /** The address to listen on. */
   readonly host: string
   /** 0 means any free port. */
   readonly port: number
   /** Host names of the page, besides loopback ones. */
   readonly allowedHosts: readonly string[]
+  /** How long, and how much, the page keeps. */
   readonly retention: Retention
-  /** Base of a Jaeger UI, such as `http://localhost:16686`. */
+  /** Base URL of a Jaeger UI, such as `http://localhost:16686`. */
   readonly jaegerUrl?: string | undefined
 }
 

@@ -108,7 +108,9 @@ async function answerApi(
     const message = error instanceof Error ? error.message : 'unknown'
     if (response.headersSent) response.end()
     else
-      sendJson(request, response, isBad ? 400 : 500, { error: isBad ? message : `The page met an error: ${message}` })
+      sendJson(request, response, isBad ? 400 : 500, {
+        error: isBad ? message : `The page failed with an error: ${message}`,
+      })
   }
 }
 

@@ -105,7 +105,10 @@ export class Trials {
       for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {
         const mostUsd = entry.scorer.judge?.estimate(run).costUsd ?? 0
         if (reservedUsd + mostUsd > capUsd) {
-          onResult({ runId: run.id, unavailable: 'Not asked: it might have gone over the cap.' })
+          onResult({
+            runId: run.id,
+            unavailable: 'The judge was not asked, because the cost could have exceeded the cap.',
+          })
           continue
         }
         reservedUsd += mostUsd

@@ -13,7 +13,7 @@ const ANSWERS: Readonly<Record<string, readonly ['timed-out' | 'too-large', stri
 const MALFORMED = ['malformed', '400 Bad Request'] as const
 
 /**
- * Counts requests that are not valid HTTP or exceed its limits. Node.js answers them before there is a request, and this answers alike.
+ * Counts requests that are not valid HTTP or exceed its limits. Node.js answers them before there is a request object. This gives the same answers.
  */
 export function countBrokenHttp(server: Server, receiver: Receiver): void {
   const answering = new WeakSet<Duplex>()

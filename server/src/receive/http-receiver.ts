@@ -30,8 +30,11 @@ export interface HttpLimits {
 
 /** Certificate and key in PEM. With a client CA, senders must present a certificate that it signed. */
 export interface TlsOptions {
+  /** The certificate of the service. */
   readonly cert: string
+  /** Its private key. */
   readonly key: string
+  /** The authority that must have signed the certificates of senders; `undefined` if they need none. */
   readonly clientCa: string | undefined
 }
 

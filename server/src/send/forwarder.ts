@@ -85,7 +85,7 @@ export class Forwarder {
       }
       if (signal.aborted) return false
       this.#report(
-        `A request could not be passed on: ${outcome.status === 0 ? outcome.message : `HTTP ${outcome.status}`}.`,
+        `A request could not be forwarded: ${outcome.status === 0 ? outcome.message : `HTTP ${outcome.status}`}.`,
       )
       if (outcome.status !== 0 && !RETRYABLE.has(outcome.status)) {
         this.counts.refused += 1

@@ -18,7 +18,7 @@ export class JudgeMetrics {
         .createObservableGauge(`spanscore.judge_worker.${name}`, { description, unit })
         .addCallback((result) => result.observe(value()))
     const { counts } = worker
-    counter('jobs', 'Jobs by what became of them.', (result) => {
+    counter('jobs', 'Jobs by outcome.', (result) => {
       result.observe(counts.asked, { outcome: 'judged' })
       for (const [reason, count] of counts.turnedDown) result.observe(count, { outcome: 'skipped', reason })
       for (const [reason, count] of Object.entries(counts.unasked)) {
@@ -29,14 +29,14 @@ export class JudgeMetrics {
       result.observe(counts.lostToRetention, { outcome: 'lost-to-retention' })
       result.observe(counts.abandoned, { outcome: 'handed-on' })
     })
-    counter('left', 'How often a job was left for later because its provider was overloaded or away.', (result) =>
+    counter('left', 'How often a job was postponed because its provider was overloaded or unavailable.', (result) =>
       result.observe(counts.left),
     )
     counter('commits', 'Commits by outcome.', (result) => {
       result.observe(worker.commits.taken, { outcome: 'taken' })
       result.observe(worker.commits.failed, { outcome: 'failed' })
     })
-    counter('scores', 'Records with scores by what the destination answered.', (result) => {
+    counter('scores', 'Records with scores by the answer of the destination.', (result) => {
       result.observe(outbox.counts.acknowledged, { outcome: 'acknowledged' })
       result.observe(outbox.counts.refused, { outcome: 'refused' })
       result.observe(outbox.counts.failures, { outcome: 'failed-attempt' })
@@ -46,18 +46,18 @@ export class JudgeMetrics {
     gauge('partitions', 'Partitions of this worker.', '{partition}', () => worker.partitions.length)
     gauge(
       'budget_used_ratio',
-      'How much of the tightest limit is used, in the partition where most is.',
+      'How much of the tightest limit is used, in the partition that has used most.',
       '1',
       () => worker.budgetUsedRatio,
     )
     gauge('outbox_size', 'Scores that wait for the destination.', '{score}', () => outbox.size)
     gauge(
       'provider_paused',
-      'Whether judges are left alone because a provider is overloaded or away: 0 or 1.',
+      'Whether judges are not asked for now because a provider is overloaded or unavailable: 0 or 1.',
       '{worker}',
-      () => (worker.isLeavingAlone ? 1 : 0),
+      () => (worker.isPaused ? 1 : 0),
     )
-    gauge('stuck', 'Whether no job is begun or done although some wait: 0 or 1.', '{worker}', () =>
+    gauge('stuck', 'Whether no job is started or finished although some wait: 0 or 1.', '{worker}', () =>
       worker.stuck === undefined ? 0 : 1,
     )
   }

@@ -46,17 +46,17 @@ export class ServiceMetrics {
       result.observe(service.counts.undecodable, { reason: 'undecodable' })
       result.observe(buffer.counts.expired, { reason: 'expired' })
     })
-    counter('runs', 'Runs that were put before the scorers, and revisions of them.', (result) => {
+    counter('runs', 'Runs that were passed to the scorers, and revisions of them.', (result) => {
       result.observe(service.counts.runs, { kind: 'run' })
       result.observe(service.counts.revisions, { kind: 'revision' })
     })
     counter('errors', 'Errors of the service itself.', (result) => result.observe(service.counts.errors))
-    counter('scores', 'Records with scores by what the destination answered.', (result) => {
+    counter('scores', 'Records with scores by the answer of the destination.', (result) => {
       result.observe(outbox.counts.acknowledged, { outcome: 'acknowledged' })
       result.observe(outbox.counts.refused, { outcome: 'refused' })
       result.observe(outbox.counts.failures, { outcome: 'failed-attempt' })
     })
-    counter('forwarded', 'Requests that were passed on, by outcome.', (result) => {
+    counter('forwarded', 'Forwarded requests, by outcome.', (result) => {
       if (forwarder === undefined) return
       result.observe(forwarder.counts.forwarded, { outcome: 'acknowledged' })
       result.observe(forwarder.counts.refused, { outcome: 'refused' })
@@ -66,7 +66,7 @@ export class ServiceMetrics {
     gauge('content_bytes', 'Content of spans in memory, as an estimate.', 'By', () => buffer.contentBytes)
     gauge('receiving_bytes', 'Bytes of requests that are not answered yet.', 'By', () => receiver.inFlight.bytes)
     gauge('outbox_size', 'Runs whose scores wait for the destination.', '{run}', () => outbox.size)
-    gauge('forward_waiting', 'Requests that wait to be passed on.', '{request}', () => log.waitingToForward)
+    gauge('forward_waiting', 'Requests that wait to be forwarded.', '{request}', () => log.waitingToForward)
     gauge('log_bytes', 'Bytes on the log.', 'By', () => log.heldBytes)
     gauge(
       'undelivered_seconds',

@@ -19,7 +19,7 @@ export class WorkerMetrics {
         .createObservableGauge(`spanscore.worker.${name}`, { description, unit })
         .addCallback((result) => result.observe(value()))
     const { counts } = worker
-    counter('messages', 'Messages that were read, by what became of them.', (result) => {
+    counter('messages', 'Messages that were read, by outcome.', (result) => {
       result.observe(counts.messages - counts.dead, { outcome: 'read' })
       result.observe(counts.dead, { outcome: 'dead-letter' })
       result.observe(counts.lostToRetention, { outcome: 'lost-to-retention' })
@@ -32,19 +32,19 @@ export class WorkerMetrics {
       result.observe(late, { reason: 'late' })
       result.observe(overLimit, { reason: 'over-limit' })
     })
-    counter('carried', 'Messages that were appended again so that commits could move on.', (result) =>
+    counter('carried', 'Messages that were appended again so that commits could advance.', (result) =>
       result.observe(counts.carried),
     )
     counter('commits', 'Commits by outcome.', (result) => {
       result.observe(counts.commits, { outcome: 'taken' })
       result.observe(counts.failedCommits, { outcome: 'failed' })
     })
-    counter('scores', 'Records with scores by what the destination answered.', (result) => {
+    counter('scores', 'Records with scores by the answer of the destination.', (result) => {
       result.observe(outbox.counts.acknowledged, { outcome: 'acknowledged' })
       result.observe(outbox.counts.refused, { outcome: 'refused' })
       result.observe(outbox.counts.failures, { outcome: 'failed-attempt' })
     })
-    counter('jobs', 'Jobs for judge workers by what became of them.', (result) => {
+    counter('jobs', 'Jobs for judge workers by outcome.', (result) => {
       if (jobs === undefined) return
       result.observe(jobs.counts.written, { outcome: 'written' })
       result.observe(jobs.counts.tooLarge, { outcome: 'skipped', reason: 'too-large' })

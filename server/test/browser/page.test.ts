@@ -381,7 +381,7 @@ describe('the page', () => {
     expect(await seriousProblems(page)).toEqual([])
     await page.getByLabel('Cap, US dollars').fill('0')
     await page.getByRole('button', { name: 'Score again' }).click()
-    await expect.poll(() => page.getByText('it might have gone over the cap').count()).toBe(5)
+    await expect.poll(() => page.getByText('could have exceeded the cap').count()).toBe(5)
   })
 
   it('shows hostile text as text', async () => {

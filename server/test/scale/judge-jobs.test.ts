@@ -22,7 +22,7 @@ import {
 const bench = useJudgeBench()
 
 describe('judge workers', () => {
-  it('say of each job that they do not ask why, and put aside what is none', async () => {
+  it('give a reason for each job whose judge they do not ask, and move other messages to the dead-letter topic', async () => {
     await bench.createTopics('unasked', 1)
     await using sink = await createSink()
     bench.answer = (request) => polite(request)
@@ -64,7 +64,7 @@ describe('judge workers', () => {
     const config = bench.configure('twice')
     const worker = await bench.writeJobs('twice', sink, config, makeRuns(30))
     await worker.stop()
-    // A worker that was killed before its commit writes the same jobs again: its group begins anew here.
+    // A worker that was killed before its commit writes the same jobs again: its group starts from the beginning here.
     const again = await bench.startWriter('twice', sink, config, { groupId: 'twice-again' })
     const first = await startJudgeWorker(bench.options('twice', sink.url, config))
     await until(() => judgedIn(sink).length >= 30, 'all scores', 60_000)

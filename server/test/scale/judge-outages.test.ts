@@ -57,7 +57,7 @@ describe('judge workers', () => {
     const busy = await startJudgeWorker(bench.options('busy', sink.url, config))
     await until(() => Number(countsOf(busy).judge['left']) > 0, 'a job that is left', 30_000)
     const ready = await fetch(`http://127.0.0.1:${busy.httpPort}/ready`)
-    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('left alone')])
+    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('not asked for now')])
     expect((await fetch(`http://127.0.0.1:${busy.httpPort}/health`)).status).toBe(200)
     expect(countsOf(busy).judge).toMatchObject({ lag: 30, asked: 0 })
     isBusy = false

@@ -81,7 +81,7 @@ describe('a worker', () => {
     await bench.send(later)
     await until(() => bench.hasScored(later), 'scores of what is on the new topics', 60_000)
     expect(bench.lines.filter((line) => line.includes('it was deleted and created again'))).toEqual([
-      expect.stringMatching(/^anew\.spans, partition 0, is not the one any more that was read up to offset 150: /),
+      expect.stringMatching(/^anew\.spans, partition 0, was replaced after it was read up to offset 150: /),
     ])
     await worker.stop()
     expect(bench.scores).toHaveLength(150)
@@ -138,7 +138,7 @@ describe('a worker', () => {
     await worker.stop()
   })
 
-  it('puts aside what it cannot read on the topic of log records, and waits where too much cannot be put aside', async () => {
+  it('moves log records that it cannot read to the dead-letter topic, and waits if too many cannot be moved', async () => {
     await using bench = await WorkerBench.create(kafka, 'flood')
     const { logs, dead } = topicsOf('flood')
     const logSender = new Sender(kafka.brokers, logs)
@@ -159,8 +159,12 @@ describe('a worker', () => {
     await kafka.admin.deleteTopics({ topics: [dead] })
     await poison(6000)
     await bench.send(later)
-    await until(() => countsOf(worker).dead > 1000, 'messages that wait to be put aside', 60_000)
-    await until(() => bench.lines.some((line) => line.includes('could not be put aside')), 'the reason', 30_000)
+    await until(() => countsOf(worker).dead > 1000, 'messages that wait for the dead-letter topic', 60_000)
+    await until(
+      () => bench.lines.some((line) => line.includes('could not be moved to the dead-letter topic')),
+      'the reason',
+      30_000,
+    )
     // Much of it stays on Kafka.
     await until(() => countsOf(worker).lag > 2000, 'lag', 30_000)
     expect(countsOf(worker).dead).toBeLessThan(3000)

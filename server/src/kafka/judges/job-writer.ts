@@ -175,7 +175,7 @@ export class JobWriter implements JudgeJobs {
   #tooLarge(bytes: number): Skipped {
     this.counts.tooLarge += 1
     const { topic } = this.#parts
-    const message = `What the judge is to see takes ${bytes} bytes, and a message of ${topic} may have ${this.#maxMessageBytes}: raise its max.message.bytes, or let redact shorten runs.`
+    const message = `The judge's material has ${bytes} bytes, and a message of ${topic} may have ${this.#maxMessageBytes}: raise its max.message.bytes, or let redact shorten runs.`
     this.#parts.report(`A run is not judged. ${message}`)
     return { status: 'skipped', reason: 'refused', message, messageWithoutContent: message }
   }

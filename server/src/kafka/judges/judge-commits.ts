@@ -85,7 +85,7 @@ export class JudgeCommits {
       this.#failingSinceMs ??= this.#parts.now()
       this.#isUnanswered = !isAnswer(error)
       for (const { partition } of commits) partition.notCommitted()
-      report(`What was judged could not be committed: ${describeError(error)}.`)
+      report(`Finished jobs could not be committed: ${describeError(error)}.`)
       return false
     }
     this.counts.taken += 1

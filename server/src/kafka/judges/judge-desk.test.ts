@@ -73,7 +73,7 @@ async function setUp(count: number) {
         return Promise.resolve(state.isCommitted)
       },
     },
-    putAside: () => Promise.resolve(true),
+    moveToDeadLetters: () => Promise.resolve(true),
     onFree: begin,
     report: () => undefined,
     epochMs: () => Date.now(),

@@ -21,7 +21,7 @@ export interface JudgeDeskParts {
   /** Jobs older than this many milliseconds are not judged. */
   readonly maxJobAgeMs: number
   /** Moves a message that is not a job to the dead-letter topic; resolves when that is done, or no longer wanted. */
-  readonly putAside: (partition: JudgePartition, record: FetchedRecord) => Promise<boolean>
+  readonly moveToDeadLetters: (partition: JudgePartition, record: FetchedRecord) => Promise<boolean>
   /** Called when another job may start. */
   readonly onFree: () => void
   readonly report: (message: string) => void
@@ -64,7 +64,7 @@ export class JudgeDesk {
   #turn = 0
   #asking = 0
   /** Jobs that wait until their provider may be asked again. */
-  #leftAlone = 0
+  #postponed = 0
   #latestMs: number
 
   constructor(parts: JudgeDeskParts) {
@@ -120,7 +120,7 @@ export class JudgeDesk {
   async settle(timeoutMs: number): Promise<void> {
     const { monotonicMs, outbox } = this.#parts
     const endMs = monotonicMs() + timeoutMs
-    while (this.#begun.size > this.#leftAlone && monotonicMs() < endMs) await sleep(20)
+    while (this.#begun.size > this.#postponed && monotonicMs() < endMs) await sleep(20)
     await outbox.flush(Math.max(0, endMs - monotonicMs()))
   }
 
@@ -156,18 +156,18 @@ export class JudgeDesk {
       const evaluation = await this.#evaluate(begun, record, job)
       if (evaluation !== undefined) this.#deliver(partition, record, job, evaluation)
     } catch (error) {
-      await this.#putAside(partition, record, error)
+      await this.#moveToDeadLetters(partition, record, error)
     }
   }
 
   /** Moves a message that is not a job, or whose run cannot be scored, to the dead-letter topic. */
-  async #putAside(partition: JudgePartition, record: FetchedRecord, error: unknown): Promise<void> {
-    const { counts, putAside, report } = this.#parts
+  async #moveToDeadLetters(partition: JudgePartition, record: FetchedRecord, error: unknown): Promise<void> {
+    const { counts, moveToDeadLetters, report } = this.#parts
     counts.dead += 1
     report(
-      `Message ${record.offset} of partition ${partition.number} of the jobs is put aside: ${error instanceof Error ? error.message : 'unknown'}`,
+      `Message ${record.offset} of partition ${partition.number} of the jobs is moved to the dead-letter topic: ${error instanceof Error ? error.message : 'unknown'}`,
     )
-    if (await putAside(partition, record)) partition.finish(record.offset)
+    if (await moveToDeadLetters(partition, record)) partition.finish(record.offset)
   }
 
   /** @returns the job's result; `undefined` if the job no longer belongs to this process */
@@ -196,11 +196,11 @@ export class JudgeDesk {
         return answer.evaluation
       }
       counts.left += 1
-      partition.asksNot(record.offset)
+      partition.didNotAsk(record.offset)
       this.#pause.begin()
-      this.#leftAlone += 1
+      this.#postponed += 1
       await sleep(this.#pause.leftMs)
-      this.#leftAlone -= 1
+      this.#postponed -= 1
     }
     return undefined
   }
@@ -208,7 +208,7 @@ export class JudgeDesk {
   /** @returns `undefined` if the partition was lost before the judge could be asked */
   async #ask(begun: Begun, offset: number, question: HandedQuestion): Promise<HandedAnswer | undefined> {
     const { partition } = begun
-    partition.asks(offset)
+    partition.willAsk(offset)
     this.#asking += 1
     try {
       while (!(await this.#parts.commits.commit())) {

@@ -85,8 +85,8 @@ describe('a partition of jobs', () => {
     const { partition } = open()
     partition.take(records(0, ['a', 'b']), 2)
     beginAll(partition)
-    partition.asks(0)
-    partition.asks(1)
+    partition.willAsk(0)
+    partition.willAsk(1)
     const early = partition.takeCommit()
     partition.finish(0)
     partition.committed(early!)
@@ -96,7 +96,7 @@ describe('a partition of jobs', () => {
     expect([partition.inFlight, late?.answered]).toEqual([2, [0]])
     partition.committed(partition.takeCommit()!)
     expect(partition.inFlight).toBe(1)
-    partition.asksNot(1)
+    partition.didNotAsk(1)
     expect(partition.inFlight).toBe(0)
   })
 
@@ -119,9 +119,9 @@ describe('a partition of jobs', () => {
     expect(lines).toEqual([])
   })
 
-  it('says so where it cannot read what was spent, and begins anew', () => {
+  it('reports that it cannot read what was spent, and starts again from nothing', () => {
     const { partition, lines } = open({ offset: 3, metadata: 'of another program' })
-    expect(lines).toEqual(['What partition 0 of the jobs has spent cannot be read: its budget begins anew.'])
+    expect(lines).toEqual(['What partition 0 of the jobs has spent cannot be read: its budget starts again.'])
     expect(partition.budget.usedRatio()).toBe(0)
     expect(open().lines).toEqual([])
   })

@@ -61,7 +61,7 @@ export class JudgePartition {
     this.#behind = Math.max(0, offset - LOOK_BACK)
     const history = spending === undefined ? undefined : decodeSpending(spending)
     if (metadata !== '' && history === undefined) {
-      parts.report(`What partition ${parts.number} of the jobs has spent cannot be read: its budget begins anew.`)
+      parts.report(`What partition ${parts.number} of the jobs has spent cannot be read: its budget starts again.`)
     }
     this.budget = parts.createBudget(history)
   }
@@ -135,13 +135,13 @@ export class JudgePartition {
   }
 
   /** A job's judge is about to be asked. Its reservation must be committed first. */
-  asks(offset: number): void {
+  willAsk(offset: number): void {
     this.#asked.add(offset)
     this.#isDirty = true
   }
 
   /** A job's judge was not asked after all. */
-  asksNot(offset: number): void {
+  didNotAsk(offset: number): void {
     this.#asked.delete(offset)
     this.#isDirty = true
   }

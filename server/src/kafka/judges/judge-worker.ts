@@ -79,7 +79,7 @@ export class JudgeWorker {
       commits: this.#commits,
       counts: this.counts,
       maxJobAgeMs,
-      putAside: (partition, record) => this.#putAside(partition, record),
+      moveToDeadLetters: (partition, record) => this.#moveToDeadLetters(partition, record),
       onFree: () => this.#beginSome(),
       epochMs: steadyEpochMs,
       monotonicMs: () => performance.now(),
@@ -132,7 +132,7 @@ export class JudgeWorker {
   }
 
   /** Whether providers are paused because they are overloaded or unavailable. */
-  get isLeavingAlone(): boolean {
+  get isPaused(): boolean {
     return this.#desk.isPaused
   }
 
@@ -141,7 +141,7 @@ export class JudgeWorker {
     const { reason } = this.#reader.refusals
     if (reason !== undefined) return `${reason}.`
     if (this.#partitions.size === 0) return 'No partition is assigned to this judge worker.'
-    if (this.isLeavingAlone) return 'A judge is overloaded or away, and is left alone for now; jobs stay on Kafka.'
+    if (this.isPaused) return 'A judge is overloaded or unavailable, and is not asked for now; jobs stay on Kafka.'
     const { failingForMs } = this.#commits
     return failingForMs < UNCOMMITTED_MS
       ? undefined
@@ -162,7 +162,7 @@ export class JudgeWorker {
     if (idleMs < STUCK_MS + scorer.timeoutMs) return undefined
     const { reason } = this.#reader.refusals
     const why = reason === undefined ? '' : ` ${reason}.`
-    return `No job was begun or done for ${Math.round(idleMs / 1000)} s although ${this.lag} wait.${why}`
+    return `No job was started or finished for ${Math.round(idleMs / 1000)} s although ${this.lag} wait.${why}`
   }
 
   /** Lets running judges finish, delivers, commits, and leaves the group. */
@@ -247,9 +247,9 @@ export class JudgeWorker {
           `${gone} jobs of ${topic}, partition ${partition.number}, were dropped by the broker before they were read: raise its retention, add judge workers, or lower sample.`,
         )
       },
-      begunAnew: (first) => {
+      recreated: (first) => {
         this.#parts.report(
-          `${topic}, partition ${partition.number}, is not the one any more that was read up to offset ${partition.next}: it was deleted and created again, or lost its end. It is read from its beginning.`,
+          `${topic}, partition ${partition.number}, was replaced after it was read up to offset ${partition.next}: it was deleted and created again, or lost its end. It is read from its beginning.`,
         )
         this.#desk.abandon(partition)
         this.#open(partition.number, partition.commitAt(first))
@@ -257,7 +257,7 @@ export class JudgeWorker {
     }
   }
 
-  #putAside(partition: JudgePartition, record: FetchedRecord): Promise<boolean> {
+  #moveToDeadLetters(partition: JudgePartition, record: FetchedRecord): Promise<boolean> {
     const { jobs: topic } = this.#options.topics
     return this.#reader.deadLetters.put(
       { topic, partition: partition.number, record, reason: 'no-job' },

@@ -35,7 +35,7 @@ export function openPageDatabase(folder: string): DatabaseSync {
   }
 }
 
-/** The viewer: `:viewer` in statements that read `shownScores`. */
+/** The parameter `:viewer` of statements that read `shownScores`. */
 export interface Viewer {
   /** The viewer's name for labels; `''` without one. */
   readonly viewer: string

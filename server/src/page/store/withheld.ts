@@ -7,8 +7,8 @@ import type { Viewer } from './page-database.ts'
  * A score is withheld when it was drawn to be labelled: a person who has seen the verdict no longer says what they think themselves.
  * It is shown to a person who has labelled it, and to somebody without a name once anybody has.
  *
- * Whatever answers a person reads scores from `shownScores`, where withheld ones do not exist: no filter finds them, no sum has them,
- * and nothing that is left of them depends on the verdict. A test names the few queries that read the table itself, and why they do.
+ * Whatever answers a person reads scores from `shownScores`, where withheld ones do not exist: no filter finds them, no sum contains them,
+ * and nothing that remains visible of them depends on the verdict. A test names the few queries that read the table itself, and why they do.
  */
 
 /** Drawn scores that are withheld from `:viewer` (`''` without a name): `run_id`, `scorer`, `version`. */
