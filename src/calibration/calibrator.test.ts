@@ -83,6 +83,9 @@ describe('a calibration', () => {
       return index % 20 === 0 ? [[labelOf(run, index % 80 === 0 ? 'fail' : 'pass', { drawProbability: 0.05 })]] : []
     })
     const [found] = calibrated(runs, labels).results().calibrations
+    // A labelling file does not show which of the probabilities is that of the run.
+    const blind = labels.map((each) => each.map((label) => ({ ...label, drawProbability: { pass: 0.05, fail: 1 } })))
+    expect(calibrated(runs, blind).results().calibrations).toEqual([found])
     expect(found?.judgePassed).toBe(0.96)
     // Of 48 labelled passes 12 are bad: 240 of 960 runs, beside 30 that the judge fails.
     expect(found?.specificity).toBeCloseTo(30 / 270, 9)

@@ -1,6 +1,7 @@
 import type { Calibration, JudgeIdentity } from './calibration.ts'
 import { judgeKey } from './calibration.ts'
 import { truthOf } from './labellers.ts'
+import { probabilityFor } from './draw.ts'
 import type { Label } from './labels.ts'
 import { ppiMean } from './ppi-mean.ts'
 import type { LabelledScore, UnlabelledSums } from './ppi-mean.ts'
@@ -111,7 +112,7 @@ export class Calibrator {
       return
     }
     const truth = truthOf(fitting)
-    const { drawProbability } = first
+    const drawProbability = probabilityFor(first.drawProbability, judged.label)
     verdict.labelled.push({ weight: weight / drawProbability, truth, score })
     verdict.byProbability.set(drawProbability, (verdict.byProbability.get(drawProbability) ?? 0) + 1)
     // If people are evenly divided, the run counts half as passing and half as failing, and not towards `LEAST_LABELS`.

@@ -62,6 +62,29 @@ describe('a draw', () => {
     for (const count of counted) expect(count).toBeCloseTo(1, 1)
   })
 
+  it('gives a score probabilities that follow from its weight alone, so that they do not show its verdict', () => {
+    fc.assert(
+      fc.property(
+        fc.array(drawable, { minLength: 1, maxLength: 60 }),
+        fc.integer({ min: 1, max: 80 }),
+        fc.integer(),
+        (all, n, seed) => {
+          const byWeight = new Map<number, unknown>()
+          for (const { of, drawProbability, byVerdict } of draw(all, n, createSeededRandom(seed))) {
+            expect(byVerdict[of.label]).toBe(drawProbability)
+            for (const each of Object.values(byVerdict)) {
+              expect(each).toBeGreaterThan(0)
+              expect(each).toBeLessThanOrEqual(1)
+            }
+            expect(byVerdict).toEqual(byWeight.get(of.weight) ?? byVerdict)
+            byWeight.set(of.weight, byVerdict)
+          }
+        },
+      ),
+      { seed: 12 },
+    )
+  })
+
   it('has no fixed number of fails, so that the verdict of the last score does not follow from those before', () => {
     const all = Array.from({ length: 200 }, (_, index) => ({
       label: index % 2 ? ('pass' as const) : ('fail' as const),

@@ -10,6 +10,19 @@ export interface Drawn<T> {
   readonly of: T
   /** Above 0, at most 1. */
   readonly drawProbability: number
+  /**
+   * The probability that it would have for either verdict; that of its own verdict is `drawProbability`. Both follow from its weight alone,
+   * so whoever reads them learns nothing of the verdict.
+   */
+  readonly byVerdict: ProbabilityByVerdict
+}
+
+/** Two probabilities, each above 0 and at most 1. */
+export type ProbabilityByVerdict = Readonly<Record<Drawable['label'], number>>
+
+/** The probability of a score with that verdict. A single number holds for the verdict that it has. */
+export function probabilityFor(given: number | ProbabilityByVerdict, verdict: Drawable['label']): number {
+  return typeof given === 'number' ? given : given[verdict]
 }
 
 /**
@@ -30,7 +43,17 @@ export function draw<T extends Drawable>(scores: readonly T[], count: number, ra
   const failed = scores.filter(({ label }) => label === 'fail')
   const drawn = Math.min(count, scores.length)
   const ofFailed = countOfFailed(drawn, passed.length, failed.length, random)
-  return shuffled([...drawFrom(failed, ofFailed, random), ...drawFrom(passed, drawn - ofFailed, random)], random)
+  const counts = { pass: drawn - ofFailed, fail: ofFailed }
+  // A verdict of which nothing is drawn has a probability, too: without one, it would be known to be none of the drawn.
+  const rates = { pass: rateOf(passed, Math.max(1, counts.pass)), fail: rateOf(failed, Math.max(1, counts.fail)) }
+  const both = [
+    ...drawFrom(failed, counts.fail, rates.fail, random),
+    ...drawFrom(passed, counts.pass, rates.pass, random),
+  ]
+  return shuffled(both, random).map((of) => {
+    const byVerdict = { pass: probabilityOf(of, rates.pass), fail: probabilityOf(of, rates.fail) }
+    return { of, drawProbability: byVerdict[of.label], byVerdict }
+  })
 }
 
 /** How many of the drawn scores have the verdict `fail`: the number of coins that show heads, if there are enough scores of both verdicts. */
@@ -44,45 +67,38 @@ function countOfFailed(drawn: number, passed: number, failed: number, random: ()
   return Math.min(most, Math.max(fewest, heads))
 }
 
-function drawFrom<T extends Drawable>(scores: readonly T[], count: number, random: () => number): Drawn<T>[] {
-  const drawn: Drawn<T>[] = []
-  const order = shuffled(scores, random)
-  const probabilities = inclusionProbabilities(order, count)
+function drawFrom<T extends Drawable>(scores: readonly T[], count: number, rate: number, random: () => number): T[] {
+  const drawn: T[] = []
+  if (count === 0) return drawn
   let next = random()
   let sum = 0
-  for (const [index, of] of order.entries()) {
-    const drawProbability = probabilities[index] ?? 0
-    sum += drawProbability
+  for (const score of shuffled(scores, random)) {
+    sum += probabilityOf(score, rate)
     // The probabilities add up to `count`, except for a rounding error that must not cost the last score.
     if (sum + 1e-9 <= next) continue
     next++
-    drawn.push({ of, drawProbability })
+    drawn.push(score)
   }
   return drawn
 }
 
-/** Probabilities that are proportional to weight, add up to `count`, and are at most 1. */
-function inclusionProbabilities(scores: readonly Drawable[], count: number): number[] {
-  if (count >= scores.length) return scores.map(() => 1)
-  const heaviest = scores.map((_, index) => index).toSorted((a, b) => weightAt(scores, b) - weightAt(scores, a))
-  const probabilities = scores.map(() => 1)
+/** Proportional to the weight of a score, and at most 1. */
+function probabilityOf({ weight }: Drawable, rate: number): number {
+  return Math.min(1, rate * weight)
+}
+
+/** The factor by which the probabilities of scores add up to `count`. Infinite if all of them are drawn. */
+function rateOf(scores: readonly Drawable[], count: number): number {
+  if (count >= scores.length) return Number.POSITIVE_INFINITY
   let weight = scores.reduce((sum, score) => sum + score.weight, 0)
   let left = count
-  for (const [place, index] of heaviest.entries()) {
-    const own = weightAt(scores, index)
-    if (left * own < weight) {
-      for (const light of heaviest.slice(place)) probabilities[light] = (left * weightAt(scores, light)) / weight
-      break
-    }
+  for (const { weight: own } of scores.toSorted((a, b) => b.weight - a.weight)) {
+    if (left * own < weight) break
     // A score whose probability would be above 1 is always drawn, and the others share the rest.
     weight -= own
     left--
   }
-  return probabilities
-}
-
-function weightAt(scores: readonly Drawable[], index: number): number {
-  return scores[index]?.weight ?? 0
+  return left / weight
 }
 
 /** The items in random order (Fisher and Yates). */

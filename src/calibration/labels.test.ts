@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hiddenProbability, labelLineSchema, labelSchema } from './labels.ts'
+import { labelLineSchema, labelSchema } from './labels.ts'
 import type { Label } from './labels.ts'
 
 const label: Label = {
@@ -29,14 +29,14 @@ describe('labels', () => {
     expect(labelLineSchema.safeParse(misspelt).success).toBe(false)
   })
 
-  it('hide the draw probability in a labelling file, which is read back exactly', () => {
-    for (const drawProbability of [0.25, 0.1, 1 / 3, 1e-9]) {
-      const line = { ...label, drawProbability: hiddenProbability(drawProbability) }
-      expect(JSON.stringify(line)).not.toContain(String(drawProbability))
-      expect(labelLineSchema.parse(line).drawProbability).toBe(drawProbability)
+  it('have a draw probability for either verdict, or one for the verdict that the judge gave', () => {
+    const both = { ...label, drawProbability: { pass: 0.1, fail: 1 / 3 } }
+    expect(labelSchema.parse(JSON.parse(JSON.stringify(both)))).toEqual(both)
+    expect(labelLineSchema.parse({ ...both, label: null })).toEqual({ ...both, label: null })
+    for (const drawProbability of [{ pass: 0.1 }, { pass: 0, fail: 1 }, { pass: 0.1, fail: 2 }, 'MC4x']) {
+      expect(labelSchema.safeParse({ ...label, drawProbability }).success).toBe(false)
+      expect(labelLineSchema.safeParse({ ...label, drawProbability }).success).toBe(false)
     }
-    expect(labelLineSchema.safeParse({ ...label, drawProbability: hiddenProbability(2) }).success).toBe(false)
-    expect(labelSchema.safeParse({ ...label, drawProbability: hiddenProbability(1) }).success).toBe(false)
   })
 
   it.each([

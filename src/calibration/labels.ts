@@ -1,5 +1,7 @@
 import { z } from 'zod/v4'
 
+import type { ProbabilityByVerdict } from './draw.ts'
+
 /**
  * The judgement of a person on one score: whether the run passes, by the question that the scorer asks. A file of labels is JSON Lines,
  * one label a line; `spanscore calibrate draw` writes lines to fill in, and `spanscore calibrate` reads them back.
@@ -25,8 +27,11 @@ export interface Label {
   readonly labeller: string
   /** When the person labelled the run: ISO 8601, with a time zone. */
   readonly labelledAt: string
-  /** The probability with which this score was drawn from the stored scores of its scorer, above 0, at most 1. */
-  readonly drawProbability: number
+  /**
+   * The probability with which this score was drawn from the stored scores of its scorer, above 0, at most 1. Labelling files hold one for
+   * either verdict of the judge, because failures are drawn more often than passes: a single number would show the verdict to whoever labels.
+   */
+  readonly drawProbability: number | ProbabilityByVerdict
 }
 
 /** A line of a labelling file, which may not be filled in yet. Other fields of the line are not read. */
@@ -48,6 +53,7 @@ const score = {
   note: z.string().optional(),
 }
 
+const drawProbability = z.union([probability, z.object({ pass: probability, fail: probability })])
 const verdict = z.enum(['pass', 'fail'])
 const labeller = z.string().min(1)
 const time = z.iso.datetime({ offset: true })
@@ -58,7 +64,7 @@ export const labelSchema: z.ZodType<Label> = z.object({
   label: verdict,
   labeller,
   labelledAt: time,
-  drawProbability: probability,
+  drawProbability,
 })
 
 /** The schema of a line in a labelling file, whether it is filled in or not. */
@@ -68,19 +74,5 @@ export const labelLineSchema: z.ZodType<LabelLine> = z.object({
   // An empty name counts as one that was not filled in.
   labeller: z.string().nullish(),
   labelledAt: time.nullish(),
-  drawProbability: z.union([
-    probability,
-    z
-      .base64()
-      .transform((text) => Number(Buffer.from(text, 'base64').toString('utf8')))
-      .pipe(probability),
-  ]),
+  drawProbability,
 })
-
-/**
- * Encodes a draw probability for a labelling file, in base64. Failures are drawn more often than passes, and the person who labels
- * should not be able to infer the judge's verdict.
- */
-export function hiddenProbability(drawProbability: number): string {
-  return Buffer.from(String(drawProbability), 'utf8').toString('base64')
-}

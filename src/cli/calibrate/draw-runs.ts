@@ -38,7 +38,7 @@ export async function drawRuns(files: readonly string[], options: DrawOptions, c
   const lines = new Map<string, string>()
   for await (const { run } of runsWithScores(readFiles(files, quiet(context)).runs)) {
     const one = drawn.get(run.id)
-    if (one !== undefined) lines.set(run.id, labellingLine(one.of, one.drawProbability, run))
+    if (one !== undefined) lines.set(run.id, labellingLine(one.of, one.byVerdict, run))
   }
   // Keeps the random order of the draw.
   const text = [...drawn.keys()].map((runId) => `${lines.get(runId) ?? ''}\n`).join('')

@@ -1,13 +1,14 @@
 import type { JudgedRun } from '../../calibration/calibrator.ts'
-import { hiddenProbability } from '../../calibration/labels.ts'
+import type { ProbabilityByVerdict } from '../../calibration/draw.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { safeJson } from '../text.ts'
 
 /**
  * A line of a labelling file: the fields for a person to fill in, then the score's identification, then the run to read.
- * The judge's verdict is not in it.
+ * The judge's verdict is not in it, and
+ * nothing in it differs by the verdict.
  */
-export function labellingLine(judged: JudgedRun, drawProbability: number, run: AgentRun): string {
+export function labellingLine(judged: JudgedRun, drawProbability: ProbabilityByVerdict, run: AgentRun): string {
   const { runId, scorer, version, judgeModel, revision } = judged
   const line = {
     label: null,
@@ -19,7 +20,7 @@ export function labellingLine(judged: JudgedRun, drawProbability: number, run: A
     version,
     judgeModel,
     revision,
-    drawProbability: hiddenProbability(drawProbability),
+    drawProbability,
   }
   return safeJson(JSON.stringify(line))
 }

@@ -10,7 +10,7 @@ import { all, first, run as execute } from './page-database.ts'
 export function exportLabels(
   database: DatabaseSync,
   scorer: string,
-): readonly (Label & { readonly scoreKey?: string })[] {
+): readonly (Label & { readonly drawProbability: number; readonly scoreKey?: string })[] {
   const rows = all<{
     run_id: string
     version: string
@@ -64,8 +64,14 @@ export function importLabels(database: DatabaseSync, labels: readonly Label[]): 
       label.revision,
       label.judgeModel ?? null,
       score?.label ?? null,
-      label.drawProbability,
+      probabilityOf(label, score?.label),
     )
   }
   database.exec('COMMIT')
+}
+
+/** A labelling file has a probability for either verdict. If the page does not know the verdict, the label counts for nothing. */
+function probabilityOf({ drawProbability: given }: Label, judged: string | null | undefined): number | null {
+  if (typeof given === 'number') return given
+  return judged === 'pass' || judged === 'fail' ? given[judged] : null
 }
