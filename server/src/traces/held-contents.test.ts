@@ -8,13 +8,13 @@ const held = (): HeldBytes => ({ body: undefined, start: 0, end: 1 })
 
 describe('bodies of requests in memory', () => {
   it('are counted whole, once, for as long as one span or log record needs them', () => {
-    const contents = new HeldContents<object>(1000)
+    const contents = new HeldContents<object>({ maxBytes: 1000, usualMs: 100 })
     const [one, two] = [{}, {}]
     const request = body(400)
     const [first, second, third] = [held(), held(), held()]
-    contents.add(one, first, request)
-    contents.add(one, second, request)
-    contents.add(two, third, request)
+    contents.add(one, first, request, 0)
+    contents.add(one, second, request, 0)
+    contents.add(two, third, request, 0)
     expect(contents.bytes).toBe(400)
     contents.drop(one)
     expect(contents.bytes).toBe(400)
@@ -24,20 +24,29 @@ describe('bodies of requests in memory', () => {
     expect(request.holders).toBe(0)
   })
 
-  it('are let go of from the oldest owner on, above the limit', () => {
-    const contents = new HeldContents<object>(1000)
+  it('are not held above the limit, because those before them are needed earlier', () => {
+    const contents = new HeldContents<object>({ maxBytes: 1000, usualMs: 100 })
     const all = Array.from({ length: 4 }, held)
-    for (const each of all) contents.add({}, each, body(300))
+    for (const each of all) contents.add({}, each, body(300), 0)
     expect(contents.bytes).toBe(900)
-    expect(all.map((each) => each.body === undefined)).toEqual([true, false, false, false])
+    expect(all.map((each) => each.body === undefined)).toEqual([false, false, false, true])
+  })
+
+  it('give way at the limit where their owners wait for unusually long, the oldest first', () => {
+    const contents = new HeldContents<object>({ maxBytes: 1000, usualMs: 100 })
+    const all = Array.from({ length: 5 }, held)
+    const times = [0, 20, 90, 101, 102]
+    for (const [index, each] of all.entries()) contents.add({}, each, body(300), times[index] ?? 0)
+    expect(contents.bytes).toBe(900)
+    expect(all.map((each) => each.body === undefined)).toEqual([true, false, false, false, true])
   })
 
   it('are let go of with the first of two owners, and move with what is merged', () => {
-    const contents = new HeldContents<object>(1000)
+    const contents = new HeldContents<object>({ maxBytes: 1000, usualMs: 100 })
     const [trace, one, two] = [{}, {}, {}]
     const log = held()
-    contents.add(trace, log, body(300))
-    contents.adopt(one, log)
+    contents.add(trace, log, body(300), 0)
+    contents.adopt(one, log, 0)
     contents.disown(trace)
     contents.move(one, two)
     contents.drop(one)

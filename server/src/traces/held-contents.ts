@@ -1,19 +1,33 @@
 import type { RecordBody } from '../log/span-log.ts'
 import type { HeldBytes } from './span-content.ts'
 
+/** Limits of the bodies in memory. */
+export interface HeldContentsLimits {
+  /** Maximum bytes of bodies in memory. */
+  readonly maxBytes: number
+  /** An owner that holds bodies for longer than this waits for something that may never arrive. */
+  readonly usualMs: number
+}
+
+/** What an owner holds. */
+interface Holding {
+  readonly sinceMs: number
+  readonly held: HeldBytes[]
+}
+
 /**
- * The request bodies in memory that spans or log records hold. Each has an owner: the unit with which it is settled. Above a limit, those
- * of the oldest owners are released, and are read from the log again.
+ * The request bodies in memory that spans or log records hold. Each has an owner: the unit with which it is settled. At the limit, the
+ * bodies of owners that wait for unusually long are released. If there are none, a new body is not held, because those before it are
+ * needed earlier. What is not held is read from the log.
  */
 export class HeldContents<Owner extends object> {
-  readonly #maxBytes: number
+  readonly #limits: HeldContentsLimits
   /** What each owner holds, in the order in which owners started to. */
-  readonly #owners = new Map<Owner, HeldBytes[]>()
+  readonly #owners = new Map<Owner, Holding>()
   #bytes = 0
 
-  /** @param maxBytes most bytes of bodies in memory */
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
+  constructor(limits: HeldContentsLimits) {
+    this.#limits = limits
   }
 
   /** Bytes of bodies in memory. */
@@ -21,21 +35,24 @@ export class HeldContents<Owner extends object> {
     return this.#bytes
   }
 
-  /** Holds a body for a span or a log record. */
-  add(owner: Owner, held: HeldBytes, body: RecordBody): void {
+  /** Holds a body for a span or a log record, if there is room for it. */
+  add(owner: Owner, held: HeldBytes, body: RecordBody, nowMs: number): void {
     if (held.body !== undefined) return
+    if (body.holders === 0) {
+      const { byteLength } = body.bytes
+      if (!this.#hasRoom(byteLength, nowMs)) return
+      this.#bytes += byteLength
+    }
     held.body = body
-    if (body.holders === 0) this.#bytes += body.bytes.byteLength
     body.holders += 1
-    this.adopt(owner, held)
-    if (this.#bytes > this.#maxBytes) this.#dropOldest()
+    this.adopt(owner, held, nowMs)
   }
 
   /** Gives a span or log record a further owner. The first owner that releases it decides. */
-  adopt(owner: Owner, held: HeldBytes): void {
-    const list = this.#owners.get(owner)
-    if (list === undefined) this.#owners.set(owner, [held])
-    else list.push(held)
+  adopt(owner: Owner, held: HeldBytes, nowMs: number): void {
+    const holding = this.#owners.get(owner)
+    if (holding === undefined) this.#owners.set(owner, { sinceMs: nowMs, held: [held] })
+    else holding.held.push(held)
   }
 
   /** An owner needs nothing for itself any more, because everything has a further owner. */
@@ -48,26 +65,27 @@ export class HeldContents<Owner extends object> {
     const moved = this.#owners.get(from)
     if (moved === undefined) return
     this.#owners.delete(from)
-    const list = this.#owners.get(into)
-    if (list === undefined) this.#owners.set(into, moved)
-    else for (const held of moved) list.push(held)
+    const holding = this.#owners.get(into)
+    if (holding === undefined) this.#owners.set(into, moved)
+    else for (const held of moved.held) holding.held.push(held)
   }
 
   /** Releases everything of an owner. */
   drop(owner: Owner): void {
-    const list = this.#owners.get(owner)
-    if (list === undefined) return
+    const holding = this.#owners.get(owner)
+    if (holding === undefined) return
     this.#owners.delete(owner)
-    for (const held of list) this.#release(held)
+    for (const held of holding.held) this.#release(held)
   }
 
-  #dropOldest(): void {
-    // Releases a tenth more than needed, so that the next span does not trigger it again.
-    const goal = this.#maxBytes * 0.9
-    for (const owner of this.#owners.keys()) {
-      if (this.#bytes <= goal) return
+  /** Whether so many more bytes can be held, once owners that wait for unusually long have released theirs. */
+  #hasRoom(bytes: number, nowMs: number): boolean {
+    const { maxBytes, usualMs } = this.#limits
+    for (const [owner, { sinceMs }] of this.#owners) {
+      if (this.#bytes + bytes <= maxBytes || nowMs - sinceMs <= usualMs) break
       this.drop(owner)
     }
+    return this.#bytes + bytes <= maxBytes
   }
 
   #release(held: HeldBytes): void {

@@ -40,7 +40,7 @@ export class HeldUnits {
 
   constructor(options: TraceBufferOptions) {
     this.#options = options
-    this.contents = new HeldContents(options.maxContentBytes)
+    this.contents = new HeldContents({ maxBytes: options.maxContentBytes, usualMs: 2 * options.settleMs })
   }
 
   /** Spans in all units. */

@@ -226,7 +226,7 @@ describe('when a run is complete', () => {
     expect(buffer.counts.overLimit).toBe(1)
   })
 
-  it('drops the content of the oldest runs over a limit of memory, and settles them like all others', () => {
+  it('leaves content on the log over a limit of memory, and settles its runs like all others', () => {
     const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, maxContentBytes: 5000 })
     for (let index = 0; index < 100; index++) {
       buffer.add(index + 1, toRecord([agent(id(), undefined, { traceId: String(index) })]), 0)

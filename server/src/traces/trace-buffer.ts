@@ -184,10 +184,10 @@ export class TraceBuffer {
       span.isEmitted = true
       if (unit.state === 'emitted') this.#held.linger(unit, nowMs)
     } else {
-      if (span.isRecognised) this.#held.contents.add(unit, span, bytes.body)
+      if (span.isRecognised) this.#held.contents.add(unit, span, bytes.body, nowMs)
       this.#held.reopen(unit, nowMs)
     }
-    for (const log of this.#looseLogs.attach(trace, span)) this.#held.contents.adopt(unit, log)
+    for (const log of this.#looseLogs.attach(trace, span)) this.#held.contents.adopt(unit, log, nowMs)
     if (trace.looseLogs.size === 0) this.#held.contents.disown(trace)
     return true
   }
@@ -200,7 +200,7 @@ export class TraceBuffer {
     if (span === undefined) {
       const limits = { count: maxSpansPerTrace, dueMs: nowMs + orphanMs }
       const isHeld = this.#looseLogs.add(trace, log.spanId, held, limits)
-      if (isHeld) this.#held.contents.add(trace, held, bytes.body)
+      if (isHeld) this.#held.contents.add(trace, held, bytes.body, nowMs)
       return isHeld
     }
     const { unit } = anchorOf(span, maxSpansPerTrace)
@@ -208,7 +208,7 @@ export class TraceBuffer {
     ;(span.logs ??= []).push(held)
     // A log record of a scored run is context for later spans, and creates no revision by itself.
     if (span.isEmitted) return true
-    this.#held.contents.add(unit, held, bytes.body)
+    this.#held.contents.add(unit, held, bytes.body, nowMs)
     this.#held.reopen(unit, nowMs)
     return true
   }
