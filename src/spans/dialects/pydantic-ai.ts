@@ -22,6 +22,12 @@ export const pydanticAi: Dialect = {
   recognises: (scopeName, attributes) =>
     scopeName === 'pydantic-ai' || attributes['pydantic_ai.all_messages'] !== undefined,
 
+  // Before version 3 of its instrumentation format, the agent's span has no operation name.
+  roleOf(span) {
+    const role = genAi.roleOf(span)
+    return role === 'step' && span.name === 'agent run' ? 'agent' : role
+  },
+
   agent(span) {
     const name = textOf(span.attributes.agent_name)
     return genAi.agent?.(span) ?? (name === undefined ? undefined : { name })
