@@ -21,7 +21,7 @@ export function regroupFlat(nodes: readonly TraceSpan[]): void {
   const graphsByCall = graphs.length === 1 ? undefined : indexCalls(graphs)
   for (const tool of tools) {
     const id = graphsByCall === undefined ? undefined : tool.tool?.id
-    tool.parent = (id === undefined ? innermost(tool, graphs) : graphsByCall?.get(id)) ?? tool.parent
+    tool.parent = (id === undefined ? innermost(tool, besideFirst(tool, graphs)) : graphsByCall?.get(id)) ?? tool.parent
   }
   const wrappers = nodes.filter((node) => node.role === 'entry' && !flat.includes(node))
   for (const graph of graphs) graph.parent = parentOfGraph(graph, graphs, tools, wrappers)
@@ -71,7 +71,14 @@ function sameQuestion(node: TraceSpan, graphs: readonly TraceSpan[]): readonly T
   if (graphs.length === 1) return graphs
   const question = questionOf(node)
   const same = graphs.filter((graph) => questionOf(graph) === question)
-  return same.length === 0 ? graphs : same
+  return besideFirst(node, same.length === 0 ? graphs : same)
+}
+
+/** Those of several graphs that have the parent of the span, if there are any: two requests of one trace may ask the same question. */
+function besideFirst(node: TraceSpan, graphs: readonly TraceSpan[]): readonly TraceSpan[] {
+  if (graphs.length === 1) return graphs
+  const beside = graphs.filter((graph) => graph.span.parentSpanId === node.span.parentSpanId)
+  return beside.length === 0 ? graphs : beside
 }
 
 function questionOf(node: TraceSpan): string | undefined {
