@@ -2,6 +2,7 @@ import type { AgentRun } from '../model/agent-run.ts'
 import { toSourceSpan } from '../spans/from-sdk-span.ts'
 import type { SdkSpanLike } from '../spans/from-sdk-span.ts'
 import type { SourceLog, SourceSpan } from '../spans/source-span.ts'
+import { withoutLogCopies } from './layout/log-copies.ts'
 import { planTraces } from './layout/plan-traces.ts'
 import { linkRecorded } from './layout/recorded-trace.ts'
 import { markIncomplete } from './layout/run-layout.ts'
@@ -51,14 +52,16 @@ export function reconstructRuns(
 
 const NO_LOGS: ReadonlyMap<string, readonly SourceLog[]> = new Map()
 
-/** Groups logs by trace and span, ordered by time (stable). */
+/** Groups logs by trace and span, ordered by time (stable), each record once. */
 function groupLogs(logs: readonly SourceLog[]): ReadonlyMap<string, ReadonlyMap<string, readonly SourceLog[]>> {
   const groups = new Map<string, Map<string, readonly SourceLog[]>>()
   for (const [traceId, ofTrace] of Map.groupBy(logs, (log) => log.traceId)) {
     const sorted = ofTrace.toSorted((left, right) => left.timeMs - right.timeMs)
     groups.set(
       traceId,
-      Map.groupBy(sorted, (log) => log.spanId),
+      new Map(
+        [...Map.groupBy(sorted, (log) => log.spanId)].map(([spanId, ofSpan]) => [spanId, withoutLogCopies(ofSpan)]),
+      ),
     )
   }
   return groups
