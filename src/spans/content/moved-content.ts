@@ -11,7 +11,10 @@ import type { SourceEvent, SourceLog, SourceSpan } from '../source-span.ts'
  */
 export function withMovedContent(span: SourceSpan, logs: readonly SourceLog[]): SourceSpan {
   if (!logs.some(isMovedContent)) return span
-  const bodies = logs.flatMap((log) => (isMovedContent(log) && isRecord(log.body) ? [log.body] : []))
+  const bodies = logs
+    .filter(isMovedContent)
+    .map(({ body }) => parseJson(body))
+    .filter(isRecord)
   const input = bodies.flatMap((body) => messagesOf(body.input))
   const output = bodies.flatMap((body) => messagesOf(body.output))
   const attributes: Record<string, unknown> = { ...span.attributes }
@@ -38,8 +41,10 @@ export function withMovedContent(span: SourceSpan, logs: readonly SourceLog[]): 
 
 /** Whether this is a log record with content moved from a span. */
 export function isMovedContent({ eventName, scope, body }: SourceLog): boolean {
-  if (eventName === undefined || eventName !== scope.name || !isRecord(body)) return false
-  return messagesOf(body.input).length > 0 || messagesOf(body.output).length > 0
+  if (eventName === undefined || eventName !== scope.name) return false
+  // Some pipelines write structured bodies as JSON text.
+  const written = parseJson(body)
+  return isRecord(written) && (messagesOf(written.input).length > 0 || messagesOf(written.output).length > 0)
 }
 
 interface MovedMessage {

@@ -189,7 +189,9 @@ function callsOf(span: SourceSpan): ToolCallPart[] {
 
 /** The provider's own tools that were offered: `generateText` does not mark their calls. */
 function providerToolsOf(span: SourceSpan): ReadonlySet<string> {
-  const tools = span.attributes['ai.prompt.tools']
+  const written = span.attributes['ai.prompt.tools']
+  // Jaeger stores lists as JSON text.
+  const tools = typeof written === 'string' && written.includes('provider') ? parseJson(written) : written
   if (!Array.isArray(tools)) return NO_NAMES
   const provided = tools.filter((tool) => typeof tool === 'string' && tool.startsWith('{"type":"provider'))
   return provided.length === 0 ? NO_NAMES : new Set(toToolDefinitions(provided)?.map((tool) => tool.name))
