@@ -8,7 +8,7 @@ import type {
   SpanRole,
   ToolIdentity,
 } from './dialect.ts'
-import { isCutJson, MAX_PARSED_LENGTH } from './json.ts'
+import { isCutJson, isHalfJson, MAX_PARSED_LENGTH } from './json.ts'
 import { plausibleUsage } from './outside-number.ts'
 import type { Message, ToolCallPart, ToolDefinition, Usage } from '../model/message.ts'
 import { systemTextOf, toolCallsIn } from './content/messages.ts'
@@ -38,8 +38,8 @@ const FACT = {
   model: defineFact(9, ({ dialect, span }) => dialect.model?.(span)),
   usage: defineFact(10, ({ dialect, span }) => plausibleUsage(dialect.usage?.(span) ?? NO_USAGE)),
   tool: defineFact(11, ({ dialect, span }) => dialect.tool?.(span)),
-  toolArguments: defineFact(12, ({ dialect, span, logs }) => unlessLong(dialect.toolArguments?.(span, logs))),
-  toolResult: defineFact(13, ({ dialect, span, logs }) => unlessLong(dialect.toolResult?.(span, logs))),
+  toolArguments: defineFact(12, ({ dialect, span, logs }) => unlessUnread(dialect.toolArguments?.(span, logs))),
+  toolResult: defineFact(13, ({ dialect, span, logs }) => unlessUnread(dialect.toolResult?.(span, logs))),
 } as const
 
 function defineFact<T>(slot: number, read: (facts: SpanFacts) => T | undefined): Fact<T> {
@@ -188,10 +188,10 @@ function unlessCut(messages: readonly Message[] | undefined): readonly Message[]
   return text !== undefined && isCutJson(text) ? undefined : messages
 }
 
-/** Text that looks like JSON but is too long to parse is not used as a value. */
-function unlessLong(value: unknown): unknown {
-  const isLong = typeof value === 'string' && value.length > MAX_PARSED_LENGTH
-  return isLong && /^\s*[{[]/.test(value) ? undefined : value
+/** Text that looks like JSON but is too long to parse, or that a length limit cut off, is not used as a value. */
+function unlessUnread(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[{[]/.test(value)) return value
+  return value.length > MAX_PARSED_LENGTH || (isHalfJson(value) && isCutJson(value)) ? undefined : value
 }
 
 const NO_LOGS: readonly SourceLog[] = []

@@ -60,6 +60,11 @@ export function isCutJson(text: string): boolean {
   return /^\s*(\[\s*)?\{\s*"/.test(text) && typeof parseJson(text) === 'string'
 }
 
+/** Whether text begins like a JSON object or list and does not end like it. */
+export function isHalfJson(text: string): boolean {
+  return (text.startsWith('{') && !text.endsWith('}')) || (text.startsWith('[') && !text.endsWith(']'))
+}
+
 /** JSON text of a value; a string is returned unchanged; `undefined` if there is no JSON form. Never throws. */
 export function toJsonText(value: unknown): string | undefined {
   if (typeof value === 'string') return value

@@ -1,5 +1,6 @@
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Absence, ContentFact } from '../../spans/dialect.ts'
+import { isHalfJson } from '../../spans/json.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { AgentRun, Missing, ToolCall } from '../../model/agent-run.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
@@ -22,11 +23,13 @@ export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
     const node = spans.get(call.spanId ?? '') ?? lastModel
     if (call.arguments === undefined)
       missing.push(explain(`toolCalls[${index}].arguments`, node, 'toolArguments', node))
-    if (lacksResult(call, run)) missing.push(explain(`toolCalls[${index}].result`, node, 'toolResult', node))
+    if (lacksResult(call, run) || (call.result === undefined && isCut(node.span, RESULT_KEYS)))
+      missing.push(explain(`toolCalls[${index}].result`, node, 'toolResult', node))
   }
   // An agent span alone does not show what its model did. Without a span of a model call, tools may have been called.
   const isSilent = run.toolCalls.length === 0 && run.steps.length === 0 && run.availableTools === undefined
   if (isSilent) missing.push({ what: 'toolCalls', why: 'not-recorded' })
+  else if (plan.tools.length === 0 && plan.models.some(mayHaveAsked)) missing.push({ what: 'toolCalls', ...TRUNCATED })
   if (!plan.isComplete) missing.push({ what: 'spans', why: 'span-lost' })
   return missing
 }
@@ -41,6 +44,16 @@ export function contentOf(run: AgentRun): AgentRun['content'] {
     calls.some((call) => call.arguments !== undefined || call.result !== undefined)
   if (!hasAny) return 'none'
   return run.missing.some(isContent) ? 'partial' : 'full'
+}
+
+const RESULT_KEYS = /result|output|response/
+const ANSWER_KEYS = /output|completion|response|choice/
+
+/** Whether a model may have asked for tools in an answer that was cut off. */
+function mayHaveAsked(model: TraceSpan): boolean {
+  if (model.output !== undefined || model.toolCalls.length > 0 || model.dialect.toolSpans === 'always') return false
+  const reasons = model.model?.finishReasons ?? []
+  return (reasons.length === 0 || reasons.some((reason) => reason.includes('tool'))) && isCut(model.span, ANSWER_KEYS)
 }
 
 /** A tool may return nothing. Its result only counts as missing if other content is missing too. */
@@ -91,7 +104,5 @@ function isCut(span: SourceSpan, keys: RegExp): boolean {
 }
 
 function isHalf(value: unknown): boolean {
-  if (typeof value !== 'string') return false
-  const last = value.at(-1)
-  return (value.startsWith('{') && last !== '}') || (value.startsWith('[') && last !== ']')
+  return typeof value === 'string' && isHalfJson(value)
 }
