@@ -12,9 +12,9 @@ export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
   const missing: Missing[] = []
   const firstModel = plan.models[0] ?? plan.root
   const lastModel = plan.models.at(-1) ?? plan.root
-  if (run.userInput === undefined) missing.push(explain('input', plan.root, 'input', firstModel))
+  if (run.userInput === undefined) missing.push(explainText('input', plan, firstModel))
   if (run.output === undefined && run.status !== 'error' && run.status !== 'aborted') {
-    missing.push(explain('output', plan.root, 'output', lastModel))
+    missing.push(explainText('output', plan, lastModel))
   }
   if (run.systemInstructions === undefined) addOptional(missing, 'systemInstructions', 'systemInstructions', firstModel)
   if (run.availableTools === undefined) addOptional(missing, 'availableTools', 'toolDefinitions', firstModel)
@@ -77,6 +77,14 @@ function addOptional(missing: Missing[], what: string, fact: ContentFact, node: 
 const TRUNCATED: Absence = {
   why: 'truncated',
   switch: 'a higher OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT (or attributeValueLengthLimit)',
+}
+
+/** Plain text that a limit cut off does not show it; the JSON of any model call does. */
+function explainText(fact: 'input' | 'output', plan: RunPlan, other: TraceSpan): Missing {
+  const found = explain(fact, plan.root, fact, other)
+  return found.why === 'not-recorded' && plan.models.some(({ span }) => isCut(span, /./))
+    ? { what: fact, ...TRUNCATED }
+    : found
 }
 
 function explain(what: string, node: TraceSpan, fact: ContentFact, other: TraceSpan): Missing {

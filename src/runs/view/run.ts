@@ -10,6 +10,7 @@ import { frozen } from './frozen.ts'
 import { Memo } from './memo.ts'
 import { readsLazily } from './own-facts.ts'
 import { RunFacts } from './run-facts.ts'
+import { wholeText } from './whole-text.ts'
 
 /** The slots of values that are cached besides the facts. */
 const SLOT = {
@@ -19,6 +20,9 @@ const SLOT = {
   missing: 3,
   attributes: 4,
   resource: 5,
+  systemInstructions: 6,
+  userInput: 7,
+  output: 8,
 } as const
 
 const SLOTS = Object.keys(SLOT).length
@@ -78,7 +82,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get systemInstructions(): string | undefined {
-    return this.#facts.systemInstructions
+    return this.#memo.once(SLOT.systemInstructions, () => wholeText(this.#facts.systemInstructions, this.#plan))
   }
 
   get input(): readonly Message[] {
@@ -86,11 +90,11 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get userInput(): string | undefined {
-    return this.#facts.userInput
+    return this.#memo.once(SLOT.userInput, () => wholeText(this.#facts.userInput, this.#plan))
   }
 
   get output(): string | undefined {
-    return this.#facts.output
+    return this.#memo.once(SLOT.output, () => wholeText(this.#facts.output, this.#plan))
   }
 
   get toolCalls(): readonly ToolCall[] {
