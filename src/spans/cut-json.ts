@@ -42,7 +42,7 @@ export function parseCutJson(text: string, depth: number): unknown {
 }
 
 /** The index of the quote that closes a string; -1 if it was cut off. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index++) {
     if (text[index] === '\\') index++
     else if (text[index] === '"') return index

@@ -8,6 +8,7 @@ import type {
   SpanRole,
   ToolIdentity,
 } from './dialect.ts'
+import { endOfString } from './cut-json.ts'
 import { isCutJson, isHalfJson, MAX_PARSED_LENGTH } from './json.ts'
 import { plausibleUsage } from './outside-number.ts'
 import type { Message, ToolCallPart, ToolDefinition, Usage } from '../model/message.ts'
@@ -190,7 +191,9 @@ function unlessCut(messages: readonly Message[] | undefined): readonly Message[]
 
 /** Text that looks like JSON but is too long to parse, or that a length limit cut off, is not used as a value. */
 function unlessUnread(value: unknown): unknown {
-  if (typeof value !== 'string' || !/^\s*[{[]/.test(value)) return value
+  if (typeof value !== 'string') return value
+  if (value.startsWith('"')) return endOfString(value, 0) === -1 ? undefined : value
+  if (!/^\s*[{[]/.test(value)) return value
   return value.length > MAX_PARSED_LENGTH || (isHalfJson(value) && isCutJson(value)) ? undefined : value
 }
 

@@ -121,7 +121,8 @@ function toFlatMessage(message: FlatMessage): Message | undefined {
     role: textOf(role) ?? 'user',
     name,
     tool_call_id,
-    content: content ?? contents.flatMap((part) => toContent(part) ?? []),
+    // An answer without content is not an empty answer.
+    content: content ?? (contents.length === 0 ? undefined : contents.flatMap((part) => toContent(part) ?? [])),
     // Anthropic's calls are in both lists, so those of the contents only count if the other list is empty.
     tool_calls: (calls.length > 0 ? calls : contents).flatMap((call) => toCall(call) ?? []),
   })

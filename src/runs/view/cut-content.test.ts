@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+
+import type { SourceSpan } from '../../spans/source-span.ts'
+import { reconstructRuns } from '../build-runs.ts'
+
+const LIMIT = 160
+
+function span(spanId: string, parentSpanId: string | undefined, attributes: Record<string, unknown>): SourceSpan {
+  const cut = Object.entries(attributes).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? value.slice(0, LIMIT) : value,
+  ])
+  return {
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    spanId,
+    parentSpanId,
+    name: 'a span',
+    kind: 1,
+    scope: { name: 'app' },
+    attributes: Object.fromEntries(cut) as Record<string, unknown>,
+    events: [],
+    status: { code: 'unset' },
+    startTimeMs: Number.parseInt(spanId, 16),
+    endTimeMs: 100 - Number.parseInt(spanId, 16),
+    resource: {},
+    droppedAttributesCount: 0,
+  }
+}
+
+const AGENT = '0000000000000001'
+const LONG = 'The quick brown fox jumps over the lazy dog. '.repeat(8)
+
+function message(role: string, content: string): string {
+  return JSON.stringify([{ role, parts: [{ type: 'text', content }] }])
+}
+
+describe('content that a length limit cut off', () => {
+  it('gives no half of a result or of arguments', () => {
+    const [run] = reconstructRuns([
+      span(AGENT, undefined, { 'gen_ai.operation.name': 'invoke_agent' }),
+      span('0000000000000002', AGENT, {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': 'search',
+        'gen_ai.tool.call.arguments': JSON.stringify(LONG),
+        'gen_ai.tool.call.result': JSON.stringify({ text: LONG }),
+      }),
+    ])
+    expect(run?.toolCalls[0]?.result).toBeUndefined()
+    expect(run?.toolCalls[0]?.arguments).toBeUndefined()
+    expect(run?.missing).toContainEqual(expect.objectContaining({ what: 'toolCalls[0].result', why: 'truncated' }))
+  })
+
+  it('gives no half of an answer that is as long as a text of JSON that was cut', () => {
+    const [run] = reconstructRuns([
+      span(AGENT, undefined, { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.completion': LONG }),
+      span('0000000000000002', AGENT, {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.request.model': 'a-model',
+        'gen_ai.input.messages': message('user', LONG),
+      }),
+    ])
+    expect(run?.output).toBeUndefined()
+    expect(run?.missing).toContainEqual(expect.objectContaining({ what: 'output', why: 'truncated' }))
+  })
+
+  it('keeps an answer of another length', () => {
+    const [run] = reconstructRuns([
+      span(AGENT, undefined, { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.completion': LONG.slice(0, 120) }),
+      span('0000000000000002', AGENT, {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.request.model': 'a-model',
+        'gen_ai.input.messages': message('user', LONG),
+      }),
+    ])
+    expect(run?.output).toBe(LONG.slice(0, 120))
+  })
+
+  it('does not call a run one without tool calls if the answer of its model was cut', () => {
+    const [run] = reconstructRuns([
+      span(AGENT, undefined, { 'gen_ai.operation.name': 'invoke_agent' }),
+      span('0000000000000002', AGENT, {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.request.model': 'a-model',
+        'gen_ai.output.messages': message('assistant', LONG),
+      }),
+    ])
+    expect(run?.missing).toContainEqual(expect.objectContaining({ what: 'toolCalls', why: 'truncated' }))
+  })
+})
