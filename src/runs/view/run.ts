@@ -1,7 +1,7 @@
 import { isContentAttribute } from '../../spans/content/content-attributes.ts'
 import type { Message, RunError, ToolDefinition, Usage } from '../../model/message.ts'
 import type { AgentRun, Missing, ModelCall, ToolCall } from '../../model/agent-run.ts'
-import { contentOf, missingOf } from './missing.ts'
+import { contentOf, missingOf, wholeText } from './missing.ts'
 import { runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
 import { copyOf } from '../../spans/json.ts'
@@ -10,7 +10,6 @@ import { frozen } from './frozen.ts'
 import { Memo } from './memo.ts'
 import { readsLazily } from './own-facts.ts'
 import { RunFacts } from './run-facts.ts'
-import { wholeText } from './whole-text.ts'
 
 /** The slots of values that are cached besides the facts. */
 const SLOT = {
