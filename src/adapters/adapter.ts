@@ -6,7 +6,6 @@ import { answerOf } from '../scorers/code/code-scorer.ts'
 import { expectOption, readOptions } from '../scorers/read-options.ts'
 import type { KeysOf } from '../scorers/read-options.ts'
 import { skipWithoutChoices } from '../scorers/skip.ts'
-import { withOwnFacts } from '../runs/view/own-facts.ts'
 
 /** What every adapter takes beside the scorer of the other library. */
 export interface AdapterOptions {
@@ -91,7 +90,7 @@ export function adapt(foreign: ForeignScorer, given: AdapterOptions): Scorer {
       const hasCalls = !foreign.needsAnswer && run.toolCalls.length > 0
       const answer = hasCalls ? skipWithoutChoices(run, id ?? '') : answerOf(run, id ?? '')
       if (typeof answer === 'object') return answer
-      return foreign.score(run, form?.groundTruth ?? expected?.(withOwnFacts(run)))
+      return foreign.score(run, form?.groundTruth ?? expected?.(run))
     },
   })
 }

@@ -6,7 +6,6 @@ import { skip } from '../scorers/skip.ts'
 import { expectOption } from '../scorers/read-options.ts'
 import { adapt, toVerdict } from './adapter.ts'
 import type { AdapterOptions } from './adapter.ts'
-import { withOwnFacts } from '../runs/view/own-facts.ts'
 
 /** An autoevals scorer: a function of the output, the expected output, and further arguments. */
 export type AutoevalsScorer = (args: never) => unknown
@@ -60,7 +59,7 @@ export function fromAutoevals(scorer: AutoevalsScorer, options: FromAutoevalsOpt
             input: run.userInput,
             output: run.output ?? '',
             ...(expected !== undefined && { expected }),
-            ...args?.(withOwnFacts(run)),
+            ...args?.(run),
           },
         ])
         if (!isRecord(result)) return toVerdict(adapted.id, result, undefined)

@@ -5,7 +5,6 @@ import { expectOption } from '../scorers/read-options.ts'
 import { adapt, toVerdict } from './adapter.ts'
 import type { AdapterOptions } from './adapter.ts'
 import { toChatMessages } from './chat-messages.ts'
-import { withOwnFacts } from '../runs/view/own-facts.ts'
 
 /** An evaluator of openevals: a function of inputs, outputs and reference outputs. */
 export type OpenEvalsEvaluator = (params: never) => unknown
@@ -65,7 +64,7 @@ export function fromOpenEvals(evaluator: OpenEvalsEvaluator, options: FromOpenEv
             inputs: form === 'text' ? run.userInput : input,
             outputs: form === 'text' ? (run.output ?? '') : output,
             ...(expected !== undefined && { referenceOutputs: expected }),
-            ...args?.(withOwnFacts(run)),
+            ...args?.(run),
           },
         ])
         return toResult(adapted.id, result, key)

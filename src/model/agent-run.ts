@@ -3,9 +3,9 @@ import type { Message, RunError, ToolDefinition, Usage } from './message.ts'
 /**
  * One run of an agent, reconstructed from its spans.
  *
- * A missing fact is `undefined`: never `null`, never invented, and named in `missing`. Content is parsed when it is first read. A run is
- * frozen, and its facts are own properties, so `{ ...run }`, `structuredClone`, `JSON.stringify` and the assertions of test libraries
- * include all of them.
+ * A missing fact is `undefined`: never `null`, never invented, and named in `missing`. A run is frozen. Content is parsed when it is first
+ * read, and `JSON.stringify` and `console.log` include all of it. So do `{ ...run }`, `structuredClone` and the assertions of test libraries,
+ * for runs from `readRuns`, `reconstructRuns` and `onScore`, and in a `createScorer` scorer's `.run()`.
  */
 export interface AgentRun {
   /** `${traceId}:${spanId}` of the agent span. */

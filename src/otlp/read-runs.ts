@@ -13,7 +13,7 @@ import { SpanArchive } from './span-archive.ts'
 import type { ArchiveEntry } from './archive-entry.ts'
 import { isLateScoreSpan } from './stored-scores.ts'
 import { readTraceJson } from './trace-json.ts'
-import { withOwnFacts } from '../runs/view/own-facts.ts'
+import { withOwnFacts } from '../runs/view/with-own-facts.ts'
 
 /** An OTLP input: the path of a file, or a stream of bytes. */
 export type OtlpInput = string | { readonly name: string; readonly bytes: AsyncIterable<Uint8Array> }

@@ -7,7 +7,7 @@ import { planTraces } from './layout/plan-traces.ts'
 import { linkRecorded } from './layout/recorded-trace.ts'
 import { markIncomplete } from './layout/run-layout.ts'
 import { ReconstructedRun } from './view/run.ts'
-import { withOwnFacts } from './view/own-facts.ts'
+import { withOwnFacts } from './view/with-own-facts.ts'
 
 /** What is known besides the ended spans. */
 export interface BuildRunsOptions {

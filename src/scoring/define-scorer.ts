@@ -16,6 +16,7 @@ import { nodeCrypto } from '../spans/node-crypto.ts'
 import { canonicalJson } from '../spans/json.ts'
 import { formatValue } from './format-value.ts'
 import { keepProcessAlive } from './keep-process-alive.ts'
+import { withOwnFacts } from '../runs/view/with-own-facts.ts'
 
 /** The parts from which `defineScorer` builds a scorer. */
 export interface ScorerDefinition<Preprocessed = unknown, Analyzed = unknown> {
@@ -97,7 +98,9 @@ async function runOnce<Preprocessed, Analyzed>(
   anyForm = false,
   options: ScorerRunOptions = {},
 ): Promise<ScorerRunResult<Preprocessed, Analyzed>> {
-  const { run, given } = toRunInput(input, anyForm)
+  const { run: lazyRun, given } = toRunInput(input, anyForm)
+  // Steps of an application may compare or copy the run in a test. Prebuilt scorers do not, and are faster without.
+  const run = anyForm ? withOwnFacts(lazyRun) : lazyRun
   const pending = evaluateInFull(scorer, run, given === undefined ? options : { ...options, given })
   const outcome = pending instanceof Promise ? await keepProcessAlive(() => pending) : pending
   const { evaluation, verdict } = outcome

@@ -10,7 +10,7 @@ import { FailingJudgeNotice, reportFailure, reportMissingJudge } from '../notice
 import type { ResolvedOptions } from '../config/options.ts'
 import type { Reporter } from '../run/reporter.ts'
 import type { ScoredRun } from '../run/scored-run.ts'
-import { withOwnFacts } from '../../runs/view/own-facts.ts'
+import { withOwnFacts } from '../../runs/view/with-own-facts.ts'
 
 /** What a score writer needs. */
 export interface ScoreWriterParts {

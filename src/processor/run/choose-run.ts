@@ -8,7 +8,6 @@ import { disown, isThenable } from '../../scoring/thenable.ts'
 import { failed } from '../../scoring/unscored.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import { filteredBy, sampledOut } from './rejections.ts'
-import { withOwnFacts } from '../../runs/view/own-facts.ts'
 
 /** The rate at which a scorer chooses a run, or why it does not choose it. */
 export type Choice = { readonly status: 'chosen'; readonly rate: number } | Skipped | Failed
@@ -33,7 +32,7 @@ export function chooseRun(scorer: ResolvedScorer, run: AgentRun, point: SamplePo
   const { id, when, sample } = scorer
   if (!isForAgent(scorer, run)) return filteredBy('agent')
   if (when !== undefined) {
-    const answer = runForeign((): unknown => when(withOwnFacts(run)))
+    const answer = runForeign((): unknown => when(run))
     if (!answer.ok) return threw(id, 'when', answer.error)
     if (isThenable(answer.value)) return isAsync(id, 'when', 'true or false', answer.value)
     if (!answer.value) return filteredBy('when')
@@ -45,7 +44,7 @@ export function chooseRun(scorer: ResolvedScorer, run: AgentRun, point: SamplePo
 
 function rateOf(id: string, sample: ResolvedScorer['sample'], run: AgentRun): number | Failed {
   if (typeof sample === 'number') return sample
-  const given = runForeign((): unknown => sample(withOwnFacts(run)))
+  const given = runForeign((): unknown => sample(run))
   if (!given.ok) return threw(id, 'sample', given.error)
   const rate = given.value
   if (isThenable(rate)) return isAsync(id, 'sample', 'a number from 0 to 1', rate)

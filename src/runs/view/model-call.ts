@@ -4,12 +4,12 @@ import type { ModelCall } from '../../model/agent-run.ts'
 import { inputOf, outputOf, pick } from '../trace-span.ts'
 import type { TraceSpan } from '../trace-span.ts'
 import { frozen } from './frozen.ts'
-import { readsLazily } from './own-facts.ts'
+import { printAsJson } from './print-as-json.ts'
 
 /** A model call whose messages are read at first access. */
 export class ReconstructedModelCall implements ModelCall {
   static {
-    readsLazily(this.prototype)
+    printAsJson(this.prototype)
   }
 
   readonly toolCallIds: readonly string[]
@@ -20,6 +20,7 @@ export class ReconstructedModelCall implements ModelCall {
     this.#model = model
     this.toolCallIds = frozen(toolCallIds)
     this.#keepsInput = keepsInput
+    Object.freeze(this)
   }
 
   get spanId(): string {

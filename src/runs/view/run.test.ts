@@ -6,7 +6,6 @@ import { sourceSpan } from '../../../test/fixtures/source-span.ts'
 import type { SourceSpan } from '../../spans/source-span.ts'
 import type { AgentRun } from '../../model/agent-run.ts'
 import { buildRuns } from '../build-runs.ts'
-import { withOwnFacts } from './own-facts.ts'
 
 function runOf(...spans: readonly (Partial<SourceSpan> & { spanId: string })[]): AgentRun | undefined {
   const [run] = buildRuns(spans.map((fields, index) => sourceSpan({ startTimeMs: index, endTimeMs: 10, ...fields })))
@@ -167,9 +166,8 @@ describe('Tokens', () => {
   })
 })
 
-/** A run as code of the application gets it. */
 function sharedRun(): AgentRun | undefined {
-  const run = runOf(
+  return runOf(
     {
       ...agent,
       attributes: {
@@ -191,7 +189,6 @@ function sharedRun(): AgentRun | undefined {
     },
     { ...tool, spanId: 'u', attributes: { ...tool.attributes, 'gen_ai.tool.call.result': '{"found":[{"id":1}]}' } },
   )
-  return withOwnFacts(run)
 }
 
 describe('A run that several scorers share', () => {

@@ -4,11 +4,11 @@ import type { AgentRun, Missing, ModelCall, ToolCall } from '../../model/agent-r
 import { contentOf, missingOf, wholeText } from './missing.ts'
 import { runId } from '../layout/run-layout.ts'
 import type { RunPlan } from '../layout/run-layout.ts'
+import { printAsJson } from './print-as-json.ts'
 import { copyOf } from '../../spans/json.ts'
 import { isShared } from '../../spans/shared-resource.ts'
 import { frozen } from './frozen.ts'
 import { Memo } from './memo.ts'
-import { readsLazily } from './own-facts.ts'
 import { RunFacts } from './run-facts.ts'
 
 /** The slots of values that are cached besides the facts. */
@@ -32,15 +32,18 @@ const CHILDREN_CUT: Missing = { what: 'children', why: 'limit' }
 
 /**
  * A run, read lazily from its spans. Every property is read at first access and cached; `JSON.stringify` includes all of them. Reading the
- * names of tools does not parse the models' input. Code of the application gets it through `withOwnFacts`.
+ * names of tools does not parse the models' input.
  */
 export class ReconstructedRun implements AgentRun {
   static {
-    readsLazily(this.prototype)
+    printAsJson(this.prototype)
   }
 
+  readonly traceId: string
+  readonly spanId: string
+  readonly id: string
+  readonly revision: number
   readonly #plan: RunPlan
-  readonly #revision: number
   readonly #facts: RunFacts
   readonly #depth: number
   readonly #memo = new Memo(SLOTS)
@@ -48,20 +51,12 @@ export class ReconstructedRun implements AgentRun {
   constructor(plan: RunPlan, revision: number, depth = 0) {
     this.#plan = plan
     this.#facts = new RunFacts(plan)
-    this.#revision = revision
+    this.traceId = plan.root.span.traceId
+    this.spanId = plan.root.span.spanId
+    this.id = runId(plan)
+    this.revision = revision
     this.#depth = depth
-  }
-
-  get id(): string {
-    return runId(this.#plan)
-  }
-
-  get traceId(): string {
-    return this.#plan.root.span.traceId
-  }
-
-  get spanId(): string {
-    return this.#plan.root.span.spanId
+    Object.freeze(this)
   }
 
   get dialect(): string {
@@ -167,10 +162,6 @@ export class ReconstructedRun implements AgentRun {
 
   get complete(): boolean {
     return this.#plan.isComplete
-  }
-
-  get revision(): number {
-    return this.#revision
   }
 
   get attributes(): Readonly<Record<string, unknown>> {

@@ -4,7 +4,7 @@ import { unwrapBlocks } from '../../spans/content/parts.ts'
 import type { ToolCall } from '../../model/agent-run.ts'
 import { frozen } from './frozen.ts'
 import { idOf, type JoinedCall } from './join-tool-calls.ts'
-import { readsLazily } from './own-facts.ts'
+import { printAsJson } from './print-as-json.ts'
 import type { Responses } from './responses.ts'
 import { isFailed } from './run-ending.ts'
 
@@ -25,7 +25,7 @@ export interface CallContext {
 /** A tool call whose arguments and result are read at first access. */
 export class ReconstructedToolCall implements ToolCall {
   static {
-    readsLazily(this.prototype)
+    printAsJson(this.prototype)
   }
 
   readonly name: string
@@ -39,6 +39,7 @@ export class ReconstructedToolCall implements ToolCall {
     this.step = call.step
     this.#call = call
     this.#context = context
+    Object.freeze(this)
   }
 
   get id(): string | undefined {

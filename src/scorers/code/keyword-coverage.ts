@@ -8,7 +8,6 @@ import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { skip } from '../skip.ts'
-import { withOwnFacts } from '../../runs/view/own-facts.ts'
 
 /** A word or phrase, or a list of alternatives. */
 export type Keyword = string | readonly string[]
@@ -54,7 +53,7 @@ export function createKeywordCoverageScorer(options: KeywordCoverageOptions): Sc
     inline: true,
     needs: ['output'],
     assess: (run) => {
-      const wanted = typeof keywords === 'function' ? keywords(withOwnFacts(run)) : keywords
+      const wanted = typeof keywords === 'function' ? keywords(run) : keywords
       if (wanted === undefined || wanted.length === 0) {
         return skip('not-applicable', explain`${contentFree(id)}: no keywords are expected of this run.`)
       }

@@ -23,7 +23,6 @@ import type { SchemaCheck } from './schema/schema-check.ts'
 import { pairCalls } from './pair-calls.ts'
 import type { Compare, Pairing } from './pair-calls.ts'
 import { skip, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
-import { withOwnFacts } from '../../runs/view/own-facts.ts'
 
 /** A call that the run should make, with the allowed values of each argument. */
 export interface ExpectedArguments {
@@ -98,7 +97,7 @@ export function createToolArgumentsScorer(options: ToolArgumentsOptions = {}): S
     inline: !tools.some(({ parameters }) => hasPatterns(parameters)),
     needs: ['toolNames', 'toolArguments', 'availableTools'],
     assess: (run) => {
-      const wanted = typeof expected === 'function' ? expected(withOwnFacts(run)) : expected
+      const wanted = typeof expected === 'function' ? expected(run) : expected
       if (expected !== undefined && wanted === undefined) {
         return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
       }

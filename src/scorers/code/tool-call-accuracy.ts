@@ -13,7 +13,6 @@ import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { skip, skipWithoutChoices, skipWithoutFact } from '../skip.ts'
-import { withOwnFacts } from '../../runs/view/own-facts.ts'
 
 /** Options of `createToolCallAccuracyScorerCode`: `expectedTool`, or `expectedToolOrder`, or both. */
 export interface ToolCallAccuracyCodeOptions extends ScorerOptions {
@@ -104,8 +103,8 @@ export function createToolCallAccuracyScorerCode(
         return failed('scorer-threw', contentFree('Input and output messages cannot be null or empty'))
       }
       const expected = expectedTools(run) ?? {
-        tool: typeof expectedTool === 'function' ? expectedTool(withOwnFacts(run)) : expectedTool,
-        order: typeof expectedToolOrder === 'function' ? expectedToolOrder(withOwnFacts(run)) : expectedToolOrder,
+        tool: typeof expectedTool === 'function' ? expectedTool(run) : expectedTool,
+        order: typeof expectedToolOrder === 'function' ? expectedToolOrder(run) : expectedToolOrder,
       }
       const order = expected.order?.length ? expected.order : undefined
       if (expected.tool === undefined && order === undefined) {

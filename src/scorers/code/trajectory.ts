@@ -14,7 +14,6 @@ import { pairCalls } from './pair-calls.ts'
 import type { Pairing } from './pair-calls.ts'
 import type { SchemaError } from './schema/json-schema.ts'
 import { skip, skipWithoutChoices } from '../skip.ts'
-import { withOwnFacts } from '../../runs/view/own-facts.ts'
 
 /** A call that the run should make: the name of a tool, or its name and its arguments. */
 export type ExpectedCall =
@@ -106,7 +105,7 @@ export function createTrajectoryScorer(options: TrajectoryOptions): Scorer {
     assess: (run) => {
       const { tool, order = tool === undefined ? undefined : [tool] } = expectedTools(run) ?? {}
       const wanted: readonly ExpectedCall[] | undefined =
-        order ?? (typeof expected === 'function' ? expected(withOwnFacts(run)) : expected)
+        order ?? (typeof expected === 'function' ? expected(run) : expected)
       if (wanted === undefined)
         return skip('not-applicable', explain`${contentFree(id)}: no calls are expected of this run.`)
       const failed = skipWithoutChoices(run, id)

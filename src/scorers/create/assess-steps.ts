@@ -9,7 +9,6 @@ import { invalidScore } from '../../scoring/verdict.ts'
 import { isRecord } from '../../spans/json.ts'
 import { REASON_SHAPE, scoreShape } from './prompt-steps.ts'
 import type { AnyPromptStep, DefaultShape, StepAsker, StepSubject } from './prompt-steps.ts'
-import { withOwnFacts } from '../../runs/view/own-facts.ts'
 
 /** The steps of a scorer, in order. */
 export type StepName = 'preprocess' | 'analyze' | 'generateScore' | 'generateReason'
@@ -25,12 +24,11 @@ export type ScoredSteps = Steps & { readonly generateScore: AnyStep }
 export function* assessSteps(
   { id, range }: Pick<Scorer, 'id' | 'range'>,
   steps: ScoredSteps,
-  ofAgent: AgentRun,
+  agentRun: AgentRun,
   given: GivenInput | undefined,
   asker: StepAsker | undefined,
   subject: StepSubject,
 ): Generator<unknown, Verdict, unknown> {
-  const agentRun = withOwnFacts(ofAgent)
   const run = given === undefined ? agentRun : toStepRun(agentRun, given)
   const results: { preprocessStepResult?: unknown; analyzeStepResult?: unknown } = {}
   const take = (step: AnyStep, more?: { readonly score: number }, shape?: DefaultShape): unknown => {

@@ -1,6 +1,6 @@
 import type { AgentRun, ModelCall } from '../../model/agent-run.ts'
 import { lastUserText } from '../../runs/view/message-text.ts'
-import { readsLazily } from '../../runs/view/own-facts.ts'
+import { printAsJson } from '../../runs/view/print-as-json.ts'
 import { nodeCrypto } from '../../spans/node-crypto.ts'
 import { isRecord, numberOf, textOf } from '../../spans/json.ts'
 import { plausibleUsage } from '../../spans/outside-number.ts'
@@ -22,7 +22,7 @@ const [NO_TRACE, NO_SPAN] = ['0'.repeat(32), '0'.repeat(16)]
 /** A run whose messages were passed to `.run()`. Like a run made from spans, it reads a fact only when something asks for it. */
 export class GivenRun implements AgentRun {
   static {
-    readsLazily(this.prototype, ['toolCallInfos'])
+    printAsJson(this.prototype, ['toolCallInfos'])
   }
 
   readonly id: string

@@ -7,7 +7,6 @@ import type { ScoringContext } from '../../../scoring/scorer.ts'
 import { skipUnfinished, textOr } from '../judge-scorer.ts'
 import { areTexts, expectOption } from '../../read-options.ts'
 import { skip, skipWithoutFact } from '../../skip.ts'
-import { withOwnFacts } from '../../../runs/view/own-facts.ts'
 
 /** Texts that an answer may use, or a function that returns them for each run. */
 export type ContextOption = readonly string[] | ((run: AgentRun) => readonly string[] | undefined)
@@ -58,7 +57,7 @@ export function evidenceOf(
   id: string,
   given: ContextOption | undefined,
 ): readonly SectionDraft[] | Skipped {
-  const texts = (typeof given === 'function' ? given(withOwnFacts(run)) : given) ?? []
+  const texts = (typeof given === 'function' ? given(run) : given) ?? []
   const evidence = [
     ...texts.map((text, index) => contextSection(`evidence: context ${index + 1}`, text)),
     ...toolResultsSection(run.toolCalls),

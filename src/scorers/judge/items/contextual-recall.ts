@@ -11,7 +11,6 @@ import type { JudgeScorerOptions } from '../judge-scorer.ts'
 import { expectOption, isTextOrNone, readOptions } from '../../read-options.ts'
 import type { KeysOf } from '../../read-options.ts'
 import { skip } from '../../skip.ts'
-import { withOwnFacts } from '../../../runs/view/own-facts.ts'
 
 /** Options of `createContextualRecallScorer`. */
 export interface ContextualRecallScorerOptions extends JudgeScorerOptions {
@@ -78,7 +77,7 @@ export function createContextualRecallScorer(
     material: (run, context) => {
       const own = context?.given?.groundTruth
       const expected =
-        typeof own === 'string' ? own : typeof groundTruth === 'function' ? groundTruth(withOwnFacts(run)) : groundTruth
+        typeof own === 'string' ? own : typeof groundTruth === 'function' ? groundTruth(run) : groundTruth
       if (expected === undefined || expected.trim() === '') {
         return skip(
           'not-applicable',

@@ -12,7 +12,6 @@ import { explainSummary, judgeSummary, summaryBand, summaryPrompts } from './jud
 import type { SummarizationAnalysis } from './judgement.ts'
 import { skip } from '../../skip.ts'
 import { twoDecimals } from '../../two-decimals.ts'
-import { withOwnFacts } from '../../../runs/view/own-facts.ts'
 
 /** Options of summarization. */
 export interface SummarizationOptions {
@@ -66,8 +65,7 @@ export function createSummarizationScorer(options: SummarizationScorerOptions): 
   expectOption(isTextOrNone(source), factory, 'options.source to be a string', source)
   const isExtractor = sourceExtractor === undefined || typeof sourceExtractor === 'function'
   expectOption(isExtractor, factory, 'options.sourceExtractor to be a function of the run', sourceExtractor)
-  const sourceOf = (run: AgentRun): string | undefined =>
-    sourceExtractor?.(withOwnFacts(run)) ?? source ?? run.userInput
+  const sourceOf = (run: AgentRun): string | undefined => sourceExtractor?.(run) ?? source ?? run.userInput
   return defineJudgeScorer<SummarizationAnalysis>({
     id,
     description: 'Whether a summary is true to its source and covers what matters.',

@@ -94,6 +94,8 @@ describe('A run of an application', () => {
     expect(toolCalls).toMatchObject([{ name: 'ask', result: { sun: true }, status: 'ok' }])
     expect(steps).toMatchObject([{ model: 'm', toolCallIds: ['1'] }])
     expect(children).toMatchObject([{ agent: { name: 'inner' }, parent: { toolCallId: '1' } }])
+    const run = weatherRun()
+    expect(run.toolCalls).toBe(run.toolCalls)
   })
 
   it('equals a run with the same facts, and no other', () => {
