@@ -49,6 +49,7 @@ export function printNextSteps(): void {
   2. See the scores in Jaeger and Grafana:
        (cd collector-config && docker compose up -d)
        OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 npm run demo
-  3. See what your own traces hold (README.md shows how to score them live):
-       npx spanscore inspect traces.jsonl`)
+  3. Read and score stored traces: first the sample, then your own:
+       npx spanscore inspect sample/traces.jsonl
+       npx spanscore score sample/traces.jsonl --config sample/spanscore.config.mjs`)
 }

@@ -3,6 +3,7 @@ import type { RunError } from '../model/message.ts'
 import type { StoredScore } from '../otlp/stored-scores.ts'
 import type { Format, Paint } from './output.ts'
 import { columnsOf, cutLine, safeJson, safeLine, safeText, wrap } from './text.ts'
+import { isTooLow } from '../runs/view/cure-of.ts'
 
 /** How a tree is drawn. */
 export interface TreeStyle {
@@ -183,11 +184,13 @@ function addChild(child: AgentRun, lines: Lines, depth: number, indent: string):
 }
 
 function addMissing(missing: readonly Missing[], lines: Lines, indent: string): void {
-  for (const [reason, items] of Map.groupBy(missing, (item) => `${item.why}\n${item.switch ?? ''}`)) {
-    const [why = '', setting = ''] = reason.split('\n', 2)
+  for (const items of Map.groupBy(missing, (item) => `${item.why}\n${item.switch ?? ''}`).values()) {
+    const [first] = items
+    if (first === undefined) continue
     const names = items.map((item) => item.what).join(', ')
-    lines.addLabelled(indent, 'missing', `${names} (${why.replaceAll('-', ' ')})`, MAX_VALUE_LINES)
-    if (setting !== '') lines.addLabelled(indent, '', `record with ${setting}`, MAX_VALUE_LINES)
+    lines.addLabelled(indent, 'missing', `${names} (${first.why.replaceAll('-', ' ')})`, MAX_VALUE_LINES)
+    const verb = isTooLow(first) ? 'raise' : 'record with'
+    if (first.switch !== undefined) lines.addLabelled(indent, '', `${verb} ${first.switch}`, MAX_VALUE_LINES)
   }
 }
 

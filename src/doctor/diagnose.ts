@@ -259,17 +259,17 @@ function agentFindings({ scorers }: ScoringFacts, runs: readonly SeenRun[]): rea
   })
 }
 
-function instrumentationFinding({ agent, dialect, scope, content, missing, setting }: SeenRun): Finding {
+function instrumentationFinding({ agent, dialect, scope, content, missing, cure }: SeenRun): Finding {
   const without = content === 'partial' ? ` (without ${missing.join(', ')})` : ''
   const text = `Instrumentation: ${dialect} (${scope}), agent ${agent ?? 'without a name'}, content ${content}${without}.`
   if (content === 'full') return good(text)
-  const cure =
-    setting !== undefined
-      ? `Record it with ${setting}.`
-      : missing.includes('toolCalls')
-        ? "There is no span of a model call: instrument the model's client. See docs/instrumentations.md."
-        : 'docs/instrumentations.md names the setting that records it.'
-  return bad(text, cure)
+  if (cure !== undefined) return bad(text, `${cure}.`)
+  return bad(
+    text,
+    missing.includes('toolCalls')
+      ? "There is no span of a model call: instrument the model's client. See docs/instrumentations.md."
+      : 'docs/instrumentations.md names the setting that records it.',
+  )
 }
 
 function good(text: string): Finding {

@@ -66,8 +66,8 @@ export interface SeenRun {
   readonly content: 'full' | 'partial' | 'none'
   /** Facts that its spans do not hold, such as `toolCalls`. */
   readonly missing: readonly string[]
-  /** The setting that records what is missing. */
-  readonly setting?: string
+  /** What records what is missing, as an instruction. */
+  readonly cure?: string
 }
 
 /** One call of a judge, made by the doctor. */

@@ -14,6 +14,7 @@ import { isRecord } from '../spans/json.ts'
 import { askJudges } from './ask-judges.ts'
 import type { AskFacts, ProcessFacts, ProviderFacts, SeenRun } from './facts.ts'
 import { toScoringFacts } from './scoring-facts.ts'
+import { cureOf } from '../runs/view/cure-of.ts'
 
 const API = Symbol.for('opentelemetry.js.api.1')
 const MOST_RUNS = 5
@@ -152,14 +153,14 @@ function scoringOf(described: readonly ScoringDescription[], observer: object): 
 }
 
 function toRunFacts({ agent, dialect, scope, content, missing }: AgentRun): SeenRun {
-  const setting = missing.find((each) => each.switch !== undefined)?.switch
+  const cure = cureOf(missing.find((each) => each.switch !== undefined))
   return {
     dialect,
     scope: scope.name,
     content,
     missing: missing.map(({ what }) => what),
     ...(agent.name !== undefined && { agent: agent.name }),
-    ...(setting !== undefined && { setting }),
+    ...(cure !== undefined && { cure }),
   }
 }
 

@@ -2,6 +2,7 @@ import { contentFree } from '../model/explanation.ts'
 import type { Explanation } from '../model/explanation.ts'
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Skipped, SkipReason } from '../model/score.ts'
+import { cureOf } from '../runs/view/cure-of.ts'
 import { skipped } from '../scoring/unscored.ts'
 
 /** No score, with the reason and what to do about it. The message marks the parts that may quote the run. */
@@ -34,10 +35,11 @@ export function skipWithoutFact(run: AgentRun, fact: string, id: string): Skippe
   const missing = run.missing.find(({ what }) => what === fact)
   if (missing === undefined) return undefined
   const cure =
-    missing.switch !== undefined
-      ? ` Turn on ${missing.switch}.`
-      : fact === 'toolCalls'
-        ? " There is no span of a model call: instrument the model's client."
-        : ''
-  return skip('no-content', contentFree(`${id}: the spans do not hold ${fact} (${missing.why}).${cure}`))
+    cureOf(missing) ??
+    (fact === 'toolCalls' ? "There is no span of a model call: instrument the model's client" : undefined)
+  const sentences = [
+    `${id}: the spans do not hold ${fact} (${missing.why}).`,
+    ...(cure === undefined ? [] : [`${cure}.`]),
+  ]
+  return skip('no-content', contentFree(sentences.join(' ')))
 }

@@ -3,6 +3,7 @@ import type { Need } from '../../scoring/scorer.ts'
 import type { ResolvedScorer } from '../config/options.ts'
 import { isForAgent } from '../run/choose-run.ts'
 import type { Reporter } from '../run/reporter.ts'
+import { cureOf } from '../../runs/view/cure-of.ts'
 
 /** Maximum number of runs to check. An application records content for all runs or for none, so the first ones show it. */
 const RUNS_LOOKED_AT = 20
@@ -36,14 +37,14 @@ export class ContentNotice {
     if (run.content !== 'none') return
     const ids = this.#scorers.filter((scorer) => isForAgent(scorer, run)).map(({ id }) => id)
     if (ids.length === 0) return
-    const setting = run.missing.find((missing) => missing.switch !== undefined)?.switch
+    const cure = cureOf(run.missing.find((missing) => missing.switch !== undefined))
     this.#reporter.notify(
       'SPANSCORE_NO_CONTENT',
       `A run of ${run.agent.name ?? 'an agent without a name'} (${run.dialect}) holds no messages, arguments or results, ` +
         `which ${listed(ids)} ${ids.length === 1 ? 'needs' : 'need'}. ` +
-        (setting === undefined
+        (cure === undefined
           ? 'docs/instrumentations.md names the setting of each instrumentation that records them.'
-          : `They are recorded with ${setting}.`),
+          : `${cure}.`),
       { subject: run.dialect },
     )
   }

@@ -76,7 +76,7 @@ function addOptional(missing: Missing[], what: string, fact: ContentFact, node: 
 
 const TRUNCATED: Absence = {
   why: 'truncated',
-  switch: 'a higher OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT (or attributeValueLengthLimit)',
+  switch: 'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT (or attributeValueLengthLimit)',
 }
 
 /** Plain text that a limit cut off does not show it; the JSON of any model call does. */
@@ -92,7 +92,7 @@ function explain(what: string, node: TraceSpan, fact: ContentFact, other: TraceS
     if (holdsUnparsed(span)) return { what, why: 'limit' }
     if (isCut(span, /./)) return { what, ...TRUNCATED }
     if (span.droppedAttributesCount > 0) {
-      return { what, why: 'limit', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (or attributeCountLimit), higher' }
+      return { what, why: 'limit', switch: 'OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT (or attributeCountLimit)' }
     }
   }
   const own = node.absence(fact)

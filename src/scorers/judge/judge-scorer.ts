@@ -18,6 +18,7 @@ import type { KeysOf } from '../read-options.ts'
 import { scorerKeys } from '../scorer-options.ts'
 import type { ScorerOptions } from '../scorer-options.ts'
 import { skip } from '../skip.ts'
+import { cureOf } from '../../runs/view/cure-of.ts'
 import { contentFree, contentOnly, explain } from '../../model/explanation.ts'
 import type { Explanation } from '../../model/explanation.ts'
 
@@ -143,8 +144,7 @@ export function textOr(run: AgentRun, fact: 'userInput' | 'output', id: string):
   const name = fact === 'output' ? 'output' : 'input'
   const missing = run.missing.find(({ what }) => what === name)
   if (missing !== undefined || run.content === 'none') {
-    const cure =
-      missing?.switch === undefined ? 'Turn on content recording in the instrumentation' : `Turn on ${missing.switch}`
+    const cure = cureOf(missing) ?? 'Turn on content recording in the instrumentation'
     return skip(
       'no-content',
       contentFree(`${id}: the spans do not hold the ${name} of the run (${missing?.why ?? 'not-captured'}). ${cure}.`),
