@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Evaluation, Score } from '../model/score.ts'
 import { toRunInput } from '../scoring/given/run-input.ts'
 import { eventAttributeDocs, scoreAttributeDocs } from './attribute-docs.ts'
-import { eventAttributes } from './event-attributes.ts'
+import { eventAttributes } from './event-and-late-span-attributes.ts'
 import { scoreAttributes, withVersion } from './score-attributes.ts'
 
 const scores: readonly Score[] = [

@@ -1,6 +1,6 @@
 import type { Evaluation } from '../model/score.ts'
 import type { AgentRun } from '../model/agent-run.ts'
-import { eventAttributes } from './event-attributes.ts'
+import { eventAttributes } from './event-and-late-span-attributes.ts'
 import type { ExplanationPolicy } from './score-attributes.ts'
 
 /** What log records of scores say about the run to which they belong. */

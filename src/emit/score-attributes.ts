@@ -37,12 +37,12 @@ export function scoreAttributes(evaluation: Evaluation, rules: ExplanationRules)
   return addScore({}, evaluation, rules)
 }
 
-/** Attributes of the late span beside those of the event. */
-export function lateSpanAttributes(evaluation: Evaluation, rules: ExplanationRules): ScoreAttributes {
-  return addScore({ 'gen_ai.operation.name': 'evaluation' }, evaluation, rules)
-}
-
-function addScore(attributes: ScoreAttributes, evaluation: Evaluation, rules: ExplanationRules): ScoreAttributes {
+/** Adds the `spanscore.*` attributes of an evaluation that are the same on the agent's span and on the late span. */
+export function addScore(
+  attributes: ScoreAttributes,
+  evaluation: Evaluation,
+  rules: ExplanationRules,
+): ScoreAttributes {
   const { score, scorer, complete, revision } = evaluation
   const names = namesOf(scorer.id)
   if (score.status === 'scored') {

@@ -1,6 +1,6 @@
 import type { AgentRun } from '../model/agent-run.ts'
 import type { Evaluation } from '../model/score.ts'
-import { explanationOf, MAX_NAME_LENGTH, shortened } from './score-attributes.ts'
+import { addScore, explanationOf, MAX_NAME_LENGTH, shortened } from './score-attributes.ts'
 import type { ExplanationRules, ScoreAttributes } from './score-attributes.ts'
 import { NO_ATTRIBUTES } from './score-sums.ts'
 
@@ -70,6 +70,11 @@ export function eventAttributes(
   addMissing(attributes, details.identity)
   addMissing(attributes, details.extra)
   return attributes
+}
+
+/** Attributes that a late span has besides those of the event. */
+export function lateSpanAttributes(evaluation: Evaluation, rules: ExplanationRules): ScoreAttributes {
+  return addScore({ 'gen_ai.operation.name': 'evaluation' }, evaluation, rules)
 }
 
 function addMissing(attributes: ScoreAttributes, more: Readonly<ScoreAttributes> = NO_ATTRIBUTES): void {
