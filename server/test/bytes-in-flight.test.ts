@@ -62,7 +62,7 @@ function stall(bytes: number): { readonly socket: Socket; answer: string } {
   return stalled
 }
 
-it('gives up the largest requests by HTTP, asks their senders to come back, and serves the others', async () => {
+it('drops the largest requests by HTTP, asks their senders to retry, and serves the others', async () => {
   const before = unavailable()
   const stalled = Array.from({ length: 8 }, (_, index) => stall(900 * 1024 + index))
   await expect.poll(() => unavailable() - before, { timeout: 20_000 }).toBe(5)
@@ -77,7 +77,7 @@ it('gives up the largest requests by HTTP, asks their senders to come back, and 
   await expect.poll(() => received().bytesInFlight, { timeout: 20_000 }).toBe(0)
 })
 
-it('counts what bodies grow to when they are decompressed', async () => {
+it('counts the decompressed size of bodies', async () => {
   const before = unavailable()
   const body = gzipSync(Buffer.alloc(2 * MEBIBYTE - 1))
   const headers = { 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' }
@@ -94,7 +94,7 @@ it('counts what bodies grow to when they are decompressed', async () => {
   expect(received().bytesInFlight).toBe(0)
 })
 
-it('does the same by gRPC, for messages that are not whole', async () => {
+it('does the same by gRPC, for incomplete messages', async () => {
   const before = unavailable()
   const session = connectHttp2(`http://127.0.0.1:${server.grpcPort}`)
   session.on('error', () => undefined)

@@ -87,7 +87,7 @@ const received = (of = server) =>
   (of.counts() as { received: { refused: Record<string, number>; refusedConnections: number } }).received
 
 describe('by gRPC', () => {
-  it('a message that does not come whole in time is refused, and its connection is closed, while others are answered', async () => {
+  it('a message that does not arrive completely in time is refused, and its connection is closed, while others are answered', async () => {
     const session = open()
     const stream = begin(session)
     stream.write(framed(Buffer.alloc(1000)).subarray(0, 100))
@@ -106,7 +106,7 @@ describe('by gRPC', () => {
     expect([silent.destroyed, speaking.destroyed]).toEqual([true, true])
   })
 
-  it('a connection that has made a call stays', async () => {
+  it('a connection that has made a call stays open', async () => {
     const session = open()
     const first = begin(session)
     first.end(framed(Buffer.of()))
@@ -136,7 +136,7 @@ describe('by gRPC', () => {
     session.destroy()
   })
 
-  it('a connection beyond the limit takes the place of an idle one; where all are in use, it is not accepted', async () => {
+  it('a connection beyond the limit replaces an idle one; if all are in use, it is not accepted', async () => {
     const limits = { ...serverOptions('').limits, maxConnections: 3, requestTimeoutMs: 60_000 }
     const small = await startServer(serverOptions(sink.url, { limits }))
     const idle = open(small.grpcPort)

@@ -175,7 +175,7 @@ describe('hostile requests are refused with a status and counted, while others a
     expect(await grpcExport(server.grpcPort, credentials.createInsecure(), Buffer.alloc(0))).toBe(status.OK)
   })
 
-  it('thousands of calls by gRPC that are reset as they begin: nothing is held of them', async () => {
+  it('thousands of gRPC calls that are reset at their start leave nothing in memory', async () => {
     const session = connectHttp2(`http://127.0.0.1:${server.grpcPort}`)
     session.on('error', () => undefined)
     await once(session, 'connect')

@@ -76,7 +76,7 @@ describe('what is taken in', () => {
     expect(await post(server.httpPort, toRequest([]))).toBe(200)
   })
 
-  it('names spans without valid ids in a partial success', async () => {
+  it('reports spans without valid ids in a partial success', async () => {
     const response = await fetch(`http://127.0.0.1:${server.httpPort}/v1/traces`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -204,7 +204,7 @@ describe('what is refused', () => {
 })
 
 describe('a service with a token', () => {
-  it('takes only requests that show it, by HTTP and by gRPC', async () => {
+  it('accepts only requests with the token, by HTTP and by gRPC', async () => {
     const guarded = await startServer(
       serverOptions(sink.url, {
         host: '0.0.0.0',
@@ -221,7 +221,7 @@ describe('a service with a token', () => {
     await guarded.stop()
   })
 
-  it('is needed beyond this machine', async () => {
+  it('needs one on addresses beyond this machine', async () => {
     await expect(startServer(serverOptions(sink.url, { host: '0.0.0.0' }))).rejects.toThrow(
       /expected a loopback address, or a token/,
     )
@@ -236,7 +236,7 @@ it('does not send scores to itself', async () => {
 })
 
 describe('health and readiness', () => {
-  it('stay apart: a destination that is away shows at readiness alone', async () => {
+  it('are separate: an unavailable destination affects only readiness', async () => {
     expect((await fetch(`http://127.0.0.1:${server.httpPort}/health`)).status).toBe(200)
     expect((await fetch(`http://127.0.0.1:${server.httpPort}/ready`)).status).toBe(200)
     const away = await startServer(

@@ -61,7 +61,7 @@ const runOf = (log: { traceId: string; spanId: string }) => `${log.traceId}:${lo
 
 /** What concerns the way in, and what is kept. */
 describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
-  it('holds a bounded number of spans while the destination is away, and scores every run that it took when it is back', async () => {
+  it('holds a bounded number of spans while the destination is unavailable, and scores every accepted run when it is back', async () => {
     await using sink = await createSink()
     sink.status = 0
     const traces = { ...serverOptions('').traces, maxSpans: 60 }
@@ -86,7 +86,7 @@ describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
     expect(new Set(sink.logs.map(({ traceId }) => traceId))).toEqual(new Set(taken))
   })
 
-  it('passes requests on unchanged', async () => {
+  it('forwards requests unchanged', async () => {
     await using sink = await createSink()
     const server = await startServer(serverOptions(sink.url, { dataFolder: folder(), forwards: true }))
     const run = makeRun()
@@ -103,7 +103,7 @@ describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
     await server.stop()
   })
 
-  it('stops soon while the destination is away, and says what was not delivered', async () => {
+  it('stops soon while the destination is unavailable, and reports what was not delivered', async () => {
     await using sink = await createSink()
     sink.status = 0
     const lines: string[] = []
@@ -126,7 +126,7 @@ describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
     )
   }, 40_000)
 
-  it('deletes what it could not deliver within the days that it may keep it', async () => {
+  it('deletes undelivered data after the configured number of days', async () => {
     await using sink = await createSink()
     sink.status = 0
     const data = folder()
@@ -149,7 +149,7 @@ describe.each(LOGS)('a service with its log in $kind', ({ kind, folder }) => {
 })
 
 describe('a data folder that an older version of the service wrote', () => {
-  it('is brought to the schema of this version: what was open is scored, what was finished is not', async () => {
+  it('is migrated to the schema of this version: open runs are scored, finished ones are not', async () => {
     // Written by the first version: one run whose scores were acknowledged, one whose agent has not arrived, and in one record a
     // run that was finished beside one that was not.
     const scored = { traceId: 'a'.repeat(32), spanId: '79c1bb6357dfa226' }

@@ -33,20 +33,24 @@ const config = (stripContent: boolean): string => `
     ],
   }`
 
-it.each([true, false])('with stripContent: %s, quotes of the run leave the service or do not', async (stripContent) => {
-  await using sink = await createSink()
-  const lines: string[] = []
-  const note = (...parts: unknown[]) => void lines.push(parts.join(' '))
-  diag.setLogger({ error: note, warn: note, info: note, debug() {}, verbose() {} }, { logLevel: DiagLogLevel.INFO })
-  const configPath = join(folder, `config-${stripContent}.mjs`)
-  writeFileSync(configPath, config(stripContent))
-  const server = await startServer(serverOptions(sink.url, { configPath, report: (line) => void lines.push(line) }))
-  const request: unknown = JSON.parse(new TextDecoder().decode(JsonTraceSerializer.serializeRequest(markedSpans())))
-  expect(await post(server.httpPort, request)).toBe(200)
-  await until(() => sink.logs.length >= 9, 'the scores')
-  await server.stop()
-  const sent = JSON.stringify([sink.logs, sink.spans]) + sink.requests.map((one) => one.body.toString('latin1')).join()
-  expect(sent.includes(MARK)).toBe(!stripContent)
-  // The log of the service never quotes a run.
-  expect(lines.join('\n')).not.toContain(MARK)
-})
+it.each([true, false])(
+  'with stripContent: %s, the service writes quotes of the run only if it is off',
+  async (stripContent) => {
+    await using sink = await createSink()
+    const lines: string[] = []
+    const note = (...parts: unknown[]) => void lines.push(parts.join(' '))
+    diag.setLogger({ error: note, warn: note, info: note, debug() {}, verbose() {} }, { logLevel: DiagLogLevel.INFO })
+    const configPath = join(folder, `config-${stripContent}.mjs`)
+    writeFileSync(configPath, config(stripContent))
+    const server = await startServer(serverOptions(sink.url, { configPath, report: (line) => void lines.push(line) }))
+    const request: unknown = JSON.parse(new TextDecoder().decode(JsonTraceSerializer.serializeRequest(markedSpans())))
+    expect(await post(server.httpPort, request)).toBe(200)
+    await until(() => sink.logs.length >= 9, 'the scores')
+    await server.stop()
+    const sent =
+      JSON.stringify([sink.logs, sink.spans]) + sink.requests.map((one) => one.body.toString('latin1')).join()
+    expect(sent.includes(MARK)).toBe(!stripContent)
+    // The log of the service never quotes a run.
+    expect(lines.join('\n')).not.toContain(MARK)
+  },
+)

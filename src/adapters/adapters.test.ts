@@ -18,19 +18,19 @@ const adapters: Readonly<Record<string, (result: unknown, options?: object) => S
 }
 
 describe.each(Object.entries(adapters))('%s', (_, adapt) => {
-  test('makes a scorer of what gives a number', async () => {
+  test('makes a scorer from anything that returns a number', async () => {
     expect(await evaluate(adapt({ score: 0.25 }), run)).toMatchObject({ score: { status: 'scored', value: 0.25 } })
     expect(await evaluate(adapt({ score: 0.25 }, { passAt: 0.2 }), run)).toMatchObject({ score: { label: 'pass' } })
   })
 
   test.each([[{ score: 'high' }], [undefined], [{}], [{ score: Number.NaN }], [{ score: 7 }]])(
-    'fails where it gives %j',
+    'fails if it returns %j',
     async (result) => {
       expect(await evaluate(adapt(result), run)).toMatchObject({ score: { status: 'failed', code: 'invalid-score' } })
     },
   )
 
-  test('skips a run without an answer, and asks nobody', async () => {
+  test('skips a run without an answer, and does not call the scorer', async () => {
     expect(await evaluate(adapt({ score: 1 }), unanswered)).toMatchObject({ score: { status: 'skipped' } })
   })
 
@@ -52,7 +52,7 @@ test('A scorer that may ask a model is a judge, which gets what redact leaves', 
   expect(judged).toMatchObject({ kind: 'judge', judge: { model: 'openai/gpt-5-mini' } })
 })
 
-test('A null of autoevals is no score', async () => {
+test('A null of autoevals means no score', async () => {
   const { score } = await evaluate(
     fromAutoevals(() => ({ score: null }), { id: 'mine' }),
     run,

@@ -47,7 +47,7 @@ const other = (label: 'pass' | 'fail') => (label === 'pass' ? 'fail' : 'pass')
 const kinds = fc.tuple(...Array.from({ length: 4 }, () => fc.integer({ min: 10, max: 40 })))
 
 describe('a calibration', () => {
-  it('of labels of all runs is counting, each run by its weight', () => {
+  it('counts runs by their weight if all runs are labelled', () => {
     fc.assert(
       fc.property(kinds, fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1 }), (counts, weights) => {
         let index = 0
@@ -75,7 +75,7 @@ describe('a calibration', () => {
     )
   })
 
-  it('of a part of the runs speaks of all: rare failures that were drawn more often count for less', () => {
+  it('estimates the rates of all runs from a part of them: rare failures that were drawn more often count for less', () => {
     const runs = Array.from({ length: 1000 }, (_, index) => judged(index, index < 40 ? 'fail' : 'pass'))
     // All that the judge fails were labelled, and a twentieth of what it passes.
     const labels = runs.flatMap((run, index) => {
@@ -92,7 +92,7 @@ describe('a calibration', () => {
     expect(found?.sensitivity).toBeCloseTo(720 / 730, 9)
   })
 
-  it('takes the majority of several people, and a run on which they are divided as half of each kind', () => {
+  it('follows the majority of several people, and counts a run on which they are divided as half of each kind', () => {
     const runs = Array.from({ length: 40 }, (_, index) => judged(index, index < 20 ? 'pass' : 'fail'))
     const labels = runs.map((run, index) => [
       labelOf(run, run.label),
@@ -108,7 +108,7 @@ describe('a calibration', () => {
     expect(found?.confusion.fp).toBeCloseTo(0.5 / 40, 12)
   })
 
-  it('leaves labels of an older revision out, and says so', () => {
+  it('leaves labels of an older revision out, and reports them', () => {
     const runs = Array.from({ length: 40 }, (_, index) => judged(index, index < 20 ? 'pass' : 'fail'))
     const labels = runs.map((run) => [labelOf(run, run.label)])
     const newer = runs.map((run, index) => (index === 0 ? { ...run, revision: 2 } : run))

@@ -101,7 +101,7 @@ describe('what 95 % intervals cover, in trials with a seed', { timeout: 120_000 
     },
   )
 
-  it('a second draw that leaves out the first biases nothing: what people say of the runs with each verdict', () => {
+  it('a second draw that leaves out the first does not bias the rates for each verdict', () => {
     const random = createSeededRandom(11)
     const errors = { pass: 0, fail: 0 }
     const trials = 4 * TRIALS
@@ -124,7 +124,7 @@ describe('what 95 % intervals cover, in trials with a seed', { timeout: 120_000 
     expect(Math.abs(errors.fail)).toBeLessThan((4 * 0.05) / Math.sqrt(trials))
   })
 
-  it('what nobody corrects does not hold: the share that the judge passes', () => {
+  it('the uncorrected share that the judge passes is biased', () => {
     const random = createSeededRandom(7)
     const traffic = judged(0.55, lenient, false, random)
     const passes = traffic.filter(({ label }) => label === 'pass').length / RUNS

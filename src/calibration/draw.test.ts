@@ -11,7 +11,7 @@ const drawable: fc.Arbitrary<Drawable> = fc.record({
 const failsOf = (drawn: readonly { readonly of: Drawable }[]) => drawn.filter(({ of }) => of.label === 'fail').length
 
 describe('a draw', () => {
-  it('gives as many as were asked for, each once, and both verdicts where there are two', () => {
+  it('draws the requested number of scores, each once, and both verdicts if there are two', () => {
     fc.assert(
       fc.property(
         fc.array(drawable, { maxLength: 60 }),
@@ -35,7 +35,7 @@ describe('a draw', () => {
     )
   })
 
-  it('takes each with the probability that it records', () => {
+  it('draws each score with the probability that it records', () => {
     const all = [1, 1, 2, 4, 20, 1, 3, 1].map((weight, index) => ({
       label: index % 4 === 3 ? ('fail' as const) : ('pass' as const),
       weight,

@@ -28,7 +28,7 @@ function pages(passes: readonly { runs: number; agreed: number }[], level: numbe
 }
 
 describe('evidence that a judge has drifted', () => {
-  it('is that of docs/numbers.md', () => {
+  it('follows the formula of docs/numbers.md', () => {
     const [level, fall] = [0.9, 0.2]
     const expected = 30 * Math.log(0.3 / 0.1) + 50 * Math.log((level - fall) / level)
     expect(evidenceOfFall({ runs: 80, agreed: 50 }, level)).toBeGreaterThanOrEqual(expected)
@@ -36,7 +36,7 @@ describe('evidence that a judge has drifted', () => {
     expect(evidenceOfFall({ runs: 80, agreed: 0 }, 0.05)).toBeUndefined()
   })
 
-  it('does not page in sixty years of a judge that is merely noisy', () => {
+  it('does not page in sixty years if a judge is only noisy', () => {
     const random = createSeededRandom(8)
     let found = 0
     let tickets = 0

@@ -47,7 +47,7 @@ describe('labels', () => {
     ['runId', '0a:1b'],
     ['labelledAt', 'yesterday'],
     ['labeller', ''],
-  ])('are refused where %s is %j', (key, value) => {
+  ])('are refused if %s is %j', (key, value) => {
     const { error } = labelSchema.safeParse({ ...label, [key]: value })
     expect(error?.issues.map(({ path }) => path)).toEqual([[key]])
   })

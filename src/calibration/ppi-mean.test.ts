@@ -20,7 +20,7 @@ const labelled = fc.array(fc.record({ weight: fc.constant(1), truth: fc.constant
 })
 
 describe('the PPI++ mean', () => {
-  it('of one group is the paper’s: the labels’ mean, moved by λ times the difference of the scores’ means', () => {
+  it('follows the formula of the paper for one group: the mean of the labels, moved by λ times the difference of the means of the scores', () => {
     fc.assert(
       fc.property(labelled, fc.array(score, { minLength: 5, maxLength: 80 }), (labels, rest) => {
         const found = ppiMean([{ share: 1, labelled: labels, unlabelled: sumsOf(rest) }], 1e9)
@@ -34,7 +34,7 @@ describe('the PPI++ mean', () => {
     )
   })
 
-  it('relies on the scores as far as that narrows the interval: no other λ does better', () => {
+  it('uses the λ that gives the narrowest interval', () => {
     const labels: LabelledScore[] = Array.from({ length: 60 }, (_, index) => ({
       weight: 1,
       truth: index % 3 === 0 ? 0 : 1,
@@ -52,7 +52,7 @@ describe('the PPI++ mean', () => {
     expect(lambda).toBeGreaterThan(0.5)
   })
 
-  it('is the labels’ mean where all runs are labelled, or scores say nothing', () => {
+  it('is the mean of the labels if all runs are labelled, or the scores carry no information', () => {
     const group = (scores: number): PpiGroup => ({
       share: 1,
       labelled: [0, 1, 1, 1].map((truth) => ({ weight: 1, truth, score: scores })),

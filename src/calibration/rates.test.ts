@@ -16,7 +16,7 @@ const added = (p: number, count: number) => {
 const isNear = (found: number, expected: number) => Math.abs(found - expected) <= 1e-4 * Math.abs(expected) + 1e-9
 
 describe('the rates of a judge', () => {
-  it('are those of its confusion matrix, and κ is Cohen’s', () => {
+  it('equal those of its confusion matrix, with the κ of Cohen', () => {
     // Cohen's κ of 20, 5, 10, 15 is .4.
     const rates = ratesOf(group(30 / 50, 20 / 30, 30), group(20 / 50, 5 / 20, 20), 50)
     expect(rates.confusion.tp).toBeCloseTo(20 / 50, 12)
@@ -56,7 +56,7 @@ describe('the rates of a judge', () => {
     )
   })
 
-  it('are uncertain where every label agrees with the judge', () => {
+  it('have a variance even if every label agrees with the judge', () => {
     const rates = ratesOf(group(0.9, 1, 50), group(0.1, 0, 50), 1000)
     expect([rates.sensitivity, rates.specificity]).toEqual([1, 1])
     expect(rates.sensitivityVariance).toBeGreaterThan(0)
@@ -72,7 +72,7 @@ describe('the rates of a judge', () => {
 })
 
 describe('the corrected share', () => {
-  it('is the truth that the judge saw', () => {
+  it('recovers the true share of the runs that the judge saw', () => {
     fc.assert(
       fc.property(anyShare, anyShare, anyShare, (truth, sensitivity, specificity) => {
         fc.pre(sensitivity + specificity - 1 >= 0.3)
@@ -84,7 +84,7 @@ describe('the corrected share', () => {
     )
   })
 
-  it('has the variance of Rogan and Gladen where sensitivity and specificity are known from separate labels', () => {
+  it('has the variance of Rogan and Gladen if sensitivity and specificity are known from separate labels', () => {
     const [se, sp, m1, m0, n, passed] = [0.95, 0.7, 120, 60, 400, 0.8]
     const judge = {
       sensitivity: se,
@@ -100,7 +100,7 @@ describe('the corrected share', () => {
     expect(correctedShare(passed, n, judge)?.variance).toBeCloseTo(expected, 12)
   })
 
-  it('stays within 0 to 1, and is withheld where verdicts depend too little on the run', () => {
+  it('stays within 0 to 1, and is withheld if verdicts depend too little on the run', () => {
     const judge = { sensitivityVariance: 0.001, specificityVariance: 0.001, covariance: 0 }
     expect(correctedShare(0.99, 100, { ...judge, sensitivity: 0.9, specificity: 0.9 })).toMatchObject({ share: 1 })
     expect(correctedShare(0.02, 100, { ...judge, sensitivity: 0.9, specificity: 0.9 })).toMatchObject({ share: 0 })

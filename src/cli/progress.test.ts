@@ -22,7 +22,7 @@ describe('the progress bar', () => {
     expect(String(stream.read())).toBe('\r\u001B[K')
   })
 
-  it('says nothing where the stream is no terminal', () => {
+  it('writes nothing if the stream is not a terminal', () => {
     const stream = open(false)
     const progress = createProgress({ stream, totalBytes: undefined, now: () => 0 })
     progress.update(1)

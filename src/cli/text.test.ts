@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { columnsOf, cutLine, safeJson, safeText, wrap } from './text.ts'
 
 describe('text for a terminal', () => {
-  it('breaks lines at spaces, words where it must, and keeps breaks', () => {
+  it('breaks lines at spaces, words if it must, and keeps line breaks', () => {
     expect(wrap('one two three', 8, 9)).toEqual(['one two', 'three'])
     expect(wrap('abcdefghij', 4, 9)).toEqual(['abcd', 'efgh', 'ij'])
     expect(wrap('a\n\nb', 8, 9)).toEqual(['a', '', 'b'])
   })
 
-  it('counts wide characters twice, and marks that combine not at all', () => {
+  it('counts wide characters twice, and combining marks not at all', () => {
     expect(columnsOf('日本')).toBe(4)
     expect(columnsOf('🎉')).toBe(2)
     expect(columnsOf('e\u0301')).toBe(1)
@@ -21,7 +21,7 @@ describe('text for a terminal', () => {
     expect(cutLine('a sentence that is too long', 12)).toBe('a sentence…')
   })
 
-  it('never passes its width, nor lets a control through', () => {
+  it('never exceeds its width, and lets no control character through', () => {
     // oxlint-disable-next-line no-control-regex -- the test asserts that they are absent
     const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/
     const texts = fc.string({ unit: 'binary', maxLength: 300 })
@@ -40,7 +40,7 @@ describe('text for a terminal', () => {
     ).not.toThrow()
   })
 
-  it('changes how JSON is written, never what it says', () => {
+  it('changes the notation of JSON, never its value', () => {
     const value = { text: 'a\u009bb\u202ec\u007f' }
     expect(safeJson(JSON.stringify(value))).toBe(String.raw`{"text":"a\u009bb\u202ec\u007f"}`)
     expect(JSON.parse(safeJson(JSON.stringify(value)))).toEqual(value)

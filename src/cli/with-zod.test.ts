@@ -4,7 +4,7 @@ import { withZod } from './with-zod.ts'
 const failing = (code: string, message: string) => () => Promise.reject(Object.assign(new Error(message), { code }))
 
 describe('a command that needs zod', () => {
-  it('says what to do where zod is missing or too old, and passes other errors on', async () => {
+  it('says what to do if zod is missing or too old, and passes other errors on', async () => {
     const missing = failing('ERR_MODULE_NOT_FOUND', "Cannot find package 'zod' imported from /app/chunk.js")
     await expect(withZod(missing)).rejects.toThrow('npm install zod')
     const old = failing(

@@ -108,7 +108,7 @@ const withClaims =
   })
 
 describe('askInquiry', () => {
-  it('has an answer to every question and every item, picks out of the closed set only', async () => {
+  it('returns an answer to every question and every item, with picks from the closed set only', async () => {
     const { answers, items, notes } = await answersTo(good)
     expect(answers.get('tone')).toEqual({ verdict: 'yes', reasoning: '', picks: [] })
     expect(answers.get('tools')?.picks).toEqual(['t2'])
@@ -119,7 +119,7 @@ describe('askInquiry', () => {
     expect(notes.get('summary')).toEqual(['Fine.'])
   })
 
-  it('shows an example of every place for an answer, with the verdict that earns least', async () => {
+  it('shows an example of every answer, with the verdict that earns least', async () => {
     const { model, asked } = start(good)
     await asked
     const prompt = model.calls[0]?.prompt ?? ''
@@ -137,7 +137,7 @@ describe('askInquiry', () => {
     expect(prompt).toContain('"tools" holds ids out of: t1, t2; at least one with "some", [] with "none".')
   })
 
-  it('reads the number of a sentence in every form, and has a list repaired whose items cannot be read', async () => {
+  it('reads the number of a sentence in every form, and has a list with unreadable items repaired', async () => {
     for (const sentence of [1, '1', '[1]', '[0123abcd 1]']) {
       const { items } = await answersTo(withClaims([{ id: 'c1', sentence, text: 'It is sunny.' }]))
       expect(items.get('claims')).toMatchObject([{ id: 'c1', text: 'It is sunny.', answer: { verdict: 'supported' } }])
@@ -149,7 +149,7 @@ describe('askInquiry', () => {
     }
   })
 
-  it('asks again for what is open, and for nothing else, with the items inside a boundary of its own', async () => {
+  it('asks again only for missing answers, with the items inside a new boundary', async () => {
     const { model, asked, session } = start([
       {
         ...good,
@@ -171,7 +171,7 @@ describe('askInquiry', () => {
     expect(new Set(marks).size).toBe(2)
   })
 
-  it('drops items that name no sentence, or crowd one, and asks again where a sentence is left without a word', async () => {
+  it('drops items that name no sentence or crowd one, and asks again about sentences without an item', async () => {
     const text = 'It is sunny in Oslo today, and a little windy.'
     const claims = [
       { id: 'a', text: 'names none' },
@@ -199,7 +199,7 @@ describe('askInquiry', () => {
     expect((await answersTo(reply([], { claims_none: [1] }))).items.get('claims')).toEqual([])
   })
 
-  it('takes an answer that contradicts itself as none', async () => {
+  it('treats an answer that contradicts itself as missing', async () => {
     const contradicting = { ...good, verdicts: { tone: 'yes', tools: { verdict: 'none', picks: ['t1'] } } }
     const { asked } = start(contradicting)
     expect(await asked).toMatchObject({ ok: false, score: { code: 'judge-unanswered' } })
@@ -207,7 +207,7 @@ describe('askInquiry', () => {
     expect(await start(empty).asked).toMatchObject({ ok: false, score: { code: 'judge-unanswered' } })
   })
 
-  it('numbers items itself, counts each once up to the maximum, and takes no answer for an id that two share', async () => {
+  it('numbers items itself, counts each once up to the maximum, and rejects answers for an id that two items share', async () => {
     const { model, asked } = start(sharedIds)
     const outcome = await asked
     if (!outcome.ok) throw new Error(outcome.score.message)
@@ -219,7 +219,7 @@ describe('askInquiry', () => {
     expect(model.calls[1]?.prompt).not.toContain('full marks')
   })
 
-  it('takes no answer for an item whose id another list, or a question, has too', async () => {
+  it('rejects answers for an item whose id another list or a question has too', async () => {
     const { asked } = start(({ prompt }) => {
       const { controls, idOf } = shownIn(prompt)
       const answers = [
@@ -233,7 +233,7 @@ describe('askInquiry', () => {
     expect(await asked).toMatchObject({ ok: false, score: { code: 'judge-unanswered' } })
   })
 
-  it('makes no more calls than it may', async () => {
+  it('makes no more calls than the limit allows', async () => {
     const model = createScriptedJudge(({ index }) => (index % 2 === 0 ? 'prose' : ''))
     const context = { signal: new AbortController().signal, timeoutMs: 5000 }
     const session = new JudgeSession(new Judge(model, { maxCallsPerScore: 1 }), 'test', 'run', context)
@@ -244,7 +244,7 @@ describe('askInquiry', () => {
     expect(model.calls).toHaveLength(1)
   })
 
-  it('puts nothing of the material into the system message, and rules before and after it', async () => {
+  it('keeps the material out of the system message, and puts rules before and after it', async () => {
     const { model, asked } = start(good)
     await asked
     const [call] = model.calls

@@ -33,13 +33,13 @@ function world(script: JudgeScript, settings: JudgeSettings = {}) {
 }
 
 describe('a session', () => {
-  it('waits between tries, longer each time, or as the server says', async () => {
+  it('waits between tries, longer each time, or as long as the server asks', async () => {
     const { session, waits } = world([answered(500), answered(502), answered(503, { 'retry-after': '4' }), 'Fine.'])
     expect(await session().call(request)).toMatchObject({ ok: true, value: { text: 'Fine.' } })
     expect(waits).toEqual([500, 1000, 4000])
   })
 
-  it('shares what a 429 says with every other score that asks the same model', async () => {
+  it('shares the wait of a 429 with every other score that uses the same model', async () => {
     const { session, waits } = world([answered(429, { 'retry-after-ms': '3000' }), 'One.', 'Two.', 'Three.'])
     const [one, two] = [session(), session()]
     expect(await one.call(request)).toMatchObject({ ok: true })
@@ -48,7 +48,7 @@ describe('a session', () => {
     expect(waits).toEqual([3000, 250])
   })
 
-  it('does not wait for what comes after its time: asked in vain is failed, never asked is skipped', async () => {
+  it('does not wait beyond its time limit: a judge that was asked gives failed, one that was not gives skipped', async () => {
     const { session, model } = world([answered(429, { 'retry-after': '60' })])
     expect(await session().call(request)).toMatchObject({ ok: false, score: { status: 'failed', code: 'judge-quota' } })
     expect(await session().call(request)).toMatchObject({
@@ -62,7 +62,7 @@ describe('a session', () => {
     expect(model.calls).toHaveLength(1)
   })
 
-  it('makes at most maxCallsPerScore calls, whatever they are for', async () => {
+  it('makes at most maxCallsPerScore calls of any kind', async () => {
     const { session, model } = world(answered(500), { maxCallsPerScore: 3 })
     const one = session()
     expect(await one.call(request)).toMatchObject({
@@ -73,14 +73,14 @@ describe('a session', () => {
     expect([one.callsLeft, one.report()?.calls]).toEqual([0, 3])
   })
 
-  it('has no report before it has asked, and no cost where a price is unknown', async () => {
+  it('has no report before its first call, and no cost if a price is unknown', async () => {
     const one = world('Fine.').session()
     expect(one.report()).toBeUndefined()
     await one.call(request)
     expect(one.report()).toEqual({ model: 'scripted-judge', calls: 1, usage: { inputTokens: 3, outputTokens: 2 } })
   })
 
-  it('says what is missing where its model cannot be loaded', async () => {
+  it('says what is missing if its model cannot be loaded', async () => {
     const judge = new Judge({ id: 'nobody-made-this/m', apiKey: 'x' })
     const session = new JudgeSession(judge, 'test', 'run', { signal: new AbortController().signal, timeoutMs: 1000 })
     expect(await session.call(request)).toMatchObject({

@@ -19,7 +19,7 @@ const inquiryOf = (sizes: readonly number[]): Inquiry => ({
 })
 
 describe('splitInquiry', () => {
-  it('asks for every id once, in order, in as few parts as can be, and for lists and notes in the first', () => {
+  it('asks about every id once, in order, in the fewest parts, and for lists and notes in the first part', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(sizes, fc.integer({ min: 1, max: 50 }), (given, perPart) => {
@@ -35,7 +35,7 @@ describe('splitInquiry', () => {
     )
   })
 
-  it('shows what is about an id only where the id is asked about, and says that details are left out', () => {
+  it('shows details of an id only in the part that asks about it, and says that others are left out', () => {
     const [first, second] = splitInquiry(inquiryOf([4]), 2)
     expect(first?.sections).toEqual(inquiryOf([4]).sections)
     expect(second?.sections).toEqual([

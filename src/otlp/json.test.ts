@@ -51,7 +51,7 @@ describe('OTLP in JSON', () => {
     })
   })
 
-  it('takes an empty value for an attribute that is not there', () => {
+  it('treats an empty value as a missing attribute', () => {
     expect(attributesOf({ gone: {}, there: { intValue: 1 } })).toEqual({ there: 1 })
   })
 
@@ -74,12 +74,12 @@ describe('OTLP in JSON', () => {
     expect(read?.spans[0]).not.toHaveProperty('parentSpanId')
   })
 
-  it('counts spans whose ids are none', () => {
+  it('counts spans without valid ids', () => {
     expect(readOtlpJson(request({ spanId: 'zz' }))).toMatchObject({ spans: [], invalid: 1 })
     expect(readOtlpJson(request({ traceId: '0'.repeat(32) }))).toMatchObject({ spans: [], invalid: 1 })
   })
 
-  it('takes names for numbers in kind and status, and knows a remote parent', () => {
+  it('accepts names instead of numbers in kind and status, and recognises a remote parent', () => {
     const read = readOtlpJson(
       request({ kind: 'SPAN_KIND_SERVER', status: { code: 'STATUS_CODE_ERROR' }, flags: 0x301 }),
     )
@@ -95,7 +95,7 @@ describe('OTLP in JSON', () => {
     expect(read?.logs[0]).toMatchObject({ body: {}, timeMs: 1_700_000_000_000 })
   })
 
-  it('says what is no request at all', () => {
+  it('says why a value is not a request', () => {
     for (const value of [null, 1, 'x', {}, { data: [] }, [{ resourceSpans: [] }]])
       expect(readOtlpJson(value)).toBeUndefined()
     expect(readOtlpJson({ resourceMetrics: [] })).toMatchObject({ spans: [], logs: [] })

@@ -244,7 +244,7 @@ describe('OTLP in protobuf', () => {
     ])
   })
 
-  it('throws on bytes that are no message, and on nothing worse', async () => {
+  it('throws an error for bytes that are not a message', async () => {
     const decode = await createProtobufDecoder()
     const property = fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       try {

@@ -84,7 +84,7 @@ describe('reading runs from OTLP', () => {
     expect(starts.length).toBeGreaterThan(scenarios.length / 2)
   })
 
-  it('counts what it read, and names what it could not', async () => {
+  it('counts what it read, and names what it could not read', async () => {
     let summary: OtlpSummary | undefined
     const damages: string[] = []
     const record = splitSpans(scenarios.at(0)?.traces)[0]
@@ -100,7 +100,7 @@ describe('reading runs from OTLP', () => {
     ])
   })
 
-  it('holds no more than its window however much it reads', { timeout: 60_000 }, async () => {
+  it('holds no more than its window, however much it reads', { timeout: 60_000 }, async () => {
     const texts = loadLibrary('ai-7.0.173-otel')
       .slice(0, 20)
       .map((scenario) => JSON.stringify(scenario.traces))
@@ -125,7 +125,7 @@ describe('reading runs from OTLP', () => {
     expect(highest).toBeLessThan(targetBytes * 2)
   })
 
-  it('rejects where a file is not to be had', async () => {
+  it('rejects if a file cannot be opened', async () => {
     await expect(collect('no/such/file.json')).rejects.toThrow(/ENOENT/)
   })
 

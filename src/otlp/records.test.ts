@@ -70,7 +70,7 @@ describe('cutting a stream into records', () => {
     expect(JSON.stringify(record)).not.toContain('secret')
   })
 
-  it('reads protobuf behind lengths, empty records too, and stops where a length is none', async () => {
+  it('reads length-delimited protobuf, empty records too, and stops at an invalid length', async () => {
     const message = Uint8Array.of(0x0a, 2, 0x12, 0)
     const record = Uint8Array.of(0, 0, 0, 4, ...message)
     const records = await read(Uint8Array.of(...record, 0, 0, 0, 0, ...record, 1, 2, 3, 4, 5))
@@ -114,7 +114,7 @@ describe('cutting a stream into records', () => {
     ])
   })
 
-  it('reads what a cut or damaged archive still holds, and says so', async () => {
+  it('reads the readable part of a cut or damaged archive, and reports the damage', async () => {
     const lines = Array.from(
       { length: 2000 },
       (_, index) => `${JSON.stringify(request(`name ${index * 7919}`))}\n`,
@@ -130,13 +130,13 @@ describe('cutting a stream into records', () => {
     }
   })
 
-  it('reports what follows compressed data and is none', async () => {
+  it('reports uncompressed bytes after compressed data', async () => {
     const line = `${JSON.stringify(request('a'))}\n`
     const records = await read(Buffer.concat([zstdCompressSync(line), Buffer.from('plain text')]))
     expect(records).toMatchObject([{ value: request('a') }, { reason: expect.stringContaining('other data follows') }])
   })
 
-  it('does not unpack without end what was made to grow', { timeout: 60_000 }, async () => {
+  it('limits the output of decompression bombs', { timeout: 60_000 }, async () => {
     const line = `${JSON.stringify(request('x'.repeat(100_000)))}\n`
     const block = Buffer.from(line.repeat(80))
     const bomb = zstdCompressSync(Buffer.concat(Array.from({ length: 50 }, () => block)))

@@ -71,7 +71,7 @@ describe('scores that traces already hold', () => {
     ])
   })
 
-  it('count once where one was written in several ways, in its latest revision', () => {
+  it('count once if one was written in several ways, in its latest revision', () => {
     const onSpan = withScores({ 'spanscore.x.score': 1, 'spanscore.x.label': 'pass', 'spanscore.revision': 1 })
     const again = event({
       'gen_ai.evaluation.name': 'x',
@@ -85,7 +85,7 @@ describe('scores that traces already hold', () => {
     expect(new StoredScores([...onSpan, later], [again]).of(run)).toEqual([{ scorerId: 'x', value: 0, label: 'fail' }])
   })
 
-  it('say how they came about where an event does, also for the score on the span', () => {
+  it('have the details of the event, also for the score on the span', () => {
     const onSpan = withScores({ 'spanscore.x.score': 2, 'spanscore.x.label': 'fail', 'spanscore.revision': 1 })
     const how = {
       'spanscore.revision': 1,
@@ -137,7 +137,7 @@ describe('scores that traces already hold', () => {
     expect(same?.about?.version).toBe('aaaaaaaa')
   })
 
-  it('are none where nothing was scored', () => {
+  it('are absent if nothing was scored', () => {
     expect(new StoredScores(spans, []).of(run)).toEqual([])
   })
 })

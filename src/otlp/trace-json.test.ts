@@ -33,12 +33,12 @@ function withBase64Ids(value: unknown): unknown {
 const unread = (document: unknown): string | undefined => readTraceJson(document).unread
 
 describe('JSON documents of traces', () => {
-  it('takes a list of resource spans for a request, and says that a request holds metrics', () => {
+  it('reads a list of resource spans as a request, and reports a metrics request', () => {
     expect(runsOf(request.resourceSpans)).toEqual(runsOf(request))
     expect(readTraceJson({ resourceMetrics: [] })).toMatchObject({ isMetrics: true })
   })
 
-  it('gives the same runs for what Jaeger gives of the same spans', () => {
+  it('reads the same runs from the form of Jaeger', () => {
     const expected = runsOf(request)
     expect(expected).toHaveLength(1)
     expect(runsOf(jaeger.api)).toEqual(expected)
@@ -119,7 +119,7 @@ describe('JSON documents of traces', () => {
     ])
   })
 
-  it('names a form that it does not read, and reads what is beside it', () => {
+  it('names an unsupported form, and reads the other parts', () => {
     expect(unread([{ traceId: 'a', id: 'b', name: 'get', timestamp: 1, duration: 2 }])).toBe(
       'looks like Zipkin v2, which is not supported',
     )

@@ -43,7 +43,7 @@ it('reads large runs over several turns of the event loop, one after the other',
   expect(turns.length).toBeGreaterThanOrEqual(6)
 })
 
-it('says when all of them have been looked at', async () => {
+it('reports when all of them have been read', async () => {
   const clock = { nowMs: 0 }
   const seen: LiveRun[] = []
   const large = new LargeRuns(
@@ -62,7 +62,7 @@ it('says when all of them have been looked at', async () => {
   expect(seen).toHaveLength(2)
 })
 
-it('gives up what is not read where no more turns come', async () => {
+it('gives up unread runs if the event loop has no more turns', async () => {
   const clock = { nowMs: 0 }
   const seen: [LiveRun, boolean][] = []
   const large = new LargeRuns(

@@ -12,14 +12,14 @@ test.each(['v20.20.2', 'v22.14.0', 'v18.0.0'])('%s is too old, and the complaint
   expect(complainOfNode(version)).toMatch(`Expected Node.js 22.15 or later, got ${version}`)
 })
 
-test('the package asks for the same', () => {
+test('package.json requires the same version', () => {
   const { engines }: { engines: { node: string } } = JSON.parse(readFileSync('package.json', 'utf8'))
   expect(engines.node).toBe('>=22.15')
 })
 
 const listeners = () => [process.listenerCount('beforeExit'), process.listenerCount('exit')]
 
-it('All hooks share two listeners of the process, which go with the last hook', () => {
+it('All hooks share two listeners of the process, which are removed with the last hook', () => {
   const [beforeExit = 0, exit = 0] = listeners()
   const hooks = { release: () => undefined, exited: () => undefined }
   const forgetFirst = atExit({ ...hooks })

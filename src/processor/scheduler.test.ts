@@ -37,7 +37,7 @@ test('deadlines are met in their order, with one timer for all of them', () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a deadline that is taken back is not met, and one that is set while others are met is', () => {
+test('a cancelled deadline does not run, and one that is set while others run does', () => {
   const { scheduler, add, done } = createScheduler()
   const cancel = add('taken back', 100)
   scheduler.after(100, () => void add('next', 100))
@@ -48,7 +48,7 @@ test('a deadline that is taken back is not met, and one that is set while others
   expect(done).toEqual(['next'])
 })
 
-test('a source is swept when it is due, also when that moved nearer', () => {
+test('a source is swept when it is due, also if the due time has moved nearer', () => {
   const { scheduler } = createScheduler()
   const swept: number[] = []
   const source = {
@@ -68,7 +68,7 @@ test('a source is swept when it is due, also when that moved nearer', () => {
   expect(swept).toEqual([startMs + 200])
 })
 
-test('what throws keeps nothing else from being done', () => {
+test('a callback that throws does not prevent others', () => {
   const { scheduler, add, errors, done } = createScheduler()
   const error = new Error('broken')
   scheduler.after(100, () => {
@@ -79,7 +79,7 @@ test('what throws keeps nothing else from being done', () => {
   expect([done, errors]).toEqual([['next'], [error]])
 })
 
-test('a wait that is longer than a timer takes is waited for, and after the stop nothing happens', () => {
+test('a wait that exceeds the limit of timers still works, and nothing happens after the stop', () => {
   const { scheduler, add, done } = createScheduler()
   add('in two months', 60 * 86_400_000)
   vi.advanceTimersByTime(59 * 86_400_000)

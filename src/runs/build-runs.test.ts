@@ -164,7 +164,7 @@ describe('hostile spans', () => {
 })
 
 describe('attributes that were cut at a length', () => {
-  it('are no words of the run where they are half a record of messages', () => {
+  it('are not text of the run if they are half a record of messages', () => {
     const halves: string[] = []
     for (const { spans, logs } of recorded) {
       const cut = spans.map((item) => ({ ...item, attributes: cutStrings(item.attributes) }))
@@ -177,7 +177,7 @@ describe('attributes that were cut at a length', () => {
     expect(halves).toEqual([])
   })
 
-  it('are said to be, with the setting that cuts them', () => {
+  it('are reported as cut, with the setting that cuts them', () => {
     const [{ spans }] = loadLibrary('ai-7.0.173-otel').map(readScenario) as [(typeof recorded)[number]]
     const [run] = buildRuns(spans.map((item) => ({ ...item, attributes: cutStrings(item.attributes) })))
     expect(run?.toolCalls.map((call) => call.name)).toEqual(['weather-tool'])
@@ -214,7 +214,7 @@ describe('bounds', () => {
     expect(elapsedMs).toBeLessThan(5000)
   })
 
-  it('reads 100,000 model calls and tools that belong to nobody in bounded time', () => {
+  it('reads 100,000 model calls and tools without an agent in bounded time', () => {
     const bare = Array.from({ length: 100_000 }, (_, index) =>
       (index % 2 === 0 ? chat : tool)(`s${index}`, {
         parentSpanId: index % 3 === 0 ? 'lost' : undefined,

@@ -60,7 +60,7 @@ function admittedPlaces(moves: boolean): number[] {
 }
 
 describe('A budget', () => {
-  test('that is offered 100 a second against 1 a second reserves 1 a second', () => {
+  test('that is offered 100 scores a second and allows 1 reserves 1 a second', () => {
     const { clock, budget } = setUp({ callsPerMinute: 60 })
     const admitted = offer(100, 10, clock, () => budget.reserve(CALL) !== undefined)
     const total = admitted.reduce((sum, count) => sum + count, 0)
@@ -68,7 +68,7 @@ describe('A budget', () => {
     expect(total).toBeLessThanOrEqual(600)
   })
 
-  test('never spends more than a limit in any window, however it is asked', () => {
+  test('never spends more than a limit in any window, whatever the requests', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 9_000 }), { minLength: 50, maxLength: 300 })
     fc.assert(
       fc.property(gaps, fc.integer({ min: 1, max: 20 }), (waits, callsPerMinute) => {
@@ -87,7 +87,7 @@ describe('A budget', () => {
     )
   })
 
-  test('that is overrun lowers the rates instead of spending the minute in its first seconds, and spends most of it', () => {
+  test('with excess demand lowers the rates instead of spending a minute in its first seconds, and spends most of it', () => {
     const { clock, ask } = setUp({ callsPerMinute: 60 })
     const [first, ...later] = offer(100, 20, clock, ask)
     expect(first).toBeLessThanOrEqual(60)
@@ -98,7 +98,7 @@ describe('A budget', () => {
     expect(mean).toBeLessThanOrEqual(60)
   })
 
-  test('that is overrun refuses next to nothing, because the lowered rate is known before the decision', () => {
+  test('with excess demand refuses almost nothing, because the lowered rate is known before the decision', () => {
     const { clock, budget, place } = setUp({ callsPerMinute: 600 })
     let drawn = 0
     let refused = 0
@@ -114,7 +114,7 @@ describe('A budget', () => {
     expect(refused / drawn).toBeLessThan(0.01)
   })
 
-  test('of a day that would be spent in the first hours lasts the day', () => {
+  test('that would be spent in the first hours lasts the whole day', () => {
     const { clock, ask } = setUp({ usdPerDay: 10 })
     // 100 USD a day are asked for: ten times the budget.
     const perHour: number[] = []
@@ -132,7 +132,7 @@ describe('A budget', () => {
     expect(perHour.slice(0, 24).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(10_000)
   })
 
-  test('that nobody has changed lets a dozen runs of two calls through that come in one second', () => {
+  test('with its defaults admits a dozen runs of two calls in one second', () => {
     const { clock, budget, ask } = setUp(DEFAULT_BUDGET)
     for (let run = 0; run < 12; run += 1) {
       clock.ms += 80
@@ -166,7 +166,7 @@ describe('A budget', () => {
     expect(sums.admitted / sums.chosen).toBeGreaterThan(spanMs > 1_000 && runs === 600 ? 0.8 : 0.95)
   })
 
-  test('leaves demand alone that it can pay for', () => {
+  test('does not lower demand that it can pay for', () => {
     const { clock, budget, ask } = setUp(DEFAULT_BUDGET)
     const admitted = offer(0.4, 10, clock, () => {
       expect(budget.factor()).toBe(1)
@@ -176,7 +176,7 @@ describe('A budget', () => {
   })
 
   test.each([3, 10, 60])(
-    'of %d calls a minute, asked for twentyfold, loses little of what it chose',
+    'of %d calls a minute, with twenty times the demand, loses few of the chosen runs',
     (callsPerMinute) => {
       const { clock, budget, place } = setUp({ callsPerMinute })
       let asked = 0
@@ -194,7 +194,7 @@ describe('A budget', () => {
     },
   )
 
-  test('says what to do where it refuses', () => {
+  test('says what to do when it refuses', () => {
     const { budget } = setUp({ callsPerMinute: 3 })
     for (let call = 0; call < 3; call += 1) budget.reserve(CALL)
     expect(budget.usedRatio()).toBe(1)
@@ -206,7 +206,7 @@ describe('A budget', () => {
     })
   })
 
-  test('refuses one score that is dearer than the whole budget, and says so', () => {
+  test('refuses a score that costs more than the whole budget, with that reason', () => {
     const { budget } = setUp({ usdPerDay: 0.01 })
     const refused = budget.admit({ point: 0, rate: 1, factor: 1, estimate: { ...CALL, costUsd: 0.02 } })
     expect(refused).toMatchObject({
@@ -215,7 +215,7 @@ describe('A budget', () => {
     })
   })
 
-  test('sets nothing aside in any limit where one of them has no room', () => {
+  test('reserves nothing in any limit if one of them has no room', () => {
     const { budget } = setUp({ callsPerMinute: 100, tokensPerHour: 1_500 })
     expect(budget.reserve(CALL)).toBeDefined()
     const before = budget.usedRatio()
@@ -223,7 +223,7 @@ describe('A budget', () => {
     expect(budget.usedRatio()).toBe(before)
   })
 
-  test('gives back what a score did not take, once', () => {
+  test('returns the unused part of a reservation once', () => {
     const { budget } = setUp({ tokensPerHour: 10_000 })
     const [first] = Array.from({ length: 10 }, () => budget.reserve(CALL))
     expect(budget.reserve(CALL)).toBeUndefined()
@@ -234,20 +234,20 @@ describe('A budget', () => {
     expect(budget.reserve(CALL)).toBeUndefined()
   })
 
-  test('counts what came out dearer than was reserved', () => {
+  test('counts costs above the reservation', () => {
     const { budget } = setUp({ usdPerDay: 1 })
     budget.reserve({ calls: 1, tokens: 10, costUsd: 0.1 })!.settle({ calls: 2, tokens: 20, costUsd: 0.4 })
     expect(budget.usedRatio()).toBeCloseTo(0.4, 9)
   })
 
-  test('keeps a reservation of dollars where the reply carries no price, and counts no dollars without a price', () => {
+  test('keeps a reservation in dollars if the reply has no cost, and counts no dollars without a price', () => {
     const { budget } = setUp({ usdPerDay: 1 })
     budget.reserve({ calls: 1, tokens: 10, costUsd: 0.3 })!.settle({ calls: 1, tokens: 10 })
     budget.reserve({ calls: 1, tokens: 10 })
     expect(budget.usedRatio()).toBeCloseTo(0.3, 9)
   })
 
-  test('shared by forty processes lets each have its fortieth', () => {
+  test('shared by forty processes gives each a fortieth', () => {
     const { clock, budget } = setUp({ callsPerMinute: 60, share: 1 / 40 })
     const total = offer(10, 40, clock, () => budget.reserve(CALL) !== undefined).reduce((sum, count) => sum + count, 0)
     // 1.5 a minute: a whole call each minute, and one more in time only where whole calls fit.
@@ -255,19 +255,19 @@ describe('A budget', () => {
     expect(total).toBeLessThanOrEqual(60)
   })
 
-  test('whose share is less than ten calls a minute lets ten through in as many minutes as that takes', () => {
+  test('with a share of less than ten calls a minute admits ten calls in a longer window', () => {
     const { clock, budget } = setUp({ callsPerMinute: 10, share: 1 / 40 })
     const admitted = offer(1, 40, clock, () => budget.reserve(CALL) !== undefined)
     expect(admitted.reduce((sum, count) => sum + count, 0)).toBe(10)
   })
 
-  test('of nothing lets nothing through', () => {
+  test('of zero admits nothing', () => {
     const { budget } = setUp({ callsPerMinute: 0 })
     expect(budget.reserve(CALL)).toBeUndefined()
     expect(budget.usedRatio()).toBe(1)
   })
 
-  test('without limits lets everything through', () => {
+  test('without limits admits everything', () => {
     const { clock, budget, ask } = setUp({})
     expect(offer(1_000, 1, clock, ask)).toEqual([60_000])
     expect([budget.factor(), budget.usedRatio()]).toEqual([1, 0])
@@ -281,14 +281,14 @@ describe('A budget', () => {
     expect(budget.reserve(CALL)).toBeUndefined()
   })
 
-  test('goes on from what another has spent, as if there had been one', () => {
+  test('continues from the history of another one without a difference', () => {
     // Numbers are handed on with six digits, so that a place next to the rate may fall on its other side.
     const [alone, moved] = [new Set(admittedPlaces(false)), admittedPlaces(true)]
     expect(moved.filter((n) => !alone.has(n)).length).toBeLessThan(alone.size / 50)
     expect(Math.abs(moved.length - alone.size)).toBeLessThan(alone.size / 50)
   })
 
-  test('keeps what is in flight booked at its estimate when another goes on', () => {
+  test('keeps calls in flight booked at their estimate when another one continues', () => {
     const { clock, budget } = setUp({ usdPerDay: 0.01 })
     for (let n = 0; n < 6; n += 1) budget.reserve(CALL)
     clock.ms += 1_000
@@ -300,7 +300,7 @@ describe('A budget', () => {
     expect(next.usedRatio()).toBe(0)
   })
 
-  test('takes what a fast clock wrote for what has just been spent, and a window of another length for its own', () => {
+  test('treats amounts from the future as spent now, and converts windows of another length', () => {
     const { clock, budget } = setUp({ callsPerMinute: 600 })
     for (let n = 0; n < 60; n += 1) {
       clock.ms += 100

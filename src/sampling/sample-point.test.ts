@@ -20,7 +20,7 @@ describe('A sample point', () => {
     expect(new SamplePoint('ffffffffffffffffffffffffffffffff').value).toBe(0xdc937e24e696b / 2 ** 52)
   })
 
-  test('keeps at a higher rate whatever it keeps at a lower one', () => {
+  test('keeps at a higher rate everything that it keeps at a lower one', () => {
     fc.assert(
       fc.property(
         traceIds,

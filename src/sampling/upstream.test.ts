@@ -24,18 +24,18 @@ describe('The probability with which the tracer kept a trace', () => {
   })
 
   test.each(['', 'th:', 'th:800000000000000', 'th:xyz', 'rv:9b8233f7e3a151', 'xth:8', 'th:8.'])(
-    'is unknown where tracestate says ot=%s',
+    'is unknown if tracestate has ot=%s',
     (ot) => {
       expect(upstreamProbability('tracestate', withOt(ot))).toBeUndefined()
     },
   )
 
-  test('is what the application says, whatever a caller wrote into tracestate', () => {
+  test('is the configured value, whatever a caller wrote into tracestate', () => {
     expect(upstreamProbability(0.1, undefined)).toBe(0.1)
     expect(upstreamProbability(0.1, withOt('th:8'))).toBe(0.1)
   })
 
-  test('is not asked for where the application says nothing', () => {
+  test('is not read if the application does not configure it', () => {
     expect(upstreamProbability(undefined, withOt('th:8'))).toBeUndefined()
     expect(upstreamProbability('tracestate', undefined)).toBeUndefined()
   })

@@ -7,7 +7,7 @@ import type { WeightedSums } from './weighted-mean.ts'
 const NOTHING: WeightedSums = { w: 0, wy: 0, wy2: 0, w2: 0, w2y: 0, w2y2: 0 }
 
 describe('The weighted mean', () => {
-  test('is the plain mean where every run was scored', () => {
+  test('is the plain mean if every run was scored', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 50 }), (ys) => {
         const result = weightedMean(ys.reduce((sums, y) => addWeighted(sums, 1, y), NOTHING))
@@ -17,7 +17,7 @@ describe('The weighted mean', () => {
     )
   })
 
-  test('has the variance of its definition, Σ w²(y−ȳ)² / (Σw)², out of the six sums', () => {
+  test('has the variance of its definition, Σ w²(y−ȳ)² / (Σw)², computed from the six sums', () => {
     const drawn = fc.record({
       p: fc.double({ min: 0.01, max: 1, noNaN: true }),
       y: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -46,18 +46,18 @@ describe('The weighted mean', () => {
     expect(interval95[1]).toBeCloseTo(0.9433, 3)
   })
 
-  test('is not sure of itself where all of a few scored runs are perfect', () => {
+  test('has an interval even if all of a few scored runs are perfect', () => {
     const sums = addWeighted(addWeighted(NOTHING, 1, 1), 1, 1)
     expect(weightedMean(sums)!.interval95[0]).toBeLessThan(0.4)
     expect(weightedMean(sums)!.interval95[1]).toBeCloseTo(1, 9)
   })
 
-  test('weighs twenty times what was kept with a twentieth of the probability', () => {
+  test('gives runs that were kept with a twentieth of the probability twenty times the weight', () => {
     const sums = addWeighted(addWeighted(NOTHING, 1, 0), 0.05, 1)
     expect(weightedMean(sums)?.mean).toBeCloseTo(20 / 21, 12)
   })
 
-  test('is nothing where nothing was scored', () => {
+  test('is undefined if nothing was scored', () => {
     expect(weightedMean(NOTHING)).toBeUndefined()
   })
 })

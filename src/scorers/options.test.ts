@@ -272,13 +272,13 @@ const wrongOptions = Object.entries(factories).flatMap(([name, { make, required,
   wrong.map(([options, message]) => ({ name, make: () => make({ ...required, ...options }), options, message })),
 )
 
-it('every factory of the entry is held against these tests', () => {
+it('every factory of the entry is covered by these tests', () => {
   const exported = Object.keys(prebuilt).filter((name) => /^create\w*Scorer|Metric$/.test(name))
   expect(Object.keys(factories).toSorted()).toEqual(exported.toSorted())
 })
 
 describe.each(Object.entries(factories))('%s', (name, { make, required, known }) => {
-  it('is made with what it cannot be made without', () => {
+  it('accepts its required options', () => {
     expect(make(required)).toBeTypeOf('object')
   })
 
@@ -287,7 +287,7 @@ describe.each(Object.entries(factories))('%s', (name, { make, required, known })
     expect(() => make(options)).toThrow(new RegExp(`^${name}: expected an object of options, got .+\\.$`))
   })
 
-  it('refuses an unknown option, and names those that are', () => {
+  it('refuses an unknown option, and names the known ones', () => {
     const question = known.includes('passAt') ? ' Did you mean passAt?' : ''
     expect(() => make({ ...required, passAtt: 1 })).toThrow(
       new TypeError(`${name}: expected one of ${known}, got an unknown option: "passAtt".${question}`),
@@ -300,7 +300,7 @@ it.each(needsNothing)('%s is made without options', (_, { make }) => {
   expect([make(), make({})]).toEqual([expect.any(Object), expect.any(Object)])
 })
 
-it.each(needsSomething)('%s says what it cannot be made without', (name, { make, missing }) => {
+it.each(needsSomething)('%s names its required options', (name, { make, missing }) => {
   const isReference = name === 'createToolCallAccuracyScorerCode'
   expect(() => make()).toThrow(isReference ? missing : `${name}: expected an object of options, got undefined.`)
   expect(() => make({})).toThrow(missing)
@@ -322,7 +322,7 @@ describe.each(withModel)('%s', (_, { make, required }) => {
 })
 
 describe.each(withJudge)('%s', (name, { make, required }) => {
-  it('refuses settings of its judge that are wrong, or not known', () => {
+  it('refuses wrong or unknown settings of its judge', () => {
     const judge = name === 'createScorer' ? { model } : {}
     expect(() => make({ ...required, judge: { ...judge, timeoutms: 5 } })).toThrow(
       new RegExp(`^${name} judge: expected one of maxCallsPerScore, .+ unknown option: "timeoutms"\\.$`),
@@ -336,7 +336,7 @@ describe.each(withJudge)('%s', (name, { make, required }) => {
   })
 })
 
-it('a prompt step of createScorer is held to its shape, its judge and model too', () => {
+it('a prompt step of createScorer is validated, including its judge and model', () => {
   const declared: unknown = prebuilt.createScorer({ id: 'mine', description: 'x', judge: { model } })
   const make = (step: object) => () => (declared as { readonly generateScore: Make }).generateScore(step)
   expect(make(prompt)).not.toThrow()

@@ -33,12 +33,12 @@ const factories = {
   createTrajectoryScorer: (options) => prebuilt.createTrajectoryScorer({ expected: ['weather'], ...options }),
 } satisfies Record<string, (options: ScorerOptions) => Scorer>
 
-it('every factory of the entry is held against these tests', () => {
+it('every factory of the entry is covered by these tests', () => {
   const exported = Object.keys(prebuilt).filter((name) => /^create\w*Scorer/.test(name))
   expect(Object.keys(factories).toSorted()).toEqual(exported.toSorted())
 })
 
-it('id and passAt are typed alike in every factory', () => {
+it('id and passAt have the same type in every factory', () => {
   expectTypeOf<prebuilt.ToolCallAccuracyCodeOptions>().toExtend<ScorerOptions>()
   expectTypeOf<prebuilt.JudgeScorerOptions>().toExtend<ScorerOptions>()
   expectTypeOf<prebuilt.LoopOptions>().toExtend<ScorerOptions>()
@@ -50,7 +50,7 @@ it('id and passAt are typed alike in every factory', () => {
 })
 
 describe.each(Object.entries(factories))('%s', (_, create) => {
-  it('takes a pass mark and an id, and has its own where it is given none', () => {
+  it('uses the given pass mark and id, or its own defaults', () => {
     const plain = create({})
     expect(create({ id: 'mine', passAt: 0.4 })).toMatchObject({ id: 'mine', passAt: 0.4, version: expect.any(String) })
     expect(plain.passAt).toBe(

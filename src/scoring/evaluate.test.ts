@@ -67,7 +67,7 @@ describe('evaluate', () => {
     expect(scoring(value, more)).toMatchObject({ score: { status: 'scored', value, label } })
   })
 
-  it.each([Number.NaN, -0.1, 1.1, Number.POSITIVE_INFINITY])('fails on %d, which is not in the range', (value) => {
+  it.each([Number.NaN, -0.1, 1.1, Number.POSITIVE_INFINITY])('fails on %d, which is outside the range', (value) => {
     expect(scoring(value)).toMatchObject({ score: { status: 'failed', code: 'invalid-score' } })
   })
 
@@ -77,7 +77,7 @@ describe('evaluate', () => {
     expect(evaluate(scorer, run)).toMatchObject({ score: { status: 'failed', code: 'invalid-score' } })
   })
 
-  it('takes what rounding leaves over for the bound, and -0 for 0', () => {
+  it('rounds a value that misses a bound by a rounding error to the bound, and -0 to 0', () => {
     expect(scoring(1.0000000000000002)).toMatchObject({ score: { value: 1 } })
     expect(scoring(-0)).toMatchObject({ score: { value: 0 } })
   })
@@ -100,7 +100,7 @@ describe('evaluate', () => {
     expect(await evaluate(scorerOf(assess), run)).toMatchObject({ score: { status: 'failed', code: 'scorer-threw' } })
   })
 
-  it('waits for a scorer that takes its time, and gives its verdict and report', async () => {
+  it('waits for an asynchronous scorer, and returns its verdict and report', async () => {
     const verdict: Verdict = { status: 'scored', value: 1, judge: { model: 'm', calls: 1, usage: {} } }
     const pending = evaluate(
       scorerOf(() => Promise.resolve(verdict)),
@@ -120,27 +120,27 @@ describe('evaluate', () => {
     expect(await pending).toMatchObject({ score: { status: 'failed', code } })
   })
 
-  it('ends one by its own time limit where it is given no signal', async () => {
+  it('applies its own time limit if it is given no signal', async () => {
     expect(await evaluate(scorerOf(hanging), run, { timeoutMs: 1 })).toMatchObject({
       score: { code: 'scorer-timeout' },
     })
   })
 
-  it('gives the score with which it was aborted', async () => {
+  it('returns the score with which it was aborted', async () => {
     const controller = new AbortController()
     const pending = evaluate(scorerOf(hanging), run, { signal: controller.signal })
     controller.abort({ status: 'skipped', reason: 'shutdown', message: 'The process ends.' })
     expect(await pending).toMatchObject({ score: { status: 'skipped', reason: 'shutdown' } })
   })
 
-  it('lets a scorer that heeds the signal say itself what came of it', async () => {
+  it('lets a scorer that listens to the signal return its own result', async () => {
     const controller = new AbortController()
     const pending = evaluate(scorerOf(heeding), run, { signal: controller.signal })
     controller.abort()
     expect(await pending).toMatchObject({ score: { message: 'own words' }, judge: { calls: 2 } })
   })
 
-  it('swallows what a scorer rejects with after its time', async () => {
+  it('ignores the rejection of a scorer after its time limit', async () => {
     const late = Promise.withResolvers<Verdict>()
     const evaluation = await evaluate(
       scorerOf(() => late.promise),
@@ -179,7 +179,7 @@ describe('a verdict that its type does not allow', () => {
     expect(evaluated(verdict).score).toMatchObject({ status: 'failed', code: 'invalid-score' })
   })
 
-  it('holds texts where texts belong', () => {
+  it('stores only texts in text fields', () => {
     const explanation = { toJSON: () => ({ nested: true }) }
     expect(evaluated({ status: 'scored', value: 1, band: 7, explanation }).score).toMatchObject({
       band: '7',
@@ -215,7 +215,7 @@ describe('a verdict that its type does not allow', () => {
     expect(evaluated({ status: 'scored', value: 1, judge }).judge).toEqual(report)
   })
 
-  it('fails as what throws does, where reading it throws', async () => {
+  it('fails like a scorer that throws if reading the verdict throws', async () => {
     const verdict = {
       get status(): never {
         throw new Error('from a getter')
@@ -228,7 +228,7 @@ describe('a verdict that its type does not allow', () => {
 })
 
 describe('.run()', () => {
-  it('gives back what it was given, with score, reason and steps', async () => {
+  it('returns its arguments with score, reason and steps', async () => {
     const scorer = scorerOf(() => ({
       status: 'scored',
       value: 1,
@@ -248,7 +248,7 @@ describe('.run()', () => {
     expect(await scorer.run(run)).toMatchObject({ runId: 'r1', output: 'Hello' })
   })
 
-  it('rejects with the message of a score that there is none, and the whole evaluation', async () => {
+  it('rejects with the message of the missing score, and the whole evaluation', async () => {
     const scorer = scorerOf(() => ({ status: 'skipped', reason: 'no-output', message: 'Nothing was said.' }))
     await expect(scorer.run(run)).rejects.toMatchObject({
       name: 'ScoreUnavailableError',
@@ -259,7 +259,7 @@ describe('.run()', () => {
 })
 
 describe('a scorer version', () => {
-  it('is the same whatever the order of the options, and differs with any value', () => {
+  it('does not depend on the order of the options, and differs with any value', () => {
     expect(scorerVersion({ a: 1, b: [/x/g, new Set([1])] })).toBe(scorerVersion({ b: [/x/g, new Set([1])], a: 1 }))
     const versions = [
       { a: 1 },
@@ -274,7 +274,7 @@ describe('a scorer version', () => {
     expect(new Set(versions.map(scorerVersion)).size).toBe(versions.length)
   })
 
-  it('is had of values that hold themselves', () => {
+  it('can be computed for circular values', () => {
     const circular: Record<string, unknown> = {}
     circular.self = circular
     expect(scorerVersion(circular)).toMatch(/^[0-9a-f]{8}$/)

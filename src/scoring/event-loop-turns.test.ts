@@ -23,13 +23,13 @@ async function turnsOf(pieces: number, milliseconds: number): Promise<number[]> 
   return begun
 }
 
-test('gives work that takes long a turn each, in the order of the calls', async () => {
+test('gives each piece of slow work its own turn, in the order of the calls', async () => {
   const begun = await turnsOf(8, 40)
   expect(new Set(begun).size).toBe(8)
   expect(begun).toEqual(begun.toSorted((one, other) => one - other))
 })
 
-test('lets work that is quick share a turn', async () => {
+test('lets pieces of quick work share a turn', async () => {
   expect(new Set(await turnsOf(40, 0.1)).size).toBe(1)
   expect(new Set(await turnsOf(40, 1)).size).toBe(8)
 })

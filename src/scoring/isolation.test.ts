@@ -12,7 +12,7 @@ describe('isolated', () => {
     context.disable()
   })
 
-  test('marks the work, and what it awaits, and nothing beside it', async () => {
+  test('marks the work and what it awaits, and no other code', async () => {
     const seen: boolean[] = []
     await isolated(async () => {
       seen.push(isIsolated())
@@ -23,7 +23,7 @@ describe('isolated', () => {
     expect(isIsolated()).toBe(false)
   })
 
-  test('gives back what the work returns and throws what it throws', () => {
+  test('returns the result of the work, and throws its errors', () => {
     expect(isolated(() => 7)).toBe(7)
     expect(() =>
       isolated(() => {
@@ -43,7 +43,7 @@ describe('isolated', () => {
     expect(seen).toBeUndefined()
   })
 
-  test('suppresses tracing and hides the active span where a context manager is registered', () => {
+  test('suppresses tracing and hides the active span if a context manager is registered', () => {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
     const exporter = new InMemorySpanExporter()
     const tracer = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).getTracer('test')

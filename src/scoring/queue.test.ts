@@ -32,7 +32,7 @@ function createQueue(concurrency: number, capacity: number, maxAgeMs = Number.PO
   return { clock, queue, started, dropped, createJob }
 }
 
-test('the highest priority goes first, then what came first', async () => {
+test('jobs start by priority, then in the order of arrival', async () => {
   const { queue, started, createJob } = createQueue(1, 10)
   const jobs = ([0, 0, 2, 1, 2] as const).map(createJob)
   for (const job of jobs) queue.add(job)
@@ -44,7 +44,7 @@ test('the highest priority goes first, then what came first', async () => {
   expect(started).toEqual([0, 2, 4, 3, 1])
 })
 
-test('when it is full, the newest of a lower priority makes room, else the newcomer is dropped', () => {
+test('a full queue drops the newest job of a lower priority, or else the new job', () => {
   const { queue, dropped, createJob } = createQueue(1, 2)
   for (const priority of [0, 0, 0, 0, 2, 1, 1] as const) queue.add(createJob(priority))
   expect(dropped).toEqual([
@@ -55,7 +55,7 @@ test('when it is full, the newest of a lower priority makes room, else the newco
   ])
 })
 
-test('what has waited too long is dropped in place of being started', async () => {
+test('a job that has waited too long is dropped instead of started', async () => {
   const { clock, queue, started, dropped, createJob } = createQueue(1, 10, 100)
   const [first, second, third] = [createJob(0), createJob(0), createJob(0)]
   queue.add(first)
@@ -69,7 +69,7 @@ test('what has waited too long is dropped in place of being started', async () =
   expect(started).toEqual([0, 2])
 })
 
-test('every job is started or dropped exactly once, within the bounds, whatever comes', async () => {
+test('every job is started or dropped exactly once, within the limits, in any sequence', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 3 }),
@@ -103,7 +103,7 @@ test('every job is started or dropped exactly once, within the bounds, whatever 
   )
 })
 
-test('what has waited too long is dropped by a sweep, and the queue says when that is due', () => {
+test('a sweep drops jobs that have waited too long, and the queue says when the next one is due', () => {
   const { clock, queue, dropped, createJob } = createQueue(1, 10, 100)
   queue.add(createJob(0))
   expect(queue.nextDeadlineMs).toBeUndefined()

@@ -34,7 +34,7 @@ it("reads a real SDK's span, with OTLP's kinds and times in milliseconds", () =>
   })
 })
 
-it('reads what the older line names otherwise, and a span that has not ended', () => {
+it('reads the property names of the older SDK line, and a span that has not ended', () => {
   const span: SdkSpanLike = {
     name: 'old',
     kind: 0,
@@ -56,7 +56,7 @@ it('reads what the older line names otherwise, and a span that has not ended', (
   expect(source.resource).toEqual({ 'service.name': 'x' })
 })
 
-it('sees what is written later', () => {
+it('sees later changes of the span', () => {
   const attributes: Record<string, unknown> = {}
   const span = tracer.startSpan('live')
   const source = toSourceSpan({

@@ -11,7 +11,7 @@ function listOf(length: number): string {
 }
 
 describe('parseJson', () => {
-  it('gives back what JSON.stringify took', () => {
+  it('restores what JSON.stringify wrote', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(parseJson(text)).toEqual(JSON.parse(text))
@@ -19,7 +19,7 @@ describe('parseJson', () => {
     )
   })
 
-  it('gives back text that is none', () => {
+  it('returns text that is not JSON unchanged', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         let parsed: unknown = text
@@ -33,7 +33,7 @@ describe('parseJson', () => {
     )
   })
 
-  it('leaves what is nested too deep to be printed again as text', () => {
+  it('leaves values as text that are nested too deeply to be printed again', () => {
     expect(Array.isArray(parseJson(deep(500)))).toBe(true)
     expect(parseJson(deep(3000))).toBe(deep(3000))
     expect(parseJson(`["${'['.repeat(5000)}\\"]"]`)).toEqual([`${'['.repeat(5000)}"]`])

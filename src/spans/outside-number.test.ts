@@ -11,7 +11,7 @@ describe('a number from outside', () => {
     [Number.NaN, undefined],
     ['5', undefined],
     [undefined, undefined],
-  ])('is held within its bounds: %s becomes %s', (value, bounded) => {
+  ])('is limited to its range: %s becomes %s', (value, bounded) => {
     expect(boundedNumber(value, 0, 60)).toBe(bounded)
   })
 
@@ -25,11 +25,11 @@ describe('a number from outside', () => {
     [Infinity, undefined],
     [10n, undefined],
     ['10', undefined],
-  ])('is a count of tokens only where a call can take so many: %s becomes %s', (value, count) => {
+  ])('is a count of tokens only if a call can use so many: %s becomes %s', (value, count) => {
     expect(tokenCount(value)).toBe(count)
   })
 
-  it('is left out of the usage of a run where no run can take so many tokens', () => {
+  it('is left out of the usage of a run if no run can use so many tokens', () => {
     const usage = { inputTokens: 1.7e308, outputTokens: -3, cacheReadTokens: Infinity, reasoningTokens: 12 }
     expect(plausibleUsage(usage)).toEqual({ reasoningTokens: 12 })
   })
@@ -40,7 +40,7 @@ describe('a number from outside', () => {
     [Number.NaN, 0],
     [1e300, 0],
     [Infinity, 0],
-  ])('is a time only where a date can represent it: %s becomes %s', (value, time) => {
+  ])('is a time only if a date can represent it: %s becomes %s', (value, time) => {
     expect(timeMs(value)).toBe(time)
   })
 })

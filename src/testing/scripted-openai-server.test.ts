@@ -72,13 +72,13 @@ describe.each(['chat', 'responses'] as const)('the %s API, through @ai-sdk/opena
   it.each([
     ['length', 'length'],
     ['content_filter', 'content-filter'],
-  ] as const)('says %s where the script does', async (finishReason, seen) => {
+  ] as const)('sends %s if the script does', async (finishReason, seen) => {
     await withServer([{ text: 'Hal', finishReason }], async (url) => {
       expect((await generateText({ model: modelAt(url), prompt: 'x' })).finishReason).toBe(seen)
     })
   })
 
-  it('sends a refusal where OpenAI puts one', async () => {
+  it('sends a refusal in the field that OpenAI uses', async () => {
     await withServer([{ refusal: 'I cannot help with that.' }], async (url) => {
       expect((await generateText({ model: modelAt(url), prompt: 'x' })).finishReason).toBe('content-filter')
     })
@@ -110,7 +110,7 @@ describe.each(['chat', 'responses'] as const)('the %s API, through @ai-sdk/opena
     expect(await outcome).toMatch(/error/i)
   })
 
-  it('says so when the script has run out', async () => {
+  it('reports the end of the script', async () => {
     await withServer([], async (url) => {
       await expect(generateText({ model: modelAt(url), prompt: 'x' })).rejects.toThrow('holds 0 replies')
     })

@@ -136,7 +136,7 @@ describe('labels of the demo’s runs', { timeout: 120_000 }, () => {
     expect(readLines(at('rest.jsonl')).filter(({ runId }) => before.has(runId))).toEqual([])
   })
 
-  it('say how the judge errs, as counting by hand does', async () => {
+  it('give the same error rates of the judge as counting by hand', async () => {
     writeLines(labels, readLines(drawn).map(filledIn))
     const argv = ['calibrate', ...files, '--labels', labels, '--labeller', 'ann', '--out', at('out')]
     const { code, stdout, stderr } = await run(...argv, '--canary', canaryFile)
@@ -202,7 +202,7 @@ describe('labels of the demo’s runs', { timeout: 120_000 }, () => {
     expect(judges[0]?.evidence).toBeGreaterThan(13)
   })
 
-  it('say of a judge that answers as another model, and of one that does not answer, that nothing is known', async () => {
+  it('are not compared if a judge answers as another model, or does not answer', async () => {
     const other = at('other.config.ts')
     writeFileSync(other, readFileSync(at('spanscore.config.ts'), 'utf8').replace("'gpt-5-mini'", "'gpt-5-nano'"))
     const found = await run('canary', canaryFile, '--config', other, '--calibration', calibrationFile)
@@ -268,7 +268,7 @@ describe('labels that cannot be used', { timeout: 120_000 }, () => {
     expect(existsSync(at('refused'))).toBe(false)
   })
 
-  it('too few, by nobody, contradictory, or drawn from more than the files hold', async () => {
+  it('are too few, without a labeller, contradictory, or drawn from more than the files hold', async () => {
     const few = changed('few.jsonl', (line, index) => ({ ...line, label: index < 12 ? line.label : null }))
     expect((await calibrate(few)).stderr).toMatch(/people (?:pass|fail) only \d of the labelled runs, so s/)
     const nobody = await run('calibrate', ...files, '--labels', labels, '--out', at('refused'))

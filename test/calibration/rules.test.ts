@@ -107,7 +107,7 @@ const firing = (alert: string) => `count(ALERTS{alertname="${alert}", alertstate
 const near = (expression: string, value: number | string) => `abs(${expression} - (${value})) < bool 1e-9`
 
 describe('the rules of a calibration', () => {
-  it('are YAML, name each calibration, and watch for drift only where there is a reference', () => {
+  it('are YAML, name each calibration, and watch for drift only if there is a reference', () => {
     expect(groupsOf([calibration]).map(({ name }) => name)).toEqual(['spanscore-calibration', 'spanscore-canary'])
     const { reference: _, ...without } = calibration
     expect(groupsOf([without]).map(({ name }) => name)).toEqual(['spanscore-calibration'])
@@ -118,8 +118,8 @@ describe('the rules of a calibration', () => {
   })
 })
 
-describe.skipIf(promtool === undefined)('the rules of a calibration, where promtool is', { timeout: 300_000 }, () => {
-  it('are rules', () => {
+describe.skipIf(promtool === undefined)('the rules of a calibration, in promtool', { timeout: 300_000 }, () => {
+  it('are accepted by promtool', () => {
     const file = join(directory, 'checked.yml')
     const hostile = { ...calibration, judgeModel: 'a\n- alert: X\u0007\u007f\u2028"}' }
     writeFileSync(file, calibrationRules([calibration, other, hostile]))
@@ -184,7 +184,7 @@ describe.skipIf(promtool === undefined)('the rules of a calibration, where promt
     expect(play([calibration], [...same, ...apart], checks)).toContain('SUCCESS')
   })
 
-  it('page when the judge agrees with people less than it did, and end with the repair', () => {
+  it('page when the judge agrees less with people than before, and end with the repair', () => {
     const day = 1440
     /** A pass each day, found for five minutes. */
     const gauge = (metric: string, label: string, days: readonly number[]): Series => ({
@@ -213,7 +213,7 @@ describe.skipIf(promtool === undefined)('the rules of a calibration, where promt
     expect(play([calibration], series, checks, { needsRecording: false })).toContain('SUCCESS')
   })
 
-  it('add the days of a week up: a small fall that no day shows', () => {
+  it('add up the days of a week to find a small fall that no day shows', () => {
     const day = 1440
     const series = (['judged', 'agreed'] as const).flatMap((metric) =>
       (['pass', 'fail'] as const).map((label) => ({

@@ -21,14 +21,14 @@ const mounts = services.flatMap(([service, { volumes = [] }]) =>
 )
 
 describe('docker-compose.yml', () => {
-  it('mounts only files that are there, and volumes that are named', () => {
+  it('mounts only existing files and named volumes', () => {
     const missing = mounts.filter(({ from }) =>
       from.startsWith('.') ? !existsSync(join(directory, from)) : !(from in compose.volumes),
     )
     expect(missing).toEqual([])
   })
 
-  it('publishes every port on loopback alone', () => {
+  it('publishes every port on loopback only', () => {
     const open = services.flatMap(([, { ports = [] }]) => ports).filter((port) => !port.startsWith('127.0.0.1:'))
     expect(open).toEqual([])
   })
@@ -79,13 +79,13 @@ describe('the alerts', () => {
     .filter((line) => line.startsWith('## '))
     .map((line) => line.slice(3))
 
-  it('have a section of the runbooks each, and no section is of none', () => {
+  it('have one section of the runbooks each, and every section belongs to an alert', () => {
     expect(headings.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted())
     for (const { alert, annotations } of alerts)
       expect(annotations['runbook_url']).toBe(`runbooks.md#${alert.toLowerCase()}`)
   })
 
-  it('are each tested by name', () => {
+  it('are all tested by name', () => {
     const tests = read('rules/tests/alerts.test.yml') + read('../test/collector-config/rules.test.ts')
     expect(alerts.map(({ alert }) => alert).filter((alert) => !new RegExp(`["']${alert}["']`).test(tests))).toEqual([])
   })

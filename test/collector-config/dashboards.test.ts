@@ -15,7 +15,7 @@ interface Panel {
 const read = (name: string) => readFileSync(join(dashboardDirectory, name), 'utf8')
 
 describe('the dashboards', () => {
-  it('are the ones that the code makes', () => {
+  it('equal the output of the code', () => {
     expect(readdirSync(dashboardDirectory)).toEqual(Object.keys(dashboardFiles))
     for (const [name, text] of Object.entries(dashboardFiles))
       expect(read(name), `npm run dashboards: ${name}`).toBe(text())

@@ -25,7 +25,7 @@ const values = (name: string, series: readonly object[], at: string, expected: R
 })
 
 describe('the runs that a fall needs', () => {
-  it('are in docs/numbers.md as the table makes them', () => {
+  it('are in docs/numbers.md as the table computes them', () => {
     const text = readFileSync(resolve(import.meta.dirname, '../../docs/numbers.md'), 'utf8')
     const rows = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
     const header = rows.find((cells) => cells[1] === 'good level') ?? []
@@ -39,7 +39,7 @@ describe('the runs that a fall needs', () => {
   })
 })
 
-describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeout: 600_000 }, () => {
+describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600_000 }, () => {
   it('say how many runs a fall needs, and which is the smallest that this traffic can show', () => {
     const labels = { gen_ai_evaluation_name: 'tool_call_accuracy' }
     const many = traffic([{ minutes: 240, scored: 10, passes: 0.97 }], labels)

@@ -18,7 +18,7 @@ const good = { scored: 10, passes: 0.97 }
 const bad = { scored: 10, passes: 0.5 }
 
 describe('the rules', () => {
-  it('are the ones that the table makes', () => {
+  it('equal the output of the table', () => {
     const files = rulesFiles()
     expect(readdirSync(rules).filter((name) => name.endsWith('.yml'))).toEqual(Object.keys(files))
     for (const [name, text] of Object.entries(files)) {
@@ -26,7 +26,7 @@ describe('the rules', () => {
     }
   })
 
-  it('are not made of a table with a mistake in it', () => {
+  it('are not written from an invalid table', () => {
     expect(() => readTable('page: 13')).toThrow(/ticket/)
     expect(() =>
       readTable(readFileSync(resolve(rules, '../rules-table.yaml'), 'utf8').replace('mean: 0.7', 'mean: 7')),
@@ -34,12 +34,12 @@ describe('the rules', () => {
   })
 })
 
-describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeout: 600_000 }, () => {
-  it('are rules', () => {
+describe.skipIf(promtool === undefined)('the rules, in promtool', { timeout: 600_000 }, () => {
+  it('are accepted by promtool', () => {
     expect(run('check', 'rules', ...globSync('*.yml', { cwd: rules }))).not.toContain('FAILED')
   })
 
-  it('fire, do not fire, and recover, where scoring and its way are at fault', () => {
+  it('fire, do not fire, and recover when scoring or delivery fails', () => {
     expect(run('test', 'rules', 'tests/alerts.test.yml')).toContain('SUCCESS')
   })
 
@@ -63,7 +63,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     expect(play(scenario('below target', series, expected))).toContain('SUCCESS')
   })
 
-  it('page for a fall below what was usual, far above the target', () => {
+  it('page for a fall below the usual level, far above the target', () => {
     const series = traffic([
       { minutes: 420, scored: 10, passes: 0.99 },
       { minutes: 180, scored: 10, passes: 0.88 },
@@ -75,7 +75,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     expect(play(scenario('usual', series, expected))).toContain('SUCCESS')
   })
 
-  it('hold scores against what is usual by hand and nothing else, where the table has it', () => {
+  it('compare scores with a level from the table and nothing else, if it has one', () => {
     const shipped = readTable()
     const usual = { seasonal: { mean: 0.87, passed: 0.87 }, onlyMean: { mean: 0.87 }, strict: { passed: 0.97 } }
     const scorers = Object.entries(usual).map(([agent, levels]) => ({
@@ -103,7 +103,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     expect(() => readTable(`${readFileSync(tableFile, 'utf8')}\n  - { scorer: s, usual: {} }`)).toThrow(/mean, passed/)
   })
 
-  it('say nothing where all is well: few runs, sampled errors, no data, a target of its own', () => {
+  it('stay silent if all is well: few runs, sampled errors, no data, a separate target', () => {
     const quiet = [
       [
         'four failing runs',
@@ -130,7 +130,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     expect(both('tool_call_accuracy', 1)).toContain('SUCCESS')
   })
 
-  it('speak of runs without an agent name as of an unnamed agent', () => {
+  it('describe runs without an agent name as those of an unnamed agent', () => {
     const series = traffic([{ minutes: 60, ...bad }], { gen_ai_agent_name: '' })
     const test = {
       ...scenario('unnamed', series, []),
@@ -145,7 +145,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     expect(play(test)).toContain('SUCCESS')
   })
 
-  it('compare no version with another: a stricter judge is a ticket, and the target goes on', () => {
+  it('do not compare versions: a stricter judge is a ticket, and the target still applies', () => {
     const usual = { minutes: 420, scored: 10, passes: 0.98 }
     const none = { minutes: 420, scored: 0 }
     const stricter = { minutes: 120, scored: 10, passes: 0.87 }
@@ -162,7 +162,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     expect(play(scenario('version', series, expected))).toContain('SUCCESS')
   })
 
-  it('call silence what it is: while runs go on, and after a page', () => {
+  it('report missing scores while runs continue, and after a page', () => {
     const silent = 'SpanscoreScorerSilent'
     const stops = [
       ...traffic([
@@ -199,7 +199,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     expect(play(scenario('rare', never, [{ at: '175m', alert: silent, firing: 0 }]))).toContain('SUCCESS')
   })
 
-  it('count as lost what was chosen and not scored, and nothing else', () => {
+  it('count only chosen runs without a score as lost', () => {
     const unaccounted = 'SpanscoreUnaccounted'
     const lost = traffic([{ minutes: 180, scored: 10, lost: 1 }])
     expect(play(scenario('lost', lost, [{ at: '180m', alert: unaccounted, firing: 1 }]))).toContain('SUCCESS')
@@ -217,7 +217,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     expect(play(scenario('thinned', thinned, [{ at: '180m', alert: unaccounted, firing: 0 }]))).toContain('SUCCESS')
   })
 
-  it('warn where runs share causes that the table does not know of', () => {
+  it('warn if runs share causes that the table does not name', () => {
     // Every other hour all runs pass, and every other hour a tenth of them fail: far more than chance.
     const hours = Array.from({ length: 27 }, (_, hour) => ({
       minutes: 60,
@@ -231,7 +231,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     expect(play(scenario('apart', traffic(steady), [{ at, alert, firing: 0 }]))).toContain('SUCCESS')
   })
 
-  it('say that series have lost their names', () => {
+  it('report series without their names', () => {
     const overflow = counter(
       'spanscore_sum_w_total',
       { job: 'shop', otel_metric_overflow: 'true' },
@@ -242,7 +242,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     ).toContain('SUCCESS')
   })
 
-  it('are rules still when their times are compressed for the end-to-end tests', () => {
+  it('remain valid with the compressed times of the end-to-end tests', () => {
     const directory = mkdtempSync(join(tmpdir(), 'spanscore-rules-'))
     try {
       for (const name of ['recording.yml', 'alerts.yml']) {
@@ -256,7 +256,7 @@ describe.skipIf(promtool === undefined)('the rules, where promtool is', { timeou
     }
   })
 
-  it('and the dashboards’ expressions, are PromQL', () => {
+  it('and the expressions of the dashboards are valid PromQL', () => {
     interface Dashboard {
       readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[]
     }

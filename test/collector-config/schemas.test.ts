@@ -88,7 +88,7 @@ describe('Kubernetes and KEDA', () => {
     for (const each of manifests) KINDS[each.kind].toModel(each as never).validate()
   })
 
-  it('refuse keys that they do not know, wherever they are', () => {
+  it('refuse unknown keys at any level', () => {
     const text = read('kafka/kubernetes.yaml')
     const mistakes = [
       ['periodSeconds: 5', 'periodSecond: 5'],

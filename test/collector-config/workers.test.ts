@@ -101,13 +101,13 @@ describe('the manifests for Kubernetes', () => {
   const budgets = ofKind('PodDisruptionBudget').map((each) => budget.parse(each))
   const scaled = ofKind('ScaledObject').map((each) => scaledObject.parse(each))
 
-  it('give each Deployment a budget of its own for disruptions, and hold nothing else', () => {
+  it('give each Deployment its own disruption budget, and contain nothing else', () => {
     for (const { spec } of deployments) expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels)
     expect(selectorsOf(budgets)).toEqual(selectorsOf(deployments))
     expect(deployments.length + budgets.length + scaled.length).toBe(documents.length)
   })
 
-  it('start workers with options that they have, and look at the port that they listen on', () => {
+  it('start workers with existing options, and probe the port that they listen on', () => {
     for (const { spec } of deployments) {
       const [{ args, ports, livenessProbe, readinessProbe }] = spec.template.spec.containers
       const given = new Map(args.map((arg) => arg.split('=') as [string, string]))
@@ -148,7 +148,7 @@ describe('the services for Docker Compose', () => {
 
   const workers = Object.values(services).filter(({ command = [] }) => command.includes('--role'))
 
-  it('start workers with options that they have', () => {
+  it('start workers with existing options', () => {
     expect(workers.length).toBeGreaterThan(0)
     const names = workers.flatMap(({ command = [] }) => command.filter((part) => part.startsWith('--')))
     expect(names.filter((name) => !options.has(name))).toEqual([])
@@ -161,7 +161,7 @@ describe('the services for Docker Compose', () => {
     }
   })
 
-  it('depend on services that there are, and publish ports on loopback alone', () => {
+  it('depend on existing services, and publish ports on loopback only', () => {
     const needed = Object.values(services).flatMap(({ depends_on = {} }) => Object.keys(depends_on))
     expect(needed.filter((name) => !(name in services) && !(name in base.services))).toEqual([])
     const open = Object.values(services).flatMap(({ ports = [] }) => ports)

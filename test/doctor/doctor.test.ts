@@ -60,7 +60,7 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
     expect(server.requests).toHaveLength(0)
   })
 
-  test('asks each judge once where it may, and prints no key', async () => {
+  test('asks each judge once if allowed, and prints no key', async () => {
     await using server = await createScriptedOpenAIServer([{ text: 'Yes.' }, { text: 'Yes.' }, { text: 'Yes.' }])
     const origin = new URL(server.url).origin
     const { out, error } = await doctor(['--ask', ...run('node-sdk')], { env: { JUDGE_URL: origin } })
@@ -130,7 +130,7 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
     expect(out).toMatch(/✗ Tracer provider: none is registered, because of OTEL_SDK_DISABLED=true\./)
   })
 
-  test('says that scoring which was made too early saw none of the runs, and why others have no score', async () => {
+  test('says that scoring that was created too early saw no runs, and why others have no score', async () => {
     const { out } = await doctor(run('too-early'), { env: { OTEL_METRICS_EXPORTER: 'none' } })
     expect(out).toContain('✓ Meter provider: none, because of OTEL_METRICS_EXPORTER=none. There are no metrics.')
     expect(out).toMatch(
@@ -140,13 +140,13 @@ describe('spanscore doctor -- node app.mjs', { timeout: 90_000 }, () => {
     expect(skipped.out).toMatch(/✗ Scores: none so far\.\n {2}loop: not-applicable\. docs\/reference\/reasons\.md/)
   })
 
-  test('reports when the time is over where no agent runs, and passes on the signal that ends the application', async () => {
+  test('reports at the timeout if no agent runs, and forwards the signal that ends the application', async () => {
     const { code, out } = await doctor(['--wait', '2', ...run('no-agents')], { endsAt: 'need attention' })
     expect(out).toMatch(/✗ Runs: 1 spans? and no agent run within the waiting time\.\n {2}Add an instrumentation/)
     expect(code).toBe(1)
   })
 
-  test('says where no process of Node.js reports, and what cannot be started', async () => {
+  test('reports that no Node.js process reported, or that the command cannot be started', async () => {
     const silent = await doctor(['--', 'true'])
     expect(silent.out).toMatch(/✗ No Node\.js process of the command reported\.\n {2}\S/)
     expect(silent.code).toBe(1)
@@ -188,7 +188,7 @@ export default {
     expect(out).toContain('Only a running application shows the tracer provider')
   })
 
-  test('names what keeps a judge from answering', async () => {
+  test('names the reason why a judge cannot answer', async () => {
     await using server = await createScriptedOpenAIServer([{ status: 401 }])
     const entry = pathToFileURL(resolve('dist/entries/main.js')).href
     const { out } = await check(

@@ -110,7 +110,7 @@ describe('alerts on alignment, at 5 % sampling plus all errors', () => {
     console.log(`paged after ${Math.round((page.receivedMs - droppedMs) / MINUTE_MS)} minutes of compressed time`)
   })
 
-  it('says nothing of the scorer where lower is better, nor of the same traffic without the drop', () => {
+  it('stays silent about the scorer for which lower is better, and about the same traffic without the drop', () => {
     expect(JSON.stringify(stack.posted.filter(({ labels }) => labels['severity'] === 'page'))).not.toContain(
       'extra_tools',
     )

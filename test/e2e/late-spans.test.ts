@@ -51,7 +51,7 @@ it('makes the metrics of an application without a meter provider from its late s
   expect(await valueOf('spanscore_score_sum{job="no-meters", gen_ai_evaluation_name="steps"}')).toBeCloseTo(4)
 })
 
-it('does not count twice an application that sends metrics and late spans', async () => {
+it('does not count an application twice that sends metrics and late spans', async () => {
   const running = (stack = await startStack())
   const application = startApplication('both', running.otlpUrl, { scorers, emit: { lateSpans: 'always' } })
   for (let run = 0; run < 10; run++) application.run({ tools: ['weather-tool'] })

@@ -10,7 +10,7 @@ import type { Stack } from './stack.ts'
 let stack: Stack | undefined
 afterEach(async () => stack?.close())
 
-it('loses nothing when backends are away and the Collector is killed and started again in the middle', async () => {
+it('loses nothing when backends are unavailable and the Collector is killed and restarted', async () => {
   const running = (stack = await startStack())
   const application = startApplication('restarted', running.otlpUrl, {
     scorers: [createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' })],

@@ -51,7 +51,7 @@ const message = (role: string, content: string) => JSON.stringify([{ role, parts
 it.each([
   ['OpenAI Agents', 'openai_agents_app.py'],
   ['Pydantic AI', 'pydantic_ai_app.py'],
-])('scores a Python agent of %s that only knows its OTLP endpoint, in one trace of Jaeger', async (_, app) => {
+])('scores a Python agent of %s that has only an OTLP endpoint, in one trace of Jaeger', async (_, app) => {
   const { stack: running, grpcUrl } = await startService()
   await using model = await createScriptedOpenAIServer((request) =>
     request.toolResults.length === 0

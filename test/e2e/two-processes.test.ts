@@ -8,7 +8,7 @@ import type { Stack } from './stack.ts'
 let stack: Stack | undefined
 afterEach(async () => stack?.close())
 
-it('adds up the runs of two processes of a service that give themselves no instance id', async () => {
+it('adds up the runs of two processes of a service without instance ids', async () => {
   const running = (stack = await startStack())
   const scorers = [createToolCallAccuracyScorerCode({ expectedTool: 'weather-tool' })]
   // What NodeSDK's detectors find; it sets no service.instance.id.

@@ -49,7 +49,7 @@ const breakages: Readonly<Record<string, () => object>> = {
 /** When the timers are broken. */
 const moments = ['before the processor is made', 'before the spans', 'after the spans', 'before the shutdown'] as const
 
-describe.each(Object.entries(breakages))('where %s', (_, breakage) => {
+describe.each(Object.entries(breakages))('if %s', (_, breakage) => {
   test.each(moments)(
     '%s, nothing is thrown into the application, and nothing is pending after a shutdown',
     async (when) => {

@@ -55,7 +55,7 @@ async function callWithin(place: (typeof PLACES)[number], how: 'shutdown' | 'for
 }
 
 describe.each(['shutdown', 'forceFlush'] as const)('%s', (how) => {
-  test.each(PLACES)('from within %s loses no span, and leaves no score pending', async (place) => {
+  test.each(PLACES)('called within %s loses no span, and leaves no score pending', async (place) => {
     const { ledger, handedOn } = await callWithin(place, how)
     expectBalanced(ledger)
     for (const row of Object.values(ledger.scorers)) expect(row).toMatchObject({ pending: 0, failed: 0 })

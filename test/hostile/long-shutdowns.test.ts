@@ -103,7 +103,7 @@ test.each<{ shape: DenseShape; ending: Ending }>([
   for (const { attributes } of agents) expect(attributes).toHaveProperty('spanscore.tool_errors.score')
 })
 
-test('a shutdown that may take no time gives up what is large, and says so in the ledger', async () => {
+test('a shutdown without time gives up large runs, and counts them in the ledger', async () => {
   const play = denseRun('results')
   const processor = new ScoringSpanProcessor({ scorers: [...code, judge], shutdownTimeoutMs: 0 })
   play(new BasicTracerProvider({ spanProcessors: [processor] }).getTracer('agents'), (_what, hook) => hook())

@@ -95,7 +95,7 @@ describe('attachScoring to', () => {
     expect(unhandled).toEqual([])
   })
 
-  test('a list that cannot be written leaves its processors at work', () => {
+  test('a frozen list keeps its processors working', () => {
     const exporter = new InMemorySpanExporter()
     const others = [1, 2].map(() => new SimpleSpanProcessor(exporter))
     const provider = new BasicTracerProvider({ spanProcessors: others })
@@ -142,7 +142,7 @@ function readsOnce(): (target: SpanProcessor, key: string | symbol) => unknown {
   }
 }
 
-test('a processor behind whose hooks cannot be read throws nothing into the application', async () => {
+test('a processor behind with unreadable hooks throws nothing into the application', async () => {
   const scoring = new ScoringSpanProcessor({
     scorers: [createAnswerPresentScorer()],
     next: new Proxy<SpanProcessor>(new SimpleSpanProcessor(new InMemorySpanExporter()), { get: readsOnce() }),

@@ -55,7 +55,7 @@ const spoilt: Readonly<Record<string, (span: object) => void>> = {
 }
 
 describe.each([true, false])('with stripContent: %s', (stripContent) => {
-  test.each(Object.entries(spoilt))('a span with %s goes on once, and takes no content with it', async (_, spoil) => {
+  test.each(Object.entries(spoilt))('a span with %s is passed on once, without content', async (_, spoil) => {
     const exported: unknown[] = []
     let ended = 0
     const next = new Ended((span) => {

@@ -100,7 +100,7 @@ const quotingScorers: ScoringOptions['scorers'] = [
   { scorer: codeScorer('sample_quotes'), sample: (run) => quoting(run) as never },
 ]
 
-test('with stripContent nothing of what any scorer, judge, adapter or callback quotes leaves in any signal', async () => {
+test('with stripContent no signal carries anything that a scorer, judge, adapter or callback quotes', async () => {
   const { tracer, receiver, flush, diagnostics } = await createPipeline({ processors: (batch) => [batch] })
   const seen: string[] = []
   const judges = Object.entries({ quoting: quotingJudge(), refusing: refusing(), prose: prose() }).flatMap(
@@ -133,7 +133,7 @@ test('with stripContent nothing of what any scorer, judge, adapter or callback q
   expectBalanced(scoring.ledger())
 })
 
-test('an error of redact quotes nothing', async () => {
+test('an error of redact quotes no content', async () => {
   const { tracer, receiver, flush, diagnostics } = await createPipeline({ processors: (batch) => [batch] })
   const scoring = attachScoring({
     scorers: [judgeMakers[0]!(quotingJudge(), 'q')],

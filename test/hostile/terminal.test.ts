@@ -163,7 +163,7 @@ describe('a terminal gets no escape sequence, control or direction mark of a tra
     expect(stripVTControlCharacters(onTerminal)).toMatch(/\S/)
   })
 
-  it('and neither do a JUnit report and scores as OTLP that are printed with cat', async () => {
+  it('a terminal is also safe when a JUnit report or OTLP scores are printed with cat', async () => {
     const [junit, out] = [join(directory, 'junit.xml'), join(directory, 'scores.jsonl')]
     await shown(['score', path, '--config', config, '--junit', junit, '--out', out], false)
     expect(readFileSync(junit, 'utf8')).not.toMatch(CONTROLS)

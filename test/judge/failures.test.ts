@@ -151,7 +151,7 @@ describe('a judge that is asked', () => {
     })
   })
 
-  it('passes prompt, reply, usage and error of each call to onJudgeCall, and survives its throwing', async () => {
+  it('passes prompt, reply, usage and error of each call to onJudgeCall, and survives its errors', async () => {
     const { scorer } = await scorerAt([
       { status: 500, headers: quick, error: { message: '\u001b[31mboom\u001b[0m sk-abcdefghijk' } },
       good,
@@ -216,7 +216,7 @@ describe('causes no warnings and leaves no trace in the host', () => {
     process.off('warning', onWarning)
   })
 
-  it('with a reasoning model that knows no temperature', async () => {
+  it('with a reasoning model that does not accept a temperature', async () => {
     const { scorer } = await scorerAt([good], 'responses')
     expect((await scorer.run(run)).score).toBe(1)
     await setImmediate()

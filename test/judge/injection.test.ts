@@ -65,7 +65,7 @@ function valueOf({ score }: Evaluation): number | undefined {
 }
 
 describe.each(Object.entries(makers))('%s against 200 hostile texts', (_, make) => {
-  it('is not raised by any of them, with a judge that obeys everything outside the boundary', async () => {
+  it('is not raised by any of them if the judge obeys everything outside the boundary', async () => {
     const model = createFakeJudge('obedient-outside')
     const scorer = make(model)
     const plain = await evaluate(scorer, runWith('Nothing special.'))
@@ -81,7 +81,7 @@ describe.each(Object.entries(makers))('%s against 200 hostile texts', (_, make) 
     expect(new Set(model.calls.map(({ instructions }) => instructions)).size).toBeLessThanOrEqual(2)
   })
 
-  it('is void, not raised, with a judge that obeys inside the boundary too', async () => {
+  it('is void, not raised, if the judge obeys inside the boundary too', async () => {
     const model = createFakeJudge('obedient-inside')
     const scorer = make(model)
     const outcomes: string[] = []
@@ -114,7 +114,7 @@ describe("a scorer of one's own, its prompt step quoting, against 200 hostile te
   it.each([
     ['obedient-outside', ['scored 0']],
     ['obedient-inside', ['failed judge-compromised', 'scored 0']],
-  ] as const)('is raised by none of them with a judge that is %s', async (behaviour, outcomes) => {
+  ] as const)('is raised by none of them if the judge is %s', async (behaviour, outcomes) => {
     const scorer = makeOwn(createFakeJudge(behaviour))
     const seen = new Set<string>()
     for (const text of hostileTexts('f'.repeat(32))) {

@@ -67,7 +67,7 @@ describe.each(answering)('%s, live', (_, make) => {
     })
   })
 
-  it('skips a run without recorded content, and names the switch that records it', async () => {
+  it('skips a run without recorded content, and names the setting that records it', async () => {
     const { userInput: _input, output: _output, ...bare } = plain
     const missing = ['input', 'output'].map((what) => ({
       what,
@@ -110,7 +110,7 @@ describe('live runs', () => {
 describe('what is known before a judge is asked', () => {
   const scorer = createPromptAlignmentScorerLLM({ model: 'openai/gpt-5-mini' })
 
-  it('is its model, whether it has a price, and what a score will take at most', () => {
+  it('includes its model, whether it has a price, and the maximum cost of a score', () => {
     expect(scorer.judge).toMatchObject({ model: 'openai/gpt-5-mini', priced: true })
     const small = scorer.judge!.estimate(plain)
     const large = scorer.judge!.estimate({ ...plain, output: 'x'.repeat(1_000_000) })
@@ -123,13 +123,13 @@ describe('what is known before a judge is asked', () => {
     expect(createSummarizationScorer({ model: 'acme/m' }).judge!.estimate(plain).costUsd).toBeUndefined()
   })
 
-  it('is what is missing, which a live run is skipped for', async () => {
+  it('includes what is missing, for which a live run is skipped', async () => {
     const lost = createPromptAlignmentScorerLLM({ model: 'nobody-made-this/m' })
     expect(lost.judge!.unavailable()).toContain('provider "nobody-made-this", which is unknown')
     expect((await evaluate(lost, plain)).score).toMatchObject({ status: 'skipped', reason: 'judge-unavailable' })
   })
 
-  it('is in the version: model, prompts and options, in whatever order they are written', () => {
+  it('is part of the version: model, prompts and options in any order', () => {
     const base = version({ model: 'openai/gpt-5-mini', options: { scale: 10, evaluationMode: 'user' } })
     expect(version({ options: { evaluationMode: 'user', scale: 10 }, model: 'openai/gpt-5-mini' })).toBe(base)
     expect(version({ model: 'openai/gpt-5', options: { scale: 10, evaluationMode: 'user' } })).not.toBe(base)

@@ -92,7 +92,7 @@ describe.each(Object.entries(makers))('%s on long runs', (_, make) => {
     }
   })
 
-  it('asks nothing where what must be shown does not fit, and says what to raise', async () => {
+  it('asks nothing if required parts do not fit, and says what to raise', async () => {
     const model = createFakeJudge('lenient')
     expect(await evaluate(make(model, { maxPromptBytes: 8192 }), runOf(1000))).toMatchObject({
       score: {
@@ -152,7 +152,7 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
     }
   })
 
-  it('has the same score for verdicts in any order, said twice, with others invented', async () => {
+  it('gives the same score for verdicts in any order, repeated, or with invented ones', async () => {
     const { scorer } = judging(300, {}, (answers) => [
       ...answers.toReversed(),
       ...answers,
@@ -161,7 +161,7 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
     expect((await evaluate(scorer, runOf(300))).score).toMatchObject({ status: 'scored', value: 0.67 })
   })
 
-  it('takes no verdict for a call that this part did not ask about', async () => {
+  it('ignores verdicts on calls that this part did not ask about', async () => {
     const { scorer } = judging(300, {}, (answers, { index }) =>
       index === 0
         ? [...answers, ...['call_300', 'call_3'].map((id) => ({ id, reasoning: '', verdict: 'appropriate' }))]
@@ -170,7 +170,7 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
     expect((await evaluate(scorer, runOf(300))).score).toMatchObject({ status: 'scored', value: 0.67 })
   })
 
-  it('asks once more, in the call that is kept for it, for what was left out, and then fails', async () => {
+  it('asks once more about missing calls, in the call that is reserved for it, and then fails', async () => {
     const lost = new Set(['call_7', 'call_250'])
     const withoutLost = (answers: ReplyAnswer[], { prompt }: TextModelCall) => {
       const { questions } = readJudgePrompt(prompt)
@@ -187,7 +187,7 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
     })
   })
 
-  it('fails where repairs of the first parts leave no call for the last', async () => {
+  it('fails if repairs of the first parts leave no call for the last', async () => {
     const model = createScriptedJudge(({ index, prompt }) =>
       index % 2 === 0 ? 'All of them are fine.' : { json: toReplyObject(readJudgePrompt(prompt), found(300)) },
     )
@@ -198,7 +198,7 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
     })
   })
 
-  it('asks for a reasoning where it is read: not for each of many good calls', async () => {
+  it('asks for a reasoning only if it is shown: not for each of many good calls', async () => {
     const prompts = [judging(20), judging(21)]
     await Promise.all(prompts.map(({ scorer }, index) => evaluate(scorer, runOf(20 + index))))
     expect(prompts.map(({ model }) => model.calls[0]?.prompt.includes('Leave "reasoning" empty with'))).toEqual([
@@ -207,7 +207,7 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
     ])
   })
 
-  it('is void where one part of several answers its control question wrongly', async () => {
+  it('is void if one of several parts answers its control question wrongly', async () => {
     const { scorer, model } = judging(300, {}, (answers, call) => {
       const controls = call.index === 1 ? controlsIn(call) : []
       return answers.map((answer) => (controls.includes(answer.id) ? { ...answer, verdict: 'appropriate' } : answer))
@@ -216,7 +216,7 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
     expect(model.calls).toHaveLength(2)
   })
 
-  it('asks nothing of a run that takes more calls than there may be, and does when there may be more', async () => {
+  it('asks nothing about a run that needs more calls than allowed, and does with a higher limit', async () => {
     const few = judging(400)
     expect((await evaluate(few.scorer, runOf(400))).score).toMatchObject({
       status: 'skipped',
@@ -232,7 +232,7 @@ describe('tool call accuracy by judge, when the verdicts do not fit into one rep
 })
 
 describe('a rubric of many criteria', () => {
-  it('is asked for in several calls, every criterion counted', async () => {
+  it('is judged in several calls, and every criterion counts', async () => {
     const criteria = Array.from({ length: 250 }, (_, index) => ({ id: `c${index}`, question: `Is it ${index}?` }))
     const verdicts = Object.fromEntries(criteria.map(({ id }, index) => [id, index < 100 ? 'pass' : 'fail']))
     const model = createScriptedJudge({ verdicts })

@@ -67,7 +67,7 @@ describe.each(Object.entries(answers))('An answer of one long sentence in %s', (
     }
   })
 
-  it('is scored by an honest judge that lists nothing bad of it, though it calls its parts bad', async () => {
+  it('is scored by an honest judge that lists no bad item but calls its parts bad', async () => {
     for (let time = 0; time < 5; time += 1) {
       const model = createContradictoryJudge(() => 'unsupported')
       const score = await scoreOf(createFaithfulnessScorer({ model, options: { context } }), answer)

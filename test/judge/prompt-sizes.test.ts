@@ -149,7 +149,7 @@ const times = (part: number, whole: number) => `${(part / whole).toFixed(1)} tim
 const thousands = (count: number) => count.toLocaleString('en')
 
 describe('what docs/judges.md says of prompts', () => {
-  it('is what prompts take: bytes by number of calls', async () => {
+  it('equals the size of prompts: bytes by number of calls', async () => {
     seedRandomness(1)
     const rows: string[][] = []
     for (const id of ['tool_call_accuracy_llm', 'prompt_alignment', 'faithfulness', 'rubric']) {
@@ -164,7 +164,7 @@ describe('what docs/judges.md says of prompts', () => {
     expect(onJudgesPage('bytes of prompts', written)).toBe(written)
   })
 
-  it('is what hardening takes, over recorded runs', async () => {
+  it('equals the cost of hardening, over recorded runs', async () => {
     seedRandomness(1)
     const plain = await spentOn({}, true)
     const basic = await spentOn({})

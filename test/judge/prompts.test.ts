@@ -51,7 +51,7 @@ async function promptsOf(make: (model: TextModel) => Scorer) {
 }
 
 describe.each(Object.entries(makers))('the prompts of %s', (_, make) => {
-  it('speak of no verdict that a question does not have', async () => {
+  it('name no verdict that a question does not have', async () => {
     for (const { prompt } of await promptsOf(make)) {
       const lines = prompt.split('\n').filter((line) => /^- .*\[one of: /.test(line))
       expect(lines.length).toBeGreaterThan(0)
@@ -64,7 +64,7 @@ describe.each(Object.entries(makers))('the prompts of %s', (_, make) => {
     }
   })
 
-  it('say of every verdict in words when it is given', async () => {
+  it('explain in words when each verdict applies', async () => {
     for (const { prompt, instructions } of await promptsOf(make)) {
       const { questions, lists } = readJudgePrompt(prompt)
       // What yes and no say is clear from a question; a level is explained once, with its number.
@@ -77,7 +77,7 @@ describe.each(Object.entries(makers))('the prompts of %s', (_, make) => {
     }
   })
 
-  it('hold the rules in the system message, and none of the run', async () => {
+  it('have the rules in the system message, and nothing of the run', async () => {
     for (const { instructions } of await promptsOf(make)) {
       expect(instructions).not.toMatch(/Oslo|Norway|rains|Be brief/)
       expect(instructions).toContain('give the one that is later in the list')

@@ -14,7 +14,7 @@ console.log(await createRubricScorer({ model: hanging, criteria }).run(run, { ti
 console.log(await new SummarizationMetric(hanging, { timeoutMs: 200 }).measure('a', 'b').catch((error) => error.message))
 `
 
-it('lets a script live until its score is there, through the waits between tries and through hangs', async () => {
+it('keeps a script alive until its score exists, through waits between tries and through hangs', async () => {
   const server = await createScriptedOpenAIServer(({ index, userText }) =>
     index === 0
       ? { status: 429, headers: { 'retry-after-ms': '300', connection: 'close' } }

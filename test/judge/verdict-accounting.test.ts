@@ -115,7 +115,7 @@ const honest: Mutate = (answers) => answers
 const valueOf = ({ score }: Evaluation) => (score.status === 'scored' ? score.value : undefined)
 
 describe.each(Object.entries(scorers))('%s', (_, { make, found }) => {
-  it('has the same score for verdicts in any order, said any number of times, with any invented beside them', async () => {
+  it('gives the same score for verdicts in any order, any number of times, with any invented ones', async () => {
     const invented = fc.array(
       fc.record({
         id: fc.constantFrom('c99', 'zz', '', 'call_9', 'user', 'q9'),
@@ -150,7 +150,7 @@ describe.each(Object.entries(scorers))('%s', (_, { make, found }) => {
     )
   })
 
-  it('is never better where verdicts are left out, once or every time', async () => {
+  it('is never better if verdicts are left out, once or every time', async () => {
     await fc.assert(
       fc.asyncProperty(found, fc.nat(), fc.boolean(), async (verdicts, which, always) => {
         const plain = valueOf(await evaluate(make, verdicts, honest))

@@ -115,7 +115,7 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
     expect(error.indexOf('the same')).toBeLessThan(error.indexOf('SPANSCORE_ATTACHED_TWICE'))
   })
 
-  test.each(['.mjs', '.ts'])('of the line in which its configuration file (%s) is wrong', async (extension) => {
+  test.each(['.mjs', '.ts'])('of the wrong line in its configuration file (%s)', async (extension) => {
     writeFileSync(join(folder, `spanscore.config${extension}`), 'export default {\n  scorers: [}\n')
     const { error, codes, code } = await play('nothing but the SDK', {}, ...preload)
     expect(code).toBeUndefined()
@@ -176,7 +176,7 @@ describe('A process is not warned', { timeout: 60_000 }, () => {
     expect({ code, error }).toEqual({ code: undefined, error: '' })
   })
 
-  test('where it has set a diag logger: that gets everything, and nothing else does', async () => {
+  test('if it has set a diag logger, which gets everything', async () => {
     writeFileSync(join(folder, 'spanscore.config.mjs'), 'export default { scorers: [], sampel: 0.1 }')
     const { error, out, codes } = await play('nothing but the SDK', { OTEL_LOG_LEVEL: 'error' }, ...preload)
     expect(codes).toEqual([])

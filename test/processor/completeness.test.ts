@@ -88,7 +88,7 @@ test('an agent whose attributes come only at its end is scored, with what began 
   expect(seen.map(({ run }) => [run.agent.name, run.toolCalls.length])).toEqual([['late-agent', 1]])
 })
 
-test('a nested agent is part of its run, and scored for itself where a scorer asks for every agent', async () => {
+test('a nested agent is part of its run, and also scored by itself with scope every-agent', async () => {
   const { tracer, seen, scoring, memory } = await createScoring({
     scorers: [
       codeScorer('outer'),
@@ -158,7 +158,7 @@ test('judges wait for spans that are open below, and a code score that changes i
   expect(counted.at(-1)?.value).toBe(1)
 })
 
-test('a scorer that had nothing to score at first, and then had, leaves its score alone on the span', async () => {
+test('a scorer that at first had nothing to score does not change the span later', async () => {
   const { tracer, provider, receiver } = await createPipeline({ processors: (batch) => [batch] })
   const scoring = attachScoring({
     scorers: [
@@ -188,7 +188,7 @@ test('a scorer that had nothing to score at first, and then had, leaves its scor
   await scoring.detach()
 })
 
-test('an open span is waited for no longer than settleMs; what comes after is late, and makes no run', async () => {
+test('the processor waits no longer than settleMs for an open span; later spans are late, and create no run', async () => {
   const { tracer, seen, scoring } = await createScoring({ scorers: [judgeScorer('fitting')], settleMs: 20 })
   const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
   const chat = open(tracer, 'chat gpt-test', chatAttributes(), agent)
@@ -225,7 +225,7 @@ test('with rescore a judge is asked again when the spans that were not waited fo
   })
 })
 
-test('model calls without an agent that continue one another are one run, which ends with the span around them', async () => {
+test('consecutive model calls without an agent are one run, which ends with the span around them', async () => {
   const { tracer, provider, seen, scoring, receiver, flush } = await createScoring()
   const server = open(provider.getTracer('@opentelemetry/instrumentation-http'), 'POST /chat')
   const messages = [{ role: 'user', parts: [{ type: 'text', content: 'Weather in Oslo?' }] }]
@@ -264,7 +264,7 @@ test('model calls without an agent that continue one another are one run, which 
   )
 })
 
-test('a model call with nothing around it is a run after settleMs, or at the next flush', async () => {
+test('a model call without an enclosing span is a run after settleMs, or at the next flush', async () => {
   const { tracer, seen, scoring, flush } = await createScoring({ settleMs: 20 })
   open(tracer, 'chat gpt-test', chatAttributes()).end()
   await vi.waitFor(() => expect(seen).toHaveLength(1))
@@ -282,7 +282,7 @@ test('a model call that waits for further ones is a run when the process comes t
   expect(scoring.ledger().runs).toMatchObject({ seen: 1, closed: 1, open: 0 })
 })
 
-test('recorded but unsampled spans are scored by code, on events and metrics alone', async () => {
+test('recorded but unsampled spans are scored by code, in events and metrics only', async () => {
   const { scoring, seen, receiver, flush, provider } = await createScoring({
     scorers: [codeScorer('exact'), judgeScorer('fitting')],
   })
@@ -325,7 +325,7 @@ test(
   },
 )
 
-test('a run that is open for longer than maxRunAgeMs is given up, though nothing else happens', async () => {
+test('a run that is open for longer than maxRunAgeMs is given up, even if nothing else happens', async () => {
   const { tracer, scoring } = await createScoring({ maxRunAgeMs: 20 })
   const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
   expect(scoring.ledger().runs).toMatchObject({ open: 1, evicted: 0 })
@@ -343,7 +343,7 @@ test('content is bounded by bytes: the oldest open run is given up', async () =>
   expect(scoring.ledger().runs).toMatchObject({ seen: 3, closed: 2, evicted: 1, late: 1, duplicates: 0 })
 })
 
-test('of a run with more spans than are kept, the first are, and it is not complete', async () => {
+test('a run with too many spans keeps the first ones, and is incomplete', async () => {
   const { tracer, seen } = await createScoring({ maxSpansPerRun: 3 })
   const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
   for (let index = 0; index < 5; index += 1) open(tracer, 'execute_tool t', toolAttributes(`t${index}`), agent).end()
@@ -355,7 +355,7 @@ test('of a run with more spans than are kept, the first are, and it is not compl
 test.each([
   ['content', { 'gen_ai.tool.call.result': 'x'.repeat(300_000) }, 1],
   ['work', {}, 600],
-])('a run of much %s is put together after its span has ended, filters included', async (_, attributes, calls) => {
+])('a run with much %s is reconstructed after its span has ended, filters included', async (_, attributes, calls) => {
   const { tracer, scoring, seen, receiver, flush } = await createScoring({
     scorers: [codeScorer('mine'), { scorer: codeScorer('not_mine'), agent: 'another' }],
   })
@@ -372,7 +372,7 @@ test.each([
   expect(closed).toMatchObject({ value: 1, attributes: { 'gen_ai.agent.name': 'a' } })
 })
 
-test('runs of nested agents that no scorer looks at are not put together', async () => {
+test('runs of nested agents that no scorer reads are not reconstructed', async () => {
   const { tracer, scoring, seen } = await createScoring()
   const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
   const tool = open(tracer, 'execute_tool ask_b', toolAttributes('ask_b'), agent)
@@ -384,7 +384,7 @@ test('runs of nested agents that no scorer looks at are not put together', async
   expect(scoring.ledger().runs).toMatchObject({ seen: 1, closed: 1 })
 })
 
-test('a run that was under way when scoring was attached is one run, and known to be incomplete', async () => {
+test('a run in progress when scoring was attached is one run, and known to be incomplete', async () => {
   const { tracer, provider } = await createPipeline({ processors: (batch) => [batch] })
   const startTime = Date.now() - 1000
   const agent = tracer.startSpan('invoke_agent a', { attributes: agentAttributes('a'), startTime }, ROOT_CONTEXT)
@@ -436,7 +436,7 @@ test('with rescore a judge that is still at work when its run is settled is aske
   expect(scoring.ledger().scorers['slow']).toMatchObject({ runs: 1, scored: 1, pending: 0 })
 })
 
-test('a score that was given too early stays where its scorer cannot be asked again', async () => {
+test('a score that was given too early remains if its scorer cannot be asked again', async () => {
   let isThere = true
   const { tracer, seen, scoring, flush } = await createScoring({
     scorers: [

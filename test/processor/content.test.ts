@@ -95,7 +95,7 @@ test('stripContent beside other processors is refused, with what to do', () => {
   )
 })
 
-test('redact runs before anything reaches a judge, once a run, and code scorers see the run as it is', async () => {
+test('redact runs once per run before anything reaches a judge, and code scorers see the original run', async () => {
   const seen: Record<string, unknown> = {}
   let calls = 0
   const see = (id: string) => (run: AgentRun) => {
@@ -123,7 +123,7 @@ test('redact runs before anything reaches a judge, once a run, and code scorers 
   expect(calls).toBe(1)
 })
 
-test('that runs hold no content is reported once for each dialect, with the setting that records it', async () => {
+test('missing content is reported once for each dialect, with the setting that records it', async () => {
   const { tracer, provider, diagnostics, flush } = await createPipeline({ processors: (batch) => [batch] })
   const scoring = attachScoring({ scorers: [codeScorer('exact', { needs: ['output'] })] })
   const sdk = provider.getTracer('gen_ai')

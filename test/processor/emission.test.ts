@@ -137,7 +137,7 @@ test('attached: the processors of the provider become next, and get back what th
   expect(receiver.spans.at(-1)?.attributes).not.toHaveProperty('spanscore.fitting.score')
 })
 
-test('what was attached and shut down makes room: attaching anew scores again, once, and detaches cleanly', async () => {
+test('attaching again after a shutdown scores once, and detaches cleanly', async () => {
   const { receiver, tracer, flush, provider } = await createPipeline({ processors: (batch) => [batch] })
   const first = attachScoring({ scorers: [codeScorer('exact')] })
   await first.shutdown()

@@ -155,7 +155,7 @@ const cases: Readonly<Record<string, Case>> = {
 
 afterEach(() => void vi.useRealTimers())
 
-test.each(Object.keys(cases))('%s: sums speak of all runs', { timeout: 120_000 }, async (name) => {
+test.each(Object.keys(cases))('%s: sums represent all runs', { timeout: 120_000 }, async (name) => {
   const given = cases[name]!
   if (given.paceMs !== undefined) vi.useFakeTimers()
   const random = createRandom(name.length * 7919)

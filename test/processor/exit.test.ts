@@ -16,7 +16,7 @@ async function run(how: 'end' | 'flush' | 'shutdown of a large run' | 'SIGTERM' 
   return { code, signal, spans: receiver.spans }
 }
 
-test('a process that comes to its end keeps no span back, though a judge never answers and nobody calls shutdown', async () => {
+test('a process that ends keeps no span back, even if a judge never answers and nobody calls shutdown', async () => {
   const { code, spans } = await run('end')
   expect(code).toBe(0)
   expect(spans.map(({ name }) => name)).toEqual(['invoke_agent a'])
@@ -42,13 +42,13 @@ test('SIGTERM in the middle loses nothing that had been scored', async () => {
   expect(spans.map(({ attributes }) => attributes['spanscore.fitting.score'])).toEqual([1])
 })
 
-test('SIGTERM while a judge is thinking waits for its score where the handler flushes first', async () => {
+test('SIGTERM during a judge call waits for its score if the handler flushes first', async () => {
   const { code, spans } = await run('SIGTERM in the middle')
   expect(code).toBe(0)
   expect(spans.map(({ attributes }) => attributes['spanscore.fitting.score'])).toEqual([1])
 })
 
-test('a process that is killed leaves behind whole what had been scored and flushed, and no half of a run', async () => {
+test('a killed process leaves complete scores that were flushed, and no half of a run', async () => {
   const { signal, spans } = await run('SIGKILL')
   expect(signal).toBe('SIGKILL')
   expect(spans.map(({ name, attributes }) => [name, attributes['spanscore.fitting.score']])).toEqual([

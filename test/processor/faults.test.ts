@@ -100,7 +100,7 @@ test('a scorer that blocks is reported and runs after the span from then on', as
   expect(scoring.ledger().scorers['slow']).toMatchObject({ runs: 3, scored: 3 })
 })
 
-test('an inline scorer that returns a promise is awaited, and runs later where it does so again after that', async () => {
+test('an inline scorer that returns a promise is awaited, and runs later if it does so again', async () => {
   const { tracer, flush, scoring, diagnostics } = await createScoring({
     scorers: [codeScorer('async', { assess: () => Promise.resolve({ status: 'scored', value: 1 }) })],
   })
@@ -136,7 +136,7 @@ test('attribute getters that throw do not reach the application', async () => {
   expect(() => agent.end()).not.toThrow()
 })
 
-test('a when, sample, onScore, redact or estimate that throws costs its own score and no other', async () => {
+test('an error of when, sample, onScore, redact or estimate costs its own score and no other', async () => {
   const { tracer, flush, scoring } = await createScoring({
     scorers: [
       { scorer: codeScorer('a'), when: boom },
@@ -193,7 +193,7 @@ test('when, sample and redact that are async fail their score, and reject nowher
 })
 
 test.each([undefined, null, 'a text', {}, []])(
-  'a redact that gives %j and no run shows the judge nothing',
+  'a redact that returns %j instead of a run shows the judge nothing',
   async (given) => {
     const asked: unknown[] = []
     const { tracer, flush, seen } = await createScoring({
@@ -353,7 +353,7 @@ test('a clock that is set back breaks no deadline and no score', async () => {
   expect(scoring.ledger().scorers['fitting']).toMatchObject({ scored: 1 })
 })
 
-test('two scoring processors on one provider score once, each by its own books', async () => {
+test('two scoring processors on one provider score once, and each counts for itself', async () => {
   const first = new ScoringSpanProcessor({ scorers: [codeScorer('exact'), judgeScorer('fitting')] })
   const second = new ScoringSpanProcessor({ scorers: [codeScorer('exact'), judgeScorer('fitting')] })
   const { tracer, flush, receiver } = await createPipeline({ processors: (batch) => [first, second, batch] })
@@ -383,7 +383,7 @@ test('a second copy of the package knows what the first has attached, claimed, a
   await provider.shutdown()
 })
 
-test('with no meter and no logger provider scores are on spans, and that is logged once', async () => {
+test('without a meter and a logger provider, scores are on spans, and that is logged once', async () => {
   const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('exact'), judgeScorer('fitting')] })
   const { tracer, provider, receiver, diagnostics } = await createPipeline({
     processors: (batch) => [scoring, batch],
@@ -429,7 +429,7 @@ test('a provider without processors is scored beside those that it gets later', 
   await scoring.shutdown()
 })
 
-test('a provider without processors is not attached to where content is to be stripped', async () => {
+test('scoring is not attached to a provider without processors if content must be stripped', async () => {
   const { attachScoring } = await import('../../src/processor/attach/attach.ts')
   const { diagnostics } = await createPipeline({ processors: (batch) => [batch] })
   const tracerProvider = new EmptyProvider()
@@ -441,7 +441,7 @@ test('a provider without processors is not attached to where content is to be st
   await scoring.shutdown()
 })
 
-test('a provider that cannot be attached to is left alone, with one line that says what to do', async () => {
+test('scoring does not change a provider to which it cannot attach, and logs one line that says what to do', async () => {
   const { attachScoring } = await import('../../src/processor/attach/attach.ts')
   const { diagnostics } = await createPipeline({ processors: (batch) => [batch] })
   class SentryTracerProvider {

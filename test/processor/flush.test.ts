@@ -40,7 +40,7 @@ test('one flush delivers the scored span, the event and the metric, in front', a
   expect(receiver.metrics.map(({ name }) => name)).toContain('spanscore.score')
 })
 
-test('a flush that comes while another one is exporting is not over before that one', async () => {
+test('a flush during another export does not end before that export', async () => {
   const exports: (() => void)[] = []
   const exporter: SpanExporter = {
     export: (_spans, done) => void exports.push(() => done({ code: 0 })),
@@ -86,7 +86,7 @@ test('spans, events and metrics are flushed at the same time', async () => {
   await flush
 })
 
-test('what was scored before NodeSDK.shutdown arrives, and the rest is counted in the last export of metrics', async () => {
+test('scores from before NodeSDK.shutdown arrive, and the rest is counted in the last export of metrics', async () => {
   const receiver = await createOtlpReceiver()
   const sdk = new NodeSDK({
     instrumentations: [],
@@ -137,7 +137,7 @@ test('the score of deferred code is not lost in a shutdown: it is given before l
   expect(scoring.ledger().scorers['later']).toMatchObject({ scored: 1, pending: 0 })
 })
 
-test('a flush ends when the scores of before are in, though others go on being asked for', async () => {
+test('a flush ends when the earlier scores are complete, even if others are still requested', async () => {
   const answers: (() => void)[] = []
   const judge = judgeScorer('fitting', {
     assess: () =>
@@ -177,7 +177,7 @@ test('flush and shutdown are bounded when a judge hangs, and shutdown is idempot
   expect(diagnostics.filter((line) => line.includes('runs: 1 seen = 1 closed'))).toHaveLength(1)
 })
 
-test('a run of which spans are open at shutdown is scored as it is', async () => {
+test('a run with open spans at shutdown is scored as it is', async () => {
   const scoring = new ScoringSpanProcessor({ scorers: [codeScorer('later', { inline: false })] })
   const { tracer, provider } = await createPipeline({ processors: (batch) => [scoring, batch] })
   const { open, agentAttributes, chatAttributes } = await import('./harness.ts')

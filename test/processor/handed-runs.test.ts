@@ -40,7 +40,7 @@ async function offer(options: Partial<ScoringOptions>, handOver: HandOver) {
 }
 
 describe('a run whose judge is asked in another process', () => {
-  it('is handed over as redact leaves it, with the rate alone, and is counted where it is asked', async () => {
+  it('is handed over after redact, with the rate only, and is counted in the other process', async () => {
     const handed: HandedRun[] = []
     const { evaluations, ledger } = await offer(
       {
@@ -64,7 +64,7 @@ describe('a run whose judge is asked in another process', () => {
     expect(ledger.scorers).toMatchObject({ rubric: { runs: 0, pending: 0 }, tool_errors: { runs: 1 } })
   })
 
-  it('is skipped for the reason for which it cannot be handed over, and fails where it cannot be redacted', async () => {
+  it('is skipped with the reason why it cannot be handed over, and fails if it cannot be redacted', async () => {
     const refused = await offer({}, () => Promise.resolve(skipped('refused', 'Too large.')))
     expect(refused.evaluations).toContainEqual(
       expect.objectContaining({ probability: 1, score: expect.objectContaining({ reason: 'refused' }) }),
@@ -81,7 +81,7 @@ describe('a run whose judge is asked in another process', () => {
     expect(unredacted.ledger.scorers['rubric']).toMatchObject({ failed: 1, reasons: { 'redact-failed': 1 } })
   })
 
-  it('is not handed over where the rate leaves it out', async () => {
+  it('is not handed over if the rate leaves it out', async () => {
     const { ledger } = await offer({ sample: 0 }, () => Promise.reject(new Error('Handed over what is left out.')))
     expect(ledger.scorers['rubric']).toMatchObject({ runs: 1, skipped: 1, reasons: { 'sampled-out': 1 } })
   })
@@ -123,7 +123,7 @@ describe('a run that was handed over', () => {
     expect(resumed.usedRatio()).toBeCloseTo(server.requests.length / 60)
   })
 
-  it('is refused without a call where its share of the budget has no room', async () => {
+  it('is refused without a call if its share of the budget has no room', async () => {
     await using all = await setUp(polite, { budget: { usdPerDay: 0.0000001 } })
     const { server, runs, question } = all
     expect(question.admit(runs.createBudget(0.5, () => 1000, undefined))).toMatchObject({
@@ -133,7 +133,7 @@ describe('a run that was handed over', () => {
     expect(server.requests).toHaveLength(0)
   })
 
-  it('is left for later where the provider is overloaded, with the same probability', async () => {
+  it('is postponed if the provider is overloaded, with the same probability', async () => {
     const busy = { status: 429, headers: { 'retry-after': '120' } }
     let isBusy = true
     await using all = await setUp((request) => (isBusy ? busy : polite(request)))
@@ -148,7 +148,7 @@ describe('a run that was handed over', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('is given up when it is another process that asks by now', async () => {
+  it('is given up if another process now asks', async () => {
     await using all = await setUp([{ fault: 'hang' }])
     const { runs, question } = all
     question.admit(runs.createBudget(1, () => 1000, undefined))
@@ -157,7 +157,7 @@ describe('a run that was handed over', () => {
     expect(await answer).toMatchObject({ evaluation: { score: { reason: 'shutdown' } } })
   })
 
-  it('needs a judge that can be asked, in the version that the run was kept for', async () => {
+  it('needs an available judge of the version for which the run was chosen', async () => {
     expect(() => new HandedRuns({ scorers: [rubric('openai/gpt-5-mini')] })).toThrow(
       /^rubric: expected a judge that can be asked, got none\. .*OPENAI_API_KEY/,
     )

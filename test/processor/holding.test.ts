@@ -99,7 +99,7 @@ test('held spans go on in the order in which they ended, whichever score comes f
   await vi.waitFor(() => expect(names(handedOn)).toEqual(['invoke_agent a', 'invoke_agent b', 'invoke_agent c']))
 })
 
-test('after holdMs a span goes on without its score, which then comes late', async () => {
+test('after holdMs a span is passed on without its score, which is then written late', async () => {
   const { scorer, waiting } = waitingJudge()
   const { tracer, handedOn, scoring } = createHolding({ scorers: [scorer], holdMs: 20 })
   runAgent(tracer, 'a')
@@ -109,7 +109,7 @@ test('after holdMs a span goes on without its score, which then comes late', asy
   await vi.waitFor(() => expect(scoring.ledger().scorers['fitting']?.scored).toBe(1))
 })
 
-test('of more spans than may be held the oldest goes on', () => {
+test('the oldest held span is passed on at the limit', () => {
   const { scorer } = waitingJudge()
   const { tracer, handedOn } = createHolding({ scorers: [scorer], maxHeld: 2, shutdownTimeoutMs: 0 })
   for (const name of ['a', 'b', 'c'])
@@ -117,7 +117,7 @@ test('of more spans than may be held the oldest goes on', () => {
   expect(names(handedOn)).toEqual(['invoke_agent a'])
 })
 
-test('a flush lets go of what is held after flushTimeoutMs; the job goes on', async () => {
+test('a flush releases held spans after flushTimeoutMs, and the job continues', async () => {
   const { scorer, waiting } = waitingJudge()
   const { tracer, handedOn, scoring, provider } = createHolding({ scorers: [scorer], flushTimeoutMs: 20 })
   runAgent(tracer, 'a')
@@ -129,7 +129,7 @@ test('a flush lets go of what is held after flushTimeoutMs; the job goes on', as
   await vi.waitFor(() => expect(scoring.ledger().scorers['fitting']).toMatchObject({ pending: 0, scored: 1 }))
 })
 
-test('shutdown stamps what answers in time, and gives up the rest', async () => {
+test('shutdown adds scores that arrive in time, and gives up the rest', async () => {
   const { scorer, waiting } = waitingJudge()
   const { tracer, handedOn, scoring, provider } = createHolding({ scorers: [scorer], shutdownTimeoutMs: 50 })
   runAgent(tracer, 'quick')
@@ -152,7 +152,7 @@ test('shutdown stamps what answers in time, and gives up the rest', async () => 
   })
 })
 
-test('what is held when the process is about to exit goes on', () => {
+test('held spans are passed on when the process is about to exit', () => {
   const { scorer } = waitingJudge()
   const { tracer, handedOn } = createHolding({ scorers: [scorer], shutdownTimeoutMs: 0 })
   runAgent(tracer, 'a')
@@ -161,7 +161,7 @@ test('what is held when the process is about to exit goes on', () => {
   expect(names(handedOn)).toContain('invoke_agent a')
 })
 
-test('where onEnding is not forwarded, code scores are on the view that next gets', () => {
+test('if onEnding is not forwarded, code scores are on the view that next receives', () => {
   const { scoring, handedOn } = createHolding({ scorers: [codeScorer('exact')] })
   // As @vercel/otel's CompositeSpanProcessor does.
   const provider = new BasicTracerProvider({
@@ -192,7 +192,7 @@ test.each([
   expect(handedOn[0]?.attributes).toHaveProperty('spanscore.exact.score', 1)
 })
 
-test('a judge that is traced for want of a context manager goes nowhere, and is not scored', async () => {
+test('spans of a judge that is traced without a context manager are dropped and not scored', async () => {
   const provided: { tracer?: ReturnType<typeof open> } = {}
   const { tracer, handedOn, started, scoring } = createHolding({
     scorers: [

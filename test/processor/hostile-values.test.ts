@@ -177,7 +177,7 @@ function rawScorer(id: string, kind: 'code' | 'judge', assess: () => unknown, in
 }
 
 describe.each(Object.entries(hostile))('%s', (_name, make) => {
-  test('returned by scorers, synchronously and later, ends in one result each', async () => {
+  test('returned by scorers, synchronously or later, leads to one result each', async () => {
     const ledger = await expectSurvival({
       scorers: [
         rawScorer('inline', 'code', make, true),
@@ -189,7 +189,7 @@ describe.each(Object.entries(hostile))('%s', (_name, make) => {
     expect(ledger.runs).toMatchObject({ seen: 3, closed: 3 })
   })
 
-  test('thrown by scorers, synchronously and later, is a failure', async () => {
+  test('thrown by scorers, synchronously or later, is a failure', async () => {
     const ledger = await expectSurvival({
       scorers: [
         rawScorer('inline', 'code', throwing(make), true),
@@ -200,7 +200,7 @@ describe.each(Object.entries(hostile))('%s', (_name, make) => {
     for (const { failed } of Object.values(ledger.scorers)) expect(failed).toBe(3)
   })
 
-  test('thrown, rejected with or returned by callbacks reaches nobody', async () => {
+  test('thrown, rejected with or returned by callbacks does not reach the application', async () => {
     for (const fault of [throwing(make), rejecting(make), make]) {
       expect.hasAssertions()
       await expectSurvival({ onScore: fault, onJudgeCall: fault, redact: fault as never })
@@ -338,7 +338,7 @@ const noMeter = {
   createObservableGauge: () => instrument,
 }
 
-test('spans of a judge that go on during a shutdown, or after it, reach no exporter', async () => {
+test('spans of a judge that end during a shutdown, or after it, reach no exporter', async () => {
   const sink = new Sink()
   let tracer: Tracer | undefined
   const opened: Span[] = []

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { ScoringSpanProcessor } from '../../src/processor/scoring-span-processor.ts'
 import { codeScorer, createPipeline, open } from './harness.ts'
 
-test('messages that an instrumentation writes as log records are read, where the application adds the log processor', async () => {
+test('messages that an instrumentation writes as log records are read if the application adds the log processor', async () => {
   const answers: (string | undefined)[] = []
   const scoring = new ScoringSpanProcessor({
     scorers: [

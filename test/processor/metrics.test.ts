@@ -41,7 +41,7 @@ test('two processors that write to one meter provider are counted together', asy
   expect(await total('spanscore.runs')).toBe(3)
 })
 
-test('counters go on where a processor that was detached left them', async () => {
+test('counters continue from the values of a detached processor', async () => {
   const { tracer, total } = await createMetrics()
   const first = attachScoring(options())
   runAgent(tracer)
@@ -52,7 +52,7 @@ test('counters go on where a processor that was detached left them', async () =>
   expect(await total('spanscore.sum.w')).toBe(2)
 })
 
-test('runs and failures are counted where nothing ever scores', async () => {
+test('runs and failures are counted even if nothing is ever scored', async () => {
   const { tracer, total } = await createMetrics()
   attachScoring(
     options({
@@ -143,7 +143,7 @@ test('runs that ended before there was a meter provider are counted by the one t
   expect(await sum('spanscore.runs')).toBe(2)
 })
 
-test('what was gathered for a meter provider goes to it and not to the one that replaces it', async () => {
+test('sums that were gathered for a meter provider go to it and not to its replacement', async () => {
   const first = createMeter()
   const second = createMeter()
   const { tracer, scoring } = await createProcessor(() => first.provider)
@@ -168,7 +168,7 @@ test('deltas add up to what was scored, whenever they are collected', async () =
   expect(collected).toEqual([3, 0, 2])
 })
 
-test('sums reach the SDK within a second where nobody flushes', async () => {
+test('sums reach the SDK within a second without a flush', async () => {
   const meter = createMeter()
   const { tracer } = await createProcessor(() => meter.provider)
   runAgent(tracer)
@@ -210,7 +210,7 @@ test('both labels of a scorer begin together, so that a backend that loses first
   expect(wy.every(({ attributes }) => !('gen_ai.evaluation.score.label' in attributes))).toBe(true)
 })
 
-test('what was chosen is counted by whether it was scored or lost, and both begin with the first run', async () => {
+test('chosen runs are counted as scored or lost, and both series begin with the first run', async () => {
   const { tracer, flush, receiver } = await createMetrics()
   let runs = 0
   const scorer = codeScorer('exact', {
@@ -259,7 +259,7 @@ test('sums name the version of the scorer and the model that answered; twenty mo
   expect(judge.version).toMatch(/^[0-9a-f]{8}$/)
 })
 
-test('a score that several models answered has the model mixed', async () => {
+test('a score from several models has the model name mixed', async () => {
   const { tracer, flush, receiver } = await createMetrics()
   const model = createScriptedJudge([
     { text: 'no JSON at all', modelId: 'judge-1' },

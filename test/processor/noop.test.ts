@@ -11,7 +11,7 @@ test('the entry for edge runtimes and browsers has the names of those that it re
   expect(Object.keys(noop).toSorted()).toEqual(Object.keys({ ...main, ...adapters }).toSorted())
 })
 
-test('every entry that an application imports has it in its place there', () => {
+test('every entry that an application imports is replaced by it there', () => {
   const { exports }: { exports: Record<string, Record<string, unknown>> } = JSON.parse(
     readFileSync('package.json', 'utf8'),
   )
@@ -34,7 +34,7 @@ test('scorers can be made there, and put into options', () => {
   expect(() => make({ id: 'a', description: 'x' }).generateScore(() => 1)).not.toThrow()
 })
 
-test('however many copies of it there are, as a bundler makes one for each route, one line says so', async () => {
+test('any number of copies, such as one for each route in a bundle, log one line together', async () => {
   const warn = vi.fn<(...words: unknown[]) => void>()
   diag.setLogger({ error: warn, warn, info: warn, debug() {}, verbose() {} })
   Reflect.deleteProperty(globalThis, Symbol.for('spanscore.unscored'))
@@ -47,7 +47,7 @@ test('however many copies of it there are, as a bundler makes one for each route
   expect(warn.mock.calls).toEqual([['spanscore', expect.stringMatching(/^Nothing is scored in this runtime/)]])
 })
 
-test('it hands spans on, scores nothing, and loads nothing of Node.js', async () => {
+test('it passes spans on, scores nothing, and loads nothing of Node.js', async () => {
   const seen: string[] = []
   const next = {
     onStart: () => void seen.push('start'),

@@ -25,7 +25,7 @@ const failure = { code: SpanStatusCode.ERROR, message: 'connect ECONNREFUSED' }
 test.each([
   ['in its first model call', false],
   ['in the model call after its first tool', true],
-])('a run that failed %s is no bad choice: it is run-failed, with a message', async (_, hasToolCall) => {
+])('a run that failed %s is not a bad choice: it is skipped as run-failed, with a message', async (_, hasToolCall) => {
   const { tracer, flush, receiver } = await createPipeline({ processors: (batch) => [batch] })
   const scoring = attachScoring({ scorers })
   const agent = open(tracer, 'invoke_agent a', agentAttributes('a'))
@@ -63,7 +63,7 @@ test('a run that failed in a tool has made its choice, and is scored by it', asy
   })
 })
 
-test('a message of which nothing is content leaves where content may not', async () => {
+test('a message without content is written even if content must not leave', async () => {
   const { tracer, flush, receiver } = await createPipeline({ processors: (batch) => [batch] })
   const throwing = createScorer({ id: 'throwing', description: 'Throws.', needs: [] }).generateScore(({ agentRun }) => {
     throw new Error(agentRun.userInput)

@@ -40,7 +40,7 @@ test('a rate keeps the same traces for every scorer, and the smaller sample lies
   expect(few).toMatchObject({ runs: 500, skipped: 500 - scoredBy('few').length })
 })
 
-test('runs that nobody wants are counted, and nothing is written', async () => {
+test('runs without a scorer are counted, and nothing is written', async () => {
   const { tracer, scoring, receiver, flush } = await createScoring({
     scorers: [codeScorer('a'), judgeScorer('b')],
     sample: 0,
@@ -70,7 +70,7 @@ test('a sample function sees the finished run: errors are kept more often', asyn
   expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 6, scored: 1, reasons: { 'sampled-out': 5 } })
 })
 
-test('a run that would count for more than a thousand is refused, and said to be', async () => {
+test('a run with a weight above a thousand is refused, and that is reported', async () => {
   const { tracer, scoring, flush, receiver } = await createScoring({
     scorers: [codeScorer('exact'), judgeScorer('fitting')],
     upstreamProbability: 0.0001,
@@ -99,7 +99,7 @@ test('agent and when are filters', async () => {
   })
 })
 
-test('the default budget has every run of a first dozen judged that comes at one moment', async () => {
+test('the default budget admits a first dozen of runs that arrive together', async () => {
   const { tracer, scoring, seen } = await createScoring({ scorers: [judgeScorer('fitting'), judgeScorer('polite')] })
   for (let index = 0; index < 12; index += 1) runAgent(tracer)
   await scoring.forceFlush()
@@ -107,7 +107,7 @@ test('the default budget has every run of a first dozen judged that comes at one
   expect(seen.every(({ probability }) => probability === 1)).toBe(true)
 })
 
-test('over the budget judges see a thinned sample whose weights make up for it, and that is silent on spans', async () => {
+test('above the budget judges see a reduced sample with higher weights, and spans do not mention it', async () => {
   // Which runs are kept follows from their trace ids: with random ones the sum strays by about 120, and one try in ten leaves the bounds.
   const { tracer, scoring, receiver, flush } = await createScoring(
     { scorers: [judgeScorer('fitting')], budget: { callsPerMinute: 60 } },
@@ -127,7 +127,7 @@ test('over the budget judges see a thinned sample whose weights make up for it, 
   expect(chosen).toBeLessThan(800)
 })
 
-test('a judge that cannot be asked is skipped, and said once', async () => {
+test('an unavailable judge is skipped, and reported once', async () => {
   const judge = {
     model: 'a/b',
     priced: true,
@@ -142,7 +142,7 @@ test('a judge that cannot be asked is skipped, and said once', async () => {
   expect(diagnostics.filter((line) => line.includes('OPENAI_API_KEY is not set'))).toHaveLength(1)
 })
 
-test('more than the queue holds is skipped: queue-full; runs that are kept more often go first', async () => {
+test('runs beyond the queue are skipped as queue-full, and runs with higher rates go first', async () => {
   const order: string[] = []
   const { tracer, scoring, flush } = await createScoring({
     scorers: [
@@ -169,7 +169,7 @@ test('more than the queue holds is skipped: queue-full; runs that are kept more 
   expect(scoring.ledger().scorers['fitting']).toMatchObject({ runs: 8, scored: 5, reasons: { 'queue-full': 3 } })
 })
 
-test('errors of the same rate wait like everybody: a full queue does not choose by outcome', async () => {
+test('errors of the same rate wait like other runs: a full queue does not choose by outcome', async () => {
   const order: string[] = []
   const { tracer, flush } = await createScoring({
     scorers: [
@@ -191,7 +191,7 @@ test('errors of the same rate wait like everybody: a full queue does not choose 
   expect(order).toEqual(['ok', 'ok', 'ok', 'error'])
 })
 
-test('with a queue that holds nothing, as many are scored as are worked on at the same time', async () => {
+test('with a queue of size 0, only as many are scored as run at the same time', async () => {
   const { tracer, scoring, flush } = await createScoring({
     scorers: [judgeScorer('fitting')],
     concurrency: 2,

@@ -38,7 +38,7 @@ async function createScoring(options: Partial<ScoringOptions>) {
   return { ...pipeline, seen, sum }
 }
 
-test('a mean speaks of the runs that this process saw: a stranger with one header does not own it', async () => {
+test('a mean represents the runs that this process saw, and no stranger can take it over with a header', async () => {
   const { tracer, sum, receiver } = await createScoring({})
   for (let run = 0; run < 99; run += 1) runAgent(tracer, 'bad')
   runAgent(tracer, 'good', caller('th:fffffffffffff'))
@@ -48,14 +48,14 @@ test('a mean speaks of the runs that this process saw: a stranger with one heade
   expect(receiver.logs.at(-1)?.attributes).not.toHaveProperty('spanscore.upstream_probability')
 })
 
-test('runs below remote callers, with tracestate and without, weigh by the rate that spanscore chose them at', async () => {
+test('runs below remote callers, with and without tracestate, are weighted by the rate at which spanscore chose them', async () => {
   const { tracer, seen } = await createScoring({ sample: (run) => (run.agent.name === 'good' ? 1 : 0.25) })
   for (const ot of [undefined, 'th:8', 'rv:9b8233f7e3a151']) runAgent(tracer, 'good', caller(ot))
   while (seen.length < 6) runAgent(tracer, 'bad', caller('th:8'))
   expect(seen.map(({ probability }) => probability)).toEqual([1, 1, 1, 0.25, 0.25, 0.25])
 })
 
-test('what the application says of its sampler is an attribute of its own, and multiplies the weight', async () => {
+test('the configured sampler probability is a separate attribute, and multiplies the weight', async () => {
   const { tracer, sum, receiver } = await createScoring({ upstreamProbability: 0.1 })
   runAgent(tracer, 'good', caller('th:fffffffffffff'))
   expect(await sum('spanscore.sum.w')).toBeCloseTo(10, 9)
@@ -65,7 +65,7 @@ test('what the application says of its sampler is an attribute of its own, and m
   })
 })
 
-test('tracestate is taken where the application trusts it, and a mix with traces that do not say it is reported', async () => {
+test('tracestate is used if the application trusts it, and a mix with traces without it is reported', async () => {
   const { tracer, sum, diagnostics } = await createScoring({ upstreamProbability: 'tracestate' })
   runAgent(tracer, 'good', caller('th:c'))
   expect(await sum('spanscore.sum.w')).toBe(4)

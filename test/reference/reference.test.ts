@@ -193,7 +193,7 @@ describe('prompt alignment, as documented in Japanese', () => {
     expect(result.reason).toMatch(/8\.5\D+10/)
   })
 
-  it('lowers the score where the form is not the one asked for', async () => {
+  it('lowers the score if the format differs from the requested one', async () => {
     const { result } = await import('./blocks/ja-alignment-3-format.ts')
     expect(result.score).toBe(0.75)
   })

@@ -23,7 +23,7 @@ const idsOf = ({ options }: ReturnType<typeof loadConfig>) =>
   options.scorers.map((entry) => ('scorer' in entry ? (entry.id ?? entry.scorer.id) : entry.id))
 
 describe('a configuration of the service', () => {
-  it('names what a misspelt scorer was probably meant to be', () => {
+  it('suggests the scorer that a misspelt name probably meant', () => {
     const message =
       /scorers\[1\]: expected one of answer_present, .*, got tool_call_acuracy\. Did you mean tool_call_accuracy\?/
     expect(() => load('typo.yaml', 'scorers: [loop, { name: tool_call_acuracy }]')).toThrow(message)
@@ -52,7 +52,7 @@ budget: { callsPerMinute: 10 }
     expect(idsOf(load('b.json', '{"scorers": ["loop"]}'))).toEqual(['loop'])
   })
 
-  it('scores by code where there is none', () => {
+  it('uses code scorers if there is none', () => {
     const lines: string[] = []
     expect(idsOf(loadConfig(undefined, (line) => lines.push(line)))).toEqual([
       'answer_present',
@@ -89,11 +89,11 @@ export default defineConfig({ scorers: [createLoopScorer()] })
     ['broken YAML', 'i.yaml', 'scorers: [', /does not parse/],
     ['a module without options', 'j.mjs', 'export const a = 1', /export default defineConfig/],
     ['another kind of file', 'k.toml', '', /ends in \.yaml/],
-  ])('is refused for %s, in words that help', (_, name, text, message) => {
+  ])('is refused for %s, with what to do', (_, name, text, message) => {
     expect(() => load(name, text)).toThrow(message)
   })
 
-  it('has a JSON schema for editors that is the one of the code', () => {
+  it('has a JSON schema for editors that equals the schema of the code', () => {
     const path = new URL('../../config.schema.json', import.meta.url)
     const schema = `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`
     if (process.env['UPDATE_SCHEMA'] === '1') writeFileSync(path, schema)

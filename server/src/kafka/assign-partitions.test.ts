@@ -14,7 +14,7 @@ function expectFair(
   return assigned
 }
 
-it('shares out evenly whatever members had before', () => {
+it('distributes partitions evenly, whatever members had before', () => {
   for (let count = 1; count <= 13; count++) {
     for (let size = 1; size <= 7; size++) {
       let owned = new Map<string, readonly number[]>()
@@ -53,7 +53,7 @@ it('leaves partitions where they are', () => {
   for (const id of ['a', 'c']) for (const partition of joined.get(id) ?? []) expect(after.get(id)).toContain(partition)
 })
 
-it('does not trust two members that say they have the same partition', () => {
+it('assigns a partition anew if two members claim it', () => {
   const assigned = expectFair(
     [
       { id: 'a', owned: [0, 1, 2] },

@@ -148,7 +148,7 @@ class Owner {
   }
 }
 
-it('loses no trace and tears none apart when processes are killed while they carry messages forward', async () => {
+it('loses and splits no trace when processes are killed while they carry messages forward', async () => {
   let [carried, kills] = [0, 0]
   for (let seed = 1; seed <= 300; seed++) {
     const partition = new Partition(seed)

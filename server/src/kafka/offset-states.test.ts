@@ -6,7 +6,7 @@ import type { RecordState } from './offset-states.ts'
 
 const ALL: readonly RecordState[] = ['open', 'emitted', 'finished']
 
-it('gives back the state of every offset from what was committed', () => {
+it('restores the state of every offset from a commit', () => {
   for (let seed = 1; seed <= 200; seed++) {
     const random = createRandom(seed)
     const next = () => random.next()
@@ -38,7 +38,7 @@ it('gives back the state of every offset from what was committed', () => {
   }
 })
 
-it('takes metadata that it cannot read for none', () => {
+it('treats unreadable metadata as missing', () => {
   for (const metadata of ['2abc', 'from another consumer', '1***', '1']) {
     const { stateOf } = readCommit({ offset: 10, metadata })
     expect(stateOf(9)).toBe('finished')
@@ -57,7 +57,7 @@ it('needs little room for long stretches, and forgets what the broker has droppe
   expect(states.size).toBe(0)
 })
 
-it('commits what the last owner knew of records that were not read again yet', () => {
+it('commits the states of the last owner for records that were not read again yet', () => {
   const first = new OffsetStates({ offset: 0, metadata: '' })
   for (let offset = 0; offset < 100; offset++) first.add(offset, offset % 3 === 0 ? 'open' : 'finished')
   const second = new OffsetStates(first.commit())

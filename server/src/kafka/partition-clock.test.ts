@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { PartitionClock } from './partition-clock.ts'
 
-it('goes by the records while there are more, and by a monotonic clock once all are read', () => {
+it('follows the records while there are more, and a monotonic clock once all are read', () => {
   let monotonicMs = 50
   const clock = new PartitionClock(['spans', 'logs'], () => monotonicMs)
   clock.advance('spans', 1000, false)
@@ -32,7 +32,7 @@ it('goes by the records while there are more, and by a monotonic clock once all 
   expect(clock.nowMs).toBe(9000)
 })
 
-it('takes nothing for late, and does not stop, when a broker puts its clock back by an hour', () => {
+it('treats nothing as late, and does not stop, when a broker sets its clock back by an hour', () => {
   let monotonicMs = 0
   const clock = new PartitionClock(['spans', 'logs'], () => monotonicMs)
   const hourMs = 3_600_000
@@ -58,7 +58,7 @@ it('takes nothing for late, and does not stop, when a broker puts its clock back
   expect(clock.nowMs).toBe(heldUpMs + 500)
 })
 
-it('waits while the process was stopped, or the brokers do not answer: what came meanwhile has not been read', () => {
+it('does not advance while the process was stopped, or the brokers do not answer', () => {
   let monotonicMs = 0
   const clock = new PartitionClock(['spans', 'logs'], () => monotonicMs)
   clock.advance('logs', undefined, true)

@@ -35,7 +35,7 @@ it('names the topic that may not be read, by its place in the answer', () => {
   expect(refusals.reason).toBeUndefined()
 })
 
-it('holds rights to write, missing topics and the group apart', () => {
+it('distinguishes missing write permissions, missing topics and the group', () => {
   const refusals = new Refusals(() => 0)
   const produced = { responses: [{ name: 'a.dead' }] }
   const path = '/responses/0/partition_responses/0'
@@ -51,7 +51,7 @@ it('holds rights to write, missing topics and the group apart', () => {
   expect(refusals.reason).toBeUndefined()
 })
 
-it('takes no other error for a refusal', () => {
+it('treats no other error as a refusal', () => {
   const refusals = new Refusals(() => 0)
   const answer = { responses: [{ topicId: 'id-of-spans' }] }
   const moved = responseError(FETCH, { '/responses/0/partitions/0': [NOT_LEADER_OR_FOLLOWER, null] }, answer)
@@ -61,7 +61,7 @@ it('takes no other error for a refusal', () => {
   expect(refusals.reason).toBeUndefined()
 })
 
-it('forgets what is not tried any more', () => {
+it('forgets operations that are not tried any more', () => {
   let nowMs = 0
   const refusals = new Refusals(() => nowMs)
   refusals.failed(read, new UserError('Unknown topic a.spans.'))

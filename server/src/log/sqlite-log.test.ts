@@ -37,7 +37,7 @@ function open(folder: string) {
 }
 
 describe('a log in a folder', () => {
-  it('gives what was appended to the reader, and again after a restart, until it is finished', async () => {
+  it('passes appended records to the reader, and again after a restart, until they are finished', async () => {
     const folder = newFolder()
     const first = open(folder)
     first.start()
@@ -64,7 +64,7 @@ describe('a log in a folder', () => {
     third.log.close()
   })
 
-  it('never gives an offset twice, so that what was finished is not taken for something new', async () => {
+  it('never assigns an offset twice, so that a finished record is not mistaken for a new one', async () => {
     const folder = newFolder()
     const first = open(folder)
     await first.log.append({ record: record() })
@@ -77,7 +77,7 @@ describe('a log in a folder', () => {
     second.log.close()
   })
 
-  it('keeps requests that are to be passed on until they are acknowledged', async () => {
+  it('keeps requests to forward until they are acknowledged', async () => {
     const folder = newFolder()
     const { log } = open(folder)
     const body = new TextEncoder().encode('{}')
@@ -101,7 +101,7 @@ describe('a log in a folder', () => {
     open(folder).log.close()
   })
 
-  it('is refused where a newer version of the service wrote it', () => {
+  it('is refused if a newer version of the service wrote it', () => {
     const folder = newFolder()
     open(folder).log.close()
     const database = new DatabaseSync(join(folder, 'spans.db'))

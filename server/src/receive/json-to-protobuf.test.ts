@@ -32,7 +32,7 @@ const SPAN: SourceSpan = {
 }
 
 describe('what is read of a request in JSON and written in protobuf', () => {
-  it('says the same, for every span and log record of the recordings', () => {
+  it('is equal, for every span and log record of the recordings', () => {
     let count = 0
     for (const library of libraryNames()) {
       for (const scenario of loadLibrary(library)) {
@@ -46,7 +46,7 @@ describe('what is read of a request in JSON and written in protobuf', () => {
     expect(count).toBeGreaterThan(1000)
   })
 
-  it('says the same for values of every kind, and keeps the order of spans of several services', () => {
+  it('is equal for values of every kind, and keeps the order of spans of several services', () => {
     const values = {
       a: { intValue: '9223372036854775807' },
       b: { doubleValue: 'NaN' },

@@ -35,7 +35,7 @@ function recorded() {
 }
 
 describe.each(['json', 'protobuf'] as const)('a request in %s', (encoding) => {
-  it('gives every span and log record again from its place alone, from memory and from the log', async () => {
+  it('restores every span and log record from its position alone, from memory and from the log', async () => {
     const reader = await RequestReader.create(LIMITS)
     const whole = await RequestReader.create(LIMITS, { skipsOrdinary: false })
     const { spans, logs } = recorded()

@@ -83,7 +83,7 @@ function official(attributes: Attributes, ofLateSpan: Attributes, time: HrTime, 
 }
 
 describe('what is written for a run', () => {
-  it('says the same as what the serializers of the SDK write', async () => {
+  it('equals the output of the serializers of the SDK', async () => {
     const decode = await createProtobufDecoder()
     const read = (bytes: Uint8Array) => ({ ...decode(bytes), spanPlaces: undefined, logPlaces: undefined })
     const nanoseconds = integer({ min: 0, max: 999_999_999 })

@@ -32,7 +32,7 @@ describe('bodies of requests in memory', () => {
     expect(all.map((each) => each.body === undefined)).toEqual([false, false, false, true])
   })
 
-  it('give way at the limit where their owners wait for unusually long, the oldest first', () => {
+  it('make room at the limit if their owners wait for unusually long, the oldest first', () => {
     const contents = new HeldContents<object>({ maxBytes: 1000, usualMs: 100 })
     const all = Array.from({ length: 5 }, held)
     const times = [0, 20, 90, 101, 102]
@@ -41,7 +41,7 @@ describe('bodies of requests in memory', () => {
     expect(all.map((each) => each.body === undefined)).toEqual([true, false, false, false, true])
   })
 
-  it('are let go of with the first of two owners, and move with what is merged', () => {
+  it('are released with the first of two owners, and move when owners are merged', () => {
     const contents = new HeldContents<object>({ maxBytes: 1000, usualMs: 100 })
     const [trace, one, two] = [{}, {}, {}]
     const log = held()

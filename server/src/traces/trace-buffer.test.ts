@@ -91,7 +91,7 @@ describe('when a run is complete', () => {
     expect(runs).toEqual([{ id: a, atMs: 15_000, spans: 3 }])
   })
 
-  it('is settled once, however late the root comes after its children', () => {
+  it('is settled once, however late the root arrives after its children', () => {
     const [a, b, c] = [id(), id(), id()]
     const { runs } = play(
       [
@@ -109,7 +109,7 @@ describe('when a run is complete', () => {
     expect(runs).toEqual([{ id: a, atMs: 10_000, spans: 2 }])
   })
 
-  it('waits for an agent around it that is still at work', () => {
+  it('waits for an enclosing agent that is still active', () => {
     const [outer, first, call, inner, model] = [id(), id(), id(), id(), id()]
     const { runs } = play(
       [
@@ -122,7 +122,7 @@ describe('when a run is complete', () => {
     expect(runs).toEqual([{ id: outer, atMs: 70_000, spans: 5 }])
   })
 
-  it('settles each run of a trace that goes on for ten minutes on time', () => {
+  it('settles each run of a trace of ten minutes on time', () => {
     const session = id()
     const arrivals = Array.from({ length: 600 }, (_, index) => {
       const at = { startMs: index * 1000, endMs: index * 1000 + 900 }
@@ -166,7 +166,7 @@ describe('when a run is complete', () => {
     ])
   })
 
-  it('makes no run of a span that comes after its run is finished', () => {
+  it('creates no run for a span that arrives after its run is finished', () => {
     const [a, b] = [id(), id()]
     const { runs, buffer } = play(
       [
@@ -180,7 +180,7 @@ describe('when a run is complete', () => {
     expect(buffer.traces).toBe(0)
   })
 
-  it('scores a nested agent of another service first where its caller has sent nothing yet, and then the whole run', () => {
+  it('scores a nested agent of another service first if its caller has sent nothing yet, and then the whole run', () => {
     const [outer, call, inner] = [id(), id(), id()]
     const { runs } = play(
       [
@@ -218,7 +218,7 @@ describe('when a run is complete', () => {
     expect(onlyOne(buffer.settle(30_000).settled).spans).toHaveLength(3)
   })
 
-  it('leaves out what a trace has over its limit of bytes, and says so', () => {
+  it('leaves out spans above the byte limit of a trace, and reports it', () => {
     const a = id()
     const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, maxBytesPerTrace: 1800 })
     expect(buffer.add(1, toRecord([agent(a), chat(id(), a), chat(id(), a)]), 0)).toEqual([2])
@@ -226,7 +226,7 @@ describe('when a run is complete', () => {
     expect(buffer.counts.overLimit).toBe(1)
   })
 
-  it('leaves content on the log over a limit of memory, and settles its runs like all others', () => {
+  it('leaves content above the memory limit on the log, and settles its runs like all others', () => {
     const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, maxContentBytes: 5000 })
     for (let index = 0; index < 100; index++) {
       buffer.add(index + 1, toRecord([agent(id(), undefined, { traceId: String(index) })]), 0)
@@ -239,7 +239,7 @@ describe('when a run is complete', () => {
     expect(inMemory).toBeLessThan(20)
   })
 
-  it('gives up the places of scored runs where many spans are held, and takes no more where none are left', () => {
+  it('drops scored runs if many spans are held, and accepts no more spans if none are left', () => {
     const buffer = new TraceBuffer({ ...BUFFER_OPTIONS, maxSpans: 100 })
     const add = (index: number, nowMs: number) =>
       buffer.add(index, toRecord([agent(id(), undefined, { traceId: String(index) })]), nowMs)

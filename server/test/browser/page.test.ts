@@ -153,7 +153,7 @@ describe('the page', () => {
     expect(await page.getByLabel('Order').inputValue()).toBe('worst')
   })
 
-  it('says so while the service is gone, keeps what it shows, and goes on when it is back', async () => {
+  it('reports that the service is gone, keeps what it shows, and continues when it is back', async () => {
     const place = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
     const first = await startService(place, { TEST_JUDGE_URL: judge.url })
     const tab = await page.context().newPage()
@@ -179,7 +179,7 @@ describe('the page', () => {
     rmSync(place, { recursive: true, force: true })
   })
 
-  it('closes where its token is none any more, and opens again with the address', async () => {
+  it('closes if its token is no longer valid, and opens again with the address', async () => {
     await open('/')
     await page.evaluate(`localStorage.setItem('spanscore-token', 'another')`)
     await page.getByRole('link', { name: 'Scores' }).click()
@@ -191,7 +191,7 @@ describe('the page', () => {
     expect(complaints.splice(0).filter((each) => !each.includes('401'))).toEqual([])
   })
 
-  it('says what the keys do', async () => {
+  it('explains the keys', async () => {
     await open('/')
     await page.locator('.run-row').first().waitFor()
     await page.keyboard.press('?')
@@ -202,7 +202,7 @@ describe('the page', () => {
     await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' })
   })
 
-  it('finds runs by what they say', async () => {
+  it('finds runs by their text', async () => {
     await open('/')
     await page.locator('.run-row').first().waitFor()
     await page.keyboard.press('/')
@@ -213,7 +213,7 @@ describe('the page', () => {
     await page.getByText('No run fits these filters').waitFor()
   })
 
-  it('shows a run as it went, and why it is scored so', async () => {
+  it('shows the course of a run, and the reasons for its scores', async () => {
     await open('/?text=A-404')
     await row('It arrived broken').click()
     await page.locator('.conversation').first().waitFor()
@@ -241,7 +241,7 @@ describe('the page', () => {
     expect(complaints).toEqual([])
   })
 
-  it('shows agents that a run started in their place, with what failed in them', async () => {
+  it('shows agents that a run started in their place, with their failures', async () => {
     await open('/?text=Bergen')
     await row('Should I ride').click()
     const nested = page.locator('.tool', { hasText: 'ask_weather_agent' }).locator('.nested')
@@ -331,7 +331,7 @@ describe('the page', () => {
     expect(labels.every(({ drawProbability: p }) => typeof p === 'number' && p > 0 && p <= 1)).toBe(true)
   })
 
-  it('hides the verdict on a drawn run from its page and the list, until it is asked for', async () => {
+  it('hides the verdict on a drawn run from its page and the list, until somebody reveals it', async () => {
     // Another tab, which shows every verdict before the draw.
     const other = await page.context().newPage()
     await other.goto(`${service.origin}/?scorer=faithfulness&sort=worst`)
@@ -371,7 +371,7 @@ describe('the page', () => {
     await page.getByText('All that was drawn is labelled').waitFor()
   })
 
-  it('scores runs again, with what it costs before and old and new side by side', async () => {
+  it('scores runs again, with the cost in advance, and old and new scores side by side', async () => {
     await open('/try?scorer=faithfulness&agent=support-agent&count=5')
     await page.getByText(/5 runs, at most \d+ calls of openai\/gpt-5-mini, at most \$/).waitFor()
     await page.getByRole('button', { name: 'Score again' }).click()
@@ -469,7 +469,7 @@ describe('the page', () => {
     expect(await seriousProblems(page)).toEqual([])
   })
 
-  it('says so where an address names no run, or no view', async () => {
+  it('reports an address without a run or a view', async () => {
     for (const path of ['/runs/%2525', '/runs/__proto__', `/runs/${'x'.repeat(500)}`]) {
       await open(path)
       await page.getByText('This run is not here').waitFor()

@@ -29,7 +29,7 @@ async function sendUntilAnswered(port: () => number, request: unknown): Promise<
   }
 }
 
-it(`loses nothing and makes no false run through ${KILLS} kills under load`, async () => {
+it(`loses nothing and creates no false run through ${KILLS} kills under load`, async () => {
   console.info(`KILL_SEED=${SEED}`)
   const folder = mkdtempSync(join(tmpdir(), 'spanscore-kill-'))
   await using sink = await createSink()

@@ -18,7 +18,7 @@ const MAX_RSS_MIB = 700
 const RUNS = 40
 const TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(60)
 
-it(`loses nothing and stays below ${MAX_RSS_MIB} MiB while the destination is away for ${SECONDS} s`, async () => {
+it(`loses nothing and stays below ${MAX_RSS_MIB} MiB while the destination is unavailable for ${SECONDS} s`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'spanscore-sink-down-'))
   await using sink = await createSink()
   const server = await startProcess(['--to', sink.url, '--data', folder, '--settle', '1'])

@@ -49,7 +49,7 @@ interface Scorers {
 const isScored = ({ scorers }: Scorers): boolean =>
   scorers.some(({ scorer, scores }) => scorer === SCORER && scores === FAILING + PASSING)
 
-it('writes labels and runs from which spanscore calibrate makes a calibration, as it does from what the backend got', async () => {
+it('writes labels and runs from which spanscore calibrate computes the same calibration as from those of the backend', async () => {
   folder = mkdtempSync(join(tmpdir(), 'spanscore-page-'))
   sink = await createSink()
   page = await startWithPage(folder, { to: serverOptions(sink.url).to })

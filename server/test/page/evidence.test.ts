@@ -26,7 +26,7 @@ describe('what a scorer found', () => {
     ])
   })
 
-  it('is read from requirements, tool calls and lists of what is missing', () => {
+  it('is read from requirements, tool calls and lists of missing parts', () => {
     const details = {
       requirementsFulfillment: {
         requirements: [{ requirement: 'say when', isFulfilled: false, reasoning: 'not said' }],
@@ -52,7 +52,7 @@ describe('what a scorer found', () => {
     [[[]]],
     { a: { b: { c: { d: { e: { f: 1 } } } } } },
     { items: [null, 1, {}] },
-  ])('is nothing in details such as %j', (details) => {
+  ])('is empty for details such as %j', (details) => {
     expect(findingsOf(evaluationOf(details))).toEqual([])
   })
 })
@@ -69,7 +69,7 @@ describe('evidence in a text', () => {
     ])
   })
 
-  it('is nothing where no sentence speaks of it', () => {
+  it('is empty if no sentence mentions it', () => {
     expect(markEvidence('Something else entirely.', [finding]).some((part) => part.finding !== undefined)).toBe(false)
   })
 })

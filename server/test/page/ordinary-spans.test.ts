@@ -15,7 +15,7 @@ interface Shown {
   }[]
 }
 
-it('shows what a database client wrote within a run, in protobuf as SDKs send it', async () => {
+it('shows the spans of a database client within a run, in protobuf as SDKs send it', async () => {
   const { page } = service
   const exporter = new OTLPTraceExporter({ url: `http://127.0.0.1:${page.server.httpPort}/v1/traces` })
   const provider = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] })

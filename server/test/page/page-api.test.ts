@@ -100,7 +100,7 @@ describe('the API of the page', () => {
     expect(answer.scores.map(({ evaluation }) => evaluation.scorer.id)).toContain('tool_errors')
   })
 
-  it('sums scores up as alerts do', async () => {
+  it('computes the same sums of scores as alerts do', async () => {
     const answer = await service.page.get<{
       all: { runs: number; mean: { mean: number; n: number }; failing: number }
     }>('/api/scores?scorer=tool_errors')
@@ -170,7 +170,7 @@ describe('the API of the page', () => {
     expect(agreement).toMatchObject({ bothPass: 1, falseAlarms: 1, missed: 0 })
   })
 
-  it('shows a withheld verdict to who wants it, and takes the run out of the draw', async () => {
+  it('reveals a withheld verdict on request, and takes the run out of the draw', async () => {
     const { scorers } = await service.page.get<{ scorers: { scorer: string; version: string }[] }>('/api/overview')
     const { version } = scorers.find(({ scorer }) => scorer === 'tool_errors')!
     const score = { scorer: 'tool_errors', version }
@@ -212,7 +212,7 @@ describe('the API of the page', () => {
   })
 
   describe('keeps out', () => {
-    it('who has no token, or another', async () => {
+    it('callers without the token', async () => {
       expect(await statusOf(service.page.origin, '/api/overview', {})).toBe(401)
       expect(await statusOf(service.page.origin, '/api/overview', { authorization: 'Bearer wrong' })).toBe(401)
       expect(
@@ -220,7 +220,7 @@ describe('the API of the page', () => {
       ).toBe(200)
     })
 
-    it('names that somebody points at this machine', async () => {
+    it('foreign host names that point at this machine', async () => {
       expect(
         await statusOf(service.page.origin, '/api/overview', {
           authorization: `Bearer ${service.page.token}`,
@@ -230,7 +230,7 @@ describe('the API of the page', () => {
       expect(await statusOf(service.page.origin, '/', { host: 'attacker.example' })).toBe(403)
     })
 
-    it('requests that are none, and goes on', async () => {
+    it('invalid requests, and continues', async () => {
       const authorization = `Bearer ${service.page.token}`
       for (const path of ['//', '///', '//%zz', 'http://[']) {
         expect(await statusOf(service.page.origin, path, {})).toBe(400)
@@ -250,7 +250,7 @@ describe('the API of the page', () => {
       expect((await list('text=%00')).runs).toHaveLength(4)
     })
 
-    it('who asks for a file that is none of the page', async () => {
+    it('requests for files that are not part of the page', async () => {
       for (const path of ['/../page.db', '/..%2fpage-token.txt', '/assets/../../package.json', '/example-run.json']) {
         const response = await fetch(`${service.page.origin}${path}`)
         const body = await response.text()
@@ -268,7 +268,7 @@ describe('the API of the page', () => {
       expect(answer.headers.get('cache-control')).toBe('no-store')
     })
 
-    it('what other pages send', async () => {
+    it('requests of other pages', async () => {
       expect(
         await statusOf(service.page.origin, '/api/overview', {
           authorization: `Bearer ${service.page.token}`,
@@ -302,7 +302,7 @@ describe('the API of the page', () => {
     })
   })
 
-  it('says that the thread that takes spans in is stuck, and when it goes on', { timeout: 60_000 }, async () => {
+  it('reports that the receiving thread is stuck, and when it continues', { timeout: 60_000 }, async () => {
     const response = await fetch(`${service.page.origin}/api/live`, {
       headers: { authorization: `Bearer ${service.page.token}` },
     })
@@ -317,7 +317,7 @@ describe('the API of the page', () => {
   })
 })
 
-it('says so when its port is taken, and ends the service', async () => {
+it('reports that its port is in use, and ends the service', async () => {
   const folders = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'spanscore-page-')))
   const first = await startWithPage(folders[0]!)
   const port = Number(new URL(first.origin).port)

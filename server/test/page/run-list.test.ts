@@ -125,7 +125,7 @@ function pagesOf(filter: RunFilter): readonly number[] {
   }
 }
 
-it('lists what each combination of filters asks for, page after page', () => {
+it('lists the runs of each combination of filters, page after page', () => {
   expect(filters.length).toBeGreaterThan(1000)
   const wrong = filters.filter((filter) => JSON.stringify(pagesOf(filter)) !== JSON.stringify(expected(filter)))
   expect(wrong).toEqual([])

@@ -14,13 +14,13 @@ function summaryOf(run: MadeRun): RunSummary {
 
 const question = { agent: 'clerk', question: 'Where is my order?', answer: 'On its way.' }
 
-it('sums up what the model calls of a run cost at list prices', () => {
+it('computes the cost of the model calls of a run at list prices', () => {
   const { costUsd, inputTokens, outputTokens, model } = summaryOf({ ...question, model: 'gpt-5-mini-2025-08-07' })
   expect(model).toBe('gpt-5-mini-2025-08-07')
   expect(costUsd).toBeCloseTo((inputTokens! * 0.25 + outputTokens! * 2) / 1e6, 9)
   expect(costUsd).toBeGreaterThan(0)
 })
 
-it('knows no cost where a model has no known price', () => {
+it('has no cost if a model has no known price', () => {
   expect(summaryOf({ ...question, model: 'our-own-model' }).costUsd).toBeNull()
 })

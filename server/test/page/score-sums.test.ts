@@ -76,7 +76,7 @@ function near(summary: ReturnType<typeof oracle>) {
 /** What no difference can be, for sides of which one has no scores. */
 const NO_DIFFERENCE = { mean: 9, interval95: [9, 9] } as const
 
-it('says of all, of each group, time and side what the metrics say of the same scores', () => {
+it('computes the same values as the metrics in total and for each group, time and side', () => {
   let round = 0
   fc.assert(
     fc.property(fc.array(scored, { minLength: 1, maxLength: MAX_RUNS }), (scores) => {

@@ -39,7 +39,7 @@ function save(
 }
 
 describe('retention', () => {
-  it('deletes runs that are too old with all that belongs to them, and keeps labels', () => {
+  it('deletes runs that are too old with everything that belongs to them, and keeps labels', () => {
     for (let index = 0; index < 10; index++) save(index, 1)
     expect(
       saveLabel(
@@ -57,7 +57,7 @@ describe('retention', () => {
     expect([count('scores'), count('labels')]).toEqual([5, 1])
   })
 
-  it('deletes the oldest runs where too much is stored', () => {
+  it('deletes the oldest runs if too much is stored', () => {
     for (let index = 0; index < 600; index++) {
       save(index, 1)
       execute(
@@ -108,7 +108,7 @@ const isJudgedFail = (index: number) => index % 4 === 0
 const passes = (index: number) => !isJudgedFail(index) || index % 12 === 0
 
 describe('draws', () => {
-  it('give labels that estimate the share which people would pass, however the draws were made', () => {
+  it('give labels that estimate the share that people would pass, however the draws were made', () => {
     // People pass every third run that the judge fails, and all that it passes.
     const runs = 400
     const truth =
@@ -131,7 +131,7 @@ describe('draws', () => {
     expect(passing / weight).toBeCloseTo(truth, 1)
   })
 
-  it('takes all where there are fewer than are asked for', () => {
+  it('takes all if there are fewer than requested', () => {
     for (let index = 0; index < 5; index++) save(index, 1)
     expect(drawScores(database, 'judge', 'v1', 10, 1, () => 0.5)).toBe(5)
     expect(drawScores(database, 'judge', 'v1', 10, 1, () => 0.5)).toBe(0)

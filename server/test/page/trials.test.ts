@@ -44,7 +44,7 @@ async function judged(trials: Trials, tried = run): Promise<TrialResult | undefi
   return results[0]
 }
 
-test('a judge that is tried sees what redact leaves of the run', async () => {
+test('a judge in a trial sees the redacted run', async () => {
   const trials = trialsWith(`(run) => ({ ...run, output: run.output.replace(/[0-9]+/g, '*') })`)
   expect(trials.scorers()).toMatchObject([{ kind: 'judge' }])
   const text = JSON.stringify(await judged(trials))
@@ -53,13 +53,13 @@ test('a judge that is tried sees what redact leaves of the run', async () => {
 })
 
 test.each(['() => undefined', 'async (run) => run', '() => { throw new Error("no") }'])(
-  'no judge is tried where redact is %s',
+  'no judge is tried if redact is %s',
   async (redact) => {
     expect(await judged(trialsWith(redact))).toMatchObject({ runId: run.id, unavailable: expect.any(String) })
   },
 )
 
-test('a run of megabytes is copied for redact in no long turn', async () => {
+test('a run of megabytes is copied for redact without a long turn of the event loop', async () => {
   const dense = JSON.stringify(Array.from({ length: 4000 }, (_, index) => ({ index, list: [1, 2, 3], text: 'x' })))
   const large = runOf({
     output: secret,

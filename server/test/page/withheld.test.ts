@@ -195,7 +195,7 @@ describe('a verdict that is withheld makes no difference to', () => {
     }
   })
 
-  it('what somebody may see who has labelled another run', async () => {
+  it('answers to a person who has labelled another run', async () => {
     for (const path of [`/api/run?id=${run}`, `/api/scores?scorer=judge&${around}`, `/api/run.json?id=${run}`]) {
       const [pass, fail] = await Promise.all(worlds.map(({ call }) => call('GET', `${path}&labeller=bob`)))
       expect(pass).toBe(fail)
@@ -215,7 +215,7 @@ describe('a verdict is shown to who has labelled it by', () => {
   })
 })
 
-it('is not scored anew before it is labelled', async () => {
+it('is not scored again before it is labelled', async () => {
   const [{ call }] = worlds
   const body = { scorer: 'judge', runIds: [idOf(0), idOf(SECRET)] }
   expect(JSON.parse(await call('POST', '/api/trials/estimate?labeller=carl', body))).toMatchObject({ runs: 1 })
@@ -231,7 +231,7 @@ it('is not scored anew before it is labelled', async () => {
   expect((await trials('ada')).get(idOf(SECRET))).toBe(true)
 })
 
-it('says how many scores are left out, and keeps the files back until there are none', async () => {
+it('states how many scores are left out, and withholds the files until there are none', async () => {
   const [{ call }] = worlds
   for (const path of ['/api/runs?scorer=judge', '/api/scores?scorer=judge', '/api/compare?scorer=judge']) {
     expect(JSON.parse(await call('GET', `${path}&labeller=carl`))).toMatchObject({ withheld: 4 })
@@ -274,7 +274,7 @@ const READERS: Readonly<Record<string, string>> = {
   'store/withheld.ts': 'It separates scores that may be shown from the others.',
 }
 
-it('is read by no query that does not say why', () => {
+it('is read only by queries that state their reason', () => {
   const root = join(import.meta.dirname, '../../src/page')
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const readers = files.filter((file) =>

@@ -39,7 +39,7 @@ afterAll(async () => {
   await kafka.close()
 })
 
-it(`loses nothing, and makes no false run, whatever fails in the order of seed ${SEED}`, async () => {
+it(`loses nothing, and creates no false run, whatever fails in the order of seed ${SEED}`, async () => {
   const random = createRandom(SEED)
   const between = (least: number, most: number) => least + random.integer(most - least)
   const startMs = performance.now()

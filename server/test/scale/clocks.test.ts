@@ -36,7 +36,7 @@ const essence = (log: Sink['logs'][number]) => ({
 })
 
 describe('a worker', () => {
-  it('makes the same runs of senders and Collectors whose clocks are five minutes off, before or after', async () => {
+  it('makes the same runs for senders and Collectors whose clocks are five minutes fast or slow', async () => {
     const runs = Array.from({ length: 60 }, (_, index) => makeRun({ toolFails: index % 3 === 0 }))
     const essences: unknown[] = []
     // All clocks right; each sender off in its own direction; and the tool's sender ahead of the agent's, so that it ends after it.

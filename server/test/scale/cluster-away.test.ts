@@ -63,7 +63,7 @@ const faults: readonly (readonly [string, () => Promise<void>, () => Promise<voi
   ],
 ]
 
-it('loses nothing, and goes on within a minute, when the whole cluster was away for 20 seconds', async () => {
+it('loses nothing, and continues within a minute, when the whole cluster was unavailable for 20 seconds', async () => {
   await using deliveries = await Deliveries.start(2)
   const truth = new Truth()
   const lines: string[] = []

@@ -79,7 +79,7 @@ describe('judge workers', () => {
     expect(judgedIn(sink)).toHaveLength(30)
   })
 
-  it('are not asked about a run that is larger than a message may be: the worker says so, and goes on', async () => {
+  it('are not asked about a run that is larger than a message may be: the worker reports it, and continues', async () => {
     await bench.createTopics('large', 1, { 'max.message.bytes': '9000' })
     await using sink = await createSink()
     bench.answer = (request) => polite(request)
@@ -95,7 +95,7 @@ describe('judge workers', () => {
     await Promise.all([asking.stop(), worker.stop()])
   })
 
-  it('find on the topic what redact leaves of a run, and nothing else', async () => {
+  it('find only the redacted run on the topic', async () => {
     await bench.createTopics('redacted', 1)
     await using sink = await createSink()
     bench.answer = (request) => polite(request)

@@ -102,7 +102,7 @@ describe('judge workers', () => {
     expect(await emptyPanels(prometheus, isOnJudges)).toEqual([])
   })
 
-  it('go on with what was spent, after a kill and with other owners of the partitions', async () => {
+  it('continue from the earlier spending, after a kill and with other owners of the partitions', async () => {
     await bench.createTopics('spent', 2)
     await using sink = await createSink()
     const usage = { inputTokens: 1200, outputTokens: 1000 }
@@ -147,7 +147,7 @@ describe('judge workers', () => {
     expect(spent).toBeLessThanOrEqual(budget)
   })
 
-  it('end what takes long when its partition moves, and leave it to the next owner', async () => {
+  it('abort slow jobs when their partition moves, and leave them to the next owner', async () => {
     await bench.createTopics('moved', 4)
     await using sink = await createSink()
     const asked = bench.requests.length

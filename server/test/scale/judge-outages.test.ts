@@ -21,7 +21,7 @@ let kafka: KafkaCluster
 const bench = useJudgeBench(async () => (kafka = await startKafka(1)))
 
 describe('judge workers', () => {
-  it('go on by themselves when the broker was away, and so does the worker that writes jobs', async () => {
+  it('continue by themselves after the broker was unavailable, and so does the worker that writes jobs', async () => {
     await bench.createTopics('broker', 2)
     await using sink = await createSink()
     bench.answer = (request) => polite(request, { delayMs: 100 })
@@ -47,7 +47,7 @@ describe('judge workers', () => {
     expect(calls.length - new Set(calls).size).toBeLessThanOrEqual(2 * CONCURRENCY)
   })
 
-  it('leave a provider alone that is overloaded, keep the jobs on Kafka, and ask once it takes questions', async () => {
+  it('pause an overloaded provider, keep the jobs on Kafka, and ask once it answers again', async () => {
     await bench.createTopics('busy', 1)
     await using sink = await createSink()
     let isBusy = true

@@ -22,7 +22,7 @@ const bench = useJudgeBench(
 
 afterAll(() => secure.remove())
 
-it('judge each run, with the rights that are documented, while a broker is killed', async () => {
+it('judge each run with the documented permissions while a broker is killed', async () => {
   await bench.createTopics('spanscore', 3)
   for (const topic of ['spanscore.spans', 'spanscore.logs']) {
     await allow(kafka, 'worker', ['TOPIC', topic], ['READ', 'WRITE', 'DESCRIBE_CONFIGS'])

@@ -37,7 +37,7 @@ afterAll(async () => {
   for (const sink of sinks) await sink[Symbol.asyncDispose]()
 })
 
-it('keeps runs whole, those whose content is in log records, too, and gives both services work', async () => {
+it('keeps runs whole, also those with content in log records, and gives both services work', async () => {
   const truth = new Truth()
   const runs = Array.from({ length: 200 }, (_, index) => makeRun({ toolFails: index % 3 === 0 }))
   for (const run of runs) truth.note(toRequest(run.spans))

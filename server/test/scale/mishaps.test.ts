@@ -87,7 +87,7 @@ describe('a worker', () => {
     expect(bench.scores).toHaveLength(150)
   })
 
-  it('scores nothing that it has not read to the end when its process was stopped, and others went on', async () => {
+  it('scores nothing that it has not read to the end after its process was stopped and others continued', async () => {
     await using bench = await WorkerBench.create(kafka, 'stopped', 2)
     const args = `--to ${bench.sink.url} --brokers ${kafka.brokers.join(',')} --group stopped --topic-prefix stopped`
     const start = () => startWorkerProcess(`${args} --settle 5 --session-timeout 4`.split(' '))

@@ -75,7 +75,7 @@ describe('a worker', () => {
     for (const log of scoresIn(sink)) expect(log.attributes['spanscore.revision']).toBe(3)
   })
 
-  it('gives a leaf that comes after a restart a higher revision of the same score, and nothing else again', async () => {
+  it('gives a leaf that arrives after a restart a higher revision of the same score, and repeats nothing else', async () => {
     await createTopics('late')
     await using sink = await createSink()
     const options = workerOptions(kafka.brokers, 'late', sink.url)
@@ -139,7 +139,7 @@ describe('a worker', () => {
     expect(ids).toHaveLength(runs.length + killed.length)
   })
 
-  it('puts a message aside that it cannot read, and goes on within a second', async () => {
+  it('moves an unreadable message to the dead-letter topic, and continues within a second', async () => {
     await createTopics('poison')
     await using sink = await createSink()
     const worker = await startWorker(workerOptions(kafka.brokers, 'poison', sink.url))
@@ -158,7 +158,7 @@ describe('a worker', () => {
     expect(await kafka.endOf(dead)).toBe(1)
   })
 
-  it('appends an open run again behind which the states no longer fit into a commit', async () => {
+  it('appends an open run again when the states after it no longer fit into a commit', async () => {
     await createTopics('carry')
     await using sink = await createSink()
     const lines: string[] = []
@@ -202,7 +202,7 @@ describe('a worker', () => {
     expect(lines.filter((line) => line.includes('could not be committed'))).toEqual([])
   })
 
-  it('counts what the broker dropped before it was read, and goes on', async () => {
+  it('counts messages that the broker dropped before they were read, and continues', async () => {
     await createTopics('retention')
     await using sink = await createSink()
     const lines: string[] = []
@@ -219,7 +219,7 @@ describe('a worker', () => {
     await worker.stop()
   })
 
-  it('keeps everything while the destination is away for a minute, and does not restart', async () => {
+  it('keeps everything while the destination is unavailable for a minute, and does not restart', async () => {
     await using bench = await WorkerBench.create(kafka, 'away', 2)
     const { sink } = bench
     const worker = await startWorker(bench.options())

@@ -49,26 +49,29 @@ describe('a worker', () => {
   it.each([
     ['READ', 'spans'],
     ['ALL', 'logs'],
-  ] as const)('says that it may not %s the topic of %s, and goes on when it may again', async (operation, which) => {
-    const name = `no-${which}`
-    await using bench = await WorkerBench.create(kafka, name)
-    const worker = await startWorker(bench.options(access()))
-    const [before, meanwhile] = [makeRuns(5), makeRuns(5)]
-    await bench.send(before)
-    await until(() => bench.hasScored(before), 'scores', 60_000)
-    await isReady(worker)
-    const topic = topicsOf(name)[which]
-    const giveBack = await deny(kafka, 'worker', ['TOPIC', topic], operation)
-    const what = `The brokers do not let this user read the topic ${topic}: give it READ on that topic.`
-    await saysAtReadiness(worker, what)
-    expect(bench.lines.join('\n')).toContain(what)
-    await bench.send(meanwhile)
-    await giveBack()
-    await until(() => bench.hasScored(meanwhile), 'scores of what came meanwhile', 60_000)
-    await isReady(worker)
-    await worker.stop()
-    expect(bench.scores).toHaveLength(10)
-  })
+  ] as const)(
+    'reports that it may not %s the topic of %s, and continues when it may again',
+    async (operation, which) => {
+      const name = `no-${which}`
+      await using bench = await WorkerBench.create(kafka, name)
+      const worker = await startWorker(bench.options(access()))
+      const [before, meanwhile] = [makeRuns(5), makeRuns(5)]
+      await bench.send(before)
+      await until(() => bench.hasScored(before), 'scores', 60_000)
+      await isReady(worker)
+      const topic = topicsOf(name)[which]
+      const giveBack = await deny(kafka, 'worker', ['TOPIC', topic], operation)
+      const what = `The brokers do not let this user read the topic ${topic}: give it READ on that topic.`
+      await saysAtReadiness(worker, what)
+      expect(bench.lines.join('\n')).toContain(what)
+      await bench.send(meanwhile)
+      await giveBack()
+      await until(() => bench.hasScored(meanwhile), 'scores of what came meanwhile', 60_000)
+      await isReady(worker)
+      await worker.stop()
+      expect(bench.scores).toHaveLength(10)
+    },
+  )
 
   it('fails health when nothing has been read for half a minute although messages wait, and recovers', async () => {
     await using bench = await WorkerBench.create(kafka, 'stuck')
@@ -105,7 +108,7 @@ describe('a worker', () => {
     expect(bench.scores).toHaveLength(runs.length)
   }, 180_000)
 
-  it('says that it may not write dead letters, scores on, and puts them aside when it may again', async () => {
+  it('reports that it may not write dead letters, continues to score, and writes them when it may again', async () => {
     await using bench = await WorkerBench.create(kafka, 'no-dead')
     const worker = await startWorker(bench.options(access()))
     const { dead } = topicsOf('no-dead')
@@ -123,7 +126,7 @@ describe('a worker', () => {
     expect(bench.scores).toHaveLength(5)
   })
 
-  it('says that it may not be a member of its group, and goes on when it may again', async () => {
+  it('reports that it may not be a member of its group, and continues when it may again', async () => {
     await using bench = await WorkerBench.create(kafka, 'no-group')
     const worker = await startWorker(bench.options(access()))
     const [before, meanwhile] = [makeRuns(5), makeRuns(5)]
@@ -141,7 +144,7 @@ describe('a worker', () => {
 })
 
 describe('workers and judge workers', () => {
-  it('say what they may not do with jobs, and that their topic is gone, and go on when they can again', async () => {
+  it('report missing permissions for jobs and a missing topic, and continue when they can again', async () => {
     const name = 'no-jobs'
     await judges.createTopics(name, 1)
     await using sink = await createSink()

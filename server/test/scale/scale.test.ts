@@ -75,7 +75,7 @@ async function meanInPrometheus(service: string): Promise<number> {
   return ofService.get(service) ?? Number.NaN
 }
 
-it(`loses nothing, and makes no false run, while workers, brokers and a Collector are killed`, async () => {
+it(`loses nothing, and creates no false run, while workers, brokers and a Collector are killed`, async () => {
   await using deliveries = await Deliveries.start(3, prometheus.metricsUrl)
   const truth = new Truth()
   const start = (place: number) => startWorkerProcess(argsFor('spanscore', deliveries.urlOf(place)))

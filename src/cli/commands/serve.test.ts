@@ -21,7 +21,7 @@ describe('spanscore serve', () => {
     expect(status).toBe(1)
   })
 
-  it('says what to install where the service is missing', () => {
+  it('says what to install if the service is missing', () => {
     const { status, stderr } = serve(tmpdir(), '--page')
     expect(stderr).toBe('spanscore: @spanscore/server is not installed here: npm install @spanscore/server\n')
     expect(status).toBe(2)

@@ -26,7 +26,7 @@ function coverage(pairs: number, truth: number, draw: (random: () => number) => 
 }
 
 describe('the mean of paired differences', () => {
-  it('has the points of Student’s t, also beyond the table', () => {
+  it('uses the quantiles of Student’s t, also beyond the table', () => {
     for (const [degrees, point] of [
       [1, 12.706],
       [5, 2.571],
@@ -39,7 +39,7 @@ describe('the mean of paired differences', () => {
     }
   })
 
-  it('has an interval that holds the truth as often as it says, for scores between and at the ends of the range', () => {
+  it('has an interval with the stated coverage, for scores between and at the ends of the range', () => {
     const between = coverage(20, -0.1, (random) => [0.3 + random() * 0.4, 0.2 + random() * 0.4])
     expect(between).toBeGreaterThan(0.93)
     // 80 % passed before and 60 % pass now.
@@ -50,7 +50,7 @@ describe('the mean of paired differences', () => {
     expect(binary).toBeGreaterThan(0.93)
   })
 
-  it('does not take few equal pairs for certainty', () => {
+  it('is uncertain if a few pairs are equal', () => {
     const sums = new MeanDifferenceSums([0, 1])
     for (let pair = 0; pair < 5; pair++) sums.add(1, 1)
     const { mean, interval95 } = sums.result() ?? { mean: 1, interval95: [0, 0] }
@@ -59,7 +59,7 @@ describe('the mean of paired differences', () => {
     expect(interval95[1]).toBeGreaterThan(0.2)
   })
 
-  it('is none without a pair', () => {
+  it('is undefined without a pair', () => {
     expect(new MeanDifferenceSums([0, 1]).result()).toBeUndefined()
   })
 })

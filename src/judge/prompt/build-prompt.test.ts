@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { promptScaffold } from './build-prompt.ts'
 
-it('holds every part of a prompt that is not a scorer’s own, the same each time', () => {
+it('contains every part of a prompt that is not a scorer’s own, and is always the same', () => {
   expect(promptScaffold()).toEqual(promptScaffold())
   const text = JSON.stringify(promptScaffold())
   for (const part of [

@@ -25,7 +25,7 @@ const lengths = (given: readonly SectionDraft[], maxBytes: number) =>
   shown(given, maxBytes)?.map((section) => Buffer.byteLength(section))
 
 describe('fitSections', () => {
-  it('never goes over the budget, says what it left out, is the same each time, and is well-formed', () => {
+  it('never exceeds the budget, states what it left out, is deterministic and well-formed', () => {
     fc.assert(
       fc.property(drafts, fc.integer({ min: 0, max: 6000 }), (given, maxBytes) => {
         const fitted = fitSections(given, maxBytes, 'feedbeef')
@@ -53,14 +53,14 @@ describe('fitSections', () => {
     )
   })
 
-  it('keeps all of it where it fits', () => {
+  it('keeps everything if it fits', () => {
     const given = [long('first'), long()]
     expect(lengths(given, 2000)).toEqual([1000, 1000])
     expect(fitSections(given, 2000, 'feedbeef')?.cutBytes).toBe(0)
     expect(bytesOf(given)).toBe(2000)
   })
 
-  it('cuts payloads and leaves the rest whole, the longest first, and says how much is gone', () => {
+  it('cuts payloads, the longest first, leaves the rest whole, and states how much is missing', () => {
     const [payload, task, short] = shown([long('first'), long('last'), long('first', 50)], 1300) ?? []
     expect(task).toHaveLength(1000)
     expect(short).toHaveLength(50)
@@ -77,20 +77,20 @@ describe('fitSections', () => {
     }
   })
 
-  it('cuts request and answer, the longest first, where payloads are down to a mark', () => {
+  it('cuts request and answer, the longest first, once payloads are reduced to a mark', () => {
     const [task, answer, payload] = shown([long('last', 9000), long('last', 100), long('first')], 1000) ?? []
     expect(answer).toHaveLength(100)
     expect(task).toContain('bytes cut')
     expect(payload).toBe('…feedbeef')
   })
 
-  it('gives nothing where what must be shown does not fit, or too little is left of what is judged', () => {
+  it('returns nothing if required parts do not fit, or too little of the judged text would be left', () => {
     expect(shown([long()], 999)).toBeUndefined()
     expect(shown([long(undefined, 800), long('last')], 1000)).toBeUndefined()
     expect(shown([long(undefined, 700), long('last')], 1000)).toHaveLength(2)
   })
 
-  it('takes out what is not seen', () => {
+  it('removes invisible characters', () => {
     const hidden = 'a\u202eb\u200bc\u0007d\u{e0041}e\r\nf\tg\u200dh'
     expect(shown([{ title: '', fragments: [{ text: hidden }] }], 2000)).toEqual(['abcde\nf\tgh'])
   })

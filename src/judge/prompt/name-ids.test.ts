@@ -19,7 +19,7 @@ describe('nameIds', () => {
     expect(nameIds(ids)).toBe(named)
   })
 
-  it('is read back as the same ids, whatever they are', () => {
+  it('can be read back as the same ids', () => {
     const id = fc.stringMatching(/^[\w.-]{1,6}$/).filter((text) => !text.startsWith('"'))
     const counted = fc
       .tuple(fc.constantFrom('call_', 'c', 'v1.', ''), fc.nat({ max: 300 }), fc.integer({ min: 1, max: 12 }))

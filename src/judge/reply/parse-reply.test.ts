@@ -7,7 +7,7 @@ const anyValue = (value: unknown) => ({ ok: true as const, value })
 const read = (text: string) => parseReply(text, anyValue)
 
 describe('parseReply', () => {
-  it('gives back whatever JSON says, strictly or in the middle of words', () => {
+  it('returns the value of JSON that stands alone or among words', () => {
     fc.assert(
       fc.property(
         fc.object(),
@@ -45,14 +45,14 @@ describe('parseReply', () => {
     expect(microseconds(240_000) / Math.max(500, microseconds(30_000))).toBeLessThan(24)
   })
 
-  it('takes off trailing commas, but none that is in a text', () => {
+  it('removes trailing commas, but none inside a text', () => {
     expect(read('so: {"a": [1, 2, ], "b": ",]", "c": "\\",}" , }')).toEqual({
       ok: true,
       value: { a: [1, 2], b: ',]', c: '",}' },
     })
   })
 
-  it('takes one value said twice, and neither of two', () => {
+  it('accepts a value that occurs twice, and rejects two different values', () => {
     expect(read('{"a":1} or {"a":1}')).toEqual({ ok: true, value: { a: 1 } })
     expect(read('{"a":1} or {"a":2}')).toEqual({ ok: false, message: expect.stringContaining('2 different') })
   })

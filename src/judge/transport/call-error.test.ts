@@ -25,7 +25,7 @@ describe('toCallError', () => {
     expect(answered(429, { responseHeaders }).waitMs).toBe(waitMs)
   })
 
-  it('finds the error inside of a retry error', () => {
+  it('finds the error inside a retry error', () => {
     const lastError = Object.assign(new Error('Busy.'), { statusCode: 503 })
     expect(toCallError(Object.assign(new Error('Failed after 3 attempts'), { lastError }), facts)).toMatchObject({
       code: 'judge-http',
@@ -34,14 +34,14 @@ describe('toCallError', () => {
     })
   })
 
-  it('names what to look at for a refused key', () => {
+  it('names what to check for a refused key', () => {
     expect(answered(401)).toMatchObject({
       code: 'judge-auth',
       message: { text: expect.stringMatching(/Check OPENAI_API_KEY\.$/) },
     })
   })
 
-  it('says which setting to lower for a model that writes no replies as long', () => {
+  it('says which setting to lower for a model with shorter replies', () => {
     const responseBody = '{"error":{"message":"max_tokens is too large: 8192. This model supports at most 4096."}}'
     expect(answered(400, { responseBody }).message.text).toMatch(/Lower judge\.maxOutputTokens\.$/)
     expect(answered(400, { responseBody: '{"error":{"message":"Unsupported value: temperature"}}' })).toMatchObject({

@@ -49,7 +49,7 @@ describe('a model', () => {
     expect(() => toModelReference(model)).toThrow(/^Expected model/)
   })
 
-  it('is refused with a setting that is unknown: a misspelt URL would send what is judged elsewhere', () => {
+  it('is refused with an unknown setting: a misspelt URL would send content elsewhere', () => {
     expect(() => toModelReference({ id: 'a/b', baseURL: 'http://127.0.0.1:1/v1' })).toThrow(
       'Expected model to hold id, url, apiKey, headers, got an unknown option: "baseURL".',
     )
@@ -59,7 +59,7 @@ describe('a model', () => {
     expect(() => toModelReference({ model: 'a/b', apiKey: 'secret' })).toThrow(/got an object with model, apiKey\.$/)
   })
 
-  it('is refused with a specification that is unknown', () => {
+  it('is refused with an unknown specification', () => {
     const old = { ...createScriptedJudge({}), specificationVersion: 'v1' }
     expect(() => toModelReference(old)).toThrow(/got specification "v1"/)
   })
@@ -94,11 +94,11 @@ describe('a connection', () => {
     expect(why === undefined ? undefined : missing?.test(why)).toBe(missing === undefined ? undefined : true)
   })
 
-  it("prefers the judge's own key and server to the application's", async () => {
+  it('prefers its own key and server to those of the application', async () => {
     expect(await asked(() => 'openai/gpt-5-mini', bothKeys)).toEqual(['chat', 'gpt-5-mini', 'Bearer judge'])
   })
 
-  it('uses the chat completions of a URL, and sends what comes after the first slash', async () => {
+  it('uses the chat completions API of a URL, and sends the model id after the first slash', async () => {
     expect(await asked(router, () => ({ ROUTER_API_KEY: 'key', OPENAI_API_KEY: 'not this one' }))).toEqual([
       'chat',
       'meta/llama',
@@ -118,7 +118,7 @@ describe('a connection', () => {
     expect(connection({ id: 'router/m', url: 'http://127.0.0.1:1', apiKey: 'x' }).keyHint).toBe('model.apiKey')
   })
 
-  it('is the same endpoint for the same key and server only', () => {
+  it('shares an endpoint only with the same key and server', () => {
     expect(endpointKey('k', 'http://127.0.0.1:1')).toBe(endpointKey('k', 'http://127.0.0.1:1'))
     expect(endpointKey('k', 'http://127.0.0.1:1')).not.toBe(endpointKey('other', 'http://127.0.0.1:1'))
     expect(JSON.stringify(endpointKey('secret', 'http://127.0.0.1:1'))).not.toContain('secret')

@@ -6,7 +6,7 @@ import { costUsd, priceByName, priceOf } from './cost.ts'
 import { prices, pricesAsOf } from './prices.ts'
 
 describe('costUsd', () => {
-  it('is tokens times list price, cached input by its own price', () => {
+  it('multiplies tokens by list prices, with the separate price of cached input', () => {
     expect(costUsd(priceOf('openai/gpt-5-mini'), { inputTokens: 1_000_000, outputTokens: 1_000_000 })).toBeCloseTo(
       2.25,
       10,
@@ -15,14 +15,14 @@ describe('costUsd', () => {
     expect(costUsd(priceOf('openai/gpt-5-mini'), cached)).toBeCloseTo(0.025, 10)
   })
 
-  it('is unknown, never 0, where price or tokens are', () => {
+  it('is unknown, never 0, if price or tokens are unknown', () => {
     expect(costUsd(priceOf('openai/gpt-77'), { inputTokens: 1, outputTokens: 1 })).toBeUndefined()
     expect(costUsd(priceOf('local/gpt-5-mini'), { inputTokens: 1, outputTokens: 1 })).toBeUndefined()
     expect(costUsd(priceOf('openai/gpt-5-mini'), { inputTokens: 1 })).toBeUndefined()
     expect(costUsd(priceOf('openai/toString'), { inputTokens: 1, outputTokens: 1 })).toBeUndefined()
   })
 
-  it('is known for every model by a price of its own, which budgets in US dollars then count', () => {
+  it('is known for every model with a price option, which budgets in US dollars then count', () => {
     const price = { input: 1, output: 3 }
     const judge = new Judge({ id: 'local/llama', url: 'http://127.0.0.1:9/v1' }, { price })
     expect(judge.costUsd({ inputTokens: 1_000_000, outputTokens: 1_000_000 })).toBe(4)
@@ -38,7 +38,7 @@ describe('costUsd', () => {
     [{ input: -1, output: 1 }, /judge\.price\.input to be a non-negative number, got -1/],
     [{ input: 1, output: 1, inptu: 2 }, /unknown option: "inptu"/],
     [7, /judge\.price to be \{ input, output \}/],
-  ])('refuses a price that is none: %j', (price, message) => {
+  ])('refuses an invalid price: %j', (price, message) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     expect(() => new Judge('openai/gpt-5', { price: price as never })).toThrow(message)
   })
@@ -52,7 +52,7 @@ describe('costUsd', () => {
     expect(priceOf(model)).toBeDefined()
   })
 
-  it('has a dated table of positive prices, cached input the cheapest', () => {
+  it('has a dated table of positive prices, of which cached input is the lowest', () => {
     expect(pricesAsOf).toMatch(/^\d{4}-\d{2}-\d{2}$/)
     for (const { input, cachedInput = input, output } of Object.values(prices)) {
       expect(0 < cachedInput && cachedInput <= input && input <= output).toBe(true)

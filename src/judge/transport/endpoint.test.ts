@@ -15,7 +15,7 @@ const refused: CallError = { ...error, code: 'judge-auth', message: contentFree(
 const limited: CallError = { ...error, code: 'judge-quota', rateLimited: true }
 
 describe('an endpoint', () => {
-  it('opens at the first failure that no retry cures, lets one call through after a minute, and waits twice as long each time', () => {
+  it('opens at the first failure that a retry cannot fix, lets one call through after a minute, and doubles the wait each time', () => {
     const endpoint = new Endpoint()
     expect(endpoint.admit(0)).toEqual({ state: 'go' })
     endpoint.failed(refused, 0)
@@ -29,7 +29,7 @@ describe('an endpoint', () => {
     expect(endpoint.admit(181_001)).toEqual({ state: 'go' })
   })
 
-  it('opens after eight other failures in a row, and forgets them at a success', () => {
+  it('opens after eight other consecutive failures, and resets the count at a success', () => {
     const endpoint = new Endpoint()
     for (let count = 0; count < 7; count++) endpoint.failed(error, 0)
     endpoint.succeeded()
@@ -39,7 +39,7 @@ describe('an endpoint', () => {
     expect(endpoint.admit(0)).toMatchObject({ state: 'open' })
   })
 
-  it('waits after a 429 as the server says, asks less often, and comes back to speed', () => {
+  it('waits after a 429 as long as the server asks, calls less often, and speeds up again', () => {
     const endpoint = new Endpoint()
     endpoint.failed({ ...limited, waitMs: 2000 }, 0)
     expect(endpoint.admit(500)).toEqual({ state: 'wait', ms: 1500 })
@@ -56,7 +56,7 @@ describe('an endpoint', () => {
     expect([endpoint.admit(nowMs), endpoint.admit(nowMs)]).toEqual([{ state: 'go' }, { state: 'go' }])
   })
 
-  it('is one for one key, and for one model instance', () => {
+  it('exists once for each key, and for each model instance', () => {
     const [instance, other] = [{}, {}]
     expect(endpointOf('a')).toBe(endpointOf('a'))
     expect(endpointOf('a')).not.toBe(endpointOf('b'))

@@ -14,13 +14,13 @@ async function usageOf(inputTokens: number, outputTokens: number) {
   return generated.usage
 }
 
-it('takes the counts that the server gives', async () => {
+it('uses the token counts of the server', async () => {
   expect(await usageOf(2600, 900)).toEqual({ inputTokens: 2600, outputTokens: 900 })
   // Servers add to what is sent, and some models think longer than they may.
   expect(await usageOf(12_000, 4500)).toEqual({ inputTokens: 12_000, outputTokens: 4500 })
 })
 
-it('leaves out counts that no call of this size can have: a budget for a day would be gone', async () => {
+it('ignores counts that are impossible for a call of this size, which would use up the budget of a day', async () => {
   expect(await usageOf(9_999_999, 900)).toEqual({ outputTokens: 900 })
   expect(await usageOf(2600, 9_999_999)).toEqual({ inputTokens: 2600 })
   expect(await usageOf(-1, Number.NaN)).toEqual({})

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 
 import { loadProvider } from './packages.ts'
 
-it('is the one place that imports packages which may be missing, and in a way that bundlers know', () => {
+it('is the only place that imports optional packages, in a way that bundlers support', () => {
   const importing = globSync('src/**/*.ts')
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap((file) => {
@@ -23,13 +23,13 @@ it('is the one place that imports packages which may be missing, and in a way th
   }
 })
 
-it('finds a provider that only its name says', async () => {
+it('finds a provider by its package name alone', async () => {
   await expect(loadProvider('@ai-sdk/openai-compatible')).resolves.toHaveProperty('createOpenAICompatible')
   await expect(loadProvider('@ai-sdk/openai')).resolves.toHaveProperty('createOpenAI')
   await expect(loadProvider('@ai-sdk/nobody-made-this')).rejects.toThrow(/@ai-sdk\/nobody-made-this/)
 })
 
-it('loads the AI SDK in turns of which none takes as long as all of it', () => {
+it('loads the AI SDK over several turns of the event loop', () => {
   // In a process of its own, which has loaded none of it.
   const script = `
     const cpuMs = () => { const { user, system } = process.threadCpuUsage(); return (user + system) / 1000 }

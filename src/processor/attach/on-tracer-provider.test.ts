@@ -15,7 +15,7 @@ beforeEach(forgetGlobals)
 afterEach(forgetGlobals)
 
 describe('The global tracer provider', () => {
-  test('is found immediately where it is registered', () => {
+  test('is found immediately if it is registered', () => {
     const provider = new BasicTracerProvider()
     trace.setGlobalTracerProvider(provider)
     const found: object[] = []
@@ -23,7 +23,7 @@ describe('The global tracer provider', () => {
     expect(found).toEqual([provider])
   })
 
-  test('is found when it is registered, the first thing that the API is used for', () => {
+  test('is found when its registration is the first use of the API', () => {
     const found: object[] = []
     onTracerProvider((each) => found.push(each))
     expect(found).toEqual([])
@@ -43,7 +43,7 @@ describe('The global tracer provider', () => {
     expect(found).toEqual([provider])
   })
 
-  test('is found by everybody who waits for it', () => {
+  test('is found by all callers that wait for it', () => {
     const found: string[] = []
     onTracerProvider(() => found.push('first'))
     onTracerProvider(() => found.push('second'))
@@ -51,7 +51,7 @@ describe('The global tracer provider', () => {
     expect(found).toEqual(['first', 'second'])
   })
 
-  test('leaves the API as it would be without it', () => {
+  test('leaves the API unchanged', () => {
     onTracerProvider(() => undefined)
     trace.setGlobalTracerProvider(new BasicTracerProvider())
     const api: object = Reflect.get(globalThis, API)

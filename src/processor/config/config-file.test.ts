@@ -49,11 +49,11 @@ describe('The configuration file', () => {
     )
   })
 
-  test('that is missing is reported, with where it was looked for and what to write', () => {
+  test('that is missing is reported with the searched places and what to write', () => {
     expect(() => load({})).toThrow(/spanscore\.config\.ts, .* in .*spanscore-config-.*defineConfig\(\{ scorers/)
   })
 
-  test('in TypeScript says what to do where Node does not run TypeScript', () => {
+  test('in TypeScript says what to do if Node.js does not run TypeScript', () => {
     writeFileSync(join(cwd, 'spanscore.config.ts'), 'export default {}')
     const host = { ...thisProcess(), cwd, path: undefined, runsTypeScript: false, nodeVersion: 'v22.15.0' }
     expect(() => loadConfigFile(host)).toThrow(
@@ -78,7 +78,7 @@ describe('The configuration file', () => {
       /spanscore\.config\.mjs: expected a module that loads, got SyntaxError: .* \(line 2\)$/,
     ],
     ['import "no-such-package"', /spanscore\.config\.mjs: expected a module that loads, got .*no-such-package/],
-  ])('that does not load (%j) is named, with what it threw', (text, message) => {
+  ])('that does not load (%j) is named with its error', (text, message) => {
     expect(() => load({ 'spanscore.config.mjs': text })).toThrow(message)
   })
 
@@ -99,7 +99,7 @@ describe('The configuration file', () => {
     expect(load({ 'named.mjs': 'export const scorers = []' }, 'named.mjs')).toMatchObject({ scorers: [] })
   })
 
-  test('that exports a promise is refused, and its rejection ends nobody', async () => {
+  test('that exports a promise is refused, and its rejection does not end the process', async () => {
     const unhandled: unknown[] = []
     const note = (reason: unknown) => unhandled.push(reason)
     process.on('unhandledRejection', note)

@@ -10,7 +10,7 @@ function read(environment: Record<string, string>) {
 }
 
 describe('The SPANSCORE_* variables', () => {
-  test('set options, those of an object together', () => {
+  test('set options, including several of one object', () => {
     expect(
       read({
         SPANSCORE_SAMPLE: '0.05',
@@ -70,7 +70,7 @@ describe('The SPANSCORE_* variables', () => {
     })
   })
 
-  test('have the last word over the file, one limit at a time', () => {
+  test('take precedence over the file, for each limit separately', () => {
     const file = { sample: 1, budget: { usdPerDay: 5, callsPerMinute: 30 }, emit: { events: false } }
     expect(withEnvironment(file, { sample: 0.1, budget: { usdPerDay: 1 } })).toEqual({
       sample: 0.1,
@@ -79,7 +79,7 @@ describe('The SPANSCORE_* variables', () => {
     })
   })
 
-  test('that switch something on are read as the specification reads booleans', () => {
+  test('are read as booleans by the rules of the specification', () => {
     expect(['true', 'TRUE', ' True '].map(isOn)).toEqual([true, true, true])
     expect([undefined, '', 'false', '1', 'yes'].map(isOn)).toEqual([false, false, false, false, false])
   })
@@ -102,14 +102,14 @@ describe('Variables that have no effect', () => {
     ])
   })
 
-  test('are reported where they are misspelt or wrong', () => {
+  test('are reported if they are misspelt or wrong', () => {
     expect(report({}, { SPANSCORE_SAMPEL: '0.1', SPANSCORE_STRICT: 'yes' })).toEqual([
       'SPANSCORE_STRICT: expected true or false, got "yes"; it is ignored.',
       'SPANSCORE_SAMPEL: expected SPANSCORE_SAMPLE, got an unknown variable; it is ignored.',
     ])
   })
 
-  test('are not reported where the option has their value, as register gives it', () => {
+  test('are not reported if the option has the same value, as with register', () => {
     const environment = { SPANSCORE_SAMPLE: '0.1', SPANSCORE_METRIC_ATTRIBUTES: 'a,b', SPANSCORE_BUDGET_SHARE: '0.5' }
     const options = withEnvironment({ sample: 1, budget: { usdPerDay: 1 } }, read(environment).options)
     expect(report(options, environment)).toEqual([])

@@ -26,7 +26,7 @@ const judge = (priced: boolean, missing?: string) =>
     assess: () => ({ status: 'scored', value: 1 }),
   })
 
-test('a bare scorer gets all the defaults', () => {
+test('a scorer without an entry gets all defaults', () => {
   expect(resolveOptions({ scorers: [scorer] })).toMatchObject({
     scorers: [{ id: 'exact', scope: 'root', sample: 1, passAt: 1 }],
     budget: { callsPerMinute: 60, usdPerDay: 10, tokensPerHour: Number.POSITIVE_INFINITY, share: 1 },
@@ -47,7 +47,7 @@ test('a bare scorer gets all the defaults', () => {
   })
 })
 
-test("a scorer's own settings go before the processor's", () => {
+test('settings of a scorer take precedence over those of the processor', () => {
   const { scorers } = resolveOptions({
     sample: 0.1,
     scope: 'every-agent',
@@ -59,7 +59,7 @@ test("a scorer's own settings go before the processor's", () => {
   ])
 })
 
-describe('what is wrong is refused by its path, with what was expected and what came', () => {
+describe('wrong options are refused with their path, what was expected and what came', () => {
   test.each<[string, unknown, RegExp]>([
     ['no scorers', {}, /options\.scorers: expected a list of at least one scorer.*, got undefined/],
     [
@@ -178,7 +178,7 @@ describe('what is wrong is refused by its path, with what was expected and what 
   })
 })
 
-test('a limit in dollars that was asked for is refused where a model has no price; the default is not', () => {
+test('a configured limit in dollars is refused if a model has no price; the default limit is not', () => {
   expect(() => resolveOptions({ scorers: [judge(false)], budget: { usdPerDay: 5 } })).toThrow(
     /options\.budget\.usdPerDay: expected a price for local\/llama/,
   )
@@ -209,20 +209,23 @@ describe('the table of options', () => {
     ['ScorerEntry', source, scorerEntryTable],
     ['BudgetLimits', inGroups, budgetTable],
     ['EmitOptions', inGroups, emitTable],
-  ] as const)('says of each property of %s what its TSDoc says', (_, text, rows: Record<string, OptionRow>) => {
-    const documented = new Map<string, string>()
-    for (const match of text.matchAll(/\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*readonly (\w+)\??:/g)) {
-      const [, comment = '', name = ''] = match
-      const [doc = ''] = plain(comment)
-        .trim()
-        .split(/(?: \*)? @/)
-      documented.set(name, `${documented.get(name) ?? ''}|${doc}|`)
-    }
-    const missing = Object.entries(rows).filter(([name, { doc }]) => !documented.get(name)?.includes(`|${doc}|`))
-    expect(missing).toEqual([])
-  })
+  ] as const)(
+    'describes each property of %s with the words of its TSDoc',
+    (_, text, rows: Record<string, OptionRow>) => {
+      const documented = new Map<string, string>()
+      for (const match of text.matchAll(/\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*readonly (\w+)\??:/g)) {
+        const [, comment = '', name = ''] = match
+        const [doc = ''] = plain(comment)
+          .trim()
+          .split(/(?: \*)? @/)
+        documented.set(name, `${documented.get(name) ?? ''}|${doc}|`)
+      }
+      const missing = Object.entries(rows).filter(([name, { doc }]) => !documented.get(name)?.includes(`|${doc}|`))
+      expect(missing).toEqual([])
+    },
+  )
 
-  test('has a default that its own kind accepts, or says what happens without', () => {
+  test('has a default that its kind accepts, or says what happens without one', () => {
     const rows = [optionTable, scorerEntryTable, budgetTable, emitTable].flatMap((table) =>
       Object.entries<OptionRow>(table),
     )

@@ -27,7 +27,7 @@ test('a flush waits for the runs that were pending when it began, in whatever or
   expect(await isSettled(last)).toBe(true)
 })
 
-test('a further score of a pending run belongs to the flush that waits for the run', async () => {
+test('a flush that waits for a run also waits for further scores of it', async () => {
   const pending = new PendingRuns()
   const run = {}
   pending.add(run)
@@ -38,7 +38,7 @@ test('a further score of a pending run belongs to the flush that waits for the r
   expect(await isSettled(flush)).toBe(true)
 })
 
-test('with nothing pending nobody waits, and two flushes at the same time both end', async () => {
+test('a flush ends immediately if nothing is pending, and two concurrent flushes both end', async () => {
   const pending = new PendingRuns()
   expect(await isSettled(pending.settled())).toBe(true)
   const [early, late] = [{}, {}]

@@ -33,7 +33,7 @@ test.each([
   '/v1beta/models/gemini-3-pro:generateContent',
   '/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse',
   '/model/anthropic.claude-sonnet/converse-stream',
-])('a request to %s is one to a model', async (path) => {
+])('a request to %s is a model request', async (path) => {
   expect(await hostsSeen(() => fetch(`http://${origin}${path}`, { method: 'POST', body: '{}' }))).toEqual([origin])
 })
 
@@ -44,7 +44,7 @@ test.each(['/', '/v1/embeddings', '/api/messages', '/v1/surveys/1/responses', `/
   },
 )
 
-test('requests of node:http are seen, too', async () => {
+test('requests of node:http are observed, too', async () => {
   const hosts = await hostsSeen(async () => {
     const sent = request(`http://${origin}/v1/messages`, { method: 'POST' })
     sent.end()

@@ -23,13 +23,13 @@ test('a call that only waited is not, unless the next one waits too', () => {
   expect(calls).toEqual([false, false, false, true])
 })
 
-test('a scorer that was quick for long is caught at its second slow call', () => {
+test('a scorer that was quick for a long time is detected at its second slow call', () => {
   const speed = speedOf('a')
   for (let n = 0; n < 100; n += 1) expect(call(speed, 1, 1)).toBe(false)
   expect([call(speed, 30, 30), call(speed, 30, 30)]).toEqual([false, true])
 })
 
-test('the processor time of a scorer that is quick is not read', () => {
+test('the processor time is not read for a quick scorer', () => {
   const speed = speedOf('a')
   for (let n = 0; n < 20; n += 1) call(speed, 1, 1)
   expect(speed.start('a')).toBeUndefined()

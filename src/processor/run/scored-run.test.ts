@@ -50,7 +50,7 @@ function createScored(hasOpenSpans = false) {
   return { scored, runs, conclude }
 }
 
-test('a task goes from waiting to done once, whatever it is driven to, and is awaited until it ends', () => {
+test('a task goes from waiting to done exactly once under any transitions, and is awaited until it ends', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...states), { maxLength: 30 }), (steps) => {
       const { scored } = createScored()
@@ -68,7 +68,7 @@ test('a task goes from waiting to done once, whatever it is driven to, and is aw
   )
 })
 
-test('of a run that is settled a scorer is asked once', () => {
+test('a scorer is asked once about a settled run', () => {
   const { scored, conclude } = createScored()
   const task = ScoringTask.waiting(scored, scorer)
   scored.settle()
@@ -77,7 +77,7 @@ test('of a run that is settled a scorer is asked once', () => {
   expect(task.state).toBe('done')
 })
 
-test('a score that was asked for too early is provisional, and outdated once the run has changed', () => {
+test('a score that was requested too early is provisional, and outdated once the run has changed', () => {
   const { scored, runs, conclude } = createScored()
   const task = ScoringTask.waiting(scored, scorer)
   for (const state of ['queued', 'admitted', 'scoring'] as const) task.advance(state)
@@ -106,7 +106,7 @@ test.each([
   expect(task.state).toBe('done')
 })
 
-test('a score in line for admission when its run is settled is asked for with the run as it is', () => {
+test('a queued score is computed from the settled run', () => {
   const { scored, runs, conclude } = createScored()
   const task = ScoringTask.waiting(scored, scorer)
   task.advance('queued')

@@ -4,7 +4,7 @@ import { AgentlessRuns } from './agentless-runs.ts'
 import type { LiveGroup } from './live-span.ts'
 import type { SpanGroups } from './span-groups.ts'
 
-test('A group that is held does not keep the event loop busy where nothing is waited for', () => {
+test('A held group does not keep the event loop busy if nothing is awaited', () => {
   let nowMs = 1000
   let layouts = 0
   const runs = new AgentlessRuns({

@@ -7,7 +7,7 @@ const spanWith = (attributes: Readonly<Record<string, unknown>>) =>
   ({ name: 'chat', status: {}, attributes, events: [] }) as unknown as SdkSpanLike
 const short = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']))
 
-it('counts the characters of texts, eight bytes for all else', () => {
+it('counts the characters of texts, and eight bytes for all other values', () => {
   expect(bytesOfSpan(spanWith({ text: 'x'.repeat(1000), number: 1 })).contentBytes).toBe(4 + 1000 + 8)
 })
 
@@ -18,7 +18,7 @@ it('counts attributes beyond the usual number as what reading them takes', () =>
   expect(bytesOfSpan(spanWith(short(34_000))).contentBytes).toBeGreaterThan(16 * 1024 * 1024)
 })
 
-it('never throws: a run must not stay open for want of a number', () => {
+it('never throws, so that a run cannot stay open because of a missing number', () => {
   const trap = Object.defineProperty({}, 'trap', {
     enumerable: true,
     get() {

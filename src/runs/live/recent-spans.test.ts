@@ -16,7 +16,7 @@ function spanOf(traceId: string, spanId: string, above?: LocalSpan, topId = ''):
 }
 
 describe('RecentSpans', () => {
-  test('finds each of the latest spans by trace and span id, and none that has fallen out', () => {
+  test('finds each of the latest spans by trace and span id, and no older one', () => {
     const traces = fc.constantFrom('1'.padStart(32, '0'), '2'.padStart(32, '0'))
     const ids = fc.array(fc.tuple(traces, fc.integer({ min: 0, max: 5000 })), { maxLength: 5000 })
     fc.assert(
@@ -55,7 +55,7 @@ describe('RecentSpans', () => {
     expect(recent.find(span.context, 0)).toBe(span)
   })
 
-  test('of spans that have ended, what is above them is found', () => {
+  test('the ancestors of ended spans are found', () => {
     const recent = new RecentSpans(LIMITS)
     const root = spanOf('t', id(1), undefined, 'abcdef0123456789')
     recent.addOrdinary(root, 0)

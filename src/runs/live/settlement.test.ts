@@ -8,7 +8,7 @@ import { SpanGroup } from './span-group.ts'
 const run = (name: string, hasOpenSpans: boolean) =>
   ({ name, hasOpenSpans, nested: false, freeze: () => undefined }) as unknown as LiveRun
 
-it('settles every run of a group once, where settling one has the others looked at again', () => {
+it('settles every run of a group once, even if settling one causes the others to be checked again', () => {
   const group = new SpanGroup<LiveSpan>('t', true, 0)
   const settled: string[] = []
   const names = new Map<LiveRun, string>()

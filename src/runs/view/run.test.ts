@@ -31,15 +31,15 @@ function chat(...parts: readonly object[]) {
 const missing = (run: AgentRun | undefined) => run?.missing.map(({ what }) => what)
 
 describe('Tool calls', () => {
-  it('are unknown of an agent without a span of a model call', () => {
+  it('are unknown for an agent without a span of a model call', () => {
     expect(missing(runOf(agent))).toContain('toolCalls')
   })
 
-  it('are known to be none where a model call asked for none', () => {
+  it('are known to be none if a model call requested none', () => {
     expect(missing(runOf(agent, chat({ type: 'text', content: 'Hello.' })))).not.toContain('toolCalls')
   })
 
-  it('are known where a tool has a span of its own', () => {
+  it('are known if a tool has its own span', () => {
     expect(missing(runOf(agent, tool))).not.toContain('toolCalls')
   })
 })
@@ -48,14 +48,14 @@ describe('An answer', () => {
   const empty = { type: 'text', content: '' }
   const call = { type: 'tool_call', id: '1', name: 'search', arguments: {} }
 
-  it('that is recorded and has no words is empty, and not missing', () => {
+  it('that is recorded without text is empty, and not missing', () => {
     const run = runOf(agent, chat(empty))
     expect(run?.output).toBe('')
     expect(run?.missing.map(({ what }) => what)).not.toContain('output')
     expect(runOf(agent)?.output).toBeUndefined()
   })
 
-  it('is not the text beside calls, or before a tool', () => {
+  it('is not the text beside tool calls, or before a tool', () => {
     expect(runOf(agent, chat(empty, call))?.output).toBeUndefined()
     expect(runOf(agent, chat(empty), tool)?.output).toBeUndefined()
   })
@@ -67,7 +67,7 @@ describe('An answer', () => {
       { 'ai.response.text': '', 'ai.response.toolCalls': '[{"toolCallId":"1","toolName":"t"}]' },
       undefined,
     ],
-  ])("without words is read from the AI SDK's spans where it is %s", (_, attributes, output) => {
+  ])('without text is read from spans of the AI SDK if it is %s', (_, attributes, output) => {
     const run = runOf({
       spanId: 'a',
       scope: { name: 'ai' },
@@ -119,7 +119,7 @@ describe('An agent below a tool whose own span says nothing', () => {
     expect(child).toMatchObject({ agent: { name: 'search' }, userInput: 'Sum?', output: '3' })
   })
 
-  it('has nothing where the tool has nothing that reads as a question', () => {
+  it('has no question if the arguments of the tool contain none', () => {
     const attributes = { 'gen_ai.tool.call.arguments': JSON.stringify({ a: 1, b: 'x', c: 'y' }) }
     const [child] = runOf(agent, starting(attributes), inner)?.children ?? []
     expect(child?.userInput).toBeUndefined()
@@ -134,19 +134,19 @@ describe('The question', () => {
   })
   const call = { ...chat(), attributes: { ...chat().attributes, 'gen_ai.input.messages': request('Warm "now"?') } }
 
-  it("is the model's where the agent's span holds a whole state around it", () => {
+  it('comes from the model call if the agent span holds a whole state', () => {
     expect(runOf(given(JSON.stringify({ state: { question: 'Warm "now"?' } })), call)?.userInput).toBe('Warm "now"?')
     expect(runOf(given(`RunInput(content='Warm "now"?', id=None)`), call)?.userInput).toBe('Warm "now"?')
   })
 
-  it("is the agent's where that is what was asked", () => {
+  it('comes from the agent span if that has the question', () => {
     expect(runOf(given('{"city": "Oslo"}'), call)?.userInput).toBe('{"city": "Oslo"}')
     expect(runOf(given('Is it Warm "now"? Say.'), call)?.userInput).toBe('Is it Warm "now"? Say.')
   })
 })
 
 describe('Tokens', () => {
-  it('are not those of one step where no model has a span', () => {
+  it('are not those of one step if no model has a span', () => {
     const step = {
       spanId: 's',
       parentSpanId: 'a',
@@ -155,7 +155,7 @@ describe('Tokens', () => {
     expect(runOf(agent, step)?.usage).toEqual({})
   })
 
-  it('are summed over spans of models whose operation has a name of its own', () => {
+  it('are summed over model spans with custom operation names', () => {
     const attributes = { 'gen_ai.operation.name': 'call_llm', 'gen_ai.request.model': 'm' }
     const called = (spanId: string, tokens: number) => ({
       spanId,
@@ -192,7 +192,7 @@ function sharedRun(): AgentRun | undefined {
 }
 
 describe('A run that several scorers share', () => {
-  it('has nothing in it that one of them could change for the others', () => {
+  it('has nothing that one of them could change for the others', () => {
     const reached = new Set<object>()
     const visit = (value: unknown): void => {
       if (typeof value !== 'object' || value === null || reached.has(value)) return
@@ -210,7 +210,7 @@ describe('A run that several scorers share', () => {
     expect([...reached].filter((value) => !Object.isFrozen(value))).toEqual([])
   })
 
-  it('says so to a scorer that tries, and stays as it was', () => {
+  it('throws an error for a scorer that tries, and does not change', () => {
     const run = sharedRun()
     const before = JSON.stringify(run)
     const attempts: (() => unknown)[] = [

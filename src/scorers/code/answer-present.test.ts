@@ -33,7 +33,7 @@ describe('answer present', () => {
     })
   })
 
-  it('takes a refusal for an answer where it is asked to, and knows further ones', () => {
+  it('accepts refusals as answers if configured, and recognises additional ones', () => {
     expect(saying(createAnswerPresentScorer({ allowRefusals: true }), "I can't help with that.")).toMatchObject({
       value: 1,
     })

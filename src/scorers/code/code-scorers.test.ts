@@ -25,7 +25,7 @@ describe('every code scorer', () => {
     createAnswerPresentScorer(),
   ]
 
-  it('is synchronous, and gives a number in its range with an explanation, or says why not, whatever the run', () => {
+  it('is synchronous, and gives any run a number in its range with an explanation, or a reason why not', () => {
     const anyCall = fc.record({
       name: fc.constantFrom('a', 'b', ''),
       arguments: fc.jsonValue(),
@@ -48,7 +48,7 @@ describe('every code scorer', () => {
     )
   })
 
-  it('has its own id, a description, and a version that its options are part of', () => {
+  it('has an id, a description, and a version that depends on its options', () => {
     expect(new Set(scorers.map(({ id }) => id)).size).toBe(scorers.length)
     expect(scorers.every(({ description, inline, kind }) => description.length > 20 && inline && kind === 'code')).toBe(
       true,

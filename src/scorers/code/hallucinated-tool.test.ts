@@ -17,13 +17,13 @@ describe('hallucinated tool', () => {
     expect(score(createHallucinatedToolScorer({ tools: ['x'] }), { toolCalls: calls('x') })).toMatchObject({ value: 0 })
   })
 
-  it('takes the tools of the provider for offered', () => {
+  it('counts tools of the provider as offered', () => {
     expect(
       score(scorer, { availableTools, toolCalls: [call('web_search', {}, { providerExecuted: true })] }),
     ).toMatchObject({ value: 0 })
   })
 
-  it('sees refusals where the offered tools were not recorded, and is skipped without any', () => {
+  it('counts refusals if the offered tools were not recorded, and is skipped without any', () => {
     const refused = call(
       'x',
       {},

@@ -19,7 +19,7 @@ describe('keyword coverage', () => {
     expect(saying(createKeywordCoverageScorer({ keywords }), answer)).toMatchObject({ value })
   })
 
-  it('heeds case and parts of words where it is asked to', () => {
+  it('distinguishes case and parts of words if configured', () => {
     expect(saying(createKeywordCoverageScorer({ keywords: ['Cat'], caseSensitive: true }), 'cat')).toMatchObject({
       value: 0,
     })

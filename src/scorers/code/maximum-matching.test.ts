@@ -25,7 +25,7 @@ function bruteForce(
 }
 
 describe('maximum matching', () => {
-  it('finds as many pairs as trying all ways does, each one allowed and none twice', () => {
+  it('finds as many pairs as an exhaustive search, each one allowed and none twice', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }), { maxLength: 6 }), (fits) => {
         const partners = matched(fits.length, 5, (left, right) => fits[left]?.[right] ?? false)
@@ -38,7 +38,7 @@ describe('maximum matching', () => {
     )
   })
 
-  it('finds the pairs that taking the first that fits would miss', () => {
+  it('finds pairs that a greedy choice would miss', () => {
     const fits = [
       [true, true],
       [true, false],
@@ -46,12 +46,12 @@ describe('maximum matching', () => {
     expect(matched(2, 2, (left, right) => fits[left]?.[right] ?? false)).toEqual([1, 0])
   })
 
-  it('pairs a thousand with a thousand where each fits its neighbours only', () => {
+  it('pairs a thousand with a thousand if each fits its neighbours only', () => {
     const partners = matched(1000, 1000, (left, right) => right === left || right === left - 1)
     expect(partners.every((partner) => partner !== undefined)).toBe(true)
   })
 
-  it('pauses where there is much to look at, and not where there is little', () => {
+  it('pauses if there is much work, and not if there is little', () => {
     expect(maximumMatching(100, 100, () => true).next().done).toBe(true)
     const steps = maximumMatching(300, 8000, () => true)
     let pauses = 0

@@ -15,13 +15,13 @@ describe('output format', () => {
     expect(saying(createOutputFormatScorer({ schema: total }), answer)).toMatchObject({ value })
   })
 
-  it('takes a fence for JSON where that is allowed', () => {
+  it('accepts a code fence around JSON if configured', () => {
     expect(
       saying(createOutputFormatScorer({ json: true, allowFence: true }), '```json\n{"total":1}\n```'),
     ).toMatchObject({ value: 1 })
   })
 
-  it('gives the share of checks that hold, and says which do not', () => {
+  it('gives the share of checks that pass, and names the others', () => {
     const scorer = createOutputFormatScorer({
       pattern: [/^- /m, /\d/g],
       forbidden: /sorry/i,
@@ -37,7 +37,7 @@ describe('output format', () => {
     })
   })
 
-  it('refuses no checks', () => {
+  it('refuses to be made without checks', () => {
     expect(() => createOutputFormatScorer({})).toThrow(/at least one of json/)
   })
 })

@@ -34,7 +34,7 @@ test.each(schemas)('a slow pattern of a recorded schema, by %s, takes no time', 
   expect(score.status).toBe('scored')
 })
 
-test('patterns of recorded schemas still find what is wrong', async () => {
+test('patterns of recorded schemas still find errors', async () => {
   const parameters = { properties: { zip: { type: 'string', pattern: '^\\d{5}$' } } }
   const scorer = createToolArgumentsScorer()
   const toolCalls = [call('t', { zip: '12345' }), call('t', { zip: '1234' })]
@@ -42,7 +42,7 @@ test('patterns of recorded schemas still find what is wrong', async () => {
   expect(score).toMatchObject({ status: 'scored', value: 0.5, explanation: expect.stringContaining('must match') })
 })
 
-test('what is not supported asserts nothing, not even below not, and is named', async () => {
+test('an unsupported pattern asserts nothing, not even below not, and is named', async () => {
   const parameters = {
     properties: {
       a: { pattern: '^(?!x)' },
@@ -61,7 +61,7 @@ test('what is not supported asserts nothing, not even below not, and is named', 
   expect(score).toMatchObject({ details: { unchecked: expect.arrayContaining([expect.stringContaining('(?!x)')]) } })
 })
 
-test('schemas that ask for more than they may are left unchecked in part, in bounded time', async () => {
+test('schemas that exceed the limits are checked in part, in bounded time', async () => {
   const many = Array.from({ length: 3000 }, (_, index) => ({ text: `${index}`.repeat(20) }))
   const parameters = { properties: { list: { items: { enum: many }, uniqueItems: true } } }
   const args = { list: Array.from({ length: 3000 }, (_, index) => ({ text: `x${index}`.repeat(20) })) }

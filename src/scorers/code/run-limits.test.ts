@@ -13,7 +13,7 @@ describe('run limits', () => {
     endTimeMs: 3000,
   }
 
-  it('gives the share of limits that were kept, and names the others and what is unknown', () => {
+  it('gives the share of limits that were kept, and names the others and unknown values', () => {
     const scorer = createRunLimitsScorer({
       maxSteps: 2,
       maxToolCalls: 2,
@@ -28,14 +28,14 @@ describe('run limits', () => {
     expect(score(createRunLimitsScorer({ maxSteps: 3 }), run)).toMatchObject({ value: 1, label: 'pass' })
   })
 
-  it('is skipped where nothing is known, as of the time of a run made of messages', () => {
+  it('is skipped if no value is known, such as the duration of a run made from messages', () => {
     expect(score(createRunLimitsScorer({ maxDurationMs: 5 }))).toMatchObject({
       status: 'skipped',
       reason: 'no-content',
     })
   })
 
-  it('refuses no limit, and one that is none', () => {
+  it('refuses to be made without a limit, or with an invalid one', () => {
     expect(() => createRunLimitsScorer({})).toThrow(/at least one of maxSteps/)
     expect(() => createRunLimitsScorer({ maxSteps: -1 })).toThrow(/maxSteps to be a non-negative number/)
   })

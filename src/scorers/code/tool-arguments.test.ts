@@ -11,7 +11,7 @@ describe('tool arguments', () => {
   }
   const offered = { availableTools: [weather] }
 
-  it('gives the share of calls that are valid by the recorded schema, and says what is wrong', () => {
+  it('gives the share of calls that are valid by the recorded schema, and names the errors', () => {
     const toolCalls = [call('weather', { city: 'Oslo' }), call('weather', { city: 5 }), call('other', { anything: 1 })]
     expect(score(createToolArgumentsScorer(), { ...offered, toolCalls })).toMatchObject({
       value: 0.5,
@@ -26,19 +26,19 @@ describe('tool arguments', () => {
     })
   })
 
-  it('takes text that is no JSON for what it is', () => {
+  it('treats text that is not JSON as text', () => {
     expect(score(createToolArgumentsScorer(), { ...offered, toolCalls: [call('weather', '{"city":')] })).toMatchObject({
       value: 0,
     })
   })
 
-  it('lets pass what the schema lets pass, but not in strict mode', () => {
+  it('allows additional properties that the schema allows, but not in strict mode', () => {
     const run = { ...offered, toolCalls: [call('weather', { city: 'Oslo', unit: 'C' })] }
     expect(score(createToolArgumentsScorer(), run)).toMatchObject({ value: 1 })
     expect(score(createToolArgumentsScorer({ strict: true }), run)).toMatchObject({ value: 0 })
   })
 
-  it('takes the tools of its options where the run recorded none', () => {
+  it('uses the tools of its options if the run recorded none', () => {
     const run = { toolCalls: [call('weather', {})] }
     expect(score(createToolArgumentsScorer({ tools: [weather] }), run)).toMatchObject({ value: 0 })
     expect(score(createToolArgumentsScorer(), run)).toMatchObject({ status: 'skipped', reason: 'no-content' })
@@ -60,7 +60,7 @@ describe('tool arguments', () => {
     })
   })
 
-  it('compares thousands of calls with hundreds of expected ones without holding up the event loop', async () => {
+  it('compares thousands of calls with hundreds of expected ones without blocking the event loop', async () => {
     const expected = Array.from({ length: 300 }, (_, index) => ({
       name: 'weather',
       arguments: { city: [`City ${index}`] },
@@ -88,7 +88,7 @@ describe('tool arguments', () => {
     expect(score(createToolArgumentsScorer(), { ...offered, toolCalls: [unknown] })).toMatchObject({ value: 0 })
   })
 
-  it('refuses values that are no lists', () => {
+  it('refuses values that are not lists', () => {
     // @ts-expect-error a value where a list of values is expected
     expect(() => createToolArgumentsScorer({ expected: [{ name: 'a', arguments: { city: 'Oslo' } }] })).toThrow(
       /\[allowed/,

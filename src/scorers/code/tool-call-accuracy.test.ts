@@ -138,7 +138,7 @@ describe('tool call accuracy by code', () => {
     expect(score).toBe(1)
   })
 
-  it('takes what a run expects of itself before what the options say', () => {
+  it('prefers the expectation of the run itself to the options', () => {
     const scorer = createToolCallAccuracyScorerCode({ expectedTool: () => undefined, strictMode: true })
     const value = (attribute: unknown, names: string) => {
       const evaluation = evaluate(scorer, live(names, { attributes: { 'spanscore.expected_tools': attribute } }))
@@ -150,7 +150,7 @@ describe('tool call accuracy by code', () => {
     expect(value(undefined, 'a')).toMatchObject({ status: 'skipped', reason: 'not-applicable' })
   })
 
-  it('asks a function for each run', async () => {
+  it('calls a function for each run', async () => {
     const scorer = createToolCallAccuracyScorerCode({
       expectedTool: (run) => (run.userInput === 'Do it.' ? 'a' : undefined),
     })
@@ -166,7 +166,7 @@ describe('tool call accuracy by code', () => {
     expect(evaluate(scorer, live('', { availableTools: [{ name: 'a' }] }))).toMatchObject({ score: { value: 0 } })
   })
 
-  it('in flexible order is 1 exactly where the order can be got by leaving calls out', async () => {
+  it('in flexible order gives 1 exactly if the order remains after calls are removed', async () => {
     const letters = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 7 })
     const leavingOut = (calls: readonly string[]): string[] =>
       calls.length === 0 ? [''] : leavingOut(calls.slice(1)).flatMap((rest) => [rest, `${calls[0]}${rest}`])

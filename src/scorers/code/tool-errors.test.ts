@@ -8,7 +8,7 @@ const failed = (name: string) => call(name, {}, { status: 'error', error: { mess
 describe('tool errors', () => {
   const toolCalls = [failed('a'), call('a'), failed('b'), call('c', {}, { status: 'unknown' })]
 
-  it('gives the share of calls that failed, and says which were recovered from', () => {
+  it('gives the share of calls that failed, and says from how many the run recovered', () => {
     expect(score(createToolErrorsScorer(), { toolCalls })).toMatchObject({
       value: 2 / 3,
       explanation: '2 of 3 calls failed, and the run recovered from 1 of them; the first: a (no such city).',

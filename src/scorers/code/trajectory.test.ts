@@ -38,7 +38,7 @@ describe('trajectory', () => {
     expect(score(scorer, { toolCalls: calls(made) })).toMatchObject({ status: 'scored', value })
   })
 
-  it('counts precision, recall and F1 over repeats, so that a hundred calls beside the right one cost something', () => {
+  it('counts repeats in precision, recall and F1, so that a hundred needless calls lower them', () => {
     const made = { toolCalls: calls(`a${'x'.repeat(99)}`) }
     expect(score(measuring('precision'), made)).toMatchObject({ value: 0.01 })
     expect(score(measuring('recall'), made)).toMatchObject({ value: 0.5 })
@@ -49,13 +49,13 @@ describe('trajectory', () => {
     })
   })
 
-  it('pairs as many as can be paired, where the first that fits would leave one out', () => {
+  it('pairs as many calls as possible, even if a greedy choice would leave one out', () => {
     const expected = [{ name: 'book' }, { name: 'book', arguments: { seat: 'aisle' } }]
     const made = { toolCalls: [call('book', { seat: 'aisle' }), call('book', { seat: 'window' })] }
     expect(score(createTrajectoryScorer({ expected, mode: 'unordered' }), made)).toMatchObject({ value: 1 })
   })
 
-  it('compares the arguments that are expected, and leaves the others free', () => {
+  it('compares the expected arguments, and allows any others', () => {
     const made = { toolCalls: [call('a', { city: 'Oslo', stops: [{ x: 1, y: 2 }] })] }
     expect(score(expecting({ stops: [{ y: 2, x: 1 }] }), made)).toMatchObject({ value: 1 })
     expect(score(expecting({ city: 'Bergen' }), made)).toMatchObject({ value: 0 })
@@ -75,7 +75,7 @@ describe('trajectory', () => {
     })
   })
 
-  it('leaves out the tools that do not count, asks a function, and takes what the run expects of itself', () => {
+  it('ignores the named tools, calls a function, and prefers the expectation of the run itself', () => {
     const scorer = createTrajectoryScorer({
       expected: (run) => (run.agent.name === 'x' ? ['a'] : undefined),
       mode: 'exact',
@@ -87,7 +87,7 @@ describe('trajectory', () => {
     expect(score(scorer, { attributes, toolCalls: calls('ab') })).toMatchObject({ value: 1 })
   })
 
-  it('is skipped where arguments are to be compared and were not recorded', () => {
+  it('is skipped if arguments must be compared and were not recorded', () => {
     const run = {
       toolCalls: [call('a', undefined, { arguments: undefined as never })],
       ...notRecorded('toolCalls[0].arguments'),

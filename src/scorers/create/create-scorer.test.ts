@@ -21,7 +21,7 @@ const versionOf = (version: number | undefined, score: () => number): string =>
   createScorer({ id: 'v', description: '', ...(version !== undefined && { version }) }).generateScore(score).version
 
 describe('createScorer', () => {
-  it('hands the result of each step to the next and gives all of them back', async () => {
+  it('passes the result of each step to the next, and returns all of them', async () => {
     const result = await rivers().run(given)
     expect(result).toMatchObject({
       ...given,
@@ -61,7 +61,7 @@ describe('createScorer', () => {
     >()
   })
 
-  it('types input and output by the schemas of `type`, and has them as they were given', async () => {
+  it('types input and output by the schemas of `type`, and passes them unchanged', async () => {
     const scorer = createScorer({
       name: 'Echo length',
       description: 'Whether the answer is as long as the question.',
@@ -95,7 +95,7 @@ describe('createScorer', () => {
     await expect(scorer.run({ input: 'x', output: Promise.resolve('y') })).rejects.toThrow('got a promise')
   })
 
-  it('has the messages in one form beside the form they were given in, and the expected answer', async () => {
+  it('has the messages in a common form beside the given form, and the expected answer', async () => {
     const seen: unknown[] = []
     const scorer = createScorer({ id: 'seen', description: '', type: 'agent' }).generateScore(
       ({ run, agentRun: neutral }) => {
@@ -121,7 +121,7 @@ describe('createScorer', () => {
     expect((await evaluation).score).toMatchObject({ status: 'scored', value: 0.5, label: 'fail' })
   })
 
-  it('is a scorer without its reason, and stays one when a reason is added', async () => {
+  it('is a complete scorer without a reason step, and does not change when one is added', async () => {
     const bare = createScorer({ id: 'bare', description: '' }).generateScore(() => 1)
     const reasoned = bare.generateReason(() => 'because')
     expect((await bare.run(given)).reason).toBeUndefined()
@@ -142,7 +142,7 @@ describe('createScorer', () => {
     expect(evaluate(scorer, agentRun)).toMatchObject({ score: { status: 'failed', code: 'invalid-score' } })
   })
 
-  it('turns what a step throws into a failed score, and keeps it as the cause of the rejection', async () => {
+  it('turns an error of a step into a failed score, and keeps it as the cause of the rejection', async () => {
     const boom = new Error('boom')
     const scorer = createScorer({ id: 'thrower', description: '' })
       .preprocess(() => {
@@ -153,7 +153,7 @@ describe('createScorer', () => {
     await expect(scorer.run(given)).rejects.toMatchObject({ message: expect.stringContaining('boom'), cause: boom })
   })
 
-  it('has a version that changes with the declared one, and with the steps where none is declared', () => {
+  it('has a version that changes with the declared one, or with the steps if none is declared', () => {
     expect(versionOf(1, () => 1)).toBe(versionOf(1, () => 0))
     expect(versionOf(1, () => 1)).not.toBe(versionOf(2, () => 1))
     expect(versionOf(undefined, () => 1)).not.toBe(versionOf(undefined, () => 0))

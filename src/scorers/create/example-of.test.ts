@@ -26,7 +26,7 @@ describe('exampleOf', () => {
     expect(shape.safeParse(example).success).toBe(true)
   })
 
-  it('is the least of what there is: what is copied earns nothing', () => {
+  it('is the least favourable value: a copied example earns nothing', () => {
     expect(
       exampleOf({
         type: 'object',
@@ -39,7 +39,7 @@ describe('exampleOf', () => {
     ).toEqual({ verdict: 'bad', score: 1, ok: false })
   })
 
-  it('comes to an end where a schema speaks of itself, or of what is not there', () => {
+  it('terminates if a schema refers to itself, or to a missing definition', () => {
     expect(JSON.stringify(exampleOf(z.toJSONSchema(tree))).length).toBeLessThan(500)
     expect(exampleOf({ type: 'object', properties: { a: { $ref: '#/$defs/none' }, b: true } })).toEqual({
       a: '…',

@@ -53,7 +53,7 @@ const verdictBy = (model: TextModel, settings: Partial<StepJudge> = {}) =>
     .generateScore(({ results }) => (results.analyzeStepResult.verdict === 'good' ? 1 : 0))
 
 describe('a scorer with prompt steps', () => {
-  it('asks the judge for each prompt, takes the replies by their schema, and reports what they took', async () => {
+  it('asks the judge for each prompt, reads the replies by their schema, and reports the usage', async () => {
     const scorer = await riversBy(['{"rivers":["Rhine","Elbe"]}', '```json\n{"reason":"Two of four."}\n```'])
     expect(scorer.kind).toBe('judge')
     expect(scorer.passAt).toBe(0.7)
@@ -85,7 +85,7 @@ describe('a scorer with prompt steps', () => {
     await expect((await riversBy(script)).run(given)).rejects.toThrow(message)
   })
 
-  it('gives a score out of a prompt alone', async () => {
+  it('scores with a single prompt', async () => {
     server = await createScriptedOpenAIServer(['{"score":4.5}'])
     const scorer = createScorer({
       id: 'tone',
@@ -100,7 +100,7 @@ describe('a scorer with prompt steps', () => {
     expect(server.requests[0]?.userText).toContain('from 0 to 5')
   })
 
-  it('takes JSON Schema as the shape of a reply', async () => {
+  it('accepts JSON Schema as the shape of a reply', async () => {
     server = await createScriptedOpenAIServer(['{"polite":true}'])
     const scorer = createScorer({ id: 'polite', description: '', judge: { model: { id: 'm', url: server.url } } })
       .analyze({
@@ -112,7 +112,7 @@ describe('a scorer with prompt steps', () => {
     await expect(scorer.run(given)).resolves.toMatchObject({ score: 1 })
   })
 
-  it('shows what a reply looks like, and asks a control question that the schema holds', async () => {
+  it('shows an example of a reply, and asks a control question as part of the schema', async () => {
     const model = createScriptedJudge({ json: { verdict: 'good' } })
     await verdictBy(model).run(given)
     const [call] = model.calls
@@ -126,14 +126,14 @@ describe('a scorer with prompt steps', () => {
     })
   })
 
-  it('gives the step its reply without the control answer, which strict schemas would refuse', async () => {
+  it('removes the control answer from the reply of a step, because strict schemas would refuse it', async () => {
     const result = await verdictBy(createScriptedJudge({ json: { verdict: 'good' } }), { requireControl: true }).run(
       given,
     )
     expect(result.analyzeStepResult).toEqual({ verdict: 'good' })
   })
 
-  it.each(['yes', ' Yes ', true, 'perhaps', null])('is void where the control answer is %j', async (answer) => {
+  it.each(['yes', ' Yes ', true, 'perhaps', null])('is void if the control answer is %j', async (answer) => {
     const model = createScriptedJudge(({ prompt }) => ({
       text: JSON.stringify({ verdict: 'good', [keyIn(prompt)]: answer }),
     }))
@@ -142,7 +142,7 @@ describe('a scorer with prompt steps', () => {
     })
   })
 
-  it('takes a reply without the control answer, unless it is required: then it is asked for once more', async () => {
+  it('accepts a reply without the control answer, unless it is required: then it asks once more', async () => {
     expect((await verdictBy(silent()).run(given)).score).toBe(1)
     await expect(verdictBy(silent(), { requireControl: true }).run(given)).rejects.toMatchObject({
       evaluation: { score: { status: 'failed', code: 'judge-unanswered' }, judge: { calls: 2 } },
@@ -153,7 +153,7 @@ describe('a scorer with prompt steps', () => {
     expect((await verdictBy(late, { requireControl: true }).run(given)).score).toBe(0)
   })
 
-  it('does not take the control answer from a repair, which puts in whatever the schema asks for', async () => {
+  it('does not use the control answer of a repair, which fills in whatever the schema requires', async () => {
     const model = createScriptedJudge(({ prompt }) =>
       prompt.startsWith('This reply could not be read')
         ? { text: JSON.stringify({ verdict: 'good', [keyIn(model.calls.at(-2)?.prompt ?? '')]: 'no' }) }
@@ -164,7 +164,7 @@ describe('a scorer with prompt steps', () => {
     })
   })
 
-  it('asks once more where the reply is empty', async () => {
+  it('asks once more if the reply is empty', async () => {
     const model = createScriptedJudge(({ index }) => (index === 0 ? '' : { json: { verdict: 'good' } }))
     expect(await verdictBy(model).run(given)).toMatchObject({ score: 1, evaluation: { judge: { calls: 2 } } })
     await expect(verdictBy(createScriptedJudge('')).run(given)).rejects.toMatchObject({
@@ -172,7 +172,7 @@ describe('a scorer with prompt steps', () => {
     })
   })
 
-  it('asks no control question where the reply has no place for one', async () => {
+  it('asks no control question if the reply has no place for one', async () => {
     const model = createScriptedJudge({ text: '["Rhine"]' })
     const scorer = createScorer({ id: 'x', description: '', judge: { model, requireControl: true } })
       .analyze({ description: '', outputSchema: { type: 'array' }, createPrompt: () => 'Which?' })
@@ -181,19 +181,19 @@ describe('a scorer with prompt steps', () => {
     expect(model.calls[0]?.prompt).not.toContain('control')
   })
 
-  it('cuts what is quoted to what a prompt may hold', async () => {
+  it('cuts quoted text to the limit of the prompt', async () => {
     const model = createScriptedJudge({ json: { verdict: 'good' } })
     await verdictBy(model, { maxPromptBytes: 8192 }).run({ input: 'Hi', output: 'x'.repeat(100_000) })
     expect(Buffer.byteLength(model.calls[0]?.prompt ?? '')).toBeLessThan(10_000)
     expect(model.calls[0]?.prompt).toMatch(/x\[[0-9a-f]{8}: \d+ bytes cut\]x/)
   })
 
-  it('has a version that changes with what it requires of the judge', () => {
+  it('has a version that changes with the settings of its judge', () => {
     const model = createScriptedJudge({})
     expect(verdictBy(model, { requireControl: true }).version).not.toBe(verdictBy(model).version)
   })
 
-  it('is refused without a judge, and where it is to run inline', () => {
+  it('is refused without a judge, and with inline', () => {
     const prompt = { description: 'Rates.', createPrompt: () => '' }
     expect(() => createScorer({ id: 'x', description: '' }).generateScore(prompt)).toThrow(
       /expected judge: \{ model \}/,

@@ -25,7 +25,7 @@ describe('rubric', () => {
     expect(result.analyzeStepResult?.criteria.map(({ id }) => id)).toEqual(['polite', 'correct', 'safe'])
   })
 
-  it('shows the judge neither weights nor which criteria are required', async () => {
+  it('hides weights and required flags from the judge', async () => {
     const model = createScriptedJudge({ verdicts: { polite: 'pass', correct: 'pass', safe: 'pass' } })
     await createRubricScorer({ model, criteria }).run(run)
     expect(model.calls[0]?.prompt).not.toMatch(/weight|required/)

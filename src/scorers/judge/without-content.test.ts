@@ -94,7 +94,7 @@ const scorers: Readonly<Record<string, readonly [(model: TextModel) => Scorer, J
 }
 
 describe.each(Object.entries(scorers))('%s', (_, [make, script, expected]) => {
-  it('explains its score with and without what the run and the judge said', async () => {
+  it('explains its score with and without content of the run and the judge', async () => {
     const { score } = await evaluate(make(createScriptedJudge(script)), run)
     expect(score).toMatchObject({ status: 'scored', explanation: expect.stringContaining(SECRET) })
     const { explanationWithoutContent = '' } = score.status === 'scored' ? score : {}
@@ -102,7 +102,7 @@ describe.each(Object.entries(scorers))('%s', (_, [make, script, expected]) => {
     expect(explanationWithoutContent).not.toContain(SECRET)
   })
 
-  it('names the cause of a failed call without what the provider said', async () => {
+  it('names the cause of a failed call without the text of the provider', async () => {
     const error = Object.assign(new Error(`The prompt "${SECRET}" is too long.`), {
       name: 'AI_APICallError',
       statusCode: 400,

@@ -12,7 +12,7 @@ const id = fc.oneof(
 )
 
 describe('KnownIds', () => {
-  it('knows what a set knows, however many ids there are and however they end', () => {
+  it('contains the same ids as a set, however many there are and however they end', () => {
     fc.assert(
       fc.property(
         fc.array(id, { maxLength: 400, size: 'max' }),

@@ -354,7 +354,7 @@ describe('the output of .run()', () => {
     ).toEqual([])
   })
 
-  it('counts an id once, in whatever message and form it is repeated, and learns the result from any of them', () => {
+  it('counts a repeated id once in any message and form, and takes the result from any of them', () => {
     const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'weather', input: args }
     const output = [
       { role: 'assistant', content: [call] },
@@ -370,7 +370,7 @@ describe('the output of .run()', () => {
     ).toEqual(['c1', 'c2'])
   })
 
-  it('does not take the result of an earlier call for a new one', () => {
+  it('does not count the result of an earlier call as a new call', () => {
     const input = [
       { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c0', toolName: 'weather', input: args }] },
     ]
@@ -380,7 +380,7 @@ describe('the output of .run()', () => {
     expect(callsOf(output, input)).toEqual([])
   })
 
-  it('takes time in proportion to the calls, however far their results are from them', () => {
+  it('takes time in proportion to the number of calls, however far away their results are', () => {
     const ids = Array.from({ length: 50_000 }, (_, index) => `c${index}`)
     const calls = ids.map((toolCallId) => ({ type: 'tool-call', toolCallId, toolName: 'weather', input: args }))
     const results = ids.map((toolCallId) => ({ type: 'tool-result', toolCallId, toolName: 'weather', output: result }))
@@ -407,7 +407,7 @@ describe('a run made of messages', () => {
     expect(runOf('b').id).not.toBe(runOf('b').id)
   })
 
-  it('is a run, and one that was read back from JSON is too', () => {
+  it('is recognised as a run, also after it was read back from JSON', () => {
     const { run } = toRunInput(createAgentTestRun({ output: 'b' }))
     expect(toRunInput(run)).toEqual({ run })
     expect(isAgentRun(JSON.parse(JSON.stringify(run)))).toBe(true)
@@ -425,7 +425,7 @@ describe('a run made of messages', () => {
     expect(() => toRunInput(given)).toThrow(message)
   })
 
-  it('never throws anything but a TypeError, whatever it is given', () => {
+  it('throws nothing but a TypeError for any input', () => {
     fc.assert(
       fc.property(
         fc.anything({ withBigInt: true, withNullPrototype: true }),

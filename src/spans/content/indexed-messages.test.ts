@@ -51,7 +51,7 @@ it('reads blocks in the place of the message', () => {
   expect(toolCallsIn(messages).map(({ name }) => name)).toEqual(['search'])
 })
 
-it('takes nothing over from keys of other people', () => {
+it('ignores keys of other libraries', () => {
   const messages = fromIndexed(
     { 'p.0.__proto__.polluted': 1, 'p.0.content.__proto__.x': 1, 'p.0.role': 'user' },
     'p.',

@@ -95,7 +95,7 @@ describe("a tool's answer", () => {
     expect(toMessage(message)?.parts).toEqual([response])
   })
 
-  it('says that it is an error where the library does', () => {
+  it('is marked as an error if the library marks it', () => {
     const output = { type: 'error-text', value: 'boom' }
     const message = { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', toolName: 'x', output }] }
     expect(toMessage(message)?.parts).toEqual([
@@ -114,13 +114,13 @@ describe('text', () => {
     expect(toMessage({ role: 'assistant', parts })?.text).toBe('ab')
   })
 
-  it('is no message where it is only text, and where it was cut off', () => {
+  it('is not a message if it is only text, or was cut off', () => {
     expect(toMessages('hello')).toBeUndefined()
     expect(toMessages('[{"role":"user","parts":[{"type":"te')).toBeUndefined()
     expect(toInstructions('[{"type":"text","content":"Be br')).toBeUndefined()
   })
 
-  it('keeps roles and kinds that nobody knows, `constructor` too', () => {
+  it('keeps unknown roles and kinds, such as `constructor`', () => {
     expect(toMessage({ role: 'constructor', parts: [{ type: 'constructor', a: 1 }] })).toEqual({
       role: 'constructor',
       parts: [{ type: 'unknown', value: { type: 'constructor', a: 1 } }],
@@ -150,13 +150,13 @@ describe('the tools that were offered', () => {
     expect(toToolDefinitions(JSON.stringify(tools))).toEqual([tool])
   })
 
-  it('are names alone where nothing more was written', () => {
+  it('have only names if nothing else was written', () => {
     expect(toToolDefinitions('["weather","search"]')).toEqual([{ name: 'weather' }, { name: 'search' }])
   })
 })
 
 describe('blocks around a result', () => {
-  it('are taken off, and only they', () => {
+  it('are removed, and nothing else is', () => {
     expect(unwrapBlocks([{ json: { $value: [1] } }])).toEqual([1])
     expect(
       unwrapBlocks([

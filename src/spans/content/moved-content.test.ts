@@ -21,7 +21,7 @@ function namesOf(input: object[], output: object[]): string[] {
   return restored({}, { input: { messages: input }, output: { messages: output } }).events.map(({ name }) => name)
 }
 
-it('leaves spans alone of which no content was moved', () => {
+it('does not change spans without moved content', () => {
   const span = sourceSpan()
   const log = { traceId: '', spanId: '', eventName: 'lib', timeMs: 1, attributes: {}, scope: { name: 'lib' } }
   expect(
@@ -36,7 +36,7 @@ it.each([
   ['openinference.span.kind', 'input.value', 'output.value'],
   ['traceloop.span.kind', 'traceloop.entity.input', 'traceloop.entity.output'],
   ['other', 'gen_ai.prompt', 'gen_ai.completion'],
-])('gives texts back to the attributes of a span with %s', (kind, input, output) => {
+])('restores texts to the attributes of a span with %s', (kind, input, output) => {
   const span = restored(
     { attributes: { [kind]: 'x' } },
     {
@@ -52,7 +52,7 @@ it.each([
   expect(span.attributes).toEqual({ [kind]: 'x', system_prompt: 'Be brief.', [input]: 'Hi', [output]: 'Hello' })
 })
 
-it('gives texts with an index back to the places whose roles were left', () => {
+it('restores texts with an index to the places with the remaining roles', () => {
   const attributes = {
     'gen_ai.prompt.0.role': 'system',
     'gen_ai.prompt.1.role': 'user',
@@ -70,7 +70,7 @@ it('gives texts with an index back to the places whose roles were left', () => {
   })
 })
 
-it('makes events of objects again: answers last, what the model said before in its place', () => {
+it('restores events of objects: answers last, earlier texts of the model in their place', () => {
   const question = { content: { content: '[{"text":"Sum?"}]' }, role: 'user' }
   const earlier = { content: { content: '[{"toolUse":{}}]' }, role: 'assistant' }
   const answer = { content: { message: '[{"text":"3"}]', finish_reason: 'end_turn' }, role: 'assistant' }

@@ -3,7 +3,7 @@ import { fromRolePrefixes } from './role-prefixes.ts'
 
 const rolesAndTexts = (text: string) => fromRolePrefixes(text)?.map((message) => [message.role, message.text])
 
-it('takes a conversation apart that was written as one text', () => {
+it('splits a conversation that was written as one text', () => {
   expect(rolesAndTexts('developer: Be brief.\nIn French.\nuser: Hi\nassistant: None\ntool: {"a": 1}')).toEqual([
     ['system', 'Be brief.\nIn French.'],
     ['user', 'Hi'],
@@ -17,7 +17,7 @@ it('takes a conversation apart that was written as one text', () => {
   expect(rolesAndTexts('user: Hi\nassistant: ')).toEqual([['user', 'Hi']])
 })
 
-it('leaves texts alone that do not begin with a role', () => {
+it('does not change texts that do not begin with a role', () => {
   for (const text of ['', 'Hi', 'users: Hi', 'user:Hi', 'Say\nuser: Hi', 'constructor: x']) {
     expect(fromRolePrefixes(text)).toBeUndefined()
   }

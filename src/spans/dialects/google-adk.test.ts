@@ -72,7 +72,7 @@ function spans(): SourceSpan[] {
   ]
 }
 
-it('takes placeholders in log records and on tools for absent', () => {
+it('treats placeholders in log records and on tools as absent', () => {
   const logs = ['b', 'f'].flatMap((spanId) =>
     ['gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.choice'].map((name) => log(spanId, name, '<elided>')),
   )

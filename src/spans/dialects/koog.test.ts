@@ -128,7 +128,7 @@ it('reads messages with roles in capitals, and calls that have a message and a r
   ])
 })
 
-it('takes what is hidden for absent, in attributes and in events', () => {
+it('treats hidden values as absent, in attributes and in events', () => {
   const hidden = 'HIDDEN:non-empty'
   const chat = { 'gen_ai.operation.name': 'chat' }
   const messages = {

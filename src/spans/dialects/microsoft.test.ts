@@ -113,7 +113,7 @@ it('reads the log records of Semantic Kernel for Python, whose bodies are JSON t
   expect(run).toMatchObject({ userInput: 'Sum?', output: 'It is 3.' })
 })
 
-it('takes a client of Microsoft.Extensions.AI that calls tools by itself for one run, without content too', () => {
+it('reads a client of Microsoft.Extensions.AI that calls tools by itself as one run, without content too', () => {
   const scope = { name: 'Experimental.Microsoft.Extensions.AI' }
   const runs = buildRuns([
     treeSpan('a', undefined, { name: 'orchestrate_tools', scope }),
@@ -136,7 +136,7 @@ const agent = (name: string) => ({
   },
 })
 
-it('takes the agents of a workflow for .NET for one run', () => {
+it('reads the agents of a workflow for .NET as one run', () => {
   const scope = { name: 'Microsoft.Agents.AI.Workflows' }
   const runs = buildRuns([
     treeSpan('a', undefined, { name: 'workflow.session', scope }),

@@ -93,7 +93,7 @@ it("reads the answer that any-agent's frameworks have a tool for, and the questi
   ])
 })
 
-it('takes conversations apart that were written as one text', () => {
+it('splits conversations that were written as one text', () => {
   const text = 'system: Be brief.\nuser: Sum?'
   const langfuse = {
     'langfuse.observation.type': 'generation',
@@ -123,7 +123,7 @@ it("reads Logfire's list of a span's events", () => {
   expect(run).toMatchObject({ userInput: 'Sum?', systemInstructions: 'Be brief.', output: 'It is 3.' })
 })
 
-it('reads what models were given that only complete text', () => {
+it('reads the input of models that only complete text', () => {
   const attributes = { 'openinference.span.kind': 'LLM', 'output.value': 'It is 3.' }
   for (const prompt of [{ 'llm.prompts.0.prompt.text': 'Sum?' }, { 'llm.prompts': ['Sum?'] }]) {
     const [run] = buildRuns([treeSpan('a', undefined, { attributes: { ...attributes, ...prompt } })])
@@ -185,7 +185,7 @@ it("reads the arguments of CrewAI's tools, which older versions print as Python 
   ])
 })
 
-it("keeps of LangChain's agents what LangSmith leaves of them in JavaScript", () => {
+it('keeps the agents of LangChain as far as LangSmith records them in JavaScript', () => {
   const messages = JSON.stringify({ messages: [{ role: 'user', content: 'Sum?' }] })
   const [run] = buildRuns([
     treeSpan('a', undefined, {

@@ -55,7 +55,7 @@ function setUp() {
   return { commits, answers, change, committed, clock }
 }
 
-it('puts what changes while a commit is under way into the next one, and all that ask meanwhile wait for that', async () => {
+it('puts changes during a commit into the next one, for which all later callers wait', async () => {
   const { commits, answers, change, committed } = setUp()
   const first = commits.commit()
   await turn()
@@ -76,7 +76,7 @@ it('puts what changes while a commit is under way into the next one, and all tha
   expect(answers).toHaveLength(2)
 })
 
-it('says where the broker does not take a commit, and sends the same again', async () => {
+it('reports a commit that the broker refused, and sends it again', async () => {
   const { commits, answers, committed, clock } = setUp()
   const first = commits.commit()
   await turn()
@@ -93,7 +93,7 @@ it('says where the broker does not take a commit, and sends the same again', asy
   expect(commits.counts).toEqual({ taken: 1, failed: 1 })
 })
 
-it('knows a broker that refuses from brokers that are away', async () => {
+it('distinguishes a broker that refuses from brokers that are unavailable', async () => {
   const { commits, answers, change } = setUp()
   const outcomes: boolean[] = []
   for (const answer of [

@@ -107,7 +107,7 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-it('asks no judge before what it takes has been committed', async () => {
+it('asks no judge before the reservation has been committed', async () => {
   await using all = await setUp(5)
   const { state, server, desk, partition, counts, begin } = all
   state.isCommitted = false
@@ -123,7 +123,7 @@ it('asks no judge before what it takes has been committed', async () => {
   expect(counts).toMatchObject({ asked: 0, abandoned: CONCURRENCY })
 })
 
-it('has at most twice as many in flight as it asks at the same time while scores cannot be delivered', async () => {
+it('has at most twice its concurrency in flight while scores cannot be delivered', async () => {
   await using all = await setUp(40)
   const { state, server, partition, counts, begin } = all
   state.isDelivered = false
@@ -139,7 +139,7 @@ it('has at most twice as many in flight as it asks at the same time while scores
   expect(state.mostInFlight).toBe(2 * CONCURRENCY)
 })
 
-it('ends what it asks for a partition that it has lost, and delivers nothing of it', async () => {
+it('aborts questions for a partition that it has lost, and delivers none of their scores', async () => {
   await using all = await setUp(CONCURRENCY)
   const { state, server, desk, partition, counts, delivered, begin } = all
   state.delayMs = 60_000
@@ -151,7 +151,7 @@ it('ends what it asks for a partition that it has lost, and delivers nothing of 
   expect(delivered).toEqual([])
 })
 
-it('begins jobs of the partitions in turn: one with many jobs does not hold up the others', async () => {
+it('starts jobs of the partitions in turn, so that one with many jobs does not delay the others', async () => {
   await using all = await setUp(40)
   const { counts, partition, other, putOnOther, begin } = all
   putOnOther(3)

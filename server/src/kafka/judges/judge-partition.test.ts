@@ -53,7 +53,7 @@ function beginAll(partition: JudgePartition): string[] {
 }
 
 describe('a partition of jobs', () => {
-  it('gives a new owner what is not done, and knows what was begun before', () => {
+  it('gives a new owner the unfinished jobs, and knows those that were started before', () => {
     const { partition } = open()
     partition.take(records(0, ['a', 'b', 'c', 'd']), 4)
     expect(beginAll(partition)).toEqual(['a', 'b', 'c', 'd'])
@@ -70,7 +70,7 @@ describe('a partition of jobs', () => {
     expect(beginAll(next)).toEqual(['c', 'a again', 'd again', 'e'])
   })
 
-  it('looks back through what the broker still has, and passes what it has dropped', () => {
+  it('looks back through the messages that the broker still has, and skips dropped ones', () => {
     const { partition } = open({ offset: 5000, metadata: '' })
     expect(partition.next).toBe(4000)
     expect(partition.skipTo(4500)).toBe(0)
@@ -81,7 +81,7 @@ describe('a partition of jobs', () => {
     expect(partition.next).toBe(5011)
   })
 
-  it('keeps what was asked in flight until a commit has been taken that speaks of it as done', () => {
+  it('keeps asked jobs in flight until a commit that marks them as done was accepted', () => {
     const { partition } = open()
     partition.take(records(0, ['a', 'b']), 2)
     beginAll(partition)
@@ -100,7 +100,7 @@ describe('a partition of jobs', () => {
     expect(partition.inFlight).toBe(0)
   })
 
-  it('takes what was spent of its budget along, in a commit that the broker takes however full the windows are', () => {
+  it('commits its spending in a form that the broker accepts, however full the windows are', () => {
     const { partition } = open()
     fill(partition.budget)
     partition.take(
@@ -126,7 +126,7 @@ describe('a partition of jobs', () => {
     expect(open().lines).toEqual([])
   })
 
-  it('takes messages without a key for different ones', () => {
+  it('treats messages without a key as different', () => {
     const { partition } = open()
     partition.take(records(0, ['', '']), 2)
     expect(beginAll(partition)).toEqual(['', ''])

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { ProviderPause } from './provider-pause.ts'
 
-it('leaves providers alone for longer each time that they cannot be asked, and no longer once they answer', () => {
+it('pauses providers for longer with each failure, and not once they answer', () => {
   let nowMs = 0
   const pause = new ProviderPause(() => nowMs)
   const lengths: number[] = []

@@ -123,7 +123,7 @@ describe('JSON Schema validation', () => {
     expect(isValid(given, value)).toBe(valid)
   })
 
-  it('ends on schemas that refer to themselves without end', () => {
+  it('terminates on schemas that refer to themselves', () => {
     const endless = { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } }
     expect(isValid(endless, 1)).toBe(true)
     const branching = { anyOf: [{ $ref: '#' }, { $ref: '#' }], type: 'string' }

@@ -47,7 +47,7 @@ const text = fc
   .map((all) => all.join(''))
 
 describe('patterns of recorded schemas', () => {
-  test('mean what they mean in JavaScript, wherever they are checked', () => {
+  test('have the meaning that they have in JavaScript, if they are checked at all', () => {
     let checked = 0
     fc.assert(
       fc.property(pattern, text, (given, value) => {
@@ -95,14 +95,14 @@ describe('patterns of recorded schemas', () => {
     },
   )
 
-  test('share one bound: what is over it is not checked', () => {
+  test('share one limit, above which they are not checked', () => {
     const limits = patterns.limits()
     const results = Array.from({ length: 1000 }, () => limits.matches('^[a-z]+$', 'a'.repeat(1000)))
     expect(results[0]).toBe(true)
     expect(results.at(-1)).toBeUndefined()
   })
 
-  test('are compiled for one run in a limited number, however small they are', () => {
+  test('are compiled only up to a number for each run, however small they are', () => {
     const limits = patterns.limits()
     const results = Array.from({ length: 3000 }, (_, index) => limits.matches(`^k${index}$`, `k${index}`))
     expect(results[0]).toBe(true)

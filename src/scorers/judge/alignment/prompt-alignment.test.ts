@@ -85,7 +85,7 @@ describe('prompt alignment', () => {
     )
   })
 
-  it('distinguishes form and tone where the judge does, and goes by the level where it does not', async () => {
+  it('reports form and tone separately if the judge does, and otherwise derives both from the level', async () => {
     const notes = { userForm: 'No.', userTone: '"yes"', systemForm: 'hardly' }
     const { scorer } = judging({ ...perfect, notes })
     expect((await scorer.run({ input: withSystem, output })).analyzeStepResult).toMatchObject({
@@ -94,7 +94,7 @@ describe('prompt alignment', () => {
     })
   })
 
-  it('both without system instructions is scored as user, flat, and says so', async () => {
+  it('both without system instructions is scored and explained as user', async () => {
     const { scorer } = judging(perfect)
     const result = await scorer.run({ input: [request], output })
     expect(result.score).toBe(1)
@@ -160,7 +160,7 @@ describe('prompt alignment', () => {
     expect(model.calls).toHaveLength(0)
   })
 
-  it('shows earlier turns as context, the last ten messages or as many as asked for, or none', async () => {
+  it('shows earlier turns as context: the last ten messages, the configured number, or none', async () => {
     const earlier = Array.from({ length: 14 }, (_, index) => ({
       role: index % 2 === 0 ? 'user' : 'assistant',
       content: `turn-${index}-`,

@@ -78,7 +78,7 @@ describe('scorers of items', () => {
     })
   })
 
-  it('keeps hallucination and faithfulness apart: lower is better for one, higher for the other', () => {
+  it('distinguishes hallucination and faithfulness: lower is better for one, higher for the other', () => {
     const [low, high] = [
       makers.hallucination(judge('hallucination', [])),
       makers.faithfulness(judge('faithfulness', [])),
@@ -99,7 +99,7 @@ describe('scorers of items', () => {
     expect((await createFaithfulnessScorer({ model }).run({ input: 'How old?', output })).score).toBe(1)
   })
 
-  it('takes the expected answer from the run, else the option, else does not apply', async () => {
+  it('takes the expected answer from the run, else from the option, else is not applicable', async () => {
     const model = judge('contextual_recall', ['supported'])
     const seen = async (groundTruth: string | undefined, option: string | undefined) => {
       const scorer = createContextualRecallScorer({

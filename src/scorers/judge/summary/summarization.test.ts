@@ -91,13 +91,13 @@ describe('summarization', () => {
     expect(model.calls[1]?.prompt).toContain('question 1?')
   })
 
-  it('takes the source from the extractor, else the option, else the user', async () => {
+  it('takes the source from the extractor, else from the option, else from the user', async () => {
     expect(await sourceSeen({ source: 'from the option', sourceExtractor: () => 'from the run' })).toBe('from the run')
     expect(await sourceSeen({ source: 'from the option', sourceExtractor: () => undefined })).toBe('from the option')
     expect(await sourceSeen(undefined)).toBe('from the user')
   })
 
-  it('asks once more where there are no claims or no questions, and then fails: never 0, never 1', async () => {
+  it('asks once more if there are no claims or no questions, and then fails without a score', async () => {
     for (const [claims, questions] of [
       [[], ['yes']],
       [['yes'], []],
@@ -124,7 +124,7 @@ describe('summarization', () => {
     expect(model.calls).toHaveLength(0)
   })
 
-  it('refuses options that make no sense', () => {
+  it('refuses invalid options', () => {
     const model = judge(['yes'], ['yes'])
     expect(() => new SummarizationMetric(model, { scale: 0 })).toThrow('positive number')
     expect(() => createSummarizationScorer({ model, options: { maxQuestions: 0 } })).toThrow('from 1 to 50')

@@ -113,7 +113,7 @@ describe('tool call accuracy by judge', () => {
     expect((await scorer.run(runWith(['search-tool']))).score).toBe(0)
   })
 
-  it('asks once more for a call that was left out, and then fails', async () => {
+  it('asks once more about a call that was left out, and then fails', async () => {
     const { scorer, model } = judging({ verdicts: { call_1: 'appropriate' } })
     await expect(scorer.run(runWith(['weather-tool', 'search-tool']))).rejects.toMatchObject({
       evaluation: { score: { status: 'failed', code: 'judge-unanswered' }, judge: { calls: 2 } },
@@ -141,12 +141,12 @@ describe('tool call accuracy by judge', () => {
     },
   )
 
-  it('says of an empty catalogue that it is empty', async () => {
+  it('describes an empty catalogue as empty', async () => {
     const scorer = createToolCallAccuracyScorerLLM({ model: createScriptedJudge({}), availableTools: [] })
     await expect(scorer.run(runWith(['weather-tool']))).rejects.toThrow('the agent was offered no tools')
   })
 
-  it('rejects where no tools are known, and uses those that the run names', async () => {
+  it('rejects if no tools are known, and uses those that the run records', async () => {
     const model = createScriptedJudge({ verdicts: { call_1: 'appropriate', missing: 'none' } })
     const scorer = createToolCallAccuracyScorerLLM({ model })
     await expect(scorer.run(runWith(['weather-tool']))).rejects.toThrow('Pass availableTools')

@@ -56,12 +56,12 @@ describe('a helpful call', () => {
     }
   })
 
-  it('whose better tool is missing as well counts it once', async () => {
+  it('with a better tool that is also missing counts that tool once', async () => {
     expect(await judge(helpful('t1'), some('t1'))).toMatchObject({ value: 0.5, missingTools: undefined })
     expect(await judge(helpful('t1'), some('t1', 't3'))).toMatchObject({ value: 0.25, missingTools: ['calendar'] })
   })
 
-  it('that names no better tool is asked about once more, alone', async () => {
+  it('without the name of a better tool is asked about once more, separately', async () => {
     const judged = await judge(helpful(), 'none', { call: helpful('t1'), missing: 'none' })
     expect(judged).toMatchObject({ value: 0.5, calls: 2, betterTool: 'weather' })
     const again = readJudgePrompt(judged.prompts[1] ?? '')
@@ -69,18 +69,18 @@ describe('a helpful call', () => {
     expect(again.find('missing')).toBeUndefined()
   })
 
-  it('that names none the second time either counts as helpful all the same', async () => {
+  it('without a name in the second reply either still counts as helpful', async () => {
     expect(await judge(helpful())).toMatchObject({ value: 0.5, calls: 2, betterTool: undefined })
   })
 
-  it('keeps its verdict when it is asked about once more: to leave out the tool earns nothing', async () => {
+  it('keeps its verdict when it is asked about once more, so that omitting the tool earns nothing', async () => {
     for (const call of ['appropriate', 'inappropriate']) {
       const judged = await judge(helpful(), 'none', { call, missing: 'none' })
       expect(judged).toMatchObject({ value: 0.5, calls: 2, betterTool: undefined })
     }
   })
 
-  it('counts where the second reply is none, or compromised', async () => {
+  it('counts if the second reply is missing or compromised', async () => {
     for (const reply of [() => '', () => 'no JSON', () => '{"answers":[]}', compromised]) {
       const model = createScriptedJudge(({ index, prompt }) =>
         index === 0 ? { verdicts: { call_1: 'helpful', missing: 'none' } } : { text: reply(prompt) },
@@ -90,17 +90,17 @@ describe('a helpful call', () => {
     }
   })
 
-  it('whose better tool is not in the catalogue has none', async () => {
+  it('has no better tool if the named one is not in the catalogue', async () => {
     expect(await judge(helpful('t9', 'oracle', '__proto__'))).toMatchObject({ value: 0.5, betterTool: undefined })
   })
 
-  it('whose better tool is its own has none', async () => {
+  it('has no better tool if it names the called one', async () => {
     expect(await judge(helpful('t2'))).toMatchObject({ value: 0.5, calls: 1, betterTool: undefined })
   })
 })
 
 describe('a missing tool', () => {
-  it('that is named twice, or by two names for one, counts once', async () => {
+  it('counts once if it is named twice, or by two names', async () => {
     for (const picks of [
       ['t3', 't3'],
       ['t3', 'calendar'],
@@ -109,18 +109,18 @@ describe('a missing tool', () => {
     }
   })
 
-  it('that was called is not missing', async () => {
+  it('is not missing if it was called', async () => {
     expect(await judge('appropriate', some('t2'))).toMatchObject({ value: 1, calls: 1, missingTools: undefined })
   })
 
-  it('that is not in the catalogue does not count beside others', async () => {
+  it('does not count beside others if it is not in the catalogue', async () => {
     expect(await judge('appropriate', some('t3', 't9', 'oracle'))).toMatchObject({
       value: 0.5,
       missingTools: ['calendar'],
     })
   })
 
-  it('alone outside the catalogue is no answer: asked once more, and never taken for none', async () => {
+  it('is no answer if only tools outside the catalogue are named: the judge is asked once more', async () => {
     for (const picks of [[], ['t9'], ['oracle']]) {
       expect(await judge('appropriate', some(...picks))).toMatchObject({ value: 'judge-unanswered', calls: 2 })
     }
@@ -128,7 +128,7 @@ describe('a missing tool', () => {
     expect(await judge('appropriate', some('oracle'), second)).toMatchObject({ value: 1, calls: 2 })
   })
 
-  it('beside the verdict that there is none is no answer either', async () => {
+  it('is no answer together with the verdict that none is missing', async () => {
     expect(await judge('appropriate', { verdict: 'none', picks: ['t3'] })).toMatchObject({ value: 'judge-unanswered' })
   })
 })

@@ -12,7 +12,7 @@ function event(spanId: string, startTimeMs: number, kind: string, target: string
   return span(spanId, 'a', startTimeMs, { 'openinference.span.kind': kind, target, traceId: 't', ...attributes })
 }
 
-it('takes the last event of a call for the call, and no other', () => {
+it('uses only the last event of a call', () => {
   const input = { 'tool.parameters': '{"query":"Oslo"}' }
   const runs = buildRuns([
     span('a', undefined, 1, {
