@@ -38,6 +38,8 @@ if (!(seconds > 0) || !(maxSpans > 0) || !Number.isInteger(firstSeed)) {
 const ROUNDS = 100
 /** Processor time of one hook, or of one turn of the event loop, without collections of garbage. */
 const LONGEST_TURN_MS = 50
+/** After so many pipelines, the heap is measured and the profile is read. To begin a profile takes as long as several pipelines. */
+const PIPELINES_AT_A_TIME = 20
 const MOST_HEAP_GROWTH_MIB = 48
 
 const recordings: readonly (readonly SourceSpan[])[] = libraryNames()
@@ -135,16 +137,18 @@ const beganMs = performance.now()
 const heap: number[] = []
 let [spans, pipelines] = [0, 0]
 console.log(`fuzz: seeds from ${firstSeed}`)
+profiler.start()
 while (performance.now() - beganMs < seconds * 1000 && spans < maxSpans && violations.length < 20) {
   seed = firstSeed + pipelines
-  profiler.start()
   spans += await playPipeline()
-  turns.explain(profiler.stop())
   pipelines += 1
-  if (pipelines % 20 !== 0) continue
+  if (pipelines % PIPELINES_AT_A_TIME !== 0) continue
+  turns.explain(profiler.stop())
   globalThis.gc?.()
   heap.push(process.memoryUsage().heapUsed / 2 ** 20)
+  profiler.start()
 }
+turns.explain(profiler.stop())
 const growth = heap.length < 8 ? 0 : Math.min(...heap.slice(-3)) - Math.min(...heap.slice(2, 5))
 if (growth > MOST_HEAP_GROWTH_MIB) violations.push(`the heap grew by ${growth.toFixed(0)} MiB`)
 const { own, withGarbage } = turns.report()
