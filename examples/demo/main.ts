@@ -3,6 +3,8 @@
  * answered by a scripted server on loopback, unless OPENAI_API_KEY is set. What is printed comes from what arrived at an
  * embedded OTLP receiver; OTEL_EXPORTER_OTLP_ENDPOINT sends the same there as well.
  */
+import { format } from 'node:util'
+
 import { createOpenAI } from '@ai-sdk/openai'
 import { OpenTelemetry } from '@ai-sdk/otel'
 import { diag, DiagLogLevel } from '@opentelemetry/api'
@@ -21,6 +23,7 @@ import { printAccounting, printNextSteps } from './accounting.ts'
 import { createDemoAgents } from './agents.ts'
 import { answerJudge, isJudge } from './judge-script.ts'
 import { showPage } from './page.ts'
+import { plain } from './plain.ts'
 import { carriesScores, paint, printedRuns, printRun, printTable, say } from './report.ts'
 import { answerAgent, questions } from './script.ts'
 import { startTelemetry } from './telemetry.ts'
@@ -34,8 +37,9 @@ const realModel = Boolean(process.env['OPENAI_API_KEY'])
 
 // spanscore speaks through OpenTelemetry's diag logger; of its notes, the demo shows where the scores go.
 const note = (_namespace: unknown, message: unknown) =>
-  String(message).startsWith('First score') && say(paint('dim', `${String(message)}\n`))
-diag.setLogger({ error: console.error, warn: console.warn, info: note, debug() {}, verbose() {} }, DiagLogLevel.INFO)
+  String(message).startsWith('First score') && say(paint('dim', `${plain(String(message))}\n`))
+const warn = (...parts: readonly unknown[]) => console.warn(plain(format(...parts)))
+diag.setLogger({ error: warn, warn, info: note, debug() {}, verbose() {} }, DiagLogLevel.INFO)
 
 const receiver = await createOtlpReceiver({ onBatch: ({ spans }) => spans.filter(carriesScores).forEach(printRun) })
 const server = await createScriptedOpenAIServer((request) =>
@@ -50,7 +54,9 @@ say(
     ? 'gpt-5-mini of OpenAI is the model of the agents and the judge.'
     : 'Model and judge are SCRIPTED: they answer over real HTTP what a script says, mistakes included.',
 )
-say(`Spans, events and metrics go over OTLP to a receiver in this process${backend ? ` and to ${backend}` : ''}.`)
+say(
+  `Spans, events and metrics go over OTLP to a receiver in this process${backend ? ` and to ${plain(backend)}` : ''}.`,
+)
 say('tool_call_accuracy, tool_order and tool_errors are computed by code. The other scorers ask the judge.')
 say(
   `${paint('green', '✓')} passed, ${paint('red', '✗')} did not pass, ${paint('yellow', '–')} no score. This is what arrives, run by run:\n`,
@@ -100,7 +106,9 @@ const outage = realModel
 
 await scoring.forceFlush()
 if (outage !== undefined) {
-  say(paint('dim', `That run failed, and its application got the error as it would without scoring: ${outage}\n`))
+  say(
+    paint('dim', `That run failed, and its application got the error as it would without scoring: ${plain(outage)}\n`),
+  )
 }
 await telemetry.shutdown()
 

@@ -5,6 +5,8 @@ import type { ReceivedLog, ReceivedSpan } from 'spanscore/testing'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
 
+import { plain } from './plain.ts'
+
 type Format = Parameters<typeof styleText>[0]
 
 const columns = Math.min(110, process.stdout.columns ?? 100)
@@ -15,12 +17,16 @@ export const paint = (format: Format, text: string): string => styleText(format,
 /** Prints a text of any length, in lines that fit the terminal. */
 export const say = (text: string): void => console.log(wrapAnsi(text, columns))
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
+/** Names are cut here, so that a long one leaves the columns of the others in place. */
+const LONGEST_NAME = 80
+
+const textOf = (value: unknown) => (typeof value === 'string' ? plain(value) : '')
+const nameOf = (value: unknown) => (typeof value === 'string' ? plain(value, LONGEST_NAME) : '')
 const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - stringWidth(text)))
 
 /** A text in as many lines as it takes, each behind an indent. */
 const indented = (text: string, indent: number) =>
-  wrapAnsi(text.replaceAll(/\s+/g, ' ').trim(), columns - indent, { hard: true })
+  wrapAnsi(text, columns - indent, { hard: true })
     .split('\n')
     .map((line) => `${' '.repeat(indent)}${line}`)
     .join('\n')
@@ -44,19 +50,27 @@ function scoresOn({ attributes }: ReceivedSpan): ShownScore[] {
   return Object.entries(attributes).flatMap(([key, value]): ShownScore[] => {
     const [, id = '', part] = /^spanscore\.([a-z0-9_]+)\.(score|status)$/.exec(key) ?? []
     if (part === undefined) return []
+    const shownId = nameOf(id)
     const of = (name: string) => textOf(attributes[`spanscore.${id}.${name}`])
     if (part === 'status') {
       return [
         {
-          id,
+          id: shownId,
           mark: 'none',
-          value: `${textOf(value)} (${of('status_reason')})`,
+          value: `${nameOf(value)} (${nameOf(of('status_reason'))})`,
           why: withoutId(of('status_message'), id),
         },
       ]
     }
     const passed = of('label') === 'pass'
-    return [{ id, mark: passed ? 'pass' : 'fail', value: String(value), why: passed ? '' : of('explanation') }]
+    return [
+      {
+        id: shownId,
+        mark: passed ? 'pass' : 'fail',
+        value: nameOf(String(value)),
+        why: passed ? '' : of('explanation'),
+      },
+    ]
   })
 }
 
@@ -79,9 +93,9 @@ export const printedRuns = (): number => printed.size
 export function printRun(span: ReceivedSpan): void {
   printed.add(`${span.traceId} ${isLate(span) ? span.parentSpanId : span.spanId}`)
   const scores = scoresOn(span)
-  const name = paint('bold', textOf(span.attributes['gen_ai.agent.name']) || span.name)
-  const question = reconstructRuns([span])[0]?.userInput ?? ''
-  const title = isLate(span) ? `a score that came after its run: ${span.name}` : question
+  const name = paint('bold', nameOf(span.attributes['gen_ai.agent.name']) || nameOf(span.name))
+  const question = textOf(reconstructRuns([span])[0]?.userInput)
+  const title = isLate(span) ? `a score that came after its run: ${nameOf(span.name)}` : question
   // No span of this application is above an agent's, but for the tool call of another agent.
   const caller = !isLate(span) && span.parentSpanId !== undefined ? paint('dim', '  (asked by another agent)') : ''
   console.log(wrapAnsi(`${name}  ${title}${caller}`, columns, { hard: true }))
@@ -105,8 +119,8 @@ interface Row {
 export function printTable(events: readonly ReceivedLog[]): void {
   const rows = new Map<string, Row>()
   for (const { attributes } of events) {
-    const agent = textOf(attributes['gen_ai.agent.name']) || '(unnamed)'
-    const scorer = textOf(attributes['gen_ai.evaluation.name'])
+    const agent = nameOf(attributes['gen_ai.agent.name']) || '(unnamed)'
+    const scorer = nameOf(attributes['gen_ai.evaluation.name'])
     const value = attributes['gen_ai.evaluation.score.value']
     if (typeof value !== 'number') continue
     const isLowerBetter = attributes['spanscore.score.better'] === 'lower'

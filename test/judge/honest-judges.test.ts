@@ -62,16 +62,16 @@ function createErringJudge(
   errors: number,
   isGood: (text: string) => boolean | undefined = truthOf,
 ): TextModel {
+  const verdictOn = (text: string, verdicts: readonly string[]): string => {
+    const good = isGood(text)
+    const worst = verdicts.at(-1) ?? ''
+    if (good === undefined) return worst
+    return (good !== random.chance(errors) ? verdicts[0] : worst) ?? ''
+  }
   return createTextModel({ provider: 'test', modelId: 'erring' }, ({ prompt }) => {
     const { lists, questions, sections } = readJudgePrompt(prompt)
     const lines = [...sections.values()].flatMap((section) => section.split('\n'))
     const textOf = (id: string): string => lines.find((line) => line.startsWith(`${id}: `))?.slice(id.length + 2) ?? ''
-    const verdictOn = (text: string, verdicts: readonly string[]): string => {
-      const good = isGood(text)
-      const worst = verdicts.at(-1) ?? ''
-      if (good === undefined) return worst
-      return (good !== random.chance(errors) ? verdicts[0] : worst) ?? ''
-    }
     const items = lists.map(({ name, prefix, sentences }) => {
       const found = sentences.flatMap((sentence, index) =>
         (SENTENCES.find(({ text }) => text === sentence)?.claims ?? []).map((text) => ({ sentence: index + 1, text })),

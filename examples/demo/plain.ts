@@ -1,0 +1,16 @@
+import { stripVTControlCharacters } from 'node:util'
+
+/** Longer texts are cut. The whole text is in the traces. */
+const MOST_CHARACTERS = 4000
+
+/**
+ * Text of spans, which anybody may have written, on one line that is safe to print: without escape sequences, control characters and marks
+ * that change the direction of what follows.
+ */
+export function plain(text: string, mostCharacters: number = MOST_CHARACTERS): string {
+  const shown = text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text
+  return stripVTControlCharacters(shown.toWellFormed())
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
