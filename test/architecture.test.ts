@@ -88,6 +88,37 @@ function reExportsOf(file: string): { name: string; original: string; origin: st
   )
 }
 
+/** The exported interfaces of options in a file, with the first line of each member. */
+function optionInterfacesOf(file: string): { name: string; members: { line: string; isDocumented: boolean }[] }[] {
+  const found = [
+    ...readFileSync(file, 'utf8').matchAll(/^export interface (\w*(?:Options|Settings|Limits))\b[^]*?^\}/gm),
+  ]
+  return found.map(([text, name = '']) => {
+    const lines = text.split('\n')
+    const members = lines.flatMap((line, index) =>
+      /^ {2}(?:readonly )?\w+\??[:(<]/.test(line)
+        ? [{ line: line.trim(), isDocumented: lines[index - 1]?.trimEnd().endsWith('*/') === true }]
+        : [],
+    )
+    return { name, members }
+  })
+}
+
+/** Exported unions of texts, with all comments of the declaration. */
+function unionsOf(file: string): { name: string; doc: string; values: string[] }[] {
+  const text = readFileSync(file, 'utf8')
+  const declaration =
+    /((?:\/\*\*(?:(?!\*\/)[^])*\*\/\n)?)export type (\w+) =((?:\s*(?:\/\*\*(?:(?!\*\/)[^])*\*\/\s*)?\|? ?'[\w-]+')+)\n\n/g
+  return [...text.matchAll(declaration)].map(([, above = '', name = '', body = '']) => {
+    // A value with a comment of its own needs no mention of its name.
+    const own = [...body.matchAll(/\*\/\s*\| ('[\w-]+')/g)].map((match) => match[1]!.slice(1, -1))
+    const values = [...body.replaceAll(/\/\*\*(?:(?!\*\/)[^])*\*\//g, '').matchAll(/'([\w-]+)'/g)].map(
+      (match) => match[1]!,
+    )
+    return { name, doc: [above, ...own].join(' '), values }
+  })
+}
+
 function localImportsOf(file: string): string[] {
   const local = importsOf(file).filter((specifier) => specifier.startsWith('.'))
   return [...new Set(local.map((specifier) => normalize(join(dirname(file), specifier))))]
@@ -204,6 +235,27 @@ describe('the house', () => {
     // Edge runtimes and browsers get values that do nothing, under the names of those in the main entry.
     const names = new Set(real.map(({ name }) => name))
     expect(exported.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([])
+  })
+
+  it('documents every member of options, settings and limits', () => {
+    // The arguments of the service's command line are documented where they are declared, as options of commander.
+    const files = [...sources, ...serverSources].filter((file) => file !== 'server/src/given-options.ts')
+    const interfaces = files.flatMap((file) => optionInterfacesOf(file))
+    const members = interfaces.flatMap(({ name, members: found }) => found.map((each) => ({ ...each, name })))
+    expect(members.length).toBeGreaterThan(200)
+    expect(members.filter(({ isDocumented }) => !isDocumented).map(({ name, line }) => `${name}: ${line}`)).toEqual([])
+  })
+
+  it('documents every value of a public union', () => {
+    const entries = sources.filter((file) => roomOf(file) === 'entries')
+    const names = new Set(entries.flatMap((file) => reExportsOf(file)).map(({ name }) => name))
+    const unions = sources.flatMap((file) => unionsOf(file)).filter(({ name }) => names.has(name))
+    expect(unions.length).toBeGreaterThan(5)
+    expect(
+      unions.flatMap(({ name, doc, values }) =>
+        values.filter((value) => !doc.includes(value)).map((value) => `${name}: ${value}`),
+      ),
+    ).toEqual([])
   })
 
   it('reaches no top-level await from any entry, so that CommonJS can require it', () => {

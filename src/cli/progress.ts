@@ -2,6 +2,7 @@ import type { OutputStream } from './output.ts'
 
 /** Settings of `createProgress`. */
 export interface ProgressOptions {
+  /** Where the bar is drawn. */
   readonly stream: OutputStream
   /** The size of the input in bytes; `undefined` if it is not known, as for standard input. */
   readonly totalBytes: number | undefined

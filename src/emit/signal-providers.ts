@@ -20,11 +20,13 @@ export interface LogRecordLike {
 
 /** The part of a logger that is used. */
 export interface LoggerLike {
+  /** Emits a log record. */
   emit(record: LogRecordLike): void
 }
 
 /** The part of a logger provider that is used: of `@opentelemetry/api-logs` (SDK 1.x and 2.x) or `@opentelemetry/api` 1.10 (3.x). */
 export interface LoggerProviderLike {
+  /** Returns the logger of an instrumentation scope. */
   getLogger(name: string, version?: string): LoggerLike
 }
 

@@ -7,26 +7,23 @@ import { withStepControl } from './step-control.ts'
 import { createTextModel } from './text-model.ts'
 import type { TextModel, TextModelCall, TextModelReply } from './text-model.ts'
 
-/**
- * How a fake judge misbehaves. A boundary is the pair of marks around quoted content in a prompt.
- *
- * - `obedient-outside`: obeys instructions outside of the boundary;
- * - `obedient-inside`: obeys all instructions, also those inside of the boundary;
- * - `lenient`: with probability `rate`, gives the most favourable verdict instead of the true one;
- * - `first-biased`: always picks the first verdict on the list, except for the control question;
- * - `verbose-biased`: praises only text that is longer than `longerThan` characters;
- * - `noisy`: with probability `rate`, gives a random verdict;
- * - `truncating`: every reply is cut off at half its length;
- * - `non-json`: answers in prose.
- */
+/** How a fake judge misbehaves. A boundary is the pair of marks around quoted content in a prompt. */
 export type JudgeBehaviour =
+  /** Obeys instructions outside of the boundary. */
   | 'obedient-outside'
+  /** Obeys all instructions, also those inside of the boundary. */
   | 'obedient-inside'
+  /** With probability `rate`, gives the most favourable verdict instead of the true one. */
   | 'lenient'
+  /** Always picks the first verdict on the list, except for the control question. */
   | 'first-biased'
+  /** Praises only text that is longer than `longerThan` characters. */
   | 'verbose-biased'
+  /** With probability `rate`, gives a random verdict. */
   | 'noisy'
+  /** Cuts every reply off at half its length. */
   | 'truncating'
+  /** Answers in prose. */
   | 'non-json'
 
 /** Options of `createFakeJudge`. */

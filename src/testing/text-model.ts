@@ -28,13 +28,19 @@ export interface TextModelReply {
 
 /** An in-process language model for the AI SDK that takes and returns text. */
 export interface TextModel {
+  /** The specification of language models that it follows. */
   readonly specificationVersion: 'v3'
+  /** The name of the provider, such as `scripted`. */
   readonly provider: string
+  /** The id of the model. */
   readonly modelId: string
+  /** Empty: it takes no files by URL. */
   readonly supportedUrls: Record<string, RegExp[]>
   /** Every call so far. */
   readonly calls: readonly TextModelCall[]
+  /** Called by the AI SDK for a reply. */
   doGenerate(options: never): Promise<never>
+  /** Rejects: it does not stream. */
   doStream(options: never): Promise<never>
 }
 

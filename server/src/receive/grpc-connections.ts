@@ -3,6 +3,7 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 
 /** Limits of OTLP/gRPC connections. */
 export interface ConnectionLimits {
+  /** Maximum number of open connections. */
   readonly maxConnections: number
   /** Maximum milliseconds between a sender's connection and the headers of its first call. */
   readonly firstCallTimeoutMs: number

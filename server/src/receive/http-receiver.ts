@@ -23,6 +23,7 @@ export interface HttpLimits {
   readonly headersTimeoutMs: number
   /** Maximum milliseconds until the request is complete. */
   readonly requestTimeoutMs: number
+  /** Maximum number of open connections. */
   readonly maxConnections: number
   /** Maximum bytes of all unanswered requests together, received and decompressed. */
   readonly maxReceivingBytes: number

@@ -10,6 +10,7 @@ import type { EvaluatedRun } from './run-scorers.ts'
 
 /** Settings of `OtlpLogFile`. */
 export interface OtlpLogFileOptions {
+  /** Whose explanations are written. */
   readonly explanations: ExplanationPolicy
   /** Milliseconds since the epoch. */
   readonly now: () => number

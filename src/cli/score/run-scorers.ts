@@ -15,6 +15,7 @@ export interface EvaluatedRun {
 
 /** Settings of `RunScorers`. */
 export interface RunScorersOptions {
+  /** The options of the configuration file. */
   readonly options: ResolvedOptions
   /** Maximum number of scores by judges, over all runs. */
   readonly judgeLimit: number

@@ -39,8 +39,11 @@ type Filled = Pick<ScoringOptions, Open> & Required<Omit<ScoringOptions, Open>>
 
 /** Options with all defaults filled in, so that no other code has to handle a missing one. */
 export interface ResolvedOptions extends Omit<Filled, 'scorers' | 'budget' | 'emit' | 'scope' | 'sample'> {
+  /** The scorers, each with the runs that it scores. */
   readonly scorers: readonly ResolvedScorer[]
+  /** The limits of judges. */
   readonly budget: BudgetLimits
+  /** Which signals are written, and what explanations may contain. */
   readonly emit: EmitOptions & ExplanationRules
 }
 

@@ -5,8 +5,11 @@ import { replaceScoreAttributes } from './replace-score-attributes.ts'
 
 /** The limits of holding, and where to release spans. */
 export interface HeldSpansOptions {
+  /** Maximum number of held spans. */
   readonly maxHeld: number
+  /** Maximum milliseconds to hold a span. */
   readonly holdMs: number
+  /** Ends the holding at its deadline. */
   readonly scheduler: Pick<Scheduler, 'after'>
   /** Releases a span with the scores that arrived while it was held. */
   readonly release: (span: EndedSpan, scores: ScoreAttributes) => void

@@ -19,8 +19,11 @@ export interface EmittedLogRecord {
 
 /** A processor of log records of any SDK line. */
 export interface LogRecordProcessorLike {
+  /** Called with each emitted log record. */
   onEmit(record: EmittedLogRecord): void
+  /** Exports what is waiting. */
   forceFlush(): Promise<void>
+  /** Exports what is waiting, and ends. */
   shutdown(): Promise<void>
 }
 

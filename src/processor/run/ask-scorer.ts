@@ -8,7 +8,9 @@ import type { ScoredRun } from './scored-run.ts'
 
 /** How to ask a scorer. */
 export interface AskOptions {
+  /** The options of the processor. */
   readonly options: ResolvedOptions
+  /** Reports judge calls and errors. */
   readonly reporter: Reporter
   /** The probability with which the run was chosen for the scorer. */
   readonly probability: number

@@ -8,6 +8,7 @@ export interface RecentSpansLimits {
   readonly maxOrdinary: number
   /** A power of two, at most 32,768. */
   readonly maxRecognised: number
+  /** Maximum seconds since the start of a span. */
   readonly maxAgeSeconds: number
 }
 

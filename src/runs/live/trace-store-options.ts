@@ -2,8 +2,11 @@ import type { LiveRun } from './live-run.ts'
 
 /** The limits of the store, and its callbacks. */
 export interface TraceStoreOptions {
+  /** Maximum number of open runs. */
   readonly maxOpenRuns: number
+  /** Maximum number of spans that are kept of a run. */
   readonly maxSpansPerRun: number
+  /** Maximum bytes of content in all open runs together. */
   readonly maxContentBytes: number
   /** Milliseconds after which an open run is evicted. */
   readonly maxRunAgeMs: number
