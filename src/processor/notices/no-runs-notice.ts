@@ -40,8 +40,8 @@ const HOST_ATTRIBUTES = ['server.address', 'net.peer.name', 'http.host', 'url.fu
 
 /** What to do if there is no span at all. */
 const NO_SPAN_CURE =
-  'docs/attach.md has a page for each framework. AI SDK 7, for example, needs registerTelemetry(new OpenTelemetry()), and AI SDK 5 and 6 ' +
-  'need experimental_telemetry on each call.'
+  'Run `npx spanscore doctor --` before your command to see what is missing. docs/attach.md has a page for each framework: AI SDK 7, for ' +
+  'example, needs registerTelemetry(new OpenTelemetry()), and AI SDK 5 and 6 need experimental_telemetry on each call.'
 
 /** What to do if there are spans, but none of agents or models. */
 const NO_MODEL_SPAN_CURE =
@@ -134,8 +134,7 @@ export class NoRunsNotice {
   }
 
   #message(host: string): string {
-    if (!this.#hasSpans)
-      return `A model was called (${host}), and there is no span of any kind. ${samplerHint()}${NO_SPAN_CURE}`
+    if (!this.#hasSpans) return `A model was called (${host}), and there is no span of any kind. ${noSpanCure()}`
     return this.#hasHttpSpans
       ? `HTTP calls to ${host} are among the spans, but no agent run or model call is. ${NO_MODEL_SPAN_CURE}`
       : `A model was called (${host}), and among the spans is no agent run or model call. ${NO_MODEL_SPAN_CURE}`
@@ -165,12 +164,15 @@ function operationProblem(attributes: Readonly<Record<string, unknown>>): string
     : `${of}, got ${meant.slice(0, 100)}. Write ${OPERATION}. ${see}`
 }
 
-/** Names the tracer's sampler, which may be the reason for missing spans. */
-function samplerHint(): string {
+/** What to do if there is no span at all. The tracer's sampler may be the reason. */
+function noSpanCure(): string {
   const sampler = process.env['OTEL_TRACES_SAMPLER']?.trim() ?? ''
-  return sampler === '' || sampler.endsWith('always_on')
-    ? ''
-    : `OTEL_TRACES_SAMPLER is set to ${sampler.slice(0, 50)}, which may leave them out. `
+  if (sampler === 'always_off') return 'OTEL_TRACES_SAMPLER=always_off leaves all of them out. Remove it.'
+  const hint =
+    sampler === '' || sampler.endsWith('always_on')
+      ? ''
+      : `OTEL_TRACES_SAMPLER is set to ${sampler.slice(0, 50)}, which may leave them out. `
+  return `${hint}${NO_SPAN_CURE}`
 }
 
 /** The model provider that an HTTP client's span went to; `undefined` if it went elsewhere. */
