@@ -10,7 +10,7 @@ const speaking = (over: number) =>
   `{{ range query (printf "sort_desc(spanscore:evidence:now{job=%q,gen_ai_agent_name=%q} > ${over})" $labels.job $labels.gen_ai_agent_name) }}` +
   `{{ .Labels.gen_ai_evaluation_name }} ({{ .Labels.measure }} below {{ if eq .Labels.kind "target" }}its target{{ else }}what is usual{{ end }}, {{ .Value | printf "%.0f" }} nats) {{ end }}`
 
-/** Alerts on what scores say, each once for an agent, whichever of its scorers speak. */
+/** Alerts on scores, each once for an agent, whichever of its scorers are concerned. */
 function alignment({ page: pageAt, ticket: ticketAt }: Table): RuleGroup {
   const strongest = 'max by (job, gen_ai_agent_name) (spanscore:evidence:now)'
   return {

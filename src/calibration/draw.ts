@@ -12,7 +12,7 @@ export interface Drawn<T> {
   readonly drawProbability: number
   /**
    * The probability that it would have for either verdict; that of its own verdict is `drawProbability`. Both follow from its weight alone,
-   * so whoever reads them learns nothing of the verdict.
+   * so that a reader learns nothing about the verdict.
    */
   readonly byVerdict: ProbabilityByVerdict
 }

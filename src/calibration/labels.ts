@@ -29,7 +29,7 @@ export interface Label {
   readonly labelledAt: string
   /**
    * The probability with which this score was drawn from the stored scores of its scorer, above 0, at most 1. Labelling files hold one for
-   * either verdict of the judge, because failures are drawn more often than passes: a single number would show the verdict to whoever labels.
+   * either verdict of the judge, because failures are drawn more often than passes: a single number would reveal the verdict to the person who labels.
    */
   readonly drawProbability: number | ProbabilityByVerdict
 }

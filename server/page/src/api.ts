@@ -52,7 +52,7 @@ export interface RunDetails {
     readonly cost_usd: number | null
   }
   readonly scores: readonly { readonly runId: string; readonly scoreKey: string; readonly evaluation: Evaluation }[]
-  /** Scores that the person who looks is to label first. */
+  /** Scores that the viewer must label first. */
   readonly withheld: readonly { readonly runId: string; readonly scorer: string; readonly version: string }[]
   readonly spans: readonly SourceSpan[]
 }
@@ -74,7 +74,7 @@ export interface LabelState {
 
 const TOKEN = 'spanscore-token'
 
-/** The address that the service prints carries the token after `#`: it is kept, and taken out of the address. */
+/** The address that the service prints has the token after `#`. The token is stored, and removed from the address. */
 export function takeToken(): void {
   const found = /^#token=([\w-]+)$/.exec(location.hash)?.[1]
   if (found === undefined) return
@@ -82,7 +82,7 @@ export function takeToken(): void {
   history.replaceState(null, '', location.pathname + location.search)
 }
 
-/** Addresses are typed and pasted. One that cannot be decoded would end the router; it becomes one of no view. */
+/** Addresses are typed and pasted. One that cannot be decoded would break the router, so it is replaced by an address without a view. */
 export function mendAddress(): void {
   try {
     decodeURI(location.pathname)
@@ -91,7 +91,7 @@ export function mendAddress(): void {
   }
 }
 
-/** An answer that is none: the message says what was expected. */
+/** A failed request; the message says what was expected. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
@@ -103,8 +103,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Asks the service. No cookie is used, so that nothing can be done in the visitor's name. Each request says who looks: what this
- * person is to label is withheld.
+ * Sends a request to the service. No cookie is used, so that other pages cannot act for the visitor. Each request names the viewer: scores
+ * that this person should label are withheld.
  */
 export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
@@ -119,7 +119,7 @@ export async function ask(path: string, init: RequestInit = {}): Promise<Respons
   throw new ApiError(response.status, message)
 }
 
-/** Reads JSON from the service; `Answer` is what the path gives. */
+/** Reads JSON from the service; `Answer` is the type of the response. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names what the path gives
 export async function read<Answer>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Answer> {
   const response = await ask(`${path}${toSearch(query)}`, signal === undefined ? {} : { signal })
@@ -141,7 +141,7 @@ export async function exchange<Answer>(path: string, body: unknown): Promise<Ans
 
 export type Query = Readonly<Record<string, string | number | undefined>>
 
-/** `?a=1&b=2`, without what is empty. */
+/** `?a=1&b=2`, without empty values. */
 export function toSearch(query: Query): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   return given.length === 0

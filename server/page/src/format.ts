@@ -6,7 +6,7 @@ export function duration(ms: number): string {
   return ms < 3_600_000 ? `${Math.round(ms / 60_000)} min` : `${(ms / 3_600_000).toFixed(1)} h`
 }
 
-/** How long ago, in a word. */
+/** The time since a moment, such as `5 min`. */
 export function ago(thenMs: number, nowMs: number): string {
   const seconds = Math.max(0, (nowMs - thenMs) / 1000)
   if (seconds < 5) return 'now'

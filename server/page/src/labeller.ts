@@ -1,11 +1,11 @@
 const KEY = 'spanscore-labeller'
 
-/** Who labels in this browser; `''` where nobody has said so. Verdicts on runs that this person is to label are withheld. */
+/** The name of the person who labels in this browser; `''` without one. Verdicts on runs that this person should label are withheld. */
 export function labellerName(): string {
   return localStorage.getItem(KEY)?.trim() ?? ''
 }
 
-/** Keeps the name for what is asked from now on, and for the next visit. */
+/** Stores the name for further requests and the next visit. */
 export function keepLabellerName(name: string): void {
   localStorage.setItem(KEY, name)
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, ask, read } from './api.ts'
 import type { Query } from './api.ts'
 
-/** Called with each line of a text that comes in parts. */
+/** Calls back with each line of a text that arrives in parts. */
 export async function readLines(response: Response, onLine: (line: string) => void): Promise<void> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   if (reader === undefined) return
@@ -18,7 +18,7 @@ export async function readLines(response: Response, onLine: (line: string) => vo
   if (rest !== '') onLine(rest)
 }
 
-/** A connection on which nothing came for this long is given up. The service sends something every 5 s. */
+/** A connection that was silent for this long is closed. The service sends something every 5 s. */
 const SILENT_MS = 15_000
 
 interface LiveState {
@@ -26,7 +26,7 @@ interface LiveState {
   readonly isStuck: boolean
 }
 
-/** How many changes there were, so that what depends on it is asked for again; and whether the service works. */
+/** The number of changes, so that views request their data again; and whether the service works. */
 export function useChanges(): { readonly changes: number; readonly isConnected: boolean } {
   const [state, setState] = useState({ changes: 0, isConnected: false })
   useEffect(() => {
@@ -74,7 +74,7 @@ interface Pending {
   isMissed: boolean
 }
 
-/** What a path gives; asked for again when the query or `again` changes. What was there before stays until the new answer is in. */
+/** The response of a path, which is requested again when the query or `again` changes. The earlier response stays until the new one has arrived. */
 export function useAnswer<Answer>(path: string | undefined, query: Query, again: unknown = 0): Loaded<Answer> {
   const [state, setState] = useState<Loaded<Answer>>({ value: undefined, error: undefined })
   const pending = useRef<Pending | undefined>(undefined)
@@ -83,7 +83,7 @@ export function useAnswer<Answer>(path: string | undefined, query: Query, again:
     const before = pending.current
     if (path === undefined) return
     if (before?.key === key && before.isBusy) {
-      // Changes that come faster than answers are answered once.
+      // Changes that arrive faster than responses cause one request.
       before.isMissed = true
       return
     }
@@ -119,7 +119,7 @@ function isGone(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 404 || error.status === 401)
 }
 
-/** What went wrong, in words. */
+/** The message of an error. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : 'No answer.'
 }

@@ -11,7 +11,7 @@ interface Service {
 
 export const ServiceContext: Context<Service | undefined> = createContext<Service | undefined>(undefined)
 
-/** What the page knows of the service, and how often it changed. */
+/** What the page knows about the service, and the number of changes. */
 export function useService(): Service {
   const service = useContext(ServiceContext)
   if (service === undefined) throw new Error('Expected a view within the page.')

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 
-/** What the browser shows as the title of the view. */
+/** Sets the title of the view in the browser. */
 export function useTitle(name: string): void {
   useEffect(() => {
     document.title = `${name} · spanscore`

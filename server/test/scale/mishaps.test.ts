@@ -123,7 +123,7 @@ describe('a worker', () => {
       'The group groups reads groups.spans, groups.logs too',
     )
     await until(() => bench.scores.length === 10, 'the same scores again', 60_000)
-    // Whoever keeps one score for each id has each run once.
+    // A backend that keeps one score for each id has each run once.
     expect(new Set(bench.scores.map(({ attributes }) => attributes['spanscore.score.id'])).size).toBe(5)
     await Promise.all([first.stop(), second.stop()])
   })

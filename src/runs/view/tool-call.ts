@@ -198,7 +198,7 @@ function isEmpty(value: unknown): boolean {
   return isRecord(value) && Object.keys(value).length === 0
 }
 
-// How libraries tell the model that a tool failed or did not run.
+// The texts by which libraries report to the model that a tool failed or did not run.
 
 /** For a tool whose span is lost when it throws: the answer is the error. */
 function readsAsLostError(text: string): boolean {

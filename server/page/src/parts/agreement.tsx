@@ -3,7 +3,7 @@ import { percent } from '../format.ts'
 import { placeOf } from './place.ts'
 import { markOf } from './score-mark.tsx'
 
-/** How a scorer agrees with people, and what they said. */
+/** How well a scorer agrees with people, and their labels. */
 export function AgreementTable({
   agreement,
   labelled,

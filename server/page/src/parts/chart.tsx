@@ -16,7 +16,7 @@ interface ChartProps {
   readonly bucketMs: number
 }
 
-/** Means over time with their intervals. The table beside it says the same in numbers. */
+/** Means over time with their intervals. The table below it has the numbers. */
 export function MeanChart({ series, bucketMs }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const shown = series.slice(0, GROUP_STYLES.length)
@@ -106,7 +106,7 @@ function optionsOf(series: readonly ScoreSeries[], element: HTMLElement, bucketM
     axes: [
       {
         size: 30,
-        // Labels of times with seconds are some 60 pixels wide.
+        // Labels of times with seconds are about 60 pixels wide.
         space: 76,
         values: (_plot, splits) => labelsOf(splits),
         stroke: colour('--text-2'),
@@ -125,7 +125,7 @@ function optionsOf(series: readonly ScoreSeries[], element: HTMLElement, bucketM
   }
 }
 
-/** Times as short as they stay distinguishable, on a clock of 24 hours. */
+/** Formats times as short as possible while they differ, on a clock of 24 hours. */
 function labelsOf(seconds: readonly number[]): string[] {
   const span = (seconds.at(-1) ?? 0) - (seconds[0] ?? 0)
   const options: Intl.DateTimeFormatOptions =
@@ -136,7 +136,7 @@ function labelsOf(seconds: readonly number[]): string[] {
   return seconds.map((each) => format.format(each * 1000))
 }
 
-/** One point alone would make a scale of years. */
+/** A single point would lead to a scale of years. */
 function aroundTimes(low: number, high: number, bucket: number): [number, number] {
   const missing = Math.max(0, 8 * bucket - (high - low)) / 2
   return [low - missing - bucket / 2, high + missing + bucket / 2]

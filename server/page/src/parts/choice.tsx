@@ -7,7 +7,7 @@ interface ChoiceProps {
   readonly onChange: (value: string) => void
 }
 
-/** A choice of one, with its name. */
+/** A labelled list to choose one value from. */
 export function Choice({ label, value, options, any, isDisabled, onChange }: ChoiceProps) {
   const all = options.map((each) => (typeof each === 'string' ? { value: each, name: each } : each))
   const isKnown = value === '' || all.some((each) => each.value === value)

@@ -16,11 +16,11 @@ type ModelCall = AgentRun['steps'][number]
 interface ConversationProps {
   readonly run: AgentRun
   readonly spans: readonly SourceSpan[]
-  /** What scorers say, of this run and of those that it started. None where it is to be judged without them. */
+  /** The results of scorers for this run and those that it started; empty if a person should judge it without them. */
   readonly scores: readonly { readonly runId: string; readonly evaluation: Evaluation }[]
 }
 
-/** A run as it went: what it was given, what the model said, what its tools did, and the agents that it called, in place. */
+/** The course of a run: its input, the texts of the model, its tool calls, and the agents that it started, in place. */
 export function Conversation({ run, spans, scores }: ConversationProps) {
   const findings = scores.filter(({ runId }) => runId === run.id).flatMap(({ evaluation }) => findingsOf(evaluation))
   const took = new Map(spans.map((span) => [span.spanId, span.endTimeMs - span.startTimeMs]))
@@ -174,7 +174,7 @@ function Parts({ message, findings }: { readonly message: Message; readonly find
           )
         }
         if (part.type === 'tool_call_response') return <JsonView key={index} value={part.response} />
-        // Pictures and files are named and never loaded.
+        // Images and files are named and never loaded.
         return (
           <p key={index} class="muted">
             ({part.type}: not shown here)

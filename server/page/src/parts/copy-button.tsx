@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 
 interface CopyProps {
-  /** What is copied, or how it is got. */
+  /** The text to copy, or a function that loads it. */
   readonly text: string | (() => Promise<string>)
   readonly children?: string
 }
 
-/** Copies a text, and says that it did. */
+/** Copies a text, and confirms it. */
 export function CopyButton({ text, children = 'Copy' }: CopyProps) {
   const [state, setState] = useState<string>()
   const copy = async (): Promise<void> => {

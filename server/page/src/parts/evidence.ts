@@ -3,18 +3,18 @@ import type { Evaluation } from '../../../../src/model/score.ts'
 /** One thing that a scorer found. */
 export interface Finding {
   readonly text: string
-  /** `undefined` if the scorer does not say. */
+  /** `undefined` if the scorer does not rate it. */
   readonly isGood: boolean | undefined
   readonly why: string
-  /** What the verdict is called by the scorer, such as `unsupported`. */
+  /** The scorer's name of the verdict, such as `unsupported`. */
   readonly verdict: string
   /** What kind of thing was judged: `claims`, `requirements`, `calls`. */
   readonly kind: string
-  /** The tool call that it is about, by its place in the run. */
+  /** The tool call that it is about, by its index in the run. */
   readonly toolCall?: number
   /** The tool that it is about, by its name. */
   readonly tool?: string
-  /** Where in the arguments: `city`, `stops[2].name`. */
+  /** The path in the arguments: `city`, `stops[2].name`. */
   readonly path?: string
 }
 
@@ -49,14 +49,14 @@ const GOOD_WORDS = new Set([
 const OPEN_WORDS = new Set(['unsure', 'helpful', 'partly', 'partial'])
 const GOOD_FLAGS = ['isFulfilled', 'wasAppropriate', 'passed', 'holds', 'met', 'ok', 'isMet']
 
-/** Lists that name what is missing or wrong, as texts. */
+/** Lists of texts that name missing or wrong things. */
 const BAD_LISTS = new Set(['missing', 'missingElements', 'missingTools', 'hallucinated', 'unexpected'])
 
-/** What a scorer found in a run, read from the details of its result. Scorers of one's own may put anything there. */
+/** What a scorer found in a run, read from the details of its result. Custom scorers may put anything there. */
 export function findingsOf({ score, scorer }: Evaluation): readonly Finding[] {
   if (score.status !== 'scored') return []
   const found: Finding[] = []
-  // Of a hallucination scorer, what the evidence supports is what is good, whatever the scale's direction.
+  // For a hallucination scorer, supported claims are good, although lower scores are better.
   walk(score.details, '', found, 0)
   const isAllGood = score.value === (scorer.better === 'higher' ? scorer.range[1] : scorer.range[0])
   return isAllGood ? found.filter(({ isGood }) => isGood !== undefined) : found
@@ -127,13 +127,13 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A part of a text; `finding` where it is evidence. */
+/** A part of a text, with `finding` if it is evidence. */
 export interface TextPart {
   readonly text: string
   readonly finding?: Finding
 }
 
-/** Cuts a text so that each sentence that a finding speaks of is a part. Judges paraphrase: a sentence is found by its words. */
+/** Splits a text so that each sentence that a finding is about is a part. Judges paraphrase, so a sentence is found by its words. */
 export function markEvidence(text: string, findings: readonly Finding[]): readonly TextPart[] {
   const wanted = findings.filter(({ isGood, tool }) => isGood !== true && tool === undefined)
   if (wanted.length === 0 || text.length > 50_000) return [{ text }]

@@ -4,7 +4,7 @@ interface JsonViewProps {
   readonly wrong?: ReadonlyMap<string, string>
 }
 
-/** A value as JSON, a line each, with what is wrong marked where it is. Nothing in it becomes markup. */
+/** A value as JSON on several lines, with wrong parts marked. Nothing in it becomes markup. */
 export function JsonView({ value, wrong }: JsonViewProps) {
   if (typeof value === 'string') return <pre class="json">{value}</pre>
   const lines: Line[] = []
@@ -29,7 +29,7 @@ export function JsonView({ value, wrong }: JsonViewProps) {
   )
 }
 
-/** Characters that turn the direction of what follows are written as JSON can write them: a value must not reorder its line. */
+/** Characters that change the direction of text are escaped, so that a value cannot reorder its line. */
 function withoutTurns(text: string): string {
   return text.replaceAll(
     /[\u202A-\u202E\u2066-\u2069]/g,

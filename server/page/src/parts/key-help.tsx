@@ -32,7 +32,7 @@ const KEYS: readonly (readonly [place: string, keys: readonly (readonly [key: st
   ['Everywhere', [['?', 'this help']]],
 ]
 
-/** What the keys do, at `?` or at a click. */
+/** Explains the keys, at `?` or at a click. */
 export function KeyHelp() {
   const dialog = useRef<HTMLDialogElement>(null)
   useKeys({ '?': () => dialog.current?.showModal() })

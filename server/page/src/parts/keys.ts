@@ -1,12 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-/** Keys do what they are bound to, unless somebody types into a field. */
+/** Binds keys to functions, except while somebody types into a field. */
 export function useKeys(bound: Readonly<Record<string, (event: KeyboardEvent) => void>>): void {
   const latest = useRef(bound)
   latest.current = bound
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      // An open dialog has the keys to itself: Escape closes it.
+      // An open dialog receives the keys alone: Escape closes it.
       if (document.querySelector('dialog[open]') !== null) return
       const { target } = event
       const isTyping = target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')

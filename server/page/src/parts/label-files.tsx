@@ -4,12 +4,12 @@ import { ask } from '../api.ts'
 
 interface LabelFilesProps {
   readonly scorer: string
-  /** Called with what is under way, which may fail. */
+  /** Called with the work in progress, which may fail. */
   readonly onSave: (work: Promise<void>) => void
   readonly onImport: (lines: string) => void
 }
 
-/** The files from which `spanscore calibrate` makes a calibration, and labels that come from elsewhere. */
+/** Exports the files that `spanscore calibrate` needs, and imports labels from elsewhere. */
 export function LabelFiles({ scorer, onSave, onImport }: LabelFilesProps) {
   const input = useRef<HTMLInputElement>(null)
   return (

@@ -9,7 +9,7 @@ import { Verdict } from './verdicts.tsx'
 
 interface LabellingProps {
   readonly scorer: string
-  /** What the scorer's score says; `undefined` where it is not configured any more. */
+  /** What the score means; `undefined` if the scorer is no longer configured. */
   readonly description: string | undefined
   readonly version: string
   readonly labeller: string
@@ -17,13 +17,13 @@ interface LabellingProps {
   readonly onLabel: () => void
   /** Called when the person has seen the verdict. */
   readonly onNext: () => void
-  /** Called when somebody labels who has given no name. */
+  /** Called when a person without a name labels a run. */
   readonly onNameless: () => void
-  /** Called when the verdicts that nobody has labelled are to be shown. */
+  /** Called when the verdicts on unlabelled runs should be shown. */
   readonly onEnd: () => void
 }
 
-/** One run at a time. `p` and `f` label it; then the scorer's verdict is shown, and any of the keys goes on. */
+/** Shows one run at a time. `p` and `f` label it; then the scorer's verdict is shown, and either key continues. */
 export function Labelling(props: LabellingProps) {
   const { scorer, description, version, labeller, state, onLabel, onNext, onNameless, onEnd } = props
   const [given, setGiven] = useState<{ readonly runId: string; readonly label: string }>()
@@ -33,7 +33,7 @@ export function Labelling(props: LabellingProps) {
   const next = state.waiting.find(({ runId }) => !skipped.has(runId)) ?? state.waiting[0]
   const runId = given?.runId ?? next?.runId ?? ''
   const [details, setDetails] = useState<RunDetails>()
-  // The service gives the verdict only once there is a label: the run is read again then.
+  // The service returns the verdict only after the label, so the run is read again then.
   useEffect(() => {
     let isCurrent = true
     setDetails((before) => (before?.run.id === runId ? before : undefined))
@@ -47,7 +47,7 @@ export function Labelling(props: LabellingProps) {
       isCurrent = false
     }
   }, [runId, given !== undefined])
-  // Nobody labels what they have not seen: after one run the next has yet to come.
+  // A run can only be labelled after it was shown: the next one may still be loading.
   const isSeen = details?.run.id === runId
   const say = (label: 'pass' | 'fail') => {
     if (given !== undefined || !isSeen) return
@@ -60,7 +60,7 @@ export function Labelling(props: LabellingProps) {
       () => {
         setProblem(undefined)
         setGiven({ runId, label })
-        // The list of what waits may still hold it for a moment.
+        // The list of waiting runs may still contain it for a moment.
         setSkipped((before) => new Set([...before, runId]))
         onLabel()
       },

@@ -36,7 +36,7 @@ export const TIMES: readonly { readonly value: string; readonly name: string }[]
   { value: '604800', name: 'last week' },
 ]
 
-/** From when on; rounded, so that the same choice asks the same question for a while. */
+/** The start of the period, rounded so that the same choice leads to the same request for a while. */
 export function fromMs(seconds: string | undefined): number | undefined {
   const value = Number(seconds)
   if (seconds === undefined || seconds === '' || !(value > 0)) return undefined

@@ -4,7 +4,7 @@ import { score as formatScore } from '../format.ts'
 
 type ListedScore = ListedRun['scores'][number]
 
-/** How a score is marked: by a sign and a word as well as by colour. */
+/** The mark of a score: a sign and a word as well as a colour. */
 export function markOf(
   status: string,
   label: string | null | undefined,
@@ -22,11 +22,11 @@ const NAMED = 1
 
 interface ScoreMarksProps {
   readonly scores: readonly ListedScore[]
-  /** The scorer that the list is filtered by: it is named first, whatever it says. */
+  /** The scorer that the list is filtered by. It is named first, whatever its score. */
   readonly chosen?: string | undefined
 }
 
-/** The scores of a run in a line: what fails is named, the worst first, and what passes is counted. */
+/** The scores of a run in a line: failing ones are named, the worst first, and passing ones are counted. */
 export function ScoreMarks({ scores, chosen }: ScoreMarksProps) {
   const asked = scores.find(({ scorer, label }) => scorer === chosen && label === 'pass')
   const fails = scores
@@ -88,7 +88,7 @@ export function ScoreMarks({ scores, chosen }: ScoreMarksProps) {
   )
 }
 
-/** A score as the list has it. Scorers that were not asked are in no list. */
+/** Converts a result to a score of the list. */
 export function toListed(evaluation: Evaluation): ListedScore {
   const { scorer, score, judge } = evaluation
   const isScored = score.status === 'scored'

@@ -3,7 +3,7 @@ import { useService } from '../service.ts'
 import { Choice } from './choice.tsx'
 import { useChoices } from './place.ts'
 
-/** The scorers of which scores are stored, each once. */
+/** The scorers with stored scores, each once. */
 export function scorersOf(overview: ServiceOverview): readonly string[] {
   return [...new Set(overview.scorers.map(({ scorer }) => scorer))]
 }
@@ -16,11 +16,11 @@ export function versionsOf(overview: ServiceOverview, scorer: string): readonly 
 interface ScorerChoiceProps {
   readonly value: string
   readonly options: readonly string[]
-  /** Choices that mean nothing with another scorer. */
+  /** Choices that have no meaning for another scorer. */
   readonly clears: readonly string[]
 }
 
-/** Whose scores the view is of. */
+/** Chooses the scorer of the view. */
 export function ScorerChoice({ value, options, clears }: ScorerChoiceProps) {
   const { choose } = useChoices()
   return (
@@ -33,7 +33,7 @@ export function ScorerChoice({ value, options, clears }: ScorerChoiceProps) {
   )
 }
 
-/** Which agent the view is of: all, where nobody has chosen one. */
+/** Chooses the agent of the view; all if none is chosen. */
 export function AgentChoice({ label = 'Agent', any = 'all' }: { readonly label?: string; readonly any?: string }) {
   const { overview } = useService()
   const { choices, choose } = useChoices()

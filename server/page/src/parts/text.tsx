@@ -1,7 +1,7 @@
 import { markEvidence } from './evidence.ts'
 import type { Finding } from './evidence.ts'
 
-/** A text with evidence marked in it. It is only ever text. */
+/** A text with evidence marked in it. It never becomes markup. */
 export function Text({ text, findings }: { readonly text: string; readonly findings: readonly Finding[] }) {
   return (
     <p class="text">

@@ -7,7 +7,7 @@ import { JsonView } from './json-view.tsx'
 
 type ToolCall = AgentRun['toolCalls'][number]
 
-/** What a failed call says of itself is not said twice. */
+/** Whether to show a finding with a call. The call shows its own failure already. */
 export function isAbout({ tool, toolCall, isGood, kind }: Finding, call: ToolCall, index: number): boolean {
   if (isGood === true || kind === 'failed') return false
   return toolCall === undefined ? tool === call.name : toolCall === index
@@ -27,7 +27,7 @@ interface ToolProps {
   readonly children: ComponentChildren
 }
 
-/** One call of a tool: what it was given, what came of it, what is wrong with it, and the agent that it started. */
+/** A tool call: its arguments, its result, the findings about it, and the agent that it started. */
 export function Tool({ call, took, findings, children }: ToolProps) {
   const [sign, word, tone] = TOOL_STATUS[call.status]
   const wrong = new Map(

@@ -9,16 +9,16 @@ interface TypedProps {
   readonly onType: (value: string) => void
 }
 
-/** Milliseconds without a key after which what was typed counts. */
+/** Milliseconds without a key press after which the text is used. */
 const PAUSE_MS = 200
 
-/** A field that keeps what is being typed, whatever arrives meanwhile. */
+/** A field that keeps the typed text, whatever arrives meanwhile. */
 export function TypedField({ type, value, placeholder, label, onType }: TypedProps) {
   const [typed, setTyped] = useState(value)
   const field = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   useEffect(() => {
-    // What another choice changed is shown, but not while somebody types.
+    // A change by another control is shown, but not while somebody types.
     if (field.current !== document.activeElement) setTyped(value)
   }, [value])
   const rest = {

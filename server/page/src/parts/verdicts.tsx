@@ -3,10 +3,10 @@ import { duration, percent, score as formatScore, usd } from '../format.ts'
 import { findingsOf } from './evidence.ts'
 import { VerdictMark } from './score-mark.tsx'
 
-/** Why a scorer was never asked about a run: there is nothing to say of it. */
+/** Reasons why a scorer was never called for a run, which are not shown. */
 const NOT_ASKED = new Set(['filtered', 'sampled-out', 'thinned'])
 
-/** What each scorer says of a run, and why. What fails comes first. */
+/** The result of each scorer for a run, with its reason. Failing ones come first. */
 export function Verdicts({ evaluations }: { readonly evaluations: readonly Evaluation[] }) {
   const asked = evaluations.filter(isAsked).toSorted((left, right) => rank(left) - rank(right))
   const others = evaluations.filter((evaluation) => !isAsked(evaluation))
@@ -45,12 +45,12 @@ function rank({ score }: Evaluation): number {
   return score.status === 'failed' ? 1 : 3
 }
 
-/** One scorer's result with all that it found. */
+/** One scorer's result with all of its findings. */
 export function Verdict({ evaluation }: { readonly evaluation: Evaluation }) {
   const { score, scorer, judge, probability } = evaluation
   const findings = findingsOf(evaluation)
   const explanation = score.status === 'scored' ? (score.explanation ?? 'No explanation.') : score.message
-  // The findings say one by one what the explanation lists after its first sentence.
+  // The explanation lists the findings after its first sentence, and they are shown one by one.
   const shown = findings.length > 0 ? firstSentence(explanation) : explanation
   const isQuiet = score.status === 'skipped' || (score.status === 'scored' && score.label === 'pass')
   return (

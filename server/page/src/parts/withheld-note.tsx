@@ -1,6 +1,6 @@
 import { plural } from '../format.ts'
 
-/** Says that drawn runs are left out, because their verdicts would follow from what is shown. */
+/** States that drawn runs are left out, because the view would reveal their verdicts. */
 export function WithheldNote({ count, scorer }: { readonly count: number | undefined; readonly scorer: string }) {
   if (count === undefined || count === 0) return null
   return (

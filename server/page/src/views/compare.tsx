@@ -18,7 +18,7 @@ const WAYS = [
   { value: 'time', name: 'times' },
 ]
 
-/** Two versions, models or times side by side: the difference with its interval, and the runs that changed. */
+/** Compares two versions, models or periods: the difference with its interval, and the runs that changed. */
 export function CompareView() {
   const { overview, changes } = useService()
   const { choices, choose } = useChoices()

@@ -7,7 +7,7 @@ import { messageOf } from '../live.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { placeOf } from '../parts/place.ts'
 
-/** What is shown while there are no runs: how to send spans, and a run that was recorded. */
+/** Shown while there are no runs: how to send spans, and a recorded run. */
 export function FirstMinute() {
   const { overview } = useService()
   const { route } = useLocation()

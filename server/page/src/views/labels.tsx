@@ -15,7 +15,7 @@ import { Labelling } from '../parts/labelling.tsx'
 import { useChoices } from '../parts/place.ts'
 import { ScorerChoice, scorersOf, versionsOf } from '../parts/scorer-choice.tsx'
 
-/** Where people say whether runs pass, without seeing what the scorer says, and see afterwards how well it agrees. */
+/** People label runs without seeing the scorer's verdict, and see afterwards how well it agrees with them. */
 export function LabelsView() {
   const { overview, changes } = useService()
   const { choices, choose } = useChoices()
@@ -100,7 +100,7 @@ export function LabelsView() {
               state={value}
               scorer={scorer}
               description={description}
-              // The click that draws may be the one that leaves the field of the name.
+              // The click on the draw button may also be the one that leaves the name field.
               onDraw={(count) =>
                 labellerName() === '' ? askForName() : act(send('/api/labels/draw', { scorer, version, count }))
               }
@@ -133,7 +133,7 @@ interface NameFieldProps {
   readonly onName: (name: string) => void
 }
 
-/** Who labels. What is being typed is nobody's name yet. */
+/** The name of the person who labels. A name counts once its field is left. */
 function NameField({ field, name, onName }: NameFieldProps) {
   const [typed, setTyped] = useState(name)
   return (
@@ -148,7 +148,7 @@ function NameField({ field, name, onName }: NameFieldProps) {
         maxLength={100}
         onInput={({ currentTarget }) => setTyped(currentTarget.value)}
         onChange={({ currentTarget }) => onName(currentTarget.value.trim())}
-        // The keys that label do so once the field is left.
+        // The label keys work once the field is left.
         onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
       />
     </label>

@@ -14,16 +14,16 @@ import { useKeys } from '../parts/keys.ts'
 import { placeOf, placeOfList } from '../parts/place.ts'
 import { Verdicts } from '../parts/verdicts.tsx'
 
-/** A run that was settled this long ago is not asked for with every change of another one. */
+/** A run that was settled this long ago is not requested again with every change of another one. */
 const QUIET_MS = 60_000
 
-/** One run: the conversation, what scorers say of it and why, what is missing, and its spans. */
+/** One run: the conversation, its scores with reasons, what is missing, and its spans. */
 export function RunView() {
   const { params } = useRoute()
   const { changes } = useService()
   const { back } = useLocation()
   const id = params['id'] ?? ''
-  // A run that is settled changes seldom; one that is in progress with every span.
+  // A settled run seldom changes; one in progress changes with every span.
   const isQuiet = useRef(false)
   const [revealed, setRevealed] = useState(0)
   const { value, error } = useAnswer<RunDetails>('/api/run', { id }, `${revealed}/${isQuiet.current ? -1 : changes}`)
@@ -84,7 +84,7 @@ interface WithheldProps {
   readonly onReveal: () => void
 }
 
-/** Scores that were drawn to be labelled: the verdict comes after the label, or costs the run its place in the draw. */
+/** Scores that were drawn to be labelled: the verdict is shown after the label, or the run leaves the draw. */
 function Withheld({ scores, onReveal }: WithheldProps) {
   if (scores.length === 0) return null
   return (
@@ -117,7 +117,7 @@ interface HeadProps {
   readonly isOpen: boolean
   readonly spans: readonly SourceSpan[]
   readonly parentId: string | undefined
-  /** Of the run's own model calls, at list prices. */
+  /** The cost of the run's own model calls, at list prices. */
   readonly costUsd: number | undefined
 }
 

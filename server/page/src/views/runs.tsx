@@ -15,7 +15,7 @@ import { WithheldNote } from '../parts/withheld-note.tsx'
 import { TypedField } from '../parts/typed-field.tsx'
 import { FirstMinute } from './first-minute.tsx'
 
-/** The list of runs: what is in progress, what was scored, and what to show of it. */
+/** The list of runs, in progress and scored, with its filters. */
 export function RunsView() {
   const { overview, changes } = useService()
   const { choices } = useChoices()
@@ -100,7 +100,7 @@ function useMore(query: Readonly<Record<string, string | number | undefined>>, f
   return { runs: lists.flatMap(({ runs }) => runs), next, load }
 }
 
-/** The first page moves on while later ones stay: a run is shown once. */
+/** The first page changes while later ones stay, so a run may be on both: it is shown once. */
 function merge(first: readonly ListedRun[], later: readonly ListedRun[]): readonly ListedRun[] {
   const known = new Set(first.map(({ id }) => id))
   return [...first, ...later.filter(({ id }) => !known.has(id))]
@@ -112,7 +112,7 @@ function Filters() {
   useKeys({ '/': () => searchField()?.focus(), Escape: () => searchField()?.blur() })
   const scorers = [...new Set(overview.scorers.map(({ scorer }) => scorer))]
   const hasScorer = choices['scorer'] !== undefined
-  // The worst runs can be asked for without a choice of scorer: judges say more than code.
+  // The worst runs can be listed without a chosen scorer; a judge is preferred, because it says more than code.
   const worstBy = choices['scorer'] ?? overview.scorers.find(({ kind }) => kind === 'judge')?.scorer ?? scorers[0]
   const typed = (name: string) => (value: string) => choose({ [name]: value })
   return (

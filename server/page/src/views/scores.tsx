@@ -17,7 +17,7 @@ const GROUPS = [
   { value: 'model', name: 'Model' },
 ]
 
-/** The scores of one scorer over time: mean with interval, share that fails, distribution, by group. */
+/** The scores of one scorer over time: mean with interval, failing share, and distribution, by group. */
 export function ScoresView() {
   const { overview, changes } = useService()
   const { choices, choose } = useChoices()

@@ -13,7 +13,7 @@ import { score as formatScore } from '../format.ts'
 
 const COUNTS = ['5', '10', '20', '50']
 
-/** Runs are scored again with a configured scorer; old and new side by side. Nothing of it is stored. */
+/** Scores runs again with a configured scorer, and shows old and new scores side by side. Nothing is stored. */
 export function TryView() {
   const { choices, choose } = useChoices()
   const [problem, setProblem] = useState<string>()
