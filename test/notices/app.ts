@@ -168,6 +168,22 @@ const cases: Readonly<Record<string, () => void | Promise<void>>> = {
     await askModel()
     await provider.shutdown()
   },
+  'a provider that is not registered': async () => {
+    const tracerProvider = new NodeTracerProvider({
+      spanProcessors: [new SimpleSpanProcessor(new InMemorySpanExporter())],
+    })
+    attachScoring({ scorers: [answer], tracerProvider })
+    await askModel()
+    await tracerProvider.shutdown()
+  },
+  'a sampler that keeps nothing': async () => {
+    process.env['OTEL_TRACES_SAMPLER'] = 'always_off'
+    const provider = startProvider()
+    attachScoring({ scorers: [answer] })
+    runAgent('weather-agent')
+    await askModel()
+    await provider.shutdown()
+  },
   'model calls with spans of other kinds': async () => {
     const provider = startProvider()
     attachScoring({ scorers: [answer] })

@@ -86,6 +86,16 @@ describe('Without any configuration, a process is warned', { timeout: 60_000 }, 
       /A model was called \(127\.0\.0\.1:\d+\), and there is no span of any kind\. .*AI SDK 7, for example, needs registerTelemetry/,
     ],
     [
+      'a provider that is not registered',
+      'SPANSCORE_NO_RUNS',
+      /is not registered, so instrumentations do not find it: call trace\.setGlobalTracerProvider/,
+    ],
+    [
+      'a sampler that keeps nothing',
+      'SPANSCORE_NO_RUNS',
+      /no span of any kind\. OTEL_TRACES_SAMPLER=always_off leaves all of them out\. Remove it\./,
+    ],
+    [
       'model calls with spans of other kinds',
       'SPANSCORE_NO_RUNS',
       /A model was called .* among the spans is no agent run or model call\. Add an instrumentation/,

@@ -57,6 +57,8 @@ export interface NoRunsNoticeParts {
   readonly hasRuns: () => boolean
   /** Calls back with the host of each model request, until the returned function is called. */
   readonly watchRequests: (onRequest: (host: string) => void) => () => void
+  /** Whether instrumentations find a tracer provider through OpenTelemetry's API. */
+  readonly hasGlobalProvider: () => boolean
   readonly reporter: Reporter
   readonly scheduler: Pick<Scheduler, 'after'>
 }
@@ -76,6 +78,7 @@ export class NoRunsNotice {
   #isWaiting = false
   #hasSpans = false
   #hasHttpSpans = false
+  #hasGlobalProvider = true
   #isDone = false
 
   constructor(parts: NoRunsNoticeParts) {
@@ -123,6 +126,7 @@ export class NoRunsNotice {
   #called(host: string): void {
     if (this.#isDone || this.#host !== undefined) return
     this.#host = host
+    this.#hasGlobalProvider = this.#parts.hasGlobalProvider()
     this.#stopWatching()
     this.#wait()
   }
@@ -134,7 +138,8 @@ export class NoRunsNotice {
   }
 
   #message(host: string): string {
-    if (!this.#hasSpans) return `A model was called (${host}), and there is no span of any kind. ${noSpanCure()}`
+    if (!this.#hasSpans)
+      return `A model was called (${host}), and there is no span of any kind. ${noSpanCure(this.#hasGlobalProvider)}`
     return this.#hasHttpSpans
       ? `HTTP calls to ${host} are among the spans, but no agent run or model call is. ${NO_MODEL_SPAN_CURE}`
       : `A model was called (${host}), and among the spans is no agent run or model call. ${NO_MODEL_SPAN_CURE}`
@@ -164,8 +169,14 @@ function operationProblem(attributes: Readonly<Record<string, unknown>>): string
     : `${of}, got ${meant.slice(0, 100)}. Write ${OPERATION}. ${see}`
 }
 
-/** What to do if there is no span at all. The tracer's sampler may be the reason. */
-function noSpanCure(): string {
+/** What to do if there is no span at all. The tracer's sampler may be the reason, or a provider that nothing finds. */
+function noSpanCure(hasGlobalProvider: boolean): string {
+  if (!hasGlobalProvider) {
+    return (
+      'The tracer provider that spanscore is attached to is not registered, so instrumentations do not find it: call ' +
+      'trace.setGlobalTracerProvider(provider), or pass it to them.'
+    )
+  }
   const sampler = process.env['OTEL_TRACES_SAMPLER']?.trim() ?? ''
   if (sampler === 'always_off') return 'OTEL_TRACES_SAMPLER=always_off leaves all of them out. Remove it.'
   const hint =

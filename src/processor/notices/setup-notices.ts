@@ -10,6 +10,7 @@ import { ContentNotice } from './content-notice.ts'
 import { reportMissingJudges } from './judge-notices.ts'
 import { watchModelRequests } from './model-requests.ts'
 import { NoRunsNotice } from './no-runs-notice.ts'
+import { globalTracerProvider } from '../attach/tracer-providers.ts'
 
 const NO_EXPORT =
   'No span is exported: spanscore is the only span processor of the provider. Set next, or put a processor with an exporter beside it ' +
@@ -42,7 +43,13 @@ export class SetupNotices {
     this.#lacksExport = lacksExport
     this.#content = new ContentNotice(scorers, reporter)
     this.#agents = new AgentFilterNotice(scorers, reporter)
-    this.#noRuns = new NoRunsNotice({ hasRuns, watchRequests: watchModelRequests, reporter, scheduler })
+    this.#noRuns = new NoRunsNotice({
+      hasRuns,
+      watchRequests: watchModelRequests,
+      hasGlobalProvider: () => globalTracerProvider() !== undefined,
+      reporter,
+      scheduler,
+    })
   }
 
   /** Must be called with each settled run. @param run absent if no scorer is interested in it */
