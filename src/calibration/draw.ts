@@ -70,9 +70,10 @@ function countOfFailed(drawn: number, passed: number, failed: number, random: ()
 function drawFrom<T extends Drawable>(scores: readonly T[], count: number, rate: number, random: () => number): T[] {
   const drawn: T[] = []
   if (count === 0) return drawn
+  const order = shuffled(scores, random)
   let next = random()
   let sum = 0
-  for (const score of shuffled(scores, random)) {
+  for (const score of order) {
     sum += probabilityOf(score, rate)
     // The probabilities add up to `count`, except for a rounding error that must not cost the last score.
     if (sum + 1e-9 <= next) continue
