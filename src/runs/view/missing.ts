@@ -30,7 +30,7 @@ export function missingOf(run: AgentRun, plan: RunPlan): readonly Missing[] {
   const isSilent = run.toolCalls.length === 0 && run.steps.length === 0 && run.availableTools === undefined
   if (isSilent) missing.push({ what: 'toolCalls', why: 'not-recorded' })
   else if (plan.tools.length === 0 && plan.models.some(mayHaveAsked)) missing.push({ what: 'toolCalls', ...TRUNCATED })
-  if (!plan.isComplete) missing.push({ what: 'spans', why: 'span-lost' })
+  if (!run.complete) missing.push({ what: 'spans', why: 'span-lost' })
   return missing
 }
 

@@ -1,7 +1,7 @@
 import type { SpanOutcome } from '../../spans/dialect.ts'
 import type { SpanFacts } from '../../spans/facts.ts'
 import type { Message, ToolDefinition, Usage } from '../../model/message.ts'
-import type { AgentRun, ModelCall, ToolCall } from '../../model/agent-run.ts'
+import type { AgentRun, ModelCall } from '../../model/agent-run.ts'
 import { askedCalls, transcriptCalls } from './asked-calls.ts'
 import { joinToolCalls } from './join-tool-calls.ts'
 import type { JoinedCall } from './join-tool-calls.ts'
@@ -137,7 +137,7 @@ export class RunFacts {
     return emptyText(outputOf(last) ?? this.#root.output)
   }
 
-  get toolCalls(): readonly ToolCall[] {
+  get toolCalls(): readonly ReconstructedToolCall[] {
     return this.#memo.once(SLOT.toolCalls, () => {
       const { models, tools, children } = this.#plan
       let asked = this.#askedCalls()

@@ -161,7 +161,7 @@ export class ReconstructedRun implements AgentRun {
   }
 
   get complete(): boolean {
-    return this.#plan.isComplete
+    return this.#plan.isComplete && !this.#facts.toolCalls.some((call) => call.lacksItsSpan())
   }
 
   get attributes(): Readonly<Record<string, unknown>> {

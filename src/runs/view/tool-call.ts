@@ -77,6 +77,13 @@ export class ReconstructedToolCall implements ToolCall {
     return frozen(this.#error())
   }
 
+  /** Whether the library always writes a span of the tool, the tool answered the model, and the span is not there. */
+  lacksItsSpan(): boolean {
+    const { asked, tool } = this.#call
+    const isExpected = this.#context.toolSpans === 'always' && asked !== undefined && tool === undefined
+    return isExpected && !this.providerExecuted && !this.#wasRefused()
+  }
+
   #arguments(): unknown {
     const { asked, tool } = this.#call
     const given = asked?.arguments
@@ -141,8 +148,11 @@ export class ReconstructedToolCall implements ToolCall {
     const { tool } = this.#call
     if (tool !== undefined) return tool.tool?.executed === false
     if (this.providerExecuted) return false
-    const answer = this.#context.toolSpans === 'always' ? undefined : this.#answer()?.response
-    return this.#context.toolSpans === 'always' || (typeof answer === 'string' && readsAsRefusal(answer))
+    const answer = this.#answer()
+    const text = typeof answer?.response === 'string' ? answer.response : ''
+    if (this.#context.toolSpans !== 'always') return readsAsRefusal(text)
+    // If the tool answered the model, the tool ran, and its span is lost.
+    return answer === undefined || answer.isError === true || readsAsRefusal(text) || readsAsError(text)
   }
 
   #isErrorAnswer({ isError, response }: ToolCallResponsePart): boolean {
