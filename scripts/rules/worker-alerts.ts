@@ -17,7 +17,7 @@ export const WORKERS: RuleGroup = {
       {
         summary: 'The worker {{ $labels.instance }} does nothing although messages wait',
         description:
-          'Its /health answers 503, so that an orchestrator restarts it. One that does not come back needs a person.',
+          'Its /ready says why if the brokers refuse something: that needs a person. Otherwise its /health answers 503, and an orchestrator restarts it.',
       },
       { for: '2m' },
     ),

@@ -36,14 +36,15 @@ export async function startWorker(options: WorkerServerOptions): Promise<Running
     report,
     configuration: JSON.stringify([scorer.scorers, config.text, options.traces]),
     take: () => scorer.take(),
+    isHeldUp: () => outbox.isFull || jobs?.isFull === true,
   })
   const metrics = new WorkerMetrics(worker, outbox, meters, jobs)
   const http = await serveWorkerHealth(options, outbox, {
     get stuck() {
-      return worker.stuck
+      return worker.condition.stuck
     },
     get unavailable() {
-      return worker.unavailable ?? jobs?.unavailable
+      return worker.condition.unavailable ?? jobs?.unavailable
     },
   })
   options.report(`Scores with ${scorer.scorerIds.join(', ')} (${config.source}).`)

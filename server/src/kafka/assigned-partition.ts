@@ -6,6 +6,7 @@ import type { TraceBuffer } from '../traces/trace-buffer.ts'
 import type { Topics } from './check-topics.ts'
 import type { PartitionClock } from './partition-clock.ts'
 import type { PartitionLog } from './partition-log.ts'
+import { ReadProgress } from './read-progress.ts'
 import type { FetchedRecord, FetchSource } from './topic-fetcher.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
@@ -46,16 +47,13 @@ export interface AssignedPartitionParts {
 /** One partition of the spans and the one of the log records with the same number, while a worker has them. */
 export class AssignedPartition {
   readonly #parts: AssignedPartitionParts
-  /** The last known end of each topic. */
-  readonly #ends = new Map<string, number>()
-  /** When each topic was last read, had nothing to read, or was not meant to be read. */
-  readonly #progressMs: Map<string, number>
+  /** By topic. */
+  readonly #progress: ReadonlyMap<string, ReadProgress>
 
   constructor(parts: AssignedPartitionParts) {
     this.#parts = parts
     const { spans, logs } = parts.topics
-    const nowMs = parts.monotonicMs()
-    this.#progressMs = new Map([spans, logs].map((topic) => [topic, nowMs]))
+    this.#progress = new Map([spans, logs].map((topic) => [topic, new ReadProgress(parts.monotonicMs)]))
   }
 
   get number(): number {
@@ -80,18 +78,22 @@ export class AssignedPartition {
 
   /** Unread messages. */
   get lag(): number {
-    return [...this.#ends.keys()].reduce((lag, topic) => lag + this.#lagOf(topic), 0)
+    return [...this.#progress].reduce((lag, [topic, progress]) => lag + progress.lagFrom(this.log.nextOf(topic)), 0)
   }
 
-  /** For how many milliseconds messages have waited without any being read. */
-  idleMs(nowMs: number): number {
-    const waiting = [...this.#progressMs].filter(([topic]) => this.#lagOf(topic) > 0)
-    return Math.max(0, ...waiting.map(([, atMs]) => nowMs - atMs))
+  /** For how many milliseconds messages have waited without any being read, although their leader answers. */
+  get idleMs(): number {
+    return Math.max(...[...this.#progress].map(([topic, progress]) => progress.idleMs(this.log.nextOf(topic))))
   }
 
-  /** Called with the end of a topic, as the broker reports it. */
+  /** Whether the leader of a topic does not answer. */
+  get isSilent(): boolean {
+    return [...this.#progress.values()].some(({ isSilent }) => isSilent)
+  }
+
+  /** Called with the end of a topic, as its leader reports it. */
   endsAt(topic: string, end: number): void {
-    this.#ends.set(topic, end)
+    this.#progress.get(topic)?.endsAt(end)
   }
 
   /** The positions from which the two topics are read. */
@@ -100,13 +102,10 @@ export class AssignedPartition {
     return [this.#source(spans, 'traces'), this.#source(logs, 'logs')]
   }
 
-  #lagOf(topic: string): number {
-    return Math.max(0, (this.#ends.get(topic) ?? 0) - this.log.nextOf(topic))
-  }
-
   #source(topic: string, signal: Signal): FetchSource {
-    const { number, log, buffer, clock, isReady, isOurs, monotonicMs, counts, report, onRecreated } = this.#parts
-    if (!isReady()) this.#progressMs.set(topic, monotonicMs())
+    const { number, log, buffer, clock, isReady, isOurs, counts, report, onRecreated } = this.#parts
+    const progress = this.#progress.get(topic)
+    if (!isReady()) progress?.advance()
     // A full buffer may wait for unread messages. Time must go on, or it would wait forever.
     if (buffer.isFull) clock.advance(topic, undefined, true)
     return {
@@ -117,10 +116,10 @@ export class AssignedPartition {
       },
       isReady: isReady() && !buffer.isFull,
       take: (records, next, end) => {
-        if (records.length > 0 || next >= end) this.#progressMs.set(topic, monotonicMs())
+        if (records.length > 0 || next >= end) progress?.advance()
         for (const record of records) this.#receive(topic, signal, record)
         if (next > log.nextOf(topic)) log.pass(topic, next - 1)
-        this.#ends.set(topic, end)
+        progress?.endsAt(end)
         clock.advance(topic, records.at(-1)?.appendMs, log.nextOf(topic) >= end)
       },
       lost: (first) => {

@@ -1,6 +1,6 @@
 import type { AssignedPartition } from './assigned-partition.ts'
 import type { GroupMember } from './group-member.ts'
-import { isAnswer } from './answered-errors.ts'
+import { isAnswer, isProtocolError } from './answered-errors.ts'
 import { describeError } from './kafka-client.ts'
 import type { Commit } from './offset-states.ts'
 import type { WorkerCounts } from './worker-counts.ts'
@@ -26,6 +26,7 @@ export class Commits {
   #underWay: Promise<boolean> | undefined
   #takenMs: number
   #isUnanswered = false
+  #isGone = false
 
   constructor(parts: CommitsParts) {
     this.#parts = parts
@@ -55,11 +56,11 @@ export class Commits {
     return this.#underWay
   }
 
-  /** Commits the current progress. Retries while the group rebalances or its coordinator moves. */
+  /** Commits the current progress. Retries while the group rebalances or its coordinator moves, but not if a partition no longer exists. */
   async commitUntil(endMs: number): Promise<void> {
     // A commit in progress may be older than the latest delivered scores.
     await this.#underWay
-    while (!(await this.commit()) && this.#parts.now() < endMs) {
+    while (!(await this.commit()) && !this.#isGone && this.#parts.now() < endMs) {
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
     }
   }
@@ -77,6 +78,8 @@ export class Commits {
     } catch (error) {
       counts.failedCommits += 1
       this.#isUnanswered = !isAnswer(error)
+      // The broker has accepted the commits of all other partitions.
+      this.#isGone = isProtocolError(error, 'UNKNOWN_TOPIC_OR_PARTITION')
       report(`Progress could not be committed: ${describeError(error)}.`)
       return false
     }

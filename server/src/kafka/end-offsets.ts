@@ -17,41 +17,48 @@ export interface PartitionOffset {
   readonly offset: number
 }
 
-/** The first offset of each of these partitions, or the offset after the last one. @throws if a broker is unavailable */
-export async function listOffsets(
+/**
+ * Asks for the first offset of each of these partitions, or the offset after the last one.
+ *
+ * @returns an answer for each leader, without partitions that have no leader
+ * @throws if no broker answers
+ */
+export async function askForOffsets(
   client: KafkaClient,
   which: keyof typeof TIMES,
   partitions: readonly { readonly topic: string; readonly partition: number }[],
-): Promise<readonly PartitionOffset[]> {
+): Promise<readonly Promise<readonly PartitionOffset[]>[]> {
   const topics = [...new Set(partitions.map(({ topic }) => topic))]
   const metadata = await client.metadata(topics)
   const byLeader = Map.groupBy(
     partitions,
     ({ topic, partition }) => metadata.topics.get(topic)?.partitions[partition]?.leader ?? -1,
   )
-  const found = await Promise.all(
-    [...byLeader]
-      .filter(([node]) => node >= 0)
-      .map(async ([node, ofNode]) => {
-        const asked = [...Map.groupBy(ofNode, ({ topic }) => topic)].map(([name, ofTopic]) => ({
-          name,
-          partitions: ofTopic.map(({ partition }) => ({
-            partitionIndex: partition,
-            currentLeaderEpoch: -1,
-            timestamp: TIMES[which],
-          })),
-        }))
-        const answer = await client.send(node, LIST_OFFSETS, -1, READ_UNCOMMITTED, asked)
-        return answer.topics.flatMap(({ name, partitions: ofTopic }) =>
-          ofTopic.map(({ partitionIndex, offset }) => ({
-            topic: name,
-            partition: partitionIndex,
-            offset: Number(offset),
-          })),
-        )
-      }),
-  )
-  return found.flat()
+  return [...byLeader]
+    .filter(([node]) => node >= 0)
+    .map(async ([node, ofNode]) => {
+      const asked = [...Map.groupBy(ofNode, ({ topic }) => topic)].map(([name, ofTopic]) => ({
+        name,
+        partitions: ofTopic.map(({ partition }) => ({
+          partitionIndex: partition,
+          currentLeaderEpoch: -1,
+          timestamp: TIMES[which],
+        })),
+      }))
+      const answer = await client.send(node, LIST_OFFSETS, -1, READ_UNCOMMITTED, asked)
+      return answer.topics.flatMap(({ name, partitions: ofTopic }) =>
+        ofTopic.map(({ partitionIndex, offset }) => ({
+          topic: name,
+          partition: partitionIndex,
+          offset: Number(offset),
+        })),
+      )
+    })
+}
+
+/** The same, from all leaders. @throws if one of them does not answer */
+export async function listOffsets(...asked: Parameters<typeof askForOffsets>): Promise<readonly PartitionOffset[]> {
+  return (await Promise.all(await askForOffsets(...asked))).flat()
 }
 
 /** How often the ends of partitions are checked. */
@@ -102,8 +109,7 @@ export class EndOffsets {
   async #look(): Promise<void> {
     const { client, partitions, topics, partitionCount } = this.#parts
     const asked = [...partitions.keys()].flatMap((partition) => topics.map((topic) => ({ topic, partition })))
-    const ends = await listOffsets(client, 'end', asked)
-    for (const { topic, partition, offset } of ends) partitions.get(partition)?.endsAt(topic, offset)
+    for (const ends of await askForOffsets(client, 'end', asked)) void this.#note(ends)
     const metadata = await client.metadata(topics)
     const countOf = (topic: string) => metadata.topics.get(topic)?.partitionsCount ?? partitionCount
     const changed = topics.find((topic) => countOf(topic) !== partitionCount)
@@ -111,5 +117,11 @@ export class EndOffsets {
       changed === undefined
         ? undefined
         : `${changed} has ${countOf(changed)} partitions, and had ${partitionCount} when this process started: ${countOf(changed) > partitionCount ? 'nobody reads the new ones' : 'nothing can be committed for those that are gone'}. Restart all processes of the group.`
+  }
+
+  /** A leader that does not answer delays none of the others. */
+  async #note(asked: Promise<readonly PartitionOffset[]>): Promise<void> {
+    const ends = await asked.catch(() => [])
+    for (const { topic, partition, offset } of ends) this.#parts.partitions.get(partition)?.endsAt(topic, offset)
   }
 }

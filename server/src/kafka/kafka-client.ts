@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises'
 
 import { AuthenticationError, Base, findCoordinatorV4, findCoordinatorV5, findCoordinatorV6 } from '@platformatic/kafka'
-import type { BaseOptions, ClusterMetadata, Connection } from '@platformatic/kafka'
+import type { BaseOptions, Connection } from '@platformatic/kafka'
+
+import { clusterIn } from './cluster.ts'
+import type { Cluster } from './cluster.ts'
 
 /** How to reach the brokers. */
 export interface KafkaOptions {
@@ -61,8 +64,14 @@ export class KafkaClient {
   }
 
   /** Brokers, and the leaders of the partitions of these topics. */
-  metadata(topics: readonly string[], isFresh = false): Promise<ClusterMetadata> {
-    return this.#base.metadata({ topics: [...topics], ...(isFresh && { forceUpdate: true }) })
+  async metadata(topics: readonly string[], isFresh = false): Promise<Cluster> {
+    try {
+      return await this.#base.metadata({ topics: [...topics], ...(isFresh && { forceUpdate: true }) })
+    } catch (error) {
+      const known = clusterIn(error, topics)
+      if (known === undefined) throw error
+      return known
+    }
   }
 
   /**

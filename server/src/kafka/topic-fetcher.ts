@@ -1,7 +1,8 @@
 import { fetchV13, fetchV14, fetchV15, fetchV16, fetchV17 } from '@platformatic/kafka'
-import type { ClusterMetadata, RecordsBatch } from '@platformatic/kafka'
+import type { RecordsBatch } from '@platformatic/kafka'
 
-import { listOffsets } from './end-offsets.ts'
+import type { Cluster } from './cluster.ts'
+import { askForOffsets, listOffsets } from './end-offsets.ts'
 import type { PartitionOffset } from './end-offsets.ts'
 import type { KafkaClient } from './kafka-client.ts'
 import type { Refusals, Tried } from './refusals.ts'
@@ -71,7 +72,9 @@ export class TopicFetcher {
   readonly #loops = new Map<number, Promise<void>>()
   /** The brokers' id of each topic. */
   readonly #ids = new Map<string, string>()
-  #metadata: ClusterMetadata | undefined
+  /** Partitions of topics that were created again, whose first offset is not known yet. They are not read until then. */
+  readonly #replaced = new Set<string>()
+  #metadata: Cluster | undefined
   #isStopped = false
 
   constructor(parts: TopicFetcherParts) {
@@ -113,21 +116,33 @@ export class TopicFetcher {
   }
 
   /** A topic that was deleted and created again has another id; earlier offsets mean nothing in it. */
-  async #startAgain({ topics }: ClusterMetadata): Promise<void> {
+  async #startAgain({ topics }: Cluster): Promise<void> {
     const { client, sources } = this.#parts
-    const anew = [...topics].filter(([topic, { id }]) => (this.#ids.get(topic) ?? id) !== id).map(([topic]) => topic)
-    const ofThem = sources().filter(({ topic }) => anew.includes(topic))
-    const firsts = ofThem.length === 0 ? [] : await listOffsets(client, 'first', ofThem)
-    for (const source of ofThem) {
-      const first = firsts.find(({ topic, partition }) => topic === source.topic && partition === source.partition)
-      if (first !== undefined && source.next > first.offset) source.recreated(first.offset)
+    const all = sources()
+    for (const [topic, { id }] of topics) {
+      const isReplaced = (this.#ids.get(topic) ?? id) !== id
+      this.#ids.set(topic, id)
+      if (isReplaced) for (const source of all) if (source.topic === topic) this.#replaced.add(nameOf(source))
     }
-    for (const [topic, { id }] of topics) this.#ids.set(topic, id)
+    // A partition that another process reads now is its concern.
+    for (const name of this.#replaced) if (!all.some((each) => nameOf(each) === name)) this.#replaced.delete(name)
+    const replaced = all.filter((source) => this.#replaced.has(nameOf(source)))
+    if (replaced.length === 0) return
+    const answers = await Promise.allSettled(await askForOffsets(client, 'first', replaced))
+    const firsts = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+    for (const source of replaced) {
+      const first = firsts.find((each) => nameOf(each) === nameOf(source))
+      if (first === undefined) continue
+      this.#replaced.delete(nameOf(source))
+      if (source.next > first.offset) source.recreated(first.offset)
+    }
   }
 
   async #read(node: number): Promise<void> {
     while (!this.#isStopped && this.#metadata?.brokers.has(node) === true) {
-      const sources = this.#parts.sources().filter((source) => source.isReady && this.#leaderOf(source) === node)
+      const sources = this.#parts
+        .sources()
+        .filter((source) => this.#isReadable(source) && this.#leaderOf(source) === node)
       if (sources.length === 0) {
         await pause(PAUSE_MS)
         continue
@@ -156,6 +171,10 @@ export class TopicFetcher {
   /** @returns what to report */
   #failed(error: unknown): string {
     return this.#parts.refusals.failed({ right: 'READ', topics: this.#topics() }, error)
+  }
+
+  #isReadable(source: FetchSource): boolean {
+    return source.isReady && !this.#replaced.has(nameOf(source))
   }
 
   #leaderOf({ topic, partition }: FetchSource): number | undefined {
@@ -216,7 +235,7 @@ export class TopicFetcher {
     const ends = await listOffsets(client, 'end', sources)
     const firsts = await listOffsets(client, 'first', sources)
     for (const source of sources) {
-      const isHere = ({ topic, partition }: PartitionOffset) => topic === source.topic && partition === source.partition
+      const isHere = (each: PartitionOffset) => nameOf(each) === nameOf(source)
       const [first, end] = [firsts.find(isHere)?.offset, ends.find(isHere)?.offset]
       if (first === undefined || end === undefined || source.next < 0) continue
       if (first > source.next) source.lost(first)
@@ -250,6 +269,10 @@ function recordsOf(
     }
   }
   return { read, next }
+}
+
+function nameOf({ topic, partition }: Pick<FetchSource, 'topic' | 'partition'>): string {
+  return `${topic}/${partition}`
 }
 
 /** The paths of a response's partitions with this error code. */

@@ -17,7 +17,7 @@ import { clientOptions } from './kafka-client.ts'
 import type { Commit } from './offset-states.ts'
 import { PartitionClock } from './partition-clock.ts'
 import { PartitionLog } from './partition-log.ts'
-import { whyStuck } from './why-stuck.ts'
+import { WorkerCondition } from './worker-condition.ts'
 import { noCounts } from './worker-counts.ts'
 
 /** Options of a worker. */
@@ -35,14 +35,14 @@ export type WorkerParts = Pick<ServiceParts, 'scorer' | 'outbox' | 'take' | 'rep
   readonly reader: RequestReader
   /** What all workers should share: scorers, their versions and settings, and how long to wait for runs. */
   readonly configuration: string
+  /** Whether scores or jobs wait for their destination. */
+  readonly isHeldUp: () => boolean
 }
 
 /** Scoring pauses after this many commit intervals without a commit. With the work in progress, that makes two. */
 const COMMITS_BEHIND = 1.5
 /** How often this is checked per commit interval. */
 const LOOKS_FOR_A_COMMIT = 4
-/** Readiness fails if commits are missing for this long. */
-const UNCOMMITTED_MS = 10_000
 
 /**
  * Scores the runs on its assigned partitions of a consumer group. Each partition is a log with its own clock and traces; scorers and
@@ -57,6 +57,7 @@ export class Worker {
   readonly #commits: Commits
   readonly #carryForward: CarryForward
   readonly counts = noCounts()
+  readonly condition: WorkerCondition
   #isPaused = true
   #isStopping = false
   #looks = 0
@@ -85,7 +86,7 @@ export class Worker {
       onAssigned: (partitions) => this.#onAssigned(partitions),
       report: parts.report,
     })
-    const { member, producer, refusals } = this.#reader
+    const { member, producer, refusals, ends } = this.#reader
     this.#carryForward = new CarryForward({ ...options, producer, refusals, report: parts.report })
     this.#commits = new Commits({
       member,
@@ -93,6 +94,16 @@ export class Worker {
       counts: this.counts,
       report: parts.report,
       now: () => performance.now(),
+    })
+    this.condition = new WorkerCondition({
+      member,
+      ends,
+      refusals,
+      partitions: this.#partitions,
+      commits: this.#commits,
+      orphanMs: options.traces.orphanMs,
+      isPaused: () => this.#isPaused,
+      isHeldUp: parts.isHeldUp,
     })
   }
 
@@ -117,29 +128,6 @@ export class Worker {
   /** Unread messages on the partitions. */
   get lag(): number {
     return [...this.#partitions.values()].reduce((lag, partition) => lag + partition.lag, 0)
-  }
-
-  /**
-   * Why the worker should be restarted: nothing is read although there is something to read and scores are delivered. Unavailable brokers
-   * are not a reason, because a restart does not help.
-   */
-  get stuck(): string | undefined {
-    const { member, ends, refusals } = this.#reader
-    const isWaiting = this.#parts.outbox.isFull || this.#commits.isUnanswered
-    if (isWaiting || !member.isJoined || this.#isPaused) return undefined
-    const { orphanMs } = this.#options.traces
-    return ends.outgrown ?? whyStuck(this.#partitions.values(), performance.now(), orphanMs, refusals.reason)
-  }
-
-  /** Why the worker does not score now; `undefined` if it does. */
-  get unavailable(): string | undefined {
-    const { reason } = this.#reader.refusals
-    if (reason !== undefined) return `${reason}.`
-    if (this.#partitions.size === 0) return 'No partition is assigned to this worker.'
-    const { ageMs } = this.#commits
-    return ageMs < UNCOMMITTED_MS
-      ? undefined
-      : `Nothing could be committed for ${Math.round(ageMs / 1000)} s: runs wait for the group's coordinator.`
   }
 
   /** Scored runs and revisions, what is held, and what was left out of runs. */

@@ -58,7 +58,7 @@ export class JudgeMetrics {
       () => (worker.isPaused ? 1 : 0),
     )
     gauge('stuck', 'Whether no job is started or finished although some wait: 0 or 1.', '{worker}', () =>
-      worker.stuck === undefined ? 0 : 1,
+      worker.idle === undefined ? 0 : 1,
     )
   }
 

@@ -61,7 +61,7 @@ export class WorkerMetrics {
     gauge('held_messages', 'Messages whose runs are not finished.', '{message}', () => worker.traces().held)
     gauge('outbox_size', 'Runs whose scores wait for the destination.', '{run}', () => outbox.size)
     gauge('stuck', 'Whether nothing is read although there is something to read: 0 or 1.', '{worker}', () =>
-      worker.stuck === undefined ? 0 : 1,
+      worker.condition.idle === undefined ? 0 : 1,
     )
   }
 

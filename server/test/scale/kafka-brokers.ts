@@ -10,8 +10,15 @@ export interface KafkaBrokers {
   readonly admin: Admin
   /** How the test itself reaches the brokers. */
   readonly access: Pick<BaseOptions, 'tls' | 'sasl'>
-  /** @param topics The settings of each, by its name. */
-  createTopics(topics: Readonly<Record<string, Readonly<Record<string, string>>>>, partitions: number): Promise<void>
+  /**
+   * @param topics the settings of each, by its name
+   * @param replicas of each partition; by default one for each broker
+   */
+  createTopics(
+    topics: Readonly<Record<string, Readonly<Record<string, string>>>>,
+    partitions: number,
+    replicas?: number,
+  ): Promise<void>
   /** The broker that coordinates a group, from 0 on. */
   coordinatorOf(groupId: string): Promise<number>
   /** Committed and last offset of each partition. */
@@ -30,12 +37,12 @@ export function connectKafka(brokers: readonly string[], access: Pick<BaseOption
     brokers,
     admin,
     access,
-    createTopics: async (topics, partitions) => {
+    createTopics: async (topics, partitions, replicas = brokers.length) => {
       for (const [topic, config] of Object.entries(topics)) {
         await admin.createTopics({
           topics: [topic],
           partitions,
-          replicas: brokers.length,
+          replicas,
           configs: Object.entries(config).map(([name, value]) => ({ name, value })),
         })
       }

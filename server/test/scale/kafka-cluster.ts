@@ -63,16 +63,19 @@ export interface KafkaSettings {
   readonly formatArgs?: readonly string[]
   /** How the test itself reaches the brokers. */
   readonly access?: Pick<BaseOptions, 'tls' | 'sasl'>
+  /** Called with a broker's port. @returns the port at which clients reach it */
+  readonly reachAt?: (port: number) => Promise<number>
 }
 
 /** Starts brokers in KRaft mode, each a controller too. */
 export async function startKafka(count: number, settings: KafkaSettings = {}): Promise<KafkaCluster> {
-  const { protocol = 'PLAINTEXT', lines = [], formatArgs = [], access = {} } = settings
+  const { protocol = 'PLAINTEXT', lines = [], formatArgs = [], access = {}, reachAt } = settings
   const classPath = await jars()
   const directory = mkdtempSync(join(tmpdir(), 'spanscore-kafka-'))
   const ports = await freePorts(count * 2)
   const clientPorts = ports.slice(0, count)
   const controllerPorts = ports.slice(count)
+  const reachedAt = await Promise.all(clientPorts.map(async (port) => (await reachAt?.(port)) ?? port))
   const java = (className: string, ...args: string[]) => run('java', ['-cp', classPath, className, ...args])
   const clusterId = (await java('kafka.tools.StorageTool', 'random-uuid')).stdout.trim()
   const voters = controllerPorts.map((port, index) => `${index + 1}@127.0.0.1:${port}`).join(',')
@@ -87,7 +90,7 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
           `node.id=${index + 1}`,
           `controller.quorum.voters=${voters}`,
           `listeners=CLIENT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPorts[index]}`,
-          `advertised.listeners=CLIENT://127.0.0.1:${port}`,
+          `advertised.listeners=CLIENT://127.0.0.1:${reachedAt[index]}`,
           'controller.listener.names=CONTROLLER',
           'inter.broker.listener.name=CLIENT',
           `listener.security.protocol.map=CONTROLLER:PLAINTEXT,CLIENT:${protocol}`,
@@ -137,7 +140,7 @@ export async function startKafka(count: number, settings: KafkaSettings = {}): P
     children[index] = child
   }
   await Promise.all(clientPorts.map((_, index) => start(index)))
-  const brokers = clientPorts.map((port) => `127.0.0.1:${port}`)
+  const brokers = reachedAt.map((port) => `127.0.0.1:${port}`)
   const connected = connectKafka(brokers, access)
   await connected.admin.metadata({ topics: [], forceUpdate: true })
   const kill = async (index: number): Promise<void> => {

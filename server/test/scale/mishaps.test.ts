@@ -87,6 +87,37 @@ describe('a worker', () => {
     expect(bench.scores).toHaveLength(150)
   })
 
+  it('fails health when topics are created again with fewer partitions, and reads them after a restart', async () => {
+    await using bench = await WorkerBench.create(kafka, 'shrunk', 4)
+    const before = await startWorker(bench.options())
+    const runs = makeRuns(80)
+    await bench.send(runs)
+    await until(() => bench.hasScored(runs), 'scores', 60_000)
+    const { spans, logs } = topicsOf('shrunk')
+    await kafka.admin.deleteTopics({ topics: [spans, logs] })
+    await kafka.createTopics({ [spans]: APPEND_TIME, [logs]: APPEND_TIME }, 2)
+    // More for each partition than was read before. A producer of its own: that of before knows four partitions.
+    const later = makeRuns(200)
+    await using sender = new Sender(kafka.brokers, spans)
+    const send = (some: typeof later, place: number) =>
+      sender.send(some.map((run) => ({ traceId: run.traceId, request: run.requests[place] })))
+    for (const place of [0, 1, 2]) await send(later.slice(0, 100), place)
+    await expect
+      .poll(() => healthOf(before), { timeout: 30_000 })
+      .toEqual([503, expect.stringContaining('shrunk.spans has 2 partitions, and had 4 when this process started')])
+    const stoppingMs = performance.now()
+    await before.stop()
+    // It does not try to commit what is gone until its time to end is over.
+    expect(performance.now() - stoppingMs).toBeLessThan(8000)
+    const after = await startWorker(bench.options())
+    for (const place of [0, 1, 2]) await send(later.slice(100), place)
+    await until(() => bench.hasScored(later), 'scores of all that is on the new topics', 60_000)
+    expect((await healthOf(after))[0]).toBe(200)
+    await after.stop()
+    expect(new Set(bench.scores.map(({ attributes }) => attributes['spanscore.score.id'])).size).toBe(280)
+    expect(bench.scores).toHaveLength(280)
+  })
+
   it('scores nothing that it has not read to the end after its process was stopped and others continued', async () => {
     await using bench = await WorkerBench.create(kafka, 'stopped', 2)
     const args = `--to ${bench.sink.url} --brokers ${kafka.brokers.join(',')} --group stopped --topic-prefix stopped`

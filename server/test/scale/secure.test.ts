@@ -77,7 +77,8 @@ describe('brokers that ask for a password', () => {
     expect(failure).not.toContain(wrong.password)
   })
 
-  it.each([
+  // Each waits for brokers that do not answer.
+  it.concurrent.each([
     ['no TLS', { tls: undefined, sasl }],
     [
       'an authority that did not sign the certificate',

@@ -12,7 +12,7 @@ interface Message {
 const TOGETHER = 200
 
 /** Writes to Kafka as a Collector with `partition_traces_by_id` does: a message for each trace, its id the key. */
-export class Sender {
+export class Sender implements AsyncDisposable {
   readonly #producer: BytesProducer
   readonly #topic: string
 
@@ -46,6 +46,10 @@ export class Sender {
 
   async close(): Promise<void> {
     await this.#producer.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
   }
 }
 

@@ -23,16 +23,15 @@ export class WorkerBench implements AsyncDisposable {
     this.sender = new Sender(kafka.brokers, topicsOf(name).spans, kafka.access)
   }
 
-  /** @param name Of the group, and before the names of the topics. */
-  static async create(kafka: KafkaBrokers, name: string, partitions = 1): Promise<WorkerBench> {
+  /**
+   * @param name of the group, and the beginning of the topics' names
+   * @param replicas of each partition; by default one for each broker
+   */
+  static async create(kafka: KafkaBrokers, name: string, partitions = 1, replicas?: number): Promise<WorkerBench> {
     const bench = new WorkerBench(kafka, name, await createSink())
-    await bench.createTopics(partitions)
+    const { spans, logs, dead } = topicsOf(name)
+    await kafka.createTopics({ [spans]: APPEND_TIME, [logs]: APPEND_TIME, [dead]: {} }, partitions, replicas)
     return bench
-  }
-
-  async createTopics(partitions: number): Promise<void> {
-    const { spans, logs, dead } = topicsOf(this.name)
-    await this.#kafka.createTopics({ [spans]: APPEND_TIME, [logs]: APPEND_TIME, [dead]: {} }, partitions)
   }
 
   options(change: Partial<WorkerServerOptions> = {}): WorkerServerOptions {

@@ -29,14 +29,11 @@ function setUp() {
       dirty = true
     },
   }
-  const answers: { readonly take: () => void; readonly refuse: (apiId?: string) => void }[] = []
+  const answers: { readonly take: () => void; readonly refuse: () => void }[] = []
   const member: Pick<GroupMember, 'commit'> = {
     commit: () =>
       new Promise((resolve, reject) => {
-        const refuse = (apiId?: string): void => {
-          reject(Object.assign(new Error('no commit'), apiId !== undefined && { cause: { apiId } }))
-        }
-        answers.push({ take: resolve, refuse })
+        answers.push({ take: resolve, refuse: () => reject(new Error('no commit')) })
       }),
   }
   const commits = new JudgeCommits({
@@ -91,23 +88,4 @@ it('reports a commit that the broker refused, and sends it again', async () => {
   expect(committed).toEqual([2])
   expect(commits.failingForMs).toBe(0)
   expect(commits.counts).toEqual({ taken: 1, failed: 1 })
-})
-
-it('distinguishes a broker that refuses from brokers that are unavailable', async () => {
-  const { commits, answers, change } = setUp()
-  const outcomes: boolean[] = []
-  for (const answer of [
-    () => answers.at(-1)?.refuse(),
-    () => answers.at(-1)?.refuse('TOPIC_AUTHORIZATION_FAILED'),
-    () => answers.at(-1)?.refuse(),
-    () => answers.at(-1)?.take(),
-  ]) {
-    change()
-    const commit = commits.commit()
-    await turn()
-    answer()
-    await commit
-    outcomes.push(commits.isUnanswered)
-  }
-  expect(outcomes).toEqual([true, false, true, false])
 })

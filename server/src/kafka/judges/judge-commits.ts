@@ -1,5 +1,4 @@
 import type { GroupMember } from '../group-member.ts'
-import { isAnswer } from '../answered-errors.ts'
 import { describeError } from '../kafka-client.ts'
 import type { JudgePartition } from './judge-partition.ts'
 
@@ -33,7 +32,6 @@ export class JudgeCommits {
   #running: Promise<boolean> = Promise.resolve(true)
   #next: Promise<boolean> | undefined
   #failingSinceMs: number | undefined
-  #isUnanswered = false
 
   constructor(parts: JudgeCommitsParts) {
     this.#parts = parts
@@ -42,11 +40,6 @@ export class JudgeCommits {
   /** For how many milliseconds commits have failed; 0 if they work. */
   get failingForMs(): number {
     return this.#failingSinceMs === undefined ? 0 : this.#parts.now() - this.#failingSinceMs
-  }
-
-  /** Whether no broker has answered the latest commit. */
-  get isUnanswered(): boolean {
-    return this.#isUnanswered
   }
 
   /**
@@ -83,14 +76,12 @@ export class JudgeCommits {
     } catch (error) {
       this.counts.failed += 1
       this.#failingSinceMs ??= this.#parts.now()
-      this.#isUnanswered = !isAnswer(error)
       for (const { partition } of commits) partition.notCommitted()
       report(`Finished jobs could not be committed: ${describeError(error)}.`)
       return false
     }
     this.counts.taken += 1
     this.#failingSinceMs = undefined
-    this.#isUnanswered = false
     for (const { partition, commit } of commits) partition.committed(commit)
     onCommitted()
     return true

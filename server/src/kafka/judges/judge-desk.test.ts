@@ -51,6 +51,7 @@ async function setUp(count: number) {
       number,
       committed: undefined,
       createBudget: (history) => scorer.createBudget(1, () => Date.now(), history),
+      monotonicMs: () => performance.now(),
       report: () => undefined,
     })
   const partition = open(0)

@@ -27,7 +27,13 @@ function createBudget(history: BudgetHistory | undefined): Budget {
 
 function open(committed?: Commit) {
   const lines: string[] = []
-  const partition = new JudgePartition({ number: 0, committed, createBudget, report: (line) => lines.push(line) })
+  const partition = new JudgePartition({
+    number: 0,
+    committed,
+    createBudget,
+    monotonicMs: () => clock.ms,
+    report: (line) => lines.push(line),
+  })
   return { partition, lines }
 }
 

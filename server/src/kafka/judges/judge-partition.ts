@@ -3,6 +3,7 @@ import type { Budget, BudgetHistory } from 'spanscore/engine'
 import { BoundedSet } from '../../traces/bounded-set.ts'
 import { OffsetStates } from '../offset-states.ts'
 import type { Commit } from '../offset-states.ts'
+import { ReadProgress } from '../read-progress.ts'
 import type { FetchedRecord } from '../topic-fetcher.ts'
 import { decodeSpending, encodeSpending } from './spending-text.ts'
 
@@ -22,6 +23,7 @@ export interface JudgePartitionParts {
   readonly committed: Commit | undefined
   /** Creates the partition's budget from its earlier spending. */
   readonly createBudget: (history: BudgetHistory | undefined) => Budget
+  readonly monotonicMs: () => number
   readonly report: (message: string) => void
 }
 
@@ -44,16 +46,17 @@ export class JudgePartition {
   /** Jobs whose judges were asked or are about to be, and that are not committed as done. */
   readonly #asked = new Set<number>()
   readonly #firstOffset: number
+  readonly #progress: ReadProgress
   /** The current position of looking back. */
   #behind: number
   #waitingBytes = 0
   #isDirty = false
-  #end = 0
   /** Whether another process may have the partition by now. */
   isLost = false
 
   constructor(parts: JudgePartitionParts) {
     this.#parts = parts
+    this.#progress = new ReadProgress(parts.monotonicMs)
     const { offset, metadata } = parts.committed ?? { offset: 0, metadata: '' }
     const [states = '', spending] = metadata.split(SEPARATOR)
     this.#states = new OffsetStates({ offset, metadata: states })
@@ -77,7 +80,17 @@ export class JudgePartition {
 
   /** Unfinished jobs. */
   get lag(): number {
-    return this.#states.size + Math.max(0, this.#end - this.#states.next)
+    return this.#states.size + this.#progress.lagFrom(this.#states.next)
+  }
+
+  /** Whether jobs were read and are not done, or wait at a leader that answers. */
+  get hasWork(): boolean {
+    return this.#states.size > 0 || (this.lag > 0 && !this.isSilent)
+  }
+
+  /** Whether the leader does not answer. */
+  get isSilent(): boolean {
+    return this.#progress.isSilent
   }
 
   /** Jobs that were read and wait. */
@@ -95,9 +108,9 @@ export class JudgePartition {
     return this.#asked.size
   }
 
-  /** Called with the partition's end, as the broker reports it. */
+  /** Called with the partition's end, as its leader reports it. */
   endsAt(_topic: string, end: number): void {
-    this.#end = end
+    this.#progress.endsAt(end)
   }
 
   /**

@@ -6,6 +6,7 @@ import { GroupReader } from '../group-reader.ts'
 import { clientOptions } from '../kafka-client.ts'
 import type { Commit } from '../offset-states.ts'
 import type { FetchedRecord, FetchSource } from '../topic-fetcher.ts'
+import { whySilent } from '../worker-condition.ts'
 import { checkJobsTopic } from './check-jobs-topic.ts'
 import { JudgeCommits } from './judge-commits.ts'
 import type { JudgeCommitCounts } from './judge-commits.ts'
@@ -25,8 +26,8 @@ export interface JudgeWorkerParts {
 
 /** Maximum bytes of waiting jobs, over all partitions. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
-/** Added to the timeout of a score: jobs wait, but none starts or ends. */
-const STUCK_MS = 30_000
+/** Added to the timeout of a score: if no job starts or ends for this long although jobs wait, the worker is idle. */
+const IDLE_MS = 30_000
 /** Readiness fails if commits have failed for this long. */
 const UNCOMMITTED_MS = 10_000
 
@@ -45,6 +46,8 @@ export class JudgeWorker {
   readonly counts = zeroCounts()
   #isPaused = true
   #isStopping = false
+  /** When there was last nothing to do, on the monotonic clock. */
+  #doneMs = performance.now()
   #timer: NodeJS.Timeout | undefined
 
   private constructor(options: JudgeWorkerOptions, parts: JudgeWorkerParts, base: BaseOptions, partitionCount: number) {
@@ -143,26 +146,31 @@ export class JudgeWorker {
     if (this.#partitions.size === 0) return 'No partition is assigned to this judge worker.'
     if (this.isPaused) return 'A judge is overloaded or unavailable, and is not asked for now; jobs stay on Kafka.'
     const { failingForMs } = this.#commits
-    return failingForMs < UNCOMMITTED_MS
-      ? undefined
-      : `Nothing could be committed for ${Math.round(failingForMs / 1000)} s: jobs wait for the group's coordinator.`
+    if (failingForMs >= UNCOMMITTED_MS) {
+      return `Nothing could be committed for ${Math.round(failingForMs / 1000)} s: jobs wait for the group's coordinator.`
+    }
+    const silent = this.#isPaused ? [] : [...this.#partitions.values()].filter(({ isSilent }) => isSilent)
+    return silent.length === 0 ? undefined : whySilent(silent.map(({ number }) => number))
   }
 
-  /**
-   * Why the worker should be restarted: jobs wait, scores are delivered, but no job starts or ends. Unavailable brokers are not a reason,
-   * because a restart does not help.
-   */
-  get stuck(): string | undefined {
-    const { outbox, scorer } = this.#parts
-    const isWaiting = outbox.isFull || this.#desk.isPaused || this.#commits.isUnanswered
-    if (isWaiting || this.#isPaused || !this.#reader.member.isJoined) return undefined
-    const { outgrown } = this.#reader.ends
-    if (outgrown !== undefined || this.lag === 0) return outgrown
-    const idleMs = performance.now() - this.#desk.latestMs
-    if (idleMs < STUCK_MS + scorer.timeoutMs) return undefined
+  /** Why no job starts or ends although jobs wait, scores are delivered, and judges are not paused. */
+  get idle(): string | undefined {
+    if (!this.#isMeantToJudge) return undefined
+    const idleMs = performance.now() - Math.max(this.#doneMs, this.#desk.latestMs)
+    if (idleMs < IDLE_MS + this.#parts.scorer.timeoutMs) return undefined
     const { reason } = this.#reader.refusals
     const why = reason === undefined ? '' : ` ${reason}.`
     return `No job was started or finished for ${Math.round(idleMs / 1000)} s although ${this.lag} wait.${why}`
+  }
+
+  /**
+   * Why the worker should be restarted. Brokers that do not answer, or that refuse something, are not a reason: a restart does not help,
+   * and the worker goes on by itself.
+   */
+  get stuck(): string | undefined {
+    const { member, ends, refusals } = this.#reader
+    if (this.#isPaused || !member.isJoined) return undefined
+    return ends.outgrown ?? (refusals.reason === undefined ? this.idle : undefined)
   }
 
   /** Lets running judges finish, delivers, commits, and leaves the group. */
@@ -208,6 +216,7 @@ export class JudgeWorker {
       number,
       committed,
       createBudget: (history) => scorer.createBudget(1 / this.#partitionCount, steadyEpochMs, history),
+      monotonicMs: () => performance.now(),
       report,
     })
     this.#partitions.set(number, partition)
@@ -265,7 +274,14 @@ export class JudgeWorker {
     )
   }
 
+  get #isMeantToJudge(): boolean {
+    const isWaiting = this.#parts.outbox.isFull || this.#desk.isPaused || this.#commits.failingForMs > 0
+    if (this.#isPaused || isWaiting || !this.#reader.member.isJoined) return false
+    return [...this.#partitions.values()].some(({ hasWork }) => hasWork)
+  }
+
   #tick(): void {
+    if (!this.#isMeantToJudge) this.#doneMs = performance.now()
     if (this.#isPaused) return
     void this.#commits.commit()
     this.#beginSome()

@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest'
+
+import { WorkerCondition } from './worker-condition.ts'
+import type { WatchedPartition, WorkerConditionParts } from './worker-condition.ts'
+
+const REFUSAL = 'The brokers do not let this user read the topic spans: give it READ on that topic'
+
+function partition(number: number, idleMs: number, change: Partial<WatchedPartition> = {}): WatchedPartition {
+  return { number, lag: idleMs > 0 ? 7 : 0, idleMs, isSilent: false, buffer: { isFull: false }, ...change }
+}
+
+function conditionOf(partitions: readonly WatchedPartition[], change: Partial<WorkerConditionParts> = {}) {
+  return new WorkerCondition({
+    partitions: new Map(partitions.map((each) => [each.number, each])),
+    member: { isJoined: true },
+    ends: { outgrown: undefined },
+    refusals: { reason: undefined },
+    commits: { ageMs: 0, isUnanswered: false },
+    orphanMs: 300_000,
+    isPaused: () => false,
+    isHeldUp: () => false,
+    ...change,
+  })
+}
+
+it('is stuck when nothing was read from one partition for half a minute, whatever the others do', () => {
+  expect(conditionOf([partition(0, 0), partition(1, 29_999)])).toMatchObject({ stuck: undefined, idle: undefined })
+  const stuck = 'Nothing was read from partition 1 for 30 s although 7 messages wait.'
+  expect(conditionOf([partition(0, 0), partition(1, 30_000)])).toMatchObject({ stuck, idle: stuck })
+})
+
+it('lets a full buffer wait for as long as spans wait for their parent', () => {
+  const full = { buffer: { isFull: true } }
+  expect(conditionOf([partition(0, 329_000, full)]).stuck).toBeUndefined()
+  expect(conditionOf([partition(0, 331_000, full)]).stuck).toContain('partition 0 for 331 s')
+})
+
+it.each([
+  ['scores cannot be delivered', { isHeldUp: () => true }],
+  ['the coordinator does not answer', { commits: { ageMs: 60_000, isUnanswered: true } }],
+  ['the group rebalances', { isPaused: () => true }],
+  ['it is no member of the group', { member: { isJoined: false } }],
+] as const)('is not stuck when %s', (_, change) => {
+  expect(conditionOf([partition(0, 60_000)], change)).toMatchObject({ stuck: undefined, idle: undefined })
+})
+
+it('is idle and not ready, but not stuck, when the brokers refuse something', () => {
+  const condition = conditionOf([partition(0, 60_000)], { refusals: { reason: REFUSAL } })
+  expect(condition.stuck).toBeUndefined()
+  expect(condition.idle).toBe(`Nothing was read from partition 0 for 60 s although 7 messages wait. ${REFUSAL}.`)
+  expect(condition.unavailable).toBe(`${REFUSAL}.`)
+})
+
+it('is stuck when a topic has other partitions than at the start, because a restart helps', () => {
+  const outgrown = 'spans has 4 partitions, and had 2 when this process started'
+  const refusals = { reason: REFUSAL }
+  expect(conditionOf([partition(0, 0)], { ends: { outgrown }, refusals }).stuck).toBe(outgrown)
+})
+
+it('is ready when it has partitions, commits, and leaders that answer', () => {
+  expect(conditionOf([partition(0, 0)]).unavailable).toBeUndefined()
+  expect(conditionOf([]).unavailable).toBe('No partition is assigned to this worker.')
+  expect(conditionOf([partition(0, 0)], { commits: { ageMs: 12_000, isUnanswered: false } }).unavailable).toContain(
+    'Nothing could be committed for 12 s',
+  )
+  const silent = [partition(0, 0), partition(1, 0, { isSilent: true }), partition(2, 0, { isSilent: true })]
+  expect(conditionOf(silent)).toMatchObject({
+    stuck: undefined,
+    unavailable: 'Partition 1, 2 cannot be read: no broker that leads it answers.',
+  })
+})

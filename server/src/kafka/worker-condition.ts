@@ -1,0 +1,90 @@
+import type { Commits } from './commits.ts'
+import type { EndOffsets } from './end-offsets.ts'
+import type { GroupMember } from './group-member.ts'
+import type { Refusals } from './refusals.ts'
+
+/** The facts about a partition. */
+export interface WatchedPartition {
+  readonly number: number
+  /** Unread messages. */
+  readonly lag: number
+  /** For how many milliseconds messages have waited without any being read, although their leader answers. */
+  readonly idleMs: number
+  /** Whether the leader of a topic does not answer. */
+  readonly isSilent: boolean
+  readonly buffer: { readonly isFull: boolean }
+}
+
+/** What the condition of a worker follows from. */
+export interface WorkerConditionParts {
+  /** The partitions of the worker, by their numbers. */
+  readonly partitions: ReadonlyMap<number, WatchedPartition>
+  readonly member: Pick<GroupMember, 'isJoined'>
+  readonly ends: Pick<EndOffsets, 'outgrown'>
+  readonly refusals: Pick<Refusals, 'reason'>
+  readonly commits: Pick<Commits, 'ageMs' | 'isUnanswered'>
+  /** How long spans wait for their parent: a full buffer may wait this long for an incomplete run. */
+  readonly orphanMs: number
+  /** Whether the group rebalances, or the worker stops. */
+  readonly isPaused: () => boolean
+  /** Whether scores or jobs wait for their destination. */
+  readonly isHeldUp: () => boolean
+}
+
+/** If nothing is read for this long while messages wait, the worker is idle. */
+const IDLE_MS = 30_000
+/** Readiness fails if commits are missing for this long. */
+const UNCOMMITTED_MS = 10_000
+
+/** Whether a worker works, and if not, whether a restart would help. */
+export class WorkerCondition {
+  readonly #parts: WorkerConditionParts
+
+  constructor(parts: WorkerConditionParts) {
+    this.#parts = parts
+  }
+
+  /** Why nothing is read although brokers have messages and scores are delivered. */
+  get idle(): string | undefined {
+    if (!this.#isMeantToRead) return undefined
+    const { partitions, orphanMs, refusals } = this.#parts
+    for (const { number, lag, idleMs, buffer } of partitions.values()) {
+      if (idleMs < IDLE_MS + (buffer.isFull ? orphanMs : 0)) continue
+      const why = refusals.reason === undefined ? '' : ` ${refusals.reason}.`
+      return `Nothing was read from partition ${number} for ${Math.round(idleMs / 1000)} s although ${lag} messages wait.${why}`
+    }
+    return undefined
+  }
+
+  /**
+   * Why the worker should be restarted. Brokers that do not answer, or that refuse something, are not a reason: a restart does not help,
+   * and the worker goes on by itself.
+   */
+  get stuck(): string | undefined {
+    const { ends, refusals } = this.#parts
+    if (!this.#isMeantToRead) return undefined
+    return ends.outgrown ?? (refusals.reason === undefined ? this.idle : undefined)
+  }
+
+  /** Why the worker does not score all of its partitions now. */
+  get unavailable(): string | undefined {
+    const { partitions, refusals, commits, isPaused } = this.#parts
+    if (refusals.reason !== undefined) return `${refusals.reason}.`
+    if (partitions.size === 0) return 'No partition is assigned to this worker.'
+    if (commits.ageMs >= UNCOMMITTED_MS) {
+      return `Nothing could be committed for ${Math.round(commits.ageMs / 1000)} s: runs wait for the group's coordinator.`
+    }
+    const silent = isPaused() ? [] : [...partitions.values()].filter(({ isSilent }) => isSilent)
+    return silent.length === 0 ? undefined : whySilent(silent.map(({ number }) => number))
+  }
+
+  get #isMeantToRead(): boolean {
+    const { member, commits, isPaused, isHeldUp } = this.#parts
+    return member.isJoined && !isPaused() && !isHeldUp() && !commits.isUnanswered
+  }
+}
+
+/** What readiness says of partitions whose leaders do not answer. */
+export function whySilent(numbers: readonly number[]): string {
+  return `Partition ${numbers.join(', ')} cannot be read: no broker that leads it answers.`
+}
