@@ -16,7 +16,7 @@ import { verifyItems } from './verify-items.ts'
  * Lists come first, without verdicts. Each question is asked twice: about the material, and about a copy whose varied section makes no
  * sense. Both versions are in both prompts, so that an instruction hidden in either one affects both calls. Verdicts on items come last, in
  * a prompt without the source text: items, sentences of the source text and nonsense items are one shuffled list of similar texts. A reply
- * that praises nonsense is void. The items of a sentence that it calls bad do not make the sentence good.
+ * that praises nonsense is void. Items that contradict a sentence do not count, but the sentences do.
  */
 export async function askHardened(session: JudgeSession, inquiry: Inquiry): Promise<JudgeOutcome<Answers>> {
   const { questions, lists = [], notes = [], ...material } = inquiry

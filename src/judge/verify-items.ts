@@ -2,7 +2,7 @@ import { askInquiry } from './ask-inquiry.ts'
 import { compromised, hidden, isPraise } from './controls/compromised.ts'
 import { hidesFault, NO_ITEM, noItemRule } from './controls/contradiction.ts'
 import { Nonsense } from './controls/nonsense.ts'
-import type { Answer, Answers, Inquiry, Item, ItemList } from './inquiry.ts'
+import type { Answers, Inquiry, Item, ItemList } from './inquiry.ts'
 import type { JudgeOutcome } from './outcome.ts'
 import type { Fragment, SectionDraft } from './prompt/section.ts'
 import { countWords, toLine } from './prompt/segments.ts'
@@ -13,13 +13,6 @@ import type { JudgeSession } from './session.ts'
 /** Fewest decoys in a list. A judge that guesses which texts are decoys finds all of them in at most one of 32 tries. */
 const LEAST_DECOYS = 5
 
-/** A sentence that the judge finds bad, while it finds nothing bad among its items. */
-interface Contradiction {
-  readonly text: string
-  readonly sentence: number
-  readonly answer: Answer
-}
-
 interface Text {
   readonly name: string
   readonly text: string
@@ -29,8 +22,8 @@ interface Text {
  * Collects the items of every list, each with its answer if the list has a question. The judge is asked about them in a prompt without
  * their source text: items, sentences of that text and nonsense items are one shuffled list.
  *
- * A sentence that the judge finds bad takes the place of its items where it finds none of them bad, or lists none. An honest judge that errs
- * on one of these texts is scored, and one that was talked into flattering items gains nothing: the sentence counts as its worst item would.
+ * The sentences take the place of the items if the judge finds one of them bad, and none of its items, or lists none. An honest judge that
+ * errs on one of these texts is scored, and one that was talked into flattering items, or into many true ones, gains nothing.
  */
 export async function verifyItems(
   session: JudgeSession,
@@ -93,21 +86,22 @@ export async function verifyItems(
     }
     const verdictsOn = (number: number): string[] =>
       items.flatMap(({ sentence }, at) => (sentence === number ? [verdictOf(itemName(list, at))] : []))
-    const hiding = sentences.flatMap((text, index): Contradiction[] => {
-      const answer = answers.get(sentenceName(list, index))
-      const number = index + 1
-      return answer !== undefined && hidesFault(verdicts, answer.verdict, verdictsOn(number))
-        ? [{ text, sentence: number, answer }]
-        : []
-    })
-    if (hiding.some(({ answer }) => answer.verdict !== verdicts.at(-1))) return hidden(session.judge.name, list.name)
-    const own = items.flatMap((item, index) => {
-      const answer = answers.get(itemName(list, index))
-      const isHiding = hiding.some(({ sentence }) => sentence === item.sentence)
-      return answer === undefined || answer.verdict === NO_ITEM || isHiding ? [] : [{ ...item, answer }]
-    })
-    const whole = hiding.map((each, index) => ({ ...each, id: `${list.prefix}${items.length + index + 1}` }))
-    verified.set(list.name, [...own, ...whole])
+    const ofSentences = sentences.map((text, index) => ({ text, answer: answers.get(sentenceName(list, index)) }))
+    const hiding = ofSentences.filter(({ answer }, index) =>
+      hidesFault(verdicts, answer?.verdict ?? '', verdictsOn(index + 1)),
+    )
+    if (hiding.some(({ answer }) => answer?.verdict !== verdicts.at(-1))) return hidden(session.judge.name, list.name)
+    const ofItems = items.map((item, index) => ({ ...item, answer: answers.get(itemName(list, index)) }))
+    const believed =
+      hiding.length === 0
+        ? ofItems
+        : ofSentences.map((each, index) => ({ ...each, id: `${list.prefix}${index + 1}`, sentence: index + 1 }))
+    verified.set(
+      list.name,
+      believed.flatMap(({ answer, ...item }) =>
+        answer === undefined || answer.verdict === NO_ITEM ? [] : [{ ...item, answer }],
+      ),
+    )
   }
   return { ok: true, value: verified }
 }

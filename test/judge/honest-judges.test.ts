@@ -167,7 +167,7 @@ describe('an honest judge that errs on single texts, and so contradicts itself',
     const answer = SENTENCES.map(({ text }) => text).join(' ')
     const bad = 'Bergen stays dry all week long, so nobody needs an umbrella there.'
     seedRandomness(5)
-    // It praises the claims of a sentence that it calls bad: they count as one bad claim.
+    // It praises the claims of a sentence that it calls bad: its verdicts on the five sentences count.
     const model = createErringJudge(
       createRandom(1),
       0,
@@ -178,6 +178,6 @@ describe('an honest judge that errs on single texts, and so contradicts itself',
       createFaithfulnessScorer({ model, judge: { hardening: 'strong' }, options: { context } }),
       answer,
     )
-    expect(score).toMatchObject({ status: 'scored', value: 0.83 })
+    expect(score).toMatchObject({ status: 'scored', value: 0.8 })
   })
 })

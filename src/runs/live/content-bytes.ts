@@ -4,6 +4,12 @@ import type { SourceLog } from '../../spans/source-span.ts'
 /** Objects in attributes (SDK 3.x allows them) are counted to this depth. The size of their JSON bounds deeper ones. */
 const MAX_DEPTH = 6
 
+/** Values of one attribute or log record that are counted. Counting more would take a turn of the event loop. */
+const MOST_VALUES = 50_000
+
+/** What the values above that number count for together: too much for the run to be read. */
+const BYTES_OF_UNCOUNTED = 32 * 1024 * 1024
+
 /** Memory for a span without content: the SDK's object, its ids, times, context and attributes, and our record. */
 export const HELD_BYTES_OF_SPAN = 2048
 
@@ -62,13 +68,26 @@ export function bytesOfLog(
 
 function bytesOf(value: unknown, depth = 0): number {
   if (typeof value === 'string') return value.length
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return 8
-  if (value instanceof Uint8Array) return value.byteLength
-  let bytes = 0
-  if (Array.isArray(value)) {
-    for (const item of value) bytes += bytesOf(item, depth + 1)
-    return bytes
+  if (typeof value !== 'object' || value === null) return 8
+  const counted = { bytes: 0, values: 0 }
+  countValues(value, depth, counted)
+  return counted.values < MOST_VALUES ? counted.bytes : counted.bytes + BYTES_OF_UNCOUNTED
+}
+
+function countValues(value: unknown, depth: number, counted: { bytes: number; values: number }): void {
+  counted.values += 1
+  if (typeof value === 'string') counted.bytes += value.length
+  else if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) counted.bytes += 8
+  else if (value instanceof Uint8Array) counted.bytes += value.byteLength
+  else if (Array.isArray(value)) {
+    // An array may be longer than what it holds.
+    for (let index = 0; index < value.length && counted.values < MOST_VALUES; index += 1) {
+      countValues(value[index], depth + 1, counted)
+    }
+  } else {
+    for (const key in value) {
+      if (counted.values >= MOST_VALUES) return
+      if (Object.hasOwn(value, key)) countValues(Reflect.get(value, key), depth + 1, counted)
+    }
   }
-  for (const item of Object.values(value)) bytes += bytesOf(item, depth + 1)
-  return bytes
 }
