@@ -21,13 +21,13 @@ import type { Row } from './row.ts'
 const RUNS_PER_BLOCK = 150
 const WARM_UP = 12
 
-/** The processor time that spanscore adds to one run of the agent, with events and metrics. */
+/** The CPU time that spanscore adds to one run of the agent, with events and metrics. */
 export async function agentCosts(rounds: number): Promise<Row[]> {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   const sides = [createSide(false), createSide(true)] as const
   const costs: [number[], number[]] = [[], []]
   for (let round = -WARM_UP; round < rounds * 2; round += 1) {
-    // Which side begins changes from pair to pair.
+    // The side that begins changes from pair to pair.
     const order = round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)
     for (const side of order) {
       const cost = await usPerRun(sides[side])

@@ -1,7 +1,7 @@
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
 
 /**
- * Keeps the ids of open spans in a `Map` and does nothing else: what any processor costs that finds an open parent by its ids.
+ * Keeps the ids of open spans in a `Map` and does nothing else: the cost of any processor that finds an open parent by its ids.
  * spanscore also finds parents that have ended.
  */
 export class BareRecords implements SpanProcessor {

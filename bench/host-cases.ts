@@ -13,14 +13,14 @@ import type { Replay } from './replay.ts'
 /** One kind of traffic, and what may be added to its cost. */
 export interface HostCase {
   readonly title: string
-  /** Largest ratio to the same provider without spanscore; absent where there is no goal. */
+  /** Largest ratio to the same provider without spanscore; absent if there is no goal. */
   readonly atMost?: number
   /** One unit of traffic. */
   readonly play: () => Replay
   readonly spansPerUnit: number
-  /** What spanscore is attached with; absent where a bare processor is measured in its place. */
+  /** The options of spanscore; absent if a bare processor is measured instead. */
   readonly options?: () => ScoringOptions
-  /** A processor of a few lines that is measured in place of spanscore. */
+  /** A processor of a few lines that is measured instead of spanscore. */
   readonly bare?: () => SpanProcessor
   /** Whether the application has logger and meter providers. */
   readonly signals: boolean

@@ -53,7 +53,7 @@ async function comparePair(
   const [without, withScoring] = sides
   if (without === undefined || withScoring === undefined) throw new Error('expected two sides')
   for (let round = -WARM_UP; round < rounds; round += 1) {
-    // Who begins changes from round to round.
+    // The side that begins changes from round to round.
     const first = round % 2 === 0 ? without : withScoring
     const results = new Map([[first, await block(first)]])
     const second = first === without ? withScoring : without

@@ -9,7 +9,7 @@ interface Loaded {
   readonly mb: number
 }
 
-/** What loading the main entry takes beside `@opentelemetry/api` alone, each in a new process. */
+/** The cost of loading the main entry, compared with `@opentelemetry/api` alone, each in a new process. */
 export async function importCosts(rounds: number): Promise<Row[]> {
   const api: Loaded[] = []
   const spanscore: Loaded[] = []

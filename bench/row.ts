@@ -9,7 +9,7 @@ export interface Row {
   readonly atLeast?: number
 }
 
-/** Whether it is within its threshold; figures without one always are. */
+/** Whether it meets its threshold; figures without one always do. */
 export function isMet({ value, atMost, atLeast }: Row): boolean {
   return (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast)
 }

@@ -59,7 +59,7 @@ async function costsOf(side: 'peer' | 'spanscore'): Promise<Costs> {
   return JSON.parse(stdout) as Costs
 }
 
-/** What a process of one side does: warm up, then the median of a few passes over each input. */
+/** Measures one side in its process: warm-up, then the median of a few passes over each input. */
 async function measure(side: string): Promise<Costs> {
   const create = side === 'peer' ? await loadPeer() : createToolCallAccuracyScorerCode
   const scorer: RunnableScorer = create({ expectedTool: 'tool-0' })

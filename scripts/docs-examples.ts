@@ -1,7 +1,7 @@
 /** Copies the code of the examples into the pages that show it: `npm run docs:reference`. */
 import { globSync, readFileSync } from 'node:fs'
 
-/** The page, with every block that names an example as that example is. */
+/** The page, with the current code in every block that names an example. */
 export function withExamples(page: string): string {
   return page.replaceAll(
     /^<!-- (examples\/[^\s#]+)(?:#(\S+))? -->\n\n```(\w+)\n[\s\S]*?^```$/gm,

@@ -20,10 +20,10 @@ export type ProgramName = (typeof programNames)[number]
 
 interface Program {
   readonly version: string
-  /** What it is called on a PATH, and what its `--version` must say to be taken. */
+  /** Its command on the PATH, and whether the output of `--version` is acceptable. */
   readonly onPath: { readonly command: string; readonly accepts: RegExp }
   readonly image: { readonly name: string; readonly file: string }
-  /** Builds it in a directory of its own. @returns The file that was made. */
+  /** Builds it in a separate directory. @returns the built file */
   readonly build: (directory: string, version: string) => Promise<string>
 }
 
@@ -133,7 +133,7 @@ function cached(name: ProgramName): string {
   return join(cacheDirectory, 'bin', `${name}-${programs[name].version}`)
 }
 
-/** The program's file, if it is on the PATH in a version that will do, or in the cache. */
+/** The program's file, if it is on the PATH in an accepted version, or in the cache. */
 export function findProgram(name: ProgramName): string | undefined {
   const { command, accepts } = programs[name].onPath
   const onPath = (process.env['PATH'] ?? '')
@@ -194,7 +194,7 @@ async function get(name: ProgramName): Promise<void> {
   await copyFromImage(name)
 }
 
-/** Gets what is missing. @returns The names of the programs that cannot be had, each with the reason. */
+/** Gets missing programs. @returns the names of the programs that are not available, each with the reason */
 async function getAll(onlyLook: boolean): Promise<string[]> {
   const missing: string[] = []
   for (const name of programNames) {

@@ -163,7 +163,7 @@ async function readExample(from: ServiceProcess) {
         headers: { authorization: `Bearer ${from.token}` },
       })
       const lines = (await response.text()).split('\n').filter((line) => line.includes('"resourceSpans"'))
-      // Stacks of errors hold paths of this machine, which say nothing to anybody else.
+      // Stack traces contain paths of this machine, which are useless elsewhere.
       const text = lines.join('\n').replaceAll(/(?:\\n)? +at [^"]*?(?=")/g, '')
       const resourceSpans = text.split('\n').flatMap((line) => toRequest(JSON.parse(line)).resourceSpans)
       return {

@@ -29,7 +29,7 @@ const outcomes = await runLibrary(library, application, { record: true })
 const broken = outcomes.find(({ threw }) => threw !== undefined)
 if (broken !== undefined) fail(`${broken.scenario.name}: ${broken.threw}`)
 const recordingName = values.name ?? `live-${library.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
-// Stacks of errors hold paths, which are of no interest to anybody else.
+// Stack traces contain paths of this machine, which are useless elsewhere.
 const scenarios: unknown[] = JSON.parse(
   JSON.stringify(outcomes.map((outcome) => toScenario(library, outcome)))
     .replaceAll(application.folder, '/app')

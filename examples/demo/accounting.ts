@@ -3,7 +3,7 @@ import type { LedgerSnapshot } from 'spanscore'
 
 import { paint } from './report.ts'
 
-/** What the reasons of the demo mean, in words. */
+/** Explanations of the reasons that occur in the demo. */
 const MEANINGS: Readonly<Record<string, string>> = {
   filtered: 'the scorer is for other agents or other questions',
   'not-applicable': 'there was nothing to score: no tool was called',

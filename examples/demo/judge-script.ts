@@ -24,7 +24,7 @@ export function answerJudge({ userText }: ScriptedRequest): string {
 const yes = (...texts: string[]) => texts.map((text) => ({ text, verdict: 'yes' }))
 const no = (text: string, reasoning: string) => ({ text, verdict: 'no', reasoning })
 
-/** A run with nothing to complain of. */
+/** A run without faults. */
 const fine: ScriptedVerdicts = {
   verdicts: {
     ...Object.fromEntries(['call_1', 'call_2', 'call_3'].map((id) => [id, 'appropriate'])),

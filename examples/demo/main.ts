@@ -66,7 +66,7 @@ say(
 const telemetry = startTelemetry([receiver.url, ...(backend ? [backend] : [])])
 registerTelemetry(new OpenTelemetry())
 
-// What spanscore adds.
+// The part that spanscore adds.
 const scoring = attachScoring({
   scorers: [
     {
@@ -86,7 +86,7 @@ const scoring = attachScoring({
   ],
   // A minute's worth of runs comes within a second here, and all of them are to be shown: the default would thin them out.
   budget: { callsPerMinute: 600 },
-  // As if the tracer's own sampler kept this share of all traces: each run then stands for several.
+  // As if the tracer's own sampler kept this share of all traces: each run then represents several.
   ...(tracesKept !== undefined && { upstreamProbability: Number(tracesKept) }),
 })
 

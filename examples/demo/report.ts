@@ -11,7 +11,7 @@ type Format = Parameters<typeof styleText>[0]
 
 const columns = Math.min(110, process.stdout.columns ?? 100)
 
-/** Colour, where the output is a terminal that shows any. */
+/** Colours a text if the output is a terminal with colours. */
 export const paint = (format: Format, text: string): string => styleText(format, text, { stream: process.stdout })
 
 /** Prints a text of any length, in lines that fit the terminal. */
@@ -41,7 +41,7 @@ interface ShownScore {
   readonly id: string
   readonly mark: keyof typeof marks
   readonly value: string
-  /** Shown where the score did not pass. */
+  /** Shown if the score did not pass. */
   readonly why: string
 }
 

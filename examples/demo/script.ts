@@ -41,7 +41,7 @@ export function answerAgent({ userText, toolResults }: ScriptedRequest): Scripte
             ['weather-tool', { location: 'Paris' }],
           )
         : say('Oslo has 4 °C, Bergen 7 °C and Paris 15 °C, all of them with sun.')
-    case questions.weather[2]: // The wrong tool: a web search where a weather tool stood ready.
+    case questions.weather[2]: // The wrong tool: a web search, although a weather tool was available.
       return turn === 0 ? call(['search-tool', { query: 'weather in Lima' }]) : say('I found a travel blog about Lima.')
     case questions.weather[3]: // No tool at all: an invented answer.
       return say('Yes, Paris usually is lovely at this time of the year.')

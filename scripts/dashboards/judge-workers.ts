@@ -3,7 +3,7 @@ import type * as timeseries from '@grafana/grafana-foundation-sdk/timeseries'
 import { lines } from './panels.ts'
 
 /**
- * What judge workers have before them, ask, spend and leave out.
+ * The lag of judge workers, and what they ask, spend and leave out.
  *
  * @param all The matcher of the services that the dashboard shows.
  */

@@ -7,7 +7,7 @@ import { overview } from './overview.ts'
 import { scorer } from './scorer.ts'
 import { workers } from './workers.ts'
 
-/** Where Grafana's provisioning reads them. */
+/** The folder that Grafana's provisioning reads. */
 export const dashboardDirectory = resolve(import.meta.dirname, '../../collector-config/grafana/dashboards')
 
 /** The dashboards' files, by name. */

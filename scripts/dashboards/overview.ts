@@ -23,14 +23,14 @@ const judgeDurations = ['spanscore_judge_duration_seconds_bucket', 'spanscore_ju
   .map((name) => `rate(${name}{${byScorer}}[1h])`)
   .join(' or ')
 
-/** As people would see it where the judge is calibrated, else as the scorer does. */
+/** The share that people would pass if the judge is calibrated, else the share that the scorer passes. */
 const PASSED = [
   `label_replace(spanscore:corrected_passed:1d{${of}}, "which", "corrected", "", "")`,
   `label_replace(spanscore:passed:1d{${of}, spanscore_judge_model!=""} unless spanscore:corrected_passed:1d, "which", "uncalibrated", "", "")`,
   `(spanscore:passed:1d{${of}, spanscore_judge_model=""} unless spanscore:corrected_passed:1d)`,
 ].join(' or ')
 
-/** Every agent and scorer at a glance, and what scoring itself takes. */
+/** Every agent and scorer at a glance, and the cost of scoring itself. */
 export function overview(): dashboard.Dashboard {
   return new dashboard.DashboardBuilder('Agent scores')
     .uid('spanscore-overview')

@@ -8,7 +8,7 @@ import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries'
 /** The uid of the provisioned data source. */
 const source = { type: 'prometheus', uid: 'prometheus' }
 
-/** What every panel says of itself. */
+/** The texts of every panel. */
 export interface PanelText {
   readonly title: string
   readonly description: string
@@ -18,7 +18,7 @@ export interface PanelText {
   readonly size: readonly [width: number, height: number]
 }
 
-/** PromQL, and what its series are called. */
+/** PromQL, and the name of its series. */
 export type Line = readonly [expression: string, legend: string]
 
 const query = (expression: string, legend: string, index: number) =>
@@ -44,7 +44,7 @@ export function lines(text: PanelText, targets: readonly Line[]): timeseries.Pan
   return panel
 }
 
-/** One row for each set of labels, a column for each expression, with the values of now. */
+/** One row for each set of labels, a column for each expression, with the current values. */
 export function rows(
   text: PanelText,
   columns: readonly Line[],
@@ -74,7 +74,7 @@ export function rows(
   })
 }
 
-/** How scores are spread, over time. */
+/** The distribution of scores over time. */
 export function spread(text: PanelText, [expression, legend]: Line): heatmap.PanelBuilder {
   return new heatmap.PanelBuilder()
     .title(text.title)
@@ -86,7 +86,7 @@ export function spread(text: PanelText, [expression, legend]: Line): heatmap.Pan
     .withTarget(query(expression, legend, 0).range().format(prometheus.PromQueryFormat.Heatmap))
 }
 
-/** A choice of the values that a label has. */
+/** A variable with the values of a label. */
 export function choice(
   name: string,
   title: string,

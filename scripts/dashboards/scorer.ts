@@ -10,10 +10,10 @@ const of = 'job="$job", gen_ai_agent_name="$agent", gen_ai_evaluation_name="$sco
 const meanBy = (label: string) =>
   `sum by (${label}) (increase(spanscore_sum_wy_total{${of}}[1h])) / (sum by (${label}) (increase(spanscore_sum_w_total{${of}}[1h])) > 0)`
 
-/** Of several versions in one hour, the one that scored most. */
+/** The version that scored most runs in an hour, of several. */
 const latest = (name: string) => `${name}{${of}} and topk(1, spanscore:sum_w:1h{${of}})`
 
-/** As the scorer sees it, and where it is calibrated as people would: one expression, so that it has data without a calibration. */
+/** The share that the scorer passes, and the corrected share if it is calibrated: one expression, so that it has data without a calibration. */
 const PASSED = [
   ['passed', 'the scorer passes'],
   ['corrected_passed', 'people would pass'],
@@ -23,7 +23,7 @@ const PASSED = [
   .map(([name, which]) => `label_replace(${latest(`spanscore:${name}:1d`)}, "which", "${which}", "", "")`)
   .join(' or ')
 
-/** One scorer of one agent: how its scores are spread, and whether a model or a version of the scorer explains a change. */
+/** One scorer of one agent: the distribution of its scores, and whether a model or a version of the scorer explains a change. */
 export function scorer(): dashboard.Dashboard {
   return new dashboard.DashboardBuilder('One scorer')
     .uid('spanscore-scorer')

@@ -69,7 +69,7 @@ function propertyTable(properties: readonly Property[]): string {
   )
 }
 
-/** Where an interface has the properties of others as well. */
+/** Names the interfaces that an interface extends. */
 function extending(source: string): string {
   const others = /^interface [^{]*? extends ([^{]+) \{/.exec(source)?.[1]
   return others === undefined ? '' : `\n\nAlso the options of ${code(others)}.`

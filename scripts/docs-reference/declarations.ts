@@ -9,24 +9,24 @@ import type { Comment } from './tsdoc.ts'
 /** A property of an interface. */
 export interface Property {
   readonly name: string
-  /** As it is written, without the name. */
+  /** The type as it is written, without the name. */
   readonly type: string
   readonly isOptional: boolean
   readonly comment: Comment
-  /** Of a property whose type is written out as an object; else absent. */
+  /** The properties of an object type that is written out; else absent. */
   readonly properties?: readonly Property[]
 }
 
 /** One export of an entry, as its source declares it. */
 export interface Declaration {
   readonly name: string
-  /** Where it is declared. */
+  /** The file that declares it. */
   readonly file: string
   readonly kind: 'function' | 'class' | 'const' | 'interface' | 'type'
   /** TypeScript without bodies and without private members. */
   readonly code: string
   readonly comment: Comment
-  /** Of an interface that holds only properties; else absent. */
+  /** The properties of an interface that has nothing else; else absent. */
   readonly properties?: readonly Property[]
   /** Properties and methods of an interface, with their comments. */
   readonly members?: readonly { readonly name: string; readonly comment: Comment }[]
@@ -36,7 +36,7 @@ type Program = ReturnType<typeof parseAst>
 type Statement = Program['body'][number]
 type Exported = Extract<Statement, { type: 'ExportNamedDeclaration' }>
 
-/** What the entry exports by name, in its order. Exports of other entries (`export *`) are left out. */
+/** The named exports of an entry, in its order. Exports of other entries (`export *`) are left out. */
 export function declarationsOf(entry: string): Declaration[] {
   return parse(entry).program.body.flatMap((statement) => {
     if (statement.type !== 'ExportNamedDeclaration' || statement.source === null) return []

@@ -40,7 +40,7 @@ function bucketsOf({ advice }: MetricOptions): string {
   return boundaries === undefined ? '' : ` Buckets: ${boundaries.join(', ')}.`
 }
 
-/** Plays scored, skipped and failed evaluations, and notes which instrument gets which attributes. */
+/** Emits scored, skipped and failed evaluations, and records which instrument gets which attributes. */
 function recordedInstruments(): ReadonlyMap<string, Instrument> {
   const found = new Map<string, Instrument>()
   const provider = { getMeter: () => recordingMeter(found) }

@@ -5,7 +5,7 @@ import type { JudgeSettingRow } from '../../src/judge/setting-table.ts'
 import type { OptionRow } from '../../src/processor/config/option-table.ts'
 import { code, page, table } from './markdown.ts'
 
-/** `docs/reference/options.md`: every option with its default, what it takes, and its environment variable. */
+/** `docs/reference/options.md`: every option with its default, its values, and its environment variable. */
 export function optionsPage(): string {
   return page(
     'Options',
@@ -46,7 +46,7 @@ function optionsTable(rows: Readonly<Record<string, OptionRow>>, prefix: string)
   )
 }
 
-/** The default, as a reader would write it. */
+/** The default in readable form. */
 export function describeDefault({ defaultDoc, default: value }: OptionRow): string {
   return defaultDoc ?? valueCode(value)
 }

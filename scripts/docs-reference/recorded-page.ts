@@ -6,7 +6,7 @@ import { code, page, table } from './markdown.ts'
 const RECORDINGS = 'test/corpus/recordings'
 const SUFFIX = '.json.br'
 
-/** `docs/reference/recorded.md`: which libraries the tests compare with what their programs did, and in which versions. */
+/** `docs/reference/recorded.md`: the libraries, with their versions, whose runs the tests compare with what their programs did. */
 export function recordedPage(): string {
   const recordings = readdirSync(RECORDINGS)
     .filter((file) => file.endsWith(SUFFIX))
@@ -27,7 +27,7 @@ export function recordedPage(): string {
   )
 }
 
-/** The packages that make the application what it is: OpenTelemetry's and those of every application are left out. */
+/** The packages that characterise the application, without those of OpenTelemetry and of every application. */
 function versionsOf(packages: Readonly<Record<string, string>>): string {
   return Object.entries(packages)
     .filter(([name]) => !name.startsWith('@opentelemetry/') && name !== 'zod')

@@ -7,7 +7,7 @@ import { oneLine } from './tsdoc.ts'
 
 const model = 'openai/gpt-5-mini'
 
-/** Every factory, with the least that it takes. */
+/** Every factory, with its required options. */
 const FACTORIES: Readonly<Record<string, () => Scorer>> = {
   createToolCallAccuracyScorerCode: () => prebuilt.createToolCallAccuracyScorerCode({ expectedTool: 'tool' }),
   createTrajectoryScorer: () => prebuilt.createTrajectoryScorer({ expected: ['tool'] }),
@@ -30,10 +30,10 @@ const FACTORIES: Readonly<Record<string, () => Scorer>> = {
   createRubricScorer: () => prebuilt.createRubricScorer({ model, criteria: [{ id: 'a', question: 'Is it?' }] }),
 }
 
-/** Options that every scorer, or every judge, takes: they have a table of their own. */
+/** Options of every scorer or every judge, which have their own table. */
 const COMMON = new Set(['ScorerOptions', 'JudgeScorerOptions'])
 
-/** `docs/reference/scorers.md`: what each prebuilt scorer takes. */
+/** `docs/reference/scorers.md`: the options of each prebuilt scorer. */
 export function scorersPage(): string {
   const all = new Map(declarationsOf('src/entries/scorers.ts').map((declaration) => [declaration.name, declaration]))
   const factories = [...all.keys()].filter(

@@ -21,7 +21,7 @@ export function serverPage(): string {
   )
 }
 
-/** The help, from a process of its own: the program reads its arguments as soon as it is loaded. */
+/** The help, from a separate process, because the program reads its arguments when it is loaded. */
 function help(): string {
   const environment = { PATH: process.env['PATH'], NO_COLOR: '1', NODE_NO_WARNINGS: '1' }
   return execFileSync(process.execPath, ['server/src/main.ts', '--help'], { env: environment, encoding: 'utf8' }).trim()

@@ -10,7 +10,7 @@ export interface Comment {
   readonly isExperimental: boolean
 }
 
-/** Takes a comment apart, slashes and stars included. */
+/** Parses a comment with its slashes and stars. */
 export function parseComment(text: string): Comment {
   const body = text
     .replace(/^\/\*\*/, '')

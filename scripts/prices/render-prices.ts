@@ -4,7 +4,7 @@ interface PriceData {
   readonly usdPerMillionTokens: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
 
-/** The module that holds the prices, made of the text of prices.json. */
+/** The module with the prices, from the text of prices.json. */
 export function renderPrices(json: string): string {
   const { asOf, usdPerMillionTokens }: PriceData = JSON.parse(json)
   const rows = Object.entries(usdPerMillionTokens).map(([model, price]) => {

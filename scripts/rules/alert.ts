@@ -1,11 +1,11 @@
 import type { Rule } from './recording.ts'
 
-/** Somebody is called. */
+/** Somebody is notified immediately. */
 export const page = { severity: 'page' }
-/** Somebody looks at it on a working day. */
+/** Somebody investigates it on a working day. */
 export const ticket = { severity: 'ticket' }
 
-/** Where an alert is explained. */
+/** The section that explains an alert. */
 const runbook = (name: string) => `runbooks.md#${name.toLowerCase()}`
 
 export function alert(

@@ -81,7 +81,7 @@ const closed = (range: string) =>
 const scored = (range: string) =>
   named(`sum by (${AGENT_AND_SCORER}) (increase(spanscore_evaluations_total{spanscore_outcome="scored"}${range}))`)
 
-/** Alerts on whether there are scores, and whether they speak of all runs. */
+/** Alerts on missing scores, and on scores that do not represent all runs. */
 function scoring({ page: pageAt }: Table): RuleGroup {
   return {
     name: 'spanscore-scoring',
@@ -156,7 +156,7 @@ function scoring({ page: pageAt }: Table): RuleGroup {
   }
 }
 
-/** Alerts on the way that scores take. */
+/** Alerts on the delivery of scores. */
 const PIPELINE: RuleGroup = {
   name: 'spanscore-pipeline',
   interval: '30s',

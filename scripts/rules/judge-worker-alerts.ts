@@ -1,7 +1,7 @@
 import { alert, ticket } from './alert.ts'
 import type { RuleGroup } from './recording.ts'
 
-/** Jobs with these labels in a while. */
+/** Jobs with these labels within a range. */
 const jobs = (labels: string, range: string) =>
   `sum by (job) (increase(spanscore_judge_worker_jobs_total{${labels}}[${range}]))`
 
@@ -12,7 +12,7 @@ export const JUDGE_WORKERS: RuleGroup = {
   rules: [
     alert(
       'SpanscoreJudgeWorkersBehind',
-      // A quarter of an hour of what they finish now waits. A hundred jobs are nothing, whatever the rate.
+      // As many jobs wait as are finished in a quarter of an hour. A hundred jobs are never too many.
       [
         'sum by (job) (spanscore_judge_worker_lag)',
         '  > 900 * sum by (job) (rate(spanscore_judge_worker_jobs_total{outcome=~"judged|skipped|duplicate|dead-letter"}[15m]))',
@@ -39,7 +39,7 @@ export const JUDGE_WORKERS: RuleGroup = {
     ),
     alert(
       'SpanscoreJudgeBudgetUsedUp',
-      // What is only thinned is made up for by weights.
+      // Weights compensate for thinned runs.
       [
         jobs('reason="refused"', '30m'),
         `  > ${jobs('outcome="judged"', '30m')}`,

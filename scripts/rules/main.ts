@@ -10,7 +10,7 @@ import type { RuleGroup } from './recording.ts'
 import { readTable } from './table.ts'
 import type { Table } from './table.ts'
 
-/** Where Prometheus reads them. */
+/** The folder that Prometheus reads. */
 export const rulesDirectory = resolve(import.meta.dirname, '../../collector-config/rules')
 
 const HEADER = '# Made of rules-table.yaml by `npm run rules`: edit the table, not this file.\n'

@@ -4,7 +4,7 @@ import { runsNeededRules } from './runs-needed.ts'
 import { BEST, ENOUGH, FREEZE, LEAST, TWELFTH } from './table.ts'
 import type { Fall, Goals, Table } from './table.ts'
 
-/** A rule of Prometheus, as its file has it. */
+/** A rule of Prometheus, in the form of its file. */
 export interface Rule {
   readonly record?: string
   readonly alert?: string
@@ -22,7 +22,7 @@ export interface RuleGroup {
   readonly rules: readonly Rule[]
 }
 
-/** What distinguishes means: only scores of one version and one judge model are compared. */
+/** The labels that distinguish means: only scores of one version and one judge model are compared. */
 const SERIES = 'job, gen_ai_agent_name, gen_ai_evaluation_name, spanscore_scorer_version, spanscore_judge_model'
 
 /** The same, over versions and models. */
@@ -90,7 +90,7 @@ const wilson = (mean: string, n: string, sign: '+' | '-') =>
 const surely = (mean: string, n: string) =>
   `(${mean} + 4.5 / ${n} - 3 * sqrt(${mean} * (1 - ${mean}) / ${n} + 2.25 / ${n} ^ 2)) / (1 + 9 / ${n})`
 
-/** The series that a line of the table is about; without a line, all. */
+/** The series of a line of the table; without a line, all. */
 function seriesOf(line: Table['scorers'][number] | undefined): string {
   if (line === undefined) return 'spanscore:sum_w:3d'
   const agent = line.agent === undefined ? '' : `, gen_ai_agent_name="${line.agent}"`
@@ -136,7 +136,7 @@ function usual(table: Table, window: string): Rule[] {
 const KINDS = ['target', 'usual'] as const
 const MEASURES = ['mean', 'passed'] as const
 
-/** The level that evidence is held against. */
+/** The level that scores are compared with. */
 const level = (kind: (typeof KINDS)[number], measure: string, window: string) =>
   kind === 'target' ? `spanscore:target_${measure}` : `spanscore:usual_${measure}:${window}`
 
@@ -211,7 +211,7 @@ const NOT_CHOSEN = Object.keys(skipReasons)
   .join('|')
 
 /**
- * What became of the runs that were chosen. Numerator and denominator are of one instant: recorded two minutes apart, their
+ * The outcome of the chosen runs. Numerator and denominator are of one instant: recorded two minutes apart, their
  * ratio would be too low for as long as both grow from nothing.
  */
 const ACCOUNTED: readonly Rule[] = [

@@ -2,7 +2,7 @@ import { LEAST } from './table.ts'
 import type { Rule } from './recording.ts'
 import type { Table } from './table.ts'
 
-/** The falls for which it is recorded how many runs they need. */
+/** The falls for which the number of required runs is recorded. */
 export const FALLS_OF_INTEREST: readonly number[] = [0.3, 0.2, 0.1, 0.05]
 
 const distinctFalls = ({ falls }: Table) => [...new Set(falls.map(({ fall }) => fall))]

@@ -27,10 +27,10 @@ const schema = z.strictObject({
   scorers: z.array(goals.extend({ scorer: z.string(), agent: z.string().optional() })),
 })
 
-/** What `collector-config/rules-table.yaml` says. */
+/** The content of `collector-config/rules-table.yaml`. */
 export type Table = z.infer<typeof schema>
 
-/** What is good enough, and how runs hang together. */
+/** The levels that are good enough, and how runs depend on each other. */
 export type Goals = z.infer<typeof goals>
 
 /** A window in which a fall is looked for. */
@@ -58,14 +58,14 @@ export const SECONDS: Readonly<Record<string, number>> = {
 /** The last twelfth of each window that is longer than an hour: only while it is bad, too, does the window page. */
 export const TWELFTH: Readonly<Record<string, string>> = { '6h': '30m', '1d': '2h', '3d': '6h' }
 
-/** No level is taken for better than this: at 1 a single bad run would be proof. */
+/** The highest level that is assumed: at 1, a single bad run would be proof. */
 export const BEST = 0.99
 
-/** A fall below this would leave nothing to fall from. */
+/** The lowest level that a fall may lead to. */
 export const LEAST = 0.02
 
 /** Nats above which what is usual is not learnt. */
 export const FREEZE = 3
 
-/** Runs, by Kish, without which nothing is usual. */
+/** The effective number of runs (Kish) that a usual level needs. */
 export const ENOUGH = 200

@@ -1,7 +1,7 @@
 import { alert, page, ticket } from './alert.ts'
 import type { RuleGroup } from './recording.ts'
 
-/** Messages of one outcome in a while. */
+/** Messages of one outcome within a range. */
 const messages = (outcome: string, range: string) =>
   `sum by (job) (increase(spanscore_worker_messages_total{outcome="${outcome}"}[${range}]))`
 
@@ -34,7 +34,7 @@ export const WORKERS: RuleGroup = {
     ),
     alert(
       'SpanscoreWorkersBehind',
-      // Five minutes of what they read now wait. A thousand messages are nothing, whatever the rate.
+      // As many messages wait as are read in five minutes. A thousand messages are never too many.
       [
         'sum by (job) (spanscore_worker_lag)',
         '  > 300 * sum by (job) (rate(spanscore_worker_messages_total{outcome="read"}[5m]))',

@@ -29,7 +29,7 @@ const METRIC: Readonly<Record<CounterName, string>> = {
   w2y2: 'spanscore_sum_w2y2_total',
 }
 
-/** A series of scores: what it is called, and its counters. */
+/** A series of scores: its labels, and its counters. */
 export interface Recorded {
   readonly labels: Readonly<Record<string, string>>
   readonly counters: Counters
@@ -80,7 +80,7 @@ export function inputSeries({ labels, values }: Recorded): { series: string; val
 const STEP = 4
 
 /**
- * Lets promtool and the evaluator look at the same counters, and gives the largest relative difference of `spanscore:evidence`.
+ * Evaluates the same counters by promtool and by the evaluator, and returns the largest relative difference of `spanscore:evidence`.
  *
  * @param table The rules are made of it; left out, that of `collector-config`, whose rules are the shipped ones.
  */
@@ -117,7 +117,7 @@ export function compareWithPromtool(
   return { compared: expected.size, worst }
 }
 
-/** promtool shows what it has where a test expects nothing. */
+/** promtool prints the values if a test expects none. */
 function askPromtool(
   promtool: string,
   recorded: Recorded,

@@ -7,7 +7,7 @@ export type CounterName = (typeof COUNTER_NAMES)[number]
 /** The values of all counters at one sample. */
 export type Values = Readonly<Record<CounterName, number>>
 
-/** What the counters rose by within a window. */
+/** The increases of the counters within a window. */
 export type Increases = Record<CounterName, number>
 
 const MINUTE_S = 60
@@ -30,7 +30,7 @@ export class Counters {
   #count = 0
   #minute = 0
 
-  /** @param minutes How many will be sampled at most. */
+  /** @param minutes Maximum number of samples. */
   constructor(minutes: number) {
     this.#times = new Float64Array(minutes)
     this.#series = COUNTER_NAMES.map((name) => ({

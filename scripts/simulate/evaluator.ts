@@ -10,13 +10,13 @@ export interface Levels {
   readonly mean: number
   readonly passed: number
   readonly together: number
-  /** What is usual, set by hand; learnt where it is left out. */
+  /** The usual level, set by hand; learnt if it is absent. */
   readonly usual?: { readonly mean?: number | undefined; readonly passed?: number | undefined } | undefined
 }
 
-/** What the rules say at one minute. */
+/** The results of the rules at one minute. */
 export interface Reading {
-  /** By `<kind> <measure> <window> <fall>`, as `spanscore:evidence` is labelled; empty where it was not asked for. */
+  /** By `<kind> <measure> <window> <fall>`, by the labels of `spanscore:evidence`; empty if it was not requested. */
   readonly evidence: ReadonlyMap<string, number>
   /** The largest `spanscore:evidence:now`; `undefined` if there is none. */
   readonly now: number | undefined
@@ -47,7 +47,7 @@ interface Line {
   readonly level: Level
   readonly fall: number
   readonly window: Window
-  /** The last twelfth of the window, where it pages only while that is bad, too. */
+  /** The last twelfth of the window, if it pages only while that is bad, too. */
   readonly lately: Window | undefined
   /** The level that the logarithms below belong to. */
   good: number
@@ -75,7 +75,7 @@ export class Evaluator {
     this.#lines = lines
   }
 
-  /** To be called for every minute, in order. */
+  /** Must be called for every minute, in order. */
   at(minute: number, wantsAll = false): Reading {
     if (minute % HOUR === 0) this.#past.keepHour(this.#counters, minute)
     for (const window of this.#windows) this.#look(window, minute)

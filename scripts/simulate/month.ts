@@ -15,16 +15,16 @@ export interface Traffic {
   readonly conversation: number
 }
 
-/** What one series did: times at which alerts began, in minutes. */
+/** The alerts of one series: the times at which they began, in minutes. */
 export interface Fired {
   readonly pages: readonly number[]
   readonly tickets: readonly number[]
 }
 
-/** As `keep_firing_for` of the shipped alerts: what comes back within it is the same alert. */
+/** As `keep_firing_for` of the shipped alerts: an alert that returns within it is the same alert. */
 const KEEP_FIRING_MINUTES = 30
 
-/** As `for` of the ticket: what is over sooner is no ticket. */
+/** As `for` of the ticket: a shorter alert is no ticket. */
 const TICKET_FOR_MINUTES = 15
 
 /** Lets the traffic come for so many minutes, with scores of 0 and 1, and lets the rules look at it in each of them. */

@@ -6,7 +6,7 @@ const PAST_HOURS = 14 * 24
 
 const NAMES = ['w', 'pass', 'wy', 'w2', 'w2y', 'w2y2'] as const
 
-/** What is known of the last 14 days: the hourly sums, added up, so that any span of hours is one subtraction. */
+/** The last 14 days as cumulated hourly sums, so that any span of hours is one subtraction. */
 export class Past {
   readonly #totals: Readonly<Record<(typeof NAMES)[number], Float64Array>>
   readonly #increases: Increases = { pass: 0, fail: 0, wy: 0, w2: 0, w2y: 0, w2y2: 0 }

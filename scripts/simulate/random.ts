@@ -9,7 +9,7 @@ export function createRandom(seed: number): () => number {
   }
 }
 
-/** How many events happen by chance where `mean` happen on average (Knuth). */
+/** How many events happen by chance if `mean` happen on average (Knuth). */
 export function poisson(mean: number, random: () => number): number {
   const limit = Math.exp(-mean)
   let count = 0
@@ -17,7 +17,7 @@ export function poisson(mean: number, random: () => number): number {
   return count
 }
 
-/** How many of `count` happen where each does with this probability. */
+/** How many of `count` events happen if each has this probability. */
 export function binomial(count: number, probability: number, random: () => number): number {
   if (probability >= 1) return count
   let happened = 0

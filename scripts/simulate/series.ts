@@ -4,7 +4,7 @@ import { DAY, DROPS, RATES, SETTINGS } from './settings.ts'
 
 const MONTH = 30 * DAY
 
-/** For so long nothing has fallen yet. */
+/** The time before the fall. */
 const WARM_UP = 4 * DAY
 
 /** What is simulated of one series: a month of a setting at a rate, or the time until a drop is found. */
@@ -12,11 +12,11 @@ export type Task =
   | { readonly kind: 'month'; readonly setting: number; readonly rate: number; readonly series: number }
   | { readonly kind: 'drop'; readonly drop: number; readonly series: number }
 
-/** What came of it. */
+/** The result of a task. */
 export interface Outcome {
   readonly pages: number
   readonly tickets: number
-  /** Hours from the fall to the first page, where there was one within 14 days. */
+  /** Hours from the fall to the first page, if there was one within 14 days. */
   readonly foundAfterHours?: number
 }
 

@@ -7,7 +7,7 @@ export const DAY = 24 * 60
 /** Series of each setting. */
 export const SERIES = 50
 
-/** Traffic that is as good as it should be, and the levels that the rules hold it against. */
+/** Traffic that is as good as it should be, and the levels that the rules compare it with. */
 export interface Setting {
   readonly name: string
   readonly traffic: (good: number) => Pick<Traffic, 'passes' | 'conversation'>

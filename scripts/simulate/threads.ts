@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 
 import type { Outcome, Task } from './series.ts'
 
-/** Series that a thread is given together. */
+/** Number of series that a thread receives together. */
 const BATCH = 5
 
 /** Simulates series in as many threads as there are processors; gives their outcomes in the order of the tasks. */
